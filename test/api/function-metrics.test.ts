@@ -15,7 +15,7 @@ const DAY = Date.UTC(2026, 10, 3);
 
 const step = (name: string, more: object = {}) => ({ id: name.padEnd(40, '0'), op: 'StepRun', name, data: 1, ...more });
 
-describe('metrics of a function', () => {
+describe('Metrics of a function', () => {
   let service: Service;
   let host: AppHost;
   before(async () => {
@@ -73,7 +73,7 @@ describe('metrics of a function', () => {
     expect((await service.get('/v1/functions/m-steps/metrics?from=5&to=4')).status).to.equal(400);
   });
 
-  it('counts the attempts of a step that fails its run, and not the call that this step ends', async () => {
+  it('GET /v1/functions/:id/metrics counts the attempts of a step that fails its run, but not the call that the step ends', async () => {
     const error = { name: 'CardError', message: 'card refused' };
     host.on('fails', ({ body }) => {
       if (body.ctx.stack.current === 0) return { status: 206, body: [{ ...step('charge'), op: 'StepError', error }] };
@@ -89,7 +89,7 @@ describe('metrics of a function', () => {
     expect(steps[0]).to.deep.include({ name: 'charge', count: 2, failed: 2 });
   });
 
-  it('counts of two workers add up, also when one of them is stopped and another starts', async () => {
+  it('the counts of two workers add up, even when one stops and another starts', async () => {
     await host.register(service, [{ id: 'many', triggers: [{ event: 'm/many' }] }], { appName: 'two' });
     await send('m/many', 40);
     // What a worker has counted and not sent is sent when it shuts down.
@@ -100,7 +100,7 @@ describe('metrics of a function', () => {
     expect(total).to.deep.include({ started: 50, completed: 50 });
   });
 
-  it('another environment has its own', async () => {
+  it('each environment has its own metrics', async () => {
     await service.post('/v1/environments', { name: 'staging' });
     const register = async (env?: string) =>
       service.post(
@@ -124,7 +124,7 @@ describe('metrics of a function', () => {
     expect(await ofStaging()).to.equal(1);
   });
 
-  it('an app that names every step anew gets 50 names a day, and its other steps are counted together', async () => {
+  it('an app that gives every step a new name gets 50 names a day, and its other steps are counted together', async () => {
     const named = (n: number) => step(`${n}`.padEnd(1_000, '\ud800x'), { id: `step-${n}` });
     host.on('names', ({ body }) =>
       body.ctx.stack.current === 0 ? { status: 206, body: Array.from({ length: 80 }, (_, n) => named(n)) } : {},
@@ -156,7 +156,7 @@ describe('metrics of a function', () => {
       expect([...buffer.entries()]).to.deep.equal([]);
     };
 
-    it('each time step has what was counted in it, in steps of a minute, 5 minutes and an hour', async () => {
+    it('each interval of a minute, 5 minutes or an hour has the counts of that time', async () => {
       for (const at of [DAY + 1, DAY + 3 * MINUTE_MS, DAY + HOUR_MS, DAY + 5 * HOUR_MS]) {
         await add(at, (buffer) => {
           buffer.count('e', 'f', 'started');
@@ -182,7 +182,7 @@ describe('metrics of a function', () => {
       ]);
     });
 
-    it('a step has the same name on all days, whatever its number is on each', async () => {
+    it('a step keeps its name over all days, although its number differs from day to day', async () => {
       await add(DAY + 1, (buffer) => buffer.timeStep('e', 's', 'first', 10, false));
       await add(DAY + 2, (buffer) => buffer.timeStep('e', 's', 'second', 10, false));
       await add(DAY + DAY_MS, (buffer) => buffer.timeStep('e', 's', 'second', 10, true));
@@ -191,7 +191,7 @@ describe('metrics of a function', () => {
       expect(points).to.deep.equal({ first: [0], second: [0, DAY_MS] });
     });
 
-    it('the time step fits the range and what is still kept', () => {
+    it('the interval fits the range and what is still kept', () => {
       const now = DAY + 3 * HOUR_MS;
       expect(timeStepOf(now - HOUR_MS, now, now)).to.equal(MINUTE_MS);
       expect(timeStepOf(now - 20 * HOUR_MS, now - 19 * HOUR_MS, now)).to.equal(5 * MINUTE_MS);

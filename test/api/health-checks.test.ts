@@ -33,7 +33,7 @@ describe('health checks', () => {
 
   const of = async (id: string) => (await health()).checks.filter((check) => check.id === id);
 
-  it('GET /v1/health/checks finds nothing in an installation that is well', async () => {
+  it('GET /v1/health/checks reports nothing for a healthy installation', async () => {
     own = await startOwnRedis();
     service = await startService({ dev: false, env: { REDIS_URL: own.url, PUBLIC_URL, TRUST_PROXY: '1' } });
     await service.waitFor('/v1/overview', ({ body }) => body.data.processes.length === 2);
@@ -49,7 +49,7 @@ describe('health checks', () => {
     expect((await service.get('/v1/health/checks', restricted)).status).to.equal(403);
   });
 
-  it('GET /v1/health/checks tells of missing workers, settings that are missing, and a fallback that is still set', async () => {
+  it('GET /v1/health/checks reports missing workers, missing settings, and a fallback that is still set', async () => {
     const env = { SECRET_KEY_FALLBACK: 'former-secret-key-0123456789abcdef-0123456789', PUBLIC_URL };
     service = await startService({ dev: false, workers: 0, env });
     const [processes] = await of('processes');
@@ -63,7 +63,7 @@ describe('health checks', () => {
     expect((await health()).status).to.equal('problem');
   });
 
-  it('GET /v1/health/checks tells of a Redis that may lose events, and of one that is nearly full', async () => {
+  it('GET /v1/health/checks reports a Redis that may lose events, and one that is nearly full', async () => {
     own = await startOwnRedis();
     service = await startService({ workers: 0, env: { REDIS_URL: own.url } });
     const redis = new Redis(own.url);
@@ -94,7 +94,7 @@ describe('health checks', () => {
     await until(async () => (await of('redis'))[0]?.status === 'ok', { describe: () => 'Redis responds again' });
   });
 
-  it('GET /v1/health/checks tells of runs that no worker reconciles, and of a process whose clock is wrong', async () => {
+  it('GET /v1/health/checks reports runs that no worker reconciles, and a process whose clock is wrong', async () => {
     service = await startService({ workers: 0 });
     const { redis, prefix } = service;
     await redis.zadd(`${prefix}:active-runs`, Date.now() - 3_600_000, 'production/01K00000000000000000000000');
@@ -110,7 +110,7 @@ describe('health checks', () => {
     expect(clocks?.message).to.match(/^the clock of worker 7 on elsewhere is about (59|60) s ahead of/);
   });
 
-  it('GET /v1/health/checks tells of open issues of webhooks', async () => {
+  it('GET /v1/health/checks reports open issues of webhooks', async () => {
     service = await startService({ workers: 0 });
     const transform = "function transform() { throw new Error('no'); }";
     const { body } = await service.post('/v1/webhooks', { name: 'fails', transform });

@@ -21,7 +21,7 @@ describe('Idempotency-Key', () => {
   const keyNames = async () =>
     (await service.get('/v1/api-keys', service.apiHeaders)).body.data.map(({ name }: { name: string }) => name);
 
-  it('a repeated request gets the first response, with the secret that is shown once, and is not carried out again', async () => {
+  it('a repeated request gets the first response, including a secret that is shown once, and changes nothing', async () => {
     const first = await post('/v1/api-keys', made, 'once');
     const second = await post('/v1/api-keys', made, '"once"');
     expect(first.status).to.equal(201);
@@ -34,7 +34,7 @@ describe('Idempotency-Key', () => {
     expect(audit.filter(({ action }: { action: string }) => action === 'POST /v1/api-keys')).to.have.length(1);
   });
 
-  it('what Redis keeps of a response is encrypted and expires after a day', async () => {
+  it('a response is stored encrypted in Redis and expires after a day', async () => {
     const { body } = await post('/v1/api-keys', { ...made, name: 'Sealed' }, 'sealed');
     const keys = await service.redis.keys(`*${service.prefix}*:idempotent-response:*`);
     for (const key of keys) {
@@ -47,7 +47,7 @@ describe('Idempotency-Key', () => {
     expect(keys).not.to.have.length(0);
   });
 
-  it('the key with another body is refused with 422; for another route, environment or principal it is another key', async () => {
+  it('the key with another body is rejected with 422; for another route, environment or principal it is a different key', async () => {
     await post('/v1/api-keys', { ...made, name: 'A' }, 'reused');
     const { status, body } = await post('/v1/api-keys', { ...made, name: 'B' }, 'reused');
     expect([status, body.code]).to.deep.equal([422, 'idempotency_key_reused']);
@@ -67,7 +67,7 @@ describe('Idempotency-Key', () => {
     expect(ids[0]).to.equal(ids[2]).and.not.equal(ids[1]);
   });
 
-  it('a request at the same time as the first one is answered 409 with retry-after, and later gets the response', async () => {
+  it('a request that is concurrent with the first gets 409 with retry-after, and later gets the response', async () => {
     const open = Promise.withResolvers<void>();
     const reached = Promise.withResolvers<void>();
     host.on('sync', () => ({}));
@@ -97,7 +97,7 @@ describe('Idempotency-Key', () => {
     }
   });
 
-  it('of many requests at once, one is carried out', async () => {
+  it('only one of many concurrent requests is executed', async () => {
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => post('/v1/event-keys', { name: 'Burst', environment: 'production' }, 'burst')),
     );
@@ -107,7 +107,7 @@ describe('Idempotency-Key', () => {
     expect(body.data.filter(({ name }: { name: string }) => name === 'Burst')).to.have.length(1);
   });
 
-  it('a request whose process died is carried out after its claim has expired', async () => {
+  it('a request whose process died is executed after its claim has expired', async () => {
     const event = { name: 'idem/x', data: { n: 1 } };
     const { body } = await post('/v1/events', event, 'dies');
     const [key] = (
@@ -129,7 +129,7 @@ describe('Idempotency-Key', () => {
     expect(again.body.data.internal_id).not.to.equal(body.data.internal_id);
   });
 
-  it('a response of more than 64 KiB is not kept, and the request is not carried out again', async () => {
+  it('a response of more than 64 KiB is not stored, and the request is not executed again', async () => {
     const transform = `const transform = () => ({ name: 'a/b', data: { text: 'x'.repeat(70_000) } });`;
     const body = { transform, body: { n: 1 } };
     expect((await post('/v1/transforms/test', body, 'large')).status).to.equal(200);
@@ -137,7 +137,7 @@ describe('Idempotency-Key', () => {
     expect([second.status, second.body.code]).to.deep.equal([409, 'idempotency_response_gone']);
   });
 
-  it('a key that is empty of sense is refused', async () => {
+  it('a key that is empty, too long or has a space is rejected', async () => {
     for (const key of ['with space', 'x'.repeat(256), '""']) {
       const { status, body } = await post('/v1/api-keys', made, key);
       expect([status, body.field], key).to.deep.equal([400, 'idempotency-key']);

@@ -4,7 +4,7 @@ import { LiveStreams } from '../../src/api/rest/live-streams.ts';
 import type { LiveFeed } from '../../src/store/telemetry/live-updates.ts';
 
 describe('Clients of the live stream', () => {
-  it('of one principal are so few that all others get in', () => {
+  it('of one principal are limited, so that all others can connect', () => {
     const feed = { onGap() {}, subscribe: () => () => {} } as unknown as LiveFeed;
     const liveStreams = new LiveStreams(feed, {} as LiveRunStates);
     const open = (principal: string) =>

@@ -78,7 +78,7 @@ describe('live stream', () => {
     }
   });
 
-  it('GET /v1/stream sends what a row of a list shows: the gist of an event, and of a new run its event and times', async () => {
+  it('GET /v1/stream sends what a row of a list shows: the gist of an event; the event and times of a new run', async () => {
     const stream = await watch();
     const [id] = (await send({ name: 'live/x', data: { customer: 'c_1', total: 99.5, items: [1] } })).body.ids;
     const gist = 'customer: "c_1", total: 99.5';
@@ -90,7 +90,7 @@ describe('live stream', () => {
     expect(created.data.runs.find(isIt)).to.include({ created: true, event_name: 'live/x', event_gist: gist });
   });
 
-  it('GET /v1/stream sends where a run is: that it sleeps until a time, and when it is retried', async () => {
+  it('GET /v1/stream sends the state of a run: until when it sleeps, and when it is retried', async () => {
     const nap = { id: 'a'.repeat(40), op: 'Sleep', displayName: 'nap', opts: { duration: '1d' } };
     host.on('slow', ({ body }) =>
       body.event.data.naps ? { status: 206, body: [nap] } : { status: 500, body: { name: 'Slow', message: 'no' } },
@@ -112,7 +112,7 @@ describe('live stream', () => {
     expect(retrying.state.attempt).to.equal(2);
   });
 
-  it('GET /v1/stream tells of the payload of an event once: later changes of its run have no gist', async () => {
+  it('GET /v1/stream sends the gist of an event once: later changes of its run have none', async () => {
     host.on('slow', () => ({ status: 500, body: { name: 'Slow', message: 'try again' } }));
     const stream = await watch();
     const [id] = (await send({ name: 'live/slow', data: { secret: 'x' } })).body.ids;
@@ -130,7 +130,7 @@ describe('live stream', () => {
     expect(gists()).to.have.length(1);
   });
 
-  it('GET /v1/stream is compressed for browsers of the same site: each message at once, and readable at any time', async () => {
+  it('GET /v1/stream is compressed for browsers of the same site, and each message is readable as soon as it is sent', async () => {
     const { response, next } = await watch();
     expect(response.headers.get('content-encoding')).to.equal('gzip');
     const other = await watch(service.url, { 'sec-fetch-site': 'cross-site' });
@@ -160,7 +160,7 @@ describe('live stream', () => {
     for (const { data } of messages()) expect(data.events.length).to.be.at.most(200);
   });
 
-  it('GET /v1/stream sends at most four messages of a kind per second, and one while there are many, however many processes publish', async () => {
+  it('GET /v1/stream sends at most four messages of a kind per second, and one per second under load, from any number of processes', async () => {
     const stream = await watch();
     const sentUntil = performance.now() + 1_500;
     while (performance.now() < sentUntil) await send({ name: 'live/often', data: {} });
@@ -195,7 +195,7 @@ describe('live stream', () => {
     expect(log.status).to.equal(200);
   });
 
-  it('GET /v1/stream tells of an issue of a webhook when it is opened, and when its state changes', async () => {
+  it('GET /v1/stream sends an issue of a webhook when it is opened and when its state changes', async () => {
     const stream = await watch();
     const transform = "const transform = () => { throw new Error('no'); };";
     const { id, url } = (await service.post('/v1/webhooks', { name: 'Fails', transform })).body.data;

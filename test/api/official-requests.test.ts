@@ -8,7 +8,7 @@ import { until } from '../support/until.ts';
 
 const FAILS = { status: 400, headers: { 'x-service-no-retry': 'true' }, body: { name: 'Bad', message: 'no' } };
 
-describe('requests as users of the official SDKs send them', () => {
+describe('Requests that users of the official SDKs send', () => {
   let service: Service;
   let host: AppHost;
   let key: string;
@@ -45,7 +45,7 @@ describe('requests as users of the official SDKs send them', () => {
       { describe: () => path },
     );
 
-  it('send signals with the signing key, and not without one', async () => {
+  it('can send signals with the signing key only', async () => {
     const signal = { signal: 'nobody waits', data: 1 };
     expect((await service.post('/v1/signals', signal)).status).to.equal(401);
     const { status, body } = await service.post('/v1/signals', signal, byKey);
@@ -57,7 +57,7 @@ describe('requests as users of the official SDKs send them', () => {
   }
   const ended = (eventId: string) => waitFor(`/v1/events/${eventId}/runs`, ({ body }) => body.data?.[0]?.ended_at);
 
-  it('are authenticated by the signing key, hashed or not, of the selected environment', async () => {
+  it('are authenticated by the signing key of the selected environment, hashed or plain', async () => {
     for (const secret of [key, hashedKey(key), hashedKey(key).replace(/^signkey-\w+-/, '')]) {
       expect((await service.get('/v1/events', { authorization: `Bearer ${secret}` })).status).to.equal(200);
     }
@@ -66,7 +66,7 @@ describe('requests as users of the official SDKs send them', () => {
     expect((await service.get('/v1/events', elsewhere)).status).to.equal(401);
   });
 
-  it('a signing key opens neither keys nor webhooks nor users', async () => {
+  it('have no access to keys, webhooks and users with a signing key', async () => {
     for (const path of ['/v1/api-keys', '/v1/webhooks', '/v1/users', '/v1/environments/production/signing-key']) {
       const { status, body } = await service.get(path, byKey);
       expect([status, body.code], path).to.deep.equal([403, 'access_denied']);
@@ -74,7 +74,7 @@ describe('requests as users of the official SDKs send them', () => {
     expect((await service.get('/v1/stream', byKey)).status).to.equal(403);
   });
 
-  it('read events whose id is the internal ID', async () => {
+  it('read events by their internal ID', async () => {
     const id = await send('rest/none');
     const { body } = await waitFor(`/v1/events/${id}`, ({ status }) => status === 200);
     expect(body.data).to.include({ id, internal_id: id, name: 'rest/none', receivedAt: body.data.received_at });
@@ -100,7 +100,7 @@ describe('requests as users of the official SDKs send them', () => {
     expect((await service.get(`/v1/events?cursor=${'0'.repeat(26)}`, byKey)).status).to.equal(404);
   });
 
-  it('read runs: output of a failed run is its error, and a run is Running from the start', async () => {
+  it('read runs: the output of a failed run is its error, and a new run is Running', async () => {
     const [run] = (await ended(await send('rest/fails'))).body.data;
     expect(run).to.deep.include({ status: 'Failed', output: { name: 'Bad', message: 'no' } });
     expect(run).to.include({ function_version: 1, original_run_id: null, batch_id: null, cron: null });
@@ -134,7 +134,7 @@ describe('requests as users of the official SDKs send them', () => {
       expect((await service.post('/invoke/none', { data: {} }, byKey)).status).to.equal(404);
     });
 
-    it('by its app, once for a key', async () => {
+    it('by its app, once for each idempotency key', async () => {
       const invoke = (body: object) => service.post('/v2/apps/shop/functions/works/invoke', body, byKey);
       const first = await invoke({ data: { b: 1 }, idempotencyKey: 'k1' });
       expect(first.status, JSON.stringify(first.body)).to.equal(200);
@@ -147,7 +147,7 @@ describe('requests as users of the official SDKs send them', () => {
     });
   });
 
-  it('name a feature that is not there', async () => {
+  it('get an error that names a feature that does not exist', async () => {
     const { status, body } = await service.post('/v1/traces/userland', {}, byKey);
     expect([status, body.code]).to.deep.equal([501, 'feature_unsupported']);
     expect(body.error).to.include('extended traces');
@@ -158,7 +158,7 @@ describe('requests as users of the official SDKs send them', () => {
 });
 
 describe('GET /dev', () => {
-  it('tells tools of the official SDKs which functions there are, in dev mode only', async () => {
+  it('lists all functions for tools of the official SDKs, in dev mode only', async () => {
     const service = await startService({ workers: 0 });
     const host = await startAppHost();
     try {

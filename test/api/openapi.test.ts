@@ -48,7 +48,7 @@ describe('OpenAPI document', () => {
     expect(new Set(operations.map(({ operationId }) => operationId)).size).to.equal(operations.length);
   });
 
-  it('every list has pages, by `limit` and `cursor`', () => {
+  it('every list is paginated by `limit` and `cursor`', () => {
     const lists = routes.filter(({ method, data }) => method === 'get' && data instanceof z.ZodArray);
     const withoutPages = lists.filter(({ query }) => !query || !('limit' in query.shape && 'cursor' in query.shape));
     // A histogram has as many buckets as are asked for, and a text has a few hits of each kind.
@@ -80,7 +80,7 @@ describe('OpenAPI document', () => {
     }
   });
 
-  it('health checks answer with the fields of the OpenAPI document, and no others', async () => {
+  it('health checks return the fields of the OpenAPI document and no others', async () => {
     const service = await startService({ workers: 0 });
     try {
       for (const [path, schema] of Object.entries(HEALTH_CHECKS)) {

@@ -33,7 +33,7 @@ describe('overview', () => {
     await service.waitFor('/v1/overview', ({ body }) => body.data.workers_alive === 0);
   });
 
-  it('GET /v1/overview shows the jobs in the queues and since when the oldest waits', async () => {
+  it('GET /v1/overview shows the jobs in the queues and how long the oldest has waited', async () => {
     service = await startService({ workers: 0 });
     expect((await overview()).queues).to.deep.equal(
       ['ingest', 'runs', 'timers'].map((name) => {

@@ -7,7 +7,7 @@ const ID = '01ARZ3NDEKTSV4RRFFQ69G5FAV';
 const NAMES =
   /\/(?:apps|environments|functions|invoke|steps|providers|errors|versions|allowed-origins|held-registrations)\/:/;
 
-describe('parameters of paths', () => {
+describe('Path parameters', () => {
   const codeOf = (path: string, params: Record<string, string>) => {
     try {
       return paramsCheck(path)?.({ params }, () => 'passed');
@@ -16,14 +16,14 @@ describe('parameters of paths', () => {
     }
   };
 
-  it('that are IDs must look like one', () => {
+  it('that are IDs must look like an ID', () => {
     expect(codeOf('/v1/runs/:id', { id: ID })).to.equal('passed');
     const wrong = ['', 'nope', `${ID}:metadata`, `${ID}\n`, ID.toLowerCase(), `8${ID.slice(1)}`, 'x'.repeat(16_000)];
     for (const id of wrong) expect(codeOf('/v1/runs/:id/metadata', { id }), id.slice(0, 50)).to.equal('not_found');
     expect(codeOf('/v1/webhooks/:id/requests/:rid', { id: ID, rid: `${ID}:x` })).to.equal('not_found');
   });
 
-  it('that are names are printed, and not long', () => {
+  it('that are names must be short and printable', () => {
     for (const name of ['shop', 'shop/checkout:pay', 'Größe 2']) {
       expect(codeOf('/v1/functions/:id', { id: name })).to.equal('passed');
     }
@@ -32,7 +32,7 @@ describe('parameters of paths', () => {
     }
   });
 
-  it('are known as IDs or as names, in every route', () => {
+  it('are declared as IDs or names in every route', () => {
     for (const { path } of [...routes, ...officialRoutes]) {
       for (const [parameter] of path.matchAll(/\/[^/]+\/:\w+/g)) {
         const name = parameter.split(':')[1] as string;

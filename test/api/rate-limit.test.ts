@@ -13,7 +13,7 @@ describe('API_RATE_LIMIT', () => {
   });
   after(() => service.stop());
 
-  it('answers 429 with retry-after when an API key has sent its requests of the minute, and tells how many are left', async () => {
+  it('answers 429 with retry-after when an API key has used up its requests of the minute, and says how many are left', async () => {
     const { body } = await service.post('/v1/api-keys', { name: 'Busy', access: 'read' }, session);
     const busy = { authorization: `Bearer ${body.data.secret}` };
     const answers = [];
@@ -27,7 +27,7 @@ describe('API_RATE_LIMIT', () => {
     expect(last?.headers.get('ratelimit')).to.match(/^"api-key";r=0;t=\d+$/);
   });
 
-  it('leaves other keys, people and events alone', async () => {
+  it('does not affect other keys, users and events', async () => {
     const { body } = await service.post('/v1/api-keys', { name: 'Other', access: 'read' }, session);
     const other = { authorization: `Bearer ${body.data.secret}` };
     expect((await service.get('/v1/events', other)).status).to.equal(200);
@@ -40,7 +40,7 @@ describe('API_RATE_LIMIT', () => {
     }
   });
 
-  it('a user has 6,000 requests a minute, with all sessions together', async () => {
+  it('allows a user 6,000 requests a minute over all sessions', async () => {
     const { id } = (await service.get('/auth/me', session)).body.data;
     const key = `${service.prefix}:api-rate-limit:60:user:${id}`;
     await service.redis.set(key, 6_000, 'PX', 60_000);
@@ -56,7 +56,7 @@ describe('API_RATE_LIMIT', () => {
     await service.redis.del(key);
   });
 
-  it('0 is no limit', async () => {
+  it('sets no limit if it is 0', async () => {
     const unlimited = await startService({ dev: false, workers: 0, env: { API_RATE_LIMIT: '0' } });
     try {
       const { status, headers } = await unlimited.get('/v1/events', unlimited.apiHeaders);

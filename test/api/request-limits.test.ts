@@ -85,12 +85,12 @@ describe('request limits', () => {
     expect(rejection(answer)).to.deep.equal(REJECTED);
   });
 
-  it('a query parameter may have any name, also __proto__', async () => {
+  it('a query parameter may have any name, even __proto__', async () => {
     const path = '/sign-in?__proto__=1&constructor=2&next=/events';
     expect((await service.get(path, {})).body).to.match(/name="next" value="\/events"/);
   });
 
-  it('a request that is refused while its body still comes gets the response, and the connection is not reset', async () => {
+  it('a request that is rejected before its body has arrived gets the response, and the connection is not reset', async () => {
     const size = 12_000_000;
     for (const [path, status] of [
       [service.eventPath, 413],

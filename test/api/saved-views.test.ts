@@ -27,7 +27,7 @@ describe('Saved views', () => {
     expect(await list({ ...ada, 'x-service-env': 'staging' })).to.deep.equal([]);
   });
 
-  it('are replaced by one with the same name, and can be deleted', async () => {
+  it('are replaced when another is saved under the same name, and can be deleted', async () => {
     const first = (await save({ ...VIEW, name: 'Mine' }, service.apiHeaders)).body.data;
     const second = (await save({ ...VIEW, name: 'Mine', query: 'status=Queued' }, service.apiHeaders)).body.data;
     expect(second).to.deep.equal({ ...first, query: 'status=Queued' });
@@ -38,7 +38,7 @@ describe('Saved views', () => {
     expect(await list(service.apiHeaders)).to.deep.equal([]);
   });
 
-  it('of the installation cannot be changed with an API key that may only read', async () => {
+  it('of the installation cannot be changed with a read-only API key', async () => {
     const reader = await keyHeaders(service, 'read', 'production');
     expect((await save(VIEW, reader)).body.code).to.equal('access_denied');
     expect((await service.request('DELETE', '/v1/views/x', undefined, reader)).body.code).to.equal('access_denied');

@@ -53,7 +53,7 @@ describe('settings of the REST API', () => {
     expect(shown('redis://127.0.0.1:6379')).to.equal('redis://127.0.0.1:6379');
   });
 
-  it('TRACE_URL_TEMPLATE takes a web address with {trace_id} behind its host, and no placeholder that nothing fills', () => {
+  it('TRACE_URL_TEMPLATE accepts a web address with {trace_id} after its host, and rejects unknown placeholders', () => {
     const read = (template: string) => readConfig({ MODE: 'dev', TRACE_URL_TEMPLATE: template }).traceUrlTemplate;
     const good = 'https://grafana.example.com/explore?left={"queries":["{trace_id}"],"x":"{run_id} {env}"}';
     expect(read(good)).to.equal(good);
@@ -71,7 +71,7 @@ describe('settings of the REST API', () => {
   });
 
   for (const name of ['REDIS_CLUSTER_URLS', 'REDIS_SENTINEL_URLS'] as const) {
-    it(`hides the passwords in all URLs of ${name}, also from the message that one is wrong`, () => {
+    it(`hides the passwords in all URLs of ${name}, even in the error about a wrong one`, () => {
       const given = 'redis://:hush%2C1@a:1, rediss://user:hu@sh@b:2,redis://c:3?password=hush';
       const shown = 'redis://:***@a:1,rediss://user:***@b:2,redis://c:3?password=***';
       const { settings } = readConfig({ MODE: 'dev', [name]: given });
@@ -85,7 +85,7 @@ describe('settings of the REST API', () => {
     });
   }
 
-  it('hides the password of a REDIS_URL that is wrong', () => {
+  it('hides the password of an invalid REDIS_URL', () => {
     expect(() => readConfig({ MODE: 'dev', REDIS_URL: 'http://user:hush@redis' })).to.throw('user:***@redis');
   });
 });

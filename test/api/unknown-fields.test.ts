@@ -56,7 +56,7 @@ describe('unknown fields and parameters', () => {
     expect([long.status, long.body.error.length < 500]).to.deep.equal([400, true]);
   });
 
-  it('an unknown value of a field or parameter is named, with those that are known', async () => {
+  it('the error for an unknown value names it and lists the known values', async () => {
     const inBody = await call('POST', '/v1/users', { email: 'a@example.com', role: 'membr' });
     expect(inBody.body.error).to.include(
       'field "role": got the string "membr": expected "admin", "member" or "read-only"; did you mean "member"?',
@@ -65,7 +65,7 @@ describe('unknown fields and parameters', () => {
     expect(inQuery.body.error).to.include('query parameter "reason": got the string "unknown": expected "selection_');
   });
 
-  it('an unknown field is reported before a missing one, since it is probably its misspelling', async () => {
+  it('an unknown field is reported before a missing one, since it is probably a misspelling of it', async () => {
     const answer = await call('POST', '/v1/users', { emial: 'a@example.com', role: 'member' });
     expect(answer.body.error).to.include('did you mean "email"?');
   });
@@ -80,7 +80,7 @@ describe('unknown fields and parameters', () => {
     expect(sent.status).to.equal(200);
   });
 
-  it('an empty body, or {}, is accepted by routes without a body', async () => {
+  it('routes without a body accept an empty body and {}', async () => {
     const { body } = await call('POST', '/v1/webhooks', { name: 'paused', transform: HOOK });
     expect((await call('POST', `/v1/webhooks/${body.data.id}/pause`, {})).status).to.equal(200);
     expect((await call('POST', `/v1/webhooks/${body.data.id}/resume`, '')).status).to.equal(200);

@@ -7,8 +7,8 @@ import type { Context } from '../../src/api/http/router.ts';
 import { WebSockets } from '../../src/api/http/web-sockets.ts';
 import { ServiceError } from '../../src/errors.ts';
 
-describe('WebSockets of a process', () => {
-  it('are at most half taken by one environment, at once or once it is known, and free their place when they close', async () => {
+describe('The WebSockets of a process', () => {
+  it('belong to one environment for at most half, checked at once or when it becomes known, and are free again when they close', async () => {
     const webSockets = new WebSockets(4);
     const accept = webSockets.endpoint({ maxMessageBytes: 100 });
     const codes: string[] = [];

@@ -185,7 +185,7 @@ describe('app check', () => {
       member = { authorization: `Bearer ${body.data.secret}` };
     });
 
-    it('POST /v1/apps/:name/check without admin access tells only whether the app is reachable', async () => {
+    it('POST /v1/apps/:name/check without admin access shows only whether the app is reachable', async () => {
       const nobody = createServer();
       const port = await listen(nobody);
       nobody.close();

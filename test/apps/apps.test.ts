@@ -74,7 +74,7 @@ describe('apps and functions', () => {
       expect([healthy.last_sync.succeeded, healthy.refused_functions]).to.deep.equal([true, []]);
     });
 
-    it('POST /fn/register registers the valid functions, lists the refused ones, and leaves these as they were', async () => {
+    it('POST /fn/register registers the valid functions, and lists the refused ones, which keep their earlier registration', async () => {
       const app = { appName: 'partly' };
       await host.register(
         service,
@@ -112,7 +112,7 @@ describe('apps and functions', () => {
       expect(functions.map(({ id }: { id: string }) => id).sort()).to.deep.equal(['nameless-f', 'nameless-g']);
     });
 
-    it('POST /fn/register takes functions without triggers, which only invocations run, and at most 20 retries', async () => {
+    it('POST /fn/register accepts functions without triggers, which only invocations run, and at most 20 retries', async () => {
       const functions = [
         { id: 'invoked', triggers: [] },
         { id: 'eager', ...on('eager/x'), retries: 99 },
@@ -129,7 +129,7 @@ describe('apps and functions', () => {
       expect((await host.nextCall('invoked')).body.event.data).to.deep.equal({ n: 1 });
     });
 
-    it('POST /fn/register infers an empty function ID from the name, and takes a single step under any key', async () => {
+    it('POST /fn/register derives an empty function ID from the name, and accepts a single step under any key', async () => {
       const runtime = { url: `${host.url}?fnId=other` };
       const registration = {
         url: host.url,
@@ -196,7 +196,7 @@ describe('apps and functions', () => {
   describe('functions', () => {
     const ids = (list: { id: string }[]) => list.map(({ id }) => id);
 
-    it('GET /v1/functions lists functions by ID, of all apps or of one, in pages', async () => {
+    it('GET /v1/functions lists the functions of all apps or of one, by ID and in pages', async () => {
       const names = ['c', 'a', 'd', 'b'];
       await host.register(
         service,
@@ -236,7 +236,7 @@ describe('apps and functions', () => {
       expect((await service.get('/v1/functions/nobody')).status).to.equal(404);
     });
 
-    it('POST /v1/functions/:id/pause stops triggers until resume, also after the app registers again', async () => {
+    it('POST /v1/functions/:id/pause stops triggers until resume, even after the app registers again', async () => {
       const register = (name: string) =>
         host.register(
           service,

@@ -29,7 +29,7 @@ describe('deploys', () => {
   const deploysOf = async (query: string, env?: string) =>
     (await service.get(`/v1/deploys?${query}`, env ? { 'x-service-env': env } : {})).body.data;
 
-  it('a registration that changes functions is a deploy with what was added, removed and changed', async () => {
+  it('a registration that changes functions is a deploy that lists what was added, removed and changed', async () => {
     await register('first', [on('a'), on('b')]);
     await register('first', [on('b', { concurrency: 3 }), on('c')]);
     const [second, first, ...others] = await deploysOf('app=first');
@@ -46,21 +46,21 @@ describe('deploys', () => {
     });
   });
 
-  it('a registration with the same content is none, in whatever order its functions are', async () => {
+  it('a registration with the same functions in any order is not a deploy', async () => {
     await register('same', [on('a'), on('b')]);
     await register('same', [on('b'), on('a')]);
     await register('same', [on('a'), on('b')], {}, service.urls[1]);
     expect(await deploysOf('app=same')).to.have.length(1);
   });
 
-  it('processes that register the same at once make one deploy', async () => {
+  it('processes that register the same functions at once make one deploy', async () => {
     await register('at-once', [on('a')]);
     const urls = Array.from({ length: 10 }, (_, i) => service.urls[i % 2]);
     await Promise.all(urls.map((url) => register('at-once', [on('a'), on('b')], { sdk: 'test:v2.0.0' }, url)));
     expect(await deploysOf('app=at-once')).to.have.length(2);
   });
 
-  it('another SDK version, URL or build is a deploy, with what it was before; a new URL changes no function', async () => {
+  it('a new SDK version, URL or build is a deploy that shows the former value; a new URL changes no function', async () => {
     await register('facts', [on('a')]);
     await register('facts', [on('a')], { sdk: 'test:v1.1.0' });
     await register('facts', [on('a')], { sdk: 'test:v1.1.0', deployId: 'dpl_1' });
@@ -90,7 +90,7 @@ describe('deploys', () => {
     expect(body.data.deploy_id).to.equal('v7');
   });
 
-  it('GET /v1/deploys selects by app, by function and by time, and has pages', async () => {
+  it('GET /v1/deploys selects by app, function and time, in pages', async () => {
     for (const n of [1, 2, 3]) await register('pages', [on('a'), on(`n${n}`)]);
     const all = await deploysOf('app=pages');
     expect(all).to.have.length(3);
@@ -109,14 +109,14 @@ describe('deploys', () => {
     expect(rest.body.metadata).to.not.have.property('cursor');
   });
 
-  it('an environment has its own deploys', async () => {
+  it('each environment has its own deploys', async () => {
     await service.post('/v1/environments', { name: 'staging' });
     await register('own', [on('a')], {}, service.url, 'staging');
     expect(await deploysOf('app=own')).to.deep.equal([]);
     expect(await deploysOf('limit=100', 'staging')).to.have.length(1);
   });
 
-  it('the last 100 deploys of an app are kept, each with 2,000 characters of names at most', async () => {
+  it('the last 100 deploys of an app are kept, each with at most 2,000 characters of names', async () => {
     const many = Array.from({ length: 60 }, (_, i) => on(`${'x'.repeat(50)}${i}`));
     await register('many', many);
     for (let i = 0; i < 101; i++) await register('many', many, { deployId: `d${i}` });
@@ -131,7 +131,7 @@ describe('deploys', () => {
     expect(ttl).to.be.above(89 * 86_400_000);
   });
 
-  it('an app tells who registered it last, and its last failure, also after later successes', async () => {
+  it('an app shows who registered it last, and its last failure, even after later successes', async () => {
     host.offer(service, [on('a')], { appName: 'told' });
     await service.post('/v1/apps', { url: host.url });
     await register('told', [{ ...on('b'), triggers: [{ cron: 'never' }] }]);

@@ -9,7 +9,7 @@ import { freePort } from '../../scripts/lib/ports.ts';
 import { type Service, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
-describe('apps on this machine, in dev mode', () => {
+describe('Apps on this machine in dev mode', () => {
   let service: Service;
   let ports: number[];
   let servers: Server[] = [];
@@ -52,7 +52,7 @@ describe('apps on this machine, in dev mode', () => {
       describe: `${app} has ${ids}`,
     });
 
-  it('are found without a request, whichever SDK they have, and registered again when they have changed or come back', async () => {
+  it('are found without a request, whatever their SDK, and registered again when they change or come back', async () => {
     const first = await listen(0, appOf('found', ['a']));
     const client = new Inngest({ id: 'official', isDev: true, baseUrl: service.url });
     const fn = client.createFunction({ id: 'b', triggers: { event: 'official/x' } }, () => 'done');
@@ -71,7 +71,7 @@ describe('apps on this machine, in dev mode', () => {
     await service.logs('found an app on this machine, and registered it');
   });
 
-  it('that answer on every path keep the one at which they are registered', async () => {
+  it('that respond on every path keep the path at which they are registered', async () => {
     const server = await listen(2, appOf('anywhere', ['a']));
     const url = `http://127.0.0.1:${ports[2]}/custom/path`;
     expect((await service.post('/v1/apps', { url })).status).to.be.below(300);
@@ -83,7 +83,7 @@ describe('apps on this machine, in dev mode', () => {
     expect((await service.get('/v1/apps/anywhere')).body.data.url).to.include('/custom/path');
   });
 
-  it('that are in production mode are named in the log, with what to set', async () => {
+  it('in production mode are named in the log, with the setting to change', async () => {
     await listen(2, appOf('cloud', ['a'], false));
     await until(() => service.output().includes('it is in production mode: start the app with SERVICE_DEV='), {
       describe: 'the log says so',
@@ -91,7 +91,7 @@ describe('apps on this machine, in dev mode', () => {
     expect(await functionsOf('cloud')).to.equal(undefined);
   });
 
-  it('that someone deletes stay away until they start anew', async () => {
+  it('that somebody deletes stay away until they restart', async () => {
     const server = await listen(1, appOf('deleted', ['a']));
     await registered('deleted', ['deleted-a']);
     await service.request('DELETE', '/v1/apps/deleted');
@@ -106,7 +106,7 @@ describe('apps on this machine, in dev mode', () => {
     await until(() => !server.listening, { describe: 'it has ended' });
   });
 
-  it('are not looked for when DISCOVERY is false', async () => {
+  it('are not searched for when DISCOVERY is false', async () => {
     const quiet = await startService({ workers: 0, env: { DISCOVERY: 'false', DISCOVERY_PORTS: ports.join() } });
     try {
       let asked = 0;

@@ -6,7 +6,7 @@ import { until } from '../support/until.ts';
 /** Names of what every object of JavaScript has. */
 const IDS = ['constructor', 'toString', '__proto__', 'hasOwnProperty'];
 
-describe('Functions and apps with IDs that objects of JavaScript have', () => {
+describe('A function or app whose ID is the name of a property of JavaScript objects', () => {
   let service: Service;
   let host: AppHost;
   before(async () => {
@@ -18,7 +18,7 @@ describe('Functions and apps with IDs that objects of JavaScript have', () => {
   });
 
   for (const id of IDS) {
-    it(`${id} is registered, runs, is paused and resumed as any`, async () => {
+    it(`is registered, runs, is paused and resumed like any other: ${id}`, async () => {
       const runtime = { type: 'http', url: `${host.url}?fnId=${id}&stepId=step` };
       const triggers = [{ event: `ids/${id}`, expression: 'event.data.n > 0' }];
       const fn = { id, name: id, triggers, steps: { step: { id: 'step', name: 'step', runtime } } };

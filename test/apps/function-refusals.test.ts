@@ -21,7 +21,7 @@ const VALID = {
   batched: { batchEvents: { maxSize: 2, timeout: '60s' }, concurrency: 1 },
 };
 
-describe('functions that are refused', () => {
+describe('Refused functions', () => {
   let service: Service;
   let host: AppHost;
   before(async () => {
@@ -36,7 +36,7 @@ describe('functions that are refused', () => {
   const problemsOf = async (id: string): Promise<string[]> =>
     (await service.get(`/v1/functions/${id}`)).body.data.problems;
 
-  it('are not those with valid flow control, which have no problems', async () => {
+  it('do not include functions with valid flow control, which have no problems', async () => {
     const functions = Object.entries(VALID).map(([id, options]) => ({ id, ...on('valid/x'), ...options }));
     const { status, body } = await host.register(service, functions, { appName: 'valid' });
     expect([status, body]).to.deep.equal([200, { ok: true, modified: true }]);
@@ -45,7 +45,7 @@ describe('functions that are refused', () => {
     expect(problems.filter(({ code }: { code: string }) => code === 'function_problem')).to.deep.equal([]);
   });
 
-  it('are told with field, value and what is allowed; the others are registered', async () => {
+  it('are reported with field, value and what is allowed; the others are registered', async () => {
     const functions = [
       { id: 'plain', ...on('refused/x') },
       { id: 'often', ...on('refused/x'), rateLimit: { limit: 1, period: '25h' } },
@@ -74,7 +74,7 @@ describe('functions that are refused', () => {
     expect([configuration.throttle, archived]).to.deep.equal([f.throttle, false]);
   });
 
-  it('have more than 10 triggers or 5 events that cancel them', async () => {
+  it('include those with more than 10 triggers or 5 cancel events', async () => {
     const functions = [
       { id: 'ten', triggers: events(10), cancel: events(5) },
       { id: 'eleven', triggers: events(11) },
@@ -98,7 +98,7 @@ describe('functions that are refused', () => {
     ]);
   });
 
-  it('may be allowed by settings', async () => {
+  it('are accepted if settings allow them', async () => {
     const env = {
       BATCH_SIZE_MAX: '500',
       BATCH_TIMEOUT_MAX_SECONDS: '300',
@@ -120,7 +120,7 @@ describe('functions that are refused', () => {
   });
 });
 
-describe('problems of registered functions', () => {
+describe('Problems of registered functions', () => {
   let service: Service;
   let host: AppHost;
   before(async () => {
@@ -132,7 +132,7 @@ describe('problems of registered functions', () => {
     await service.stop();
   });
 
-  it('are logged when a registration changes something, and not when it changes nothing', async () => {
+  it('are logged only when a registration changes something', async () => {
     const functions = [{ id: 'f', triggers: [{ event: 'logged/x', expression: 'event.data.' }] }];
     const lines = () =>
       service
@@ -148,7 +148,7 @@ describe('problems of registered functions', () => {
     expect(lines()[0]).to.include('triggers[0] never fires').and.include('"logged-f"');
   });
 
-  it('are told in the answer, by the API and in the app check', async () => {
+  it('are shown in the response, by the API and in the app check', async () => {
     const functions = [{ id: 'f', triggers: [{ event: 'told/x', expression: 'event.data.' }] }];
     const { status, body } = await host.register(service, functions, { appName: 'told' });
     const [{ id, problems }] = body.functions;

@@ -20,7 +20,7 @@ async function end(server: Server): Promise<void> {
   await once(server, 'close');
 }
 
-describe('HTTP agent for apps', () => {
+describe('The HTTP agent for apps', () => {
   let host: AppHost;
   beforeEach(async () => {
     host = await startAppHost();
@@ -34,7 +34,7 @@ describe('HTTP agent for apps', () => {
     return runs.body.data[0].error as { name: string; message: string };
   }
 
-  it('a request of a step that was encrypted follows no redirect to plain http', () => {
+  it('a request of a step that began over HTTPS follows no redirect to plain HTTP', () => {
     const request = { url: 'https://api.example/pay', method: 'POST', headers: { 'x-card': '4242' }, body: '{}' };
     const to = (location: string) => redirected(request, location, 307);
     const blocked = to('http://api.example/pay');
@@ -333,13 +333,13 @@ describe('HTTP agent for apps', () => {
       }
     });
 
-    it('OUTBOUND_ALLOW_CIDRS does not open what OUTBOUND_BRANCH_DENY_CIDRS blocks', () => {
+    it('OUTBOUND_ALLOW_CIDRS does not allow what OUTBOUND_BRANCH_DENY_CIDRS blocks', () => {
       const env = { OUTBOUND_BRANCH_DENY_CIDRS: '10.0.0.0/8', OUTBOUND_ALLOW_CIDRS: '10.1.0.0/16' };
       expect(whyNot('10.1.0.1', env)).to.equal(undefined);
       expect(whyNot('10.1.0.1', env, true)).to.include('OUTBOUND_BRANCH_DENY_CIDRS');
     });
 
-    it('no CIDR list opens a link-local or metadata address', () => {
+    it('no CIDR list allows a link-local or metadata address', () => {
       const env = { OUTBOUND_ALLOW_CIDRS: '0.0.0.0/0,::/0,private' };
       for (const closed of ['169.254.169.254', 'fe80::1', '100.100.100.200', 'fd00:ec2::254', '2002:a9fe:a9fe::1']) {
         expect(whyNot(closed, env), closed).to.include('never calls');
@@ -366,7 +366,7 @@ describe('HTTP agent for apps', () => {
     }
   });
 
-  it('public addresses are allowed and all others are recognized as not public', () => {
+  it('public addresses are allowed, and all others are recognized as not public', () => {
     for (const address of ['8.8.8.8', '1.1.1.1', '::ffff:8.8.8.8', '2606:4700:4700::1111']) {
       expect(nonPublicKind(address), address).to.equal(undefined);
     }

@@ -60,7 +60,7 @@ describe('HTTP POST to an app', () => {
     ]);
   });
 
-  it('httpPost reads up to the response size limit and not further', async () => {
+  it('httpPost stops reading at the response size limit', async () => {
     let closed: Promise<unknown> | undefined;
     listener = (_request, response) => {
       closed = once(response, 'close');

@@ -22,7 +22,7 @@ interface Answer {
   meanwhile?: () => Promise<unknown>;
 }
 
-describe('registration in the answer to the service, in production', () => {
+describe('Registration in the response to the service, in production', () => {
   let service: Service;
   let server: Server;
   let url: string;
@@ -85,7 +85,7 @@ describe('registration in the answer to the service, in production', () => {
   }
   const read = (app: string, headers = {}) => service.get(`/v1/apps/${app}`, { ...service.apiHeaders, ...headers });
 
-  it('the service sends a signed request in both dialects, and registers what the app answers', async () => {
+  it('the service sends a signed request in both dialects, and registers the functions of the response', async () => {
     const { status, body } = await registers({});
     expect([status, body.data]).to.deep.equal([200, { url, functions: [], unsupported: [], unsupported_count: 0 }]);
     expect(request?.body).to.equal(JSON.stringify({ url }));
@@ -102,7 +102,7 @@ describe('registration in the answer to the service, in production', () => {
     expect(data.last_sync).to.include({ succeeded: true });
   });
 
-  it('the fields of it that the service does not act on are told in the answer', async () => {
+  it('the response of the API lists the fields that the service does not act on', async () => {
     const functions = [functionOf('in-band-f', { triggers: [{ event: 'in-band/x' }], region: 'eu' })];
     const { status, body } = await registers({ fields: { functions } });
     expect([status, body.data.unsupported_count]).to.deep.equal([200, 1]);
@@ -110,11 +110,11 @@ describe('registration in the answer to the service, in production', () => {
     expect((await read('in-band')).body.data.unsupported).to.deep.equal(body.data.unsupported);
   });
 
-  it('the answer may end in a line feed that is not signed', async () => {
+  it('the response of the app may end in a line feed that is not signed', async () => {
     expect((await registers({ sent: (text) => `${text}\n` })).status).to.equal(200);
   });
 
-  it('the answer tells what does not work, and what is refused', async () => {
+  it('the response of the API lists problems and refused functions', async () => {
     const failing = functionOf('telling-f', { triggers: [{ event: 'in-band/x', expression: 'event.data.' }] });
     const told = await registers({ fields: { app_id: 'telling', functions: [failing] } });
     const [{ id, problems }] = told.body.data.functions;
@@ -129,7 +129,7 @@ describe('registration in the answer to the service, in production', () => {
     expect(app.last_sync).to.include({ succeeded: false, error: body.error });
   });
 
-  it('an answer that the key has not signed registers nothing', async () => {
+  it('a response that is not signed with the key registers nothing', async () => {
     const forged: Record<string, Answer> = {
       'of another key': { key: 'signkey-test-ffffffffffffffffffffffffffffffff' },
       'of another text': { sent: (text) => text.replaceAll('hostile', 'hostilf') },
@@ -147,7 +147,7 @@ describe('registration in the answer to the service, in production', () => {
     for (const app of ['hostile', 'hostilf']) expect((await read(app)).status).to.equal(404);
   });
 
-  it('an answer that is too large, or no registration, registers nothing', async () => {
+  it('a response that is too large, or is not a registration, registers nothing', async () => {
     const large = await registers({ fields: { app_id: 'large', filler: 'x'.repeat(2 * 1_048_576) } });
     expect([large.status, large.body.code]).to.deep.equal([400, 'app_unreachable']);
     expect(large.body.error).to.include('larger than');
@@ -160,7 +160,7 @@ describe('registration in the answer to the service, in production', () => {
     for (const app of ['large', 'incomplete']) expect((await read(app)).status).to.equal(404);
   });
 
-  it('the functions of another app stay with it', async () => {
+  it('the functions of another app stay with that app', async () => {
     await registers({});
     const { status, body } = await registers({ fields: { app_id: 'thief', functions: [functionOf('in-band-f')] } });
     expect([status, body.code]).to.deep.equal([400, 'registration_invalid']);
@@ -168,7 +168,7 @@ describe('registration in the answer to the service, in production', () => {
     expect((await service.get('/v1/functions/in-band-f', service.apiHeaders)).body.data.app).to.equal('in-band');
   });
 
-  it('an app that does not answer in-band registers by a request of its own', async () => {
+  it('an app that does not respond in-band registers by a request of its own', async () => {
     const { url: baseUrl, env } = service;
     const keys = { eventKey: env.EVENT_KEYS ?? '', signingKey: env.SIGNING_KEY ?? '' };
     const client = new Tidegate({ id: 'own', isDev: false, baseUrl, ...keys });
@@ -209,7 +209,7 @@ describe('registration in the answer to the service, in production', () => {
     expect((await read('branched')).status).to.equal(404);
   });
 
-  describe('what an app registers by itself at another origin', () => {
+  describe('a registration that an app sends from another origin', () => {
     const headers = () => service.appHeaders;
     const at = (app: string, appUrl: string, fnUrl = appUrl) => {
       const runtime = { type: 'http', url: `${fnUrl}?fnId=${app}-f&stepId=step` };
@@ -252,7 +252,7 @@ describe('registration in the answer to the service, in production', () => {
       await service.logs('"msg":"registration held"', '"origins":["http://attacker.example"]');
     });
 
-    it('counts once somebody confirms it; the same origin then needs no other confirmation', async () => {
+    it('takes effect once somebody confirms it; the same origin then needs no further confirmation', async () => {
       const elsewhere = url.replace('127.0.0.1', 'localhost');
       const { body } = await at('moving', elsewhere);
       answer = { fields: { app_id: 'moving', functions: [functionOf('moving-f')], url: elsewhere } };
@@ -283,7 +283,7 @@ describe('registration in the answer to the service, in production', () => {
       expect(entry.summary).to.include('http://a-*-b.example.app');
     });
 
-    it('is held too where an app is new and NEW_APPS is hold, unless its origin is allowed', async () => {
+    it('is also held for a new app if NEW_APPS is hold, unless its origin is allowed', async () => {
       expect((await at('newcomer', 'https://new.example.com/api')).body.code).to.equal('registration_held');
       expect((await read('newcomer')).status).to.equal(404);
       expect((await held())[0]).to.include({ app: 'newcomer', present_url: null, proposed_pattern: null });
@@ -298,7 +298,7 @@ describe('registration in the answer to the service, in production', () => {
       expect(data.map(({ app }: { app: string }) => app)).not.to.include('newcomer');
     });
 
-    it('gets a pattern proposed where each deployment has a host of its own', async () => {
+    it('gets a proposed pattern if each deployment has its own host', async () => {
       await allow('deployed', ['https://shop-1-acme.example.app']);
       expect((await at('deployed', 'https://shop-1-acme.example.app/api')).status).to.equal(200);
       for (let n = 2; n < 9; n++) await at('deployed', `https://shop-${n}-acme.example.app/api`);
@@ -309,7 +309,7 @@ describe('registration in the answer to the service, in production', () => {
       expect(waiting[0].proposed_pattern).to.equal('https://shop-*-acme.example.app');
     });
 
-    it('is pushed out by no flood of later ones, which are refused, counted and told how to be allowed', async () => {
+    it('is not displaced by a flood of later ones, which are rejected, counted and told how to be allowed', async () => {
       await allow('flooded', ['https://old.example.com']);
       expect((await at('flooded', 'https://old.example.com/api')).status).to.equal(200);
       const genuine = await at('flooded', 'https://new.example.com/api');
@@ -332,7 +332,7 @@ describe('registration in the answer to the service, in production', () => {
       expect((await at('flooded', 'https://late.example.com/api')).status).to.equal(200);
     });
 
-    it('is held too where the app says so in its answer to the service; where it was asked is allowed', async () => {
+    it('is also held if the app names that origin in its response; the origin that was asked is allowed', async () => {
       await registers({ fields: { app_id: 'answering', functions: [functionOf('answering-f')] } });
       const before = await present('answering');
       const forged = 'http://attacker.example/api';
@@ -352,7 +352,7 @@ describe('registration in the answer to the service, in production', () => {
       expect(await present('answering')).to.deep.equal({ ...before, held_registrations: 2 });
     });
 
-    it('has the query that a person gave, whatever the request to the app had, and no user name', async () => {
+    it('keeps the query that a person gave, whatever the request to the app had, and no user name', async () => {
       await registers({ fields: { app_id: 'queried', functions: [functionOf('queried-f')] } });
       const stored = async () => {
         const functions = await service.redis.hget(`${service.prefix}:functions:production`, 'queried-f');
@@ -391,7 +391,7 @@ describe('registration in the answer to the service, in production', () => {
       });
     });
 
-    it('is confirmed with all its origins at once: those of its functions too', async () => {
+    it('is confirmed with all its origins at once, including those of its functions', async () => {
       const own = () => ({ app_id: 'spread', functions: [functionOf('spread-f')] });
       await registers({ fields: own() });
       const ports = ['http://one.example', 'http://two.example'];
@@ -414,7 +414,7 @@ describe('registration in the answer to the service, in production', () => {
       expect((await present('spread')).allowed_origins).to.deep.equal([new URL(url).origin, ...ports]);
     });
 
-    it('counts where somebody has the app register there meanwhile, also by a request of its own', async () => {
+    it('takes effect when somebody has the app register there meanwhile, even by a request of its own', async () => {
       await registers({ fields: { app_id: 'asked', functions: [functionOf('asked-f')] } });
       const elsewhere = url.replace('127.0.0.1', 'localhost');
       expect((await at('asked', elsewhere)).status).to.equal(409);

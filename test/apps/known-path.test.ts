@@ -58,7 +58,7 @@ describe('An app that registers by itself at another path', () => {
     return { app, path, url: origin + path };
   }
 
-  it('stays at the known path while it answers there; its functions are taken', async () => {
+  it('stays at the known path while it responds there, and its functions are registered', async () => {
     const { app, url } = await appAt();
     answers.set('/admin', asApp);
     const { status, body } = await register(app, `${origin}/x/%2e%2e/admin`, 'g');
@@ -71,7 +71,7 @@ describe('An app that registers by itself at another path', () => {
     expect((await present(app)).declined).to.equal(null);
   });
 
-  it('moves where it has left the known path, or refuses signed calls there', async () => {
+  it('moves if it has left the known path or rejects signed calls there', async () => {
     const left: ((response: ServerResponse, request: IncomingMessage) => unknown)[] = [
       withStatus(404),
       withStatus(200),
@@ -87,7 +87,7 @@ describe('An app that registers by itself at another path', () => {
     }
   });
 
-  it('stays where the known path gives no answer that tells: a flood can cause that', async () => {
+  it('stays if the response of the known path is inconclusive, which a flood can cause', async () => {
     const silent: ((response: ServerResponse, request: IncomingMessage) => unknown)[] = [
       withStatus(429),
       withStatus(503),
@@ -102,13 +102,13 @@ describe('An app that registers by itself at another path', () => {
     }
   });
 
-  it('is asked once at its known path, however many registrations come', async () => {
+  it('is asked once at its known path for any number of registrations', async () => {
     const { app, path } = await appAt();
     await Promise.all(Array.from({ length: 20 }, (_, n) => register(app, `${origin}/forged-${n}`)));
     expect(requests).to.deep.equal([`GET ${path}`, `POST ${path}`]);
   });
 
-  it('stays at the known path of another origin that is allowed', async () => {
+  it('stays at the known path of another allowed origin', async () => {
     const { app, path } = await appAt();
     const other = origin.replace('127.0.0.1', 'localhost');
     await service.request('PUT', `/v1/allowed-origins/${app}`, { origins: [other] }, service.apiHeaders);
@@ -123,7 +123,7 @@ describe('An app that registers by itself at another path', () => {
     expect(requests).to.deep.equal([]);
   });
 
-  it('moves where somebody has it register there', async () => {
+  it('moves when somebody has it register there', async () => {
     const { app } = await appAt();
     answers.set('/moved', async (response) => {
       await register(app, `${origin}/moved`);
@@ -133,7 +133,7 @@ describe('An app that registers by itself at another path', () => {
     expect([status, (await present(app)).url]).to.deep.equal([200, `${origin}/moved`]);
   });
 
-  it('does not take it back from where a person moves it while its known path is asked', async () => {
+  it('stays where a person moves it while its known path is being asked', async () => {
     const { app, path } = await appAt();
     answers.set('/moved', async (response, { method }) => {
       if (method === 'PUT') await register(app, `${origin}/moved`);

@@ -10,7 +10,7 @@ import { freePort } from '../../scripts/lib/ports.ts';
 import { request } from '../support/http.ts';
 import { type Service, startService } from '../support/service.ts';
 
-describe('apps that do not find a service in dev mode', () => {
+describe('Apps that do not find a service in dev mode', () => {
   let service: Service;
   let address: string;
   before(async () => {
@@ -36,21 +36,21 @@ describe('apps that do not find a service in dev mode', () => {
     expect(error).to.include('status 500').and.include(`start the app with SERVICE_DEV=${address}`);
   });
 
-  it('are told to set INNGEST_DEV where they have an official SDK', async () => {
+  it('are told to set INNGEST_DEV when they use an official SDK', async () => {
     const client = new Inngest({ id: 'cloud', isDev: false, baseUrl: 'http://127.0.0.1:1' });
     const server = serveInngest({ client, functions: [] });
     const error = await asked(server.listeners('request')[0] as Parameters<typeof createServer>[1], '/api/inngest');
     expect(error).to.include('or INNGEST_DEV where it has an official Inngest SDK').and.include(address);
   });
 
-  it('are told the address where they look for a service on another port', async () => {
+  it('are told the address when they look for the service on another port', async () => {
     const client = new Tidegate({ id: 'elsewhere', isDev: true, baseUrl: `http://127.0.0.1:${await freePort()}` });
     const error = await asked(serve({ client, functions: [] }));
     expect(error).to.include('ECONNREFUSED').and.include('In dev mode a service listens on port 8288');
     expect(error).to.include(`start the app with SERVICE_DEV=${address}`);
   });
 
-  it('and those that register with another kind of service are told its kind and what to set', async () => {
+  it('are told the kind of the service and what to set when they expect another kind', async () => {
     const body = { url: 'http://127.0.0.1:1/api', appName: 'a', functions: [] };
     const told = async (dialect: string) => {
       const headers = { [`x-${dialect}-sdk`]: 'js:v1', [`x-${dialect}-expected-server-kind`]: 'cloud' };

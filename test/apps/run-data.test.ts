@@ -5,7 +5,7 @@ import { type Service, startService } from '../support/service.ts';
 /** Two of these exceed the size of a call request. */
 const LARGE = 'x'.repeat(2_200_000);
 
-describe('run data for apps', () => {
+describe('Run data for apps', () => {
   let service: Service;
   let host: AppHost;
   before(async () => {
@@ -35,7 +35,7 @@ describe('run data for apps', () => {
     expect([steps.status, steps.body]).to.deep.equal([200, { [id]: { data: { n: 1 } } }]);
   });
 
-  it('GET /v0/runs/:id/batch and /actions look in the environment that the app names and reject an unknown one', async () => {
+  it('GET /v0/runs/:id/batch and /actions use the environment that the app names, and reject an unknown one', async () => {
     const [run] = (await service.get('/v1/runs')).body.data;
     const read = async (env: string) => {
       const { status, body } = await service.get(`/v0/runs/${run.run_id}/actions`, { 'x-service-env': env });

@@ -50,7 +50,7 @@ const NEWER_FIELDS = [
   ['triggers.0.jitter', 'only a trigger with "cron" has a jitter'],
 ].map(([field, message]) => ({ function: 'newer-newer', field, message }));
 
-describe('fields of a registration that the service does not act on', () => {
+describe('Fields of a registration that the service does not act on', () => {
   let service: Service;
   let host: AppHost;
   before(async () => {
@@ -66,14 +66,14 @@ describe('fields of a registration that the service does not act on', () => {
     host.register(service, functions, { appName, ...options });
   const sorted = (fields: { field: string }[]) => fields.toSorted((a, b) => (a.field < b.field ? -1 : 1));
 
-  it('are none of those that the service documents', async () => {
+  it('include no field that the service documents', async () => {
     const { status, body } = await register(ALL_ACT, 'all');
     expect([status, body]).to.deep.equal([200, { ok: true, modified: true }]);
     const { unsupported, unsupported_count: count } = (await service.get('/v1/apps/all')).body.data;
     expect([unsupported, count]).to.deep.equal([[], 0]);
   });
 
-  it('are told in the answers of both ways to register, by the API and in the log line', async () => {
+  it('are listed in the response to either kind of registration, by the API and in the log line', async () => {
     const { status, body } = await register(NEWER, 'newer');
     expect([status, body.unsupported_count]).to.deep.equal([200, NEWER_FIELDS.length]);
     expect(sorted(body.unsupported)).to.deep.equal(sorted(NEWER_FIELDS as { field: string }[]));
@@ -92,7 +92,7 @@ describe('fields of a registration that the service does not act on', () => {
     expect(line?.unsupported).to.include('newer-newer: rateLimits');
   });
 
-  it('are gone when the app registers without them; each registration has one line in the log', async () => {
+  it('disappear when the app registers without them; each registration has one line in the log', async () => {
     await register([{ id: 'f', ...on('gone/x'), region: 'eu' }], 'gone');
     await register([{ id: 'f', ...on('gone/x') }], 'gone');
     await register([{ id: 'f', ...on('gone/x') }], 'gone');
@@ -103,7 +103,7 @@ describe('fields of a registration that the service does not act on', () => {
     expect(lines.map(({ modified }) => modified)).to.deep.equal([true, true, false]);
   });
 
-  it('may be of the app, of its steps and of what an expression reads', async () => {
+  it('may belong to the app, to its steps and to what an expression reads', async () => {
     const registration = host.registration([{ id: 'f', triggers: [{ cron: '@daily' }] }], { appName: 'parts' });
     const [fn] = registration.functions as unknown as [Record<string, unknown>];
     const { step } = fn.steps as { step: { runtime: object } };
@@ -129,14 +129,14 @@ describe('fields of a registration that the service does not act on', () => {
       ]);
   });
 
-  it('are bounded in number and length', async () => {
+  it('are limited in number and length', async () => {
     const many = Object.fromEntries(Array.from({ length: 300 }, (_, n) => [`${'x'.repeat(200)}${n}`, 1]));
     const { body } = await register([{ id: 'f', ...on('many/x'), ...many }], 'many');
     expect([body.unsupported.length, body.unsupported_count]).to.deep.equal([100, 300]);
     expect(JSON.stringify(body.unsupported).length).to.be.below(40_000);
   });
 
-  it('refuse the registration where UNSUPPORTED is reject, and nothing is registered', async () => {
+  it('cause a rejection if UNSUPPORTED is reject, and nothing is registered', async () => {
     const strict = await startService({ workers: 0, env: { UNSUPPORTED: 'reject' } });
     try {
       const { status, body } = await host.register(strict, NEWER, {
@@ -159,7 +159,7 @@ describe('fields of a registration that the service does not act on', () => {
     }
   });
 
-  it('are told for triggers that no event can meet, as problems of the function', async () => {
+  it('include triggers that no event can match, as problems of the function', async () => {
     const never = [
       { event: 'order/*/paid' },
       { event: '*' },

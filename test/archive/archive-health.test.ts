@@ -13,7 +13,7 @@ const MIB = 1_048_576;
 /** 3.6 s. */
 const HOT_HOURS = '0.001';
 
-describe('GET /v1/overview, of the archive', () => {
+describe('GET /v1/overview about the archive', () => {
   let service: Service;
   let proxy: PostgresProxy;
   beforeEach(async () => {
@@ -29,12 +29,12 @@ describe('GET /v1/overview, of the archive', () => {
     return service.waitFor('/v1/overview', ({ body }) => body.data.archive.state === state);
   };
 
-  it('says that there is none', async () => {
+  it('says that there is no archive', async () => {
     service = await startService({ workers: 0 });
     expect(await archive()).to.deep.equal({ state: 'off', behind_seconds: null, room_seconds: null, reason: null });
   });
 
-  it('says that Postgres is away, why, and for how long events have waited; and that it is back', async () => {
+  it('says that Postgres is unavailable, why, and how long events have waited; and that it is back', async () => {
     service = await startService({ archive: true, env: { DATABASE_URL: proxy.url, HOT_HOURS, METRICS_PORT: '0' } });
     expect(await archive()).to.include({ state: 'ok', behind_seconds: 0, reason: null });
     const ofWorker = () => scrape(`http://127.0.0.1:${service.workers[0]?.metricsPort}`);
@@ -61,8 +61,8 @@ describe('GET /v1/overview, of the archive', () => {
   });
 });
 
-describe('A schema that is behind', () => {
-  it('keeps everything in Redis until its migrations have run, and says so', async () => {
+describe('An outdated schema', () => {
+  it('keeps everything in Redis until the migrations have run, and the overview says so', async () => {
     const proxy = await PostgresProxy.start();
     const schema = `test_behind_${process.pid}_${Date.now()}`;
     const env = { DATABASE_URL: proxy.url, DATABASE_SCHEMA: schema, HOT_HOURS: '1', LOG_LEVEL: 'info' };
@@ -89,7 +89,7 @@ describe('A schema that is behind', () => {
   });
 });
 
-describe('Backpressure while Postgres is away', () => {
+describe('Backpressure while Postgres is unavailable', () => {
   let own: OwnRedis;
   let admin: Redis;
   let proxy: PostgresProxy;
@@ -106,7 +106,7 @@ describe('Backpressure while Postgres is away', () => {
     await proxy.stop();
   });
 
-  it('comes before Redis is full; what was acknowledged is archived when Postgres is back', async () => {
+  it('starts before Redis is full; acknowledged events are archived when Postgres is back', async () => {
     service = await startService({
       archive: true,
       env: { REDIS_URL: own.url, DATABASE_URL: proxy.url, HOT_HOURS, REDIS_MEMORY_LIMIT_PERCENT: '80' },

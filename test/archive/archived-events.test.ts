@@ -80,7 +80,7 @@ describe('Archived events', () => {
     }
   });
 
-  it('end a page where the time is over, and go on there', async () => {
+  it('end a page when the time is over, and the next page continues there', async () => {
     const conditions = new Conditions().add('pg_sleep(0.05) IS NOT NULL');
     const query = { conditions, timeRange: {}, limit: 100, timeoutMs: 400 };
     const page = await archive.events.page('production', query, now);
@@ -90,7 +90,7 @@ describe('Archived events', () => {
     expect([...page.events.map(({ internalId }) => internalId), ...rest]).to.deep.equal(sorted(rows));
   });
 
-  it('end a page before it has too many bytes', async () => {
+  it('end a page before it is too large', async () => {
     const env = 'large';
     const large = Array.from({ length: 6 }, (_, n) => eventRow({ env, at: now - n, data: 'x'.repeat(1_000) }));
     await archive.shipments.ship({ events: large, runs: [] });
@@ -101,7 +101,7 @@ describe('Archived events', () => {
     expect(one.events).to.have.length(1);
   });
 
-  it('are found by ID, also where the ID is of another time', async () => {
+  it('are found by ID, even if the ID has another time', async () => {
     const env = 'ids';
     const seeded = eventRow({ env, at: now - 3 * DAY_MS, id: ulid(now - 400 * DAY_MS) });
     const ahead = eventRow({ env, at: now - 3 * DAY_MS, id: ulid(now + 400 * DAY_MS) });
@@ -122,7 +122,7 @@ describe('Archived events', () => {
     expect((await archive.events.readMany('production', ids, now)).size).to.equal(0);
   });
 
-  it('are found by deduplication ID: the newest, and of exactly this text', async () => {
+  it('are found by their exact deduplication ID, the newest first', async () => {
     const env = 'dedup';
     const events = [1, 5, 9].map((days) => eventRow({ env, at: now - days * DAY_MS, dedupId: 'a\0' }));
     const other = eventRow({ env, at: now, dedupId: 'a\uFFFD' });
@@ -133,7 +133,7 @@ describe('Archived events', () => {
     expect(await idOf('a')).to.equal(undefined);
   });
 
-  it('are listed by exactly their name', async () => {
+  it('are listed by their exact name', async () => {
     const env = 'exact';
     const events = ['x\0', 'x\uFFFD'].map((name) => eventRow({ env, at: now, name }));
     await archive.shipments.ship({ events, runs: [] });
@@ -141,7 +141,7 @@ describe('Archived events', () => {
     expect(page.events.map(({ internalId }) => internalId)).to.deep.equal([events[0]?.id]);
   });
 
-  it('are shown no longer than the retention of their environment', async () => {
+  it('are hidden once the retention of their environment is over', async () => {
     const env = 'short';
     await archive.store.environments.create({ name: env, kind: 'named', createdAt: now, retentionDays: 2 }, 10);
     const [kept, expired] = [eventRow({ env, at: now - DAY_MS }), eventRow({ env, at: now - 2 * DAY_MS - 1 })];

@@ -72,7 +72,7 @@ describe('The API of archived runs', () => {
     return body.data;
   }
 
-  it('is the one of runs in Redis', async () => {
+  it('is the same as that of runs in Redis', async () => {
     expect((await service.get(`/v1/runs/${runId}`)).body.data).to.deep.equal(hot.data);
     const step = await service.get(`/v1/runs/${runId}/steps/${idOf('a')}`);
     expect(step.body.data).to.deep.equal({ step_id: idOf('a'), data: 0 });
@@ -97,7 +97,7 @@ describe('The API of archived runs', () => {
     expect(runs.body.data).to.have.length(1);
   });
 
-  it('has the logs', async () => {
+  it('shows their logs', async () => {
     const read = async (query = '') => (await service.get(`/v1/runs/${runId}/logs${query}`)).body;
     const { data, metadata } = await read();
     const line = { at: new Date(AT).toISOString(), attempt: 0 };
@@ -109,7 +109,7 @@ describe('The API of archived runs', () => {
     expect((await read(`?step=${idOf('a')}&level=error`)).data).to.deep.equal(data.slice(1));
   });
 
-  it('cancels nothing that has ended, and retries nothing that does not wait', async () => {
+  it('refuses to cancel or retry them', async () => {
     const cancel = await service.request('DELETE', `/v1/runs/${runId}`);
     expect([cancel.status, cancel.body.code]).to.deep.equal([409, 'run_ended']);
     const retry = await service.post(`/v1/runs/${runId}/retry-now`, {});
@@ -169,7 +169,7 @@ describe('The API of archived runs', () => {
     expect((await ended(newest.run_id)).status).to.equal('Completed');
   });
 
-  it('is found by the fingerprint of its error, and re-run with all others that have it', async () => {
+  it('finds runs by the fingerprint of their error, and re-runs all of them', async () => {
     let isMended = false;
     const failure = {
       status: 400,

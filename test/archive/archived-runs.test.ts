@@ -44,7 +44,7 @@ describe('Archived runs', () => {
     return found;
   }
 
-  it('are listed newest first, over all days, in pages of any size', async () => {
+  it('are listed newest first over all days, in pages of any size', async () => {
     const env = fresh();
     const ages = [1, 1, 1, 2, 30, 3 * 24, 3 * 24, 9 * 24, 29 * 24];
     const rows = ages.map((hours) => runRow({ env, at: now - hours * HOUR_MS }));
@@ -108,7 +108,7 @@ describe('Archived runs', () => {
     expect((await archive.runs.outputs(env, ids)).get(near.id)).to.equal('{"ok":true}');
   });
 
-  it('are read by event, those of its batches too, in the order of creation', async () => {
+  it('are read by event, including those of its batches, in the order of creation', async () => {
     const env = fresh();
     const [a, b, none] = [ulid(now - 9 * DAY_MS), ulid(now - 9 * DAY_MS), ulid(now)];
     const first = runRow({ env, at: now - 9 * DAY_MS, eventId: a });
@@ -128,7 +128,7 @@ describe('Archived runs', () => {
     expect(idsOf(await archive.runs.readByEvent(env, a))).to.deep.equal([first.id, batch.id, rerun.id]);
   });
 
-  it('are no longer shown when the retention of their environment is over', async () => {
+  it('are hidden once the retention of their environment is over', async () => {
     const env = fresh();
     await archive.store.environments.create({ name: env, kind: 'named', createdAt: now, retentionDays: 5 }, 10);
     const old = runRow({ env, at: now - 6 * DAY_MS });
@@ -139,7 +139,7 @@ describe('Archived runs', () => {
     expect(idsOf(await archive.runs.readByEvent(env, old.eventId))).to.deep.equal([kept.id]);
   });
 
-  it('are listed until the time is over; the next page goes on there', async () => {
+  it('are listed until the time is over, and the next page continues there', async () => {
     const env = fresh();
     const rows = [1, 50, 90].map((hours) => runRow({ env, at: now - hours * HOUR_MS }));
     await ship(...rows);

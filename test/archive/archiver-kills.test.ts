@@ -77,7 +77,7 @@ describe('An archiver that is killed', () => {
     return { eventIds: envelopes.map(({ internalId }) => internalId), runIds: [completed.id, failed.id] };
   }
 
-  it('at any moment loses nothing and doubles nothing; the next one goes on', async function () {
+  it('at any moment loses and duplicates nothing, and the next one continues', async function () {
     this.timeout(600_000);
     const all: Awaited<ReturnType<typeof addEvents>>[] = [];
     const [moments, every] = process.env.TEST_ALL ? [['before', 'after'], 1] : [['after'], 5];

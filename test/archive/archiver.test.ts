@@ -36,7 +36,7 @@ describe('The archiver', () => {
       (key) => !LASTING.test(key.slice(service.prefix.length)),
     );
 
-  it('moves old events, their ended runs and their decisions to Postgres, and leaves nothing of them in Redis', async () => {
+  it('moves old events, their ended runs and their decisions to Postgres, and leaves none of them in Redis', async () => {
     apps.on('fn', () => ({ body: { done: true } }));
     await apps.register(service, [{ id: 'fn', triggers: [{ event: 'a' }] }]);
     const sent = await service.post('/e/key', [
@@ -60,7 +60,7 @@ describe('The archiver', () => {
     expect(rows[0]).to.deep.equal({ dedup_id: 'one', duplicates: 1 });
   });
 
-  it('has an event that is sent again with its seed run nothing, also when the first is archived', async () => {
+  it('starts no run for an event that is sent again with its seed, even when the first is archived', async () => {
     await apps.register(service, [{ id: 'fn', triggers: [{ event: 'a' }] }]);
     const seed = { 'x-inngest-event-id-seed': `${Date.now()},${Buffer.alloc(10, 7).toString('base64')}` };
     const [first] = (await service.post('/e/key', { name: 'a', data: {} }, seed)).body.ids;
@@ -88,7 +88,7 @@ describe('The archiver', () => {
     expect(apps.calls('fn')).to.have.length(2);
   });
 
-  it('keeps a copy of an event whose run is active; the run goes on with it and follows it into the archive', async () => {
+  it('keeps a copy of an event whose run is active; the run continues with it and follows it into the archive', async () => {
     const archived = Promise.withResolvers<void>();
     apps.on('fn', async ({ number }) => {
       if (number > 0) return { body: 'done' };

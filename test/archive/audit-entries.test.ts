@@ -37,7 +37,7 @@ describe('The archive of audit entries', () => {
   const hot = async () => (await archive.store.auditLog.list(100)).entries.map(({ summary }) => summary);
   const all = async () => (await archive.history.auditLog.list(100)).entries.map(({ summary }) => summary);
 
-  it('has each entry once, when two archivers ship it and when one dies after the commit', async () => {
+  it('has each entry once, even when two archivers ship it or one dies after the commit', async () => {
     for (let i = 0; i < 10; i++) await append(`entry ${i}`);
     await archive.audit.ship(await archive.store.auditLog.oldest('-', 3), RETENTION_DAYS);
     const added = await Promise.all([ship(), ship()]);
@@ -49,7 +49,7 @@ describe('The archive of audit entries', () => {
     expect(await all()).to.have.length(10);
   });
 
-  it('ships again what was written shortly before: a replica that took over may be behind', async () => {
+  it('receives recent entries again, since a replica that took over may lag behind', async () => {
     const now = Date.now();
     await appendAt(now, 'newer');
     await ship();
@@ -60,7 +60,7 @@ describe('The archive of audit entries', () => {
     expect(await ship()).to.equal(2);
   });
 
-  it('lets Redis drop what is archived and no longer hot, and lists both', async () => {
+  it('lets Redis drop archived entries that are no longer hot, and lists both', async () => {
     const now = Date.now();
     await appendAt(now - 3 * DAY_MS, 'three days old');
     await appendAt(now - 2 * DAY_MS, 'two days old');
@@ -78,7 +78,7 @@ describe('The archive of audit entries', () => {
     expect(walked).to.deep.equal(['new', 'two days old', 'three days old']);
   });
 
-  it('is missing when Postgres is away: a list has what is hot, and goes on at the same place', async () => {
+  it('is left out while Postgres is unavailable: a list has the hot entries, and later continues at the same place', async () => {
     await appendAt(Date.now() - 2 * DAY_MS, 'old');
     await append('new');
     await ship();

@@ -13,7 +13,7 @@ const HOT_HOURS = '0.001';
 const HOT_MS = 3_600;
 const EVERY_MS = 40;
 
-describe('Postgres that is away under load', () => {
+describe('A Postgres that is unavailable under load', () => {
   let service: Service;
   let apps: AppHost;
   let proxy: PostgresProxy;
@@ -35,7 +35,7 @@ describe('Postgres that is away under load', () => {
   const archived = async (table: 'events' | 'runs') =>
     (await postgres.query<{ id: string }>(`SELECT id FROM ${table}`)).rows.map(({ id }) => fromUuid(id));
 
-  it('is noticed by no sender and no function; Redis keeps everything, and all is archived once when it is back', async () => {
+  it('affects no sender and no function; Redis keeps everything, and all of it is archived once afterwards', async () => {
     apps.on('fn', () => ({ body: 'done' }));
     await apps.register(service, [{ id: 'fn', triggers: [{ event: 'a' }] }]);
     const acknowledged: string[] = [];

@@ -74,7 +74,7 @@ describe('Archived days', () => {
     expect(await tables()).to.deep.equal(all);
   });
 
-  it('are dropped as a whole when their retention has passed, with the names that no other day has', async () => {
+  it('are dropped as a whole when their retention has passed, together with names that no other day has', async () => {
     await ship('production', daysAgo(31), 'test/old');
     await ship('production', daysAgo(31), 'test/both');
     await ship('production', daysAgo(30), 'test/both');
@@ -126,7 +126,7 @@ describe('Archived days', () => {
     expect(await count('archived_days')).to.equal(0);
   });
 
-  it('of a deleted environment go at once, apart from those that it shares', async () => {
+  it('of a deleted environment are dropped at once, except those that it shares', async () => {
     await archive.store.environments.create({ name: 'branch', kind: 'branch', createdAt: NOW, retentionDays: 5 }, 10);
     await ship('branch', daysAgo(2));
     await ship('production', daysAgo(1));
@@ -154,7 +154,7 @@ describe('Archived days', () => {
     expect(await count('events')).to.equal(1);
   });
 
-  it('that somebody reads are dropped later', async () => {
+  it('that are being read are dropped later', async () => {
     await ship('production', daysAgo(40));
     const reader = await connectPostgres(archive.settings.schema);
     try {
@@ -169,7 +169,7 @@ describe('Archived days', () => {
     expect(await count('archived_days')).to.equal(0);
   });
 
-  it('take what is shipped while they are removed', async () => {
+  it('accept rows that are shipped while they are removed', async () => {
     await ship('production', daysAgo(40), 'test/x');
     // Another process removes the day, and this one still has its tables and names in memory.
     const other = await connectPostgres(archive.settings.schema);
@@ -182,7 +182,7 @@ describe('Archived days', () => {
     expect(await names()).to.deep.equal(['test/x']);
   });
 
-  it('that were detached are found again when they are needed', async () => {
+  it('that were detached are attached again when they are needed', async () => {
     await ship('production', daysAgo(3));
     const other = await connectPostgres(archive.settings.schema);
     await other.query('ALTER TABLE events_r30 DETACH PARTITION events_r30_20260612');

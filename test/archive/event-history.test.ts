@@ -33,7 +33,7 @@ const receivedEvents = fc.array(
 type ReceivedEvents = typeof receivedEvents extends fc.Arbitrary<infer T> ? T : never;
 const time = fc.integer({ min: -MINUTE_MS, max: 10 * MINUTE_MS });
 
-describe('The one view of hot and archived events', () => {
+describe('The history of hot and archived events', () => {
   let archive: OwnArchive;
   let environments = 0;
   before(async () => {
@@ -192,7 +192,7 @@ describe('The one view of hot and archived events', () => {
     );
   });
 
-  it('sees every event once while they move, on every page and in every count', async () => {
+  it('has every event once on every page and in every count while events move', async () => {
     const env = 'moving';
     const events = Array.from({ length: 600 }, (_, n) => {
       const receivedAt = old - Math.floor(n / 3) * 700;
@@ -224,7 +224,7 @@ describe('The one view of hot and archived events', () => {
     expect(reads).to.be.greaterThan(3);
   });
 
-  it('adds the repeats that were received since an event was archived', async () => {
+  it('adds the repeats that came after an event was archived', async () => {
     const env = 'repeats';
     const first = envelope({ id: 'one' }, { env, receivedAt: old, internalId: ulid(old) });
     const again = () => ({ ...first, requestId: ulid(), repeat: true as const });
@@ -237,7 +237,7 @@ describe('The one view of hot and archived events', () => {
     expect(events.map(({ duplicates }) => duplicates)).to.deep.equal([3]);
   });
 
-  it('merges archived decisions with later ones; of one function, the later one counts', async () => {
+  it('merges archived decisions with later ones, of which a later one about the same function wins', async () => {
     const env = 'decisions';
     const { decisions } = archive.store;
     const event = envelope({}, { env, receivedAt: old, internalId: ulid(old) });
@@ -261,7 +261,7 @@ describe('The one view of hot and archived events', () => {
     expect(await archive.history.events.isIngested(env, event.name, ulid(old))).to.equal(false);
   });
 
-  it('shows events no longer than the retention of their environment, also while Redis has them', async () => {
+  it('hides events once the retention of their environment is over, even while Redis has them', async () => {
     const env = 'short';
     await archive.store.environments.create({ name: env, kind: 'named', createdAt: now, retentionDays: 1 }, 10);
     const events = [0, 1, 23, 25, 47].map((hours) => {

@@ -38,7 +38,7 @@ describe('The event restorer', () => {
   };
   const inUse = async (upTo = now + 10 * HOUR_MS) => (await store.eventsInUse.due(0, upTo, 10)).map(({ id }) => id);
 
-  it('brings an archived event back once, and puts off its check when it is needed again', async () => {
+  it('restores an archived event once, and postpones its check when it is needed again', async () => {
     const event = envelope({ data: { total: 3 } }, { receivedAt: now - 50 * HOUR_MS });
     const { internalId: id } = event;
     archived = [event];
@@ -55,7 +55,7 @@ describe('The event restorer', () => {
     expect(await inUse()).to.deep.equal([id]);
   });
 
-  it('keeps an event that is about to be archived, and leaves younger ones as they are', async () => {
+  it('keeps an event that is about to be archived, and does not change younger ones', async () => {
     const [leaving, young] = [
       envelope({}, { receivedAt: now - HOT_MS }),
       envelope({}, { receivedAt: now - HOT_MS / 2 }),
@@ -66,7 +66,7 @@ describe('The event restorer', () => {
     expect(await inUse()).to.deep.equal([leaving.internalId]);
   });
 
-  it('does not take an event for archived that has an overflow key of its own', async () => {
+  it('does not regard an event with an overflow key as archived', async () => {
     const overflow = envelope({}, { receivedAt: now, internalId: ulid(now - 99 * HOUR_MS) });
     await store.events.storeNew([overflow]);
     await ensure([overflow.internalId]);
@@ -74,7 +74,7 @@ describe('The event restorer', () => {
     expect(await store.events.record(ENV, overflow.internalId)).to.not.equal(undefined);
   });
 
-  it('does nothing for an event that is gone', async () => {
+  it('does nothing for an event that no longer exists', async () => {
     const gone = ulid();
     await ensure([gone]);
     expect(await store.events.record(ENV, gone)).to.equal(undefined);

@@ -18,7 +18,7 @@ interface ListedEvent {
   data?: { n: number };
 }
 
-describe('Routes of events', () => {
+describe('Event routes', () => {
   let service: Service;
   let archive: Archive;
   let proxy: PostgresProxy;
@@ -76,7 +76,7 @@ describe('Routes of events', () => {
     }
   });
 
-  it('list them from an event on, which a user of the official SDKs names', async () => {
+  it('list events starting at the one that a user of the official SDKs names', async () => {
     expect(await all('limit=4', hot[6])).to.deep.equal([hot[7], ...ofArchive]);
     expect(await all('limit=4', ofArchive[9])).to.deep.equal(ofArchive.slice(10));
   });
@@ -147,8 +147,8 @@ describe('Routes of events', () => {
     ]);
   });
 
-  describe('while Postgres is away', () => {
-    it('list the hot part, say so, and go on at the same place when it is back', async () => {
+  describe('while Postgres is unavailable', () => {
+    it('list the hot part, say so, and continue at the same place when Postgres is back', async () => {
       proxy.leave();
       const first = await list('limit=20');
       expect(idsOf(first)).to.deep.equal(hot);
@@ -159,7 +159,7 @@ describe('Routes of events', () => {
       expect(await all('limit=20', still.metadata.cursor)).to.deep.equal(ofArchive);
     });
 
-    it('list nothing of an archived name, and go on with it when Postgres is back', async () => {
+    it('list nothing for an archived name, and continue with it when Postgres is back', async () => {
       proxy.leave();
       const none = await list('limit=20&name=old/0');
       expect([idsOf(none), none.metadata.stopped_early]).to.deep.equal([[], 'archive_unavailable']);
@@ -167,7 +167,7 @@ describe('Routes of events', () => {
       expect(await all('limit=20&name=old/0', none.metadata.cursor)).to.have.length(15);
     });
 
-    it('answer as always where all is hot', async () => {
+    it('respond as usual if everything is hot', async () => {
       proxy.leave();
       const page = await list('limit=5');
       expect(idsOf(page)).to.deep.equal(hot.slice(0, 5));
@@ -185,7 +185,7 @@ describe('Routes of events', () => {
       expect(body.metadata).not.to.have.property('stopped_early');
     });
 
-    it('say that a look-up needs Postgres', async () => {
+    it('say when a look-up needs Postgres', async () => {
       proxy.leave();
       for (const path of ['', '/decisions', '/arrival', '/runs']) {
         const { status, body, headers } = await service.get(`/v1/events/${ofArchive[3]}${path}`);

@@ -5,7 +5,7 @@ import { PostgresProxy } from '../support/postgres-proxy.ts';
 import { type Service, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
-describe('Postgres that keeps its connections and says nothing', () => {
+describe('A Postgres that keeps its connections but does not respond', () => {
   let service: Service;
   let proxy: PostgresProxy;
   beforeEach(async () => {
@@ -17,7 +17,7 @@ describe('Postgres that keeps its connections and says nothing', () => {
     await proxy.stop();
   });
 
-  it('lets look-ups wait for a while and answers 503, lets processes start, and is asked again when it is back', async () => {
+  it('delays look-ups before they get 503, does not prevent starts, and is used again when it is back', async () => {
     const old = `/v1/events/${ulid(Date.now() - 7_200_000)}`;
     expect((await service.get(old)).status).to.equal(404);
     proxy.freeze();

@@ -7,7 +7,7 @@ import { until } from '../support/until.ts';
 /** 3.6 s. */
 const HOT_HOURS = '0.001';
 
-describe('An event that is archived while a batch or a debounce holds it', () => {
+describe('An event that is archived while it waits in a batch or a debounce', () => {
   let service: Service;
   let host: AppHost;
 
@@ -21,7 +21,7 @@ describe('An event that is archived while a batch or a debounce holds it', () =>
     await service.stop();
   });
 
-  it('comes back to Redis for the run', async () => {
+  it('is restored to Redis for the run', async () => {
     for (const id of ['batch', 'debounce']) host.on(id, () => ({ body: 'done' }));
     await host.register(service, [
       { id: 'batch', triggers: [{ event: 'held/x' }], batchEvents: { maxSize: 10, timeout: '15s' } },

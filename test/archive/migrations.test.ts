@@ -84,7 +84,7 @@ describe('Migrations of the archive', () => {
 
   for (const [index, name] of NAMES.entries()) {
     if (index === 0) continue;
-    it(`${name} keeps what the one before had`, async () => {
+    it(`${name} keeps the data of the migration before it`, async () => {
       for (let earlier = 1; earlier <= index; earlier++) {
         await run(earlier);
         for (const text of FIXTURES[earlier] ?? []) await client.query(text);
@@ -96,7 +96,7 @@ describe('Migrations of the archive', () => {
     });
   }
 
-  it('0003_run_logs gives logs to a day table that is detached, so that it can be attached again', async () => {
+  it('0003_run_logs adds logs to a detached day table, so that it can be attached again', async () => {
     await run(1);
     for (const text of FIXTURES[1] ?? []) await client.query(text);
     await client.query('ALTER TABLE runs_r30 DETACH PARTITION runs_r30_20260615');
@@ -106,7 +106,7 @@ describe('Migrations of the archive', () => {
     expect((await client.query('SELECT record, logs FROM runs')).rows).to.deep.equal([{ record: '{}', logs: null }]);
   });
 
-  it('run once each, whoever repeats them', async () => {
+  it('run once each, even when they are repeated', async () => {
     expect(await run()).to.deep.equal(NAMES);
     expect(await run()).to.deep.equal([]);
     expect(await done()).to.deep.equal(NAMES);
@@ -118,7 +118,7 @@ describe('Migrations of the archive', () => {
     expect(await done()).to.deep.equal(NAMES);
   });
 
-  it('that fail leave nothing half done, and name themselves', async () => {
+  it('are rolled back when they fail, and the error names the migration', async () => {
     await run();
     const dir = mkdtempSync(join(tmpdir(), 'tidegate-migrations-'));
     try {

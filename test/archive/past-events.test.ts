@@ -44,7 +44,7 @@ describe('Past events', () => {
   const pastEvents = () => new PastEvents(archive.store.events, archive);
   const shown = ({ internalId, payload }: Envelope) => ({ internalId, payload });
 
-  it('are found in the archive and in Redis, each once, the oldest first', async () => {
+  it('are found in the archive and in Redis, each once, oldest first', async () => {
     const events = [50, 40, 30, 20, 10, 0].map((hours) =>
       envelope({ data: { hours } }, { receivedAt: now - hours * HOUR_MS }),
     );
@@ -60,7 +60,7 @@ describe('Past events', () => {
     expect(await since(0, 4)).to.deep.equal(all.slice(0, 4));
   });
 
-  it('are found when they leave Redis meanwhile', async () => {
+  it('are found even when they leave Redis meanwhile', async () => {
     const event = envelope({}, { receivedAt: now - 30 * HOUR_MS });
     const hot = {
       async *since() {

@@ -11,7 +11,7 @@ const ROOT = resolve(import.meta.dirname, '../..');
 const SCHEMA = `test_release_${process.pid}`;
 const USER = `test_release_user_${process.pid}`;
 
-describe('release, of Postgres', () => {
+describe('The release check of Postgres', () => {
   let client: pg.Client;
   before(async () => {
     client = await connectPostgres('public');
@@ -34,7 +34,7 @@ describe('release, of Postgres', () => {
     return url.href;
   };
 
-  it('fails with what to grant when the user may not create the schema', async () => {
+  it('fails when the user may not create the schema, and says what to grant', async () => {
     await client.query('REVOKE CREATE ON DATABASE postgres FROM PUBLIC');
     const { exitCode, output } = await release(urlOf(USER));
     expect(exitCode).to.equal(1);
@@ -66,7 +66,7 @@ describe('release, of Postgres', () => {
     expect(encrypted.output).to.match(/cannot prepare Postgres at .*SSL/);
   });
 
-  it('names a version that is too old, a build without lz4, another encoding, and a pooler that drops settings', () => {
+  it('reports a version that is too old, a build without lz4, another encoding, and a pooler that drops settings', () => {
     const facts = {
       version: '15.4',
       number: 150_004,

@@ -6,11 +6,11 @@ import { until } from '../support/until.ts';
 
 const LIMITS = '/v1/environments/production/limits';
 
-describe('Retention of an environment', () => {
+describe('The retention of an environment', () => {
   let service: Service;
   afterEach(() => service.stop());
 
-  it('is set with its limits, and shown with it', async () => {
+  it('can be set within its limits, and is shown with the environment', async () => {
     service = await startService({ archive: true, workers: 0 });
     const set = (body: object) => service.request('PUT', LIMITS, body);
     expect((await service.get('/v1/environments/production')).body.data.retention_days).to.equal(null);
@@ -28,14 +28,14 @@ describe('Retention of an environment', () => {
     expect((await set({ event_max_bytes: null, retention_days: null })).body.data.retention_days).to.equal(null);
   });
 
-  it('is not shorter than the time that everything stays in Redis', async () => {
+  it('cannot be shorter than the time for which everything stays in Redis', async () => {
     service = await startService({ archive: true, workers: 0, env: { HOT_HOURS: '48' } });
     const { status, body } = await service.request('PUT', LIMITS, { event_max_bytes: null, retention_days: 1 });
     expect(status).to.equal(400);
     expect(body.error).to.include('HOT_HOURS (48)');
   });
 
-  it('needs an archive, and says so', async () => {
+  it('requires an archive, and the error says so', async () => {
     service = await startService({ workers: 0 });
     const { status, body } = await service.request('PUT', LIMITS, { event_max_bytes: null, retention_days: 30 });
     expect([status, body.code]).to.deep.equal([400, 'input_invalid']);
@@ -46,8 +46,8 @@ describe('Retention of an environment', () => {
   });
 });
 
-describe('Deletion of a branch', () => {
-  it('makes its archived data unreachable, also when Postgres is away at first', async () => {
+describe('The deletion of a branch', () => {
+  it('makes its archived data unreachable, even if Postgres is unavailable at first', async () => {
     const proxy = await PostgresProxy.start();
     const service = await startService({ archive: true, env: { DATABASE_URL: proxy.url, LOG_LEVEL: 'debug' } });
     const client = await connectPostgres(schemaOf(service.prefix));

@@ -116,7 +116,7 @@ describe('The history of runs', () => {
     });
   }
 
-  it('reads nothing of a run that never was', async () => {
+  it('finds nothing for a run that never existed', async () => {
     const [env, id] = [fresh(), ulid()];
     expect(await read(env, id)).to.deep.equal({
       run: undefined,
@@ -132,7 +132,7 @@ describe('The history of runs', () => {
     });
   });
 
-  it('reads steps whose IDs are unusual', async () => {
+  it('reads steps with unusual IDs', async () => {
     const env = fresh();
     const at = now - 2 * DAY_MS;
     const run = { env, id: ulid(at), functionId: 'app-fn', eventId: ulid(at), requestId: ulid(at), queuedAt: at };
@@ -148,7 +148,7 @@ describe('The history of runs', () => {
     expect(Object.keys(await history.runParts.read(env, run.id, 'memos'))).to.have.members(ids);
   });
 
-  it('archives the whole log of a run, also what comes while it is archived, and keeps the run until then', async () => {
+  it('archives the whole log of a run, including lines that come meanwhile, and keeps the run until then', async () => {
     const env = fresh();
     const id = await create({ env, at: now - 2 * DAY_MS });
     const read = await contentsOf(env, [id]);
@@ -240,7 +240,7 @@ describe('The history of runs', () => {
   }
 
   for (const seed of [1, 2, 3]) {
-    it(`lists all runs once, newest first, wherever they are (${seed})`, async () => {
+    it(`lists all runs once, newest first, wherever they are stored (${seed})`, async () => {
       const env = fresh();
       const next = random(seed);
       const functions = ['app-a', 'app-b', 'app-c'];
@@ -279,7 +279,7 @@ describe('The history of runs', () => {
     });
   }
 
-  it('finds the runs of an event wherever they are', async () => {
+  it('finds the runs of an event wherever they are stored', async () => {
     const env = fresh();
     const at = now - 3 * DAY_MS;
     const eventId = ulid(at);
@@ -307,7 +307,7 @@ describe('The history of runs', () => {
     await check();
   });
 
-  it('reads outputs of runs on both sides', async () => {
+  it('reads the outputs of hot and archived runs', async () => {
     const env = fresh();
     const ids = [
       await create({ env, at: now }),
@@ -325,7 +325,7 @@ describe('The history of runs', () => {
   });
 });
 
-describe('The history of runs, while Postgres is away', () => {
+describe('The history of runs while Postgres is unavailable', () => {
   let archive: OwnArchive;
   let away: Archive;
   let history: History;
@@ -362,7 +362,7 @@ describe('The history of runs, while Postgres is away', () => {
     );
   }
 
-  it('lists the runs that are younger than all that is archived, and goes on there', async () => {
+  it('lists the runs that are younger than all archived ones, and continues there', async () => {
     const young = [await create(now), await create(now - HOUR_MS), await create(now - 2 * HOUR_MS)];
     const old = await create(now - 5 * DAY_MS);
     const first = await list(undefined, 2);
@@ -395,7 +395,7 @@ describe('The history of runs, while Postgres is away', () => {
     expect({ ...page, runs: idsOf(page.runs) }).to.deep.equal({ runs: [old], next: undefined });
   });
 
-  it('reads what Redis has, and says that the archive is unavailable for all else', async () => {
+  it('reads what Redis has, and says that the archive is unavailable for everything else', async () => {
     const id = await create(now - 5 * DAY_MS);
     expect((await history.runs.read(env, id))?.id).to.equal(id);
     expect(await history.runParts.read(env, id, 'history')).to.deep.equal([]);
@@ -413,7 +413,7 @@ describe('The history of runs, while Postgres is away', () => {
     expect(failures.map(({ code }) => code)).to.deep.equal(failures.map(() => 'archive_unavailable'));
   });
 
-  it('has the runs of events that are not archived', async () => {
+  it('lists the runs of events that are not archived', async () => {
     const events = [envelope({}, { receivedAt: now }), envelope({}, { receivedAt: now - 2 * DAY_MS })];
     const { store } = archive;
     await store.events.storeNew(events);

@@ -40,7 +40,7 @@ const FIELDS: Record<string, Record<string, string>> = {
 
 describe('The row of a run', () => {
   for (const [title, fields] of Object.entries(FIELDS)) {
-    it(`reads as the run in Redis: ${title}`, () => {
+    it(`is read like the run in Redis: ${title}`, () => {
       const run = stored(fields);
       const row = runRowOf(run);
       const back = runOfRow('production', ID, { record: row.record, output: row.output ?? null });
@@ -48,7 +48,7 @@ describe('The row of a run', () => {
     });
   }
 
-  it('has what runs are found by', () => {
+  it('has the fields by which runs are found', () => {
     const error = JSON.stringify({ name: 'TypeError', message: 'x'.repeat(5_000) });
     const row = runRowOf(stored({ f: 'app-fn', s: 'Failed', error, x: String(NOON + 7), batch: ID + OTHER }));
     expect(row).to.include({ functionId: 'app-fn', status: 'Failed', at: NOON, endedAt: NOON + 7, eventId: ID });
@@ -59,7 +59,7 @@ describe('The row of a run', () => {
     expect(row.output).to.equal(undefined);
   });
 
-  it('has the parts of the run as JSON, and nothing for those that it does not have', () => {
+  it('has the parts of the run as JSON, and nothing for missing parts', () => {
     const memos = { a: '{"data":"\\u0000"}' };
     const row = runRowOf(
       stored(
@@ -82,7 +82,7 @@ describe('The row of a run', () => {
     expect([none, stack, history, metadata, logs]).to.deep.equal(Array(5).fill(undefined));
   });
 
-  it('is of ended runs only', () => {
+  it('exists for ended runs only', () => {
     expect(() => runRowOf(stored({ [RUN_FIELDS.status]: 'Running' }))).to.throw('is Running');
   });
 });

@@ -8,7 +8,7 @@ import { eventRow, type OwnArchive, openArchive, runRow } from '../support/own-a
 import { PostgresProxy } from '../support/postgres-proxy.ts';
 import { type Service, startService } from '../support/service.ts';
 
-describe('Storage of an environment, archived', () => {
+describe('The archived storage of an environment', () => {
   let archive: OwnArchive;
   beforeEach(async () => {
     archive = await openArchive();
@@ -17,7 +17,7 @@ describe('Storage of an environment, archived', () => {
 
   const measure = () => new StorageUses({ hotStorage: archive.store.hotStorage, archive });
 
-  it('is counted by day, with its share of the disk that environments use together', async () => {
+  it('is counted by day, with its share of the disk space that environments share', async () => {
     const today = dayOf(Date.now());
     const data = { text: 'x'.repeat(1_000) };
     for (const ago of [3, 2, 1]) {
@@ -88,7 +88,7 @@ describe('GET /v1/storage', () => {
     expect(Date.parse(hot.oldest_at)).to.be.within(Date.now() - 120_000, Date.now());
   });
 
-  it('says what a retention costs, and when Postgres is away', async () => {
+  it('shows what a retention costs, and says when Postgres is unavailable', async () => {
     const proxy = await PostgresProxy.start();
     try {
       service = await startService({ archive: true, workers: 0, env: { DATABASE_URL: proxy.url } });

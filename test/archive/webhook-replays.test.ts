@@ -62,7 +62,7 @@ describe('A service with an archive', () => {
     expect((await service.get(`/v1/events/${body.ids[0]}/arrival`)).body.data.request).to.equal(null);
   });
 
-  it('archives each request once when its worker is killed, and another one goes on', async () => {
+  it('archives each request once when its worker is killed and another one continues', async () => {
     const { id, url } = (await service.post('/v1/webhooks', { name: 'killed' })).body.data;
     const ids: string[] = [];
     for (let n = 0; n < 60; n++) {

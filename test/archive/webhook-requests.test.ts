@@ -59,7 +59,7 @@ describe('The archive of webhook requests', () => {
   };
   const stats = async () => (await archive.history.webhookLog.stats([webhookId], Date.now())).stats[0];
 
-  it('has every request, of which Redis keeps the newest', async () => {
+  it('has every request, while Redis keeps the newest', async () => {
     const ids = await add(12);
     expect(await hotIds()).to.deep.equal(ids);
     expect(await ship()).to.equal(12);
@@ -122,7 +122,7 @@ describe('The archive of webhook requests', () => {
     expect(await archive.store.redis.keys(`${archive.store.keys.prefix}*webhook-*${webhookId}`)).to.deep.equal([]);
   });
 
-  it('has each request once when two archivers ship it, and when one dies after the commit', async () => {
+  it('has each request once, even when two archivers ship it or one dies after the commit', async () => {
     await add(100);
     const { requests } = await archive.store.unarchivedRequests.read(webhookId, { limit: 10, maxBytes: 1e6 });
     const [first] = requests;
@@ -142,7 +142,7 @@ describe('The archive of webhook requests', () => {
     expect(days[0]?.rows).to.equal('100');
   });
 
-  it('loses and doubles nothing when its archiver dies before or after any of its steps', async () => {
+  it('loses and duplicates nothing when its archiver dies before or after any of its steps', async () => {
     const ids = await add(30);
     const { unarchivedRequests } = archive.store;
     const objects = { unarchivedRequests, requestShipments: archive.requestShipments };
@@ -180,7 +180,7 @@ describe('The archive of webhook requests', () => {
     expect((await list()).ids).to.deep.equal(ids.toReversed());
   });
 
-  it('has a request that was logged late, by a process whose clock is behind', async () => {
+  it('has a request that a process with a slow clock logged late', async () => {
     const now = Date.now();
     const newer = await add(7, { from: now - 1_000 });
     await ship();
@@ -190,7 +190,7 @@ describe('The archive of webhook requests', () => {
     expect((await list()).ids).to.deep.equal([...newer.toReversed(), ...late]);
   });
 
-  it('gets requests that were logged before there was an archive', async () => {
+  it('receives requests that were logged before there was an archive', async () => {
     const { store } = archive;
     const ids = await add(3);
     await store.webhooks.create({
@@ -209,7 +209,7 @@ describe('The archive of webhook requests', () => {
     expect((await list()).ids).to.deep.equal(ids.toReversed());
   });
 
-  it('drops requests from Redis that are archived and no longer hot', async () => {
+  it('lets Redis drop archived requests that are no longer hot', async () => {
     const { store } = archive;
     const old = await add(2, { from: Date.now() - 25 * HOUR_MS });
     const young = await add(2);
@@ -221,7 +221,7 @@ describe('The archive of webhook requests', () => {
     expect((await list()).ids).to.deep.equal([...old, ...young].toReversed());
   });
 
-  it('is read in pages across the border, by outcome and time', async () => {
+  it('is read in pages by outcome and time, across the border between Redis and Postgres', async () => {
     const now = Date.now();
     const days = [2, 1, 0].map((ago) => now - ago * 24 * HOUR_MS - 1_000);
     const accepted: string[] = [];
@@ -268,7 +268,7 @@ describe('The archive of webhook requests', () => {
     expect(await stats()).to.include({ requests: 5, rejected: 3 });
   });
 
-  it('hides the requests of a deleted webhook, whatever is shipped later', async () => {
+  it('hides the requests of a deleted webhook, even those shipped later', async () => {
     const ids = await add(8);
     await ship();
     await archive.history.webhookLog.remove(webhookId);
@@ -280,7 +280,7 @@ describe('The archive of webhook requests', () => {
     expect(await rows()).to.equal(8);
   });
 
-  it('ships every webhook in its turn while one is busy', async () => {
+  it('receives the requests of every webhook in turn while one is busy', async () => {
     const others = [ulid(), ulid()];
     await add(1_000);
     for (const id of others) await add(1, { id });
@@ -289,8 +289,8 @@ describe('The archive of webhook requests', () => {
   });
 });
 
-describe('Without its archive', () => {
-  it('a list of webhook requests has what is hot, and says where it stopped', async () => {
+describe('While the archive is unavailable', () => {
+  it('a list of webhook requests has the hot ones, and says where it stopped', async () => {
     const archive = await openArchive({ WEBHOOK_LOG_SIZE: '3' });
     const webhookId = ulid();
     const summary = (at: number) => ({

@@ -81,7 +81,7 @@ const APP_ROUTES = [
 
 const REJECTIONS = ['credentials_invalid', 'access_denied', 'origin_untrusted'];
 
-describe('access to routes', () => {
+describe('Access to routes', () => {
   let service: Service;
   const made: Record<string, Headers> = {};
   before(async () => {

@@ -65,7 +65,7 @@ describe('audit log', () => {
     expect((await entries())[0]).to.include({ action: 'sign-in', summary: 'Signed in' });
   });
 
-  it('rejected sign-ins cannot push out audit entries, and the rejection log is bounded', async () => {
+  it('rejected sign-ins cannot displace audit entries, and the rejection log is bounded', async () => {
     const before = await entries('?limit=100');
     const store = await openStore(service.prefix);
     const rejection = { action: 'sign-in', reason: 'sign_in_failed', address: '192.0.2.1' };

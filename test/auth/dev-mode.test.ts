@@ -51,7 +51,7 @@ describe('dev mode', () => {
     expect((await service.get('/v1/events?name=dev/x')).body.data).to.deep.equal([]);
   });
 
-  it('dev mode tells how to allow an origin, and what to do about a page without one', async () => {
+  it('dev mode says how to allow an origin, and what to do about a page without one', async () => {
     const rejected = async (origin: string) => (await service.post('/e/any-key', EVENT, { origin })).body.error;
     expect(await rejected('https://app.example:8443')).to.include('DEV_ALLOWED_ORIGINS=https://app.example:8443');
     for (const origin of ['null', 'file:///tmp/x.html', 'chrome-extension://abc']) {
@@ -61,7 +61,7 @@ describe('dev mode', () => {
     }
   });
 
-  it('dev mode rejects unknown host names and tells how to allow one', async () => {
+  it('dev mode rejects unknown host names and says how to allow one', async () => {
     for (const name of [
       'rebound.example',
       'localhost.evil.example',
@@ -163,7 +163,7 @@ describe('dev mode', () => {
       expect((await send('/e/whatever', 'closed')).body.code).to.equal('environment_archived');
     });
 
-    it('dev mode treats a known event key as production mode does', async () => {
+    it('dev mode treats a known event key like production mode', async () => {
       const made = await service.post('/v1/event-keys', { name: 'k', environment: 'branches' });
       const path = `/e/${made.body.data.secret}`;
       expect((await send(path)).body.code).to.equal('environment_missing');
@@ -172,7 +172,7 @@ describe('dev mode', () => {
       await isIn('branch-a', (await send(path, 'branch-a')).body.ids[0]);
     });
 
-    it('dev mode holds webhook events without an environment as production mode does', async () => {
+    it('dev mode holds webhook events without an environment, like production mode', async () => {
       const { body } = await service.post('/v1/webhooks', { ...WEBHOOK, environment: 'branches' });
       const path = new URL(body.data.url).pathname;
       await isIn('branch-a', (await send(path, 'branch-a')).body.ids[0]);

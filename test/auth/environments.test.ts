@@ -174,7 +174,7 @@ describe('environments', () => {
       expect((await stored('production', body.ids[0])).name).to.equal('hook/failed');
     });
 
-    it('POST /e/:key ignores a known deduplication ID whatever the payload and starts no run', async () => {
+    it('POST /e/:key ignores a known deduplication ID with any payload, and starts no run', async () => {
       await host.register(service, [{ id: 'row', triggers: [{ event: 'row/x' }] }], { appName: 'row' });
       const send = (data: object) => service.post(`/e/${keys.production}`, { name: 'row/x', id: 'row-1', data });
       const [first, again] = [await send({ n: 1 }), await send({ n: 2 })];

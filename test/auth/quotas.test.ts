@@ -74,7 +74,7 @@ describe('quotas', () => {
     expect((await service.get('/v1/apps/a')).body.data.function_count).to.equal(2);
   });
 
-  it('the number of branch environments is limited however they are created', async () => {
+  it('the number of branch environments is limited, however they are created', async () => {
     const made = await Promise.all(Array.from({ length: 9 }, (_, n) => register('a', [on('x')], `branch-${n}`)));
     expect(made.filter(({ status }) => status === 200).length).to.equal(5);
     for (const rejected of made.filter(({ status }) => status !== 200))
@@ -218,7 +218,7 @@ describe('deletion of a branch environment', () => {
     await host.nextCall('other');
   });
 
-  it('the deletion of a branch environment completes although a worker dies during it', async () => {
+  it('the deletion of a branch environment completes even if a worker dies during it', async () => {
     await fill('half');
     await remove('half');
     await service.killWorker(service.workers.length - 1);

@@ -17,7 +17,7 @@ describe('security headers', () => {
       }),
     );
 
-  it('every response has security headers, also errors and CORS responses', async () => {
+  it('every response has security headers, including errors and CORS responses', async () => {
     for (const path of [
       '/livez',
       '/sign-in',

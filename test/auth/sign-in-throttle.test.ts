@@ -26,7 +26,7 @@ describe('sign-in throttle', () => {
     await store.redis.quit();
   }
 
-  it('sign-in is throttled after five failures for an account and address, also for an unknown user', async () => {
+  it('sign-in is throttled after five failures for an account and address, even for an unknown user', async () => {
     await addUser(service, 'bob@example.com', 'member');
     for (const email of ['bob@example.com', 'no-bob@example.com']) {
       const startedAt = Date.now();
@@ -81,7 +81,7 @@ describe('sign-in throttle', () => {
     expect((await signIn('eve@example.com', '2001:db8:1:3::6', 'guess')).status).to.equal(401);
   });
 
-  it('a port in X-Forwarded-For is ignored, also in the rejection log', async () => {
+  it('a port in X-Forwarded-For is ignored, even in the rejection log', async () => {
     for (const [email, write] of [
       ['ivy@example.com', (port: number) => `192.0.2.8:${port}`],
       ['jon@example.com', (port: number) => `[2001:db8:1:4::1]:${port}`],

@@ -50,7 +50,7 @@ describe('sign-in', () => {
     expect((await service.get('/auth/me', headers)).status).to.equal(401);
   });
 
-  it('POST /auth/sign-in responds alike to an unknown user and a wrong password', async () => {
+  it('POST /auth/sign-in responds the same to an unknown user and a wrong password', async () => {
     const wrong = await signIn(service, 'ada@example.com', 'not her password');
     const unknown = await signIn(service, 'nobody@example.com', 'not her password');
     expect([wrong.status, wrong.body.code]).to.deep.equal([401, 'sign_in_failed']);

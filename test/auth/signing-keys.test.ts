@@ -153,7 +153,7 @@ describe('SECRET_KEY', () => {
     }
   });
 
-  it('webhooks whose secrets were sealed with a lost key are named, and reject their requests until they have new ones', async () => {
+  it('webhooks whose secrets were encrypted with a lost key are listed, and reject their requests until they have new secrets', async () => {
     const service = await startService({ dev: false, workers: 0 });
     try {
       const { url } = await createWebhook(service, 'Shop');
@@ -214,7 +214,7 @@ describe('SECRET_KEY', () => {
       }
     });
 
-    it('a wrong SECRET_KEY stops the start for secrets of an earlier version, and the message tells the fix', async () => {
+    it('a wrong SECRET_KEY stops the start even if the secrets are of an earlier version, and the message says how to fix it', async () => {
       const service = await startService({ dev: false, workers: 0, env: { SIGNING_KEY: '' } });
       try {
         const path = '/v1/environments/production/signing-key';

@@ -51,7 +51,7 @@ describe('requests with slow bodies', () => {
     }
   }
 
-  it('POST /fn/register with the key of branches registers in no named environment that was made meanwhile', async () => {
+  it('POST /fn/register with the key of branches does not register in a named environment that was created meanwhile', async () => {
     const headers = { ...(await branchKey()), 'x-service-env': 'prod-eu' };
     const request = await guarded(() => slowPost(`${service.url}/fn/register`, registration, headers));
     await make('prod-eu', 'named');
@@ -60,7 +60,7 @@ describe('requests with slow bodies', () => {
     expect((await service.get('/v1/apps', of('prod-eu'))).body.data).to.deep.equal([]);
   });
 
-  it('POST /fn/register registers in a branch that another instance of the app has made meanwhile', async () => {
+  it('POST /fn/register registers in a branch that another instance of the app created meanwhile', async () => {
     const headers = { ...(await branchKey()), 'x-service-env': 'feature/two' };
     const request = await guarded(() => slowPost(`${service.url}/fn/register`, registration, headers));
     await make('feature/two', 'branch');
@@ -95,7 +95,7 @@ describe('requests with slow bodies', () => {
     expect([status, body.code]).to.deep.equal([409, 'environment_changed']);
   });
 
-  it('the REST API refuses a request whose key was revoked while its body came', async () => {
+  it('the REST API rejects a request whose key was revoked before its body arrived', async () => {
     const headers = await keyHeaders(service, 'admin');
     const id = await newKeyId();
     const request = slowPost(`${service.url}/v1/environments`, { name: 'late' }, headers);
@@ -105,7 +105,7 @@ describe('requests with slow bodies', () => {
     expect((await service.get('/v1/environments/late')).status).to.equal(404);
   });
 
-  it('the REST API refuses a request whose session ended while its body came', async () => {
+  it('the REST API rejects a request whose session ended before its body arrived', async () => {
     await addUser(service, 'ada@example.com', 'admin');
     const sessions = () => service.redis.keys(`${service.prefix}:session:*`);
     await service.redis.del(await sessions());

@@ -22,7 +22,7 @@ describe('The benchmark of the archive', function () {
     }
   }
 
-  it('moves events and their runs to a Postgres of its own, and writes the same rows by COPY', async () => {
+  it('moves events and their runs to its own Postgres, and writes the same rows by COPY', async () => {
     const { rows } = await measured(archiver);
     expect(rows).to.have.length(2);
     for (const { value, references } of rows) {
@@ -31,7 +31,7 @@ describe('The benchmark of the archive', function () {
     }
   });
 
-  it('reads what it has loaded: each answer has the entries that it must have', async () => {
+  it('reads what it has loaded, and each answer has the expected entries', async () => {
     const { rows } = await measured(archiveReads);
     expect(rows.map(({ value }) => value).every((value) => value > 0)).to.equal(true);
   });

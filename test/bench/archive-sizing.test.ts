@@ -19,13 +19,13 @@ const archive: ArchiveBytes = {
 const bytes = { eventPayload: 200, event: { memory: 500, file: 0 }, run: { memory: 600, file: 0 } };
 const load = { eventsPerSecond: 1_000, runsPerEvent: 1 };
 
-describe('capacity planning with an archive', () => {
-  it('has the hot hours in Redis, and a day of the IDs of senders', () => {
+describe('Capacity planning with an archive', () => {
+  it('counts the hot hours and a day of deduplication IDs in Redis', () => {
     expect(hotBytes(load, 1, bytes)).to.equal(1_000 * 3_600 * 1_100);
     expect(claimBytes(load, archive)).to.equal(1_000 * DAY * 200);
   });
 
-  it('has the rest of the retention on disk, and the day that is dropped next', () => {
+  it('counts the rest of the retention and the day that is dropped next on disk', () => {
     expect(diskBytes(load, { hotHours: 24, days: 7 }, archive)).to.equal(1_000 * 7 * DAY * 700);
     expect(diskBytes({ ...load, runsPerEvent: 0 }, { hotHours: 24, days: 1 }, archive)).to.equal(1_000 * DAY * 400);
   });

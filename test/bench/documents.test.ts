@@ -17,7 +17,7 @@ import { readResults } from '../../bench/results.ts';
 const ROOT = resolve(import.meta.dirname, '../..');
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 
-describe('the documents with figures', () => {
+describe('Documents with figures', () => {
   for (const document of DOCUMENTS) {
     it(`${document} has the figures of its results file`, () => {
       const text = read(document);
@@ -43,7 +43,7 @@ describe('the documents with figures', () => {
     for (const [file, drawn] of made) expect(read(join(CHART_FOLDER, file)), file).to.equal(drawn);
   });
 
-  it('take over the figures of other results, and keep everything else', () => {
+  it('adopt the figures of other results, and keep everything else', () => {
     const page = (name: string, table: string) =>
       `# Speed\n\n<!-- ${name}: table runs -->\n${table}\n<!-- end -->\n\nMore.\n`;
     const results = {

@@ -69,13 +69,13 @@ describe('scripts/bench --peers', () => {
     );
   });
 
-  it('shows the caveat of a run, and refuses blocks that it does not know', () => {
+  it('shows the caveat of a run, and rejects unknown blocks', () => {
     const noted = { ...results(engine('DBOS', 1, 1)), note: 'On a busy machine.' };
     expect(renderPeerBlock('summary', noted)).to.match(/\n\n\*On a busy machine\.\*$/);
     expect(() => renderPeerBlock('memory', noted)).to.throw('Unknown block "memory"');
   });
 
-  it('gives every engine functions with the same steps, one after the other', async () => {
+  it('gives every engine functions with the same sequential steps', async () => {
     for (const name of FUNCTION_NAMES) {
       const ids: string[] = [];
       await runSteps(name, async (id, work) => ids.push(`${id}: ${await work()}`));
@@ -96,7 +96,7 @@ describe('the sender of scripts/bench --peers', () => {
     await once(engineServer, 'close');
   });
 
-  it('starts the next run only after the last has ended, and counts each run once', async () => {
+  it('starts the next run only after the previous one has ended, and counts each run once', async () => {
     sender = fork(resolve(import.meta.dirname, '../../bench/peers/sender.ts'), {
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     });

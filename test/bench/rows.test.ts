@@ -26,7 +26,7 @@ describe('a row of the benchmark', () => {
     expect(meetsTargets(row({ value: Number.NaN, targets: [{ most: 10 }] }))).to.equal(false);
   });
 
-  it('without targets is informational', () => {
+  it('is informational without targets', () => {
     expect(meetsTargets(row({}))).to.equal(undefined);
     expect(tableOf([row({})])).to.match(/\| 3,000 runs\/s \| 60 % of a bare loop \(5,000\) \| {2}\| {2}\|$/);
   });
@@ -36,7 +36,7 @@ describe('a row of the benchmark', () => {
     expect(tableOf([missed])).to.match(/\| at least 4,000 runs\/s, 50 % of a bare loop \| \*\*no\*\* \|$/);
   });
 
-  it('with a p99 and no target of its own is shown with its p50', () => {
+  it('is shown with its p50 if it has a p99 and no target of its own', () => {
     const p50 = row({ work: 'read, p50', value: 2, unit: 'ms', references: [] });
     const p99 = row({ work: 'read, p99', value: 9, unit: 'ms', references: [] });
     const lines = (...rows: Row[]) => tableOf(rows).split('\n').slice(2);

@@ -31,7 +31,7 @@ describe('capacity planning', () => {
     expect([ten?.webs, ten?.workers, ten?.primaries, ten?.partitions]).to.deep.equal([2, 9, 4, 32]);
   });
 
-  it('takes the extra cost of a cluster from the results, and gives each primary four partitions or more', () => {
+  it('takes the extra cost of a cluster from the results, and gives each primary at least four partitions', () => {
     const row = (value: number) => ({
       group: 'cluster' as const,
       work: 'cluster: CPU of all processes per plain run, 32 partitions',

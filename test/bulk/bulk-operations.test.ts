@@ -5,7 +5,7 @@ import type { ReplayDefinition } from '../../src/model/replays/replay.ts';
 import { digestOf } from '../../src/model/runs/cancellation.ts';
 import { type OwnStore, openStore } from '../support/own-store.ts';
 
-describe('bulk operations in the store', () => {
+describe('Bulk operations in the store', () => {
   let store: OwnStore;
   before(async () => {
     store = await openStore();
@@ -19,7 +19,7 @@ describe('bulk operations in the store', () => {
   const addReplay = (definition: ReplayDefinition) =>
     store.replays.add(definition.env, definition, { position: { at: 0 } });
 
-  it('of an environment stay within their bound when many are added at once', async () => {
+  it('stay within the limit of their environment when many are added at once', async () => {
     const adding = Array.from({ length: 30 }, () => addReplay(replayIn('crowded')));
     const outcomes = await Promise.allSettled(adding);
     const refused = outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason.code] : []));
@@ -27,7 +27,7 @@ describe('bulk operations in the store', () => {
     expect(await store.replays.list('crowded')).to.have.length(10);
   });
 
-  it('of each kind stay within its bound when many are added at once', async () => {
+  it('stay within the limit of their kind when many are added at once', async () => {
     const bulkAction = () => {
       const [id, createdAt] = [newId(), Date.now()];
       const selection = { env: 'crowded', statuses: ['Failed' as const], before: createdAt };
@@ -49,7 +49,7 @@ describe('bulk operations in the store', () => {
     expect(await store.cancellations.list('crowded')).to.have.length(100);
   });
 
-  it('that do the same as an open one are that one, also when many are added at once', async () => {
+  it('are the same one if they do the same as an open one, even when many are added at once', async () => {
     const ids = await Promise.all(
       Array.from({ length: 10 }, () => {
         const definition = { id: newId(), app: 'shop', functionId: 'shop-pay', before: 9, createdAt: 7 };
@@ -60,14 +60,14 @@ describe('bulk operations in the store', () => {
     expect(await store.cancellations.list('same')).to.have.length(1);
   });
 
-  it('that are over make room for others', async () => {
+  it('make room for others when they end', async () => {
     const [first] = await store.replays.list('crowded');
     await store.replays.change({ env: 'crowded', id: first?.id as string }, 'cancelled', ['running'], Date.now());
     const added = await addReplay(replayIn('crowded'));
     expect((await store.replays.read('crowded', added))?.status).to.equal('running');
   });
 
-  it('save each portion once, and only what is still to be done', async () => {
+  it('save each portion once, and only what is still left to do', async () => {
     const definition = replayIn('once');
     await addReplay(definition);
     const replay = await store.replays.read('once', definition.id);
@@ -81,7 +81,7 @@ describe('bulk operations in the store', () => {
     expect(await store.replays.results(replay, {})).to.deep.equal(['a', 'b']);
   });
 
-  it('that somebody resumes while a worker puts them to rest stay due', async () => {
+  it('stay due when somebody resumes them while a worker pauses them', async () => {
     const definition = replayIn('resting');
     await addReplay(definition);
     const ref = { env: 'resting', id: definition.id };

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { newId } from '../../src/model/ids.ts';
 import { type OwnStore, openStore } from '../support/own-store.ts';
 
-describe('after an upgrade', () => {
+describe('After an upgrade', () => {
   let store: OwnStore;
   beforeEach(async () => {
     store = await openStore();
@@ -16,7 +16,7 @@ describe('after an upgrade', () => {
       (one) => !/:(bulk|open-bulk|due-bulk-operations|partition)/.test(one),
     );
 
-  it('a replay goes on where it was, with its counts, its results and its active runs', async () => {
+  it('a replay continues where it was, with its counts, results and active runs', async () => {
     const id = newId();
     const definition = {
       id,
@@ -59,7 +59,7 @@ describe('after an upgrade', () => {
     expect(await earlierKeys()).to.deep.equal([]);
   });
 
-  it('a replay of webhook requests goes on with its draft, under the same event ID', async () => {
+  it('a replay of webhook requests continues with its draft, under the same event IDs', async () => {
     const id = newId();
     const definition = {
       id,
@@ -101,7 +101,7 @@ describe('after an upgrade', () => {
     expect(await earlierKeys()).to.deep.equal([]);
   });
 
-  it('a cancellation goes on where it was in its pass', async () => {
+  it('a bulk cancellation continues where it was', async () => {
     const id = newId();
     const definition = { id, app: 'shop', functionId: 'shop-pay', before: 9, createdAt: 7 };
     const pass = { startedAt: 5, position: { at: 3, id: 'run-3' } };
@@ -121,7 +121,7 @@ describe('after an upgrade', () => {
     expect(await earlierKeys()).to.deep.equal([]);
   });
 
-  it('a bulk action goes on with the runs that it was acting on, and can be undone', async () => {
+  it('a bulk action continues with the runs that it was acting on, and can be undone', async () => {
     const id = newId();
     const definition = { id, action: 'retry', selection: { env: 'production' }, rate: 5, createdAt: 7 };
     const portion = { runs: [{ id: 'run-3', rerunId: 'again-3' }], next: { at: 1, id: 'run-3' } };

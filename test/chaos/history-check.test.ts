@@ -79,7 +79,7 @@ const VIOLATIONS: Record<string, Entry[]> = {
 describe('The history of scripts/chaos', () => {
   const model = modelOf(expectationsOf(['typescript']), { callTimeoutMs: 15_000, stalledAfterMs: 5_000 });
 
-  it('is checked for every property, each of which finds what violates it', () => {
+  it('is checked for every property, and each check finds its violations', () => {
     const { counts } = checkHistory(new History([]), model);
     expect(counts.map(({ name, figure }) => [name, figure])).to.deep.equal(
       Object.keys(VIOLATIONS).map((name) => [name, 0]),

@@ -19,7 +19,7 @@ describe('The history of scripts/chaos', () => {
     const call = (runId: string, fromMs: number, untilMs: number, key?: string) =>
       [start, end].map((of, n) => of(runId, n === 0 ? fromMs : untilMs, key === undefined ? {} : { key }));
 
-    it('when more calls of a key are in flight', () => {
+    it('when more calls of a key than allowed are in flight', () => {
       const violations = check(1, ...call('r1', 0, 100), ...call('r2', 99, 200));
       expect(violations).to.have.length(1);
       expect(violations[0]?.proof.map((entry) => (entry as Execution).runId)).to.deep.equal(['r1', 'r1', 'r2', 'r2']);
@@ -29,13 +29,13 @@ describe('The history of scripts/chaos', () => {
       expect(check(1, ...call('r1', 0, 100, 'a'), ...call('r2', 99, 200, 'a'))).to.have.length(1);
     });
 
-    it('not when a call is repeated, has timed out, or has no end', () => {
+    it('but not when a call is repeated, has timed out, or has no end', () => {
       expect(check(1, ...call('r1', 0, 100), ...call('r1', 50, 200))).to.deep.equal([]);
       expect(check(1, ...call('r1', 0, 9_000), ...call('r2', 6_000, 9_000))).to.deep.equal([]);
       expect(check(1, start('r1', 0), ...call('r2', 6_000, 9_000))).to.deep.equal([]);
     });
 
-    it('in no history of a semaphore, and in each with one more call', () => {
+    it('in no history of a semaphore, but in each with one call more', () => {
       const durations = fc.array(fc.integer({ min: 1, max: 400 }), { minLength: 4, maxLength: 30 });
       fc.assert(
         fc.property(durations, fc.integer({ min: 1, max: 3 }), (heldMs, limit) => {

@@ -15,7 +15,7 @@ import { describe as shown } from '../../chaos/history/violation.ts';
 import { event, FN, fault, run, send, start } from './entries.ts';
 
 describe('The history of scripts/chaos', () => {
-  it('is the same after it was written and read, and a violation shows the entries that prove it', () => {
+  it('is the same after it is written and read, and a violation shows the entries that prove it', () => {
     const dir = mkdtempSync(join(tmpdir(), 'history-'));
     const entries = [send('1', 0), start('r', 5), fault('kill-worker', 3, 4), event('1'), run('r', '1')];
     new History(entries).write(join(dir, 'history.jsonl'));
@@ -82,7 +82,7 @@ describe('The history of scripts/chaos', () => {
       expect(found(send('1', 0), event('1'), run('r', '1', { status: 'Cancelled' }))).to.deep.equal([]);
     });
 
-    it('when flow control skips an event for a reason that the function has not', () => {
+    it('when flow control skips an event for a reason that does not apply to the function', () => {
       const skipped = (reason: string, outcome = 'skipped'): Decision[] => [
         { functionId: FN, outcome, reason, runIds: [] },
       ];
@@ -97,7 +97,7 @@ describe('The history of scripts/chaos', () => {
       expect(found(run('r', '1', { status: 'Queued' }))).to.deep.equal(['stuck']);
     });
 
-    it('not for what was never acknowledged', () => {
+    it('but not for what was never acknowledged', () => {
       expect(found(send('1', 0, { result: 'unknown', eventIds: [] }))).to.deep.equal([]);
     });
   });

@@ -26,7 +26,7 @@ describe('the webhook of a provider in scripts/chaos', () => {
     expect(await verify(true)).to.equal('signature_mismatch');
   });
 
-  it('finds deliveries with two events, events without an acknowledged place in the list, and unverified ones', () => {
+  it('finds deliveries with two events, events without an acknowledged position in the list, and unverified ones', () => {
     expect(compareDeliveries([event('A', '1'), event('B', '2')], ['A', 'B'], 2)).to.deep.equal([]);
     expect(compareDeliveries([event('A', '1'), event('B', '1')], ['A', 'B'], 2)).to.have.length(1);
     expect(compareDeliveries([event('A', '1')], ['A', 'B'], 1)).to.have.length(1);

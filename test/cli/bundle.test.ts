@@ -20,7 +20,7 @@ describe('the bundled command line', () => {
   });
   after(() => rmSync(folder, { recursive: true }));
 
-  it('imports nothing but Node', () => {
+  it('imports only modules of Node', () => {
     const imported = [...readFileSync(program, 'utf8').matchAll(/^import .*?from "(.*)";$/gm)].map(
       ([, name]) => name as string,
     );
@@ -28,7 +28,7 @@ describe('the bundled command line', () => {
     for (const name of imported) expect(builtinModules).to.include(name.replace(/^node:/, ''));
   });
 
-  it('is used outside the tree as in it', async () => {
+  it('works the same outside the repository', async () => {
     const [bundled, inTree] = await Promise.all(
       [{ program, cwd: folder }, {}].map((options) => cliOk(['--help'], options)),
     );
@@ -36,11 +36,11 @@ describe('the bundled command line', () => {
     expect((await cli(['sned'], { program })).exitCode).to.equal(2);
   });
 
-  it('has the licenses of what is in it', () => {
+  it('includes the licenses of its parts', () => {
     expect(readFileSync(join(folder, 'cli-licenses.txt'), 'utf8')).to.match(/^cli\.js contains commander:$/m);
   });
 
-  it('needs no part of the language that Node 20 lacks', () => {
+  it('needs no feature of the language that Node 20 lacks', () => {
     execFileSync(join(ROOT, 'node_modules/.bin/tsc'), ['-p', join(ROOT, 'cli'), '--noEmit'], { stdio: 'pipe' });
   });
 });

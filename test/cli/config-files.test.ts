@@ -27,7 +27,7 @@ describe('files that a configuration names', () => {
       (error: Error) => error.message,
     );
 
-  it('are read inside its folder, also by a link', async () => {
+  it('are read inside its folder, even through a link', async () => {
     writeFileSync(join(folder, 'transforms/github.js'), 'code');
     symlinkSync('github.js', join(folder, 'transforms/link.js'));
     symlinkSync(folder, join(parent, 'linked'));
@@ -38,7 +38,7 @@ describe('files that a configuration names', () => {
     expect(await read('transforms/github.js', join(parent, 'linked'))).to.equal('code');
   });
 
-  it('are not read outside its folder, whatever leads there', async () => {
+  it('are not read outside its folder, whatever the path', async () => {
     symlinkSync('../private.js', join(folder, 'file-link.js'));
     symlinkSync('..', join(folder, 'folder-link'));
     const outside = ['/proc/self/environ', '../private.js', join(parent, 'private.js'), 'file-link.js'];
@@ -51,7 +51,7 @@ describe('files that a configuration names', () => {
     }
   });
 
-  it('are not hidden, as .env and .git are, whatever leads there', async () => {
+  it('cannot be hidden, such as .env and .git, whatever the path', async () => {
     for (const path of ['.env', '.git/config', 'transforms/.npmrc']) {
       mkdirSync(dirname(join(folder, path)), { recursive: true });
       writeFileSync(join(folder, path), 'SECRET');
@@ -65,7 +65,7 @@ describe('files that a configuration names', () => {
     expect(await problem('.config/x.js')).to.include('is hidden');
   });
 
-  it('are regular files of at most 1 MiB', async () => {
+  it('must be regular files of at most 1 MiB', async () => {
     execFileSync('mkfifo', [join(folder, 'fifo')]);
     writeFileSync(join(folder, 'long.js'), 'x'.repeat(1_048_577));
     writeFileSync(join(folder, 'longest.js'), 'x'.repeat(1_048_576));

@@ -64,7 +64,7 @@ api_keys:
     access: write
 `;
 
-  it('apply makes what the file says, shows secrets of new keys once, and the second time changes nothing', async () => {
+  it('apply creates what the file describes, shows secrets of new keys once, and changes nothing the second time', async () => {
     write(EXAMPLE);
     const before = await run('diff');
     expect(before.exitCode).to.equal(7);
@@ -95,7 +95,7 @@ api_keys:
     expect((await api('/v1/webhooks')).map(({ version }: { version: number }) => version)).to.deep.equal([1, 1]);
   });
 
-  it('export writes a folder that apply takes without changes, with transforms in files, and without secrets', async () => {
+  it('export writes a folder with transforms in files and without secrets, which apply accepts without changes', async () => {
     write(EXAMPLE.replace(/transform: [\s\S]*?\n {2}- name: Stripe/, 'transform: { file: push.js }\n  - name: Stripe'));
     write(TRANSFORM, 'push.js');
     await runOk('apply', '--yes');
@@ -125,7 +125,7 @@ api_keys:
     expect((await runOk('diff', 'one.yaml', '--prune')).stdout).to.equal('No changes.\n');
   });
 
-  it('apply makes another installation the same as the first', async () => {
+  it('apply makes another installation identical to the first', async () => {
     write(EXAMPLE);
     await runOk('apply', '--yes');
     write((await runOk('export')).stdout);
@@ -139,7 +139,7 @@ api_keys:
     }
   });
 
-  it('apply updates what differs alone, returns removed fields to their defaults, and deletes with --prune only', async () => {
+  it('apply updates only what differs, resets removed fields to their defaults, and deletes only with --prune', async () => {
     write(EXAMPLE);
     await runOk('apply', '--yes');
     await service.post('/v1/webhooks', { name: 'By hand' }, service.apiHeaders);
@@ -198,7 +198,7 @@ api_keys:
     expect((await api('/v1/webhooks'))[0].filter).to.equal('has(body.ref)');
   });
 
-  it('--set-secrets sets secrets again; a section that the file does not have is left alone', async () => {
+  it('--set-secrets sets secrets again; a section that is missing in the file stays unchanged', async () => {
     write('webhooks:\n  - name: Stripe\n    provider: stripe\n    secrets: [{ env: STRIPE_WEBHOOK_SECRET }]\n');
     await runOk('apply', '--yes');
     const [{ secrets: first }] = await api('/v1/webhooks');

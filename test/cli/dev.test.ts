@@ -40,13 +40,13 @@ describe('tidegate dev and start', () => {
     return join(folder, 'app');
   }
 
-  it('run the scripts of the tree, with their options', async () => {
+  it('run the scripts of the repository, with their options', async () => {
     expect((await cliOk(['dev', '--help'])).stdout).to.match(/^scripts\/dev \[--archive\]/);
     const { exitCode, stderr } = await cli(['start', 'nothing']);
     expect([exitCode, stderr]).to.deep.equal([2, 'Usage: scripts/start web|worker|release|move\n']);
   });
 
-  it('run the package tidegate-service outside the tree, and exit as it does', async () => {
+  it('run the package tidegate-service outside the repository, and exit with its code', async () => {
     const cwd = install();
     const started = await cli(['start', 'web', '--port', '1'], { program, cwd });
     expect([started.exitCode, started.stdout]).to.deep.equal([4, 'got web --port 1\n']);
@@ -56,7 +56,7 @@ describe('tidegate dev and start', () => {
     expect(dev.stdout()).to.include('ended');
   });
 
-  it('of the package say which Node the service needs', () => {
+  it('say which Node the service needs when they run the package', () => {
     const bin = join(folder, 'old-node');
     mkdirSync(bin);
     writeFileSync(join(bin, 'node'), '#!/bin/sh\n[ "$1" = --version ] && echo v20.20.2 || echo false\n');
@@ -68,7 +68,7 @@ describe('tidegate dev and start', () => {
     );
   });
 
-  it('say how to get the service where it is not installed', async () => {
+  it('say how to install the service if it is missing', async () => {
     const { exitCode, stderr } = await cli(['dev'], { program, cwd: folder });
     expect(exitCode).to.equal(2);
     expect(stderr)

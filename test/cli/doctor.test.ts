@@ -35,7 +35,7 @@ describe('tidegate doctor', () => {
     expect(stdout).to.match(/^0 problems, \d warnings?, \d+ ok$/m);
   });
 
-  it('says how to mend what is wrong, and exits with 7: an app that does not answer', async () => {
+  it('says how to fix what is wrong, such as an app that does not respond, and exits with 7', async () => {
     await host.register(service, [{ id: 'f', triggers: [{ event: 'x/y' }] }]);
     const answering = await cliOk(['doctor', '--json'], { service });
     const apps = answering.json.checks.filter(({ id }: { id: string }) => id === 'apps');
@@ -49,7 +49,7 @@ describe('tidegate doctor', () => {
     expect(without.exitCode).to.equal(0);
   });
 
-  it('checks from outside that PUBLIC_URL leads to the service, and its certificate', async () => {
+  it('checks from outside that PUBLIC_URL leads to the service, and checks its certificate', async () => {
     const { key, cert } = selfSigned();
     const elsewhere = createServer({ key, cert }, (_, response) => response.end('{"status": "ok"}'));
     await new Promise<void>((resolve) => elsewhere.listen(0, '127.0.0.1', resolve));
@@ -70,7 +70,7 @@ describe('tidegate doctor', () => {
     await production.stop();
   });
 
-  it('tells a service that does not answer from a key that does not suffice', async () => {
+  it('distinguishes a service that does not respond from a key without sufficient access', async () => {
     const silent = await cli(['doctor', '--url', 'http://127.0.0.1:9']);
     expect([silent.exitCode, silent.stdout]).to.satisfy(([code, text]: [number, string]) => {
       return code === 5 && /^problem +service +No service answers at http:\/\/127.0.0.1:9/m.test(text);

@@ -50,7 +50,7 @@ describe('tidegate events', () => {
     expect(json.json.name).to.equal('hostile/\x1b[31mname\u009b');
   });
 
-  it('exits with 3 for an event that is not there, and with 4 without a key', async () => {
+  it('exits with 3 for an event that does not exist, and with 4 without a key', async () => {
     const missing = await cli(['events', 'get', '01ARZ3NDEKTSV4RRFFQ69G5FAV'], { service });
     expect([missing.exitCode, missing.stdout]).to.deep.equal([3, '']);
     expect(missing.stderr).to.include(

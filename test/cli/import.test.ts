@@ -34,7 +34,7 @@ describe('tidegate import inngest', () => {
 
   const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
 
-  it('says what to set, where the app has it now, and what is written into the code; never a value', async () => {
+  it('says what to set, where the app has it now, and what is hard-coded, but never shows a value', async () => {
     const { stdout, stderr } = await cliOk(['import', 'inngest', folder], { service });
     expect(stdout).to.include(`INNGEST_BASE_URL=${service.url}\n`).and.include('# INNGEST_EVENT_KEY=');
     expect(stdout).to.match(/^INNGEST_SIGNING_KEY +the signing key of this service +\.env:1$/m);
@@ -59,7 +59,7 @@ describe('tidegate import inngest', () => {
     expect((await service.get('/v1/event-keys')).body.data).to.have.lengthOf(1);
   });
 
-  it('registers the app, and exits with 7 for what the service does not act on', async () => {
+  it('registers the app, and exits with 7 if it uses something that the service does not act on', async () => {
     await host.register(service, [{ id: 'f', triggers: [{ event: 'x/y' }] }]);
     const fine = await cliOk(['import', 'inngest', folder, '--app', host.url], { service });
     expect(fine.stdout).not.to.include('.env.tidegate:');
@@ -87,7 +87,7 @@ describe('tidegate import inngest', () => {
     expect(broken.stderr).to.include('The webhook B: ').and.include('transform_invalid');
   });
 
-  it('names the address alone for a service in dev mode, which needs no keys', async () => {
+  it('prints only the address for a service in dev mode, which needs no keys', async () => {
     const dev = await startService({ workers: 0 });
     const { stdout } = await cliOk(['import', 'inngest', folder], { service: dev });
     await dev.stop();

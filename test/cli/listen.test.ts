@@ -70,7 +70,7 @@ describe('tidegate listen', () => {
   const forwarded = (count: number) =>
     until(() => received.length >= count, { describe: () => `${count} requests are forwarded` });
 
-  it('forwards a request as it came, so that the app can verify it, and prints the answer of the app', async () => {
+  it('forwards a request unchanged, so that the app can verify it, and prints the response of the app', async () => {
     const webhook = await make('Stripe of listen', { provider: 'stripe', secrets: [SECRET] });
     const command = await listen([webhook.name], '/hooks/stripe?from=tidegate');
     const body = '{"id": "evt_1",  "type":"invoice.paid", "text": "é"}';
@@ -89,7 +89,7 @@ describe('tidegate listen', () => {
     expect(await command.interrupt()).to.equal(130);
   });
 
-  it('forwards to a server with a certificate of its own making on this machine, and to no other', async () => {
+  it('forwards to a server with a self-signed certificate on this machine only', async () => {
     const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
     const certificate = makeCertificate({ subject: 'app', publicKey, issuer: 'app', issuerKey: privateKey });
     const key = privateKey.export({ type: 'pkcs8', format: 'pem' });
@@ -114,7 +114,7 @@ describe('tidegate listen', () => {
     }
   });
 
-  it('forwards bytes, of several webhooks, and marks an answer that is an error', async () => {
+  it('forwards binary bodies of several webhooks, and marks responses that are errors', async () => {
     const [one, other] = [await make('one'), await make('other')];
     const command = await listen([one.id, 'other']);
     status = 500;
@@ -127,7 +127,7 @@ describe('tidegate listen', () => {
     await command.prints(/other {2}POST \S+ {2}ignored {2}→ 500 in \d+ ms {2}said the app/);
   });
 
-  it('sends no token that the service withholds, but the header that --header sets', async () => {
+  it('sends the header that --header sets instead of a withheld token', async () => {
     const webhook = await make('GitLab', { provider: 'gitlab', secrets: ['token-of-gitlab'] });
     const command = await listen([webhook.id]);
     await deliver(webhook.url, '{}', { 'x-gitlab-token': 'token-of-gitlab', 'x-gitlab-event': 'Push Hook' });
@@ -139,7 +139,7 @@ describe('tidegate listen', () => {
     expect(received[1]?.headers['x-gitlab-token']).to.equal('of my own');
   });
 
-  it('leaves out what failed verification and re-runs, unless --all asks for them', async () => {
+  it('leaves out re-runs and requests that failed verification, unless --all asks for them', async () => {
     const webhook = await make('forged', { provider: 'stripe', secrets: [SECRET] });
     const open = await make('rerun');
     const answer = await deliver(webhook.url, '{"forged": true}');
@@ -160,7 +160,7 @@ describe('tidegate listen', () => {
     expect(received[0]?.body.toString()).to.equal('{"forged": true}');
   });
 
-  it('goes on after the service was away, with what came meanwhile, each request once and in order', async () => {
+  it('continues after an outage of the service with each request that came meanwhile, once and in order', async () => {
     const own = await startService({ processes: true, dev: false, workers: 0, webs: 2 });
     try {
       const fields = { name: 'away', transform: 'const transform = () => null;' };
@@ -184,7 +184,7 @@ describe('tidegate listen', () => {
     }
   });
 
-  it('says what is wrong: no such webhook, a key that may not, an app that is not there', async () => {
+  it('says what is wrong: an unknown webhook, a key without access, an unreachable app', async () => {
     const webhook = await make('errors');
     const missing = await cli(['listen', 'nope', '--to', to], { service });
     expect(missing.exitCode).to.equal(3);

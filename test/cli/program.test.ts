@@ -39,7 +39,7 @@ describe('the command line', () => {
 
   const UNAVAILABLE = [503, '{"error": "Redis is unavailable.", "code": "unavailable", "status": 503}'] as const;
 
-  it('repeats what has no further effect while the service is unavailable, with the same idempotency key', async () => {
+  it('repeats requests that are safe to repeat while the service is unavailable, with the same idempotency key', async () => {
     answers = [[...UNAVAILABLE], [...UNAVAILABLE]];
     expect((await cliOk(['events', 'list', '--json', '--url', url])).json).to.deep.equal([]);
     expect(requests).to.have.lengthOf(3);
@@ -57,7 +57,7 @@ describe('the command line', () => {
     expect(stderr).to.equal('Error: Redis is unavailable. (unavailable)\n');
   });
 
-  it('says that another server answers, and follows no redirect', async () => {
+  it('says when another server responds, and follows no redirect', async () => {
     answers = [
       [200, '<html>'],
       [302, '', { location: 'https://elsewhere.example' }],

@@ -60,7 +60,7 @@ describe('tidegate replay', () => {
     expect([ended.exitCode, ended.stderr.includes('(replay_ended)')]).to.deep.equal([1, true]);
   });
 
-  it('processes requests of a webhook again, with another transform', async () => {
+  it('processes requests of a webhook again with another transform', async () => {
     const broken = join(folder, 'broken.js');
     const fixed = join(folder, 'fixed.js');
     writeFileSync(broken, 'function transform(evt) { throw new Error("broken"); }');

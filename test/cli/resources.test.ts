@@ -31,7 +31,7 @@ describe('tidegate apps, functions, webhooks, keys and environments', () => {
   const run = (...args: string[]) => cliOk(args, { service });
   const json = async (...args: string[]) => (await cliOk([...args, '--json'], { service })).json;
 
-  it('shows, confirms and rejects registrations that wait, and allows origins', async () => {
+  it('shows, confirms and rejects held registrations, and allows origins', async () => {
     await run('apps', 'sync', host.url);
     const url = host.url.replace('127.0.0.1', 'localhost');
     const body = { appName: 'shop', url, functions: [] };
@@ -98,7 +98,7 @@ describe('tidegate apps, functions, webhooks, keys and environments', () => {
     expect((await run('functions', 'get', 'shop-receipt')).stdout).to.include('"event": "order/paid"');
   });
 
-  it('keeps control characters in names that others gave from the terminal', async () => {
+  it('keeps control characters in names from the terminal', async () => {
     const name = 'till\x1b]0;owned\x07\u009b2J';
     const { body: key } = await service.post('/v1/event-keys', { name }, service.apiHeaders);
     for (const args of [
@@ -129,7 +129,7 @@ describe('tidegate apps, functions, webhooks, keys and environments', () => {
     expect((await cli(['keys', 'delete', api.id, '--yes'], { service })).exitCode).to.equal(3);
   });
 
-  it('shows the signing key on request alone', async () => {
+  it('shows the signing key only on request', async () => {
     const key = service.env.SIGNING_KEY as string;
     expect((await run('keys', 'signing', 'get')).stdout)
       .to.include(`…${key.slice(-4)}`)

@@ -60,7 +60,7 @@ describe('tidegate runs and invoke', () => {
       .and.match(/^It goes on: tidegate runs watch 01/m);
   });
 
-  it('shows what a run has logged, without control characters', async () => {
+  it('shows the log of a run, without control characters', async () => {
     const id = await invoke('double');
     const none = await cliOk(['runs', 'logs', id], { service });
     expect(none.stdout).to.include('Nothing was logged.');
@@ -92,7 +92,7 @@ describe('tidegate runs and invoke', () => {
     expect(json).to.have.lengthOf(2);
   });
 
-  it('shows each step by its name, and no word of the protocol', async () => {
+  it('shows each step by its name, without terms of the protocol', async () => {
     const id = await invoke('steps');
     await service.waitFor(`/v1/runs/${id}`, ({ body }) => body.data.status === 'Completed');
     const { stdout } = await cliOk(['runs', 'get', id], { service });
@@ -122,7 +122,7 @@ describe('tidegate runs and invoke', () => {
     expect(watching.stderr()).to.match(/^(run 01\w+ {2}\w+\n)+$/);
   });
 
-  it('runs several runs again, each as a new run', async () => {
+  it('re-runs several runs, each as a new run', async () => {
     const ids = [await invoke('fails'), await invoke('fails')];
     for (const id of ids) await service.waitFor(`/v1/runs/${id}`, ({ body }) => body.data.status === 'Failed');
     const { stdout } = await cliOk(['runs', 'retry', ...ids, '--json'], { service });
@@ -136,7 +136,7 @@ describe('tidegate runs and invoke', () => {
     expect(active.stderr).to.include('(run_active)');
   });
 
-  it('cancels and re-runs runs by filter, which it counts first', async () => {
+  it('cancels and re-runs runs by filter, after counting them', async () => {
     const ids = [await invoke('hangs'), await invoke('hangs')];
     for (const id of ids) await service.waitFor(`/v1/runs/${id}`, ({ body }) => body.data.status === 'Running');
     const { stdout } = await cliOk(['runs', 'cancel', '--function', 'shop-hangs', '--dry-run'], { service });

@@ -71,7 +71,7 @@ describe('tidegate send', () => {
     expect(array.json.ids).to.have.lengthOf(2);
   });
 
-  it('sends with the API key where there is no event key', async () => {
+  it('sends with the API key if there is no event key', async () => {
     const { json } = await cliOk(['send', 'order/paid', '--json'], { service, env: { TIDEGATE_EVENT_KEY: '' } });
     expect(await stored(json.ids[0])).to.include({ source: 'api' });
   });
@@ -91,7 +91,7 @@ describe('tidegate send', () => {
     }
   });
 
-  it('shows the error of the service and exits with 1, with 4 for a wrong key, and with 5 when none answers', async () => {
+  it('shows the error of the service and exits with 1, with 4 for a wrong key, and with 5 without a response', async () => {
     const invalid = await cli(['send', '--batch', '-'], { service, input: '{"name": 5}' });
     expect(invalid.exitCode).to.equal(1);
     expect(invalid.stderr).to.match(/^Error: An event is invalid.*\(event_invalid\)$/m);

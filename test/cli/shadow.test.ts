@@ -46,7 +46,7 @@ describe('tidegate shadow', () => {
   const args = () => ['shadow', '--from', there.url, '--settle', '1s', '--once'];
   const options = () => ({ service: here, env: { SHADOW_FROM_KEY: there.env.SIGNING_KEY as string } });
 
-  it('finds nothing different for the same app, calls nothing, and counts an event once however often it is run', async () => {
+  it('finds no difference for the same app, calls nothing, and counts an event once over several runs', async () => {
     await registerHere([paid, dear]);
     await sendThere({ 20: 1, 200: 2 });
     const { stdout, stderr } = await cliOk(args(), options());
@@ -58,7 +58,7 @@ describe('tidegate shadow', () => {
     expect([app.calls().length, copy.calls().length]).to.deep.equal([3, 0]);
   });
 
-  it('reports functions that run on one side alone, with why they would not run here, and exits with 7', async () => {
+  it('reports functions that run on one side only, says why they would not run here, and exits with 7', async () => {
     const cheap = { id: 'cheap', triggers: [{ event: 'order/paid', expression: 'event.data.total < 50' }] };
     const once = { id: 'once', triggers: [{ event: 'order/paid' }], rateLimit: { limit: 1, period: '1h' } };
     await registerHere([
@@ -84,7 +84,7 @@ describe('tidegate shadow', () => {
     expect(lines.at(-1)).to.include({ kind: 'summary', different: 2 });
   });
 
-  it('calls what it is told to, and compares how runs end: status and output', async () => {
+  it('calls the selected functions, and compares status and output of their runs', async () => {
     const quote = { id: 'quote', triggers: [{ event: 'order/paid' }] };
     const refund = { id: 'refund', triggers: [{ event: 'order/paid' }], retries: 0 };
     const nightly = { id: 'nightly', triggers: [{ cron: '0 3 * * *' }] };
@@ -146,7 +146,7 @@ describe('tidegate shadow', () => {
     await production.stop();
   });
 
-  it('works in a branch environment alone, because it pauses functions', async () => {
+  it('works only in a branch environment, because it pauses functions', async () => {
     const missing = await cli(args(), options());
     expect([missing.exitCode, missing.stderr]).to.satisfy(
       ([code, text]: [number, string]) => code === 3 && text.includes('INNGEST_ENV=shadow'),
@@ -157,7 +157,7 @@ describe('tidegate shadow', () => {
     expect((await here.get('/v1/functions/shop-paid')).body.data.paused_at).to.equal(null);
   });
 
-  it('reads a server that gives lists alone, pages without a cursor, and functions with IDs of its own', async () => {
+  it('reads a server that returns bare lists, pages without a cursor, and functions with its own IDs', async () => {
     await registerHere([paid]);
     const [uuid, now] = ['6f3e1f7a-8f5f-4c1e-9a53-0f6f0b9d2c11', new Date().toISOString()];
     const events = Array.from({ length: 120 }, (_, n) => ({

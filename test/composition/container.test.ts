@@ -30,7 +30,7 @@ describe('The container of parts', () => {
     expect(built).to.deep.equal(['engine', 'car']);
   });
 
-  it('closes what was built, the last first, and nothing else', async () => {
+  it('closes only what was built, in reverse order', async () => {
     const closed: string[] = [];
     const closable = (name: string) => ({ build: () => name, close: (part: string) => closed.push(part) });
     const container = new Container({}).with({
@@ -45,7 +45,7 @@ describe('The container of parts', () => {
     expect(closed).to.have.length(2);
   });
 
-  it('closes the others when one fails to close, and then says so', async () => {
+  it('closes the other parts when one fails to close, and then throws', async () => {
     const closed: string[] = [];
     const container = new Container({}).with({
       first: { build: () => 1, close: () => closed.push('first') },
@@ -56,7 +56,7 @@ describe('The container of parts', () => {
     expect([first, second, error.message, closed]).to.deep.equal([1, 2, 'stuck', ['first']]);
   });
 
-  it('names the parts that need each other in a circle', () => {
+  it('names the parts that depend on each other in a circle', () => {
     interface Circle {
       a: object;
       b: object;
@@ -71,7 +71,7 @@ describe('The container of parts', () => {
     expect(() => parts.a).to.throw(TypeError, 'parts that need each other: a → b → c → b');
   });
 
-  it('tries again to build a part that failed', () => {
+  it('retries building a part that failed', () => {
     let attempts = 0;
     const { parts } = new Container({}).with({
       part() {

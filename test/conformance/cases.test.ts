@@ -7,7 +7,7 @@ const SUITES = ['test/conformance', 'clients/typescript/test/conformance'];
 
 describe('Conformance cases', () => {
   for (const topic of topics()) {
-    it(`${topic}: have the topic of their file name and unique titles`, () => {
+    it(`${topic}: have the topic of their file and unique titles`, () => {
       const { about, cases, ...rest } = readTopic<{ title: string }>(topic);
       expect(rest).to.deep.equal({ topic });
       expect(about).to.be.a('string').and.match(/\S/);

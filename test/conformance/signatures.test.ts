@@ -32,7 +32,7 @@ describe('The service conforms: signatures', () => {
     expect(made.includes(given)).to.equal(right);
   });
 
-  it('accepts the bearer token of its own key only', async () => {
+  it('accepts only the bearer token of its own key', async () => {
     const { cases } = readTopic<Case>('signatures');
     const bearers = new Map(cases.map(({ keys, bearer }) => [keys[0] as string, bearer]));
     const [own = ''] = bearers.keys();

@@ -81,7 +81,7 @@ describe('A call over a connection', () => {
     });
   }
 
-  it('passes through Redis whatever its size, and so does its reply', async () => {
+  it('passes through Redis at any size, and so does its reply', async () => {
     const instance = await connect();
     const text = 'x'.repeat(400_000);
     const eventId = await send({ text });
@@ -106,7 +106,7 @@ describe('A call over a connection', () => {
     expect(run.error.name).to.equal('OutputTooLarge');
   });
 
-  it('stores steps while it goes on, and hears of each checkpoint what the HTTP request would answer', async () => {
+  it('stores steps while it runs, and gets the same response to each checkpoint as over HTTP', async () => {
     const instance = await connect({ format: JSON_TEXT });
     const eventId = await send();
     const call = await instance.nextCall();
@@ -153,7 +153,7 @@ describe('A call over a connection', () => {
     expect(run.error.message).to.equal('no stock');
   });
 
-  it('waits for a connection, queued and with all its attempts', async () => {
+  it('waits in the queue for a connection, without using up an attempt', async () => {
     const before = await connect();
     await before.close();
     const eventId = await send();
@@ -165,7 +165,7 @@ describe('A call over a connection', () => {
     expect(await ended(eventId)).to.include({ status: 'Completed', attempt: 0 });
   });
 
-  it('goes to the connection with the most free capacity, and to none beyond its concurrency', async () => {
+  it('goes to the connection with the most free capacity, within its concurrency', async () => {
     const small = await connect({ instanceId: 'small', concurrency: 1 });
     const large = await connect({ instanceId: 'large', concurrency: 2, web: 1 });
     const ids = await Promise.all(Array.from({ length: 5 }, () => send()));
@@ -198,7 +198,7 @@ describe('A call over a connection', () => {
     expect(await ended(eventId)).to.include({ status: 'Completed', attempt: 0 });
   });
 
-  it('goes to another connection when its own does not acknowledge it, which then has lost the lease', async () => {
+  it('goes to another connection when its own does not acknowledge it and loses the lease', async () => {
     const first = await connect({ instanceId: 'first' });
     const eventId = await send();
     const call = await first.nextCall();
@@ -211,7 +211,7 @@ describe('A call over a connection', () => {
     expect(await ended(eventId)).to.include({ status: 'Completed', attempt: 0 });
   });
 
-  it('is an attempt without a response when its lease is not extended', async () => {
+  it('counts as an attempt without a response when its lease is not extended', async () => {
     const first = await connect({ instanceId: 'first' });
     const eventId = await send();
     const call = await first.nextCall();
@@ -226,7 +226,7 @@ describe('A call over a connection', () => {
     expect(await ended(eventId)).to.include({ status: 'Completed', attempt: 1 });
   });
 
-  it('goes on over another connection of its instance, at another gateway', async () => {
+  it('continues over another connection of its instance, at another gateway', async () => {
     const first = await connect();
     const eventId = await send();
     const call = await first.nextCall();
@@ -243,7 +243,7 @@ describe('A call over a connection', () => {
     expect(second.calls).to.deep.equal([]);
   });
 
-  it('takes the reply that its instance flushes, and ignores what comes after', async () => {
+  it('accepts the reply that its instance flushes, and ignores later ones', async () => {
     const instance = await connect();
     const eventId = await send();
     const call = await instance.nextCall();
@@ -266,7 +266,7 @@ describe('A call over a connection', () => {
     expect((await runOf(eventId)).output).to.equal('first');
   });
 
-  it('does not go to an instance that has paused, which finishes what it has', async () => {
+  it('does not go to a paused instance, which finishes the calls that it has', async () => {
     const first = await connect({ instanceId: 'first' });
     const eventId = await send();
     const call = await first.nextCall();
@@ -310,7 +310,7 @@ describe('A call over a connection', () => {
     });
   }
 
-  it('survives the gateway that dies', async () => {
+  it('survives the death of its gateway', async () => {
     const web = await service.startWeb();
     const instance = await ConnectedInstance.connect(`http://127.0.0.1:${web.port}`, {
       functions: [{ id: 'ship', triggers: [{ event: 'order/paid' }] }],

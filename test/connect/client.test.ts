@@ -98,7 +98,7 @@ describe('The TypeScript client over a connection', () => {
     expect(most).to.equal(2);
   });
 
-  it('goes on with its calls after a break, and makes none of them twice', async () => {
+  it('continues its calls after a lost connection, and runs none of them twice', async () => {
     const { promise: release, resolve } = Promise.withResolvers<void>();
     let started = 0;
     const shop = await shopOf('break', (client) =>
@@ -117,7 +117,7 @@ describe('The TypeScript client over a connection', () => {
     expect(started).to.equal(1);
   });
 
-  it('leaves a connection over which nothing comes any more', async () => {
+  it('leaves a connection that has gone silent', async () => {
     class Impatient extends WebSocket {
       override dispatchEvent(event: Event): boolean {
         if (event.type !== 'message') return super.dispatchEvent(event);
@@ -138,7 +138,7 @@ describe('The TypeScript client over a connection', () => {
     expect(await ended(await send('frozen/go'))).to.include({ status: 'Completed', output: 'thawed' });
   });
 
-  it('stores steps over its connection while a call goes on, also after a break, and runs each once', async () => {
+  it('stores steps over its connection during a call, even after a lost connection, and runs each once', async () => {
     const held = Promise.withResolvers<void>();
     const ran: string[] = [];
     const paths: string[] = [];
@@ -180,7 +180,7 @@ describe('The TypeScript client over a connection', () => {
     expect(paths.filter((path) => path !== '/v0/connect/start')).to.deep.equal([]);
   });
 
-  it('goes on with a call whose steps it has stored when the worker that waits for it dies', async () => {
+  it('continues a call with stored steps when the worker that waits for it dies', async () => {
     const held = Promise.withResolvers<void>();
     const ran: string[] = [];
     await shopOf('orphan', (client) =>
@@ -200,7 +200,7 @@ describe('The TypeScript client over a connection', () => {
     expect(ran).to.deep.equal(['a', 'b', 'c']);
   });
 
-  it('sends a reply that no connection has confirmed by a request', async () => {
+  it('sends a reply by HTTP if no connection has confirmed it', async () => {
     class LosesReplies extends WebSocket {
       override send(data: string): void {
         if (!data.includes('"workerReply"')) super.send(data);
@@ -236,7 +236,7 @@ describe('The TypeScript client over a connection', () => {
     expect(await ended(await send('move/go'))).to.include({ status: 'Completed' });
   });
 
-  it('finishes its calls before it closes, and takes no others', async () => {
+  it('finishes its calls before it closes, and accepts no others', async () => {
     const { promise: release, resolve } = Promise.withResolvers<void>();
     let started = 0;
     const define = (client: Tidegate) =>
@@ -262,7 +262,7 @@ describe('The TypeScript client over a connection', () => {
     expect(await ended(waiting)).to.include({ status: 'Completed', attempt: 0 });
   });
 
-  it('that is killed leaves its calls to another instance, with the steps that were finished', async () => {
+  it('leaves its calls, with their finished steps, to another instance when it is killed', async () => {
     const program = spawn(process.execPath, [join(import.meta.dirname, 'killed-app.ts')], {
       env: { ...process.env, SERVICE_DEV: service.url },
       stdio: ['ignore', 'pipe', 'inherit'],
@@ -281,7 +281,7 @@ describe('The TypeScript client over a connection', () => {
     expect(await ended(eventId)).to.include({ status: 'Completed', output: 'the first, then the second' });
   });
 
-  it('has no connection without a WebSocket, and says where there is one', async () => {
+  it('cannot connect without a WebSocket, and says where to get one', async () => {
     const client = new Tidegate({ id: 'none', isDev: true });
     const { WebSocket } = globalThis;
     Reflect.deleteProperty(globalThis, 'WebSocket');

@@ -40,7 +40,7 @@ describe('The gateway in production', () => {
     await until(async () => (await liveUntil()) > before, { describe: 'the gateway has renewed the connection' });
   }
 
-  it('lets an app start a connection with the hashed signing key of its environment, and with nothing else', async () => {
+  it('lets an app start a connection only with the hashed signing key of its environment', async () => {
     expect((await startConnection(service.url, service.appHeaders)).status).to.equal(200);
     for (const headers of [{}, { authorization: 'Bearer nonsense' }, service.apiHeaders]) {
       const { status, text } = await startConnection(service.url, headers as Record<string, string>);
@@ -48,7 +48,7 @@ describe('The gateway in production', () => {
     }
   });
 
-  it('takes flushed replies with the signing key alone', async () => {
+  it('accepts flushed replies only with the signing key', async () => {
     const { status } = await request('POST', `${service.url}/v0/connect/flush`, { body: new Uint8Array() });
     expect(status).to.equal(401);
   });
@@ -67,7 +67,7 @@ describe('The gateway in production', () => {
     await first.close();
   });
 
-  it('closes a WebSocket that does not authenticate in time, or whose first message is something else', async () => {
+  it('closes a WebSocket that does not authenticate in time, or sends another message first', async () => {
     const idle = await ConnectedInstance.open(`${service.url.replace('http', 'ws')}/v0/connect`);
     const other = await ConnectedInstance.open(`${service.url.replace('http', 'ws')}/v0/connect`);
     const [idleClosed, otherClosed] = [closing(idle.socket), closing(other.socket)];
@@ -85,14 +85,14 @@ describe('The gateway in production', () => {
     for (const { socket } of idle) socket.terminate();
   });
 
-  it('cuts off a WebSocket that sends more than all functions of an app before it authenticates', async () => {
+  it('closes a WebSocket that sends more than an app could have functions before it authenticates', async () => {
     const flood = await ConnectedInstance.open(`${service.url.replace('http', 'ws')}/v0/connect`);
     const closed = closing(flood.socket);
     flood.socket.send(Buffer.alloc(3_000_000));
     expect((await closed).code).to.equal(1_006);
   });
 
-  it('closes a connection that sends what is no message, or too much', async () => {
+  it('closes a connection that sends an invalid message, or too much', async () => {
     const [garbage, large] = [await connect(), await connect()];
     const [garbageClosed, largeClosed] = [closing(garbage.socket), closing(large.socket)];
     garbage.socket.send(Buffer.from([0xff, 0xff, 0xff]));
@@ -117,7 +117,7 @@ describe('The gateway in production', () => {
     await Promise.all(all.map((one) => one.close()));
   });
 
-  it('tells an app why it cannot be registered, and keeps what was registered before', async () => {
+  it('tells an app why it cannot be registered, and keeps the earlier registration', async () => {
     await (await connect({ app: 'bad' })).close();
     const reasons = [
       [{ rawFunctions: 'nonsense' }, 'not a JSON array'],
@@ -134,7 +134,7 @@ describe('The gateway in production', () => {
     expect([last_sync.succeeded, function_count]).to.deep.equal([false, 1]);
   });
 
-  it('calls an instance only for functions that it has, and keeps those of the newest version when an old one reconnects', async () => {
+  it('calls an instance only for functions that it has, and keeps those of the newest version when an older one reconnects', async () => {
     const newer = [...FUNCTIONS, { id: 'bill', triggers: [{ event: 'order/billed' }] }];
     const old = await connect({ app: 'mill', instanceId: 'old' });
     const fresh = await connect({ app: 'mill', instanceId: 'fresh', functions: newer });
@@ -154,7 +154,7 @@ describe('The gateway in production', () => {
     await Promise.all([fresh.close(), again.close()]);
   });
 
-  it('sends a call to a connection only when it is ready, if it wants to say so', async () => {
+  it('waits with calls until a connection says that it is ready, if it announced that', async () => {
     const { start } = await startConnection(service.url, service.appHeaders);
     const instance = await ConnectedInstance.open(start.gatewayEndpoint, start.connectionId);
     instance.send(KIND.workerConnect, WorkerConnectRequest, {
@@ -173,7 +173,7 @@ describe('The gateway in production', () => {
     await instance.close();
   });
 
-  it('closes a connection, and refuses a session, once their signing key is neither the current nor the former one', async () => {
+  it('closes a connection and rejects a session when their signing key is neither the current nor the previous one', async () => {
     const path = '/v1/environments/branches/signing-key';
     const { current } = (await service.get(path)).body.data;
     const headers = { authorization: `Bearer ${hashedKey(current)}`, 'x-inngest-env': 'rotating' };
@@ -209,7 +209,7 @@ describe('The gateway in production', () => {
     await (await connect()).close();
   });
 
-  it('asks its instances to connect elsewhere when the process shuts down, which ends when they have left', async () => {
+  it('asks its instances to connect elsewhere when the process shuts down, and ends when they have left', async () => {
     const web = await service.startWeb();
     service.webs.pop();
     const instance = await ConnectedInstance.connect(`http://127.0.0.1:${web.port}`, {
@@ -225,7 +225,7 @@ describe('The gateway in production', () => {
 });
 
 describe('The gateway in dev mode', () => {
-  it('creates the branch that an app names, and closes its connections when that is archived', async () => {
+  it('creates the branch that an app names, and closes its connections when the branch is archived', async () => {
     const service = await startService();
     try {
       const headers = { 'x-inngest-env': 'feature-1' };

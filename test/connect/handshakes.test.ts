@@ -10,7 +10,7 @@ describe('WebSockets of apps that have not authenticated yet', () => {
   });
   const begin = (name: string, address: string, nowMs = 0) => handshakes.begin(name, address, nowMs);
 
-  it('of an address that has too many, the oldest gives way to the next', () => {
+  it('lose their oldest to the next one when an address has too many', () => {
     expect(['a', 'b', 'c', 'd', 'e'].map((name) => begin(name, '192.0.2.1'))).to.deep.equal([
       ...[undefined, undefined, undefined],
       ...['a', 'b'],
@@ -19,12 +19,12 @@ describe('WebSockets of apps that have not authenticated yet', () => {
     expect(handshakes.all).to.deep.equal(['c', 'd', 'e', 'other']);
   });
 
-  it('an IPv6 /64 network counts as one address', () => {
+  it('share one address within an IPv6 /64 network', () => {
     for (const host of [1, 2, 3]) expect(begin(`${host}`, `2001:db8::${host}`)).to.equal(undefined);
     expect(begin('4', '2001:db8::4')).to.equal('1');
   });
 
-  it('when there are too many in all, the oldest of the address with the most gives way', () => {
+  it('lose the oldest of the address with the most when there are too many in all', () => {
     for (const [name, address] of [
       ['alone', '1'],
       ['many 1', '2'],
@@ -38,14 +38,14 @@ describe('WebSockets of apps that have not authenticated yet', () => {
     expect(begin('newer', '192.0.2.5')).to.equal('many 2');
   });
 
-  it('one that has authenticated gives way to nobody', () => {
+  it('never displace one that has authenticated', () => {
     begin('app', '192.0.2.1');
     handshakes.authenticate('app');
     for (let i = 0; i < 10; i++) expect(begin(`${i}`, '192.0.2.1')).not.to.equal('app');
     expect(handshakes.all).to.include('app');
   });
 
-  it('when all together have sent too much, the one that has sent most gives way', () => {
+  it('lose the one that has sent most when all together have sent too much', () => {
     begin('large', '192.0.2.1');
     begin('small', '192.0.2.2');
     expect(handshakes.receive('large', 90)).to.equal(undefined);
@@ -54,7 +54,7 @@ describe('WebSockets of apps that have not authenticated yet', () => {
     expect(handshakes.receive('small', 80)).to.equal(undefined);
   });
 
-  it('there is little time for the first message, and more for the registration', () => {
+  it('have little time for the first message, and more for the registration', () => {
     for (const [i, name] of ['idle', 'greeted', 'registering', 'done'].entries()) begin(name, `192.0.2.${i}`);
     for (const name of ['greeted', 'registering']) handshakes.greeted(name);
     handshakes.authenticate('registering');

@@ -10,7 +10,7 @@ const on = (id: string, options: object = {}): FunctionSpec => ({
   ...options,
 });
 
-describe('dashboard app page', function () {
+describe('The app page of the dashboard', function () {
   this.timeout(90_000);
   const withPage = browserForSuite({ onePage: true });
   let service: Service;
@@ -34,7 +34,7 @@ describe('dashboard app page', function () {
     return service.post('/fn/register', body, { 'x-service-sdk': 'js:v1.0.0' });
   };
 
-  it('shows language and version of the SDK, the build, and who registered the app', () =>
+  it('shows the language and version of the SDK, the build, and who registered the app', () =>
     withPage(async (page) => {
       await open(page, `${service.url}/apps/shop`);
       const value = (term: string) =>
@@ -50,7 +50,7 @@ describe('dashboard app page', function () {
       );
     }));
 
-  it('lists deploys with what each changed, and links to the functions', () =>
+  it('lists deploys with their changes, and links to the functions', () =>
     withPage(async (page) => {
       await open(page, `${service.url}/apps/shop`);
       const deploys = page.getByRole('list', { name: 'Deploys' });

@@ -13,14 +13,14 @@ import { type Service, startService } from '../support/service.ts';
 
 const HTML = { accept: 'text/html' };
 
-describe('dashboard page', () => {
+describe("The dashboard's page", () => {
   let service: Service;
   before(async () => {
     service = await startService({ workers: 0 });
   });
   after(() => service.stop());
 
-  it('every dashboard path serves the page, also deep links', async () => {
+  it('every dashboard path serves the page, including deep links', async () => {
     const paths = [
       '/',
       '/events',
@@ -42,7 +42,7 @@ describe('dashboard page', () => {
     expect((await service.post('/events')).status).to.equal(404);
   });
 
-  it('the CSP allows only own scripts, and styles with a nonce per response', async () => {
+  it("the CSP allows only the dashboard's own scripts, and styles with a nonce per response", async () => {
     const [first, second] = await Promise.all([service.get('/', HTML), service.get('/', HTML)]);
     const nonceOf = ({ headers }: typeof first) =>
       /style-src 'self' 'nonce-([\w+/=]{24})'/.exec(headers.get('content-security-policy') ?? '')?.[1];
@@ -89,7 +89,7 @@ describe('dashboard page', () => {
     }
   });
 
-  it('without a build the page explains how to build, and appears after the build', async () => {
+  it('without a build, a page explains how to build; after the build the dashboard appears', async () => {
     const dist = mkdtempSync(join(tmpdir(), 'tidegate-dist-'));
     const server = createServer(new Koa().use(dashboardPage(dist)).callback()).listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -108,7 +108,7 @@ describe('dashboard page', () => {
   });
 });
 
-describe('dashboard page behind sign-in', () => {
+describe("The dashboard's page behind sign-in", () => {
   let service: Service;
   before(async () => {
     service = await startService({ dev: false, workers: 0 });

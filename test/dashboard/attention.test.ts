@@ -21,7 +21,7 @@ const RECORDED = `
 `;
 const FAILING = { status: 400, headers: { 'x-service-no-retry': 'true' }, body: { message: 'no' } };
 
-describe('what needs attention in the dashboard', () => {
+describe('What needs attention in the dashboard', () => {
   const withPage = browserForSuite();
   let service: Service;
   let host: AppHost;
@@ -53,7 +53,7 @@ describe('what needs attention in the dashboard', () => {
       await cards.getByRole('link', { name: /1 rejected webhook request/ }).waitFor();
     }));
 
-  it('a browser that was asked to shows a notification of a failed run while nobody looks at the page', () =>
+  it('a browser with notifications turned on shows a failed run while nobody looks at the page', () =>
     withPage(
       async (page) => {
         await page.addInitScript(RECORDED);
@@ -70,7 +70,7 @@ describe('what needs attention in the dashboard', () => {
     ));
 });
 
-describe('getting started in the dashboard', () => {
+describe('Getting started in the dashboard', () => {
   const withPage = browserForSuite();
   let host: AppHost;
   before(async () => {
@@ -87,7 +87,7 @@ describe('getting started in the dashboard', () => {
     });
     after(() => service.stop());
 
-    it('a checklist ticks itself until the first run, then goes', () =>
+    it('a checklist ticks its items until the first run, then disappears', () =>
       withPage(async (page) => {
         await page.goto(service.url);
         await signIn(page, ADMIN);
@@ -106,7 +106,7 @@ describe('getting started in the dashboard', () => {
         await page.getByText(/^Get started/).waitFor({ state: 'detached' });
       }));
 
-    it('a registration that waits is announced, rejected or confirmed, and its origins are shown and changed', () =>
+    it('a held registration is announced, rejected or confirmed, and its origins are shown and changed', () =>
       withPage(
         async (page) => {
           await host.register(service, [{ id: 'pack', triggers: [{ event: 'order/placed' }] }]);
@@ -143,7 +143,7 @@ describe('getting started in the dashboard', () => {
       ));
   });
 
-  it('in dev mode the first command sends an event that runs a function', async () => {
+  it('in dev mode, the first command sends an event that runs a function', async () => {
     const service = await startService();
     try {
       await host.register(service, [{ id: 'pack', name: 'Pack', triggers: [{ event: 'order/placed' }] }]);

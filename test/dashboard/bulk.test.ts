@@ -13,7 +13,7 @@ const SLEEP = { status: 206, body: [{ id: 'a'.repeat(40), op: 'Sleep', name: '1h
 /** More than a page of the list. */
 const MANY = 134;
 
-describe('dashboard bulk actions', () => {
+describe('Bulk actions in the dashboard', () => {
   const withPage = browserForSuite();
   let service: Service;
   let host: AppHost;
@@ -48,7 +48,7 @@ describe('dashboard bulk actions', () => {
   const boxes = (page: Page) => table(page).getByRole('checkbox', { name: /^Select run of/ });
   const panel = (page: Page, name: RegExp) => page.getByRole('article', { name });
 
-  it('rows are selected by checkbox, by range with Shift, with x, and all loaded ones at once', () =>
+  it('rows are selected by checkbox, as a range with Shift, with x, or all loaded ones at once', () =>
     withPage(async (page) => {
       await open(page, `${service.url}/runs?function=shop-charge`);
       await boxes(page).nth(0).check();
@@ -113,7 +113,7 @@ describe('dashboard bulk actions', () => {
       await panel(page, /^Re-run: 2 runs/).waitFor({ state: 'detached' });
     }));
 
-  it('all that match the filter are re-run from the failed step, and those without one are skipped with the reason', () =>
+  it('all runs that match the filter are re-run from the failed step, and those without one are skipped with the reason', () =>
     withPage(async (page) => {
       await open(page, `${service.url}/runs?function=shop-many&status=Failed`);
       await table(page).getByRole('checkbox', { name: 'Select all loaded rows' }).check();

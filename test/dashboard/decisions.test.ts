@@ -5,7 +5,7 @@ import { type OwnStore, openStore } from '../support/own-store.ts';
 import { type Service, startService } from '../support/service.ts';
 import { send } from './fixtures.ts';
 
-describe('dashboard decisions', () => {
+describe('Decisions in the dashboard', () => {
   const withPage = browserForSuite({ onePage: true });
   let service: Service;
   let host: AppHost;
@@ -33,7 +33,7 @@ describe('dashboard decisions', () => {
     await host.close();
   });
 
-  it('event page says of each function that it ran, or why it did not, and follows what changes', () =>
+  it('the event page says whether each function ran, or why not, and follows changes', () =>
     withPage(async (page) => {
       const id = await send(service, { name: 'order/placed', data: { total: 12 } });
       await host.nextCall('confirm');
@@ -60,7 +60,7 @@ describe('dashboard decisions', () => {
       await page.waitForURL('**/runs/*');
     }));
 
-  it('event page without runs leads to the reasons', () =>
+  it('the event page of an event without runs links to the reasons', () =>
     withPage(async (page) => {
       const id = await send(service, { name: 'nobody/listens', data: {} });
       await service.stored(id);

@@ -9,7 +9,7 @@ function text(functions: Partial<Deploy['functions']>, more: Partial<Deploy> = {
   return deployText({ ...facts, ...more, functions: { ...NONE, ...functions } } as unknown as Deploy);
 }
 
-describe('the text of a deploy', () => {
+describe('The text of a deploy', () => {
   it('counts functions as people write them: a failure handler belongs to its function', () => {
     const added = ['shop-a', 'shop-b', 'shop-c', 'shop-d', 'shop-e', 'shop-e-failure'];
     expect(text({ added }, { first: true })).to.equal('first registration, 5 functions and 1 failure handler added');

@@ -25,7 +25,7 @@ runtime/debug.Stack()
 main.reserve({0x1, 0x2})
 \t/src/shop/reserve.go:12 +0x1d`;
 
-describe('dashboard: errors', function () {
+describe('Errors in the dashboard', function () {
   this.timeout(120_000);
   const withPage = browserForSuite({ onePage: true });
   let service: Service;
@@ -66,7 +66,7 @@ describe('dashboard: errors', function () {
     return body.data[0].run_id;
   }
 
-  it('the page of a failed run begins with the step that failed, its own frames open and those of libraries folded', () =>
+  it('the page of a failed run begins with the failed step, with own frames open and those of libraries folded', () =>
     withPage(async (page) => {
       const id = await fail('charge');
       await open(page, `${service.url}/runs/${id}`);
@@ -87,7 +87,7 @@ describe('dashboard: errors', function () {
       await page.locator('button[aria-expanded=true]', { hasText: 'charge card' }).waitFor();
     }));
 
-  it('a stack of Python says which call was last, and shows the source that it has', () =>
+  it('a Python stack names the last call, and shows its source', () =>
     withPage(async (page) => {
       await open(page, `${service.url}/runs/${await fail('reserve')}`);
       const card = page.locator('section').first();
@@ -128,7 +128,7 @@ describe('dashboard: errors', function () {
       { viewport: PHONE },
     ));
 
-  it('runs that fail for the same reason are one error: on the overview, on the page of the function and on that of errors', () =>
+  it('runs that fail for the same reason are one error on the overview, the function page and the errors page', () =>
     withPage(async (page) => {
       const before = (await service.get('/v1/errors?function_id=shop-charge')).body.data[0]?.count ?? 0;
       await open(page, `${service.url}/errors`);
@@ -160,7 +160,7 @@ describe('dashboard: errors', function () {
       await page.getByRole('button', { name: 'Error: card 42 declined' }).waitFor({ state: 'detached' });
     }));
 
-  it('an error is resolved, leaves the list of the open ones, and comes back with the next failure', () =>
+  it('a resolved error leaves the list of open errors, and returns with the next failure', () =>
     withPage(async (page) => {
       await fail('reserve');
       await open(page, `${service.url}/errors?function=shop-reserve`);
@@ -177,7 +177,7 @@ describe('dashboard: errors', function () {
       await page.getByText('Reopened').waitFor();
     }));
 
-  it('axe finds no violations on the pages of errors, light, dark and on a phone', () =>
+  it('axe finds no violations on the pages of errors in light mode, in dark mode and on a phone', () =>
     withPage(async (page) => {
       const id = await fail('charge');
       const { body } = await service.waitFor('/v1/errors', ({ body: { data } }) => data.length > 0);

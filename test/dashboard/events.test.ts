@@ -11,7 +11,7 @@ const BIG = '12345678901234567890';
 const MANY = process.env.TEST_ALL ? 2_000 : 600;
 const BATCH = 300;
 
-describe('dashboard events', () => {
+describe('Events in the dashboard', () => {
   const withPage = browserForSuite({ onePage: true });
   let service: Service;
   let host: AppHost;
@@ -36,7 +36,7 @@ describe('dashboard events', () => {
     return body.ids[0];
   }
 
-  it('event list shows new events live, with their runs', () =>
+  it('the event list shows new events live, with their runs', () =>
     withPage(async (page) => {
       await stored({ name: 'before/x', data: {} });
       await open(page, `${service.url}/events`);
@@ -48,7 +48,7 @@ describe('dashboard events', () => {
       await page.waitForURL('**/runs/*');
     }));
 
-  it('paused event list counts new events instead of showing them', () =>
+  it('a paused event list counts new events instead of showing them', () =>
     withPage(async (page) => {
       await stored({ name: 'paused/x', data: {} });
       await open(page, `${service.url}/events?name=paused%2Fx`);
@@ -62,7 +62,7 @@ describe('dashboard events', () => {
       await rowOf(page, late).waitFor();
     }));
 
-  it('event list filters by name and ID, and keeps the filters in the URL', () =>
+  it('the event list filters by name and ID, and keeps the filters in the URL', () =>
     withPage(async (page) => {
       const id = await stored({ name: 'find/this', id: 'exactly-this', data: {} });
       await stored({ name: 'find/other', data: {} });
@@ -109,7 +109,7 @@ describe('dashboard events', () => {
       expect(await rows(page).count()).to.be.below(100);
     }));
 
-  it('event payload keeps all digits of integers, as tree and raw', () =>
+  it('the payload of an event keeps all digits of integers, as a tree and raw', () =>
     withPage(async (page) => {
       const id = await stored(`{"name": "exact/x", "data": {"order": ${BIG}, "price": 1.10}}`);
       await open(page, `${service.url}/events/${id}`);
@@ -118,7 +118,7 @@ describe('dashboard events', () => {
       await page.getByText(BIG).first().waitFor();
     }));
 
-  it('event payload of 512 KB expands as a tree', () =>
+  it('a payload of 512 KB expands as a tree', () =>
     withPage(async (page) => {
       const lines = Array.from({ length: 7_000 }, (_, n) => ({ number: n, text: `line ${n} `.padEnd(40, '.') }));
       const id = await stored({ name: 'big/x', data: { lines } });
@@ -129,7 +129,7 @@ describe('dashboard events', () => {
       await page.getByText('150', { exact: true }).waitFor();
     }));
 
-  it('event page resends an event, and sends an edited copy', () =>
+  it('the event page resends an event, and sends an edited copy', () =>
     withPage(async (page) => {
       const id = await stored({ name: 'tail/again', data: { n: 1 } });
       await host.nextCall('greet');

@@ -54,7 +54,7 @@ class Faults {
   }
 }
 
-describe('every page of the dashboard', function () {
+describe('Every page of the dashboard', function () {
   // Each hook has axe look at dozens of pages.
   this.timeout(600_000);
 
@@ -144,7 +144,7 @@ describe('every page of the dashboard', function () {
 
     it('violates no rule of axe in its dialog', () => expect(found.of('axe in dialogs')).to.equal(''));
 
-    it('uses the words of the glossary, also in its first dialog', () => {
+    it('uses the words of the glossary, even in its first dialog', () => {
       expect(breaches('The holding page is empty', rules)).to.have.lengthOf(1);
       expect(found.of('words')).to.equal('');
     });
@@ -154,7 +154,7 @@ describe('every page of the dashboard', function () {
     it('loads at most 160 kB of compressed JavaScript', () => expect(found.of('weight')).to.equal(''));
   });
 
-  it('axe finds no violations in the menus of lists, light, dark or on a phone', () =>
+  it('axe finds no violations in the menus of lists in light mode, in dark mode and on a phone', () =>
     withPage(async (page) => {
       await enter(page);
       for (const path of LISTS) {

@@ -7,7 +7,7 @@ import { type Service, startService } from '../support/service.ts';
 
 const EVENT = { name: 'order/placed', id: 'order-9', ts: 1_700_000_000_000, data: { number: 9 }, user: { id: 'u' } };
 
-describe('dashboard: send to dev server', () => {
+describe('"Send to dev server" in the dashboard', () => {
   const withPage = browserForSuite();
   let production: Service;
   let dev: Service;

@@ -14,7 +14,7 @@ const PAY: FunctionSpec = {
   concurrency: [{ limit: 1, key: 'event.data.customer' }],
 };
 
-describe('dashboard function page', function () {
+describe('The function page of the dashboard', function () {
   this.timeout(90_000);
   const withPage = browserForSuite({ onePage: true });
   let service: Service;
@@ -129,7 +129,7 @@ describe('dashboard function page', function () {
       await page.getByText('concurrency').first().waitFor();
     }));
 
-  it('a wildcard trigger links to the events that it takes', () =>
+  it('a wildcard trigger links to the events that it matches', () =>
     withPage(async (page) => {
       await open(page, `${service.url}/functions/shop-pay`);
       await page.getByRole('link', { name: 'order/*' }).click();
@@ -139,7 +139,7 @@ describe('dashboard function page', function () {
       await page.getByText(/^\d+ events? of all names/).waitFor();
     }));
 
-  it('is accessible with its charts and tables open, also on a phone', () =>
+  it('is accessible with its charts and tables open, even on a phone', () =>
     withPage(async (page) => {
       await open(page, `${service.url}/functions/shop-pay?range=1h&step=charge%20the%20card`);
       await page.locator('canvas').nth(2).waitFor();

@@ -7,7 +7,7 @@ import { make } from './fixtures.ts';
 
 const TRANSFORM = 'const transform = (evt) => ({ name: "order/placed", data: evt })';
 
-describe('dashboard holding page', () => {
+describe('The holding page of the dashboard', () => {
   const withPage = browserForSuite();
   let service: Service;
   let path: string;

@@ -8,7 +8,7 @@ import { type Service, startService } from '../support/service.ts';
 const PHONE = { width: 390, height: 844 };
 const KEY = 'event.data.customer';
 
-describe('dashboard limits', () => {
+describe('Limits in the dashboard', () => {
   const withPage = browserForSuite({ onePage: true });
   let service: Service;
   let host: AppHost;
@@ -58,7 +58,7 @@ describe('dashboard limits', () => {
 
   const overflow = (page: Page) => page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
 
-  it('run page says which limit holds back the run, who holds it, and its position', () =>
+  it('the run page says which limit holds the run back, who holds it, and the position of the run', () =>
     withPage(
       async (page) => {
         await open(page, `${service.url}/runs/${runs[2]}`);
@@ -72,7 +72,7 @@ describe('dashboard limits', () => {
       { viewport: PHONE },
     ));
 
-  it('run page says when a throttled run may start', () =>
+  it('the run page says when a throttled run may start', () =>
     withPage(async (page) => {
       await runOf({ name: 'order/shipped', data: {} });
       const second = await runOf({ name: 'order/shipped', data: {} });
@@ -80,7 +80,7 @@ describe('dashboard limits', () => {
       await page.getByText(/Waits for the throttle; 1st in line; may start in (59|60) min\./).waitFor();
     }));
 
-  it('function page describes its flow control', () =>
+  it('the function page describes its flow control', () =>
     withPage(async (page) => {
       await open(page, `${service.url}/functions/shop-rest`);
       for (const text of [
@@ -94,7 +94,7 @@ describe('dashboard limits', () => {
       }
     }));
 
-  it('function page shows the use of each limit and the longest backlogs, and follows them', () =>
+  it('the function page shows the use of each limit and the longest backlogs, live', () =>
     withPage(
       async (page) => {
         await open(page, `${service.url}/functions/shop-pay`);

@@ -8,7 +8,7 @@ import { make, send } from './fixtures.ts';
 
 const LAPTOP = { viewport: { width: 1366, height: 768 } };
 
-describe('dashboard lists', () => {
+describe('Lists in the dashboard', () => {
   const withPage = browserForSuite({ onePage: true });
   let service: Service;
   let host: AppHost;
@@ -61,7 +61,7 @@ describe('dashboard lists', () => {
       expect(await visibleRows(page)).to.be.at.least(20);
     }, LAPTOP));
 
-  it('runs show the name of their function, and name and gist of their event instead of IDs', () =>
+  it('a run shows the name of its function, and the name and gist of its event instead of IDs', () =>
     withPage(async (page) => {
       await open(page, `${service.url}/runs`);
       const row = runRows(page).first();
@@ -92,7 +92,7 @@ describe('dashboard lists', () => {
       expect(requests.length).to.be.at.most(1);
     }, LAPTOP));
 
-  it('a filtered list of runs adds only those that meet its filters, also when they do so later', () =>
+  it('a filtered list of runs adds only those that match its filters, even if they match later', () =>
     withPage(async (page) => {
       await open(page, `${service.url}/runs?status=Failed&app=shop`);
       await runRows(page).first().waitFor();
@@ -134,7 +134,7 @@ describe('dashboard lists', () => {
       await button.waitFor({ state: 'detached' });
     }, LAPTOP));
 
-  it('more new events than live updates list are counted, until they are shown', () =>
+  it('new events beyond those that live updates list are counted until they are shown', () =>
     withPage(async (page) => {
       await open(page, `${service.url}/events?name=many%2Fx`);
       await page.getByText('No results').waitFor();
@@ -148,7 +148,7 @@ describe('dashboard lists', () => {
       await button.waitFor({ state: 'detached' });
     }, LAPTOP));
 
-  it('columns and row height are chosen in a menu, and remembered in the browser', () =>
+  it('columns and row height are chosen in a menu, and the browser remembers them', () =>
     withPage(async (page) => {
       await open(page, `${service.url}/runs`);
       const headers = page.getByRole('columnheader');
@@ -193,7 +193,7 @@ describe('dashboard lists', () => {
       await page.getByText('No saved views.').waitFor();
     }, LAPTOP));
 
-  it('each filter that is chosen is a step back in the history', () =>
+  it("each chosen filter is an entry of the browser's history", () =>
     withPage(async (page) => {
       await open(page, `${service.url}/runs`);
       await page.getByRole('link', { name: 'Failed', exact: true }).click();
@@ -211,7 +211,7 @@ describe('dashboard lists', () => {
       await page.waitForURL('**/events');
     }, LAPTOP));
 
-  it('nonsense in the URL is named and left out of requests', () =>
+  it('invalid values in the URL are named and left out of requests', () =>
     withPage(async (page) => {
       const requests = bodiesOf(page, '/v1/runs?');
       await page.goto(`${service.url}/runs?from=NaN&status=Sideways&to=yesterday&function=shop-greet`);

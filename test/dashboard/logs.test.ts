@@ -11,7 +11,7 @@ import { type Service, startService } from '../support/service.ts';
 
 const SILENT = { debug() {}, info() {}, warn() {}, error() {} };
 
-describe('dashboard logs of a run', () => {
+describe('Logs of a run in the dashboard', () => {
   const withPage = browserForSuite({ onePage: true });
   let service: Service;
   let app: Server;
@@ -31,7 +31,7 @@ describe('dashboard logs of a run', () => {
     return body.data[0].run_id;
   }
 
-  it('are under the row of their step, with level, fields and the time since it began', () =>
+  it('are shown under the row of their step, with level, fields and the time since it began', () =>
     withPage(async (page) => {
       const id = await runOf('order/paid');
       await service.waitFor(`/v1/runs/${id}/logs`, ({ body }) => body.data.length === 4);
@@ -50,7 +50,7 @@ describe('dashboard logs of a run', () => {
       expect(await violations(page)).to.deep.equal([]);
     }));
 
-  it('outside of steps have a section of their own, with a filter by level and a search', () =>
+  it('outside of steps have their own section, with a filter by level and a search', () =>
     withPage(async (page) => {
       const id = await runOf('order/paid');
       await service.waitFor(`/v1/runs/${id}/logs`, ({ body }) => body.data.length === 4);
@@ -70,7 +70,7 @@ describe('dashboard logs of a run', () => {
       await page.getByText('No results').waitFor();
     }));
 
-  it('that come while the page is open appear on it, and an empty section says how to log', () =>
+  it('appear on an open page, and an empty section says how to log', () =>
     withPage(async (page) => {
       const id = await runOf('order/quiet');
       await open(page, `${service.url}/runs/${id}`);

@@ -6,7 +6,7 @@ import { browserForSuite, open } from '../support/browser.ts';
 import { ConnectedInstance } from '../support/connected-app.ts';
 import { type Service, startService } from '../support/service.ts';
 
-describe('dashboard operations', () => {
+describe('Operations in the dashboard', () => {
   const withPage = browserForSuite({ onePage: true });
   let service: Service;
   let host: AppHost;
@@ -22,14 +22,14 @@ describe('dashboard operations', () => {
 
   const dialog = (page: Page, name: string) => page.getByRole('dialog', { name });
 
-  it('overview warns when no worker is running and shows how to start one', () =>
+  it('the overview warns when no worker is running, and shows how to start one', () =>
     withPage(async (page) => {
       await open(page, service.url);
       await page.getByRole('status', { name: 'Service' }).getByText('No worker').waitFor();
       await page.getByText('npm run start:worker').waitFor();
     }));
 
-  it('overview warns when new events are rejected, with the reason', () =>
+  it('the overview warns when new events are rejected, with the reason', () =>
     withPage(async (page) => {
       const full = await startService({ workers: 0, env: { REDIS_MEMORY_BYTES: '1' } });
       try {
@@ -41,7 +41,7 @@ describe('dashboard operations', () => {
       }
     }));
 
-  it('send dialog links to a sent event that is not stored yet', () =>
+  it('the send dialog links to a sent event that is not stored yet', () =>
     withPage(async (page) => {
       await open(page, `${service.url}/events`);
       await page.getByRole('button', { name: 'Send event' }).click();
@@ -52,7 +52,7 @@ describe('dashboard operations', () => {
       expect(new URL(page.url()).pathname).to.equal('/events');
     }));
 
-  it('function page pauses a function after confirmation, and resumes it', () =>
+  it('the function page pauses a function after confirmation, and resumes it', () =>
     withPage(async (page) => {
       await open(page, `${service.url}/functions/depot-pack`);
       const paused = async () => (await service.get('/v1/functions/depot-pack')).body.data.paused_at !== null;
@@ -65,7 +65,7 @@ describe('dashboard operations', () => {
       await page.getByRole('button', { name: 'Pause', exact: true }).waitFor();
     }));
 
-  it('function page pauses a function and holds its queued runs', () =>
+  it('the function page pauses a function and holds its queued runs', () =>
     withPage(async (page) => {
       await open(page, `${service.url}/functions/depot-pack`);
       await page.getByRole('button', { name: 'Pause', exact: true }).click();
@@ -80,7 +80,7 @@ describe('dashboard operations', () => {
       await page.getByRole('button', { name: 'Pause', exact: true }).waitFor();
     }));
 
-  it('app page lists the connections of an app that connects', () =>
+  it('the app page lists the connections of an app that connects', () =>
     withPage(async (page) => {
       const functions = [{ id: 'load', triggers: [{ event: 'order/placed' }] }];
       const options = { app: 'dock', instanceId: 'dock-7', functions };
@@ -93,7 +93,7 @@ describe('dashboard operations', () => {
       await instance.close();
     }));
 
-  it('apps with options that have no effect have a badge, and their page lists them', () =>
+  it('an app with options that have no effect has a badge, and its page lists the options', () =>
     withPage(async (page) => {
       const app = await startAppHost();
       const functions = [{ id: 'sort', triggers: [{ event: 'order/sorted' }], region: 'eu', tenant: 'a' }];
@@ -123,7 +123,7 @@ describe('dashboard operations', () => {
       expect(await page.getByText(secret).count()).to.equal(0);
     }));
 
-  it('health check of an unreachable app shows the problem and a fix', () =>
+  it('the health check of an unreachable app shows the problem and a fix', () =>
     withPage(async (page) => {
       const app = await startAppHost();
       await app.register(service, [{ id: 'sort', triggers: [{ event: 'order/sorted' }] }], { appName: 'mill' });

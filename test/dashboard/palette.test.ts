@@ -5,7 +5,7 @@ import { browserForSuite, open } from '../support/browser.ts';
 import { type Service, startService } from '../support/service.ts';
 import { make, runOf, send } from './fixtures.ts';
 
-describe('command palette', () => {
+describe('The command palette', () => {
   const withPage = browserForSuite({ onePage: true });
   let service: Service;
   let host: AppHost;
@@ -27,7 +27,7 @@ describe('command palette', () => {
     await page.getByRole('option', { name: option }).click();
   }
 
-  it('a pasted ID opens the run or the event that has it', () =>
+  it('opens the run or event of a pasted ID', () =>
     withPage(async (page) => {
       const eventId = await send(service, { name: 'order/placed', data: { n: 1 } });
       const runId = await runOf(service, eventId, 'depot-pack', 'Completed');
@@ -41,7 +41,7 @@ describe('command palette', () => {
       await page.waitForURL(`**/events/${eventId}`);
     }));
 
-  it('takes what is typed as soon as it is open, without a click', () =>
+  it('accepts typing as soon as it is open, without a click', () =>
     withPage(async (page) => {
       await open(page, service.url);
       await page.keyboard.press('Control+k');
@@ -64,7 +64,7 @@ describe('command palette', () => {
       await page.waitForURL('**/apps/depot');
     }));
 
-  it('switches the environment, begins a webhook, and pauses and resumes a function', () =>
+  it('switches the environment, starts creating a webhook, and pauses and resumes a function', () =>
     withPage(async (page) => {
       await open(page, `${service.url}/runs`);
       await choose(page, 'feature', /Switch to environment feature/);
@@ -87,7 +87,7 @@ describe('command palette', () => {
       expect(await paused()).to.equal(false);
     }));
 
-  it('names Ctrl where the keyboard has no ⌘', () =>
+  it('shows Ctrl on keyboards without ⌘', () =>
     withPage(async (page) => {
       await open(page, service.url);
       await page

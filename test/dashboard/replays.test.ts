@@ -7,7 +7,7 @@ import { runOf } from './fixtures.ts';
 
 const EVENTS = 3;
 
-describe('dashboard replays', () => {
+describe('Replays in the dashboard', () => {
   const withPage = browserForSuite({ onePage: true });
   let service: Service;
   let host: AppHost;
@@ -46,7 +46,7 @@ describe('dashboard replays', () => {
     return dialog;
   }
 
-  it('events page passes its filter on; a dry run says what would start; the replay runs failed functions again', () =>
+  it('the events page passes its filter on, a dry run says what would start, and the replay runs failed functions again', () =>
     withPage(async (page) => {
       const dialog = await replayThese(page, `name=order%2Fplaced&q=${encodeURIComponent('data.number > 1')}`);
       expect(await dialog.getByLabel('Event name').inputValue()).to.equal('order/placed');
@@ -71,7 +71,7 @@ describe('dashboard replays', () => {
       await page.getByRole('table', { name: 'Replays' }).getByRole('link', { name: 'charge again' }).waitFor();
     }));
 
-  it('replay of selected functions is paused, resumed and cancelled', () =>
+  it('a replay of selected functions is paused, resumed and cancelled', () =>
     withPage(async (page) => {
       const dialog = await replayThese(page, 'name=order%2Fplaced');
       await dialog.getByRole('button', { name: 'Selected' }).click();
@@ -90,7 +90,7 @@ describe('dashboard replays', () => {
       await page.getByRole('main').getByText('Cancelled', { exact: true }).first().waitFor();
     }));
 
-  it('a condition that is no expression is refused at its place', () =>
+  it('an invalid condition is rejected, with the position of the error', () =>
     withPage(
       async (page) => {
         await open(page, `${service.url}/replays?new=true&q=${encodeURIComponent('data.number >')}`);

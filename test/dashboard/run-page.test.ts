@@ -4,7 +4,7 @@ import { violations } from '../support/axe.ts';
 import { browserForSuite, open } from '../support/browser.ts';
 import { type Service, startService } from '../support/service.ts';
 
-describe('dashboard run page', () => {
+describe('The run page of the dashboard', () => {
   const withPage = browserForSuite({ onePage: true });
   let service: Service;
   let host: AppHost;

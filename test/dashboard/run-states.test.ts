@@ -26,7 +26,7 @@ const approval = op('WaitForEvent', 'approval', {
   timeout: '2d',
 });
 
-describe('dashboard states of runs', () => {
+describe('States of runs in the dashboard', () => {
   const withPage = browserForSuite({ onePage: true });
   let service: Service;
   let host: AppHost;
@@ -83,7 +83,7 @@ describe('dashboard states of runs', () => {
       .locator('[role=row] a[href^="/runs/"]')
       .evaluateAll((links) => links.map((link) => link.getAttribute('href')?.slice(6, 32)));
 
-  it('the list says where each run is', () =>
+  it('the list shows the state of each run', () =>
     withPage(async (page) => {
       await open(page, `${service.url}/runs`);
       const texts: [run: string, text: RegExp][] = [
@@ -121,7 +121,7 @@ describe('dashboard states of runs', () => {
       await page.getByRole('heading', { name: 'busy' }).waitFor();
     }));
 
-  it('the filter has statuses and states together, and Back returns to the former one', () =>
+  it('the filter combines statuses and states, and Back returns to the previous filter', () =>
     withPage(async (page) => {
       await open(page, `${service.url}/runs`);
       await tab(page, 'Sleeping').click();
@@ -145,7 +145,7 @@ describe('dashboard states of runs', () => {
       expect(await shownRuns(page)).to.deep.equal([runs.third, runs.second]);
     }));
 
-  it('a tab of any page is an entry of the history', () =>
+  it("each tab of a page is an entry of the browser's history", () =>
     withPage(async (page) => {
       await open(page, `${service.url}/keys`);
       const types = page.getByRole('navigation', { name: 'Key types' });
@@ -156,7 +156,7 @@ describe('dashboard states of runs', () => {
       await first?.and(page.locator('[aria-current=page]')).waitFor();
     }));
 
-  it('the page of an event and that of a run count attempts alike', () =>
+  it('the event page and the run page count attempts the same way', () =>
     withPage(async (page) => {
       const { body } = await service.get(`/v1/runs/${runs.fails}`);
       await open(page, `${service.url}/events/${body.data.event_id}?tab=runs`);
@@ -166,7 +166,7 @@ describe('dashboard states of runs', () => {
       await page.getByText('1 of 4', { exact: true }).waitFor();
     }));
 
-  it('badge and banner change as the run goes on, without a reload', () =>
+  it('badge and banner change with the run, without a reload', () =>
     withPage(async (page) => {
       await open(page, `${service.url}/runs`);
       await rowOf(page, 'waits')
@@ -183,7 +183,7 @@ describe('dashboard states of runs', () => {
       await steps.filter({ hasText: 'two weeks' }).filter({ hasText: 'cancelled' }).waitFor();
     }));
 
-  it('rows get their states by live updates, without reading the list again', () =>
+  it('rows get their states from live updates, without reading the list again', () =>
     withPage(async (page) => {
       await open(page, `${service.url}/runs`);
       await rowOf(page, 'fails').waitFor();

@@ -18,7 +18,7 @@ interface Entry {
 
 const STEPS = 990;
 
-describe('dashboard timeline of a run', () => {
+describe('The timeline of a run in the dashboard', () => {
   const withPage = browserForSuite({ onePage: true });
   let service: Service;
   let app: TimelineApp;
@@ -44,14 +44,14 @@ describe('dashboard timeline of a run', () => {
     page.getByRole('list', { name: 'Steps and attempts' }).getByRole('listitem').filter({ hasText: name });
   const toggle = (page: Page, name: string | RegExp) => row(page, name).getByRole('button').first();
 
-  describe('of a run with every kind of step', () => {
+  describe('with every kind of step', () => {
     let runId: string;
     before(async () => {
       runId = await app.start('checkout', { order: 'A1' });
       await isWaiting(runId, 'approval');
     });
 
-    it('says what it does now, and changes in place when that is over', () =>
+    it('says what the run is doing, and changes in place when that is over', () =>
       withPage(async (page) => {
         const other = await app.start('checkout', { order: 'A2' });
         await isWaiting(other, 'approval');
@@ -97,7 +97,7 @@ describe('dashboard timeline of a run', () => {
         await row(page, 'charge card').getByLabel('Step output').getByText('charged').waitFor();
       }));
 
-    it('hides the calls of the function until they are asked for, and remembers it in the URL', () =>
+    it('hides the calls of the function until they are requested, and keeps the choice in the URL', () =>
       withPage(async (page) => {
         await open(page, `${service.url}/runs/${runId}`);
         const calls = row(page, /^Call/);
@@ -159,7 +159,7 @@ describe('dashboard timeline of a run', () => {
       }));
   });
 
-  it('names the step that failed, and leads to its error', () =>
+  it('names the failed step, and links to its error', () =>
     withPage(async (page) => {
       const runId = await app.start('refused');
       await hasEnded(runId);
@@ -170,7 +170,7 @@ describe('dashboard timeline of a run', () => {
       expect(await row(page, /^Function/).count()).to.equal(0);
     }));
 
-  it('keeps the sleep that a cancelled run was in', () =>
+  it('keeps the sleep in which a run was cancelled', () =>
     withPage(async (page) => {
       const runId = await app.start('sleeper');
       await isWaiting(runId, 'for long');
@@ -225,7 +225,7 @@ describe('dashboard timeline of a run', () => {
       expect(await violations(page)).to.deep.equal([]);
     }));
 
-  it('links a traced run to the tracing of the installation, and copies the ID of its trace', async () => {
+  it("links a traced run to the installation's tracing, and copies its trace ID", async () => {
     const collector = await startCollector();
     const traced = await startService({
       env: { ...collector.env, TRACE_URL_TEMPLATE: 'https://traces.example.com/{trace_id}?run={run_id}' },

@@ -13,7 +13,7 @@ const KNOWN: Known = {
   functionIds: ['shop-charge'],
 };
 
-describe('completions of a search', () => {
+describe('Completions of a search', () => {
   const labels = (before: string, kind: 'events' | 'runs' = 'events') =>
     completionsFor(kind, KNOWN, before, '')?.options.map(({ label }) => label) ?? [];
 
@@ -23,7 +23,7 @@ describe('completions of a search', () => {
     }
   });
 
-  it('are operators behind a field, and && and || behind a comparison', () => {
+  it('are operators after a field, and && and || after a comparison', () => {
     expect(labels('data.customer.id ')).to.include.members(['==', 'in', '&&']);
     expect(labels('data.customer.id =')).to.include('==');
     expect(labels('data.customer.id == "c_1" ')).to.deep.equal(['&&', '||']);
@@ -31,12 +31,12 @@ describe('completions of a search', () => {
     expect(labels('data.total > ')).to.deep.equal(['true', 'false', 'null']);
   });
 
-  it('are tests of texts behind the period of a text', () => {
+  it('are string functions after the period of a string', () => {
     expect(labels('data.customer.id.')).to.include('data.customer.id.startsWith');
     expect(labels('ts.').filter((label) => label.startsWith('ts.'))).to.deep.equal([]);
   });
 
-  it('are known values in a text that is compared, and nothing in other texts', () => {
+  it('are known values in a compared string, and nothing in other strings', () => {
     expect(labels('name == "')).to.deep.equal(['order/placed']);
     expect(labels('name in ["order/shipped", "')).to.deep.equal(['order/placed']);
     expect(labels('function_id == "', 'runs')).to.deep.equal(['shop-charge']);
@@ -48,7 +48,7 @@ describe('completions of a search', () => {
     }
   });
 
-  it('replace the word before the cursor, and close a text unless it is closed', () => {
+  it('replace the word before the cursor, and close an open string', () => {
     expect(completionsFor('events', KNOWN, 'ts > 5 && data.cu', '')?.from).to.equal(10);
     expect(completionsFor('events', KNOWN, 'name == "or', '')).to.deep.equal({
       from: 9,
@@ -58,8 +58,8 @@ describe('completions of a search', () => {
   });
 });
 
-describe('search box', () => {
-  it('takes a text with an operator, a quote or a bracket for an expression', () => {
+describe('The search box', () => {
+  it('treats text with an operator, a quote or a bracket as an expression', () => {
     for (const text of ['data.total > 10', 'has(data.customer)', 'name == "x"', 'data.paid', '!data.paid']) {
       expect(isExpression(text), text).to.equal(true);
     }

@@ -7,7 +7,7 @@ import { runOf } from './fixtures.ts';
 
 const REJECTED = /400 .*\/v1\/(?:events|runs)\?/;
 
-describe('dashboard search', () => {
+describe('Search in the dashboard', () => {
   const withPage = browserForSuite({ onePage: true });
   let service: Service;
   let host: AppHost;
@@ -50,7 +50,7 @@ describe('dashboard search', () => {
     await write(box(page), text);
   }
 
-  it('search box finds events by content, together with other filters, and keeps the search in the URL', () =>
+  it('the search box finds events by content, together with other filters, and keeps the search in the URL', () =>
     withPage(async (page) => {
       await open(page, `${service.url}/events?name=order%2Fplaced`);
       await eventRow(page, other).waitFor();
@@ -65,7 +65,7 @@ describe('dashboard search', () => {
       expect(new URL(page.url()).searchParams.get('name')).to.equal('order/placed');
     }));
 
-  it('search box completes fields of stored events and operators', () =>
+  it('the search box completes operators and the fields of stored events', () =>
     withPage(async (page) => {
       await open(page, `${service.url}/events`);
       await type(page, '');
@@ -80,7 +80,7 @@ describe('dashboard search', () => {
       expect(await eventRow(page, matching).count()).to.equal(0);
     }));
 
-  it('search box shows an error of the language at its place', () =>
+  it('the search box shows a syntax error at its position', () =>
     withPage(
       async (page) => {
         await open(page, `${service.url}/events`);
@@ -99,7 +99,7 @@ describe('dashboard search', () => {
       { forgive: REJECTED },
     ));
 
-  it('search box looks for a text that is no expression in IDs, names, functions and errors', () =>
+  it('the search box looks for plain text in IDs, names, functions and errors', () =>
     withPage(async (page) => {
       await open(page, `${service.url}/events?q=first-order`);
       const found = (name: string) => page.getByRole('list', { name });
@@ -116,7 +116,7 @@ describe('dashboard search', () => {
       await page.waitForURL((url) => url.pathname === '/events' && url.searchParams.get('name') === 'order/placed');
     }));
 
-  it('search box of the runs finds runs by their event', () =>
+  it('the search box of the run list finds runs by their event', () =>
     withPage(async (page) => {
       await open(page, `${service.url}/runs`);
       await type(page, 'event.data.total > 50 && status == "Failed"');
@@ -128,7 +128,7 @@ describe('dashboard search', () => {
       await page.getByText('c_1').first().waitFor();
     }));
 
-  it('a search that ran out of time says how far it got, and goes on from there', () =>
+  it('a search that ran out of time says how far it got, and continues from there', () =>
     withPage(async (page) => {
       const stoppedAt = '2026-11-01T08:00:00.000Z';
       await page.route(/\/v1\/events\?.*search=/, async (route) => {

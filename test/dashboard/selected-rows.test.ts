@@ -12,7 +12,7 @@ const TO_BRANCHES = 'const transform = (evt) => ({ name: "branch/event", data: e
 const PREVIEW_FAILS = { forgive: /\/v1\/transforms\/test/ };
 const FAILURE = { status: 400, headers: { 'x-service-no-retry': 'true' }, body: { name: 'Error', message: 'broken' } };
 
-describe('dashboard actions on selected rows', () => {
+describe('Actions on selected rows in the dashboard', () => {
   const withPage = browserForSuite({ onePage: true });
   let service: Service;
   let host: AppHost;
@@ -61,7 +61,7 @@ describe('dashboard actions on selected rows', () => {
 
   const bar = (page: Page) => page.getByRole('region', { name: 'Selection' });
 
-  it('resending an event in production asks first, and says what will run and what becomes of the deduplication ID', () =>
+  it('resending an event in production asks first, and says what will run and how the deduplication ID is handled', () =>
     withPage(async (page) => {
       const [id] = await send([{ total: 1 }], 'order-1');
       await openAs(page, `/events/${id}`);
@@ -90,7 +90,7 @@ describe('dashboard actions on selected rows', () => {
       await edit.getByRole('button', { name: 'Continue' }).waitFor();
     }));
 
-  it('selected events are replayed alone, or resent', () =>
+  it('only the selected events are replayed or resent', () =>
     withPage(async (page) => {
       const ids = await send([{ n: 1 }, { n: 2 }, { n: 3 }]);
       for (const id of ids) {
@@ -123,7 +123,7 @@ describe('dashboard actions on selected rows', () => {
       expect(entry?.summary).to.match(/, 2 events$/);
     }));
 
-  it('opening the dialog that re-runs a webhook request, and cancelling, audits nothing', () =>
+  it('opening and cancelling the dialog that re-runs a webhook request leaves no audit entry', () =>
     withPage(async (page) => {
       const webhook = await make(service, '/v1/webhooks', { name: 'Audit', transform: MENDED });
       const requestId = await deliver(webhook, { n: 1 });
@@ -135,7 +135,7 @@ describe('dashboard actions on selected rows', () => {
       expect(await audited('POST /v1/webhooks/:id/requests/:rid/rerun')).to.have.length(0);
     }));
 
-  it('after a transform was mended, the requests that it rejected are offered to be re-run; selected ones can be, too', () =>
+  it('after a transform is fixed, the dashboard offers to re-run the requests that it rejected; selected ones can be re-run too', () =>
     withPage(async (page) => {
       const webhook = await make(service, '/v1/webhooks', { name: 'Orders', transform: BROKEN });
       const rejected = [await deliver(webhook, { n: 1 }), await deliver(webhook, { n: 2 })];

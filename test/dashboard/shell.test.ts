@@ -7,7 +7,7 @@ import { declaredPaths, resourcePages, STATIC_PAGES } from './pages.ts';
 
 const FIRST_LOAD_BYTES = 250_000;
 
-describe('dashboard shell', () => {
+describe('The frame of the dashboard', () => {
   const withPage = browserForSuite({ onePage: true });
   let service: Service;
   before(async () => {
@@ -15,7 +15,7 @@ describe('dashboard shell', () => {
   });
   after(() => service.stop());
 
-  it('first load is below 250 kB and excludes the editor, the charts and the command palette', () =>
+  it('the first load is below 250 kB and excludes the editor, the charts and the command palette', () =>
     withPage(async (page) => {
       const answers: Response[] = [];
       page.on('response', (answer) => {
@@ -30,7 +30,7 @@ describe('dashboard shell', () => {
       expect(names.filter((name) => /code-mirror|uplot|command-palette/i.test(name))).to.deep.equal([]);
     }));
 
-  it('navigation opens every page and sets the tab title', () =>
+  it('the navigation opens every page and sets the title of the tab', () =>
     withPage(async (page) => {
       await open(page, service.url);
       const links = page.getByRole('navigation', { name: 'Pages' }).getByRole('link');
@@ -60,7 +60,7 @@ describe('dashboard shell', () => {
       await page.getByRole('dialog', { name: 'Keyboard shortcuts' }).waitFor({ state: 'hidden' });
     }));
 
-  it('theme follows the system or a stored choice', () =>
+  it('the theme follows the system or a stored choice', () =>
     withPage(
       async (page) => {
         const theme = () => page.locator('html').getAttribute('data-theme');
@@ -74,7 +74,7 @@ describe('dashboard shell', () => {
       { colorScheme: 'dark' },
     ));
 
-  it('navigation keeps the environment in the URL', () =>
+  it('the navigation keeps the environment in the URL', () =>
     withPage(async (page) => {
       await service.post('/v1/environments', { name: 'feature', kind: 'branch' });
       await open(page, service.url);
@@ -84,7 +84,7 @@ describe('dashboard shell', () => {
       expect(await page.getByRole('combobox', { name: 'Environment' }).inputValue()).to.equal('feature');
     }));
 
-  it('unknown path shows the not-found page', () =>
+  it('an unknown path shows the not-found page', () =>
     withPage(
       async (page) => {
         await page.goto(`${service.url}/events/a/b/c`);

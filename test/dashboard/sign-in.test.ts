@@ -14,7 +14,7 @@ const WRITE_ACTIONS =
 /** These change nothing in the service. */
 const READ_ONLY_ACTIONS = /^\/events Pause|Send to dev server$/;
 
-describe('dashboard sign-in', () => {
+describe('Sign-in in the dashboard', () => {
   const withPage = browserForSuite();
   let service: Service;
   before(async () => {
@@ -24,7 +24,7 @@ describe('dashboard sign-in', () => {
   });
   after(() => service.stop());
 
-  it('sign-in returns to the requested page with its filters', () =>
+  it('signing in returns to the requested page with its filters', () =>
     withPage(async (page) => {
       await page.goto(`${service.url}/runs?status=Failed&env=production`);
       expect(new URL(page.url()).pathname).to.equal('/sign-in');
@@ -50,7 +50,7 @@ describe('dashboard sign-in', () => {
       { forgive: /401/ },
     ));
 
-  it('audit log shows admins rejected sign-in attempts with their count', () =>
+  it('the audit log shows admins the rejected sign-in attempts with their count', () =>
     withPage(async (page) => {
       for (let n = 0; n < 3; n++) {
         await service.post('/auth/sign-in', { email: 'mallory@example.com', password: 'let me in' });
@@ -85,7 +85,7 @@ describe('dashboard sign-in', () => {
       { forgive: /401/ },
     ));
 
-  it('signing out ends the session, and leads to sign-in whatever is refused meanwhile', () =>
+  it('signing out ends the session and leads to sign-in, even if requests are rejected meanwhile', () =>
     withPage(
       async (page) => {
         await page.goto(service.url);

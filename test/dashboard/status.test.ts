@@ -12,7 +12,7 @@ const FAILED = /503|ERR_|Failed to load/;
 const strip = (page: Page) => page.getByRole('status', { name: 'Service' });
 const badge = (page: Page, text: string) => page.getByRole('banner').getByText(text, { exact: true });
 
-describe('the status of the service in the dashboard', () => {
+describe('The status of the service in the dashboard', () => {
   const withPage = browserForSuite();
   let redis: OwnRedis;
   let service: Service;
@@ -26,7 +26,7 @@ describe('the status of the service in the dashboard', () => {
     await redis.remove();
   });
 
-  it('an open page says that the store is unreachable, and goes on when it is back', () =>
+  it('an open page says that the store is unreachable, and continues when it is back', () =>
     withPage(
       async (page) => {
         await page.goto(`${service.url}/keys`);
@@ -41,7 +41,7 @@ describe('the status of the service in the dashboard', () => {
       { forgive: FAILED },
     ));
 
-  it('a page opened while the store is away is a page, and shows its data when the store is back', () =>
+  it('a page opened while the store is unreachable loads, and shows its data when the store is back', () =>
     withPage(
       async (page) => {
         await page.goto(`${service.url}/environments`);
@@ -58,7 +58,7 @@ describe('the status of the service in the dashboard', () => {
       { forgive: FAILED },
     ));
 
-  it('the sign-in page works as a page while the store is away, and keeps the email address', () =>
+  it('the sign-in page loads while the store is unreachable, and keeps the email address', () =>
     withPage(
       async (page) => {
         await page.goto(`${service.url}/sign-in`);
@@ -76,7 +76,7 @@ describe('the status of the service in the dashboard', () => {
       { forgive: /401|503/ },
     ));
 
-  it('an open page says that it reconnects while web is away', () =>
+  it('an open page says that it is reconnecting while web is down', () =>
     withPage(
       async (page) => {
         await page.goto(`${service.url}/keys`);
@@ -90,7 +90,7 @@ describe('the status of the service in the dashboard', () => {
     ));
 });
 
-describe('paths that lead nowhere', () => {
+describe('Unknown paths', () => {
   const withPage = browserForSuite();
   let service: Service;
   before(async () => {
@@ -98,7 +98,7 @@ describe('paths that lead nowhere', () => {
   });
   after(() => service.stop());
 
-  it('a browser gets a page with 404, a program JSON', () =>
+  it('return a 404 page to a browser and JSON to a program', () =>
     withPage(
       async (page) => {
         const answer = await page.goto(`${service.url}/nope`);
@@ -113,7 +113,7 @@ describe('paths that lead nowhere', () => {
       { forgive: /404/ },
     ));
 
-  it('without a worker every page says so', () =>
+  it('without a worker, every page says so', () =>
     withPage(async (page) => {
       await open(page, `${service.url}/keys`);
       await strip(page).getByText('No worker.').waitFor();

@@ -54,8 +54,8 @@ const ENDED = { status: 'Completed', ended_at: at(1_000) } as const;
 const brief = ({ name, status }: TimelineRowData) => `${name}: ${status}`;
 const shown = (rows: TimelineRowData[]) => rows.filter(({ isCall }) => !isCall).map(brief);
 
-describe('the timeline of a run', () => {
-  it('has one row for a step, with its attempts inside, each queued since the one before', () => {
+describe('The timeline of a run', () => {
+  it('has one row for a step, with its attempts inside, each queued since the previous one', () => {
     const rows = rowsOf(
       runWith(
         [
@@ -78,7 +78,7 @@ describe('the timeline of a run', () => {
     expect([queuedMs, startedMs, endedMs].map((ms) => (ms ?? 0) - START_MS)).to.deep.equal([5, 10, 60]);
   });
 
-  it('joins the call of a planned step with its result', () => {
+  it('merges the call of a planned step with its result', () => {
     const planned = { step_id: 'charge', name: 'charge' };
     const rows = rowsOf(
       runWith(
@@ -103,7 +103,7 @@ describe('the timeline of a run', () => {
     expect(rows.filter(({ isCall }) => isCall).map(brief)).to.deep.equal(['Call: Completed']);
   });
 
-  it('puts steps that were planned together one after the other, and brackets no step alone', () => {
+  it('lists steps that were planned together one after another, and brackets no single step', () => {
     const rows = rowsOf(
       runWith(
         [
@@ -143,7 +143,7 @@ describe('the timeline of a run', () => {
     expect(shown(ended)).to.deep.equal(['a: Completed', 'Function: Failed']);
   });
 
-  it('names the step that failed, and not the function that failed with its error', () => {
+  it('names the failed step, not the function that failed with its error', () => {
     const refused = step('refund', { op: 'StepFailed', ...failed('card refused') }, [10, 20, 5]);
     const history = [entry({}, [10, 20, 5]), refused, entry(failed('card refused'), [30, 40, 25])];
     const rows = rowsOf(runWith(history, { status: 'Failed', ended_at: at(40) }));
@@ -151,7 +151,7 @@ describe('the timeline of a run', () => {
     expect(rows.find(({ isCall }) => isCall)?.name).to.equal('Function');
   });
 
-  it('says of a step that failed whether it is tried again, runs again, or was given up', () => {
+  it('says whether a failed step is retried, runs again, or was given up', () => {
     const history = [entry({}, [10, 20, 5]), step('a', { op: 'StepError', ...failed() }, [10, 20, 5])];
     expect(shown(rowsOf(runWith(history, { next_try_at: at(90) })))).to.deep.equal(['a: Retrying']);
     expect(shown(rowsOf(runWith(history)))).to.deep.equal(['a: Running']);
@@ -164,14 +164,14 @@ describe('the timeline of a run', () => {
     expect(shown(rowsOf(runWith(planned, { next_try_at: at(90) })))).to.deep.equal(['a: Retrying']);
   });
 
-  it('says where a run is that has no step open', () => {
+  it('shows the state of a run without an open step', () => {
     expect(shown(rowsOf(runWith([], { status: 'Queued', run_started_at: null })))).to.deep.equal(['Function: Queued']);
     expect(shown(rowsOf(runWith([step('a', {}, [1, 2])])))).to.deep.equal(['a: Completed', 'Function: Running']);
     const waits = step('wait', { ...pending, op: 'WaitForEvent', waits_for: 'x' }, [5, 0]);
     expect(shown(rowsOf(runWith([waits])))).to.deep.equal(['wait: Waiting']);
   });
 
-  it('has the failed requests of a step as its attempts, and its links', () => {
+  it('shows the failed requests of a step as its attempts, with links', () => {
     const request = { method: 'POST', origin: 'https://ai.example', status: 503 };
     const rows = rowsOf(
       runWith(
@@ -190,7 +190,7 @@ describe('the timeline of a run', () => {
     expect([tell.eventIds, tell.eventsSent, ship.runId]).to.deep.equal([['e1', 'e2'], 30, 'r2']);
   });
 
-  it('gives a step the same key while the run goes on', () => {
+  it('gives a step the same key while the run continues', () => {
     const history = [step('a', { ...pending, op: 'StepPlanned' }, [5, 0])];
     const before = rowsOf(runWith(history)).map(({ key }) => key);
     const after = rowsOf(runWith([entry({ step_id: 'a' }, [10, 20]), step('a', {}, [10, 20])], ENDED));

@@ -3,7 +3,7 @@ import { countUnseen, mergeUnseen, NONE } from '../../dashboard/src/lib/unseen-r
 
 const some = (ids: string[], others: number) => ({ ids, others, more: false });
 
-describe('dashboard: count of unseen rows', () => {
+describe('The count of unseen rows', () => {
   it('excludes rows that are already listed', () => {
     const waiting = mergeUnseen(mergeUnseen(NONE, some(['A', 'B'], 0)), some(['C'], 5));
     expect(countUnseen(['B', '0'], waiting)).to.equal(7);

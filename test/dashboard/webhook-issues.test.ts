@@ -10,7 +10,7 @@ const MENDED = `function transform(evt) { return { name: 'order/placed', data: {
 /** The sample of the workbench fails in the broken transform. */
 const FAILED_TRANSFORM = /400 .*\/v1\/transforms\/test/;
 
-describe('dashboard: issues of webhooks', () => {
+describe('Issues of webhooks in the dashboard', () => {
   const withPage = browserForSuite();
   let service: Service;
   before(async () => {
@@ -21,7 +21,7 @@ describe('dashboard: issues of webhooks', () => {
   const webhookNamed = (name: string) => make(service, '/v1/webhooks', { name, transform: BROKEN });
   const deliver = (url: string, number: number) => service.post(new URL(url).pathname, { number });
 
-  it('an issue opens live after a request failed, is acknowledged, and what failed is replayed once the transform is mended', () =>
+  it('an issue opens live after a failed request, is acknowledged, and its requests are replayed once the transform is fixed', () =>
     withPage(
       async (page) => {
         const { id, url } = await webhookNamed('Shop orders');
@@ -63,7 +63,7 @@ describe('dashboard: issues of webhooks', () => {
       { forgive: FAILED_TRANSFORM },
     ));
 
-  it('the list of webhooks says how many issues each has; axe finds no violations, light, dark and on a phone', () =>
+  it('the list of webhooks counts the issues of each; axe finds no violations in light mode, in dark mode and on a phone', () =>
     withPage(async (page) => {
       const { id, url } = await webhookNamed('Broken');
       await open(page, `${service.url}/webhooks`);
@@ -84,7 +84,7 @@ describe('dashboard: issues of webhooks', () => {
     }));
 });
 
-describe('dashboard: issues of webhooks, of users who only read', () => {
+describe('Issues of webhooks in the dashboard, for users with read access', () => {
   const withPage = browserForSuite();
   let service: Service;
   before(async () => {
@@ -93,7 +93,7 @@ describe('dashboard: issues of webhooks, of users who only read', () => {
   });
   after(() => service.stop());
 
-  it('they see issues, and cannot change them', () =>
+  it('are visible but cannot be changed', () =>
     withPage(async (page) => {
       const { url } = await make(service, '/v1/webhooks', { name: 'Broken', transform: BROKEN });
       await service.post(new URL(url).pathname, {});

@@ -16,7 +16,7 @@ const PHONE = { width: 390, height: 844 };
 /** A dry run of a request that is not verified. */
 const NOT_VERIFIED = /401 .*\/rerun/;
 
-describe('dashboard: providers of webhooks', () => {
+describe('Providers of webhooks in the dashboard', () => {
   const withPage = browserForSuite({ onePage: true });
   let service: Service;
   before(async () => {
@@ -24,7 +24,7 @@ describe('dashboard: providers of webhooks', () => {
   });
   after(() => service.stop());
 
-  it('Stripe: a webhook is created without its secret, which is pasted then; a genuine request is seen live, verified', () =>
+  it('Stripe: a webhook is created without its secret, which is pasted later; a genuine request appears live as verified', () =>
     withPage(async (page) => {
       await open(page, `${service.url}/webhooks`);
       await page.getByRole('button', { name: 'Create webhook' }).click();
@@ -47,7 +47,7 @@ describe('dashboard: providers of webhooks', () => {
       await page.getByRole('definition').getByText('verified', { exact: true }).waitFor();
     }));
 
-  it('a wrong secret: the page tells why, takes the right one, verifies the request again, and re-runs it', () =>
+  it('a wrong secret: the page says why, accepts the right one, verifies the request again, and re-runs it', () =>
     withPage(
       async (page) => {
         await open(page, `${service.url}/webhooks?new=stripe`);
@@ -76,7 +76,7 @@ describe('dashboard: providers of webhooks', () => {
       { forgive: NOT_VERIFIED },
     ));
 
-  it('what is no secret of the provider is refused at its field', () =>
+  it('an invalid secret is rejected at its field', () =>
     withPage(
       async (page) => {
         await open(page, `${service.url}/webhooks?new=stripe`);
@@ -87,7 +87,7 @@ describe('dashboard: providers of webhooks', () => {
       { forgive: /400 .*\/v1\/webhooks/ },
     ));
 
-  it('a webhook of any provider with an HMAC: its form says how requests are signed', () =>
+  it('HMAC of any provider: the form asks how requests are signed', () =>
     withPage(async (page) => {
       await open(page, `${service.url}/webhooks`);
       await page.getByRole('button', { name: 'Create webhook' }).click();
@@ -112,7 +112,7 @@ describe('dashboard: providers of webhooks', () => {
       await page.getByText('Verified with the secret').waitFor();
     }));
 
-  it('Meta: its setting is asked for, and the handshake by which it proves the URL is seen live', () =>
+  it('Meta: the form asks for its setting, and the handshake that checks the URL appears live', () =>
     withPage(async (page) => {
       await open(page, `${service.url}/webhooks?new=meta`);
       await page.getByLabel('App secret').fill('0123456789abcdef0123456789abcdef');
@@ -148,7 +148,7 @@ describe('dashboard: providers of webhooks', () => {
       await page.getByRole('region', { name: 'Response to the provider' }).getByText('202').waitFor();
     }));
 
-  it('settings: a rotated secret; both verify until the former one is removed', () =>
+  it('settings: both secrets verify during a rotation until the former one is removed', () =>
     withPage(async (page) => {
       const { id, url } = await createStripe('Rotated');
       await open(page, `${service.url}/webhooks/${id}?tab=settings`);
@@ -204,7 +204,7 @@ describe('dashboard: providers of webhooks', () => {
       await page.getByRole('row').getByText('skipped').waitFor();
     }));
 
-  it('no page of these violates a rule of axe, in light and dark, and none scrolls sideways on a phone', () =>
+  it('these pages violate no rule of axe, in light and dark, and do not scroll sideways on a phone', () =>
     withPage(
       async (page) => {
         const { id, url } = await createStripe('Checked');
@@ -228,7 +228,7 @@ describe('dashboard: providers of webhooks', () => {
   }
 });
 
-describe('dashboard: providers of webhooks, for users with read access', () => {
+describe('Providers of webhooks in the dashboard, for users with read access', () => {
   const withPage = browserForSuite();
   let service: Service;
   before(async () => {
@@ -237,7 +237,7 @@ describe('dashboard: providers of webhooks, for users with read access', () => {
   });
   after(() => service.stop());
 
-  it('neither URL nor secret fields are shown, and what changes something is disabled', () =>
+  it('hide the URL and the secret fields, and disable every change', () =>
     withPage(async (page) => {
       const { id } = await make(service, '/v1/webhooks', { name: 'Payments', provider: 'stripe' });
       await page.goto(`${service.url}/webhooks/${id}?tab=setup`);

@@ -10,7 +10,7 @@ const DRAFT = `function transform(evt) {
   return { name: 'order/placed', data: { number: evt.number, total: evt.total } };
 }`;
 
-describe('dashboard webhook replays', () => {
+describe('Webhook replays in the dashboard', () => {
   const withPage = browserForSuite({ onePage: true });
   let service: Service;
   let id: string;

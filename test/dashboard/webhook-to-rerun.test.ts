@@ -24,7 +24,7 @@ const ERROR = {
 };
 
 /** One scenario in steps: each test continues where the previous one ended. */
-describe('dashboard scenario: from a new webhook to a re-run', () => {
+describe('From a new webhook to a re-run in the dashboard', () => {
   const withPage = browserForSuite({ onePage: true });
   let service: Service;
   let host: AppHost;

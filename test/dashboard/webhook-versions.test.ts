@@ -19,7 +19,7 @@ const THEIRS = `function transform(evt) {
 /** The save that is refused. */
 const CONFLICT = /409 .*\/v1\/webhooks\//;
 
-describe('dashboard: versions of webhooks', () => {
+describe('Versions of webhooks in the dashboard', () => {
   const withPage = browserForSuite({ onePage: true });
   let service: Service;
   before(async () => {
@@ -35,7 +35,7 @@ describe('dashboard: versions of webhooks', () => {
   };
   const transformOf = async (id: string) => (await service.get(`/v1/webhooks/${id}`)).body.data.transform;
 
-  it('a save with a message is a version, which shows what it changed; an earlier one is restored', () =>
+  it('a save with a message is a version that shows its changes; an earlier version can be restored', () =>
     withPage(async (page) => {
       const { id } = await webhookNamed('Shop orders');
       await open(page, `${service.url}/webhooks/${id}`);
@@ -67,7 +67,7 @@ describe('dashboard: versions of webhooks', () => {
       expect(await transformOf(id)).to.equal(FIRST);
     }));
 
-  it('two people edit: the second one sees what the first one saved, and chooses', () =>
+  it('when two people edit, the second sees what the first saved, and chooses', () =>
     withPage(
       async (page) => {
         const { id } = await webhookNamed('Two people');
@@ -102,7 +102,7 @@ describe('dashboard: versions of webhooks', () => {
       { forgive: CONFLICT },
     ));
 
-  it('a draft is tried on the last requests, beside the live transform, before it is saved', () =>
+  it('a draft is tried on the last requests, next to the live transform, before it is saved', () =>
     withPage(async (page) => {
       const { id, url } = await webhookNamed('Tried');
       for (const body of [{ number: 1 }, { number: 2, total: 20 }]) {
@@ -162,8 +162,8 @@ describe('dashboard: versions of webhooks', () => {
     }));
 });
 
-describe('dashboard: differences', () => {
-  it('a unified diff is read by lines, with their numbers in both texts', () => {
+describe('Differences in the dashboard', () => {
+  it('a unified diff is parsed by lines, with their numbers in both texts', () => {
     const patch =
       '--- version 1\n+++ version 2\n@@ -2,2 +2,2 @@\n same\n-gone\n+--- new\n\\ No newline at end of file\n';
     expect(diffLines(patch)).to.deep.equal([
@@ -174,7 +174,7 @@ describe('dashboard: differences', () => {
     ]);
   });
 
-  it('changed fields of events are named by their paths', () => {
+  it('changed fields of events are listed by their paths', () => {
     const before = { name: 'a', data: { id: 1, list: [1, { x: 1 }] } };
     expect(changedFields(before, structuredClone(before))).to.deep.equal([]);
     const after = { name: 'b', data: { id: 1, list: [1, { x: 2 }], more: null } };

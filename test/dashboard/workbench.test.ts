@@ -7,7 +7,7 @@ import { parseQuery } from '../../dashboard/src/pages/webhooks/workbench/sample.
 import { parseTransformError } from '../../dashboard/src/pages/webhooks/workbench/transform-error.ts';
 import { type Service, startService } from '../support/service.ts';
 
-describe('dashboard workbench: samples of providers', () => {
+describe('The workbench: samples of providers', () => {
   let service: Service;
   before(async () => {
     service = await startService();
@@ -30,12 +30,12 @@ describe('dashboard workbench: samples of providers', () => {
     }
   });
 
-  it('links to templates of before open the sample in their place', () => {
+  it('links to former templates open the sample that replaced them', () => {
     expect([presentId('json'), presentId('signed'), presentId('stripe')]).to.deep.equal([PLAIN, 'hmac', 'stripe']);
   });
 });
 
-describe('dashboard workbench: parseRequest', () => {
+describe('The workbench: parseRequest', () => {
   it('reads JSON and form data as a request body', () => {
     const { kind, sample } = parseRequest('  {"a": 1}\n');
     expect(kind).to.equal('request body');
@@ -84,7 +84,7 @@ describe('dashboard workbench: parseRequest', () => {
   });
 });
 
-describe('dashboard workbench completions', () => {
+describe('The workbench: completions', () => {
   const sample = {
     body: '{"repository": {"full_name": "a/b"}, "commits": [{"id": "c1"}], "odd-key": 1}',
     headers: { 'x-github-event': 'push' },
@@ -112,12 +112,12 @@ describe('dashboard workbench completions', () => {
   });
 });
 
-describe('dashboard workbench: errors of transforms', () => {
+describe('The workbench: errors of transforms', () => {
   const titleOf = (message: string) => {
     return parseTransformError(Object.assign(new Error(message), { code: 'transform_invalid' })).title;
   };
 
-  it('tells code that cannot be parsed from code that throws outside the function', () => {
+  it('distinguishes code that cannot be parsed from code that throws outside the function', () => {
     expect(titleOf("The transform does not compile: line 1: SyntaxError: Unexpected token '{'")).to.equal(
       'Syntax error',
     );

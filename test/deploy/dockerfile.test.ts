@@ -12,14 +12,14 @@ describe('The Dockerfile', () => {
     workspaces: string[];
   };
 
-  it('has the version of Node that package.json names', () => {
+  it('uses the version of Node that package.json names', () => {
     const version = /^ARG NODE_VERSION=(\d+)$/m.exec(readFileSync(join(ROOT, 'Dockerfile'), 'utf8'))?.[1];
     expect(`${version}.x`).to.equal(engines.node);
     // biome-ignore lint/suspicious/noTemplateCurlyInString: of the Dockerfile
     expect(new Set(stages.map(({ base }) => base))).to.deep.equal(new Set(['node:${NODE_VERSION}-slim', 'source']));
   });
 
-  it('builds from the sources of the service, without tests, documents and what an editor leaves', () => {
+  it('builds from the sources of the service, without tests, documents and editor files', () => {
     const files = filesOfContext(ROOT);
     expect(files).to.include.members([
       'package-lock.json',

@@ -19,7 +19,7 @@ describe('The files in deploy/', () => {
   const metrics = new Set([...read('docs/metrics.md').matchAll(/^\| `(tidegate_\w+)` \|/gm)].map(([, name]) => name));
 
   for (const file of ['prometheus/rules.yaml', 'grafana/dashboard.json', 'helm/tidegate/templates/autoscaling.yaml']) {
-    it(`${file} names metrics that docs/metrics.md has`, () => {
+    it(`${file} names only metrics that docs/metrics.md lists`, () => {
       const named = [...read(`deploy/${file}`).matchAll(/\btidegate_\w+/g)].map(([name]) =>
         name.replace(/_(bucket|sum|count)$/, ''),
       );
@@ -28,7 +28,7 @@ describe('The files in deploy/', () => {
     });
   }
 
-  it('prometheus/rules.yaml names for each alert a section that says what to do', () => {
+  it('prometheus/rules.yaml links each alert to a section that says what to do', () => {
     const rules = read('deploy/prometheus/rules.yaml');
     const runbooks = [...rules.matchAll(/runbook: (\S+)#(\S+)/g)];
     expect(runbooks).to.have.length(rules.match(/- alert: /g)?.length ?? 0);
@@ -49,7 +49,7 @@ describe('The files in deploy/', () => {
     for (const line of used) expect(line).to.match(/^uses: [\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
   });
 
-  it('compose.yaml connects the service to Postgres by a role that is no superuser', () => {
+  it('compose.yaml connects the service to Postgres by a role that is not a superuser', () => {
     const compose = read('compose.yaml');
     const role = /DATABASE_URL: postgresql:\/\/(\w+):/.exec(compose)?.[1];
     expect(role).not.to.equal(/POSTGRES_USER: (\w+)/.exec(compose)?.[1]);
@@ -57,7 +57,7 @@ describe('The files in deploy/', () => {
     expect(compose).to.include('./deploy/postgres/role.sh:/docker-entrypoint-initdb.d/role.sh:ro');
   });
 
-  it('set settings that there are', () => {
+  it('set only settings that exist', () => {
     const names = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, name]) => name as string);
     const units = globSync('deploy/systemd/*.service', { cwd: ROOT }).map(read).join('\n');
     const set = {
@@ -101,7 +101,7 @@ describe('The files in deploy/', () => {
     expect(/^ {2}caddy:\n(?: {4}.*\n)*? {4}ports: .+:80", .+:443"\]$/m.test(compose)).to.equal(true);
   });
 
-  it('wait longer at shutdown than the service takes', () => {
+  it('allow more time for a shutdown than the service takes', () => {
     const seconds = Math.ceil((config.shutdownGraceMs + 9_500) / 1_000);
     for (const unit of ['web', 'worker']) {
       expect(Number(/TimeoutStopSec=(\d+)/.exec(read(`deploy/systemd/tidegate-${unit}@.service`))?.[1])).to.be.at.least(

@@ -69,7 +69,7 @@ describe('deploy/nginx.conf', () => {
     return upstream + plain;
   }
 
-  it('passes streams on at once, and WebSockets', async () => {
+  it('passes on WebSockets, and streams at once', async () => {
     const stream = await follow(`http://127.0.0.1:${port}/v1/stream`, service.apiHeaders);
     stream.close();
     const headers = {

@@ -8,7 +8,7 @@ describe('docs/decisions', () => {
     expect(numbers).to.have.length.greaterThan(20);
   });
 
-  it('name only later decisions that exist as what changed them', () => {
+  it('name only later, existing decisions as what changed them', () => {
     const all = new Map(decisions().map((decision) => [decision.file, decision]));
     for (const { file, status } of all.values()) {
       for (const [, number, later = ''] of status.matchAll(/\[(\d+)\]\(([^)]+)\)/g)) {
@@ -19,7 +19,7 @@ describe('docs/decisions', () => {
     }
   });
 
-  it('say what is missing in a head of another form', () => {
+  it('are rejected with what is missing if their head has another form', () => {
     for (const text of ['# A\n\nText.', '# A\n\n- Date: yesterday\n- Status: accepted\n- Topic: B\n\n', ''])
       expect(() => decisionOf('0001-index-entry-last.md', text), text).to.throw(
         'must begin with its title, then "- Date: "',

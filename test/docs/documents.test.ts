@@ -34,13 +34,13 @@ describe('the documents', () => {
     expect(documented).to.deep.equal(described);
   });
 
-  it('docs/providers.md lists every reason for which a request is not verified, and no other', () => {
+  it('docs/providers.md lists every reason why a request is not verified, and no other', () => {
     const [, table = ''] = /\| reason \|.*\n\|---.*\n((?:\|.*\n)*)/.exec(read('docs/providers.md')) ?? [];
     const listed = table.split('\n').flatMap((row) => [...(row.split('|')[1] ?? '').matchAll(/`(\w+)`/g)]);
     expect(listed.map(([, reason]) => reason)).to.have.members([...FAILURES]);
   });
 
-  it('README.md and docs/functions.md say when a failed attempt is repeated, as the rule does', () => {
+  it('README.md and docs/functions.md give the times at which a failed attempt is repeated', () => {
     const seconds = (attempts: number, random: number) => retryDelayMs(attempts, random, 1) / 1_000;
     const texts = [1, 2, 3, 4].map((attempts) => {
       const delay = seconds(attempts, 0);
@@ -71,7 +71,7 @@ describe('the documents', () => {
   });
 
   for (const [file, render] of Object.entries(GENERATED)) {
-    it(`${file} is what scripts/docs.ts generates from the code`, () => {
+    it(`${file} is up to date with what scripts/docs.ts generates from the code`, () => {
       expect(read(file)).to.equal(render());
     });
   }

@@ -8,13 +8,13 @@ import { blocksOf, jsonOf, pageOf } from './examples.ts';
 const PAGE = pageOf('protocol.md');
 const SECTION = /^### Flow control$.*?^## /ms.exec(PAGE)?.[0] ?? '';
 
-describe('flow control in docs/protocol.md', () => {
+describe('Flow control in docs/protocol.md', () => {
   it('has a row for every field', () => {
     const rows = [...SECTION.matchAll(/^\| `(\w+)` \|/gm)].map(([, field]) => field);
     expect(rows).to.deep.equal([...FLOW_FIELDS]);
   });
 
-  it('shows the problem of a refused function as it is', () => {
+  it('shows the problem of a refused function as the service reports it', () => {
     const [registration] = jsonOf(blocksOf(PAGE), 'registration');
     const [refused] = jsonOf(blocksOf(PAGE), 'refused');
     const throttle = { limit: 1, period: '30d' };

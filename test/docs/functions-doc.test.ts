@@ -38,12 +38,12 @@ describe('docs/functions.md', () => {
     await service.stop();
   });
 
-  it('has a claim beneath every example', () => {
+  it('has a tested claim below every example', () => {
     expect(claims.length).to.equal(blocks.length - 1);
   });
 
   for (const { title, events, status, result } of claims) {
-    it(`is right that ${title}`, async () => {
+    it(`states correctly that ${title}`, async () => {
       const [first, ...later] = events;
       const { body } = await service.post('/e/key', first as object);
       const runs = `/v1/events/${body.ids[0]}/runs`;
@@ -61,7 +61,7 @@ describe('docs/functions.md', () => {
     });
   }
 
-  it('is right that a failure handler is called', async () => {
+  it('states correctly that a failure handler is called', async () => {
     await service.waitFor('/v1/events?name=docs/alarm', ({ body }) => body.data?.[0]?.data.message === 'out of paper');
   });
 });

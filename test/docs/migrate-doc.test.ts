@@ -48,7 +48,7 @@ describe('docs/migrate-from-inngest.md', () => {
     return startHost(process.execPath, [APP], { cwd: resolve(APP, '..'), env });
   }
 
-  it('has commands that bring an app of the official SDK over, in their order', async () => {
+  it('has commands that migrate an app of the official SDK, in their order', async () => {
     // Those of a numbered list are indented.
     const examples = [...page.matchAll(/^( *)```sh\n([\s\S]*?)^\1```$/gm)].map(([, , code]) => code as string);
     const outputs: string[] = [];

@@ -35,14 +35,14 @@ describe('docs/protocol.md', () => {
   const [registration] = jsonOf(BLOCKS, 'registration');
   const operations = jsonOf(BLOCKS, 'operation');
 
-  it('shows a registration that the service accepts, and its answer', async () => {
+  it('shows a registration that the service accepts, and its response', async () => {
     expect(registrationSchema.parse(registration).functions).to.have.length(1);
     const { status, body } = await service.post('/fn/register', registration, { 'x-service-sdk': 'js:v1.0.0' });
     expect([status, body]).to.deep.equal([200, jsonOf(BLOCKS, 'registered')[0]]);
     await service.request('DELETE', '/v1/apps/shop');
   });
 
-  it('shows how fields without effect are told', async () => {
+  it('shows how fields without effect are reported', async () => {
     const [fn] = registration.functions;
     const given = { ...registration, functions: [{ ...fn, throttle: { limit: 1, period: '1m', smooth: true } }] };
     const { body } = await service.post('/fn/register', given, { 'x-service-sdk': 'js:v1.0.0' });
@@ -116,12 +116,12 @@ describe('docs/protocol.md', () => {
     expect(data.events).to.deep.equal([data.event]);
   });
 
-  it('shows a batch of logs that is taken as it is', () => {
+  it('shows a batch of logs that the service accepts', () => {
     const [batch] = jsonOf(BLOCKS, 'logs');
     expect(logBatchSchema.parse(batch)).to.deep.equal(batch);
   });
 
-  it('shows a frame in JSON that the gateway reads in full, and names every kind with its number', () => {
+  it('shows a JSON frame of which the gateway reads every field, and names every kind with its number', () => {
     const [shown] = jsonOf(BLOCKS, 'frame');
     const { kind, read } = JSON_TEXT.readFrame(Buffer.from(JSON.stringify(shown)), false);
     expect(kind).to.equal(KIND.workerReply);
@@ -129,7 +129,7 @@ describe('docs/protocol.md', () => {
     for (const [name, number] of Object.entries(KIND)) expect(PAGE).to.include(`${number} \`${name}\``);
   });
 
-  it('shows the source of an error, which is kept as it is', () => {
+  it('shows the source of an error as it is stored', () => {
     const [source] = jsonOf(BLOCKS, 'source');
     expect(readErrorSource(source)).to.deep.equal({ source });
   });
@@ -150,7 +150,7 @@ describe('docs/protocol.md', () => {
       expect(parseOps([{ id: 'a', op, error: 1 }]).refused, op).to.include({ problem: 'invalid' });
   });
 
-  it('shows the fields of the introspection answer', async () => {
+  it('shows the fields of the introspection response', async () => {
     const { Tidegate } = await import('tidegate');
     const app = await startApp(
       serve({ client: new Tidegate({ id: 'docs', isDev: true, baseUrl: service.url }), functions: [] }),
@@ -161,7 +161,7 @@ describe('docs/protocol.md', () => {
     expect(Object.keys(body)).to.have.members(Object.keys(jsonOf(BLOCKS, 'introspection')[0]));
   });
 
-  it('shows a correct hashed key and the status of a refusal', () => {
+  it('shows a correct hashed key and the status of a rejection', () => {
     const [, key = '', hashed] = /^ {4}(signkey-\S+)\n {4}→ Bearer (\S+)$/m.exec(PAGE) ?? [];
     expect(hashed).to.equal(hashedKey(key));
     const [{ code, status }] = jsonOf(BLOCKS, 'refusal');

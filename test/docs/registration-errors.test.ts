@@ -7,7 +7,7 @@ const PAGE = pageOf('protocol.md');
 const [REGISTRATION] = jsonOf(blocksOf(PAGE), 'registration');
 const ARCHIVED = 'archived';
 
-describe('the errors of a registration in docs/protocol.md', () => {
+describe('The errors of a registration in docs/protocol.md', () => {
   let service: Service;
   before(async () => {
     const env = { FUNCTION_CONFIG_MAX_BYTES: '2000', APPS_MAX: '1', BRANCH_ENVIRONMENTS_MAX: '1' };

@@ -25,7 +25,7 @@ interface Fault {
   fix?(): Promise<unknown>;
 }
 
-describe('the request life cycle in docs/', () => {
+describe('The request life cycle in docs/', () => {
   let service: Service;
   before(async () => {
     service = await startService({ dev: false, env: { EVENT_MAX_BYTES: String(MAX_BYTES) } });

@@ -14,7 +14,7 @@ import { blocksOf, expectLike, pageOf, partOf, runCurl } from './examples.ts';
 const MODULE = join(import.meta.dirname, '.webhook-function.ts');
 const SECRET = 'a secret of the provider';
 
-describe('requests in docs/', () => {
+describe('Requests in docs/', () => {
   let service: Service;
   before(async () => {
     service = await startService();
@@ -30,7 +30,7 @@ describe('requests in docs/', () => {
       for (const [i, { info, code }] of blocks.entries()) {
         if (info !== 'sh') continue;
         const [title = ''] = code.replace(/\s+/g, ' ').split(' -H');
-        it(`gets the answer on the page to ${title.trim()}`, async () => {
+        it(`gets the response that the page shows to ${title.trim()}`, async () => {
           const answered = await until(
             async () => {
               const answer = await runCurl(code, service.url, variables);

@@ -33,14 +33,14 @@ describe('docs/search.md', () => {
     });
   }
 
-  it('shows the answer to a wrong condition', async () => {
+  it('shows the response to an invalid condition', async () => {
     const [, wrong, answer] = blocksOf(PAGE);
     const { status, body } = await runCurl(wrong?.code ?? '', service.url, {});
     expect(status).to.equal(400);
     expectLike(body, JSON.parse(answer?.code ?? ''), service.url);
   });
 
-  it('names every variable and every bound', () => {
+  it('names every variable and every limit', () => {
     for (const variable of [...VARIABLES.events.keys(), ...VARIABLES.runs.keys()]) {
       if (!variable.startsWith('event.')) expect(PAGE).to.contain(`\`${variable}\``);
     }

@@ -10,7 +10,7 @@ const SOURCES = globSync('{src,test,clients,dashboard,scripts,bench,chaos,fuzz,e
 });
 const NAMES = new Set(SOURCES.map((path) => basename(path)));
 
-describe('source files that docs/ and the pages in the root mention', () => {
+describe('Source files that docs/ and the pages in the root mention', () => {
   it('exist', () => {
     const wrong = PAGES.flatMap((page) =>
       mentionsIn(readFileSync(join(ROOT, page), 'utf8'))

@@ -17,7 +17,7 @@ function rowsOf(section: string): string[][] {
 
 const codeOf = (cell = '') => cell.replace(/^`|`$/g, '');
 
-describe('functions of a transform in docs/transforms.md', () => {
+describe('Functions of a transform in docs/transforms.md', () => {
   let service: Service;
   before(async () => {
     service = await startService();
@@ -26,7 +26,7 @@ describe('functions of a transform in docs/transforms.md', () => {
 
   const rows = rowsOf('Functions of a transform');
 
-  it('are all there', () => {
+  it('all exist', () => {
     expect(rows.length).to.be.greaterThan(10);
   });
 
@@ -38,7 +38,7 @@ describe('functions of a transform in docs/transforms.md', () => {
     });
   }
 
-  it('the example of an answer gives it', async () => {
+  it('include an example of a response that works', async () => {
     const transform = blocksOf(pageOf('transforms.md')).find(({ info }) => info === 'js answer')?.code;
     const { url } = (await service.post('/v1/webhooks', { name: 'answers', transform })).body.data;
     const answer = await request('POST', url, { body: { orders: [{ n: 1 }, { n: 2 }] } });

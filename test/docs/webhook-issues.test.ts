@@ -13,10 +13,10 @@ import { blocksOf, pageOf } from './examples.ts';
 /** Beside the tests, so that what it imports is found. */
 const MODULE = join(import.meta.dirname, '.webhook-issue-function.ts');
 
-describe('the example of issues in docs/webhooks.md', () => {
+describe('The example of issues in docs/webhooks.md', () => {
   after(() => rmSync(MODULE, { force: true }));
 
-  it('tells people what is wrong with a webhook', async () => {
+  it('notifies people about a failing webhook', async () => {
     const posted = Promise.withResolvers<string>();
     const chat = createServer(async (req, res) => {
       posted.resolve(await text(req));

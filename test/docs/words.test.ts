@@ -58,7 +58,7 @@ function uses(text: string, readableText: string, { exceptions, pattern }: Entry
 }
 
 describe('The glossary', () => {
-  it('finds a word in identifiers of every spelling, and not inside of other words', () => {
+  it('finds a word in identifiers of every spelling, but not inside other words', () => {
     const entry = entryOf(['slot'], ['time slot']);
     const found = (line: string) => uses(line, readable(line), entry).length;
     expect(['runSlots', 'run_slot', 'run-slots.ts', 'A slot holds'].map(found)).to.deep.equal([1, 1, 1, 1]);

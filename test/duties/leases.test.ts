@@ -25,7 +25,7 @@ describe('The lease of a duty', () => {
     return new DutyRunner({ locks, recorder: NOOP_RECORDER, log }).start([leasedDuty(leaseMs)], { round });
   };
 
-  it('is renewed while a round is in progress, and of another process once its holder is dead', async () => {
+  it('is renewed during a round, and passes to another process once its holder is dead', async () => {
     const child = fork(PROGRAM, [store.prefix, String(LEASE_MS)], { stdio: 'inherit' });
     await once(child, 'message');
     let rounds = 0;
@@ -53,7 +53,7 @@ describe('The lease of a duty', () => {
     await started.close();
   });
 
-  it('lets one of several processes do a round at a time', async () => {
+  it('lets only one of several processes do a round at a time', async () => {
     let inProgress = 0;
     let most = 0;
     const done = [0, 0, 0];
@@ -70,7 +70,7 @@ describe('The lease of a duty', () => {
     expect(most).to.equal(1);
   });
 
-  it('tells its round by the signal when another process has it', async () => {
+  it('aborts the signal of its round when another process takes it', async () => {
     const round = Promise.withResolvers<AbortSignal>();
     const started = start(({ signal }) => {
       round.resolve(signal);
@@ -84,7 +84,7 @@ describe('The lease of a duty', () => {
     await started.close();
   });
 
-  it('is left to others at once when a round has ended, also by an error', async () => {
+  it('is released as soon as a round ends, even by an error', async () => {
     let rounds = 0;
     const started = start(async () => {
       rounds++;

@@ -76,7 +76,7 @@ describe('The runner of duties', () => {
     await started.close();
   });
 
-  it('repeats a round when it says', async () => {
+  it('starts the next round when the round says so', async () => {
     const times: number[] = [];
     const delays = [5, 0];
     const count = counting({
@@ -93,7 +93,7 @@ describe('The runner of duties', () => {
     await started.close();
   });
 
-  it('waits before the first round if that is declared, and leaves out what is not wanted', async () => {
+  it('waits before the first round if that is declared, and skips unwanted duties', async () => {
     const times: number[] = [];
     const other: number[] = [];
     const late = runner.start([counting({ name: 'late', firstAfterMs: () => 3_000 })], { times });
@@ -126,7 +126,7 @@ describe('The runner of duties', () => {
     await started.close();
   });
 
-  it('runs the others while one fails or hangs', async () => {
+  it('runs the other duties while one fails or hangs', async () => {
     const times: number[] = [];
     const hanging = counting({ name: 'hanging', rounds: () => () => new Promise<void>(() => {}) });
     const failing = counting({ name: 'failing', rounds: () => () => rejection() });
@@ -165,7 +165,7 @@ describe('The runner of duties', () => {
     await started.close();
   });
 
-  it('does a round at once when asked, after the one in progress', async () => {
+  it('does a round at once on request, after the one in progress', async () => {
     const times: number[] = [];
     const open: (() => void)[] = [];
     const slow = counting({
@@ -189,7 +189,7 @@ describe('The runner of duties', () => {
     await started.close();
   });
 
-  it('tells the rounds in progress of the end, waits for them as long as declared, and then does what is last', async () => {
+  it('aborts the rounds in progress at the end, waits for them as long as declared, and then does the last work', async () => {
     const events: string[] = [];
     const heeding = duty<undefined>({
       name: 'heeding',
@@ -234,11 +234,11 @@ describe('The runner of duties', () => {
     await started.close();
   });
 
-  it('takes no duty of the installation without a lease', () => {
+  it('rejects a duty of the installation without a lease', () => {
     expect(() => counting({ scope: 'installation' })).to.throw(TypeError, 'the duty counting needs leaseMs');
   });
 
-  it('does no round after the end, also when one is asked for', async () => {
+  it('does no round after the end, even on request', async () => {
     const times: number[] = [];
     const started = runner.start([counting()], { times });
     await setImmediate();

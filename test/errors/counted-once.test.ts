@@ -8,7 +8,7 @@ import { until } from '../support/until.ts';
 
 const ERROR = { name: 'Error', message: 'no' };
 
-describe('a failed run counts once in its error group', () => {
+describe('A failed run counts once in its error group', () => {
   let store: OwnStore;
   beforeEach(async () => {
     store = await openStore();
@@ -33,7 +33,7 @@ describe('a failed run counts once in its error group', () => {
     );
   };
 
-  it('however often its end is repeated, also by a process that finds it ended and uncounted', async () => {
+  it('however often its end is repeated, even by a process that finds it ended and uncounted', async () => {
     const { id, counter } = await failedRun();
     expect(await groups()).to.deep.equal([]);
     const found = await store.runs.read('production', id);
@@ -44,7 +44,7 @@ describe('a failed run counts once in its error group', () => {
     expect(await store.runs.read('production', id)).to.not.have.property('uncounted');
   });
 
-  it('and every key that counts it expires', async () => {
+  it('in keys that all expire', async () => {
     const { id, counter } = await failedRun();
     await counter.count((await store.runs.read('production', id)) as never);
     const keys = (await store.redis.keys(`${store.prefix}:*error-group*`)).sort();
@@ -52,7 +52,7 @@ describe('a failed run counts once in its error group', () => {
     for (const key of keys) expect(await store.redis.pttl(key), key).to.be.greaterThan(0);
   });
 
-  it('in one of 1,000 groups of an environment at most; resolved ones go first', async () => {
+  it('in one of at most 1,000 groups of an environment; resolved ones are dropped first', async () => {
     const record = async (n: number) => {
       const { id, mark } = await failedRun(`f${Math.floor(n / 100)}`, { ...ERROR, message: `no ${'x'.repeat(n)}` });
       const step = undefined;
@@ -82,10 +82,10 @@ describe('a failed run counts once in its error group', () => {
   });
 });
 
-describe('error groups and the death of a worker', function () {
+describe('Error groups when a worker dies', function () {
   this.timeout(120_000);
 
-  it('a worker that is killed while runs fail loses none, and counts none twice', async () => {
+  it('count every failed run exactly once', async () => {
     const EVENTS = 100;
     const service = await startService({
       processes: 'worker',

@@ -12,7 +12,7 @@ const declined = (n: number) => ({
 });
 const dataOf = ({ body }: Call) => body.event.data as { n: number };
 
-describe('error groups', () => {
+describe('Error groups', () => {
   let service: Service;
   let host: AppHost;
   let isMended = false;
@@ -65,7 +65,7 @@ describe('error groups', () => {
     return ids;
   }
 
-  it('count runs that failed for the same reason, whatever their numbers, with the last of them', async () => {
+  it('count runs that failed for the same reason, whatever the numbers in their messages, and name the last', async () => {
     const ids = await fail('charge', [1, 22, 333]);
     const { body } = await service.waitFor(
       '/v1/errors?function_id=shop-charge',
@@ -102,7 +102,7 @@ describe('error groups', () => {
     expect((await get(`/v1/runs/${id}`)).data.failed_step).to.deep.equal({ step_id: STEP, name: 'reserve' });
   });
 
-  it('count a run once that failed after several attempts', async () => {
+  it('count a run that failed after several attempts once', async () => {
     const [id] = await fail('retried', [1]);
     await service.waitFor('/v1/errors?function_id=shop-retried', ({ body: { data } }) => data.length > 0);
     const [group] = await groupsOf('retried');
@@ -111,7 +111,7 @@ describe('error groups', () => {
     expect(host.calls('retried')).to.have.length(2);
   });
 
-  it('are 100 per function at most, without the ones whose last failure is the oldest', async () => {
+  it('are limited to 100 per function; those with the oldest last failure are dropped', async () => {
     for (let start = 0; start < 110; start += 10) {
       await fail(
         'many',
@@ -128,7 +128,7 @@ describe('error groups', () => {
     expect(messages).to.not.include('reason x');
   });
 
-  it('are listed in pages, the one with the newest failure first', async () => {
+  it('are listed in pages, newest failure first', async () => {
     const all = (await get('/v1/errors?limit=100')).data;
     const paged: { fingerprint: string }[] = [];
     let cursor = '';
@@ -143,7 +143,7 @@ describe('error groups', () => {
     expect(times).to.deep.equal(times.toSorted((a: number, b: number) => b - a));
   });
 
-  it('tell the last deploy that changed the app before the first failure', async () => {
+  it('name the last deploy that changed the app before the first failure', async () => {
     const again = (retries: number) =>
       host.register(service, [{ id: 'once', triggers: [{ event: 'errors/once' }], retries }], { appName: 'deployed' });
     host.on('once', () => declined(1));
@@ -160,7 +160,7 @@ describe('error groups', () => {
     expect((await get(path)).data[0].since_deploy.id).to.equal(deploy.id);
   });
 
-  it('of a time range have the failures of its hours only', async () => {
+  it('count only the failures of the hours of a time range', async () => {
     const inAnHour = new Date(Date.now() + 3_600_000).toISOString();
     const hourAgo = new Date(Date.now() - 2 * 3_600_000).toISOString();
     const dayAgo = new Date(Date.now() - 86_400_000).toISOString();
@@ -170,7 +170,7 @@ describe('error groups', () => {
     expect([status, body.code]).to.deep.equal([400, 'input_invalid']);
   });
 
-  it('are of one environment', async () => {
+  it('belong to one environment', async () => {
     const staging = { 'x-service-env': 'staging' };
     await service.post('/v1/environments', { name: 'staging' });
     const [{ fingerprint, count }] = await groupsOf('charge');
@@ -182,7 +182,7 @@ describe('error groups', () => {
     expect((await groupsOf('charge'))[0]).to.include({ state: 'open', count });
   });
 
-  it('are resolved, and reopened by the next failure or by somebody', async () => {
+  it('are resolved, and reopened by the next failure or by a user', async () => {
     const [{ fingerprint }] = await groupsOf('charge');
     const path = `/v1/errors/${fingerprint}`;
     const resolved = await service.post(`${path}/resolve`, {});
@@ -203,7 +203,7 @@ describe('error groups', () => {
     expect((await service.post(`/v1/errors/${'0'.repeat(32)}/resolve`, {})).status).to.equal(404);
   });
 
-  it('find their runs, and all of these are re-run once the function is mended', async () => {
+  it('find their runs, all of which can be re-run once the function is fixed', async () => {
     const [{ fingerprint }] = await groupsOf('charge');
     const runs = (await get(`/v1/runs?fingerprint=${fingerprint}&limit=100`)).data;
     expect(runs).to.have.length(4);

@@ -9,7 +9,7 @@ import type { Claim, Claimed } from '../../src/store/events/deduplication.ts';
 import { type OwnStore, openStore } from '../support/own-store.ts';
 
 /** A primary that was replaced and returns may answer the claims; what follows goes to its successor, which has none of them. */
-describe('an event with an ID whose claim is lost before it is enqueued', () => {
+describe('An event with an ID whose claim is lost before it is enqueued', () => {
   let store: OwnStore;
   let queues: PartitionQueues;
   before(async () => {
@@ -62,7 +62,7 @@ describe('an event with an ID whose claim is lost before it is enqueued', () => 
     return jobs.flatMap(({ data }) => data.events.filter((event) => event.id === id));
   };
 
-  it('is claimed again, and enqueued once: a repeat gets the same internal ID', async () => {
+  it('is claimed again and enqueued once; a repeat gets the same internal ID', async () => {
     let losses = 0;
     const [id] = await commit(async (claims) => {
       if (losses++ === 0) await store.redis.del(claims.map(({ id }) => claimKey(id)));
@@ -78,7 +78,7 @@ describe('an event with an ID whose claim is lost before it is enqueued', () => 
     ]);
   });
 
-  it('takes the internal ID of an event that claimed it meanwhile', async () => {
+  it('gets the internal ID of an event that claimed it meanwhile', async () => {
     const other = newId(Date.now());
     let isFirst = true;
     const ids = await commit(async () => {
@@ -88,7 +88,7 @@ describe('an event with an ID whose claim is lost before it is enqueued', () => 
     expect(ids).to.deep.equal([other]);
   });
 
-  it('is no repeat of one that was enqueued where it is lost', async () => {
+  it('does not repeat one that was enqueued where the claim is lost', async () => {
     const lost = newId(Date.now());
     await store.redis.set(claimKey('enqueued'), `${lost}+`);
     let isFirst = true;
@@ -101,7 +101,7 @@ describe('an event with an ID whose claim is lost before it is enqueued', () => 
     expect([event?.internalId, event?.repeat]).to.deep.equal([lost, undefined]);
   });
 
-  it('is refused when its claim is lost again and again', async () => {
+  it('is rejected when its claim keeps getting lost', async () => {
     const committing = commit((claims) => store.redis.del(claims.map(({ id }) => claimKey(id)))).add([
       draft('hopeless'),
     ]);

@@ -41,7 +41,7 @@ function controlled() {
 }
 
 describe('A coalesced ingestion', () => {
-  it('has the events of all small jobs that came while another was in progress', async () => {
+  it('includes the events of all small jobs that arrived while another was in progress', async () => {
     const { coalesced, untilStarted, end } = controlled();
     const first = coalesced.run(job('a'));
     await untilStarted(1);
@@ -53,7 +53,7 @@ describe('A coalesced ingestion', () => {
     await Promise.all(others);
   });
 
-  it('ends each job by itself: events that cannot be ingested fail their own job only', async () => {
+  it('ends each job separately: events that cannot be ingested fail only their own job', async () => {
     const ingested: string[] = [];
     const coalesced = new CoalescedIngestion(
       async (events) => {
@@ -69,7 +69,7 @@ describe('A coalesced ingestion', () => {
     expect(ingested).to.deep.equal(['a', 'b']);
   });
 
-  it('has events of one environment only, and waits for no other', async () => {
+  it('has the events of one environment only, and waits for no other', async () => {
     const { coalesced, untilStarted, end } = controlled();
     const slow = coalesced.run(job('a', { env: 'slow' }));
     await untilStarted(1);
@@ -84,7 +84,7 @@ describe('A coalesced ingestion', () => {
     await quick[1];
   });
 
-  it('has no large job: it is ingested alone, at once', async () => {
+  it('excludes large jobs, which are ingested alone and at once', async () => {
     const { coalesced, untilStarted, end } = controlled();
     const small = coalesced.run(job('a'));
     await untilStarted(1);
@@ -96,7 +96,7 @@ describe('A coalesced ingestion', () => {
     await small;
   });
 
-  it('has no more events than a job may have', async () => {
+  it('has at most as many events as a job may have', async () => {
     const { coalesced, untilStarted, end } = controlled();
     const first = coalesced.run(job('a'));
     await untilStarted(1);

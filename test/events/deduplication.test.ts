@@ -6,7 +6,7 @@ import { type Service, startService } from '../support/service.ts';
 import { bucketKey } from '../support/stored-event.ts';
 import { until } from '../support/until.ts';
 
-describe('events with a deduplication ID', () => {
+describe('Events with a deduplication ID', () => {
   let service: Service;
   let host: AppHost;
   before(async () => {
@@ -51,7 +51,7 @@ describe('events with a deduplication ID', () => {
     expect((await service.get('/v1/events?name=once/x')).body.data.length).to.equal(1);
   });
 
-  it('are ignored regardless of name and payload, also by functions that registered in between', async () => {
+  it('are ignored regardless of name and payload, even by functions that registered in between', async () => {
     const first = await send({ id: 'global', name: 'other/a', data: { n: 1 } });
     const id = first.body.ids[0];
     // The index entry comes after the functions of the event have been found.
@@ -103,14 +103,14 @@ describe('events with a deduplication ID', () => {
   });
 });
 
-describe('a repeat of an accepted event', () => {
+describe('A repeat of an accepted event', () => {
   let service: Service;
   before(async () => {
     service = await startService({ workers: 0, env: { INGEST_CONCURRENCY: '1' } });
   });
   after(() => service.stop());
 
-  it('only increases the count of duplicates, also when its job overtakes the first one', async () => {
+  it('only increases the count of duplicates, even when its job overtakes the first one', async () => {
     const send = (data: object) => service.post('/e/key', { id: 'overtaken', name: 'overtaken/x', data });
     const first = await send({ first: true });
     const repeat = await send({ first: false });

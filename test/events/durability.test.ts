@@ -59,7 +59,7 @@ describe('INGEST_DURABILITY=fsync', () => {
       await says("an event is acknowledged when it is on Redis's disk");
     });
 
-    it('is kept by a Redis before 7.2 that answers after the sync', async () => {
+    it('is fulfilled by a Redis before 7.2 that responds after the sync', async () => {
       await start('7.0', 0, false, AUTO);
       expect((await send('a')).status).to.equal(200);
       expect(fake.asked()).to.equal(0);
@@ -89,7 +89,7 @@ describe('INGEST_DURABILITY=fsync', () => {
       });
     }
 
-    it('is decided again after a failover: another server may promise less or more', async () => {
+    it('is evaluated again after a failover, since another server may promise less or more', async () => {
       await start('7.2', 0, false, AUTO);
       expect((await send('a')).status).to.equal(200);
       const reconnect = () => admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
@@ -139,7 +139,7 @@ describe('INGEST_DURABILITY=fsync', () => {
       });
     }
 
-    it('does not start or pass the release check where Redis forbids CONFIG', async () => {
+    it('does not start or pass the release check if Redis forbids CONFIG', async () => {
       await admin.call('ACL', 'SETUSER', 'hosted', 'on', '>pass', '~*', '&*', '+@all', '-config');
       fake = await startFakeRedis(own.url, '7.0');
       for (const said of await refusals(fake.url.replace('//', '//hosted:pass@'))) {
@@ -171,7 +171,7 @@ describe('INGEST_DURABILITY=fsync', () => {
   });
 
   describe('with a Redis that has WAITAOF', () => {
-    it('starts where settings cannot be read, and does not need appendfsync always', async () => {
+    it('starts if settings cannot be read, and does not need appendfsync always', async () => {
       await admin.config('SET', 'appendfsync', 'everysec');
       await admin.call('ACL', 'SETUSER', 'default', '-config');
       await start('7.2');
@@ -207,7 +207,7 @@ describe('INGEST_DURABILITY=fsync', () => {
       expect(fake.asked()).to.equal(2);
     });
 
-    it('held events and manual invocations wait for the disk, too', async () => {
+    it('held events and manual invocations also wait for the disk', async () => {
       const service = await start('7.2', 0, false);
       const api = (path: string, body: object) => service.post(path, body, service.apiHeaders);
       const transform = 'function transform() { return { name: "disk/x", data: {} }; }';
@@ -240,7 +240,7 @@ describe('INGEST_DURABILITY=fsync', () => {
       expect((await service.get('/v1/events?name=disk/x')).body.data).to.have.lengthOf(1);
     });
 
-    it('events that a worker sends wait for the disk, too', async () => {
+    it('events that a worker sends also wait for the disk', async () => {
       const host = await startAppHost();
       try {
         const service = await start('7.2', 1);

@@ -22,7 +22,7 @@ const receivedEvents = fc.array(
 );
 const time = fc.integer({ min: -MINUTE_MS, max: 10 * MINUTE_MS });
 
-describe('the list of all events', () => {
+describe('The list of all events', () => {
   let store: OwnStore;
   let environments = 0;
   before(async () => {
@@ -62,7 +62,7 @@ describe('the list of all events', () => {
     return ids;
   }
 
-  it('equals a plain sort, in pages of any size and time range', async () => {
+  it('equals a plain sort, for any page size and time range', async () => {
     await fc.assert(
       fc.asyncProperty(receivedEvents, fc.integer({ min: 1, max: 60 }), time, time, async (all, limit, a, b) => {
         const { env, sorted } = await ingest(all);
@@ -78,7 +78,7 @@ describe('the list of all events', () => {
     );
   });
 
-  it('has a histogram that equals counting each event', async () => {
+  it('has a histogram that equals a count of each event', async () => {
     const buckets = fc.integer({ min: 1, max: 70 });
     await fc.assert(
       fc.asyncProperty(receivedEvents, time, time, buckets, async (all, a, b, buckets) => {
@@ -109,7 +109,7 @@ describe('the list of all events', () => {
     expect(await walk({ env, limit: 10, span: { before: Date.now() + 1 } })).to.deep.equal([first.internalId]);
   });
 
-  it('holds thousands of names in a minute', async () => {
+  it('supports thousands of names in a minute', async () => {
     const env = 'names';
     const batch = Array.from({ length: 2_500 }, (_, n) => envelope({ name: `many/${n}` }, { env, receivedAt: now }));
     await store.events.markIngested(await store.events.storeNew(batch), now);

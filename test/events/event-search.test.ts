@@ -14,7 +14,7 @@ interface ListedEvent {
   runs?: { run_id: string; function_id: string; status: string }[];
 }
 
-describe('event search', () => {
+describe('Event search', () => {
   let service: Service;
   let host: AppHost;
   before(async () => {

@@ -6,7 +6,7 @@ import { bucketKey, overflowKey } from '../support/stored-event.ts';
 const DAY_MS = 86_400_000;
 const MOMENT_MS = 60_000;
 
-describe('an event with a future ts', () => {
+describe('An event with a future ts', () => {
   let service: Service;
   let host: AppHost;
   before(async () => {
@@ -28,7 +28,7 @@ describe('an event with a future ts', () => {
     expect(body.error).to.include('30 days').and.include('EVENT_MAX_FUTURE_DAYS');
   });
 
-  it('is rejected beyond the limit also when sent manually or by a transform', async () => {
+  it('is rejected beyond the limit even when sent manually or by a transform', async () => {
     const far = ahead(31 * DAY_MS);
     const byHand = await service.post('/v1/events', far);
     expect([byHand.status, byHand.body.code, byHand.body.field]).to.deep.equal([400, 'event_invalid', 'ts']);
@@ -40,7 +40,7 @@ describe('an event with a future ts', () => {
     expect((await service.post('/v1/transforms/test', { transform, body: {} })).body.code).to.equal('transform_failed');
   });
 
-  it('is kept longer than the retention only for a run that begins then', async () => {
+  it('is kept beyond the retention only for a run that begins at that time', async () => {
     const { ids } = (await service.post('/e/key', ahead(20 * DAY_MS))).body;
     await ingested(ids[0]);
     expect(await service.redis.exists(overflowKey(service, ids[0]))).to.equal(0);

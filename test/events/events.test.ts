@@ -30,7 +30,7 @@ describe('POST /e/:key', () => {
       { describe: `event ${id} is stored` },
     );
 
-  it('answers with the ID under which the event is stored', async () => {
+  it('returns the ID under which the event is stored', async () => {
     const { status, body } = await send({
       name: 'order/paid',
       data: { total: 3 },
@@ -55,7 +55,7 @@ describe('POST /e/:key', () => {
     expect(event.user).to.deep.equal({ id: 7 });
   });
 
-  it('answers with the IDs of an array in order, and stores each event', async () => {
+  it('returns the IDs of an array in order, and stores each event', async () => {
     const names = ['a/one', 'a/two', 'a/three'];
     const { body } = await send(names.map((name) => ({ name, data: {} })));
     expect(new Set(body.ids).size).to.equal(3);
@@ -117,7 +117,7 @@ describe('POST /e/:key', () => {
     });
   }
 
-  it('rejects a reserved name with the words that official apps know, and tells more in the detail', async () => {
+  it('rejects a reserved name with the message that official apps know, and explains more in the detail', async () => {
     const { body } = await send([
       { name: 'fine/x', data: {} },
       { name: 'inngest/foo', data: {} },
@@ -157,7 +157,7 @@ describe('POST /e/:key', () => {
     }
   });
 
-  it('counts fields that typed clients leave empty as absent', async () => {
+  it('treats fields that typed clients leave empty as absent', async () => {
     const before = Date.now();
     const { status, body } = await send([
       { name: 'empty/x' },
@@ -180,7 +180,7 @@ describe('POST /e/:key', () => {
     expect((await stored(body.ids[0])).name).to.equal(name);
   });
 
-  it('takes JSON under any content type, as curl -d and other senders announce it', async () => {
+  it('accepts JSON under any content type, since curl -d and other senders announce others', async () => {
     for (const type of ['application/x-www-form-urlencoded', 'text/plain', undefined, 'application/octet-stream']) {
       const answer = await raw('{"name":"typed/x","data":{"n":1}}', type);
       expect([answer.status, (answer.body.ids as string[] | undefined)?.length], type).to.deep.equal([200, 1]);
@@ -242,7 +242,7 @@ describe('POST /e/:key', () => {
     expect([bad.status, bad.body.code]).to.deep.equal([400, 'seed_invalid']);
   });
 
-  it('answers with the request ID', async () => {
+  it('returns the request ID', async () => {
     const { body } = await send({ name: 'traced/x', data: {} });
     const event = await stored(body.ids[0]);
     expect(event.request_id).to.match(/^[0-9A-Z]{26}$/);

@@ -3,7 +3,7 @@ import { type IngestDeps, ingest } from '../../src/jobs/ingestion/ingest.ts';
 import { unavailable } from '../../src/store/redis/connection.ts';
 import { envelope } from '../support/own-store.ts';
 
-describe('the ingestion of an event where a replica may take over', () => {
+describe('The ingestion of an event when a replica may take over', () => {
   /** @param lost number of the confirmation that fails, from 0 */
   async function did(lost?: number): Promise<string[]> {
     const done: string[] = [];
@@ -34,7 +34,7 @@ describe('the ingestion of an event where a replica may take over', () => {
     return done;
   }
 
-  it('has its runs on a replica before it enters the index, which says that it has them', async () => {
+  it('has its runs on a replica before the event enters the index, which implies that they exist', async () => {
     expect(await did()).to.deep.equal([
       'starts its runs',
       'is on a replica',

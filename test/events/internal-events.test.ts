@@ -10,7 +10,7 @@ const [FIRST, LAST, NEXT] = ['cfb3a750000000000000', 'cfb3a753ffffffffffff', 'cf
   Buffer.from(hex, 'hex'),
 ) as [Buffer, Buffer, Buffer];
 
-describe('internal events', () => {
+describe('Internal events', () => {
   let service: Service;
   let host: AppHost;
   before(async () => {
@@ -34,7 +34,7 @@ describe('internal events', () => {
     return { timeMs: Number(number >> 80n), entropy };
   }
 
-  it('cannot be forged: the failure of a run is announced regardless of events that clients sent about it', async () => {
+  it('cannot be forged: the failure of a run is announced regardless of events that clients sent', async () => {
     const call = Promise.withResolvers<string>();
     const answer = Promise.withResolvers<void>();
     host.on('f', async ({ body }) => {
@@ -62,7 +62,7 @@ describe('internal events', () => {
     expect([event.id, event.data.error.message]).to.deep.equal([own, 'the reason']);
   });
 
-  it('have IDs that no seed produces: such a seed produces other IDs, the same each time', async () => {
+  it('have IDs that no seed produces; such a seed produces other IDs, the same each time', async () => {
     for (const entropy of [FIRST, LAST]) {
       const send = () => seeded(1_700_000_000_000, entropy, [{ name: 'claim/z', data: {} }]);
       const [first, again] = [await send(), await send()];

@@ -38,7 +38,7 @@ describe('POST /v1/events/match', () => {
     expect(host.calls('always')).to.have.length(0);
   });
 
-  it('names none for an event that no function listens to, and rejects what is no event', async () => {
+  it('names no function for an event without listeners, and rejects an invalid event', async () => {
     expect((await match({ name: 'order/none', data: {} })).body.data).to.deep.equal({ functions: [], total: 0 });
     expect((await match({ data: {} })).status).to.equal(400);
   });

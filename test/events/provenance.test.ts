@@ -4,7 +4,7 @@ import { type Service, startService } from '../support/service.ts';
 
 const TRANSFORM = `function transform(evt, headers, query, raw) { return { name: 'hook/x', data: { raw } }; }`;
 
-describe('the provenance of an event', () => {
+describe('The provenance of an event', () => {
   let service: Service;
   before(async () => {
     service = await startService({ dev: false });

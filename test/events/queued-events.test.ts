@@ -7,7 +7,7 @@ const ENV = 'production';
 const JOBS = 500;
 const NOW = Date.now();
 
-describe('an event that is accepted and not stored yet', () => {
+describe('An event that is accepted but not stored yet', () => {
   let store: OwnStore;
   before(async () => {
     store = await openStore();
@@ -28,7 +28,7 @@ describe('an event that is accepted and not stored yet', () => {
   };
   const listOf = (event: Envelope, state: string) => `${store.keys.of(event.internalId).queues}:ingest:${state}`;
 
-  it('is found wherever its job is in a long backlog', async () => {
+  it('is found anywhere in a long backlog', async () => {
     const waiting: Envelope[] = [];
     for (let n = 0; n < JOBS; n++) {
       const event = queued(NOW + 20 * n);
@@ -42,7 +42,7 @@ describe('an event that is accepted and not stored yet', () => {
     expect(await store.queuedEvents.find(ENV, ulid(NOW + 3))).to.equal(undefined);
   });
 
-  it('is found in a job that a worker has, that is tried again later, or that has failed', async () => {
+  it('is found in a job that is active, waits for a retry, or has failed', async () => {
     for (const state of ['active', 'delayed', 'failed']) {
       const event = queued(NOW);
       const job = await addJob([queued(NOW), event], NOW + 1);
@@ -52,7 +52,7 @@ describe('an event that is accepted and not stored yet', () => {
     }
   });
 
-  it('is looked for in jobs of its time only, and in so much as a look-up may read', async () => {
+  it('is searched for only in jobs of its time, within the limit of a look-up', async () => {
     const late = NOW + 3_600_000;
     const event = queued(late);
     await store.redis.lpush(listOf(event, 'active'), await addJob([event], late - 1));
@@ -68,7 +68,7 @@ describe('an event that is accepted and not stored yet', () => {
     expect(await store.queuedEvents.find(ENV, behind.internalId)).to.equal(undefined);
   });
 
-  it('is not found in another environment, and a repeat of it is not the event', async () => {
+  it('is not found in another environment, and not mistaken for its repeat', async () => {
     const event = queued(NOW, { env: 'staging' });
     const repeated = queued(NOW, { repeat: true });
     for (const one of [event, repeated]) {

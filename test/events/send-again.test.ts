@@ -3,7 +3,7 @@ import { type AppHost, startAppHost } from '../support/app-host.ts';
 import { type Service, startService } from '../support/service.ts';
 import { storedText } from '../support/stored-event.ts';
 
-describe('an event that is sent again', () => {
+describe('An event that is sent again', () => {
   let service: Service;
   let host: AppHost;
   before(async () => {
@@ -20,7 +20,7 @@ describe('an event that is sent again', () => {
     return (await service.stored(id)).body.data;
   }
 
-  it('is a new event of now with the same name, data, user and v, and triggers its functions', async () => {
+  it('is a new event with the current time and the same name, data, user and v, and triggers its functions', async () => {
     const sent = { name: 'again/x', data: { n: 1 }, id: 'once', ts: 1_500_000_000_000, user: { a: 'b' }, v: '2' };
     const { body } = await service.post('/e/key', sent);
     await host.nextCall('f');
@@ -49,7 +49,7 @@ describe('an event that is sent again', () => {
     expect(await storedText(service, internal_id)).to.include('12345678901234567890');
   });
 
-  it('may be one of several, which one request sends and the audit log has once', async () => {
+  it('may be one of several in one request, which has one audit entry', async () => {
     const { body } = await service.post(
       '/e/key',
       [1, 2].map((n) => ({ name: 'again/many', data: { n } })),

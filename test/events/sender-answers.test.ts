@@ -51,7 +51,7 @@ function comparable({ status, requestId, headers, body }: Awaited<ReturnType<typ
   return { status, headers, body: body.replaceAll(/"[0-9A-HJKMNP-TV-Z]{26}"/g, '"<ID>"') };
 }
 
-describe('The answer to a sender', () => {
+describe('The response to a sender', () => {
   let service: Service;
   let collector: Collector;
   before(async () => {
@@ -82,7 +82,7 @@ describe('The answer to a sender', () => {
     return expected;
   }
 
-  it('is the same however the path is spelled, when the events are accepted', async () => {
+  it('is the same for every spelling of the path when the events are accepted', async () => {
     for (const query of ['', '?x=1', '?']) {
       const { status, headers, body } = await sameForAll(service, { body: EVENT, query });
       expect([status, body]).to.deep.equal([200, '{"ids":["<ID>"],"status":200}']);
@@ -99,7 +99,7 @@ describe('The answer to a sender', () => {
     expect((await sameForAll(service, { body: `[${EVENT},${EVENT}]` })).body).to.include('["<ID>","<ID>"]');
   });
 
-  it('is the same when they are rejected, and then has the headers for pages', async () => {
+  it('is the same when they are rejected, and has the headers for web pages', async () => {
     const rejected: [code: string, Sent][] = [
       ['event_invalid', { body: '{"name": ""}' }],
       ['body_not_json', { body: '{' }],
@@ -117,7 +117,7 @@ describe('The answer to a sender', () => {
     }
   });
 
-  it('is the same when a transform gives it', async () => {
+  it('is the same when a transform provides it', async () => {
     const given = [
       { status: 202, body: { ok: true }, headers: { 'x-own': '1', 'content-type': 'application/json; charset=utf-8' } },
       { body: 'text' },
@@ -151,7 +151,7 @@ describe('The answer to a sender', () => {
     }
   });
 
-  it('is counted and traced as the same', async () => {
+  it('is counted and traced the same', async () => {
     const metrics = () => scrape(service.url, { authorization: 'Bearer a-token-of-metrics' });
     for (const [body, status] of [
       [EVENT, 200],
@@ -180,7 +180,7 @@ describe('The answer to a sender', () => {
     });
     after(() => dev.stop());
 
-    it('is the same for pages of this machine, of others, and for programs', async () => {
+    it('is the same for pages of this machine, for pages of others, and for programs', async () => {
       const local = await sameForAll(dev, { body: EVENT, headers: { origin: 'http://localhost:3000' } });
       expect(local.headers).to.include({ vary: 'origin', 'access-control-allow-origin': 'http://localhost:3000' });
       const foreign = await sameForAll(dev, { body: EVENT, headers: { origin: 'https://attacker.example' } });

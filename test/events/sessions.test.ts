@@ -60,7 +60,7 @@ describe('Sessions of events', () => {
     expect(host.calls('invoked')[0]?.body.event.meta).to.deep.equal({ sessions: { org: 'acme', extra: 'x' } });
   });
 
-  it('are bounded', async () => {
+  it('are limited in number and length', async () => {
     for (const sessions of [
       Object.fromEntries(Array.from({ length: 6 }, (_, n) => [n, 'x'])),
       { '': 'x' },

@@ -13,7 +13,7 @@ const DAY_MS = 24 * HOUR_MS;
 const RETENTION_MS = 7 * DAY_MS;
 const MOMENT_MS = 60_000;
 
-describe('a stored event', () => {
+describe('A stored event', () => {
   let store: OwnStore;
   before(async () => {
     store = await openStore();
@@ -30,7 +30,7 @@ describe('a stored event', () => {
     return events.map(({ internal_id }) => internal_id);
   };
 
-  it('is in the bucket of its slice, which stays an hour longer than the retention', async () => {
+  it('is in the bucket of its time, which stays an hour longer than the retention', async () => {
     const event = envelope({ name: 'bucket/x' });
     await ingest(event);
     expect(await storedText(store, event.internalId)).to.include(event.payload);
@@ -39,7 +39,7 @@ describe('a stored event', () => {
     expect(ttl).to.be.within(RETENTION_MS + HOUR_MS - MOMENT_MS, RETENTION_MS + HOUR_MS);
   });
 
-  it('with a ts far ahead is kept for the retention, and until its ts for a run that needs it', async () => {
+  it('is kept for the retention, and for a run until a ts that is far ahead', async () => {
     const now = Date.now();
     const event = envelope({ name: 'delayed/x', ts: now + 30 * DAY_MS }, { receivedAt: now });
     await ingest(event);
@@ -56,7 +56,7 @@ describe('a stored event', () => {
     expect((await Array.fromAsync(store.events.since(ENV, 'delayed/x', 0, 10))).flat().length).to.equal(1);
   });
 
-  it('is read in small portions by its name, also among many large events', async () => {
+  it('is read in small portions by its name, even among many large events', async () => {
     const all = Array.from({ length: 40 }, (_, n) =>
       envelope({ name: 'large/x', data: { n, text: 'x'.repeat(500_000) } }),
     );
@@ -67,7 +67,7 @@ describe('a stored event', () => {
     expect(found.sort()).to.deep.equal(all.map(({ internalId }) => internalId).sort());
   });
 
-  it('stays the same when it is sent again and no longer delayed', async () => {
+  it('stays the same when it is sent again without a delay', async () => {
     const now = Date.now();
     const first = envelope({ name: 'nearer/x', ts: now + HOUR_MS + 1_000 }, { receivedAt: now });
     const again = { ...first, requestId: ulid(), receivedAt: now + 2_000 };
@@ -78,7 +78,7 @@ describe('a stored event', () => {
     expect((await store.events.read(ENV, first.internalId))?.duplicates).to.equal(1);
   });
 
-  it('stays the same when it is sent again and delayed', async () => {
+  it('stays the same when it is sent again with a delay', async () => {
     const first = envelope({ name: 'farther/x' });
     const again = { ...first, requestId: ulid(), ts: Date.now() + 2 * DAY_MS };
     await ingest(first);
@@ -143,7 +143,7 @@ describe('a stored event', () => {
     });
   }
 
-  it('is counted once when two workers mark it as ingested at once, and when it is marked again', async () => {
+  it('is counted once even if two workers mark it as ingested at once, or one marks it again', async () => {
     const sent = Array.from({ length: 20 }, () => envelope({ name: 'settle/x' }, { env: 'settle' }));
     const stored = await store.events.storeNew(sent);
     const now = Date.now();
@@ -155,7 +155,7 @@ describe('a stored event', () => {
     expect([all?.count, named?.count]).to.deep.equal([20, 20]);
   });
 
-  it('that was stored and not ingested is ingested again, as it was first sent', async () => {
+  it('is ingested again as it was first sent if it was stored but not ingested', async () => {
     const first = envelope({ name: 'pending/x', data: { first: true } });
     await store.events.storeNew([first]);
     const [retried] = await store.events.storeNew([first]);
@@ -164,7 +164,7 @@ describe('a stored event', () => {
     expect(again).to.deep.equal({ event: first, repeat: true, present: true, ingested: false });
   });
 
-  it('has the same source in every process, whichever process assigned its number', async () => {
+  it('has the same source in every process, no matter which assigned its number', async () => {
     const other = await openStore(store.prefix);
     try {
       const sources = Array.from({ length: 30 }, (_, n) => `${n % 2 ? 'webhook' : 'event-key'}:${n}` as const);
@@ -190,7 +190,7 @@ describe('a stored event', () => {
   });
 });
 
-describe('the event of a run', () => {
+describe('The event of a run', () => {
   let service: Service;
   let host: AppHost;
   before(async () => {
@@ -225,7 +225,7 @@ describe('the event of a run', () => {
     expect(host.calls('f').map(({ body }) => body.event.data)).to.deep.equal([{ n: 1 }, { n: 1 }, { n: 1 }]);
   });
 
-  it('matches triggers by fields besides its payload', async () => {
+  it('matches triggers by fields outside its payload', async () => {
     const facts =
       'event.source == "event-key" && event.received_at == event.ts && event.internal_id != event.request_id';
     await host.register(service, [{ id: 'facts', triggers: [{ event: 'facts/x', expression: facts }] }], {

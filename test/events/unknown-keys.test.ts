@@ -17,8 +17,8 @@ async function readsOf(stats: Redis, commands = ['get', 'hget', 'hvals', 'mget',
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-describe('events sent with a key that nobody has, in dev mode', () => {
-  it('look the key up once, however many they are', async () => {
+describe('Events sent with an unknown key in dev mode', () => {
+  it('look the key up once, however many are sent', async () => {
     const redis = await startOwnRedis();
     const stats = new Redis(redis.url);
     const service = await startService({ workers: 0, env: { REDIS_URL: redis.url } });
@@ -38,7 +38,7 @@ describe('events sent with a key that nobody has, in dev mode', () => {
   });
 });
 
-describe('unauthenticated requests', () => {
+describe('Unauthenticated requests', () => {
   let redis: OwnRedis;
   let stats: Redis;
   let service: Service;

@@ -126,7 +126,7 @@ describe('Expressions', () => {
     });
   }
 
-  it('never match two events by a field that both lack, however it is written', () => {
+  it('never match two events by a field that both lack, however they are written', () => {
     const caused = { data: { id: 'A1', nothing: null, list: [null], user: {} } };
     const result = (source: string, data: object) =>
       compileWait(source).evaluate({ event: caused, async: { data } }).result;
@@ -175,7 +175,7 @@ describe('Expressions', () => {
     for (const source of met) expect(result(source, { id: 'A1', nothing: null, list: [null] }), source).to.equal('met');
   });
 
-  it('match two events by a field exactly where both have it, in whatever a comparison wraps it', () => {
+  it('match two events by a field only if both have it, whatever the comparison wraps it in', () => {
     fc.assert(
       fc.property(comparisons, fc.boolean(), (source, isThere) => {
         const data = { user: isThere ? { id: 'A1' } : {} };
@@ -186,7 +186,7 @@ describe('Expressions', () => {
     );
   });
 
-  it('end within their fuel, with the same result each time, whatever they combine', () => {
+  it('end within their fuel, with the same result each time, for any combination', () => {
     fc.assert(
       fc.property(expressions.filter(isWithinBounds), fc.jsonValue({ maxDepth: 3 }), (source, data) => {
         const event = { ...EVENT, data: { ...EVENT.data, any: data } };

@@ -37,7 +37,7 @@ describe('Expressions of functions', () => {
 
   const problemOf = async (id: string) => (await service.get(`/v1/functions/${id}`)).body.data.expression_problem;
 
-  it('that cannot be compiled disable their trigger only, and the answer and the API say why', async () => {
+  it('that cannot be compiled disable only their trigger, and the response and the API say why', async () => {
     const deep = `${'(['.repeat(40)}1`;
     const long = `${'1+'.repeat(3_000)}1 == 1`;
     const cancel = [{ event: 'a/z', if: 'cel.bind(v, "a", v + v) == "aa"' }, { event: 'a/stop' }];
@@ -76,7 +76,7 @@ describe('Expressions of functions', () => {
     expect(fixed.body).to.deep.equal({ ok: true, modified: true });
   });
 
-  it('that exceed their fuel are not met: other functions run, and the function reports the skipped event', async () => {
+  it('that exceed their fuel do not match: other functions run, and the function reports the skipped event', async () => {
     const on = (expression?: string) => ({ triggers: [{ event: 'cost/x', ...(expression && { expression }) }] });
     await host.register(service, [
       { id: 'costly', ...on(COSTLY) },
@@ -97,7 +97,7 @@ describe('Expressions of functions', () => {
     expect(await functionsOf(await send('cost/x', { list: [1, 2] }))).to.include('test-app-costly');
   });
 
-  it('that are stopped repeatedly are quarantined, with a reason, and still evaluate cheap events', async () => {
+  it('that are stopped repeatedly are quarantined with a reason, and still evaluate cheap events', async () => {
     await host.register(service, [{ id: 'f', triggers: [{ event: 'quarantine/x', expression: COSTLY }] }], {
       appName: 'quarantine',
     });
@@ -139,7 +139,7 @@ describe('Expressions of functions', () => {
     expect(await functionsOf(await send('old/x', { n: 1 }))).to.deep.equal(['past-new', 'past-old']);
   });
 
-  it('of a wait have the same bounds: the step fails with the reason', async () => {
+  it('of a wait have the same limits: the step fails with the reason', async () => {
     const waitFor = (expression: string) => ({
       status: 206,
       body: [

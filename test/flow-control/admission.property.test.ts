@@ -12,7 +12,7 @@ const SEEDS = 25;
 /** The state in Redis is looked at after so many operations. */
 const LOOK_EVERY = 20;
 
-describe('admission of 10,000 calls', function () {
+describe('The admission of 10,000 calls', function () {
   this.timeout(600_000);
   let store: OwnStore;
   let admissions: Admissions;
@@ -22,7 +22,7 @@ describe('admission of 10,000 calls', function () {
   });
   afterEach(() => store.close());
 
-  it('exceeds no limit, keeps the order, admits each call once, and leaves nothing', async () => {
+  it('exceeds no limit, keeps the order, admits each call once, and leaves nothing behind', async () => {
     for (let seed = 1; seed <= SEEDS; seed++) {
       const partition = seed % store.partitions.layout.count;
       const model = new AdmissionModel({ admissions, partition, seed, calls: CALLS / SEEDS });
@@ -39,7 +39,7 @@ describe('admission of 10,000 calls', function () {
     }
   });
 
-  it('checks a changed function under its own environment, also where names have slashes', async () => {
+  it('checks a changed function in its own environment, even if names have slashes', async () => {
     const given = [
       { env: 'production', functionId: 'shop/pay-all' },
       { env: 'feature/1', functionId: 'shop-f' },

@@ -9,7 +9,7 @@ const KEYS = 50;
 const BATCH = 100;
 const STEP = (name: string) => name.padEnd(40, '0');
 
-describe('admission', () => {
+describe('Admission', () => {
   let host: AppHost;
   let service: Service;
   beforeEach(async () => {
@@ -81,7 +81,7 @@ describe('admission', () => {
     expect(again).to.be.below(RUNS / 10);
   });
 
-  it('gives the permits of a call whose job is lost to the next, and the call itself comes later', async () => {
+  it('passes the permits of a call whose job is lost to the next call, and the lost call runs later', async () => {
     service = await startService({ env: { ...SOON, RUN_CONCURRENCY: '1', PARTITIONS: '1' } });
     const held = Promise.withResolvers<void>();
     host.on('busy', async () => {
@@ -108,7 +108,7 @@ describe('admission', () => {
     expect(new Set(host.calls('lost').map(({ body }) => body.ctx.run_id)).size).to.equal(3);
   });
 
-  it('lets the next run of a throttle start whose timer is lost', async () => {
+  it('starts the next run of a throttle whose timer is lost', async () => {
     service = await startService({ env: SOON });
     await host.register(service, [
       { id: 'paced', triggers: [{ event: 'paced/x' }], throttle: { limit: 1, period: '2s' } },

@@ -73,7 +73,7 @@ describe('batchEvents', () => {
     for (const event of listed.body.data) expect(event.runs[0].run_id).to.equal(body.ctx.run_id);
   });
 
-  it('has a batch of its own for each value of the key', async () => {
+  it('has a separate batch for each value of the key', async () => {
     await register({ maxSize: 2, timeout: '60s', key: 'event.data.shop' }, 'keyed/x');
     await send('keyed/x', [
       { data: { n: 1, shop: 'a' } },
@@ -86,7 +86,7 @@ describe('batchEvents', () => {
     expect(batches.sort()).to.deep.equal(['1,3', '2,4']);
   });
 
-  it('runs an event alone that does not meet `if`, or where it cannot be evaluated', async () => {
+  it('runs an event alone if it does not match `if`, or `if` cannot be evaluated on it', async () => {
     await register({ maxSize: 2, timeout: '60s', if: 'event.data.bulk == true' }, 'if/x');
     await send('if/x', [
       { data: { n: 1, bulk: true } },
@@ -99,7 +99,7 @@ describe('batchEvents', () => {
     expect(batches.sort()).to.deep.equal(['1,4', '2', '3']);
   });
 
-  it('starts the run of a batch no sooner than the time of its events; one for a time beyond the timeout runs alone', async () => {
+  it('starts the run of a batch no sooner than the ts of its events; an event whose ts is beyond the timeout runs alone', async () => {
     await register({ maxSize: 2, timeout: '2s' }, 'future/x');
     const ts = Date.now() + 1_000;
     await send('future/x', [
@@ -125,7 +125,7 @@ describe('batchEvents', () => {
     expect(all.length).to.be.within(50, 53);
   });
 
-  it('a re-run has the events of the batch', async () => {
+  it('includes the events of the batch in a re-run', async () => {
     await register({ maxSize: 2, timeout: '60s' }, 'rerun/x');
     await send('rerun/x', [{ data: { n: 1 } }, { data: { n: 2 } }]);
     const { body } = await host.nextCall('f');
@@ -137,7 +137,7 @@ describe('batchEvents', () => {
     expect(again.body.ctx.run_id).to.not.equal(body.ctx.run_id);
   });
 
-  it('the failure event has all events of the batch', async () => {
+  it('includes all events of the batch in the failure event', async () => {
     host.on('f', () => ({
       status: 400,
       body: { name: 'Error', message: 'no' },
@@ -157,7 +157,7 @@ describe('batchEvents', () => {
     expect(body.event.data.event.data.n).to.equal(1);
   });
 
-  it('a registration without the option lets what waits run now; a shorter timeout acts at once', async () => {
+  it('runs waiting events at once after a registration without the option, and applies a shorter timeout at once', async () => {
     await register({ maxSize: 10, timeout: '60s' }, 'deploy/x');
     const [id] = await send('deploy/x', [{ data: { n: 1 } }]);
     await service.stored(id);
@@ -170,7 +170,7 @@ describe('batchEvents', () => {
     expect(numbers((await host.nextCall('f')).body.events)).to.deep.equal([2]);
   });
 
-  it('a paused function still runs for the events that it had accepted', async () => {
+  it('still runs a paused function for the events that it had accepted', async () => {
     await register({ maxSize: 10, timeout: '1s' }, 'paused/x');
     const [id] = await send('paused/x', [{ data: { n: 1 } }]);
     await service.stored(id);
@@ -180,8 +180,8 @@ describe('batchEvents', () => {
   });
 });
 
-describe('batchEvents where workers die', () => {
-  it('two workers of which one is killed in the midst lose no event, double none, and have no batch over maxSize', async () => {
+describe('batchEvents when workers die', () => {
+  it('loses and duplicates no event, and exceeds maxSize in no batch, with two workers of which one is killed', async () => {
     const host = await startAppHost();
     const service = await startService({ processes: 'worker', workers: 2, env: { ...SOON, RUN_CONCURRENCY: '20' } });
     try {

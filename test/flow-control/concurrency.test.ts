@@ -79,7 +79,7 @@ describe('concurrency', () => {
     expect(calls.most.get('')).to.equal(2);
   });
 
-  it('each value of a key has a limit of its own', async () => {
+  it('each value of a key has its own limit', async () => {
     const calls = inFlight('keyed', ({ body }) => body.event.data.customer);
     const concurrency = [{ limit: 1, key: 'event.data.customer' }];
     await host.register(service, [{ id: 'keyed', triggers: [{ event: 'keyed/x' }], concurrency }]);
@@ -93,7 +93,7 @@ describe('concurrency', () => {
     expect([...calls.most.values()]).to.deep.equal([1, 1, 1]);
   });
 
-  it('a call takes all of its limits or none: a key that waits holds no permit of another limit', async () => {
+  it('a call gets the permits of all of its limits or none: a waiting call holds no permit of another limit', async () => {
     const calls = inFlight('both', ({ body }) => body.event.data.customer);
     const concurrency = [{ limit: 2 }, { limit: 1, key: 'event.data.customer' }];
     await host.register(service, [{ id: 'both', triggers: [{ event: 'both/x' }], concurrency }]);
@@ -133,7 +133,7 @@ describe('concurrency', () => {
     await allCompleted('shared-b', 2);
   });
 
-  it('a run that sleeps holds no permit, and waits for one when it goes on', async () => {
+  it('a sleeping run holds no permit, and waits for one when it continues', async () => {
     const stepId = 'sleep'.padEnd(40, '0');
     let calls = 0;
     let most = 0;
@@ -168,7 +168,7 @@ describe('concurrency', () => {
     expect(host.calls('failing')).to.have.length(20);
   });
 
-  it('entries of `fn` count whole runs: one that sleeps keeps its permit', async () => {
+  it('entries of `fn` count whole runs: a sleeping run keeps its permit', async () => {
     const stepId = 'sleep'.padEnd(40, '0');
     const active = new Set<string>();
     let most = 0;
@@ -189,7 +189,7 @@ describe('concurrency', () => {
     expect(most).to.equal(2);
   });
 
-  it('a run that is cancelled while it waits is left out', async () => {
+  it('a run that is cancelled while it waits is skipped', async () => {
     const calls = inFlight('cancelled');
     await host.register(service, [{ id: 'cancelled', triggers: [{ event: 'cancel/x' }], concurrency: 1 }]);
     const ids = await send(numbered('cancel/x', 3));
@@ -201,7 +201,7 @@ describe('concurrency', () => {
     expect(host.calls('cancelled').map((call) => call.body.event.data.n)).to.deep.equal([0, 2]);
   });
 
-  it('a deploy that changes the limit acts on runs that wait', async () => {
+  it('a deploy that changes the limit affects waiting runs', async () => {
     const calls = inFlight('deployed');
     const register = (concurrency?: unknown) =>
       host.register(service, [
@@ -221,7 +221,7 @@ describe('concurrency', () => {
     await allCompleted('deployed', 10);
   });
 
-  it('a worker that is killed gives back its permits, and the limit holds', async () => {
+  it('the permits of a killed worker are released, and the limit holds', async () => {
     const own = await startService({ processes: 'worker', env: SOON, workers: 2 });
     try {
       let open = 0;

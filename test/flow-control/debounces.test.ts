@@ -54,7 +54,7 @@ describe('debounce', () => {
     expect(host.calls('f').length).to.equal(1);
   });
 
-  it('an event with an older `ts` neither wins nor extends', async () => {
+  it('ignores an event with an older `ts`, which does not extend it', async () => {
     await register({ period: '1s' }, 'older/x');
     const ts = Date.now() - 60_000;
     await send('older/x', { data: { n: 2 }, ts });
@@ -73,7 +73,7 @@ describe('debounce', () => {
     expect((await host.nextCall('f')).body.event.data.n).to.equal(2);
   });
 
-  it('each later event extends it, up to the timeout from the first', async () => {
+  it('is extended by each later event, up to the timeout after the first', async () => {
     await register({ period: '1s', timeout: '2s' }, 'extended/x');
     const sentAt = Date.now();
     let n = 0;
@@ -90,21 +90,21 @@ describe('debounce', () => {
     expect(body.event.data.n).to.be.above(1);
   });
 
-  it('has a debounce of its own for each value of the key', async () => {
+  it('is separate for each value of the key', async () => {
     await register({ period: '1s', key: 'event.data.user' }, 'keyed/x');
     await send('keyed/x', ...['a', 'b', 'a', 'b'].map((user, n) => ({ data: { n, user } })));
     const calls = [await host.nextCall('f'), await host.nextCall('f')];
     expect(calls.map(({ body }) => body.event.data.n).sort()).to.deep.equal([2, 3]);
   });
 
-  it('an invocation runs at once', async () => {
+  it('does not delay an invocation', async () => {
     await register({ period: '60s' }, 'invoked/x');
     const { status } = await service.post('/v1/functions/invoked-f/invoke', { data: { n: 7 } });
     expect(status).to.be.below(300);
     expect((await host.nextCall('f')).body.event.data.n).to.equal(7);
   });
 
-  it('a registration with a shorter period, or without the option, acts on what waits', async () => {
+  it('applies a shorter period, or its removal, to waiting events', async () => {
     await register({ period: '60s' }, 'deploy/x');
     await send('deploy/x', { data: { n: 1 } });
     await isIngested('deploy/x', 1);
@@ -117,7 +117,7 @@ describe('debounce', () => {
     expect((await host.nextCall('f')).body.event.data.n).to.equal(2);
   });
 
-  it('two workers of which one is killed in the midst run the latest event of each key, and no event twice', async () => {
+  it('runs the latest event of each key, and no event twice, with two workers of which one is killed', async () => {
     const service = await startService({ processes: 'worker', workers: 2, env: { STALLED_AFTER_SECONDS: '1' } });
     try {
       const EVENTS = 2_000;

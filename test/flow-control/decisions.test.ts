@@ -67,7 +67,7 @@ describe('GET /v1/events/:id/decisions', () => {
       Date.now(),
     );
 
-  it('says of a function that ran which run it was, and stores nothing for it', async () => {
+  it('names the run of a function that ran, and stores nothing for it', async () => {
     const prefix = service.keys.of(ulid()).prefix;
     const before = await findKeys(service.redis, prefix, /decisions:/);
     await register([{ id: 'plain', triggers: [{ event: `${app}/*` }] }]);
@@ -87,7 +87,7 @@ describe('GET /v1/events/:id/decisions', () => {
     expect(await findKeys(service.redis, prefix, /decisions:/)).to.deep.equal(before);
   });
 
-  it('says what a false expression read of the event', async () => {
+  it('shows the values that a false expression read from the event', async () => {
     const expression = 'event.data.total > 10 && event.data["the plan"] == "pro" && !has(event.data.test)';
     await register([
       { id: 'large', triggers: [{ event: `${app}/x`, expression }] },
@@ -120,7 +120,7 @@ describe('GET /v1/events/:id/decisions', () => {
     ]);
   });
 
-  it('says that an expression could not be evaluated: it fails on the event, or it was stopped', async () => {
+  it('says that an expression could not be evaluated because it failed on the event or was stopped', async () => {
     await register([
       { id: 'fails', triggers: [{ event: `${app}/x`, expression: 'event.data.total > 10' }] },
       { id: 'stopped', triggers: [{ event: `${app}/x`, expression: COSTLY }] },
@@ -139,7 +139,7 @@ describe('GET /v1/events/:id/decisions', () => {
     expect([stopped?.outcome, stopped?.reason]).to.deep.equal(['skipped', 'not_evaluated']);
   });
 
-  it('says that a function was paused, also when it runs again', async () => {
+  it('says that a function was paused, even when it has been resumed since', async () => {
     await register([
       { id: 'all', triggers: [{ event: `${app}/*` }] },
       { id: 'some', triggers: [{ event: `${app}/x`, expression: 'event.data.yes' }, { event: `${app}/y` }] },
@@ -173,7 +173,7 @@ describe('GET /v1/events/:id/decisions', () => {
     expect((await decisionOf(await send({}, `${app}/y`), 'new'))?.outcome).to.equal('ran');
   });
 
-  it('says which expression decided when the function has another one since', async () => {
+  it('shows the expression that decided, even when the function has another one since', async () => {
     const triggers = (least: number) => [{ event: `${app}/x`, expression: `event.data.n > ${least}` }];
     await register([{ id: 'f', triggers: triggers(10) }]);
     const id = await send({ n: 5 });
@@ -192,7 +192,7 @@ describe('GET /v1/events/:id/decisions', () => {
     ['debounced', 'merged'],
     ['batched', 'merged'],
   ] satisfies [DecisionReason, string][]) {
-    it(`has what was decided: ${reason}`, async () => {
+    it(`has the decision: ${reason}`, async () => {
       await register([{ id: 'f', triggers: [{ event: `${app}/x`, expression: 'event.data.yes' }] }]);
       const id = await send();
       const runId = ulid();
@@ -204,7 +204,7 @@ describe('GET /v1/events/:id/decisions', () => {
     });
   }
 
-  it('has of a function with a rate limit until when the limit holds, and of an idempotent one the run of the first', async () => {
+  it('says until when a rate limit holds, and names the run of the first event of an idempotent function', async () => {
     await register([
       { id: 'limited', triggers: [{ event: `${app}/x` }], rateLimit: { limit: 1, period: '1h' } },
       { id: 'once', triggers: [{ event: `${app}/x` }], idempotency: 'event.data.order' },
@@ -220,7 +220,7 @@ describe('GET /v1/events/:id/decisions', () => {
     expect(second.get('once')?.run_ids).to.deep.equal(first.get('once')?.run_ids);
   });
 
-  it('a run of the event counts more than a decision about it', async () => {
+  it('prefers a run of the event to a decision about it', async () => {
     await register([{ id: 'f', triggers: [{ event: `${app}/x` }] }]);
     const id = await send();
     await add(id, 'f', { reason: 'debounced' });
@@ -242,7 +242,7 @@ describe('GET /v1/events/:id/decisions', () => {
     expect((await decisionOf(await send({ n: 1 }), 'f'))?.keys_not_evaluated).to.deep.equal([]);
   });
 
-  it('has of an invocation only the function that it invokes', async () => {
+  it('lists only the invoked function for an invocation', async () => {
     await register([
       { id: 'invoked', triggers: [{ event: `${app}/x` }] },
       { id: 'invokes', triggers: [{ event: `${app}/start` }] },
@@ -263,7 +263,7 @@ describe('GET /v1/events/:id/decisions', () => {
     expect([...byStep].map(([name, { outcome }]) => [name, outcome])).to.deep.equal([['invoked', 'ran']]);
   });
 
-  it('has pages by function ID', async () => {
+  it('is paginated by function ID', async () => {
     await register(['a', 'b', 'c'].map((id) => ({ id, triggers: [{ event: `${app}/x`, expression: 'false' }] })));
     const id = await send();
     await decisionsOf(id);
@@ -279,7 +279,7 @@ describe('GET /v1/events/:id/decisions', () => {
     expect([status, body.code]).to.deep.equal([404, 'not_found']);
   });
 
-  it('every function that listens has exactly one outcome, whatever its triggers, pauses and the event', async () => {
+  it('has exactly one outcome for each listening function, for any triggers, pauses and event', async () => {
     const values = [0, 5, 10, 'text', null] as const;
     const trigger = fc.record({ wildcard: fc.boolean(), least: fc.option(fc.constantFrom(0, 5, 10)) });
     const fn = fc.record({ triggers: fc.array(trigger, { minLength: 1, maxLength: 3 }), paused: fc.boolean() });
@@ -322,7 +322,7 @@ describe('GET /v1/events/:id/decisions', () => {
     await fc.assert(property, { numRuns: 25 });
   });
 
-  it('GET /metrics of a worker counts skipped runs by reason', async () => {
+  it('is counted by reason in GET /metrics of a worker', async () => {
     const [worker] = service.workers;
     const skipped = async () => {
       const found = await scrape(`http://127.0.0.1:${worker?.metricsPort}`);

@@ -76,14 +76,14 @@ function keyOf({ payload }: Envelope): number {
   return JSON.parse(payload).data.key;
 }
 
-describe('Held events, whatever is repeated and whoever dies', () => {
+describe('Events in batches and debounces, when jobs repeat and processes die', () => {
   let store: OwnStore;
   before(async () => {
     store = await openStore();
   });
   after(() => store.close());
 
-  it('each event is in exactly one batch of its key, and none has more than maxSize', async () => {
+  it('are in exactly one batch of their key, and no batch exceeds maxSize', async () => {
     const MAX = 4;
     await fc.assert(
       fc.asyncProperty(fc.array(action, { minLength: 5, maxLength: 40 }), async (actions) => {
@@ -106,7 +106,7 @@ describe('Held events, whatever is repeated and whoever dies', () => {
     );
   });
 
-  it('a debounce fires once, with the newest of its events; every other has a decision, and the last event of a key always runs', async () => {
+  it('start one run for each debounce, with its newest event; all others have a decision, and the last event of a key always runs', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(action, { minLength: 5, maxLength: 40 }), async (actions) => {
         const bed = createHoldBed(store, { debounce: { period: '60s', key: 'event.data.key' } });

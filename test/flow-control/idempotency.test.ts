@@ -11,7 +11,7 @@ const DAY_MS = 86_400_000;
 
 describe('An idempotency key', () => {
   itOnSingleRedis(
-    'has one run for each value, whatever jobs are repeated, and each of 10,000 events has a run or a decision',
+    'has one run for each value when jobs repeat, and each of 10,000 events has a run or a decision',
     async () => {
       const scenario = fc.record({
         partitions: fc.constantFrom(1, 4),
@@ -138,7 +138,7 @@ describe('A function with an idempotency key', () => {
     expect(new Set(values().values()).size).to.equal(VALUES);
   });
 
-  it('answers an invocation with the run of the same value', async () => {
+  it('returns the run of the same value to an invocation', async () => {
     service = await startService();
     await host.register(service, [{ id: 'f', triggers: [{ event: 'once/y' }], idempotency: 'event.data.order' }]);
     const invoke = (order: string) =>

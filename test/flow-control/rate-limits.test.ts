@@ -11,57 +11,54 @@ import { ingested, runsOf, sendAll, undecided } from './events.ts';
 const MICROSECONDS = 1_000;
 
 describe('A rate limit', () => {
-  itOnSingleRedis(
-    'admits no run beyond it, whatever jobs are repeated, and each of 10,000 events has a run or a decision',
-    async () => {
-      const scenario = fc.record({
-        limit: fc.integer({ min: 1, max: 150 }),
-        partitions: fc.constantFrom(1, 4),
-        keys: fc.array(fc.integer({ min: 0, max: 5 }), { minLength: 1_000, maxLength: 1_000 }),
-        jobs: fc.integer({ min: 1, max: 20 }),
-        repeats: fc.func(fc.boolean()),
-      });
-      await fc.assert(
-        fc.asyncProperty(scenario, async ({ limit, partitions, keys, jobs, repeats }) => {
-          const processes = await openProcesses(2, partitions);
-          try {
-            const fn = functionWith({ rateLimit: { limit, period: '24h', key: 'event.data.key' } });
-            const candidates = keys.map((key) => candidateOf(fn, { key }));
-            const admitted = new Map<string, Candidate>();
-            const size = Math.ceil(candidates.length / jobs);
-            const work = Array.from({ length: jobs }, async (_, n) => {
-              const job = candidates.slice(n * size, (n + 1) * size);
-              const times = repeats(n) ? 2 : 1;
-              for (let i = 0; i < times; i++) {
-                const process = processes[(n + i) % 2] as (typeof processes)[number];
-                const runs = await process.start(job.map((one) => ({ ...one, ...(i > 0 && { repeated: true }) })));
-                const ids = new Set(runs.map(({ id }) => id));
-                for (const one of job) {
-                  if (ids.has(one.id)) admitted.set(one.id, one);
-                  // What the first try admitted, the second does.
-                  if (i > 0) expect(ids.has(one.id)).to.equal(admitted.has(one.id));
-                }
+  itOnSingleRedis('is never exceeded when jobs repeat, and each of 10,000 events has a run or a decision', async () => {
+    const scenario = fc.record({
+      limit: fc.integer({ min: 1, max: 150 }),
+      partitions: fc.constantFrom(1, 4),
+      keys: fc.array(fc.integer({ min: 0, max: 5 }), { minLength: 1_000, maxLength: 1_000 }),
+      jobs: fc.integer({ min: 1, max: 20 }),
+      repeats: fc.func(fc.boolean()),
+    });
+    await fc.assert(
+      fc.asyncProperty(scenario, async ({ limit, partitions, keys, jobs, repeats }) => {
+        const processes = await openProcesses(2, partitions);
+        try {
+          const fn = functionWith({ rateLimit: { limit, period: '24h', key: 'event.data.key' } });
+          const candidates = keys.map((key) => candidateOf(fn, { key }));
+          const admitted = new Map<string, Candidate>();
+          const size = Math.ceil(candidates.length / jobs);
+          const work = Array.from({ length: jobs }, async (_, n) => {
+            const job = candidates.slice(n * size, (n + 1) * size);
+            const times = repeats(n) ? 2 : 1;
+            for (let i = 0; i < times; i++) {
+              const process = processes[(n + i) % 2] as (typeof processes)[number];
+              const runs = await process.start(job.map((one) => ({ ...one, ...(i > 0 && { repeated: true }) })));
+              const ids = new Set(runs.map(({ id }) => id));
+              for (const one of job) {
+                if (ids.has(one.id)) admitted.set(one.id, one);
+                // What the first try admitted, the second does.
+                if (i > 0) expect(ids.has(one.id)).to.equal(admitted.has(one.id));
               }
-            });
-            await Promise.all(work);
-            const decisions = processes.flatMap((process) => process.decisions);
-            expect(decisions.filter(({ until = 0 }) => until <= Date.now())).to.deep.equal([]);
-            const decided = new Set(decisions.map(({ eventId }) => eventId));
-            for (const { id, event } of candidates) expect(admitted.has(id)).to.equal(!decided.has(event.internalId));
-            for (const [key, some] of Map.groupBy(candidates, ({ event }) => JSON.parse(event.payload).data.key)) {
-              const count = some.filter(({ id }) => admitted.has(id)).length;
-              expect(count, `key ${key}`).to.equal(Math.min(limit, some.length));
             }
-          } finally {
-            await closeProcesses(processes);
+          });
+          await Promise.all(work);
+          const decisions = processes.flatMap((process) => process.decisions);
+          expect(decisions.filter(({ until = 0 }) => until <= Date.now())).to.deep.equal([]);
+          const decided = new Set(decisions.map(({ eventId }) => eventId));
+          for (const { id, event } of candidates) expect(admitted.has(id)).to.equal(!decided.has(event.internalId));
+          for (const [key, some] of Map.groupBy(candidates, ({ event }) => JSON.parse(event.payload).data.key)) {
+            const count = some.filter(({ id }) => admitted.has(id)).length;
+            expect(count, `key ${key}`).to.equal(Math.min(limit, some.length));
           }
-        }),
-        { numRuns: 10 },
-      );
-    },
-  );
+        } finally {
+          await closeProcesses(processes);
+        }
+      }),
+      { numRuns: 10 },
+    );
+  });
 
-  itOnSingleRedis('admits no more than it in any window of its period, and says when the next may be', async () => {
+  itOnSingleRedis('is not exceeded in any window of its period, and says when the next run may start', async () => {
     const processes = await openProcesses(2);
     try {
       const [LIMIT, PERIOD_MS] = [20, 1_000];
@@ -124,7 +121,7 @@ describe('A function with a rate limit', () => {
     await host.close();
   });
 
-  it('runs as often as it may, and no more, for 10,000 events and two workers of which one is killed', async () => {
+  it('runs exactly as often as allowed for 10,000 events, with two workers of which one is killed', async () => {
     service = await startService({ processes: 'worker', workers: 2, env: { STALLED_AFTER_SECONDS: '1' } });
     const [LIMIT, KEYS, EVENTS] = [150, 10, 10_000];
     const rateLimit = { limit: LIMIT, period: '24h', key: 'event.data.key' };
@@ -150,7 +147,7 @@ describe('A function with a rate limit', () => {
     expect([...perKey.values()].map((some) => some.length)).to.deep.equal(Array(KEYS).fill(LIMIT));
   });
 
-  it('fails the step that invokes it once too often, and answers an invocation through the API with the time', async () => {
+  it('fails the step that invokes it once too often, and tells an invocation through the API when the next run may start', async () => {
     service = await startService();
     host.on('limited', () => ({ body: 'done' }));
     host.on('caller', ({ body, number }) => {
@@ -186,7 +183,7 @@ describe('A function with a rate limit', () => {
     ]);
   });
 
-  it('has its new limit from the moment it is registered', async () => {
+  it('uses its new limit from the moment it is registered', async () => {
     service = await startService();
     const register = (limit: number) =>
       host.register(service, [{ id: 'f', triggers: [{ event: 'deploy/x' }], rateLimit: { limit, period: '1h' } }]);

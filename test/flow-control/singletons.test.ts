@@ -88,7 +88,7 @@ describe('A singleton', () => {
     );
   }
 
-  itOnSingleRedis('is held by exactly one of two runs that two processes start at once', async () => {
+  itOnSingleRedis('belongs to exactly one of two runs that two processes start at once', async () => {
     await withProcesses(2, async (one, other) => {
       if (!one || !other) throw new Error('unreachable');
       for (let i = 0; i < 100; i++) {
@@ -106,7 +106,7 @@ describe('A singleton', () => {
   });
 
   itOnSingleRedis(
-    'with the mode cancel creates only the last of several runs that are asked for together',
+    'with the mode cancel creates only the last of several runs that are requested together',
     async () => {
       await withProcesses(1, async (process) => {
         const fn = functionWith({ singleton: { mode: 'cancel' } });
@@ -121,7 +121,7 @@ describe('A singleton', () => {
     },
   );
 
-  itOnSingleRedis('cancels the run before it also when the process died that took over from it', async () => {
+  itOnSingleRedis('cancels the previous run even if the process that replaced it died', async () => {
     await withProcesses(2, async (died, next) => {
       if (!died || !next) throw new Error('unreachable');
       const fn = functionWith({ singleton: { mode: 'cancel' } });
@@ -141,7 +141,7 @@ describe('A singleton', () => {
   });
 
   itOnSingleRedis(
-    'is held by a run that is admitted and not created yet, and given away when nobody has created it for a minute',
+    'belongs to an admitted run before it is created, and is released when nobody creates it for a minute',
     async () => {
       await withProcesses(2, async (died, next) => {
         if (!died || !next) throw new Error('unreachable');
@@ -161,7 +161,7 @@ describe('A singleton', () => {
   );
 
   itOnSingleRedis(
-    'still skips an event that an earlier try of its job skipped, though its key is free now',
+    'still skips an event that an earlier attempt of its job skipped, even if the key is free now',
     async () => {
       await withProcesses(2, async (died, next) => {
         if (!died || !next) throw new Error('unreachable');
@@ -175,7 +175,7 @@ describe('A singleton', () => {
     },
   );
 
-  itOnSingleRedis('is given away by a run that has ended without releasing it', async () => {
+  itOnSingleRedis('is taken from a run that ended without releasing it', async () => {
     await withProcesses(1, async (process) => {
       const fn = functionWith({ singleton: { mode: 'skip' } });
       const [ended, next] = [candidateOf(fn, {}), candidateOf(fn, {})];
@@ -272,7 +272,7 @@ describe('A function that is a singleton', () => {
       () => ({ status: 400, headers: { 'x-service-no-retry': 'true' }, body: { name: 'Error', message: 'no' } }),
     ],
   ] as const) {
-    it(`tells who invokes it which run is active, and runs again when that has ${ending}`, async () => {
+    it(`tells its invoker which run is active, and runs again when that run has ${ending}`, async () => {
       service = await startService();
       const release = Promise.withResolvers<void>();
       host.on('f', async () => {

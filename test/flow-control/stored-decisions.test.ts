@@ -12,7 +12,7 @@ const BYTES_MAX = 60;
 const UNTOLD_BYTES = 24 + 3 * 8;
 const DAY_MS = 86_400_000;
 
-describe('stored decisions', () => {
+describe('Stored decisions', () => {
   let store: OwnStore;
   beforeEach(async () => {
     store = await openStore();
@@ -49,7 +49,7 @@ describe('stored decisions', () => {
     }
   }
 
-  it('have run, time and reason as they were added', async () => {
+  it('keep run, time and reason', async () => {
     const id = ulid();
     const runId = ulid();
     for (const [i, reason] of DECISION_REASONS.entries()) {
@@ -63,7 +63,7 @@ describe('stored decisions', () => {
     expect(await store.decisions.of(ENV, ulid())).to.deep.equal([]);
   });
 
-  it('are stored once however often they are added, and the last one about a function counts', async () => {
+  it('are stored once, however often they are added, and the last one about a function counts', async () => {
     const events = Array.from({ length: 300 }, () => ulid());
     const all = events.flatMap((id, i) =>
       Array.from({ length: i % 20 }, (_, n) => decision(id, { functionId: `fn-${n}`, reason: 'debounced' })),
@@ -101,7 +101,7 @@ describe('stored decisions', () => {
     });
   }
 
-  it('expire with the retention, those about an event of another day too', async () => {
+  it('expire with the retention, including those about an event of another day', async () => {
     const old = ulid(Date.now() - 3 * DAY_MS);
     await store.decisions.add([decision(ulid()), decision(old)], Date.now());
     const keys = await findKeys(store.redis, store.prefix, /decisions:/);
@@ -111,7 +111,7 @@ describe('stored decisions', () => {
     expect((await store.decisions.of(ENV, old)).length).to.equal(1);
   });
 
-  it('about one event take 8 KiB at most', async () => {
+  it('about one event take at most 8 KiB', async () => {
     const id = ulid();
     const many = Array.from({ length: 200 }, (_, n) => decision(id, { functionId: `fn-${n}` }));
     for (let i = 0; i < 10; i++) {

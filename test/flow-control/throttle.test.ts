@@ -29,7 +29,7 @@ describe('throttle', () => {
       .sort((a: number, b: number) => a - b);
   }
 
-  it('limit and burst start at once, then one in each part of the period, in order; none is dropped', async () => {
+  it('starts limit and burst at once, then one run in each part of the period, in order; none is dropped', async () => {
     const own = await startService({ env: { RUN_CONCURRENCY: '1' } });
     try {
       host.on('even', ({ body }) => ({ body: body.event.data.n }));
@@ -48,7 +48,7 @@ describe('throttle', () => {
     }
   });
 
-  it('each value of its key is throttled by itself', async () => {
+  it('throttles each value of its key separately', async () => {
     host.on('each', ({ body }) => ({ body: body.event.data.n }));
     const throttle = { limit: 1, period: '60s', key: 'event.data.customer' };
     await host.register(service, [{ id: 'each', triggers: [{ event: 'each/x' }], throttle }]);
@@ -73,7 +73,7 @@ describe('throttle', () => {
     expect(await starts('steps', 2)).to.have.length(2);
   });
 
-  it('a deploy that raises or removes it acts on runs that wait', async () => {
+  it('affects waiting runs when a deploy raises or removes it', async () => {
     host.on('raised', ({ body }) => ({ body: body.event.data.n }));
     const register = (throttle?: object) =>
       host.register(service, [{ id: 'raised', triggers: [{ event: 'raise/x' }], ...(throttle ? { throttle } : {}) }]);
@@ -86,7 +86,7 @@ describe('throttle', () => {
     await until(() => host.calls('raised').length === 6, { describe: 'all runs start' });
   });
 
-  it('goes on after the worker that would have let the next run start was killed', async () => {
+  it('continues after the worker that would have started the next run was killed', async () => {
     const own = await startService({ processes: 'worker', env: { STALLED_AFTER_SECONDS: '1' } });
     try {
       host.on('orphan', ({ body }) => ({ body: body.event.data.n }));
@@ -119,7 +119,7 @@ describe('priority', () => {
     'with a limit': { concurrency: 1 },
     'without a limit, when workers are busy': {},
   })) {
-    it(`a run is served as if it had been queued so many seconds earlier, ${what}`, async () => {
+    it(`makes a run start as if it had been queued that many seconds earlier, ${what}`, async () => {
       let open: () => void = () => {};
       const isOpen = new Promise<void>((resolve) => {
         open = resolve;

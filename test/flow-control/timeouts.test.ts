@@ -8,7 +8,7 @@ const sleeps = (duration: string) => ({
   body: [{ id: 'a'.repeat(40), op: 'Sleep', name: duration, opts: { duration } }],
 });
 
-describe('timeouts of a function', () => {
+describe('Timeouts of a function', () => {
   let service: Service;
   let host: AppHost;
   before(async () => {
@@ -35,7 +35,7 @@ describe('timeouts of a function', () => {
   }
   const timersOf = (runId: string) => service.redis.keys(`${service.keys.of(runId).prefix}*timers:${runId}-*`);
 
-  it('start cancels a run that has not started within it, and not the one that is being called', async () => {
+  it('cancel a run that has not started within `start`, but not one that is being called', async () => {
     await register('queued', { start: '3s' });
     let answer = () => {};
     host.on('queued', () => new Promise((resolve) => (answer = () => resolve({ body: 'done' }))));
@@ -53,13 +53,13 @@ describe('timeouts of a function', () => {
     expect([...(await timersOf(first)), ...(await timersOf(second))]).to.deep.equal([]);
   });
 
-  it('start counts from the time at which the run is due', async () => {
+  it('count `start` from the time at which the run is due', async () => {
     await register('later', { start: '3s' });
     const runId = await send('later', Date.now() + 4_000);
     expect((await ended(runId)).status).to.equal('Completed');
   });
 
-  it('finish cancels a run that sleeps, and its invoker learns of it', async () => {
+  it('cancel a sleeping run after `finish`, and report it to its invoker', async () => {
     await register('sleeper', { finish: '1s' });
     host.on('sleeper', () => sleeps('1h'));
     host.on('caller', ({ body }) =>
@@ -81,7 +81,7 @@ describe('timeouts of a function', () => {
     expect(await timersOf(body.data[0].run_id)).to.deep.equal([]);
   });
 
-  it('finish does not wait for a call in flight, whose response is ignored', async () => {
+  it('do not wait for a call in flight at `finish`, and ignore its response', async () => {
     await register('slow', { finish: '1s' });
     let answer = () => {};
     host.on('slow', () => new Promise((resolve) => (answer = () => resolve({ body: 'done' }))));
@@ -94,7 +94,7 @@ describe('timeouts of a function', () => {
     expect((await ended(runId)).status).to.equal('Cancelled');
   });
 
-  it('neither concerns a run that starts and ends in time', async () => {
+  it('do not affect a run that starts and ends in time', async () => {
     await register('quick', { start: '3s', finish: '1h' });
     host.on('quick', ({ body }) => (body.ctx.stack.stack.length > 0 ? { body: 'ok' } : sleeps('4s')));
     const runId = await send('quick');
@@ -103,7 +103,7 @@ describe('timeouts of a function', () => {
     await until(async () => (await timersOf(runId)).length === 0, { describe: 'its timers are removed' });
   });
 
-  it('apply to runs that are there when a deploy changes them', async () => {
+  it('apply to existing runs when a deploy changes them', async () => {
     await register('deployed', { finish: '1h' });
     host.on('deployed', () => sleeps('1h'));
     const runId = await send('deployed');
@@ -119,14 +119,14 @@ describe('timeouts of a function', () => {
   });
 });
 
-describe('timeouts when processes die', () => {
+describe('Timeouts when processes die', () => {
   let host: AppHost;
   beforeEach(async () => {
     host = await startAppHost();
   });
   afterEach(() => host.close());
 
-  it('cancel every run once, although one of two workers is killed', async () => {
+  it('cancel every run once, even if one of two workers is killed', async () => {
     const service = await startService({ processes: 'worker', workers: 2, env: { STALLED_AFTER_SECONDS: '1' } });
     try {
       host.on('f', () => sleeps('1h'));
@@ -159,7 +159,7 @@ describe('timeouts when processes die', () => {
     }
   });
 
-  it('a timer that was lost is set again by the reconciler', async () => {
+  it('have their lost timers restored by the reconciler', async () => {
     const service = await startService({ env: { STALLED_AFTER_SECONDS: '0.25' } });
     try {
       host.on('f', () => sleeps('1h'));

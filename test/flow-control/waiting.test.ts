@@ -3,7 +3,7 @@ import { type AppHost, startAppHost } from '../support/app-host.ts';
 import { type Service, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
-describe('why a run does not start', () => {
+describe('The reason why a run does not start', () => {
   let service: Service;
   let host: AppHost;
   let open: () => void;
@@ -39,7 +39,7 @@ describe('why a run does not start', () => {
 
   const get = async (path: string) => (await service.get(path)).body.data;
 
-  it('a run says which limit holds it back, its key, who holds it, and its place in line', async () => {
+  it('names the limit, its key, the runs that hold it, and the position of the run', async () => {
     const concurrency = [{ limit: 1, key: 'event.data.customer' }, { limit: 10 }];
     await host.register(service, [{ id: 'f', triggers: [{ event: 'why/x' }], concurrency }], { appName: 'why' });
     const events = ['a', 'a', 'b', 'a'].map((customer) => ({ name: 'why/x', data: { customer } }));
@@ -74,7 +74,7 @@ describe('why a run does not start', () => {
     await service.waitFor('/v1/functions/why-f/limits', ({ body }) => body.data.waiting === 0);
   });
 
-  it('a throttled run says when it may start at the soonest', async () => {
+  it('says when a throttled run may start at the earliest', async () => {
     const throttle = { limit: 1, period: '1h' };
     await host.register(service, [{ id: 'f', triggers: [{ event: 'soon/x' }], throttle }], { appName: 'soon' });
     const runs = await runsOf(
@@ -88,7 +88,7 @@ describe('why a run does not start', () => {
     expect(third.waiting.limits[0]).to.include({ kind: 'throttle', limit: 1, holds_back: true });
   });
 
-  it('runs of other environments that hold a limit of the account are counted and not named; a branch holds nothing back', async () => {
+  it('counts runs of other environments that hold a limit of the account, without naming them; branches hold nothing back', async () => {
     await service.post('/v1/environments', { name: 'staging' });
     const concurrency = [{ limit: 1, key: '"crm"', scope: 'account' }];
     const functions = [{ id: 'f', triggers: [{ event: 'shared/x' }], concurrency }];
@@ -116,7 +116,7 @@ describe('why a run does not start', () => {
     expect(host.calls('f')).to.have.length(2);
   });
 
-  it('a function without limits has none to show', async () => {
+  it('is absent for a function without limits', async () => {
     await host.register(service, [{ id: 'f', triggers: [{ event: 'none/x' }] }], { appName: 'none' });
     expect(await get('/v1/functions/none-f/limits')).to.deep.equal({ waiting: 0, limits: [], longest_backlogs: [] });
     expect((await service.get('/v1/functions/unknown/limits')).status).to.equal(404);

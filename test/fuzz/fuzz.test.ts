@@ -15,13 +15,13 @@ describe('scripts/fuzz, in short', function () {
     console.log(summary(report).replace(/^/gm, '    '));
   });
 
-  it('answers the corpus and thousands of hostile requests without a crash, a 5xx that is not meant, or a stalled event loop', () => {
+  it('finds no crash, no unintended 5xx and no stalled event loop with the corpus and thousands of hostile requests', () => {
     const found = report.findings.map(findingText);
     expect(found, `${found.join('\n\n')}\n\nAgain: scripts/fuzz --seed ${SEED} --cases ${CASES}\n`).to.be.empty;
     expect(report.cases).to.be.at.least(CASES);
   });
 
-  it('takes the events of another sender meanwhile, and does not grow', () => {
+  it('leaves the service accepting events of another sender, without growing memory', () => {
     // What the other sender waits is measured by scripts/fuzz alone: it takes longer, and a machine with nothing else to do.
     const failures = failuresOf(report);
     expect(failures, failures.join('\n')).to.be.empty;

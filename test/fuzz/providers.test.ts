@@ -27,7 +27,7 @@ interface Input {
   verification?: object;
 }
 
-describe('requests that scripts/fuzz signs', () => {
+describe('Requests that scripts/fuzz signs', () => {
   const inputs = Object.fromEntries(attackedWebhooks()) as unknown as Record<string, Input>;
 
   const verify = (signing: Signing) => {
@@ -73,7 +73,7 @@ describe('requests that scripts/fuzz signs', () => {
       );
     };
 
-    it('are findings: a forged one that is accepted, a genuine one that is not, and a secret', () => {
+    it('are findings: an accepted forgery, a rejected genuine request, a secret', () => {
       expect(check('forged', 200, { ids: ['a'] })).to.include('a forged request');
       expect(check('forged', 401, { code: 'verification_failed' })).to.equal(undefined);
       expect(check('genuine', 401, { code: 'verification_failed' })).to.include('rejected');
@@ -81,7 +81,7 @@ describe('requests that scripts/fuzz signs', () => {
       expect(check('genuine', 200, { ids: [] })).to.equal(undefined);
     });
 
-    it('are findings: an answer without bounds, and a 5xx other than the intended ones', () => {
+    it('are findings: an unbounded response, and an unintended 5xx', () => {
       expect(check('genuine', 200, { text: 'x'.repeat(100_000) })).to.include('bytes');
       expect(check('genuine', 500, { code: 'internal' })).to.include('500');
       expect(check('forged', 503, { code: 'verification_unavailable' })).to.equal(undefined);

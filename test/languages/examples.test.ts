@@ -54,7 +54,7 @@ describe('Example shops', () => {
     }
   };
 
-  it('fulfill a paid order in every language', async () => {
+  it('fulfill a paid order, in every language', async () => {
     const lines = [{ sku: 'tea', quantity: 3 }];
     const placed = await service.post('/e/key', {
       name: 'order/placed',
@@ -80,7 +80,7 @@ describe('Example shops', () => {
     }
   });
 
-  it('retry in every language when the warehouse is busy', async () => {
+  it('retry when the warehouse is busy, in every language', async () => {
     const changed = await service.post('/e/key', { name: 'stock/changed', data: { sku: 'cups', quantity: 4 } });
     const runs = await runsOf(changed.body.ids[0], LANGUAGES.length);
     for (const run of runs.values()) {

@@ -19,7 +19,7 @@ interface Run {
   ended_at: string | null;
 }
 
-describe('flow control of functions in every language', () => {
+describe('Flow control of functions in every language', () => {
   after(removeExamplePrograms);
   for (const language of LANGUAGES) describe(`in ${language.name}`, () => testLanguage(language));
 });
@@ -65,7 +65,7 @@ function testLanguage(language: ExampleLanguage): void {
     );
   });
 
-  it('concurrency is never exceeded, and the next starts when one ends', async () => {
+  it('concurrency is never exceeded, and the next call starts when one ends', async () => {
     const sent = await Promise.all(Array.from({ length: 6 }, () => send('image/uploaded', { url: held.url })));
     for (let left = sent.length; left > 0; left -= 1) {
       await held.waiting(Math.min(2, left));
@@ -87,7 +87,7 @@ function testLanguage(language: ExampleLanguage): void {
     return (await service.get(`/v1/events/${id}/runs`)).body.data;
   }
 
-  it('batchEvents hands a full batch over as events, and an event that does not meet its condition alone', async () => {
+  it('batchEvents passes a full batch as events, and an event that does not match the condition alone', async () => {
     const click = (button: string) => send('page/clicked', { page: '/tea', button });
     const alone = await click('buy');
     const sent = [await click('a'), await click('b'), await click('c')];

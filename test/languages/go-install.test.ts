@@ -10,7 +10,7 @@ const ROOT = resolve(import.meta.dirname, '../..');
 const README = readFileSync(join(ROOT, 'clients/go/README.md'), 'utf8');
 const MODULE = 'github.com/tidegate/tidegate/clients/go';
 
-describe('The Go client in a project outside of this repository', function () {
+describe('The Go client in a project outside this repository', function () {
   this.timeout(600_000);
   let folder: string;
   let project: string;

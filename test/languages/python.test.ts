@@ -75,7 +75,7 @@ describe('The Python client', function () {
     expect(said.trim()).to.equal(`0.1.0 ${join(target, 'tidegate/__init__.py')}`);
   });
 
-  it('installs from the repository alone, as its README says', async () => {
+  it('installs from the repository, as its README says', async () => {
     const command = /"(tidegate @ git\+)https:\/\/[^#"]+(#subdirectory=[^"]+)"/;
     const [, name, folder] = command.exec(readFileSync(join(CLIENT, 'README.md'), 'utf8')) ?? [];
     const target = join(dir, 'from-repository');

@@ -16,7 +16,7 @@ const INSTALL_MS = 900_000;
 /** An example in a page: the file that it shows, and its code. */
 const EXAMPLE = /<!-- (examples\/\S+) -->\n```\w+\n([\s\S]*?)```/g;
 
-describe('the examples of the READMEs', () => {
+describe('The examples of the READMEs', () => {
   let service: Service;
   let host: HostedExample | undefined;
   before(async () => {
@@ -33,7 +33,7 @@ describe('the examples of the READMEs', () => {
 
   for (const { page, first, sends, middleware, flowPage, flow } of LANGUAGES) {
     const files = [first, sends, ...(middleware ? [middleware] : [])];
-    it(`${page} shows ${files.join(' and ')} as they are`, () => {
+    it(`${page} shows ${files.join(' and ')} unchanged`, () => {
       const shown = [...readFileSync(join(ROOT, page), 'utf8').matchAll(EXAMPLE)].map(([, file, code]) => [file, code]);
       expect(shown).to.deep.equal(files.map((file) => [file, readFileSync(join(ROOT, file), 'utf8')]));
     });

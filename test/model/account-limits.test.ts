@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { AppFunction } from '../../src/model/apps/app.ts';
 import { limitsOf } from '../../src/model/flow-control/limits.ts';
 
-describe('limits of the scope "account"', () => {
+describe('Limits of the scope "account"', () => {
   const concurrency = [
     { limit: 1, key: '"crm"', scope: 'account' },
     { limit: 9, key: '"crm"', scope: 'env' },
@@ -15,7 +15,7 @@ describe('limits of the scope "account"', () => {
     return { account: idOf('account'), env: idOf('env') };
   };
 
-  it('are one limit of production and the named environments, and another one of all branches', () => {
+  it('apply once to production and the named environments together, and once to all branches together', () => {
     const [production, staging] = [of('production', false), of('staging', false)];
     const [one, two] = [of('feature/1', true), of('feature/2', true)];
     expect(production.account).to.be.a('string').and.equal(staging.account);

@@ -6,7 +6,7 @@ const namesIn = (...lines: string[]) => [
 ];
 
 describe('Names that containers have for this machine', () => {
-  it('are those of its hosts file that mean it', () => {
+  it('are read from its hosts file', () => {
     const file = [
       '# Added by Docker Desktop',
       '192.168.1.5 host.docker.internal   # this machine',
@@ -17,7 +17,7 @@ describe('Names that containers have for this machine', () => {
     expect(namesIn(...file)).to.have.members(['host.docker.internal', 'gateway.docker.internal']);
   });
 
-  it('are not another machine too, and no other names', () => {
+  it('exclude names that also mean another machine', () => {
     expect(namesIn('127.0.0.1 host.docker.internal', '10.0.0.1 host.docker.internal')).to.deep.equal([]);
     expect(namesIn('127.0.0.1 shop.example.com evil.docker.internal', '', 'host.docker.internal')).to.deep.equal([]);
   });

@@ -22,7 +22,7 @@ describe('The response of an endpoint', () => {
     });
   }
 
-  it('keeps the headers that cannot harm the origin of the service', () => {
+  it('keeps only headers that cannot harm the origin of the service', () => {
     const kept = { 'content-type': 'text/plain', location: 'https://shop.example.com/', 'x-total': '3' };
     const dropped = {
       'Set-Cookie': 'session=1',
@@ -50,7 +50,7 @@ describe('The response of an endpoint', () => {
     expect(Object.keys(resultOf({ status: 200, headers: many }).response?.headers ?? {})).to.have.length(50);
   });
 
-  it('is nothing else that a handler reports', () => {
+  it('is read from nothing else that a handler reports', () => {
     for (const other of [null, 5, 'text', [200], {}, { status: '200' }, { status: 99 }, { status: 200, body: {} }]) {
       expect(resultOf(other)).to.deep.equal({ output: JSON.stringify(other) });
     }

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type Environment, isStill } from '../../src/model/environment.ts';
 
-describe('the environment that a request has proven its right to', () => {
+describe('The environment that a request is authorized for', () => {
   const branch: Environment = { name: 'x', kind: 'branch', createdAt: 1 };
   const named: Environment = { name: 'x', kind: 'named', createdAt: 1 };
   for (const [title, proven, present, expected] of [

@@ -74,16 +74,16 @@ const STACKS: [title: string, stack: string, libraries: (string | undefined)[], 
 
 const error = (message: string, stack?: string) => ({ name: 'Error', message, ...(stack !== undefined && { stack }) });
 
-describe('stack traces', () => {
+describe('Stack traces', () => {
   for (const [title, stack, libraries, own] of STACKS) {
-    it(`of ${title}: tell the frames of libraries from those of the app`, () => {
+    it(`of ${title} distinguish frames of libraries from those of the app`, () => {
       const parsed = parseStack(stack);
       expect(parsed.frames.map(({ library }) => library)).to.deep.equal(libraries);
       expect(ownFrameOf(parsed)).to.include(own);
     });
   }
 
-  it('any text is read without an error, and no frame of it is empty', () => {
+  it('are read from any text without an error, and have no empty frame', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), linesOf(NODE, DENO, BUN, PYTHON, GO)), (text) => {
         const { frames } = parseStack(text);
@@ -94,7 +94,7 @@ describe('stack traces', () => {
   });
 });
 
-describe('fingerprints of errors', () => {
+describe('Fingerprints of errors', () => {
   for (const [message, normalized] of MESSAGES) {
     it(`leave out what differs between runs: ${message}`, () => {
       expect(normalizedMessage(message)).to.equal(normalized);
@@ -128,7 +128,7 @@ describe('fingerprints of errors', () => {
     );
   });
 
-  it('are bounded and total: any error has one, within a bounded time', () => {
+  it('exist for any error, with a bounded length and computed in bounded time', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), fc.string(), (name, message, stack) => {
         expect(fingerprintOf('f', name, { name, message, stack })).to.match(FINGERPRINT_PATTERN);
@@ -162,7 +162,7 @@ describe('fingerprints of errors', () => {
   });
 });
 
-describe('the failing step of a run', () => {
+describe('The failed step of a run', () => {
   const failed = (stepId: string | undefined, message: string, name?: string) => ({
     status: 'Failed' as const,
     error: error(message),
@@ -177,7 +177,7 @@ describe('the failing step of a run', () => {
     expect(failingStepOf(history, wrapped)).to.deep.equal({ id: 'b', name: 'charge' });
   });
 
-  it('has the name that another entry of the step has; none, if the function itself failed', () => {
+  it('has the name from another entry of the step; there is none if the function itself failed', () => {
     const history = [failed('a', 'no', 'charge'), failed('a', 'again'), failed(undefined, 'again')];
     expect(failingStepOf(history, error('again'))).to.deep.equal({ id: 'a', name: 'charge' });
     expect(failingStepOf([failed(undefined, 'no')], error('no'))).to.equal(undefined);
@@ -200,7 +200,7 @@ describe('The error of a call that a failed step ends', () => {
     expect(isStepError({ name: 'Error', message: 'order failed', cause }, memos)).to.equal(true);
   });
 
-  it('is no error of the function itself, nor of an event that a wait got', () => {
+  it('is neither an error of the function itself nor of an event that a wait received', () => {
     expect(isStepError({ name: 'Error', message: 'order failed' }, memos)).to.equal(false);
     expect(isStepError(undefined, memos)).to.equal(false);
     const event = { name: 'card/refused', data: {}, error: { message: 'card refused' } };

@@ -30,7 +30,7 @@ const CASES: [schema: z.ZodType, given: unknown, text: string][] = [
   [z.string().refine((text) => text === 'a', 'expected the letter a'), 'b', 'expected the letter a'],
 ];
 
-describe('the error of an invalid value', () => {
+describe('The error for an invalid value', () => {
   for (const [schema, given, text] of CASES) {
     it(`says what was expected instead of ${JSON.stringify(given)}: ${text}`, () => {
       const { error } = schema.safeParse(given, { error: expected });

@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import { exposureWarnings } from '../../src/model/network/exposure.ts';
 
-describe('the warnings of open ports', () => {
+describe('The warnings about open ports', () => {
   const open = { dev: false, isHostSet: false, trustProxy: 1, metricsPort: 9464, metricsToken: undefined };
 
-  it('name PORT behind a proxy, and METRICS_PORT without a token, where HOST is not set', () => {
+  it('name PORT behind a proxy, and METRICS_PORT without a token, if HOST is not set', () => {
     const [port, metrics, ...others] = exposureWarnings(open);
     expect(port).to.include('TRUST_PROXY is 1').and.include('HOST=127.0.0.1');
     expect(metrics).to.include('METRICS_PORT').and.include('METRICS_TOKEN');
@@ -14,7 +14,7 @@ describe('the warnings of open ports', () => {
     expect(exposureWarnings({ ...open, metricsPort: undefined })).to.deep.equal([port]);
   });
 
-  it('are silent where HOST is set, whatever to, and in dev mode', () => {
+  it('are absent if HOST has any value, and in dev mode', () => {
     expect(exposureWarnings({ ...open, isHostSet: true })).to.deep.equal([]);
     expect(exposureWarnings({ ...open, dev: true })).to.deep.equal([]);
   });

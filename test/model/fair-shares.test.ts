@@ -91,7 +91,7 @@ describe('AdaptiveLimit', () => {
     });
   }
 
-  it('keeps a tenth for an app whose functions all fail, and everything if a few fail', () => {
+  it('leaves a tenth to an app whose functions all fail, and everything if only a few fail', () => {
     for (let n = 0; n < 100; n++) {
       calls(1, 500);
       calls(4, 200);
@@ -129,7 +129,7 @@ describe('Deferred calls', () => {
   const a = owner('production', 'a');
   const b = owner('production', 'b');
 
-  it('return one after the other', () => {
+  it('return one after another', () => {
     const deferred = new DeferredCalls();
     const due = Array.from({ length: 1_000 }, (_, n) => deferred.defer(a, `job-${n}`, 0) as number);
     expect(due[0]).to.equal(1_000);
@@ -143,7 +143,7 @@ describe('Deferred calls', () => {
     expect(Math.max(...due)).to.be.at.most(300_000);
   });
 
-  it('return when their app has capacity, or else calls of another app', () => {
+  it('return when their app has capacity; otherwise calls of another app return', () => {
     const deferred = new DeferredCalls();
     for (const id of ['a1', 'a2', 'a3']) deferred.defer(a, id, 0);
     deferred.defer(b, 'b1', 0);
@@ -153,7 +153,7 @@ describe('Deferred calls', () => {
     expect(deferred.count).to.equal(1);
   });
 
-  it('are forgotten when they have returned by themselves', () => {
+  it('are forgotten when they return by themselves', () => {
     const deferred = new DeferredCalls();
     deferred.defer(a, 'a1', 0);
     expect(deferred.takeReady(a, () => 5, 60_000)).to.deep.equal([]);

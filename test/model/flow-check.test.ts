@@ -124,12 +124,12 @@ function problemOf(config: object, more = {}): string | undefined {
 
 describe('The check of flow control at a registration', () => {
   for (const [field, cases] of Object.entries(INVALID)) {
-    it(`names what is wrong with ${field}, what was given and what is allowed`, () => {
+    it(`names the problem of ${field}, the given value and what is allowed`, () => {
       for (const [config, problem] of cases) expectStart(problemOf(config), problem);
     });
   }
 
-  it('names every expression that is not valid CEL, too large, or no string', () => {
+  it('names every expression that is not valid CEL, too large, or not a string', () => {
     for (const [field, of] of EXPRESSIONS) {
       expect(problemOf(of('event.data.tenant')), field).to.equal(undefined);
       expectStart(
@@ -143,7 +143,7 @@ describe('The check of flow control at a registration', () => {
     }
   });
 
-  it('refuses batches together with what is about one event', () => {
+  it('rejects batches together with options that apply to a single event', () => {
     const batchEvents = { maxSize: 2, timeout: '1s' };
     const others = {
       rateLimit: limits,
@@ -173,7 +173,7 @@ describe('The check of flow control at a registration', () => {
     expect(problemOf(of(1_001), { batchSize: 1_000 })).to.include('from 2 to 1,000 (BATCH_SIZE_MAX)');
   });
 
-  it('accepts the ends of every range', () => {
+  it('accepts the bounds of every range', () => {
     const most = Number.MAX_SAFE_INTEGER;
     for (const config of [
       { concurrency: most },
@@ -191,7 +191,7 @@ describe('The check of flow control at a registration', () => {
     }
   });
 
-  it('does not trip over nested or strange values', () => {
+  it('handles nested and unusual values', () => {
     let nested: unknown = 'x';
     for (let depth = 0; depth < 20_000; depth++) nested = [nested];
     expect(problemOf({ concurrency: nested })).to.include('field "concurrency.0": got an array');

@@ -31,7 +31,7 @@ describe('Flow control of a registered function', () => {
     expect(read({ batchEvents })).to.deep.equal({ ...NONE, batch });
   });
 
-  it('has a concurrency in any of its forms', () => {
+  it('accepts concurrency in any of its forms', () => {
     const step = (...stepConcurrency: object[]) => ({ ...NONE, stepConcurrency });
     expect(read({ concurrency: 5 })).to.deep.equal(step({ limit: 5, scope: 'fn' }));
     expect(read({ concurrency: { limit: 5, key: KEY } })).to.deep.equal(step({ limit: 5, scope: 'fn', key: KEY }));
@@ -50,7 +50,7 @@ describe('Flow control of a registered function', () => {
     });
   });
 
-  it('has none in fields that are null, empty or zero, as SDKs send them', () => {
+  it('ignores fields that are null, empty or zero, as SDKs send them', () => {
     const absent = {
       concurrency: [{ limit: 0, key: KEY, scope: 'env' }],
       throttle: null,
@@ -84,7 +84,7 @@ describe('Flow control of a registered function', () => {
     });
   });
 
-  it('of an earlier registration acts as far as it is valid, and the rest is a problem', () => {
+  it('of an earlier registration applies as far as it is valid, and the rest is a problem', () => {
     const config = {
       throttle: { limit: -1, period: '1m' },
       rateLimit: { limit: 2, period: '1m' },

@@ -34,18 +34,18 @@ describe('Percentiles of durations', () => {
   };
   const recent = (values: readonly number[], at = 50) => values.map((ms) => ({ at, ms }));
 
-  it('are exact of fewer than 20', () => {
+  it('are exact for fewer than 20 values', () => {
     expect(percentiles(all([27_100]), recent([27_100]), 0, 100)).to.deep.equal([27_100, 27_100, 27_100]);
     const values = Array.from({ length: 19 }, (_, i) => (19 - i) * 10);
     expect(percentiles(all(values), recent(values), 0, 100)).to.deep.equal([100, 190, 190]);
   });
 
-  it('are those of the time range, whatever else was measured lately', () => {
+  it('cover only the time range, whatever else was measured recently', () => {
     const others = [...recent([1, 2], 100), ...recent([3], 49)];
     expect(percentiles(all([500, 700]), [...others, ...recent([700, 500])], 50, 100)).to.deep.equal([500, 700, 700]);
   });
 
-  it('are estimates of 20, and where single durations are missing', () => {
+  it('are estimates for 20 values or more, and if single durations are missing', () => {
     const values = Array.from({ length: 20 }, () => 1_000);
     for (const known of [recent(values.slice(1)), []]) {
       const [p50] = percentiles(all(values), known, 0, 100) ?? [0];

@@ -63,7 +63,7 @@ describe('Internal IDs', () => {
     ['several partitions', 0, '01KAZ8Q4M3YR23T6Z1RFWV5XA5', '01KAZ8Q4M3SYSTEMZ1MQ2AWP1K'],
     ['several partitions later', timeOf(PARENT) + 1, '01KAZ8Q4M3YR23T6KXRFWV5XA5', '01KAZ8Q4M3SYSTEMW7MQ2AWP1K'],
   ] as const) {
-    it(`derived in an installation that has ${installation} are the same in every version`, () => {
+    it(`derived in an installation with ${installation} are the same in every version`, () => {
       const ids = new PartitionedIds();
       ids.follow({ partitionedSince: since });
       expect([ids.derived(PARENT, 'run', 'f'), ids.derivedEvent(PARENT, 'failed')]).to.deep.equal([run, ownEvent]);

@@ -12,7 +12,7 @@ describe('MemoryTrend', () => {
     return trend;
   };
 
-  it('says how long memory lasts at its growth', () => {
+  it('estimates how long memory will last at its present growth', () => {
     const trend = trendOf(60, (second) => 100 * MIB + second * MIB);
     expect(trend.msUntil(260 * MIB)).to.be.closeTo(100 * SECOND, 1);
   });
@@ -23,14 +23,14 @@ describe('MemoryTrend', () => {
     expect(trend.msUntil(405 * MIB)).to.be.within(80 * SECOND, 125 * SECOND);
   });
 
-  it('says nothing of memory that does not grow, and nothing too early', () => {
+  it('makes no estimate for memory that does not grow, nor too early', () => {
     expect(new MemoryTrend().msUntil(MIB)).to.equal(undefined);
     expect(trendOf(10, (second) => second * MIB).msUntil(100 * MIB)).to.equal(undefined);
     expect(trendOf(60, () => MIB).msUntil(2 * MIB)).to.equal(undefined);
     expect(trendOf(60, (second) => (100 - second) * MIB).msUntil(200 * MIB)).to.equal(undefined);
   });
 
-  it('says 0 of memory that is in use', () => {
+  it('estimates 0 for memory that is used up', () => {
     expect(trendOf(60, () => 2 * MIB).msUntil(MIB)).to.equal(0);
   });
 });

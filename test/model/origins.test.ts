@@ -3,7 +3,7 @@ import { isAllowedOrigin, originPatternSchema, proposedPattern } from '../../src
 
 const read = (text: string) => originPatternSchema.safeParse(text).data;
 
-describe('origins of apps', () => {
+describe('Origins of apps', () => {
   it('are written as origins, or as patterns with one * in a label before the domain', () => {
     for (const [given, expected] of [
       ['https://Shop.example.com/', 'https://shop.example.com'],
@@ -19,7 +19,7 @@ describe('origins of apps', () => {
     }
   });
 
-  it('are refused where a * would reach a domain of somebody else, or where they are more than an origin', () => {
+  it("are rejected if a * would match somebody else's domain, or if they are more than an origin", () => {
     for (const given of [
       ...['*', 'https://*', 'https://*.app', 'https://*.example.app:x', 'https://shop.*.app', 'https://shop.example.*'],
       ...['https://a**.shop.example.app', 'https://a*b*.shop.example.app', 'https://shop-*.x.example.app/api'],
@@ -71,7 +71,7 @@ describe('origins of apps', () => {
     }
   });
 
-  it('get a pattern proposed where only the middle of a label changes', () => {
+  it('get a proposed pattern if only the middle of a label changes', () => {
     const propose = proposedPattern;
     expect(propose('https://shop-1a2b-acme.example.app', 'https://shop-9z8y-acme.example.app')).to.equal(
       'https://shop-*-acme.example.app',

@@ -33,7 +33,7 @@ const grown = fc
   });
 
 describe('A layout of partitions', () => {
-  it('only grows, also when the clocks of those who raise it are behind, and each version is announced', () => {
+  it('only grows, even if the clock of the process that raises it is slow, and each version is announced', () => {
     fc.assert(
       fc.property(grown, (layout) => {
         for (const [i, { count, since }] of layout.versions.entries()) {
@@ -62,7 +62,7 @@ describe('A layout of partitions', () => {
     );
   });
 
-  it('has a home for each name, among which every earlier and every announced one is found', () => {
+  it('has a home for each name, and finds every earlier and every announced one', () => {
     fc.assert(
       fc.property(grown, fc.string(), fc.nat(5 * DAY_MS), fc.nat(5 * DAY_MS), (layout, text, a, b) => {
         const stored = layout.homeOf(text, NOW + a);
@@ -74,7 +74,7 @@ describe('A layout of partitions', () => {
     );
   });
 
-  it('lets two processes claim an ID in the same partition first, though they receive it up to a day apart and their clocks differ', () => {
+  it('lets two processes claim an ID in the same partition first, even if they receive it up to a day apart and their clocks differ', () => {
     fc.assert(
       fc.property(
         grown,
@@ -139,7 +139,7 @@ describe('Assignment of partitions to workers', () => {
     );
   });
 
-  it('moves few partitions when a worker comes', () => {
+  it('moves few partitions when a worker joins', () => {
     let moved = 0;
     const ROUNDS = 100;
     fc.assert(

@@ -22,7 +22,7 @@ describe('Thresholds of the store', () => {
     expect(resources({ usedBytes: undefined })).to.deep.equal([]);
   });
 
-  it('are disabled by 0', () => {
+  it('are disabled if they are 0', () => {
     const none = { memoryPercent: 0, ingestJobs: 0, runJobs: 0 };
     expect(resources({ usedBytes: 1_000, ingestJobs: 1e9, runJobs: 1e9 }, none)).to.deep.equal([]);
   });

@@ -37,7 +37,7 @@ describe('Ticks of a schedule', () => {
     });
   }
 
-  it('a schedule of six fields has seconds first, and one with an interval ticks at its multiples', () => {
+  it('has six fields with seconds first, and an interval ticks at its multiples', () => {
     expect(chain('*/20 * * * * *', '2026-11-20T12:00:01Z', 3)).to.deep.equal([
       '2026-11-20T12:00:20.000Z',
       '2026-11-20T12:00:40.000Z',
@@ -47,14 +47,14 @@ describe('Ticks of a schedule', () => {
     expect(iso(lastTick('@every 90m', at('2026-11-20T13:30:00Z')))).to.equal('2026-11-20T13:30:00.000Z');
   });
 
-  it('a nightly schedule whose time the clocks skip ticks once, an hour later', () => {
+  it('come once, an hour later, for a nightly schedule whose time is skipped by the clock change', () => {
     const cron = 'TZ=Europe/Berlin 30 2 * * *';
     const ticks = ['2027-03-27T01:30Z', '2027-03-28T01:30Z', '2027-03-29T00:30Z'];
     expect(chain(cron, '2027-03-26T12:00:00Z', 3)).to.deep.equal(ticks);
     expect(iso(lastTick(cron, at('2027-03-28T12:00:00Z')))).to.equal('2027-03-28T01:30:00.000Z');
   });
 
-  it('a nightly schedule whose time the clocks repeat ticks once, the first time, whenever it is asked', () => {
+  it('come once, at the first time, for a nightly schedule whose time is repeated by the clock change', () => {
     const cron = 'TZ=Europe/Berlin 30 2 * * *';
     const ticks = ['2026-10-24T00:30Z', '2026-10-25T00:30Z', '2026-10-26T01:30Z'];
     expect(chain(cron, '2026-10-23T12:00:00Z', 3)).to.deep.equal(ticks);
@@ -64,12 +64,12 @@ describe('Ticks of a schedule', () => {
     expect(iso(lastTick(cron, at('2026-10-25T12:00:00Z')))).to.equal('2026-10-25T00:30:00.000Z');
   });
 
-  it('a schedule of every hour ticks in both of the repeated hours', () => {
+  it('come in both repeated hours for an hourly schedule', () => {
     const ticks = ['2026-10-25T00:00Z', '2026-10-25T01:00Z', '2026-10-25T02:00Z'];
     expect(chain('TZ=Europe/Berlin 0 * * * *', '2026-10-24T23:30:00Z', 3)).to.deep.equal(ticks);
   });
 
-  it('the answer is the same whatever was asked before', () => {
+  it('do not depend on what was computed before', () => {
     for (const cron of ['TZ=America/New_York */15 1-3 * * *', 'TZ=Australia/Lord_Howe 45 1 * * *', '0 0 29 2 *']) {
       for (const day of ['2026-11-01', '2027-03-14', '2026-04-04', '2026-10-03', '2028-02-28']) {
         const ticks: number[] = [];
@@ -87,7 +87,7 @@ describe('Ticks of a schedule', () => {
     }
   });
 
-  it('a date that does not exist and a text that is no schedule never tick', () => {
+  it('do not exist for an impossible date or an invalid schedule', () => {
     for (const cron of ['0 0 31 2 *', 'every day', '@every nonsense', '61 * * * *']) {
       expect(nextTick(cron, 0), cron).to.equal(undefined);
     }
@@ -105,19 +105,19 @@ describe('Missed ticks', () => {
   };
   const run = (cron: string, lateMs: number, isRepeated = false) => late(cron, lateMs, { isRepeated })[0];
 
-  it('a tick that is on time or some seconds late runs, with those since', () => {
+  it('run if they are on time or some seconds late, together with later ones', () => {
     expect(run('* * * * *', 3)).to.deep.equal([0]);
     expect(run('* * * * * *', 3_500)).to.deep.equal([0, 1, 2, 3]);
   });
 
-  it('of those that are missed for longer, only the last runs', () => {
+  it('run only the last if they are missed for longer', () => {
     expect(run('* * * * *', 45_000)).to.deep.equal([0]);
     expect(run('* * * * *', 200_000)).to.deep.equal([180]);
     expect(run('* * * * * *', 11_500)).to.deep.equal([11]);
     expect(run('0 12 * * *', 3 * 86_400_000 + 1)).to.deep.equal([3 * 86_400]);
   });
 
-  it('those that a dead worker may have begun with run too, for ten minutes', () => {
+  it('also run for ten minutes if a dead worker may have begun them', () => {
     expect(run('* * * * *', 45_000, true)).to.deep.equal([0]);
     expect(run('* * * * *', 90_000, true)).to.deep.equal([0, 60]);
     expect(run('*/2 * * * * *', 11_500, true)).to.deep.equal([0, 2, 4, 6, 8, 10]);
@@ -125,7 +125,7 @@ describe('Missed ticks', () => {
     expect(run('* * * * *', 660_000, true)).to.deep.equal([660]);
   });
 
-  it('those that do not run are told: the first, the last, and how many', () => {
+  it('are reported if they do not run: the first, the last, and their number', () => {
     expect(late('* * * * *', 3)[1]).to.equal(undefined);
     expect(late('* * * * *', 45_000)[1]).to.equal(undefined);
     expect(late('* * * * *', 200_000)[1]).to.deep.equal([0, 120, 3]);
@@ -136,7 +136,7 @@ describe('Missed ticks', () => {
     expect(late('* * * * * *', 3_600_000)[1]).to.deep.equal([0, 3_599, undefined]);
   });
 
-  it('all of them run where the trigger asks for it, up to the last 1,000', () => {
+  it('all run, up to the last 1,000, if the trigger asks for it', () => {
     const all = { catchUp: 'all' as const };
     const seconds = (count: number, from = 0) => Array.from({ length: count }, (_, i) => from + i);
     expect(late('* * * * *', 200_000, all)).to.deep.equal([[0, 60, 120, 180], undefined]);
@@ -154,7 +154,7 @@ describe('Missed ticks', () => {
     );
   });
 
-  it('of schedules that tick at the same time the first one counts, whichever timer comes first', () => {
+  it('belong to the first of several schedules that tick at the same time, whichever timer fires first', () => {
     const triggers = [
       { event: 'x' },
       { cron: '0 12 * * *' },
@@ -168,7 +168,7 @@ describe('Missed ticks', () => {
     expect(ticking(due + 1_000)).to.equal(undefined);
   });
 
-  it('jitter is the same for the same run, and less than what the trigger says', () => {
+  it('have the same jitter for the same run, below the maximum of the trigger', () => {
     const trigger = { cron: '* * * * *', jitter: '30s' };
     const all = Array.from({ length: 1_000 }, (_, i) => jitterMs(`01JD${i}`, trigger));
     expect(Math.min(...all)).to.be.within(0, 200);

@@ -11,7 +11,7 @@ describe('Sealer', () => {
     expect([one, two].map((sealed) => sealer.open(sealed, 'here'))).to.deep.equal(['ключ', 'ключ']);
   });
 
-  it('rejects another location, changed text, and another secret', () => {
+  it('rejects another location, a changed text, and another secret', () => {
     const sealed = new Sealer(NEW, undefined).seal('key', 'here');
     // In the middle: the last base64 character can have unused bits.
     const middle = Math.floor(sealed.length / 2);

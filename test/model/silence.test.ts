@@ -64,7 +64,7 @@ const every = (ms: number, days: number) =>
 const RUNS = { numRuns: 30, seed: 18 };
 const seeds = fc.integer({ min: 1, max: 2 ** 31 - 1 });
 
-describe('silence of webhooks', () => {
+describe('Silence of webhooks', () => {
   it('a webhook with a request each minute is silent after an hour without one', () => {
     const times = every(60_000, 10);
     expect(silenceOf(historyOf(times))?.from).to.equal((times.at(-1) as number) + HOUR);
@@ -77,18 +77,18 @@ describe('silence of webhooks', () => {
     expect(requestsPerHour).to.be.closeTo(1, 0.02);
   });
 
-  it('a webhook is never silent with fewer than 20 requests in the week before, or when less than a day of it is known', () => {
+  it('a webhook is never silent with fewer than 20 requests in the week before, or with less than a day of history', () => {
     expect(silenceOf(historyOf(every(DAY / 2, 30)))).to.equal(undefined);
     expect(silenceOf(historyOf(every(60_000, 1)))).to.equal(undefined);
     expect(silenceOf({ hours: [], lastAt: START })).to.equal(undefined);
   });
 
-  it('in its first week, a webhook is silent after three days, since its weekend may be still to come', () => {
+  it('a webhook in its first week is silent after three days, since its weekend may still come', () => {
     const times = every(60_000, 3);
     expect(silenceOf(historyOf(times))?.from).to.equal((times.at(-1) as number) + 3 * DAY);
   });
 
-  it('the end of office traffic is seen after twice its weekend', () => {
+  it('the end of office traffic is detected after twice its weekend', () => {
     const office = (weekday: number, hour: number) => (weekday < 5 && hour >= 8 && hour < 18 ? 60 : 0);
     const times = trafficOf(16, office, 7).filter((at) => at < START + 15 * DAY + 12 * HOUR);
     const lastAt = times.at(-1) as number;

@@ -19,7 +19,7 @@ const fn = (triggers: Trigger[], more: Partial<AppFunction> = {}): AppFunction =
 const event = (n: number): Trigger[] => [{ event: `shop/${n}` }];
 
 describe('The history of triggers', () => {
-  it('has what a function listened to before each change, and nothing for what is the same', () => {
+  it('has what a function listened to before each change, and nothing for unchanged triggers', () => {
     let history: PastTriggers[] = [];
     const versions = [
       undefined,

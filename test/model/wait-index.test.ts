@@ -47,7 +47,7 @@ const expressions = fc.letrec<{ one: string }>((tie) => ({
 })).one;
 
 describe('The index of waits', () => {
-  it('finds every wait that an event meets, with missing fields too', () => {
+  it('finds every wait that an event matches, even with missing fields', () => {
     let met = 0;
     let indexed = 0;
     fc.assert(

@@ -60,7 +60,7 @@ describe('Copies of keys', () => {
     };
   };
 
-  it('are the same by content, with their TTLs, whether they are small or large', async () => {
+  it('are equal in content and TTL, whether small or large', async () => {
     for (const [count, bytes] of [
       [3, 10],
       [1_500, 4_000],
@@ -84,7 +84,7 @@ describe('Copies of keys', () => {
     expect(await differing()).to.deep.equal({ found: [], same: 7, sampled: 7 });
   });
 
-  it('that lack something, have something else, or a TTL that the source has not, are found', async () => {
+  it('are reported if they lack something, have something else, or have a TTL that the source does not have', async () => {
     await fill(3, 10);
     for await (const some of scan(source, 'p')) await new Copier(source, target, map).copy(some);
     await target.del('p:session:a');
@@ -102,7 +102,7 @@ describe('Copies of keys', () => {
     ]);
   });
 
-  it('have the names that the cluster has for them', () => {
+  it('have the names that the cluster uses', () => {
     const layout = keyspace({ prefix: 'p', cluster: true });
     const renames = new KeyMap(keys, layout);
     const [installation, first] = [installationTag('p'), partitionTag('p', 0)];
@@ -127,7 +127,7 @@ describe('Copies of keys', () => {
     expect(renames.renamedLocation('["p:signals:e:s","",""]')).to.equal(`["{${first}}:signals:e:s","",""]`);
   });
 
-  it('are of a partition or of the installation by their first word alone', () => {
+  it('belong to a partition or to the installation by their first word alone', () => {
     const {
       of: _of,
       partition,

@@ -132,7 +132,7 @@ describe('A move from one Redis to a cluster', function () {
       await Promise.all(LISTS.map(async (path) => [path, withoutUse((await service.get(`/v1/${path}`)).body)])),
     );
 
-  it('goes on with everything where it was', async () => {
+  it('continues with everything where it was', async () => {
     const before = await start(onSource());
     const functions = [...Object.keys(HANDLERS), 'later'].map((id) => ({
       id,
@@ -264,7 +264,7 @@ describe('A move from one Redis to a cluster', function () {
     await web.stop();
   });
 
-  it('refuses what a process that was overlooked would accept, and can be undone', async () => {
+  it('rejects what an overlooked process would accept, and can be undone', async () => {
     const own = await startOwnRedis();
     const redis = new Redis(own.url);
     const env = { MOVE_FROM_REDIS_URL: own.url, KEY_PREFIX: 'undone' };

@@ -163,7 +163,7 @@ for (const mode of ['dev mode', 'production'] as const) {
       ['all-buffered', 0],
       ['by-interval', 1],
     ] as const) {
-      it(`stores steps that it has buffered (${fn})`, async () => {
+      it(`stores buffered steps (${fn})`, async () => {
         const outcome = await outcomeOf(fn);
         expect([outcome.entries, Math.min(outcome.checkpoints, 1)]).to.deep.equal([1, checkpoints]);
         const { history } = (await service.get(`/v1/runs/${outcome.run.run_id}`)).body.data;
@@ -177,12 +177,12 @@ for (const mode of ['dev mode', 'production'] as const) {
       expect([output, entries, checkpoints]).to.deep.equal([['a', 'b', 'c'], 4, 0]);
     });
 
-    it('ends the call for a sleep, and goes on with checkpoints after it', async () => {
+    it('ends the call for a sleep, and continues with checkpoints after it', async () => {
       const { output, entries, checkpoints } = await outcomeOf('sleeps');
       expect([output, entries, checkpoints]).to.deep.equal([['a', 'b', 'c', 'd'], 2, 4]);
     });
 
-    it('goes on with checkpoints after parallel steps', async () => {
+    it('continues with checkpoints after parallel steps', async () => {
       const { output, checkpoints } = await outcomeOf('branches');
       expect(output).to.deep.equal(['a', 'b', 'one', 'two', 'c', 'd']);
       expect(checkpoints).to.be.at.least(2);

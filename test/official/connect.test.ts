@@ -73,7 +73,7 @@ function describeApp(official: OfficialApp, serviceOf: () => Service): void {
     });
   }
 
-  it('gets its failure handler called when a run fails permanently', () => failsForGood(outside));
+  it('has its failure handler called when a run fails permanently', () => failsForGood(outside));
 
   it('shares its calls with another instance, and loses none when that shuts down', async () => {
     const second = await official.start(service);
@@ -94,7 +94,7 @@ function describeApp(official: OfficialApp, serviceOf: () => Service): void {
     ['dies', (web) => web.kill()],
   ] as [string, (web: ServiceProcess) => Promise<void>][]) {
     if (what === 'dies' && official.lacks?.brokenConnection !== undefined) continue;
-    it(`goes on with a call when the web process ${what} that it is connected to`, async () => {
+    it(`continues a call when its web process ${what}`, async () => {
       const next = await service.startWeb();
       const id = await outside.send('slow', { n: 9 });
       await service.waitFor(connectionsPath, ({ body }) => body.data[0]?.calls === 1);

@@ -83,7 +83,7 @@ for (const mode of ['dev mode', 'production'] as const) {
     const stepsOf = ({ history }: Loose) =>
       history.filter(({ kind }: Loose) => kind === 'step').map(({ name, status }: Loose) => `${name} ${status}`);
 
-    it('answers its client itself when its steps need no waiting, and its run is there', async () => {
+    it('responds to its client itself when no step waits, and has a run', async () => {
       const url = await serve(async () => {
         const a = await step.run('a', () => 'hello');
         const b = await step.run('b', () => 'world');
@@ -95,7 +95,7 @@ for (const mode of ['dev mode', 'production'] as const) {
       expect([run.status, stepsOf(run)]).to.deep.equal(['Completed', ['a Completed', 'b Completed']]);
     });
 
-    it('sends its client to its response when it sleeps', async () => {
+    it('redirects its client to the response when it sleeps', async () => {
       let ran = 0;
       const url = await serve(async (request) => {
         const a = await step.run('a', () => {
@@ -148,7 +148,7 @@ for (const mode of ['dev mode', 'production'] as const) {
       expect(await response.json()).to.equal('ab');
     });
 
-    it('fails when its step fails for good', async () => {
+    it('fails when its step fails permanently', async () => {
       const url = await serve(async () =>
         step.run('hopeless', () => {
           throw new NonRetriableError('hopeless');
@@ -163,7 +163,7 @@ for (const mode of ['dev mode', 'production'] as const) {
       expect([run.status, stepsOf(run)]).to.deep.equal(['Failed', ['hopeless Failed']]);
     });
 
-    it('streams to its client, also after a sleep', async () => {
+    it('streams to its client, even after a sleep', async () => {
       const url = await serve(async () => {
         await step.run('a', () => stream.push('from a'));
         await step.sleep('nap', '1s');
@@ -180,7 +180,7 @@ for (const mode of ['dev mode', 'production'] as const) {
     });
 
     if (mode === 'production') {
-      it('is not continued where its client wrote another Host, nor with a body that a function would take', async () => {
+      it('is continued neither at another Host that its client wrote nor with a body that a function would accept', async () => {
         const url = await serve(async (request) => {
           await step.run('read', () => request.json());
           await step.sleep('nap', '1s');
@@ -198,7 +198,7 @@ for (const mode of ['dev mode', 'production'] as const) {
         expect(error.message).to.include('"event"');
       });
 
-      it('gets requests whose signatures run no function of the app', async () => {
+      it('gets requests whose signatures cannot run a function of the app', async () => {
         const url = await serve(async () => {
           await step.sleep('nap', '1s');
           return 'done';
@@ -235,7 +235,7 @@ for (const mode of ['dev mode', 'production'] as const) {
       });
     }
 
-    it('gives a token instead of a redirect', async () => {
+    it('returns a token instead of a redirect', async () => {
       const url = await serve(
         async () => {
           await step.run('a', () => 1);

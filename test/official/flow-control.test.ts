@@ -106,7 +106,7 @@ describe('An app of the official SDK whose functions have every field of flow co
     }
   });
 
-  it('hears from its SDK which expressions are wrong', async () => {
+  it('gets errors from its SDK about wrong expressions', async () => {
     const app = await listen('official-wrong', (client) => [
       client.createFunction({ id: 'starts', triggers: { event: 'wrong/a', if: 'event.data.a ===' } }, () => {}),
       client.createFunction(
@@ -129,7 +129,7 @@ describe('An app of the official SDK whose functions have every field of flow co
     ['concurrency-env', 1],
     ['concurrency-account', 1],
   ] as const) {
-    it(`has its ${name}: ${most} at the same time`, async () => {
+    it(`has its ${name} respected: ${most} at the same time`, async () => {
       const data = Array.from({ length: 8 }, (_, i) => ({ key: `k${i % 2}`, ms: 100 }));
       await statusesOf(await sendAll(name, data), Array(8).fill('Completed'));
       expect(mostAtOnce(seenOf(name))).to.be.at.most(most);
@@ -139,7 +139,7 @@ describe('An app of the official SDK whose functions have every field of flow co
     });
   }
 
-  it('has its throttle: what exceeds it waits', async () => {
+  it('has its throttle respected: runs beyond it wait', async () => {
     const sentAt = Date.now();
     const ids = await sendAll('throttle', [{ key: 1 }, { key: 1 }, { key: 1 }]);
     await statusesOf(ids, ['Completed', 'Completed', 'Completed']);
@@ -150,12 +150,12 @@ describe('An app of the official SDK whose functions have every field of flow co
     expect((starts[2] as number) - sentAt).to.be.at.least(1_800);
   });
 
-  it('has its rateLimit: what exceeds it is skipped', async () => {
+  it('has its rateLimit respected: events beyond it are skipped', async () => {
     const ids = await sendAll('rate-limit', [{ key: 1 }, { key: 1 }, { key: 1 }, { key: 2 }]);
     await statusesOf(ids, ['Completed', 'Completed', 'none', 'Completed']);
   });
 
-  it('has its debounce: the latest of several events runs', async () => {
+  it('has its debounce respected: the latest of several events runs', async () => {
     await sendAll('debounce', [
       { key: 1, n: 1 },
       { key: 1, n: 2 },
@@ -165,13 +165,13 @@ describe('An app of the official SDK whose functions have every field of flow co
     expect(seenOf('debounce')[0]?.data).to.include({ n: 3 });
   });
 
-  it('has its batches: one run for three events', async () => {
+  it('has its batches respected: one run for three events', async () => {
     await sendAll('batch', [{ key: 1 }, { key: 1 }, { key: 1 }]);
     await until(() => seenOf('batch').length === 1, { describe: 'it runs' });
     expect(seenOf('batch')[0]?.events).to.equal(3);
   });
 
-  it('has its singleton with the mode skip', async () => {
+  it('has its singleton respected in the mode skip', async () => {
     const first = await send('singleton-skip', { key: 1, ms: 5_000 });
     await until(() => seenOf('singleton-skip').length === 1, { describe: 'it runs' });
     const second = await send('singleton-skip', { key: 1 });
@@ -180,7 +180,7 @@ describe('An app of the official SDK whose functions have every field of flow co
     await statusesOf([await send('singleton-skip', { key: 1 })], ['Completed']);
   });
 
-  it('has its singleton with the mode cancel', async () => {
+  it('has its singleton respected in the mode cancel', async () => {
     const first = await send('singleton-cancel', { key: 1, ms: 10_000 });
     await until(() => seenOf('singleton-cancel').length === 1, { describe: 'it runs' });
     const second = await send('singleton-cancel', { key: 1 });
@@ -191,7 +191,7 @@ describe('An app of the official SDK whose functions have every field of flow co
     expect(data.cancel_reason).to.deep.equal({ cause: 'singleton', id: completed, by: null });
   });
 
-  it('has its priority: the run with most of it is served first', async () => {
+  it('has its priority respected: the run with the highest starts first', async () => {
     const first = await send('priority', { n: 0, ms: 1_000 });
     await until(() => seenOf('priority').length === 1, { describe: 'it runs' });
     const ids = await sendAll('priority', [
@@ -203,22 +203,22 @@ describe('An app of the official SDK whose functions have every field of flow co
     expect(seenOf('priority').map(({ data }) => data.n)).to.deep.equal([0, 1, 2, 3]);
   });
 
-  it('has its idempotency: one run for each value', async () => {
+  it('has its idempotency respected: one run for each value', async () => {
     const ids = await sendAll('idempotency', [{ key: 'a' }, { key: 'a' }, { key: 'b' }]);
     await statusesOf(ids, ['Completed', 'none', 'Completed']);
   });
 
-  it('has its timeout until the start', async () => {
+  it('has its timeout until the start respected', async () => {
     const first = await send('timeout-start', { ms: 8_000 });
     await until(() => seenOf('timeout-start').length === 1, { describe: 'it runs' });
     await statusesOf([first, await send('timeout-start', {})], ['Completed', 'Cancelled']);
   });
 
-  it('has its timeout until the end', async () => {
+  it('has its timeout until the end respected', async () => {
     await statusesOf([await send('timeout-finish', { ms: 10_000 })], ['Cancelled']);
   });
 
-  it('has its cancelOn', async () => {
+  it('has its cancelOn respected', async () => {
     const id = await outside.send('cancel-on', { key: 7 });
     await service.waitFor(`/v1/events/${id}/runs`, ({ body }) => body.data?.[0]?.status === 'Running');
     await outside.send('stop', { key: 8 });
@@ -226,7 +226,7 @@ describe('An app of the official SDK whose functions have every field of flow co
     await statusesOf([id], ['Cancelled']);
   });
 
-  it('has its cron trigger: a run a minute', async () => {
+  it('has its cron trigger respected: a run each minute', async () => {
     await until(() => seenOf('cron').length > 0, { describe: 'the schedule is due', timeoutMs: 75_000 });
   });
 });

@@ -36,7 +36,7 @@ describe('Responses of the official Go SDK', () => {
     return host.calls(fnId).at(-1)?.body.steps;
   }
 
-  it('have step errors with `data`, which the SDK needs to read them again', async () => {
+  it('have step errors with `data`, without which the SDK could not read them', async () => {
     const without = op('StepFailed', 'a', { error: { name: 'Step failed', message: 'broken', data: null } });
     const data = { n: 0 };
     const withData = op('StepError', 'b', { error: { name: 'Step error', message: 'broken', data } });

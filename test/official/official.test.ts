@@ -71,7 +71,7 @@ function describeApp(official: OfficialApp, mode: 'dev mode' | 'production', ser
     });
   }
 
-  it('gets its failure handler called when a run fails permanently', () => failsForGood(outside));
+  it('has its failure handler called when a run fails permanently', () => failsForGood(outside));
 
   if (mode === 'dev mode') return;
 

@@ -54,7 +54,7 @@ describe('The newest official SDK of TypeScript', () => {
   }
   const metadataOf = (run: Loose, kind: string) => run.metadata.find((entry: Loose) => entry.kind === kind);
 
-  it('subscribes to what a function publishes, as a step and at once', async () => {
+  it('subscribes to what a function publishes, in a step or immediately', async () => {
     const stream = await subscribe({ app: client, channel: chat('7'), topics: ['status'] });
     const received: Loose[] = [];
     const reading = (async () => {
@@ -70,7 +70,7 @@ describe('The newest official SDK of TypeScript', () => {
     ]);
   });
 
-  it('passes sessions on: to events that a run sends, and to deferred functions', async () => {
+  it('passes sessions on to events that a run sends and to deferred functions', async () => {
     await client.send({ name: `${APP}/sessions`, data: {}, meta: { sessions: { org: 'acme', team: 'core' } } });
     await until(() => deferred.length === 1, { describe: 'the deferred function ran' });
     expect(deferred[0].sessions).to.deep.equal({ org: 'override', team: 'core' });
@@ -87,7 +87,7 @@ describe('The newest official SDK of TypeScript', () => {
     expect(run.output).to.equal('a');
   });
 
-  it('scores a run by a deferred function, after its end', async () => {
+  it('scores a run after its end by a deferred function', async () => {
     const { run_id } = await runOf('scored');
     const { body } = await service.waitFor(`/v1/runs/${run_id}/metadata`, ({ body }) => body.data?.length > 0);
     expect(body.data[0]).to.deep.include({ kind: 'inngest.score', scope: 'run', values: { verbosity: { value: 2 } } });

@@ -28,7 +28,7 @@ function runCommand(command: string, values: Record<string, string>): string {
   return execFileSync('sh', ['-ec', filled], { encoding: 'utf8', env: { PATH } });
 }
 
-describe('A backup as docs/operate.md describes it', function () {
+describe('A backup made as docs/operate.md describes', function () {
   this.timeout(600_000);
   this.bail(true);
 
@@ -69,7 +69,7 @@ describe('A backup as docs/operate.md describes it', function () {
     return body.data[0];
   };
 
-  it('is made while the service runs, of Redis and of Postgres', async () => {
+  it('of Redis and Postgres is made while the service runs', async () => {
     service = await startService({ processes: true, archive: true, env: { REDIS_URL: original.url, HOT_HOURS } });
     host.on('plain', () => ({ body: 'done' }));
     host.on('sleeps', ({ body }) =>
@@ -152,7 +152,7 @@ describe('A backup as docs/operate.md describes it', function () {
     });
   });
 
-  it('has the events and runs, and runs go on: sleeps wake, waits meet their events', async () => {
+  it('has the events and runs, and runs continue: sleeps wake, waits match their events', async () => {
     service.env.REDIS_URL = url;
     await Promise.all([service.startWeb(), service.startWorker()]);
     for (const id of [ids.archived, ids.hot]) {

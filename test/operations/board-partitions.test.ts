@@ -33,7 +33,7 @@ describe('Bull Board with several partitions', () => {
     );
   });
 
-  it('acts on a job of a partition, for those who may', async () => {
+  it('acts on a job of a partition for users with access', async () => {
     await addFailed();
     expect(await jobsOf('failed')).to.deep.equal(['job']);
     const retry = (headers?: Headers) => service.request('PUT', `/queues/api/queues/${name}/job/retry`, {}, headers);
@@ -48,7 +48,7 @@ describe('Bull Board with several partitions', () => {
     expect(await jobsOf('waiting')).to.deep.equal([]);
   });
 
-  it('allows nobody what would forge events or lose all jobs', async () => {
+  it('allows nobody to forge events or lose all jobs', async () => {
     for (const [method, action] of [
       ['POST', 'add'],
       ['PUT', 'obliterate'],

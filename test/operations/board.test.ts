@@ -42,7 +42,7 @@ describe('Bull Board', () => {
     expect((await queues()).map(({ name }) => name)).to.deep.equal(['ingest', 'runs', 'timers']);
   });
 
-  it('shows a failed attempt with its error and the time of the next', async () => {
+  it('shows a failed attempt with its error and the time of the next attempt', async () => {
     host.on('f', () => ({ status: 500, body: { name: 'Busy', message: 'not yet' } }));
     await host.register(service, [{ id: 'f', triggers: [{ event: 'board/x' }], retries: 2 }], { appName: 'board' });
     const { body } = await service.post('/e/key', { name: 'board/x', data: {} });
@@ -60,7 +60,7 @@ describe('Bull Board', () => {
   });
 });
 
-describe('access to Bull Board', () => {
+describe('Access to Bull Board', () => {
   let service: Service;
   const holders: Record<string, Headers> = {};
   before(async () => {
@@ -165,7 +165,7 @@ describe('access to Bull Board', () => {
     }
   });
 
-  it('pages have at most twenty jobs, and truncate long data', async () => {
+  it('has pages of at most twenty jobs, and truncates long data', async () => {
     const data = JSON.stringify({ text: 'x'.repeat(100_000) });
     for (let n = 0; n < 30; n++) {
       await service.redis.rpush(`${service.prefix}:queue:runs:wait`, `job-${n}`);

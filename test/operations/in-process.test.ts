@@ -24,7 +24,7 @@ describe('Web and worker without processes of their own', () => {
     redis.disconnect();
   });
 
-  it('serve several installations at a time, each with its own events', async () => {
+  it('serve several installations at once, each with its own events', async () => {
     const start = async () => {
       const config = freshConfig();
       const [web, worker] = await Promise.all([startWeb({ config, log }), startWorker({ config, log })]);
@@ -44,7 +44,7 @@ describe('Web and worker without processes of their own', () => {
     expect(answered).to.equal(false);
   });
 
-  it('say what prevents the start, and leave nothing open', async () => {
+  it('report what prevents the start, and leave nothing open', async () => {
     const web = await startWeb({ config: freshConfig(), log });
     const error = await startWeb({ config: freshConfig({ PORT: String(web.ports.port) }), log }).catch(
       (error) => error,

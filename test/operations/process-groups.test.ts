@@ -125,7 +125,7 @@ describe('Several processes in one container (WEB_CONCURRENCY, WORKER_CONCURRENC
   describe('web', () => {
     afterEach(() => service.stop());
 
-    it('shares one port among all processes, whose log lines have their numbers; one logs the link for the first admin', async () => {
+    it('shares one port among all processes, which number their log lines; one logs the link for the first admin', async () => {
       const web = await start({ LOG_LEVEL: 'info' }, false);
       const clients = await oneClientEach(web);
       const isReady = ({ msg }: LogLine) => msg === 'ready';
@@ -138,7 +138,7 @@ describe('Several processes in one container (WEB_CONCURRENCY, WORKER_CONCURRENC
       for (const client of clients) client.close();
     });
 
-    it('replaces a killed process, and requests on connections to the others do not notice', async () => {
+    it('replaces a killed process without affecting requests on connections to the others', async () => {
       const web = await start({ LOG_LEVEL: 'info' });
       const clients = await oneClientEach(web);
       let isOver = false;
@@ -176,7 +176,7 @@ describe('Several processes in one container (WEB_CONCURRENCY, WORKER_CONCURRENC
       expect(replaced[0]).to.include({ process: 2, exit_code: 137, delay_ms: 0 });
     });
 
-    it('does not start on a port that another program has', async () => {
+    it('does not start on a port that another program uses', async () => {
       const other = createServer().listen(0, '127.0.0.1');
       await once(other, 'listening');
       const { port } = other.address() as AddressInfo;
@@ -190,7 +190,7 @@ describe('Several processes in one container (WEB_CONCURRENCY, WORKER_CONCURRENC
     });
 
     for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-      it(`answers its requests after ${signal} and frees the port, also when each process gets the signal twice, as on Heroku`, async () => {
+      it(`responds to its requests after ${signal} and frees the port, even if each process gets the signal twice, as on Heroku`, async () => {
         const web = await start();
         const held = await hold(8);
         const children = childrenOf(web.pid);
@@ -207,7 +207,7 @@ describe('Several processes in one container (WEB_CONCURRENCY, WORKER_CONCURRENC
       });
     }
 
-    it('answers its requests when each process gets one signal after another', async () => {
+    it('responds to its requests when each process gets one signal after another', async () => {
       const web = await start();
       const held = await hold(8);
       const children = childrenOf(web.pid);
@@ -258,7 +258,7 @@ describe('Several processes in one container (WEB_CONCURRENCY, WORKER_CONCURRENC
       await until(() => children.every(({ pid }) => !isAlive(pid)), { describe: 'its processes have ended' });
     });
 
-    it('counts all processes in one scrape, also those that have ended, and the values of Redis once', async () => {
+    it('counts all processes in one scrape, including ended ones, and the values of Redis once', async () => {
       const web = await start({ METRICS_PORT: '0', METRICS_TOKEN: TOKEN });
       const headers = { authorization: `Bearer ${TOKEN}` };
       const send = async () => {

@@ -19,7 +19,7 @@ const PRODUCTION = {
 const release = (env: Record<string, string>): Promise<ProgramResult> =>
   run('node', ['src/release.ts'], { cwd: ROOT, env: { ...PRODUCTION, REDIS_URL: '', ...env } });
 
-describe('release with a Redis Cluster', () => {
+describe('The release check of a Redis Cluster', () => {
   let cluster: RedisCluster;
   let urls: string;
   before(async () => {
@@ -38,7 +38,7 @@ describe('release with a Redis Cluster', () => {
       .and.not.include('warning');
   });
 
-  it('says which node may lose or evict data', async () => {
+  it('names the node that may lose or evict data', async () => {
     const [primary, , , replica] = cluster.nodes as [ClusterNode, ClusterNode, ClusterNode, ClusterNode];
     await primary.admin.config('SET', 'maxmemory-policy', 'allkeys-lru');
     await replica.admin.config('SET', 'appendonly', 'no');
@@ -53,7 +53,7 @@ describe('release with a Redis Cluster', () => {
       .and.match(new RegExp(`warning: the replica 127.0.0.1:${replica.port}, Redis 7\\S+: appendonly is off`));
   });
 
-  it('says which primary has no replica, and fails where an event must be on one; and that hash slots have no node', async () => {
+  it('names primaries without a replica, fails if an event must be on one, and reports hash slots without a node', async () => {
     const [primary, , , replica] = cluster.nodes as [ClusterNode, ClusterNode, ClusterNode, ClusterNode];
     const hasFailed = (node: ClusterNode) => async () => {
       const nodes = await cluster.view();
@@ -74,7 +74,7 @@ describe('release with a Redis Cluster', () => {
     expect(output).to.match(/REDIS_CLUSTER_URLS: 546[12] of 16384 hash slots have no node/);
   });
 
-  it('names the setting when it cannot connect, and no password', async () => {
+  it('names the setting, but no password, when it cannot connect', async () => {
     const own = await startOwnRedis();
     const wrong = (cluster.nodes[1] as ClusterNode).url.replace('hush', 'wrong-hush');
     const said = await Promise.all(

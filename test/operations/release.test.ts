@@ -23,7 +23,7 @@ const PRODUCTION = {
 const release = (env: Record<string, string>): Promise<ProgramResult> =>
   run('scripts/start', ['release'], { cwd: ROOT, env: { ...PRODUCTION, ...env } });
 
-describe('release', () => {
+describe('The release check', () => {
   let own: OwnRedis;
   let admin: Redis;
   before(async () => {
@@ -46,7 +46,7 @@ describe('release', () => {
       .and.not.include('warning');
   });
 
-  it('tells the versions of Node and Redis, and how Redis keeps what it has', async () => {
+  it('shows the versions of Node and Redis, and how durable Redis is', async () => {
     const { output } = await release({ REDIS_URL: at(':pass') });
     expect(output).to.match(/^Node 2\d\.\S+, Redis 7\.\S+ \(appendonly yes, appendfsync always\)$/m);
   });
@@ -74,7 +74,7 @@ describe('release', () => {
     ]);
   });
 
-  it('checks that others can reach PUBLIC_URL, and that it is a host alone', async () => {
+  it('checks that others can reach PUBLIC_URL, and that it is only a host', async () => {
     const said = async (PUBLIC_URL: string) => {
       const { exitCode, output } = await release({ REDIS_URL: at(':pass'), PUBLIC_URL });
       return [exitCode, output] as const;
@@ -90,7 +90,7 @@ describe('release', () => {
     expect(query[1]).to.include('PUBLIC_URL: has a query, a fragment or credentials');
   });
 
-  it('tries a script, a write and a message, so that a user who may not do that stops the deploy', async () => {
+  it('tries a script, a write and a message, so that a Redis user without these rights stops the deploy', async () => {
     for (const refused of ['-eval', '-persist', '-publish']) {
       await admin.call('ACL', 'SETUSER', 'narrow', 'reset', 'on', '>pass', '~*', '&*', '+@all', refused);
       const { exitCode, output } = await release({ REDIS_URL: at('narrow:pass') });
@@ -103,7 +103,7 @@ describe('release', () => {
     expect([database.exitCode, database.output.includes('DB index is out of range')]).to.deep.equal([1, true]);
   });
 
-  it('says what to do where one side speaks TLS and the other does not', async () => {
+  it('says what to do when only one side uses TLS', async () => {
     const secure = createTlsServer(selfSigned()).on('tlsClientError', () => {});
     secure.listen(0, '127.0.0.1');
     await once(secure, 'listening');
@@ -129,7 +129,7 @@ describe('release', () => {
     expect([exitCode, output.match(/^warning: HOST .+/gm)?.length], output).to.deep.equal([0, 2]);
   });
 
-  it('reports why it cannot connect to Redis, with the error of Redis, TLS or DNS', async () => {
+  it('reports why it cannot connect to Redis, with the error from Redis, TLS or DNS', async () => {
     const plain = createServer((socket) => {
       socket.on('error', () => {}).once('data', () => socket.write('not TLS', () => socket.destroy()));
     });

@@ -87,7 +87,7 @@ describe('shutdown', () => {
       expect(failures).to.deep.equal([]);
     });
 
-    it('after SIGTERM /readyz answers 503, and requests get answers with connection: close', async () => {
+    it('after SIGTERM /readyz answers 503, and requests get responses with connection: close', async () => {
       service = await startService({ processes: true, workers: 0, env: { SHUTDOWN_DRAIN_SECONDS: '1' } });
       const [web] = service.webs as [ServiceProcess];
       const kept = new KeepAliveClient();

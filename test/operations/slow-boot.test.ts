@@ -7,7 +7,7 @@ import { until } from '../support/until.ts';
 /** Longer than a request waits for Redis. */
 const SLOW_MS = 2_500;
 
-describe('boot of a web process while Redis is slow', () => {
+describe('A web process that starts while Redis is slow', () => {
   let redis: OwnRedis;
   let proxy: RedisProxy;
   let service: Service | undefined;

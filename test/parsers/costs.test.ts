@@ -1,7 +1,7 @@
 import { BUDGET_MS, costOf } from './cost.ts';
 import { PARSERS } from './table.ts';
 
-describe('Parsers stay within their CPU budget for worst-case input', () => {
+describe('A parser stays within its CPU budget for worst-case input', () => {
   for (const { name, bytes, larger, attacks, prepare, parse } of PARSERS) {
     const budgetMs = larger?.budgetMs ?? BUDGET_MS;
     it(`${name}, of ${bytes.toLocaleString('en-US')} bytes: ${budgetMs} ms`, async () => {

@@ -40,7 +40,7 @@ function withCrc32(beginning: string, wanted: number): string {
   return bodyOf(rest.set);
 }
 
-describe('webhooks that are verified by certificates and key sets', () => {
+describe('Webhooks that are verified by certificates and key sets', () => {
   const directory = mkdtempSync(join(tmpdir(), 'tidegate-internet-'));
   const publish = (url: string, text: string) => writeFileSync(join(directory, encodeURIComponent(url)), text);
   const asked = () => readFileSync(join(directory, 'asked'), 'utf8').trim().split('\n');
@@ -128,7 +128,7 @@ describe('webhooks that are verified by certificates and key sets', () => {
       ]);
     });
 
-    it('paypal: another body of the same CRC-32 does not pass under a transmission that came before', async () => {
+    it('paypal: another body with the same CRC-32 does not pass under an earlier transmission', async () => {
       const { url } = await create({ provider: 'paypal', settings });
       const genuine = signed(settings.webhook_id, Date.now());
       const forged = withCrc32('{"id":"WH-forged","event_type":"PAYMENT.CAPTURE.COMPLETED","x":"', crc32(genuine.body));
@@ -137,7 +137,7 @@ describe('webhooks that are verified by certificates and key sets', () => {
       expect(answers).to.deep.equal([200, '401 transmission_repeated', 200]);
     });
 
-    it('paypal: a webhook without its ID is refused', async () => {
+    it('paypal: a webhook without its ID is rejected', async () => {
       const { status, body } = await service.post('/v1/webhooks', { name: 'PayPal', provider: 'paypal' });
       expect(status).to.equal(400);
       expect(JSON.stringify(body)).to.include('settings.webhook_id');
@@ -170,7 +170,7 @@ describe('webhooks that are verified by certificates and key sets', () => {
       expect(event.data.message).to.deep.equal({ order: 1042, status: 'paid' });
     });
 
-    it('aws-sns: a webhook without its topic is refused, since any AWS account can send signed messages', async () => {
+    it('aws-sns: a webhook without its topic is rejected, since any AWS account can send signed messages', async () => {
       const { status, body } = await service.post('/v1/webhooks', { name: 'SNS', provider: 'aws-sns' });
       expect(status).to.equal(400);
       expect(JSON.stringify(body)).to.include('settings.topic_arn');

@@ -67,7 +67,7 @@ const pagerduty: ProviderCase = {
     }),
 };
 
-describe('webhooks of providers without a library', () => {
+describe('Webhooks of providers without a library', () => {
   let service: Service;
   before(async () => {
     service = await startService();
@@ -90,7 +90,7 @@ describe('webhooks of providers without a library', () => {
     itVerifies(given, () => service);
   }
 
-  it('intercom: its HEAD request, which checks the URL, is answered 200 and makes nothing', async () => {
+  it('intercom: the HEAD request that checks the URL gets 200 and makes no event', async () => {
     const created = await service.post('/v1/webhooks', {
       name: 'Intercom',
       provider: 'intercom',
@@ -107,7 +107,7 @@ describe('webhooks of providers without a library', () => {
     expect((await fetch(unknown, { method: 'HEAD' })).status).to.equal(405);
   });
 
-  it("notion: its verification token is answered, shown in the log, and becomes the webhook's secret", async () => {
+  it("notion: the verification token gets 200, is shown in the log, and becomes the webhook's secret", async () => {
     const token = 'secret_tMrlL1qK5vuQAh1b6cZGhFChZTSYJlce98V0pYn7yBl';
     const created = await service.post('/v1/webhooks', { name: 'Notion', provider: 'notion' });
     const { id, url } = created.body.data;

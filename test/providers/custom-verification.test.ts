@@ -11,13 +11,13 @@ const hmac = (signed: string) => ({
 const token = (at: string) => ({ scheme: 'token', token: { at } });
 const isAccepted = (verification: object) => customVerificationSchema.safeParse(verification).success;
 
-describe('custom verification', () => {
-  it('signs the body once: every further time would hash all of it again, for each request of anyone', () => {
+describe('Custom verification', () => {
+  it('signs the body only once, since each further time would hash all of it again for any request', () => {
     expect(isAccepted(hmac('{timestamp}.{body}.{url}'))).to.equal(true);
     expect(isAccepted(hmac('{body}{body}'))).to.equal(false);
   });
 
-  it('looks into ten levels of the body: each item of a list costs as many steps', () => {
+  it('reads at most ten levels of the body, since each item of a list costs as many steps', () => {
     expect(isAccepted(token(`body:*${'.a'.repeat(9)}`))).to.equal(true);
     expect(isAccepted(token(`body:*${'.a'.repeat(10)}`))).to.equal(false);
   });

@@ -34,7 +34,7 @@ describe('The deduplication ID of a request that only its signature identifies',
     return new Set(requests.map((request) => defaultId(preset, providerRequest(request), 'webhook-1')));
   }
 
-  it('is the same however the signatures of an HMAC are written', async () => {
+  it('is the same for every notation of an HMAC signature', async () => {
     const scheme = customVerificationSchema.parse({
       scheme: 'hmac',
       algorithm: 'sha256',
@@ -56,7 +56,7 @@ describe('The deduplication ID of a request that only its signature identifies',
     expect((await idsOf(scheme, 'secret', [...requests, other])).size).to.equal(2);
   });
 
-  it('is the same for both signatures that fit a content by ECDSA', async () => {
+  it('is the same for both valid ECDSA signatures of the same content', async () => {
     const scheme = presetOf('sendgrid')?.verification as VerificationScheme;
     const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
     const signature = sign('sha256', Buffer.from(time + body), privateKey);

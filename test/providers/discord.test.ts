@@ -10,7 +10,7 @@ function application() {
   return { publicKey: publicKey.export({ format: 'der', type: 'spki' }).subarray(-32).toString('hex'), privateKey };
 }
 
-describe('webhooks of Discord', () => {
+describe('Webhooks of Discord', () => {
   let service: Service;
   before(async () => {
     service = await startService();

@@ -22,14 +22,14 @@ const deliveries = examples.flatMap(({ name, examples: payloads }) =>
   })),
 );
 
-describe('examples of GitHub', () => {
+describe('Examples of GitHub', () => {
   let service: Service;
   before(async () => {
     service = await startService();
   });
   after(() => service.stop());
 
-  it('are each verified, named by event and action, and counted once by their delivery ID', async () => {
+  it('are verified, named by event and action, and counted once by their delivery ID', async () => {
     const created = await service.post('/v1/webhooks', { name: 'GitHub', provider: 'github', secrets: [SECRET] });
     const { url } = created.body.data;
 

@@ -30,7 +30,7 @@ const presetWith = (handshake: object): Preset => ({
   handshakes: [handshakeSchema.parse(handshake)],
 });
 
-describe('handshakes that confirm a URL', () => {
+describe('Handshakes that confirm a URL', () => {
   const preset = presetWith({
     when: [{ at: 'body:type', equals: 'confirm' }],
     verified: true,
@@ -46,7 +46,7 @@ describe('handshakes that confirm a URL', () => {
     return { result, fetched };
   }
 
-  it('fetch it before they answer', async () => {
+  it('fetch the URL before they respond', async () => {
     for (const host of ['sns.eu-west-1.amazonaws.com', 'amazonaws.com', 'sns.cn-north-1.amazonaws.com.cn']) {
       const { result, fetched } = await confirm(`https://${host}/?Action=ConfirmSubscription&Token=1`);
       expect(fetched).to.deep.equal([`https://${host}/?Action=ConfirmSubscription&Token=1`]);
@@ -76,7 +76,7 @@ describe('handshakes that confirm a URL', () => {
     });
   }
 
-  it('fail when it cannot be fetched, so that the provider retries', async () => {
+  it('fail when the URL cannot be fetched, so that the provider retries', async () => {
     const { result } = await confirm('https://sns.amazonaws.com/', {
       fetchDocument: () => Promise.reject(new Error('no')),
     });
@@ -96,8 +96,8 @@ describe('handshakes that confirm a URL', () => {
   });
 });
 
-describe('answers to handshakes', () => {
-  it('have no value that could break out of a header', async () => {
+describe('Responses to handshakes', () => {
+  it('have no value that could inject a header', async () => {
     const preset = presetWith({
       when: [{ at: 'body:secret' }],
       verified: true,
@@ -111,7 +111,7 @@ describe('answers to handshakes', () => {
       expect(await answer(secret)).to.equal(undefined);
   });
 
-  it('have JSON that stays JSON whatever is echoed', async () => {
+  it('have JSON that stays valid whatever is echoed', async () => {
     const preset = presetWith({
       when: [{ at: 'body:challenge' }],
       verified: true,
@@ -126,7 +126,7 @@ describe('answers to handshakes', () => {
   });
 });
 
-describe('any request', () => {
+describe('Any request', () => {
   const names = [
     'hub.mode',
     'hub.verify_token',
@@ -167,7 +167,7 @@ describe('any request', () => {
     fails: fc.boolean(),
   });
 
-  it('gets an answer, an error or none: never an exception, and never a secret', async () => {
+  it('gets a response, an error or nothing, but never an exception and never a secret', async () => {
     await fc.assert(
       fc.asyncProperty(requests, async ({ method, headers, query, body, verified, preset, fails }) => {
         const request = requestOf(method, headers, new URLSearchParams(query).toString(), body);

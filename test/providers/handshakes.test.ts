@@ -10,7 +10,7 @@ const APP_SECRET = '0123456789abcdef0123456789abcdef';
 
 const hmac = (secret: string, text: string) => createHmac('sha256', secret).update(text).digest('hex');
 
-describe('handshakes of providers', () => {
+describe('Handshakes of providers', () => {
   let service: Service;
   before(async () => {
     service = await startService();
@@ -51,7 +51,7 @@ describe('handshakes of providers', () => {
     expect([logged.outcome, logged.reason, logged.ids]).to.deep.equal(['rejected', 'verification_failed', []]);
   });
 
-  it('a GET without a challenge is no handshake: 405', async () => {
+  it('a GET without a challenge is not a handshake and gets 405', async () => {
     const { id, url } = await meta();
     for (const query of ['', '?hub.mode=subscribe&hub.verify_token=chosen+by+me']) {
       const response = await fetch(url + query);
@@ -74,7 +74,7 @@ describe('handshakes of providers', () => {
     expect([response.status, await response.text()]).to.deep.equal([200, '1158201444']);
   });
 
-  it('a webhook that accepts GET for events verifies what is no handshake', async () => {
+  it('a webhook that accepts GET for events verifies every GET that is not a handshake', async () => {
     const { url } = await meta({ methods: ['GET', 'POST'] });
     const response = await fetch(url);
     expect([response.status, ((await response.json()) as { reason: string }).reason]).to.deep.equal([
@@ -140,7 +140,7 @@ describe('handshakes of providers', () => {
     await expectRefusal(id, url, { method: 'POST', body: '{"value": []}' }, 'signature_missing');
   });
 
-  it('Twitch: a signed challenge comes back as text; one without signature is answered 401', async () => {
+  it('Twitch: a signed challenge comes back as text; an unsigned one is answered 401', async () => {
     const secret = 'a secret of Twitch';
     const { id, url } = await create({ provider: 'twitch', secrets: [secret] });
     const body = JSON.stringify({ challenge: 'pogchamp-kappa-360noscope-vohiyo', subscription: { id: '1' } });
@@ -183,7 +183,7 @@ describe('handshakes of providers', () => {
     expect(other.status).to.equal(405);
   });
 
-  it('X: the answer has the HMAC of the token; nothing that could be a signed body gets one', async () => {
+  it('X: the response has the HMAC of the token; a token that could be a signed body gets none', async () => {
     const { id, url } = await create({ provider: 'x', secrets: ['consumer secret'] });
     const answer = await expectHandshake(id, `${url}?crc_token=NzM2YzRh-_1&nonce=2`);
     const expected = createHmac('sha256', 'consumer secret').update('NzM2YzRh-_1').digest('base64');
@@ -192,7 +192,7 @@ describe('handshakes of providers', () => {
     expect([forged.status, (await forged.text()).includes('sha256=')]).to.deep.equal([405, false]);
   });
 
-  it('X: what a token was answered with signs no request, whatever form its body has', async () => {
+  it('X: the response to a token cannot sign a request, whatever the form of its body', async () => {
     const { id, url } = await create({ provider: 'x', secrets: ['consumer secret'] });
     for (const [token, type] of [
       ['event_type=forged', 'application/x-www-form-urlencoded'],
@@ -209,7 +209,7 @@ describe('handshakes of providers', () => {
     expect((await fetch(url, { method: 'POST', headers, body })).status).to.equal(200);
   });
 
-  it('X: a webhook without a secret answers no token', async () => {
+  it('X: a webhook without a secret does not answer a token', async () => {
     const { id, url } = await create({ provider: 'x' });
     await expectRefusal(id, `${url}?crc_token=abc`, {}, 'secret_missing');
   });
@@ -275,7 +275,7 @@ describe('handshakes of providers', () => {
   }
 });
 
-describe('handshakes of presets', () => {
+describe('Handshakes of presets', () => {
   it('have only placeholders that the service knows', () => {
     for (const { id, handshakes } of PRESETS) {
       for (const { answer } of handshakes) {
@@ -289,7 +289,7 @@ describe('handshakes of presets', () => {
     }
   });
 
-  it('by GET are of presets that list GET', () => {
+  it('by GET belong to presets that list GET', () => {
     for (const { id, handshakes, methods } of PRESETS) {
       for (const { method } of handshakes) expect(methods, id).to.include(method);
     }

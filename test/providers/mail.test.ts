@@ -13,7 +13,7 @@ function ecKey(): { publicKey: string; privateKey: string } {
   };
 }
 
-describe('webhooks of mail services', () => {
+describe('Webhooks of mail services', () => {
   let service: Service;
   before(async () => {
     service = await startService();

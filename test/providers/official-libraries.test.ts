@@ -61,7 +61,7 @@ const linear: ProviderCase = {
   },
 };
 
-describe('webhooks of providers with an official library', () => {
+describe('Webhooks of providers with an official library', () => {
   let service: Service;
   before(async () => {
     service = await startService();
@@ -90,7 +90,7 @@ describe('webhooks of providers with an official library', () => {
   });
 });
 
-describe('requests that the tests sign by hand', () => {
+describe('Requests that the tests sign by hand', () => {
   /** @param accepts whether the official library accepts the request */
   function itIsGenuine(
     { id, secrets, sign }: ProviderCase,

@@ -151,7 +151,7 @@ function twitch(secret: string, nowMs: number, type: string, body: string): Sign
   };
 }
 
-describe('webhooks of providers with handshakes, and of generic ones', () => {
+describe('Webhooks of providers with handshakes, and generic webhooks', () => {
   let service: Service;
   before(async () => {
     service = await startService();

@@ -8,7 +8,7 @@ import { type Service, startService } from '../support/service.ts';
 
 type Item = Parameters<InstanceType<typeof hmacValidator>['calculateHmac']>[0];
 
-describe('webhooks of payment services', () => {
+describe('Webhooks of payment services', () => {
   let service: Service;
   before(async () => {
     service = await startService();
@@ -64,7 +64,7 @@ describe('webhooks of payment services', () => {
     () => service,
   );
 
-  describe('braintree: a request that somebody has captured', () => {
+  describe('braintree: a captured request', () => {
     const [secret] = KEY_PAIRS;
     const [publicKey = '', privateKey = ''] = secret.split(':');
     const gateway = new BraintreeGateway({
@@ -80,7 +80,7 @@ describe('webhooks of payment services', () => {
       return (await service.post('/v1/webhooks', input)).body.data.url;
     };
 
-    it('braintree: does not verify what another reading of the body would make of it', async () => {
+    it('braintree: does not verify if the body is parsed in another way', async () => {
       const url = await create();
       const forged = Buffer.from('<kind>disbursement</kind>').toString('base64');
       const json = `{"x":"&${new URLSearchParams(captured)}&","bt_payload":["${forged}"]}`;
@@ -88,7 +88,7 @@ describe('webhooks of payment services', () => {
       expect([status, body.reason]).to.deep.equal([401, 'body_malformed']);
     });
 
-    it('braintree: counts once, however its signature is written', async () => {
+    it('braintree: counts once for every notation of its signature', async () => {
       const url = await create();
       const ids = new Set<string>();
       for (const bt_signature of [
@@ -108,7 +108,7 @@ describe('webhooks of payment services', () => {
     });
   });
 
-  it('adyen: one item whose signature does not fit rejects all items of the request', async () => {
+  it('adyen: one item with a wrong signature rejects all items of the request', async () => {
     const input = { name: 'Adyen', provider: 'adyen', secrets: [HMAC_KEYS[0]] };
     const { url } = (await service.post('/v1/webhooks', input)).body.data;
     const genuine = notification(HMAC_KEYS[0]);

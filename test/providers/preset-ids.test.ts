@@ -31,7 +31,7 @@ const MISSING = /undefined|null|NaN|\[object/;
 
 describe('The default transforms of providers', () => {
   for (const { id: provider, transform, sample } of PRESETS) {
-    it(`of ${provider} make no deduplication ID of a field that is missing`, () => {
+    it(`of ${provider} make no deduplication ID from a missing field`, () => {
       const { headers, body } = sample;
       for (const evt of [{}, [{}], ...bodiesWithoutAField(body)]) {
         for (const id of idsOf(transform, evt, headers)) {
@@ -42,7 +42,7 @@ describe('The default transforms of providers', () => {
     });
   }
 
-  it('make deduplication IDs of samples where the provider has no ID that is unique', () => {
+  it('make a deduplication ID for the sample if the provider has no unique ID', () => {
     const withIds = PRESETS.filter(({ transform, sample: { headers, body } }) =>
       idsOf(transform, body, headers).some((id) => id !== undefined),
     );

@@ -64,19 +64,19 @@ function each(check: (preset: Preset) => void): void {
   expect(failures).to.deep.equal([]);
 }
 
-describe('presets of providers', () => {
-  it('are all in the catalog, by the name of their file', () => {
+describe('Presets of providers', () => {
+  it('are all in the catalog, under the name of their file', () => {
     const files = readdirSync(FOLDER).map((file) => file.replace('.ts', ''));
     expect(PRESETS.map(({ id }) => id)).to.have.members(files);
     for (const id of files) expect(presetOf(id)?.id).to.equal(id);
   });
 
-  it('have names of their own', () => {
+  it('have unique names', () => {
     const names = PRESETS.map(({ name }) => name.toLowerCase());
     expect(names.length).to.equal(new Set(names).size);
   });
 
-  it('tell the URL once in the steps of the setup', () => {
+  it('name the URL once in the setup steps', () => {
     each(({ setup }) => expect(setup.join('\n').split('{url}').length - 1).to.equal(1));
   });
 
@@ -84,13 +84,13 @@ describe('presets of providers', () => {
     each(({ docs }) => expect(docs).to.match(/^https:\/\//));
   });
 
-  it('say what is signed in terms that the verifier knows', () => {
+  it('describe what is signed in terms that the verifier knows', () => {
     each(({ verification }) => {
       if (verification && 'signed' in verification) expect(() => compileSigned(verification.signed)).not.to.throw();
     });
   });
 
-  it('have a pattern of secrets that compiles and that their example begins to match', () => {
+  it('have a pattern of secrets that compiles and matches the beginning of their example', () => {
     each(({ secret: { pattern, example } }) => {
       if (pattern === undefined) return;
       expect(() => new RegExp(pattern)).not.to.throw();
@@ -99,14 +99,14 @@ describe('presets of providers', () => {
     });
   });
 
-  it('have a sample with the signature, and the time, where the scheme looks for them', () => {
+  it('have a sample with signature and time where the scheme expects them', () => {
     each((preset) => {
       for (const { at, prefix = '' } of fieldsOf(preset))
         expect(requestOf(preset).valueAt(at.replace('*', '0')) ?? 'nothing', at).to.include(prefix);
     });
   });
 
-  it('find the deduplication ID of their sample, where the provider gives one', () => {
+  it('find the deduplication ID of their sample, if the provider has one', () => {
     each((preset) => {
       const { eventId, deliveryId } = preset;
       if (eventId ?? deliveryId) expect(defaultId(preset, requestOf(preset), 'w')).to.be.a('string');
@@ -117,7 +117,7 @@ describe('presets of providers', () => {
     each((preset) => expect(eventNamesOf(preset)).to.include(preset.sample.eventName));
   });
 
-  it('each have a test of their own: a file of their name, or a case of the tests that all providers pass', () => {
+  it('each have their own test: a file with their name, or a case of the tests for all providers', () => {
     const files = readdirSync(import.meta.dirname, { recursive: true, encoding: 'utf8' }).filter(
       (file) => file.endsWith('.test.ts') && file !== 'presets.test.ts',
     );
@@ -136,7 +136,7 @@ describe('presets of providers', () => {
     });
     after(() => service.stop());
 
-    it('make one event of their sample, with name, time and data, and leave the ID and the signature to the service', async () => {
+    it('turn their sample into one event with name, time and data, and leave the ID and the signature to the service', async () => {
       const answers = await Promise.all(
         PRESETS.map(({ transform, sample: { headers, query, body } }) =>
           service.post('/v1/transforms/test', {
@@ -182,7 +182,7 @@ describe('presets of providers', () => {
         .and.includes('at verification.algorithm');
     });
 
-    it('fail with a field that no preset has, and with a location of no kind', () => {
+    it('fail with an unknown field or an unknown kind of location', () => {
       expect(() => readPreset('broken.ts', { ...stripe, eventID: 'body:id' })).to.throw(/broken\.ts.*eventID/s);
       expect(() => readPreset('broken.ts', { ...stripe, eventId: 'cookie:id' })).to.throw(/broken\.ts.*at eventId/s);
       expect(() => readPreset('broken.ts', { ...stripe, eventId: 'a-{cookie:id}' })).to.throw(
@@ -190,7 +190,7 @@ describe('presets of providers', () => {
       );
     });
 
-    it('fail when their ID is not the name of the file', () => {
+    it('fail when their ID differs from the name of the file', () => {
       expect(() => readPreset('strype.ts', stripe)).to.throw(
         'presets/strype.ts: id: expected the name of the file; got "stripe"',
       );

@@ -61,15 +61,15 @@ function verify({ id, secret, headers, body }: Vector) {
   return verifier(request, { nowMs: Number(seconds ?? 0) * 1_000, fetchDocument });
 }
 
-describe('signatures that providers publish', () => {
+describe('Signatures that providers publish', () => {
   for (const vector of VECTORS) {
-    it(`${vector.id}: its published signature is verified, and not that of another body`, async () => {
+    it(`${vector.id}: the published signature verifies, but not for another body`, async () => {
       expect((await verify(vector)).result).to.equal('verified');
       expect(await verify({ ...vector, body: `${vector.body}!` })).to.include({ reason: 'signature_mismatch' });
     });
   }
 
-  it('a secret that is not Base64 where it must be is refused, not taken for another key', () => {
+  it('a secret that must be Base64 but is not is rejected instead of being used as another key', () => {
     for (const secret of ['whsec_', 'whsec_not base64', 'whsec_ümlaut']) {
       expect(() => createVerifier(presetOf('svix')?.verification as VerificationScheme, [secret])).to.throw('base64');
     }

@@ -9,7 +9,7 @@ import { type Service, startService } from '../support/service.ts';
 
 const TOKENS = ['0123456789abcdef0123456789abcdef', 'fedcba9876543210fedcba9876543210'] as const;
 
-describe('webhooks of providers that sign the URL', () => {
+describe('Webhooks of providers that sign the URL', () => {
   let service: Service;
   before(async () => {
     service = await startService();
@@ -50,7 +50,7 @@ describe('webhooks of providers that sign the URL', () => {
       expect([tampered.status, tampered.body.reason]).to.deep.equal([401, 'signature_mismatch']);
     });
 
-    it('twilio: a signature over the URL without its port, or with https, counts', async () => {
+    it('twilio: a signature over the URL without its port, or with https, is accepted', async () => {
       const url = await create();
       const withoutPort = url.replace(/:\d+/, '');
       const statuses = [];
@@ -74,7 +74,7 @@ describe('webhooks of providers that sign the URL', () => {
       expect((await send(url, { headers, body })).status).to.equal(200);
     });
 
-    it('twilio: a webhook of a call may come by GET', async () => {
+    it('twilio: a webhook of a phone call may come by GET', async () => {
       const url = await create();
       const query = 'CallSid=CA1&CallStatus=ringing';
       const headers = { 'x-twilio-signature': getExpectedTwilioSignature(TOKENS[0], `${url}?${query}`, {}) };

@@ -35,7 +35,7 @@ const TRIGGERED: Record<string, object> = {
   'charge.refunded': { id: 'ch_3SpQ', object: 'charge', amount_refunded: 4900, refunded: true },
 };
 
-describe('webhooks of Stripe', () => {
+describe('Webhooks of Stripe', () => {
   let service: Service;
   before(async () => {
     service = await startService();

@@ -29,7 +29,7 @@ function standardSigned(id: string): (secret: string, url: string, nowMs: number
     });
 }
 
-describe('webhooks signed with Svix or Standard Webhooks', () => {
+describe('Webhooks signed with Svix or Standard Webhooks', () => {
   let service: Service;
   before(async () => {
     service = await startService();

@@ -13,7 +13,7 @@ const LIMITS = {
   REALTIME_MESSAGE_MAX_BYTES: '400000',
 };
 
-describe('Realtime, attacked', () => {
+describe('Realtime under attack', () => {
   let service: Service;
   const open: Subscriber[] = [];
   before(async () => {
@@ -57,7 +57,7 @@ describe('Realtime, attacked', () => {
       });
     }
 
-    it('ends a stream, also a silent one, whose key is neither the current nor the former one any more', async () => {
+    it('ends any stream, even a silent one, whose key is no longer the current or the previous one', async () => {
       const rotate = () => service.post('/v1/environments/staging/signing-key/rotate', undefined, service.apiHeaders);
       const authorization = `Bearer ${await keyOf('staging')}`;
       const subscriber = await follow(signed('staging', soon()));
@@ -83,7 +83,7 @@ describe('Realtime, attacked', () => {
       await writer.abort().catch(() => undefined);
     });
 
-    it('hashed, or as it is; of the environment that the app names, or whose key it is', async () => {
+    it('hashed or plain, of the named environment or of the environment that owns the key', async () => {
       const key = await keyOf('staging');
       const named = { authorization: `Bearer ${key}`, 'x-inngest-env': 'staging' };
       const unnamed = { authorization: `Bearer ${key}` };
@@ -115,7 +115,7 @@ describe('Realtime, attacked', () => {
     expect(inStaging.messages.map(({ data }) => data)).to.deep.equal(['staging']);
   });
 
-  describe('a token is refused', () => {
+  describe('a token is rejected', () => {
     const jwt = (header: object, claims: object, key: string) => {
       const text = [header, claims].map((part) => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.');
       return `${text}.${createHmac('sha256', key).update(text).digest('base64url')}`;
@@ -156,7 +156,7 @@ describe('Realtime, attacked', () => {
     expect(tokens.verify(signed('production', soon()), Date.now())?.env).to.equal('production');
   });
 
-  it('an environment that is deleted ends its connections, and a token of it connects no more', async () => {
+  it('the deletion of an environment ends its connections and invalidates its tokens', async () => {
     await service.post('/v1/environments', { name: 'gone', kind: 'branch' }, service.apiHeaders);
     const token = signed('gone', soon());
     const subscriber = await follow(token);
@@ -165,7 +165,7 @@ describe('Realtime, attacked', () => {
     expect(await subscribe(service.url, token).catch((error: Error) => error.message)).to.equal('status 404');
   });
 
-  it('a token of an environment that was deleted does not connect to another one with its name', async () => {
+  it('a token of a deleted environment does not connect to another one with its name', async () => {
     // It deletes what the environment has.
     await service.startWorker();
     const make = () => service.post('/v1/environments', { name: 'again', kind: 'branch' }, service.apiHeaders);
@@ -182,7 +182,7 @@ describe('Realtime, attacked', () => {
     await follow((await request()).body.jwt);
   });
 
-  it('names and numbers of channels and topics are bounded', async () => {
+  it('names and numbers of channels and topics are limited', async () => {
     const long = 'x'.repeat(513);
     for (const [query, what] of [
       ['topic=t', 'channel'],
@@ -217,12 +217,12 @@ describe('Realtime, attacked', () => {
     await subscriber.next(Boolean);
   });
 
-  it('a message that is too large is refused', async () => {
+  it('a message that is too large is rejected', async () => {
     const { status, body } = await publish('channel=c&topic=t', 'x'.repeat(400_001));
     expect([status, body.code, body.limit_bytes]).to.deep.equal([413, 'body_too_large', 400_000]);
   });
 
-  it('a flood of messages is refused for a moment, and other environments go on', async () => {
+  it('a flood of messages is rejected for a moment, without affecting other environments', async () => {
     const large = 'x'.repeat(300_000);
     const answers = await Promise.all(Array.from({ length: 40 }, () => publish('channel=flood&topic=t', large)));
     const refused = answers.filter(({ status }) => status === 429);
@@ -234,7 +234,7 @@ describe('Realtime, attacked', () => {
     await until(async () => (await publish('channel=c&topic=t', '1')).status === 200, { describe: 'the rate is back' });
   });
 
-  it('an environment has no more connections than it may have, and others have theirs', async () => {
+  it('an environment cannot exceed its connections or take those of others', async () => {
     await Promise.all(Array.from({ length: 20 }, () => follow(signed('other', soon()))));
     const refused = (error: Error) => error.message;
     expect(await subscribe(service.url, signed('other', soon())).catch(refused)).to.equal('status 503');
@@ -244,7 +244,7 @@ describe('Realtime, attacked', () => {
     await until(() => follow(signed('other', soon())), { describe: 'there is room again' });
   });
 
-  it('a token has a tenth of the connections of its environment, however its signature is spelled; other tokens have theirs', async () => {
+  it('a token gets a tenth of the connections of its environment, for every notation of its signature, and takes none from other tokens', async () => {
     const token = signed('other', soon());
     await Promise.all([follow(token), follow(token)]);
     // 256 bits leave two of the last character unused.
@@ -257,7 +257,7 @@ describe('Realtime, attacked', () => {
     await follow(signed('other', soon()));
   });
 
-  it('a subscriber that does not read is dropped; others get every message', async () => {
+  it('a subscriber that does not read is dropped, and others get every message', async () => {
     const token = signed('other', soon());
     const slow = await rawSubscriber(service.url, token);
     const quick = await follow(token);
@@ -288,7 +288,7 @@ describe('Realtime, attacked', () => {
     expect(await large.closed).to.equal(1_009);
   });
 
-  it('a request for a WebSocket elsewhere, or for another upgrade, is answered as any request', async () => {
+  it('a request for a WebSocket at another path, or for another upgrade, gets an ordinary response', async () => {
     const answer = async (path: string, upgrade: string) => {
       const socket = await rawRequest(service.url, path, upgrade);
       const [first] = await once(socket, 'data');

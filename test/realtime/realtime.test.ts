@@ -37,7 +37,7 @@ describe('Realtime', () => {
     }
   });
 
-  it('a subscriber gets messages of the channel and topics of its token alone, in their order', async () => {
+  it('a subscriber gets only messages of the channel and topics of its token, in order', async () => {
     const subscriber = await follow('user:2', ['a', 'b']);
     for (const query of [
       'channel=user:2&topic=c',
@@ -61,7 +61,7 @@ describe('Realtime', () => {
     expect(subscriber.messages.map(({ topic }) => topic).sort()).to.deep.equal(['a', 'b']);
   });
 
-  it('data is JSON as it was sent, and a string if it is no JSON', async () => {
+  it('data is passed on as JSON, or as a string if it is not JSON', async () => {
     const subscriber = await follow('data', ['t']);
     const bodies = ['1.50', '{"a":\n[null]}', 'step 1 data', '', '"text"'];
     for (const body of bodies) await publish('channel=data&topic=t', body);
@@ -70,13 +70,13 @@ describe('Realtime', () => {
     expect(data).to.deep.equal([1.5, { a: [null] }, 'step 1 data', null, 'text']);
   });
 
-  it('carries the ID of the run that published', async () => {
+  it('a message carries the ID of the run that published it', async () => {
     const subscriber = await follow('run', ['t']);
     await publish('channel=run&topic=t&run_id=01M7Z7A7B6FJ7DZJVGC757486T', '1');
     expect((await subscriber.next(Boolean)).run_id).to.equal('01M7Z7A7B6FJ7DZJVGC757486T');
   });
 
-  it('server-sent events carry the same messages', async () => {
+  it('server-sent events carry the same messages as WebSockets', async () => {
     const stream = await followEvents(service.urls[1] as string, await tokenFor(service, 'sse', ['t']));
     expect(stream.response.headers.get('content-type')).to.include('text/event-stream');
     expect(stream.response.headers.get('access-control-allow-origin')).to.equal('*');
@@ -116,7 +116,7 @@ describe('Realtime', () => {
     }
   });
 
-  it('a stream whose publisher dies is ended too', async () => {
+  it('a stream ends even when its publisher dies', async () => {
     const subscriber = await follow('broken', ['t']);
     const parts = new TransformStream<Uint8Array, Uint8Array>();
     const end = new AbortController();
@@ -134,7 +134,7 @@ describe('Realtime', () => {
     await subscriber.next(({ kind }) => kind === 'datastream-end');
   });
 
-  it("a function's streamed response is passed on as it is", async () => {
+  it("a function's streamed response is passed on unchanged", async () => {
     const stream = await followEvents(service.url, await tokenFor(service, 'run-1', ['$stream']));
     const piece = 'event: inngest.stream\ndata: {"data":"a"}\n\n';
     await service.post('/v1/realtime/publish/tee?channel=run-1', Buffer.from(piece), {
@@ -153,7 +153,7 @@ describe('Realtime', () => {
     expect(await subscriber.closed).to.equal(1_001);
   });
 
-  it("$run on a run's own channel announces its end, also to those who come later", async () => {
+  it("$run on a run's own channel announces its end, even to later subscribers", async () => {
     const held = Promise.withResolvers<object>();
     host.on('slow', () => held.promise);
     await host.register(service, [{ id: 'slow', triggers: [{ event: 'rt/slow' }] }], { appName: 'rt' });

@@ -22,13 +22,13 @@ describe('The package of the service', function () {
     release?.remove();
   });
 
-  it('runs from the node_modules of a project: release, web, worker, a webhook with a transform', async () => {
+  it('runs release, web, worker and a webhook with a transform from the node_modules of a project', async () => {
     const project = release.folder();
     await unpack(project);
     await runInstalled(project, redis.url);
   });
 
-  it('has a bin that says what it takes, and its version', async () => {
+  it('has a bin that shows its usage and version', async () => {
     const project = release.folder();
     const program = await unpack(project);
     const said = await must('sh', ['-c', `"${program}" --version; "${program}" nothing || echo "exit code $?"`], {
@@ -38,7 +38,7 @@ describe('The package of the service', function () {
     expect(said).to.include('Usage: tidegate-service <process>').and.to.include('exit code 2');
   });
 
-  it('says in one line that it needs Node 24 before npm compiles anything, and is installed on Node 24', async () => {
+  it('says in one line that it needs Node 24 before npm compiles anything, and installs on Node 24', async () => {
     const program = await unpack(release.folder());
     const folder = resolve(program, '../../tidegate-service');
     const { name, version, scripts } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));

@@ -8,13 +8,13 @@ const made = shrinkwrap(lock as Lock, manifest) as Shrinkwrap;
 const paths = Object.keys(made.packages);
 
 describe('The versions that the released service installs', () => {
-  it('are those of package-lock.json', () => {
+  it('match package-lock.json', () => {
     expect(paths).to.include.members(['', ...Object.keys(manifest.dependencies).map((name) => `node_modules/${name}`)]);
     const locked = lock.packages as Record<string, { version?: string }>;
     for (const path of paths.slice(1)) expect(made.packages[path]?.version, path).to.equal(locked[path]?.version);
   });
 
-  it('include nothing that only develops it', () => {
+  it('include no development dependencies', () => {
     const needless = /^node_modules\/(typescript|react|vite|mocha|inngest|node|tidegate.*|@biomejs\/.*)$/;
     expect(paths.filter((path) => needless.test(path))).to.deep.equal([]);
   });

@@ -20,7 +20,7 @@ describe('scripts/release in a clone', function () {
     run(process.execPath, ['scripts/release.ts', ...args], { cwd: clone.root, env: WHO });
   const git = (...args: string[]) => must('git', args, { cwd: clone.root, env: WHO });
 
-  it('is not installed by npm as a package: prepare says where the client is', async () => {
+  it('cannot be installed by npm as a package: `prepare` says where the client is', async () => {
     const prepare = (env: Record<string, string>) => run('npm', ['run', 'prepare'], { cwd: clone.root, env });
     expect((await prepare({})).exitCode).to.equal(0);
     // npm has this variable where it prepares a repository for a project that depends on it.
@@ -29,7 +29,7 @@ describe('scripts/release in a clone', function () {
     expect(output).to.include('clients/typescript/v<version>');
   });
 
-  it('refuses what is not committed, and names it', async () => {
+  it('rejects uncommitted changes, and names them', async () => {
     const added = join(clone.root, 'added.txt');
     writeFileSync(added, '');
     const { exitCode, output } = await release('--only', 'client');
@@ -38,7 +38,7 @@ describe('scripts/release in a clone', function () {
     await git('clean', '--quiet', '--force', 'added.txt');
   });
 
-  it('sets a version; committed, it becomes packages and tags, and npm installs the client from the repository', async () => {
+  it('sets a version and makes packages and tags of the commit, and npm installs the client from the repository', async () => {
     expect((await release('--version', '98.7.6')).output).to.include('The version is 98.7.6');
     await git('commit', '--quiet', '--all', '--message', 'Version 98.7.6');
 

@@ -36,7 +36,7 @@ describe('The version of a release', () => {
     }
   });
 
-  it('is refused when it is no version', () => {
+  it('is rejected when it is invalid', () => {
     for (const version of ['1', 'v1.2.3', '1.2', '1.2.3.4', '1.2.3 ']) {
       expect(() => setVersion(ROOT, version), version).to.throw('--version: got');
     }
@@ -51,7 +51,7 @@ describe('The section of a release in CHANGELOG.md', () => {
     expect(() => releaseNotes(changelog, '0.3.0')).to.throw('CHANGELOG.md has no section "## 0.3.0"');
   });
 
-  it('gets version and date when the version is set, and keeps them', () => {
+  it('gets a version and a date when the version is set, and keeps them', () => {
     for (const head of ['## 0.2.0 — unreleased', '## 0.1.9 — unreleased', '## Unreleased']) {
       const dated = dateSection(changelog.replace('## 0.2.0 — unreleased', head), '0.2.0', '2026-03-04');
       expect(dated).to.equal(changelog.replace('unreleased', '2026-03-04'));
@@ -61,7 +61,7 @@ describe('The section of a release in CHANGELOG.md', () => {
     expect(isDated(changelog, '0.2.0')).to.equal(false);
   });
 
-  it('exists for the version there is', () => {
+  it('exists for the current version', () => {
     expect(releaseNotes(readFileSync(join(ROOT, 'CHANGELOG.md'), 'utf8'), versionOf(ROOT))).to.match(/^# Tidegate \d/);
   });
 });

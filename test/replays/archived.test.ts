@@ -7,7 +7,7 @@ import { FAILS, type ReplayBed, startReplayBed } from './bed.ts';
 /** 3.6 s. */
 const HOT_HOURS = '0.001';
 
-describe('a replay of archived events', () => {
+describe('A replay of archived events', () => {
   let bed: ReplayBed;
   let postgres: pg.Client;
   before(async () => {
@@ -23,7 +23,7 @@ describe('a replay of archived events', () => {
     Number((await postgres.query(`SELECT count(*) AS count FROM ${table}`)).rows[0].count);
   const fn = (id: string) => ({ id, triggers: [{ event: `order/${id}` }], retries: 0 });
 
-  it('restores them, and goes by how their archived runs ended', async () => {
+  it('restores the events, and selects by how their archived runs ended', async () => {
     bed.host.on('old', ({ body }) => (body.event.data.n === 0 ? FAILS : {}));
     await bed.register([fn('old')]);
     const events = [0, 1].map((n) => ({ name: 'order/old', data: { n } }));

@@ -9,7 +9,7 @@ import { envelope, type OwnStore, openStore } from '../support/own-store.ts';
 
 const HOUR_MS = 3_600_000;
 
-describe('a replay reads events', () => {
+describe('A replay reads events', () => {
   let store: OwnStore;
   const begin = Date.now() - HOUR_MS;
   /** In the order of receipt, then of their IDs. */
@@ -56,7 +56,7 @@ describe('a replay reads events', () => {
     });
   }
 
-  it('likewise those that a search finds', async () => {
+  it('that a search finds in the same way', async () => {
     const events = await store.events.readMany('production', sorted);
     const wanted = events.filter(({ name }) => name === 'odd/x').map(({ internal_id }) => internal_id);
     expect(await walk({ name: 'odd/*' }, 20)).to.deep.equal(wanted);
@@ -66,7 +66,7 @@ describe('a replay reads events', () => {
     expect(await walk({ idPrefix: third }, 20)).to.deep.equal([third]);
   });
 
-  it('from any position on', async () => {
+  it('starting at any position', async () => {
     const position = { at: begin + 1_000, id: sorted[50] };
     expect(await walk({}, 20, position)).to.deep.equal(sorted.slice(51));
     // Some functions of that event are left.

@@ -3,7 +3,7 @@ import { postgresUrl } from '../support/postgres.ts';
 import { TcpProxy } from '../support/tcp-proxy.ts';
 import { type ReplayBed, startReplayBed } from './bed.ts';
 
-describe('a replay while Postgres is away', () => {
+describe('A replay while Postgres is unavailable', () => {
   let bed: ReplayBed;
   let proxy: TcpProxy;
   let port: number;
@@ -20,7 +20,7 @@ describe('a replay while Postgres is away', () => {
     await proxy?.stop();
   });
 
-  it('waits, says so, and goes on: events whose runs it cannot see are not taken for events without runs', async () => {
+  it('waits, says so, and continues later, instead of assuming that events have no runs', async () => {
     await bed.register([{ id: 'seen', triggers: [{ event: 'order/seen' }] }]);
     await bed.send([{ name: 'order/seen' }, { name: 'order/seen' }]);
     await bed.runs('seen', 'Completed', 2);

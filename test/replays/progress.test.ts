@@ -5,7 +5,7 @@ import { type ReplayBed, startReplayBed } from './bed.ts';
 // biome-ignore lint/suspicious/noExplicitAny: an answer of the API
 const isSettled = ({ status, runs }: any) => status === 'done' && runs.active === 0;
 
-describe('the progress of a replay', () => {
+describe('The progress of a replay', () => {
   let bed: ReplayBed;
   const fn = (id: string, rest: object = {}) => ({ id, triggers: [{ event: `order/${id}` }], retries: 0, ...rest });
   before(async () => {
@@ -40,7 +40,7 @@ describe('the progress of a replay', () => {
     expect(Number(granted)).to.be.within(1, 20);
   });
 
-  it('stops while it is paused, and goes on where it was', async () => {
+  it('stops while it is paused, and continues where it was', async () => {
     const { ids, wanted } = await missed('pausable', 12);
     const { id } = await bed.create({ ...wanted, rate: 2 });
     await bed.until(id, ({ progress }) => progress.started >= 2);
@@ -65,7 +65,7 @@ describe('the progress of a replay', () => {
     expect((await change(id, 'resume')).code).to.equal('replay_ended');
   });
 
-  it('ends when it is cancelled, and with its active runs if that is wanted', async () => {
+  it('ends when it is cancelled, and cancels its active runs on request', async () => {
     bed.host.on('sleeper', () => ({ status: 206, body: [{ id: 'a'.repeat(40), op: 'Sleep', name: '1h' }] }));
     const { wanted } = await missed('sleeper', 12);
     const { id } = await bed.create({ ...wanted, rate: 2 });
@@ -115,7 +115,7 @@ describe('the progress of a replay', () => {
     expect(bed.host.calls('batch').at(-1)?.body.events).to.have.length(3);
   });
 
-  it('starts each run once although its workers are killed again and again, and counts them exactly', async () => {
+  it('starts each run once, even if its workers are killed repeatedly, and counts them exactly', async () => {
     const COUNT = process.env.TEST_ALL ? 600 : 300;
     const { ids, wanted } = await missed('killed', COUNT);
     const { id } = await bed.create({ ...wanted, rate: COUNT / 3 });
@@ -139,7 +139,7 @@ describe('the progress of a replay', () => {
     await bed.runs('killed', 'Failed', failed);
   }).timeout(180_000);
 
-  it('is bounded in number, and goes with its environment', async () => {
+  it('is limited in number, and deleted with its environment', async () => {
     const { service } = bed;
     await service.post('/v1/environments', { name: 'feature-x', kind: 'branch' });
     const headers = { 'x-service-env': 'feature-x' };

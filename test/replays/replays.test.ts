@@ -4,7 +4,7 @@ import { FAILS, type ReplayBed, range, startReplayBed } from './bed.ts';
 // biome-ignore lint/suspicious/noExplicitAny: an answer of the API
 const isSettled = ({ status, runs }: any) => status === 'done' && runs.active === 0;
 
-describe('a replay', () => {
+describe('A replay', () => {
   let bed: ReplayBed;
   const fn = (id: string, rest: object = {}) => ({ id, triggers: [{ event: `order/${id}` }], retries: 0, ...rest });
   before(async () => {
@@ -73,7 +73,7 @@ describe('a replay', () => {
     for (const one of ['broken', 'later', 'paused']) await bed.runs(one, 'Completed', 1);
   });
 
-  it('says why it skips events: archived and paused functions, other triggers, active runs', async () => {
+  it('says why it skips events, such as archived and paused functions, other triggers, and active runs', async () => {
     const sleeps = { status: 206, body: [{ id: 'a'.repeat(40), op: 'Sleep', name: '1h' }] };
     await bed.register([fn('paid'), fn('paused'), fn('sleeps'), fn('gone')]);
     bed.host.on('sleeps', () => sleeps);
@@ -123,7 +123,7 @@ describe('a replay', () => {
       .and.include('statuses Failed');
   });
 
-  it('looks at the events that are named alone', async () => {
+  it('looks only at the named events', async () => {
     bed.host.on('paid', () => FAILS);
     const ids = await bed.send([10, 11, 12].map((n) => ({ name: 'order/paid', data: { n } })));
     for (const id of ids) {

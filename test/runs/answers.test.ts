@@ -18,7 +18,7 @@ type Json = any;
 const NO_SDK = { 'x-inngest-sdk': undefined };
 const NO_RETRY = { 'x-inngest-no-retry': 'true' };
 
-describe('answers of apps', () => {
+describe('Responses of apps', () => {
   let service: Service;
   let host: AppHost;
   before(async () => {
@@ -43,7 +43,7 @@ describe('answers of apps', () => {
 
   const streamed = (envelope: object) => ({ status: 201, body: Buffer.from(`   \n ${JSON.stringify(envelope)}`) });
 
-  it('a streamed answer counts as the answer in its envelope', async () => {
+  it('a streamed response counts as the response in its envelope', async () => {
     const operations = JSON.stringify([{ id: step('a'), op: 'StepRun', name: 'a', data: 7 }]);
     host.on('f', ({ number, body }) => {
       if (number === 0) return streamed({ status: 206, headers: { 'Content-Type': 'x' }, body: operations });
@@ -52,7 +52,7 @@ describe('answers of apps', () => {
     expect(await run('stream')).to.deep.include({ status: 'Completed', output: { data: 7 } });
   });
 
-  it('a streamed answer may have its body as JSON, and say there that it wants no retry', async () => {
+  it('a streamed response may have its body as JSON, and may forbid a retry there', async () => {
     host.on('f', ({ number }) => {
       if (number === 0) return streamed({ status: 206, body: [{ id: step('a'), op: 'StepRun', name: 'a' }] });
       return streamed({ status: 500, body: 'error calling function: no', noRetry: true, retryAt: null, headers: null });
@@ -62,7 +62,7 @@ describe('answers of apps', () => {
     expect(output).to.equal('error calling function: no');
   });
 
-  it('a streamed answer that ends without an envelope is retried', async () => {
+  it('a streamed response that ends without an envelope is retried', async () => {
     host.on('f', ({ number }) =>
       number === 0 ? { status: 201, body: Buffer.from('   ') } : streamed({ status: 200, body: 'text' }),
     );
@@ -74,13 +74,13 @@ describe('answers of apps', () => {
     expect(await run('text')).to.include({ status: 'Completed', output: '<html>hi</html>' });
   });
 
-  it('a failure in words that are not JSON has them as its message', async () => {
+  it('a failure with a body that is not JSON has it as its message', async () => {
     host.on('f', () => ({ status: 500, headers: NO_RETRY, body: Buffer.from('panic: no such card') }));
     const { error, output } = await run('words');
     expect([error, output]).to.deep.equal([{ name: 'Error', message: 'panic: no such card' }, 'panic: no such card']);
   });
 
-  it('a failure of something else than an app has its name, message and status as the output, with the beginning of the text', async () => {
+  it('a failure from something other than an app has its name, message and status as the output, with the beginning of the body', async () => {
     const page = `<html>${'Bad gateway '.repeat(10_000)}</html>`;
     const answers = [
       { status: 502, headers: NO_SDK, body: Buffer.from(page) },
@@ -100,7 +100,7 @@ describe('answers of apps', () => {
     expect(empty.output).to.deep.equal({ ...empty.error, status: 503 });
   });
 
-  it('a step that fails and asks for no retry fails for good, whatever the status', async () => {
+  it('a step that fails and forbids a retry fails permanently, whatever the status', async () => {
     host.on('f', ({ body }) => {
       const memo = body.steps[step('a')];
       if (memo) return { body: memo };
@@ -113,7 +113,7 @@ describe('answers of apps', () => {
 
   const ran = (name: string, data: unknown = name) => ({ id: step(name), op: 'StepRun', name, data });
 
-  it('an operation that asks for nothing is skipped, and what comes with it counts', async () => {
+  it('an operation without effect is skipped, and the others of its response apply', async () => {
     const nothing = { op: 'None', id: '', opts: null, data: null, error: null };
     host.on('f', ({ number, body }) =>
       number === 0 ? { status: 206, body: [ran('a'), nothing] } : { body: body.steps[step('a')] },
@@ -138,14 +138,14 @@ describe('answers of apps', () => {
     });
   }
 
-  it('a refused operation in every answer fails the run, also beside a step that is finished already', async () => {
+  it('a rejected operation in every response fails the run, even beside a step that is finished already', async () => {
     host.on('f', () => ({ status: 206, body: [ran('a'), { op: 'Sleep', id: 5 }] }));
     const { status, error } = await run('refused-always');
     expect([status, error.name]).to.deep.equal(['Failed', 'AppError']);
     expect(host.calls('f').map(({ body }) => body.ctx.attempt)).to.deep.equal([0, 1]);
   });
 
-  it('an operation that is not supported changes nothing, and the history tells it', async () => {
+  it('an unsupported operation changes nothing, and the history shows it', async () => {
     host.on('f', ({ number }) => {
       if (number > 0) return { body: 'on' };
       return {
@@ -163,7 +163,7 @@ describe('answers of apps', () => {
     expect(told.error.name).to.equal('UnsupportedOperation');
   });
 
-  it('step IDs may be any text, in calls, memos, sleeps, waits and invocations', async () => {
+  it('step IDs may be any text in calls, memos, sleeps, waits and invocations', async () => {
     const ids = ['%$^&*(_+{|:<?☃️', 'a/b?c=d&e', '1', '__proto__'] as const;
     host.on('f', ({ stepId, body }) => {
       if (stepId !== 'step') return { status: 206, body: [{ id: stepId, op: 'StepRun', name: 's', data: stepId }] };
@@ -185,7 +185,7 @@ describe('answers of apps', () => {
     expect(output).to.deep.include({ [ids[0]]: { data: ids[0] }, [ids[1]]: null, [ids[2]]: null });
   });
 
-  it('the error of a failed run keeps cause, data, code and stack, for its handlers and in the API', async () => {
+  it('the error of a failed run keeps cause, data, code and stack for its handlers and in the API', async () => {
     host.on('f', () => ({ status: 400, headers: NO_RETRY, body: { ...ERROR, __serialized: true } }));
     const { status, error, output, run_id } = await run('whole-error');
     expect(status).to.equal('Failed');
@@ -201,7 +201,7 @@ describe('answers of apps', () => {
     expect(data._inngest).to.deep.equal({ status: 'Failed' });
   });
 
-  it('an invalid expression of a wait has the words that apps test for, and its place in the stack', async () => {
+  it('the error of an invalid wait expression has the message that apps check for, and its position in the stack', async () => {
     const opts = { event: 'x', if: 'event.data.a === async.data.a', timeout: '1h' };
     host.on('f', () => ({ status: 206, body: [{ op: 'WaitForEvent', id: step('w'), displayName: 'w', opts }] }));
     const { error, output } = await run('no-cel');
@@ -218,7 +218,7 @@ describe('answers of apps', () => {
     expect(output).to.deep.equal({ message: 'oh no', code: 'unknown', stack: null });
   });
 
-  it('an error with causes without end is cut', async () => {
+  it('an error with endless causes is truncated', async () => {
     let cause: object = { message: 'm'.repeat(100_000) };
     for (let i = 0; i < 50; i++) cause = { name: 'E', message: 'x'.repeat(50_000), stack: 's'.repeat(50_000), cause };
     host.on('f', () => ({ status: 400, headers: NO_RETRY, body: { name: 'E', message: 'm', cause } }));
@@ -227,7 +227,7 @@ describe('answers of apps', () => {
     expect(error.cause.cause.cause.message).to.match(/^x+… \(50000 characters in total\)$/);
   });
 
-  it('an invocation fails with the error of the invoked function, or in words that apps test for', async () => {
+  it('an invocation fails with the error of the invoked function, or with a message that apps check for', async () => {
     const invoke = (id: string, functionId: string, timeout?: string) => ({
       id: step(id),
       op: 'InvokeFunction',

@@ -24,7 +24,7 @@ const FUNCTIONS = [
   ...['steps', 'delayed'],
 ];
 
-describe('bulk actions on runs', () => {
+describe('Bulk actions on runs', () => {
   let service: Service;
   let host: AppHost;
   let isMended = false;
@@ -88,7 +88,7 @@ describe('bulk actions on runs', () => {
     expect((await get(PATH)).data).to.deep.equal([]);
   });
 
-  it('cancels the active runs that the filter selects, and no others; it is audited once, with its filter', async () => {
+  it('a bulk cancel affects only active runs that the filter selects, and is audited once with its filter', async () => {
     await send('sleeps', [{ n: 1 }, { n: 2 }], 'Running');
     const filter = { function_id: 'bulk-naps', search: 'event.data.tenant == "a"' };
     const bulk = await carriedOut({ action: 'cancel', filter });
@@ -112,7 +112,7 @@ describe('bulk actions on runs', () => {
       .and.include('filter (function_id bulk-naps; search event.data.tenant == "a"), 2 runs');
   });
 
-  it('re-runs failed and cancelled runs, each once, as a re-run of the run does', async () => {
+  it('a bulk re-run re-runs failed and cancelled runs once each, like a re-run of a single run', async () => {
     await send('fails', [{ n: 1 }, { n: 2 }, { n: 3 }], 'Failed');
     isMended = true;
     const before = await runsOf('fails', 'Failed');
@@ -132,7 +132,7 @@ describe('bulk actions on runs', () => {
     isMended = false;
   });
 
-  it('skips runs whose re-run is active', async () => {
+  it('a bulk re-run skips runs whose re-run is active', async () => {
     const run = (id: string, status: string) => runsOf(id, status).then(([one]) => one as { run_id: string });
     await send('breaks', [{ n: 1 }], 'Failed');
     host.on('breaks', () => SLEEPS);
@@ -142,7 +142,7 @@ describe('bulk actions on runs', () => {
     expect(bulk.progress).to.deep.include({ done: 0, skipped: { run_active: 1 } });
   });
 
-  it('can be cancelled: it changes no more runs', async () => {
+  it('a cancelled bulk action changes no further runs', async () => {
     await send(
       'many',
       Array.from({ length: 12 }, (_, n) => ({ n })),
@@ -162,7 +162,7 @@ describe('bulk actions on runs', () => {
     expect((await post(`${path}/cancel`, {})).body.data.status).to.equal('cancelled');
   });
 
-  it('can be paused, and resumed where it was', async () => {
+  it('a paused bulk action can be resumed where it was', async () => {
     await send(
       'paused',
       Array.from({ length: 6 }, (_, n) => ({ n })),
@@ -185,7 +185,7 @@ describe('bulk actions on runs', () => {
     expect(reruns.body.data.filter((run: { retry_of: string | null }) => run.retry_of !== null)).to.have.length(6);
   });
 
-  it('acts on the runs that are named, says what it did with each, and why some were skipped', async () => {
+  it('a bulk action on named runs says what it did with each, and why it skipped some', async () => {
     await send('named', [{ n: 1 }, { n: 2 }, { n: 3 }], 'Failed');
     const failed = (await runsOf('named', 'Failed')).map(({ run_id }: { run_id: string }) => run_id);
     const [active] = await runsOf('sleeps', 'Running');
@@ -263,7 +263,7 @@ describe('bulk actions on runs', () => {
     expect(called[0]).to.deep.equal([STEP_A]);
   });
 
-  it('retries delayed attempts now, and skips runs that wait for none', async () => {
+  it('a bulk retry makes delayed attempts now, and skips runs that wait for none', async () => {
     let isBack = false;
     host.on('delayed', () => (isBack ? {} : { status: 500, headers: { 'retry-after': '3600' }, body: {} }));
     await send('delayed', [{ n: 1 }, { n: 2 }], 'Running');
@@ -286,7 +286,7 @@ describe('bulk actions on runs', () => {
     await service.waitFor('/v1/runs?function_id=bulk-delayed&status=Completed', ({ body }) => body.data.length === 2);
   });
 
-  it('acts on no run of another environment', async () => {
+  it('a bulk action affects no run of another environment', async () => {
     await service.post('/v1/environments', { name: 'other', kind: 'branch' }, service.apiHeaders);
     const [run] = await runsOf('named', 'Failed');
     const headers = { ...service.apiHeaders, 'x-service-env': 'other' };
@@ -313,7 +313,7 @@ describe('bulk actions on runs', () => {
     expect((await get('/v1/runs/count?function_id=bulk-naps&status=running')).data.count).to.equal(1);
   });
 
-  it('names what is wrong in a request', async () => {
+  it('the error for an invalid request names the problem', async () => {
     for (const [body, field] of [
       [{ action: 'cancel' }, 'filter'],
       [{ action: 'stop', all: true }, 'action'],
@@ -358,7 +358,7 @@ describe('bulk actions on runs', () => {
       expect(await store.bulkActions.list('crowded')).to.have.length(11);
     });
 
-    it('what a worker that died had started of a cancelled re-run is selected too, to be undone', async () => {
+    it('an undo also finds runs that a dead worker had started for a cancelled re-run', async () => {
       const action = await add(actionFor('retry'));
       const results = [
         { runId: '1', rerunId: 'a' },
@@ -389,7 +389,7 @@ describe('bulk actions on runs', () => {
       expect(await selected.count(selection)).to.include({ count: 3, isExact: true });
     });
 
-    it('after a worker died, the next one acts on the same runs, under the same IDs, and counts them once', async () => {
+    it('the next worker after a dead one acts on the same runs, under the same IDs, and counts them once', async () => {
       const runs = ['1', '2', '3'].map((id) => ({ id, status: 'Failed' })) as Run[];
       const rerunOf = (id: string) => `re-run-of-${id}`;
       const started: string[] = [];
@@ -430,7 +430,7 @@ describe('bulk actions on runs', () => {
       );
     });
 
-    it('after a worker died, what it had retried counts as retried, and not as not waiting', async () => {
+    it('the next worker after a dead one counts its retries as retried, not as not waiting', async () => {
       const runs = ['1', '2', '3'].map((id) => ({ id, status: 'Running' })) as Run[];
       const waiting = new Set(['1', '2']);
       let dies = true;

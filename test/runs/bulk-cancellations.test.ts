@@ -4,7 +4,7 @@ import { type Service, startService } from '../support/service.ts';
 
 const SLEEPS = { status: 206, body: [{ id: 'a'.repeat(40), op: 'Sleep', name: '1h' }] };
 
-describe('bulk cancellations', () => {
+describe('Bulk cancellations', () => {
   let service: Service;
   let host: AppHost;
   before(async () => {
@@ -39,7 +39,7 @@ describe('bulk cancellations', () => {
       ),
     );
 
-  it('cancel the runs of a function whose event meets the expression, and no others', async () => {
+  it('cancel only runs of a function whose event matches the expression', async () => {
     await start('one', [{ tenant: 'a' }, { tenant: 'b' }, { tenant: 'a' }]);
     await start('two', [{ tenant: 'a' }]);
     const body = { app_id: 'bulk', function_id: 'one', started_before: later(5_000), if: 'event.data.tenant == "a"' };
@@ -66,7 +66,7 @@ describe('bulk cancellations', () => {
     expect((await service.request('DELETE', `/v1/cancellations/${body.data.id}`)).status).to.equal(404);
   });
 
-  it('cancel more runs than one turn looks at, and leave those that were queued later', async () => {
+  it('cancel more runs than one round looks at, and leave those that were queued later', async () => {
     const events = Array.from({ length: 250 }, (_, n) => ({ n }));
     await start('many', events);
     await service.waitFor('/v1/overview', () => true);
@@ -97,7 +97,7 @@ describe('bulk cancellations', () => {
     expect(open.data.done_at).to.equal(null);
   });
 
-  it('name what is wrong', async () => {
+  it('have errors that name the problem', async () => {
     const valid = { app_id: 'bulk', function_id: 'one', started_before: later(0) };
     expect((await create({ ...valid, function_id: 'none' })).status).to.equal(404);
     expect((await create({ ...valid, app_id: 'none' })).status).to.equal(404);

@@ -15,7 +15,7 @@ interface ListedRun {
   cancel_reason: { id: string } | null;
 }
 
-describe('bulk actions when processes die', () => {
+describe('Bulk actions when processes die', () => {
   let service: Service;
   let host: AppHost;
   before(async () => {

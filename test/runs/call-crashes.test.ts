@@ -125,7 +125,7 @@ const SCENARIOS: Scenario[] = [
   },
 ];
 
-describe('a process that dies while it commits the outcome of a call', () => {
+describe('A process that dies while it commits the outcome of a call', () => {
   let bed: CallBed;
   before(async () => {
     bed = await createCallBed();
@@ -133,7 +133,7 @@ describe('a process that dies while it commits the outcome of a call', () => {
   after(() => bed.close());
 
   for (const { title, app, ...expected } of SCENARIOS) {
-    it(`changes nothing about a run that ${title}, whichever command was its last`, async () => {
+    it(`does not affect a run that ${title}, whichever command was its last`, async () => {
       const commands = await expectEnd(app, expected);
       expect(commands).to.be.greaterThan(1);
       for (let diesAfter = 0; diesAfter < commands; diesAfter++) await expectEnd(app, expected, diesAfter);
@@ -160,7 +160,7 @@ describe('a process that dies while it commits the outcome of a call', () => {
   }
 });
 
-describe('a process that dies while it starts a run', () => {
+describe('A process that dies while it starts a run', () => {
   const of = { env: 'production', requestId: 'request' };
   let bed: CallBed;
   beforeEach(async () => {
@@ -179,17 +179,17 @@ describe('a process that dies while it starts a run', () => {
     }
   }
 
-  it('leaves no run of an invocation through the API whose event no list has', () =>
+  it('leaves no run of an API invocation whose event is in no list', () =>
     expectListed(({ invocations }) =>
       invocations.invokeFromApi({ ...of, functionId: INVOKED.id, payload: { data: {} }, nowMs: Date.now() }),
     ));
 
-  it('leaves no run of an endpoint whose event no list has', () =>
+  it('leaves no run of an endpoint whose event is in no list', () =>
     expectListed(({ endpoints }) =>
       endpoints.start({ ...of, runId: newId(), fn: INVOKED, event: { name: 'shop/request', data: {} } }, Date.now()),
     ));
 
-  it('leaves no run of a tick whose event no list has, though it was one of several late ones', async () => {
+  it('leaves no run of a tick whose event is in no list, even if it was one of several late ones', async () => {
     let dueAt = Date.now() - (Date.now() % 1_000);
     const tick = (lateMs: number, executions: number) => (deps: object) => {
       const ticks = new CronTicks(Object.assign(Object.create(deps), { clock: () => dueAt + lateMs }));

@@ -59,20 +59,20 @@ const FAILURES: [title: string, failure: typeof RETRIABLE, state: State, decisio
   ['a failure that no retry would mend', permanentFailure('NoCustomer', 'no such customer'), {}, 'final'],
 ];
 
-describe('what becomes of a call', () => {
+describe('The decision about a call', () => {
   for (const [title, outcome, state, kind] of DECISIONS) {
     it(`${title} is decided as ${kind}`, () => {
       expect(decide(outcome, attemptWith(state)).kind).to.equal(kind);
     });
   }
 
-  it('a call of one planned step that answers no operation is no end of a call with checkpoints', () => {
+  it('a call of one planned step without an operation in its response does not end a call with checkpoints', () => {
     const attempt = attemptWith();
     delete (attempt.job as { at?: number }).at;
     expect(decide({ kind: 'steps', ops: [] }, attempt).kind).to.equal('steps');
   });
 
-  it('an output that is too large keeps what its response reports', () => {
+  it('a response whose output is too large keeps its other reports', () => {
     const outcome: Outcome = { kind: 'completed', output: 'x'.repeat(MAX_STEP_BYTES + 1), ops: [op('StepRun')] };
     expect(decide(outcome, attemptWith()).outcome.ops).to.deep.equal([op('StepRun')]);
   });

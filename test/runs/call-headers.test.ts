@@ -2,8 +2,8 @@ import { expect } from 'chai';
 import { identifyingHeaders } from '../../src/functions/call-headers.ts';
 import type { CallContext } from '../../src/functions/call-request.ts';
 
-describe('headers that identify a call', () => {
-  it('have step IDs with characters that a header cannot hold in percent-encoding', () => {
+describe('Headers that identify a call', () => {
+  it('percent-encode step IDs with characters that a header cannot hold', () => {
     const stepId = 'é\r\nx-evil: 1 \ud800';
     const context = { run: { id: 'R', requestId: 'Q' }, stepId, jobId: `R-${stepId}`, startedAt: 1 };
     const headers = identifyingHeaders('inngest', context as CallContext);

@@ -25,7 +25,7 @@ class Hanging {
   }
 }
 
-describe('sharing of calls in flight', () => {
+describe('The sharing of calls in flight', () => {
   let service: Service;
   const hosts: AppHost[] = [];
   const hanging: Hanging[] = [];
@@ -68,7 +68,7 @@ describe('sharing of calls in flight', () => {
     };
   }
 
-  it('calls functions of production while hundreds of calls of a branch hang and more wait', async () => {
+  it('allows calls of production while hundreds of calls of a branch hang and more wait', async () => {
     const feature = await branch('feature');
     const branchHost = await app('shop', 'slow', 'branch/slow', feature.headers);
     const slow = hang(branchHost, 'slow');
@@ -82,7 +82,7 @@ describe('sharing of calls in flight', () => {
     expect(slow.most).to.be.at.most(CONCURRENCY / 2);
   });
 
-  it('calls an app of production while another one hangs, which loses no attempt', async () => {
+  it('allows calls of an app of production while another app hangs, which loses no attempt', async () => {
     const slowHost = await app('slow', 'f', 'slow/x');
     const slow = hang(slowHost, 'f');
     const quickHost = await app('quick', 'f', 'quick/x');
@@ -103,7 +103,7 @@ describe('sharing of calls in flight', () => {
     expect(slowHost.calls('f').length).to.equal(150);
   });
 
-  it('calls a branch while another branch hangs', async () => {
+  it('allows calls of a branch while another branch hangs', async () => {
     const [one, other] = await Promise.all([branch('one'), branch('other')]);
     const oneHost = await app('shop', 'f', 'branch/x', one.headers);
     const slow = hang(oneHost, 'f');
@@ -114,7 +114,7 @@ describe('sharing of calls in flight', () => {
     await otherHost.nextCall('f');
   });
 
-  it('gives an app that is alone nearly all calls in flight, and calls everything', async () => {
+  it('gives a single app nearly all calls in flight, and completes all of them', async () => {
     const host = await app('alone', 'f', 'alone/x');
     let inFlight = 0;
     let most = 0;
@@ -156,7 +156,7 @@ describe('sharing of calls in flight', () => {
     await service.waitFor('/v1/apps', ({ body }) => body.data[0].slowed?.limit !== 1);
   });
 
-  it('shuts down a worker with waiting calls, and other workers make these calls', async () => {
+  it('lets a worker with waiting calls shut down, and other workers make these calls', async () => {
     const host = await app('slow', 'f', 'slow/x');
     const slow = hang(host, 'f');
     const { body } = await send('slow/x', 60);

@@ -14,7 +14,7 @@ const step = (letter: string, op: string, displayName: string, opts: object) => 
   opts,
 });
 
-describe('the reason of a cancelled run', () => {
+describe('The reason of a cancelled run', () => {
   let service: Service;
   let host: AppHost;
   before(async () => {
@@ -56,7 +56,7 @@ describe('the reason of a cancelled run', () => {
     expect(listed.body.data[0].cancel_reason).to.deep.equal(BY_DEV_MODE);
   });
 
-  it('is the event that met its cancel trigger', async () => {
+  it('is the event that matched its cancel trigger', async () => {
     const runId = await startRun();
     const [eventId] = (await service.post('/e/key', { name: 'trial/ended', data: {} })).body.ids;
     expect(await reasonOf(runId)).to.deep.equal({ cause: 'event', id: eventId, by: null });
@@ -69,7 +69,7 @@ describe('the reason of a cancelled run', () => {
     expect(await reasonOf(runId)).to.deep.equal({ cause: 'bulk_cancellation', id: body.data.id, by: null });
   });
 
-  it('is beside the steps that the run was in, which stay in its history as cancelled', async () => {
+  it('is shown beside the steps in progress, which stay in the history as cancelled', async () => {
     host.on('trial', () => ({
       status: 206,
       body: [
@@ -104,7 +104,7 @@ describe('the reason of a cancelled run', () => {
   });
 });
 
-describe('the reason of a run that was cancelled by request', () => {
+describe('The reason of a run that was cancelled by request', () => {
   let service: Service;
   let host: AppHost;
   before(async () => {

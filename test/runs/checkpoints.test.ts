@@ -14,7 +14,7 @@ const step = (name: string, data: unknown = name) => op('StepRun', name, { data 
 const done: CallAnswer = { status: 206, body: [op('RunComplete', 'complete', { data: 'done' })] };
 const SOON = { STALLED_AFTER_SECONDS: '1', RETRY_SCALE: '0.0005' };
 
-describe('checkpoints of a call', () => {
+describe('Checkpoints of a call', () => {
   let service: Service;
   let host: AppHost;
   before(async () => {
@@ -40,7 +40,7 @@ describe('checkpoints of a call', () => {
     return (await on.waitFor(path, ({ body }) => body.data?.[0]?.ended_at)).body.data[0];
   }
 
-  it('store its steps, each once, however often they are sent', async () => {
+  it('store each step once, however often it is sent', async () => {
     host.on('repeated', async (call) => {
       expect((await store(call, [step('a', 1)])).status).to.equal(200);
       expect((await store(call, [step('a', 2), step('b')])).status).to.equal(200);
@@ -58,7 +58,7 @@ describe('checkpoints of a call', () => {
     expect([...new Set(names)]).to.deep.equal(['a', 'b', 'nap']);
   });
 
-  it('are answered the same however their path is spelled', async () => {
+  it('get the same response for every spelling of their path', async () => {
     const answers: Loose[] = [];
     host.on('spelled', async ({ body: { ctx } }) => {
       const body = { run_id: ctx.run_id, qi_id: ctx.qi_id, steps: [step('a')] };
@@ -80,7 +80,7 @@ describe('checkpoints of a call', () => {
     expect(refused.slice(1)).to.deep.equal([refused[0], refused[0]]);
   });
 
-  it('survive the worker: another one repeats the call with the steps', async () => {
+  it('survive the worker, and another one repeats the call with the steps', async () => {
     const own = await startService({ processes: 'worker', env: SOON });
     try {
       const answers: Promise<Answer>[] = [];
@@ -108,7 +108,7 @@ describe('checkpoints of a call', () => {
     }
   });
 
-  it('are refused to a call that another worker has repeated', async () => {
+  it('are rejected from a call that another worker has repeated', async () => {
     const own = await startService({ processes: 'worker', env: SOON });
     try {
       const release = Promise.withResolvers<CallAnswer>();
@@ -127,7 +127,7 @@ describe('checkpoints of a call', () => {
     }
   });
 
-  it('begin attempts anew: a failure after them is the first', async () => {
+  it('reset attempts: a failure after them is the first', async () => {
     const attempts: number[] = [];
     host.on('anew', async (call) => {
       attempts.push(call.body.ctx.attempt);
@@ -140,7 +140,7 @@ describe('checkpoints of a call', () => {
     expect(attempts).to.deep.equal([0, 1, 1, 1, 1]);
   });
 
-  it('are refused after the attempt has failed', async () => {
+  it('are rejected after the attempt has failed', async () => {
     host.on('failed', async (call) => {
       if (call.number > 0) return done;
       await store(call, [step('a')]);
@@ -165,7 +165,7 @@ describe('checkpoints of a call', () => {
     expect(host.calls('long')).to.have.length(1);
   });
 
-  it('take a step that has begun, and no operation that ends a call', async () => {
+  it('accept a step that has begun, but no operation that ends a call', async () => {
     const codes: unknown[] = [];
     host.on('kinds', async (call) => {
       const sleep = op('Sleep', 'nap', { opts: { duration: '1h' } });
@@ -183,7 +183,7 @@ describe('checkpoints of a call', () => {
     ]);
   });
 
-  it('lose no step that ran beside an operation that is refused', async () => {
+  it('lose no step that ran beside a rejected operation', async () => {
     const codes: unknown[] = [];
     const nothing = { op: 'None', id: '' };
     host.on('beside', async (call) => {
@@ -214,7 +214,7 @@ describe('checkpoints of a call', () => {
     expect((await ended(await start('cancelled'))).status).to.equal('Cancelled');
   });
 
-  it('have the limits of responses', async () => {
+  it('have the same limits as responses', async () => {
     const codes: unknown[] = [];
     host.on('limits', async (call) => {
       const fits = 'x'.repeat(2_300_000);
@@ -273,7 +273,7 @@ describe('checkpoints of a call', () => {
     }
   });
 
-  it('come with the response too: several finished steps are stored at once, and one call follows', async () => {
+  it('can also come with the response: several finished steps are stored at once, and one call follows', async () => {
     host.on('together', ({ number }) =>
       number === 0 ? { status: 206, body: [step('a'), step('b'), step('c')] } : done,
     );
@@ -281,7 +281,7 @@ describe('checkpoints of a call', () => {
     expect(host.calls('together').map(({ body }) => Object.keys(body.steps).length)).to.deep.equal([0, 3]);
   });
 
-  it('come with a step that has failed: it has attempts of its own', async () => {
+  it('can include a failed step, which has its own attempts', async () => {
     const attempts: number[] = [];
     const failed = op('StepError', 'b', { error: { name: 'Error', message: 'broken' } });
     host.on('reported', ({ body }) => {
@@ -296,7 +296,7 @@ describe('checkpoints of a call', () => {
     expect(attempts).to.deep.equal([0, 1, 1, 0]);
   });
 
-  it('end with a response without operations when the app wants to be called again', async () => {
+  it('end with a response without operations if the app wants to be called again', async () => {
     host.on('again', async (call) => {
       if (call.number > 0) return done;
       await store(call, [step('a')]);

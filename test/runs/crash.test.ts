@@ -8,7 +8,7 @@ import { until } from '../support/until.ts';
 /** Another worker takes over a dead worker's jobs after this time. */
 const SOON = { STALLED_AFTER_SECONDS: '1' };
 
-describe('death of a process', () => {
+describe('The death of a process', () => {
   let host: AppHost;
   beforeEach(async () => {
     host = await startAppHost();
@@ -91,7 +91,7 @@ describe('death of a process', () => {
   });
 });
 
-describe('Redis outage', () => {
+describe('An outage of Redis', () => {
   it('senders get 503 at once while Redis is away, and 200 when it is back', async () => {
     const redis = await startOwnRedis();
     const service = await startService({ env: { REDIS_URL: redis.url } });

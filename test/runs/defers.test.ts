@@ -17,7 +17,7 @@ const silent = { info() {}, warn() {}, error() {}, debug() {} };
 // biome-ignore lint/suspicious/noExplicitAny: tests say what they expect of it
 type Loose = any;
 
-describe('deferred functions', () => {
+describe('Deferred functions', () => {
   let service: Service;
   before(async () => {
     service = await startService({ env: { RETRY_SCALE: '0.001' } });
@@ -81,7 +81,7 @@ describe('deferred functions', () => {
       expect((await keysOf(service.redis, service.prefix)).filter((key) => key.endsWith(':defers'))).to.deep.equal([]);
     });
 
-    it('wait for the end of the run, whose later calls name them', async () => {
+    it('wait for the end of the run, and are named in its later calls', async () => {
       const run = await ended(({ number, body }) => {
         if (number === 0) {
           expect(body).not.to.have.property('defers');
@@ -103,7 +103,7 @@ describe('deferred functions', () => {
 
     for (const [op, noRetry] of [['StepError'], ['StepFailed'], ['RunError'], ['RunError', true]] as const) {
       const told = noRetry ? `${op} with noRetry` : op;
-      it(`run also when the run fails (${told} of the function beside them), once, however often it is retried`, async () => {
+      it(`also run once when the run fails (${told} of the function beside them), however often it is retried`, async () => {
         const { error, ...sent } = failed(op);
         const body = [add('a'), { ...sent, error: { ...error, noRetry } }];
         const run = await ended(() => ({ status: 206, body }), 2);
@@ -113,7 +113,7 @@ describe('deferred functions', () => {
       });
     }
 
-    it('run also when the run is cancelled', async () => {
+    it('also run when the run is cancelled', async () => {
       const eventId = await start(() => ({
         status: 206,
         body: [add('a'), { op: 'Sleep', id: hash('nap'), name: '1h' }],
@@ -131,12 +131,12 @@ describe('deferred functions', () => {
       expect(await deferredBy(run.run_id, 1)).to.have.length(1);
     });
 
-    it('are no progress of their own: a response with nothing else fails the attempt', async () => {
+    it('do not count as progress: a response with nothing else fails the attempt', async () => {
       const run = await ended(() => ({ status: 206, body: [add('a')] }));
       expect([run.status, run.error.name]).to.deep.equal(['Failed', 'AppError']);
     });
 
-    it('without a function, or with data that is no object, fail the run', async () => {
+    it('fail the run if they have no function, or data that is not an object', async () => {
       for (const opts of [{}, { fn_slug: 'app-later', input: 'text' }]) {
         const run = await ended(() => ({ status: 206, body: [add('a', opts), complete] }));
         expect([run.status, run.error.name]).to.deep.equal(['Failed', 'InvalidDefer']);
@@ -144,7 +144,7 @@ describe('deferred functions', () => {
     });
   });
 
-  it('are started before the end of their run: it does not end while one is not', async () => {
+  it('are started before the end of their run, which waits for all of them', async () => {
     const store = await openStore();
     try {
       const event = envelope();
@@ -169,7 +169,7 @@ describe('deferred functions', () => {
     }
   });
 
-  it('of the official SDK run with the data that the parent gave them, and know their parent', async () => {
+  it('of the official SDK run with the data of their parent, and know their parent', async () => {
     const client = new Inngest({
       id: 'npm-defers',
       baseUrl: service.url,

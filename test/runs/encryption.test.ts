@@ -8,7 +8,7 @@ import { type App, type Loose, startApp } from './steps/sdk-adapters.ts';
 const KEY = 'a key of the tests with 32 characters or more';
 const CARD = '4242 4242';
 
-describe('Strict encryption of an app, through the service', () => {
+describe('Strict encryption of an app through the service', () => {
   let service: Service;
   let client: Tidegate;
   let app: App;
@@ -74,7 +74,7 @@ describe('Strict encryption of an app, through the service', () => {
   }
   const send = async (name: string, data: object) => runOf((await client.send({ name, data })).ids[0]);
 
-  it('keeps steps, parallel ones, invocations, sends and waits readable for the app alone', async () => {
+  it('keeps steps, parallel steps, invocations, sends and waits readable only for the app', async () => {
     const { ids } = await client.send({ name: 'vault/pay', data: { encrypted: CARD } });
     const run = await ended(await runOf(ids[0]));
     expect(run.status, JSON.stringify(run.error)).to.equal('Completed');
@@ -95,7 +95,7 @@ describe('Strict encryption of an app, through the service', () => {
     }
   });
 
-  it('lets a re-run from a step have the results of the runs before, and failure handlers the event that failed', async () => {
+  it('gives a re-run from a step the results of earlier runs, and a failure handler the failed event', async () => {
     broken = 2;
     const first = await ended(await send('vault/fragile', { encrypted: CARD }));
     expect([first.status, first.error.message]).to.deep.equal(['Failed', 'broken']);
@@ -115,7 +115,7 @@ describe('Strict encryption of an app, through the service', () => {
     expect(failures).to.deep.equal([{ encrypted: CARD }, { encrypted: CARD }]);
   });
 
-  it('fails runs whose stored results somebody has exchanged, and says so', async () => {
+  it('fails runs whose stored results somebody has swapped, and says so', async () => {
     const [one, other] = [
       await send('vault/held', { encrypted: CARD }),
       await send('vault/held', { encrypted: '5555' }),
@@ -137,7 +137,7 @@ describe('Strict encryption of an app, through the service', () => {
     }
   });
 
-  it('fails runs on a field that was sent without encryption, under another name, or in version 1', async () => {
+  it('fails runs with a field that was sent unencrypted, under another name, or in version 1', async () => {
     const { encode } = encryption({ key: KEY });
     const version1 = (await encode?.({ encrypted: CARD }, 'event')) as object;
     const moved = encryption({ key: KEY, strict: true }).encode?.({ encrypted: CARD }, 'event', ['event', 'vault/pay']);

@@ -14,8 +14,8 @@ function signs(endpoint: 'signed-body' | 'signed-run-id', body: string, method =
   return (text: string) => isSignedWith(headers['x-inngest-signature'], text, KEY, Date.now());
 }
 
-describe('requests to endpoints', () => {
-  it('have no path that a URL reads as another one', () => {
+describe('Requests to endpoints', () => {
+  it('have no path that a URL parser reads as another one', () => {
     const data = (path: string) => ({ domain: 'https://shop.example.com', method: 'GET', path });
     for (const path of ['/../api', '/%2e%2E/api', '/a/.%2e', '/a/./b', '/a\\..\\api', '/a/%2e']) {
       expect(() => endpointRequestOf(data(path)), path).to.throw('segment');
@@ -26,14 +26,14 @@ describe('requests to endpoints', () => {
   });
 });
 
-describe('signatures of requests to endpoints', () => {
-  it('cover the body in canonical form, or nothing where the SDK verifies nothing', () => {
+describe('Signatures of requests to endpoints', () => {
+  it('cover the body in canonical form, or nothing if the SDK verifies nothing', () => {
     expect(signs('signed-body', '{"b":1,"a":2}')('{"a":2,"b":1}')).to.equal(true);
     expect(signs('signed-body', '{"b":1}', 'PATCH')('')).to.equal(true);
     expect(signs('signed-run-id', '{"b":1}')('')).to.equal(true);
   });
 
-  it('never cover what an SDK could take for a call, however its fields are spelled', () => {
+  it('never cover a body that an SDK could accept as a call, for any spelling of its fields', () => {
     for (const body of [
       ...['{"event":{}}', '{"EVENT":{}}', '{"event\u017f":[{}]}', '{"a":1,"events":[]}', '{"event":null}'],
       ...['{"event":{}}00', '"{}"', 'a=b'],

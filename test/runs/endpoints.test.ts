@@ -17,7 +17,7 @@ const op = (kind: string, name: string, rest: object = {}) => ({ op: kind, id: h
 const ran = (name: string) => op('StepRun', name, { data: name });
 const complete = (data: unknown) => ({ op: 'RunComplete', id: hash('complete'), data });
 
-describe('runs of endpoints', () => {
+describe('Runs of endpoints', () => {
   let service: Service;
   let domain: string;
   const calls: { request: IncomingMessage; body: string }[] = [];
@@ -52,7 +52,7 @@ describe('runs of endpoints', () => {
   const ended = async (runId: string) =>
     (await service.waitFor(`/v1/runs/${runId}`, ({ body }) => body.data?.ended_at)).body.data;
 
-  it('exist once, with each step once, however often the app repeats its requests', async () => {
+  it('exist once and have each step once, however often the app repeats its requests', async () => {
     const runId = ulid();
     for (let n = 0; n < 2; n++) {
       const { status, body } = await create(runId, [ran('a')]);
@@ -70,7 +70,7 @@ describe('runs of endpoints', () => {
     expect(calls).to.have.length(0);
   });
 
-  it('are taken over with the first step that waits: the service repeats the request, with the ID of the run', async () => {
+  it('are taken over at the first waiting step: the service repeats the request with the ID of the run', async () => {
     const runId = ulid();
     const body = '{"total":1}';
     await create(runId, [ran('a')], { content_type: 'application/json', body });
@@ -96,7 +96,7 @@ describe('runs of endpoints', () => {
     expect((await ended(again)).output).to.equal('from the call');
   });
 
-  it('answer the client that waits as the handler would have done, and harm no page of the service', async () => {
+  it('respond to the waiting client like the handler would, without harm to pages of the service', async () => {
     const [page, failed] = [ulid(), ulid()];
     const { body } = await create(page, [ran('a')]);
     const headers = { 'content-type': 'text/html', 'x-total': '3', 'set-cookie': 'session=1' };
@@ -117,7 +117,7 @@ describe('runs of endpoints', () => {
     expect([refused.status, refused.body]).to.deep.equal([500, error]);
   });
 
-  it('are also created and ended as the official Go SDK does it', async () => {
+  it('are also created and ended in the way of the official Go SDK', async () => {
     const runId = ulid();
     const body = Buffer.from('{"total":2}').toString('base64');
     const { status } = await create(runId, [ran('a')], { method: 'PUT', body, fn: 'pay' }, '/v1/http/runs');
@@ -140,7 +140,7 @@ describe('runs of endpoints', () => {
     }
   });
 
-  it('are refused where nobody has allowed an origin, and nothing is called there; then they are not', async () => {
+  it('are rejected without a call until somebody allows their origin', async () => {
     const elsewhere = { domain: 'http://endpoints.example' };
     const { status, body } = await create(ulid(), [ran('a')], elsewhere);
     expect([status, body.code]).to.deep.equal([403, 'endpoint_origin_unknown']);
@@ -158,7 +158,7 @@ describe('runs of endpoints', () => {
     expect([ending, error.name]).to.deep.equal(['Failed', 'EndpointRefused']);
   });
 
-  it('make no apps of the hosts that clients write, so that these keep no app out', async () => {
+  it('create no apps for the hosts that clients write, which would keep other apps out', async () => {
     const { port } = new URL(domain);
     for (const host of ['a.localhost', 'b.localhost', '127.0.0.9']) {
       expect((await create(ulid(), [complete(host)], { domain: `http://${host}:${port}` })).status).to.equal(201);
@@ -173,7 +173,7 @@ describe('runs of endpoints', () => {
     expect(body.data.map(({ id }: Loose) => id)).to.deep.equal([`b.localhost:${port}-POST /pay`]);
   });
 
-  it('are called where they are, also for an invocation that brings the request of another host', async () => {
+  it('are called at their own host, even by an invocation with the request of another host', async () => {
     await create(ulid(), [complete('first')]);
     const id = encodeURIComponent(`${new URL(domain).host}-POST /pay`);
     const data = requestOf({ domain: domain.replace('127.0.0.1', 'other.localhost') });
@@ -182,7 +182,7 @@ describe('runs of endpoints', () => {
     expect([status, error.name, calls.length]).to.deep.equal(['Failed', 'EndpointRefused', 0]);
   });
 
-  it('let 20 clients wait for a response, with one token; the clients of other runs have theirs', async () => {
+  it('let 20 clients wait for a response with one token, without affecting clients of other runs', async () => {
     const [crowded, other] = [ulid(), ulid()];
     const outputOf = async (runId: string) => {
       const { token } = (await create(runId, [])).body.data;
@@ -206,7 +206,7 @@ describe('runs of endpoints', () => {
     expect(statuses.filter((status) => status === 200)).to.have.length.above(15);
   });
 
-  it('are refused with a hostile request', async () => {
+  it('are rejected for a hostile request', async () => {
     const codes: unknown[] = [];
     const codeOf = async (runId: string, more: object) => codes.push((await create(runId, [], more)).body.code);
     await codeOf('not-a-ulid', {});

@@ -34,7 +34,7 @@ describe('The source of an error', () => {
     return (await service.get(`/v1/runs/${runs.body.data[0].run_id}`)).body.data;
   }
 
-  it('is shown with the error of the run and of the attempt, and is no part of its output', async () => {
+  it('is shown with the error of the run and of the attempt, but is not part of its output', async () => {
     const { error, output, history } = await failWith('shown', { ...ERROR, source: SOURCE });
     expect(error).to.deep.equal({ ...ERROR, source: SOURCE });
     expect(output).to.deep.equal(ERROR);
@@ -42,7 +42,7 @@ describe('The source of an error', () => {
     expect(history.find((entry: any) => entry.error).error.source).to.deep.equal(SOURCE);
   });
 
-  it('does not come back to the app: neither in memos nor in failure events', async () => {
+  it('is not returned to the app, neither in memos nor in failure events', async () => {
     const error = { ...ERROR, source: SOURCE };
     host.on('memo', ({ number }) =>
       number === 0
@@ -62,7 +62,7 @@ describe('The source of an error', () => {
     expect(body.event.data.result).to.deep.equal(ERROR);
   });
 
-  it('is bounded: seven lines of 200 characters, and a file name of 500', async () => {
+  it('is limited to seven lines of 200 characters, and a file name of 500', async () => {
     const lines = Array.from({ length: 40 }, (_, i) => ({ line: i + 1, text: 'x'.repeat(10_000), more: 'y' }));
     const { error } = await failWith('bounded', { ...ERROR, source: { file: 'f'.repeat(5_000), line: 3, lines } });
     expect(error.source.file).to.have.lengthOf(500);

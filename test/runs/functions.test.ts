@@ -18,7 +18,7 @@ interface RunView {
   ended_at: string | null;
 }
 
-describe('functions', () => {
+describe('Functions', () => {
   let service: Service;
   let host: AppHost;
   before(async () => {
@@ -46,7 +46,7 @@ describe('functions', () => {
   }
 
   describe('registration', () => {
-    it('a registration answers whether anything changed', async () => {
+    it('the response to a registration says whether anything changed', async () => {
       const app = { appName: 'modified' };
       const functions = [{ id: 'f', triggers: [{ event: 'modified/x' }] }];
       expect((await host.register(service, functions, app)).body).to.deep.equal({ ok: true, modified: true });
@@ -55,7 +55,7 @@ describe('functions', () => {
       expect((await host.register(service, other, app)).body).to.deep.equal({ ok: true, modified: true });
     });
 
-    it('lists of functions tell the description and the group that an app registers', async () => {
+    it('lists of functions show the description and the group that an app registers', async () => {
       const functions = [
         { id: 'told', triggers: [], description: 'Sends a receipt', group: 'orders' },
         { id: 'wordy', triggers: [], description: 'x'.repeat(2_000), group: 'y'.repeat(200) },
@@ -299,7 +299,7 @@ describe('functions', () => {
       expect(host.calls('f').length).to.equal(3);
     });
 
-    it('a function that fails and asks for no retry gets none', async () => {
+    it('a function that fails and forbids a retry gets none', async () => {
       host.on('f', () => ({
         status: 400,
         headers: { 'x-service-no-retry': 'true' },
@@ -380,7 +380,7 @@ describe('functions', () => {
     });
   });
 
-  it('functions that answer with more than 4 MiB are retried, and then fail', async () => {
+  it('functions that respond with more than 4 MiB are retried, and then fail', async () => {
     host.on('f', () => ({ body: 'x'.repeat(5_000_000) }));
     await host.register(service, [{ id: 'f', triggers: [{ event: 'large/x' }], retries: 1 }], { appName: 'large' });
     const [run] = (await endedRuns(await send('large/x'))) as [RunView];

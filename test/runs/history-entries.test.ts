@@ -44,11 +44,11 @@ describe('A stored history entry', () => {
     expect(encodeHistoryEntry(ATTEMPT)).to.equal('[0,1795866561236,231,33,0]');
   });
 
-  it('is read as earlier versions wrote it', () => {
+  it('can be read as earlier versions wrote it', () => {
     expect(decodeHistoryEntry(JSON.stringify(ATTEMPT))).to.deep.equal(ATTEMPT);
   });
 
-  it('of a step that was pending at the end of its run tells when it began', () => {
+  it('of a step that was pending at the end of its run shows when it began', () => {
     const pending = { op: 'Sleep', name: 'nap', since: 1_000, until: 9_000 };
     const text = JSON.stringify({ stepId: 's1', endedAt: 2_000, pending });
     expect(decodeHistoryEntry(text)).to.deep.equal({

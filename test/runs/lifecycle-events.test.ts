@@ -8,7 +8,7 @@ const FINISHED = 'inngest/function.finished';
 const CANCELLED = 'inngest/function.cancelled';
 const INVOKED = 'inngest/function.invoked';
 
-describe('events about runs', () => {
+describe('Events about runs', () => {
   let service: Service;
   let host: AppHost;
   before(async () => {
@@ -35,7 +35,7 @@ describe('events about runs', () => {
     return body.data.filter(isOf).length;
   }
 
-  it('a run that completes, and one that fails, trigger functions that listen, and are stored only for those', async () => {
+  it('a run that completes or fails triggers the functions that listen, and its event is stored only for them', async () => {
     host.on('good', () => ({ body: { paid: true } }));
     host.on('bad', () => ({ status: 400, headers: { 'x-service-no-retry': 'true' }, body: { message: 'no' } }));
     const listens = (id: string) => ({ event: FINISHED, expression: `event.data.function_id == 'fin-${id}'` });
@@ -95,7 +95,7 @@ describe('events about runs', () => {
     await service.request('DELETE', '/v1/apps/loop');
   });
 
-  it('a run that is canceled, by the API or by an event, triggers functions that listen', async () => {
+  it('a run that is cancelled by the API or by an event triggers the functions that listen', async () => {
     host.on('f', () => ({ status: 206, body: [{ id: step('s'), op: 'Sleep', name: '1h' }] }));
     await host.register(
       service,
@@ -146,7 +146,7 @@ describe('events about runs', () => {
     expect(await runOf(waiting)).to.include({ status: 'Completed', output: 'over' });
   });
 
-  it('an invocation triggers functions that listen to it by an expression, and not those that can only be invoked', async () => {
+  it('an invocation triggers functions that listen to it by an expression, but not those that can only be invoked', async () => {
     host.on('f', ({ number, body }) => {
       if (number > 0) return { body: body.steps };
       const opts = { function_id: 'inv-g', payload: { data: { n: 1 } } };

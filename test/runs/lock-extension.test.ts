@@ -5,7 +5,7 @@ import { connectRedis, deleteKeys, freshPrefix, type Redis } from '../support/re
 
 const LOCK_MS = 1_000;
 
-describe('lock extension', () => {
+describe('Lock extension', () => {
   const prefix = freshPrefix();
   let redis: Redis;
   let queue: Queue;
@@ -22,7 +22,7 @@ describe('lock extension', () => {
     await redis.quit();
   });
 
-  it('a job keeps its lock when its worker takes it again before it has finished delaying it', async () => {
+  it('keeps the lock of a job that its worker takes again before it has finished delaying it', async () => {
     const putBack = Promise.withResolvers<void>();
     let started = 0;
     let atOnce = 0;

@@ -32,7 +32,7 @@ describe('The log of a run', () => {
   const read = async (id: string, query = '') => (await service.get(`/v1/runs/${id}/logs${query}`)).body;
   const codeOf = ({ status, body }: { status: number; body: { code?: string } }) => [status, body.code];
 
-  it('has the lines in the order in which they came, with level, fields, step and attempt', async () => {
+  it('has the lines in the order received, with level, fields, step and attempt', async () => {
     const id = await newRun();
     expect((await read(id)).data).to.deep.equal([]);
     const lines = [line('start'), line('slow', { at: AT + 5, level: 'warn', fields: { ms: 7 }, step: step('a') })];
@@ -62,7 +62,7 @@ describe('The log of a run', () => {
     expect(metadata.dropped).to.equal(4);
   });
 
-  it('has a repeated batch once', async () => {
+  it('contains a repeated batch once', async () => {
     const id = await newRun();
     for (let i = 0; i < 3; i++) expect((await send(id, batch([line('once')], { dropped: 1 }))).status).to.equal(200);
     const { data, metadata } = await read(id);
@@ -127,7 +127,7 @@ describe('The log of a run', () => {
     'that is nested too deeply': [`${'['.repeat(5_000)}${']'.repeat(5_000)}`, 400, 'input_invalid'],
   };
   for (const [what, [body, status, code]] of Object.entries(REFUSED)) {
-    it(`refuses a batch ${what}, and has nothing of it`, async () => {
+    it(`rejects a batch ${what} as a whole`, async () => {
       const id = await newRun();
       const answer = await service.post(`/v0/runs/${id}/logs`, body as object, { 'content-type': 'application/json' });
       expect(codeOf(answer)).to.deep.equal([status, code]);
@@ -135,7 +135,7 @@ describe('The log of a run', () => {
     });
   }
 
-  it('takes 100 batches in 10 s of a run, and lets those of other runs through', async () => {
+  it('accepts 100 batches of a run in 10 s, without affecting those of other runs', async () => {
     const [id, other] = [await newRun(), await newRun()];
     const answers = await Promise.all(
       Array.from({ length: 110 }, (_, i) => send(id, batch([line('x')], { batch: `b${i}` }))),
@@ -146,7 +146,7 @@ describe('The log of a run', () => {
     expect((await send(other, batch([line('x')]))).status).to.equal(200);
   });
 
-  it('is of no other environment', async () => {
+  it('is not visible in another environment', async () => {
     const id = await newRun();
     await service.post('/v1/environments', { name: 'logs-branch', kind: 'branch' });
     const elsewhere = await send(id, batch([line('x')]), { 'x-service-env': 'logs-branch' });
@@ -160,7 +160,7 @@ describe('The log of a run', () => {
     expect(codeOf(seen)).to.deep.equal([404, 'not_found']);
   });
 
-  it('is refused for a run that is not there, and expires with its run', async () => {
+  it('is rejected for an unknown run, and expires with its run', async () => {
     expect(codeOf(await send('01M7Z7A7B6FJ7DZJVGC757486T', batch([line('x')])))).to.deep.equal([404, 'not_found']);
     expect(codeOf(await send('nope', batch([line('x')])))).to.deep.equal([404, 'not_found']);
     const id = await newRun();
@@ -174,7 +174,7 @@ describe('The log of a run', () => {
     expect(codeOf(await send(id, batch([line('late')], { batch: 'b2' })))).to.deep.equal([404, 'not_found']);
   });
 
-  it('is told to open pages as a change of the run', async () => {
+  it('is announced to open pages as a change of the run', async () => {
     const stream = await follow(`${service.url}/v1/stream`);
     const id = await newRun();
     const isOf = ({ run_id, status }: { run_id: string; status: string }) => run_id === id && status === 'Completed';
@@ -184,7 +184,7 @@ describe('The log of a run', () => {
     stream.close();
   });
 
-  it('is announced to apps with clients of the service, in each call, and to no official SDK', async () => {
+  it('is announced in each call to apps with clients of the service, but to no official SDK', async () => {
     await host.register(service, [{ id: 'own', triggers: [{ event: 'own' }] }], { appName: 'own' });
     await newRun(service, 'own');
     expect((await host.nextCall('own')).body.ctx.logs).to.equal(true);
@@ -196,7 +196,7 @@ describe('The log of a run', () => {
     expect((await host.nextCall('theirs')).body.ctx).not.to.have.property('logs');
   });
 
-  it('is neither announced nor taken with RUN_LOGS=false', async () => {
+  it('is neither announced nor accepted with RUN_LOGS=false', async () => {
     const own = await startService({ env: { RUN_LOGS: 'false' } });
     try {
       await host.register(own, [{ id: 'off', triggers: [{ event: 'off' }] }], { appName: 'off' });

@@ -5,7 +5,7 @@ import { storedText } from '../support/stored-event.ts';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
 
-describe('sending and invoking through the API', () => {
+describe('Sending and invoking through the API', () => {
   let service: Service;
   let host: AppHost;
   before(async () => {
@@ -50,7 +50,7 @@ describe('sending and invoking through the API', () => {
       expect((await host.nextCall('f')).body.event).to.deep.equal(event);
     });
 
-    it('ignores an event with a known id, and answers with the ID of the first', async () => {
+    it('ignores an event with a known id, and returns the ID of the first', async () => {
       const first = await send({ name: 'hand-2/x', data: {}, id: 'hand-2' });
       const second = await send({ name: 'hand-2/y', data: {}, id: 'hand-2' });
       expect(second.body.data).to.deep.equal(first.body.data);
@@ -100,7 +100,7 @@ describe('sending and invoking through the API', () => {
     const invoke = (id: string, body: object | string, headers = {}) =>
       service.post(`/v1/functions/${id}/invoke`, body, { ...JSON_TYPE, ...headers });
 
-    it('invokes one function, on an event of its own that is stored and shown', async () => {
+    it('invokes one function on its own event, which is stored and shown', async () => {
       const answer = await invoke('test-app-f', { data: { n: 7 }, user: { a: 'b' }, v: '3' });
       expect(answer.status, JSON.stringify(answer.body)).to.equal(201);
       const { internal_id, run_id } = answer.body.data;

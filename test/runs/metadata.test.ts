@@ -40,7 +40,7 @@ describe('Metadata of runs', () => {
   // biome-ignore lint/suspicious/noExplicitAny: tests say what they expect of it
   const read = async (id: string): Promise<any[]> => (await service.get(`/v1/runs/${id}`)).body.data.metadata;
 
-  it('come with the operations of a step, about the step or its run', async () => {
+  it('can come with the operations of a step, about the step or its run', async () => {
     const id = await runOf('steps');
     const entries = (await read(id)).sort((a, b) => a.kind.localeCompare(b.kind));
     expect(entries.map(({ updated_at, ...entry }) => entry)).to.deep.equal([
@@ -63,13 +63,13 @@ describe('Metadata of runs', () => {
     ]);
   });
 
-  it('that are invalid are told, and the step goes on', async () => {
+  it('are reported if they are invalid, and the step continues', async () => {
     const [entry] = await read(await runOf('broken'));
     expect(entry).to.deep.include({ kind: 'service.rejected', step_id: hashOf('a') });
     expect(entry.values.reason).to.include('kind');
   });
 
-  it('POST /v1/runs/:id/metadata sets and merges, by target, also after the end of the run', async () => {
+  it('are set and merged by target with POST /v1/runs/:id/metadata, even after the end of the run', async () => {
     const id = await runOf('plain');
     await update(id, {}, { kind: 'inngest.score', op: 'merge', values: { a: { value: 1 }, 'line\nbreak': [] } });
     await update(id, {}, { kind: 'inngest.score', op: 'merge', values: { b: { value: true } } });
@@ -94,7 +94,7 @@ describe('Metadata of runs', () => {
     expect(entries).to.deep.equal(await read(id));
   });
 
-  it('are of a run alone: no path names another key of its', async () => {
+  it('belong to one run: no path can name another of its keys', async () => {
     const id = await runOf('steps');
     const entry = { kind: 'userland.default', op: 'merge', values: { a: 1 } };
     for (const other of [`${id}:metadata`, `${id}:history`, `${id}:steps`]) {
@@ -116,7 +116,7 @@ describe('Metadata of runs', () => {
     expect(await service.redis.pttl(steps)).to.be.above(0);
   });
 
-  it('are bounded, in number and size, and refused whole', async () => {
+  it('are limited in number and size, and rejected as a whole', async () => {
     const id = await runOf('plain');
     const many = Object.fromEntries(Array.from({ length: 500 }, (_, n) => [`v${n}`, n]));
     for (const values of [many, { large: 'x'.repeat(65_536) }]) {

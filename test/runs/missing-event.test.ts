@@ -1,9 +1,9 @@
 import { expect } from 'chai';
 import { mayCome } from '../../src/jobs/runs/missing-event.ts';
 
-describe('an event that is missing', () => {
+describe('A missing event', () => {
   const MINUTE_MS = 60_000;
-  it('may come in the first two minutes of its run, but not of a re-run', () => {
+  it('may arrive in the first two minutes of its run, but not of a re-run', () => {
     expect(mayCome({ queuedAt: 0 }, MINUTE_MS)).to.equal(true);
     expect(mayCome({ queuedAt: 0 }, 2 * MINUTE_MS)).to.equal(false);
     expect(mayCome({ queuedAt: 0, retryOf: 'another' }, 0)).to.equal(false);

@@ -29,7 +29,7 @@ const HOUR_MS = 3_600_000;
     return runs;
   }
 
-  it('held runs start once each, in their order, whichever command of the worker that resumes them is its last', async () => {
+  it('held runs start once each, in order, whichever command of the worker that resumes them is its last', async () => {
     for (let commands = 0, isDone = false; !isDone; commands++) {
       const id = `dies-after-${commands}`;
       const runs = await hold(id);
@@ -50,7 +50,7 @@ const HOUR_MS = 3_600_000;
     expect([await bed.delayedJobs(), await bed.waiting()]).to.deep.equal([0, 0]);
   });
 
-  it('a run whose job was just about to be put aside starts too', async () => {
+  it('a run whose job was about to be put aside also starts', async () => {
     await bed.register('late');
     const [run = ''] = await bed.start('late', 1);
     await bed.pause('late');
@@ -92,7 +92,7 @@ const HOUR_MS = 3_600_000;
   });
 
   for (const queuedRuns of ['hold', 'cancel'] as const) {
-    it(`a worker that has not learned of a pause starts no queued run (${queuedRuns}), and each once after it`, async () => {
+    it(`a worker that does not know of a pause starts no queued run (${queuedRuns}), and each once after it`, async () => {
       await bed.register(queuedRuns);
       const runs = await bed.start(queuedRuns, HELD);
       const worker = bed.process();
@@ -106,7 +106,7 @@ const HOUR_MS = 3_600_000;
     });
   }
 
-  it('a run starts although the process died that resumed its function', async () => {
+  it('a run starts even if the process that resumed its function died', async () => {
     await bed.register('dies');
     await bed.pause('dies');
     await bed.resume('dies', true);
@@ -115,7 +115,7 @@ const HOUR_MS = 3_600_000;
     expect(started.sort()).to.deep.equal(runs.sort());
   });
 
-  it('a run starts whose job was put aside by a worker that died before it looked again', async () => {
+  it('a run starts even if the worker that put its job aside died before it looked again', async () => {
     await bed.register('aside');
     const [run = ''] = await bed.start('aside', 1);
     // The function was resumed between the two commands of that worker: nothing waits in a backlog.
@@ -128,7 +128,7 @@ const HOUR_MS = 3_600_000;
     expect(await bed.work()).to.deep.equal([run]);
   });
 
-  it('a retry that is not due holds no permit and is not made, although its run is reconciled', async () => {
+  it('a retry that is not due holds no permit and is not made, even if its run is reconciled', async () => {
     await bed.register('retries', { concurrency: 1 });
     const [run = '', next = ''] = await bed.start('retries', 2);
     const fail = async (job: Job<RunJob>) => {

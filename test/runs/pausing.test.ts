@@ -59,7 +59,7 @@ class BusyApp {
   }
 }
 
-describe('pausing a function', () => {
+describe('Pausing a function', () => {
   let service: Service;
   let app: BusyApp;
   before(async () => {
@@ -73,7 +73,7 @@ describe('pausing a function', () => {
   });
   afterEach(() => app.free());
 
-  it('lets its queued runs go on unless it is asked otherwise', async () => {
+  it('lets its queued runs continue by default', async () => {
     await app.register('goes-on');
     await app.occupy('goes-on');
     const [runId] = await app.queue('goes-on', 1);
@@ -83,7 +83,7 @@ describe('pausing a function', () => {
     await service.waitFor(`/v1/runs/${runId}`, (answer) => answer.body.data.status === 'Completed');
   });
 
-  it('cancels its queued runs if it is asked to, and not those that have started', async () => {
+  it('cancels its queued runs on request, but not those that have started', async () => {
     await app.register('cancelled');
     app.host.on('cancelled', ({ body }) =>
       body.ctx.stack.stack.length > 0
@@ -116,7 +116,7 @@ describe('pausing a function', () => {
     expect(new Set(called)).to.deep.equal(new Set([started]));
   });
 
-  it('holds its queued runs until it is resumed, and starts them in their order', async () => {
+  it('holds its queued runs on request, and starts them in order after it is resumed', async () => {
     await app.register('held');
     await app.occupy('held');
     const queued = await app.queue('held', 30);
@@ -134,7 +134,7 @@ describe('pausing a function', () => {
     expect(order).to.deep.equal(Array.from({ length: 31 }, (_, n) => n));
   });
 
-  it('starts none of the runs that wait for a concurrency limit once a pause that holds them is answered', async () => {
+  it('starts none of the runs that wait for a concurrency limit after the response to a pause that holds them', async () => {
     const RUNS = 1_000;
     await app.register('limited', { concurrency: { limit: 5 } });
     const started = () => app.host.calls('limited').length;
@@ -154,7 +154,7 @@ describe('pausing a function', () => {
     await until(() => started() === RUNS, { describe: 'all runs start', timeoutMs: 60_000 });
   });
 
-  it('lets held runs go on, or cancels them, when it is paused again with another choice', async () => {
+  it('continues or cancels held runs when it is paused again with another choice', async () => {
     await app.register('again');
     await app.occupy('again');
     const [first = ''] = await app.queue('again', 1);
@@ -171,7 +171,7 @@ describe('pausing a function', () => {
     await service.post('/v1/functions/again-again/resume');
   });
 
-  it('says what its queued runs do, and names a choice that there is not', async () => {
+  it('says what happens to its queued runs, and rejects an unknown choice by name', async () => {
     await app.register('chosen');
     const shown = async () => (await service.get('/v1/functions/chosen-chosen')).body.data.queued_runs;
     expect(await shown()).to.equal(null);
@@ -188,14 +188,14 @@ describe('pausing a function', () => {
   });
 });
 
-describe('pausing a function when processes die', () => {
+describe('Pausing a function when processes die', () => {
   let host: AppHost;
   beforeEach(async () => {
     host = await startAppHost();
   });
   afterEach(() => host.close());
 
-  it('held runs all start once after it is resumed, although one of two workers is killed', async () => {
+  it('starts all held runs once after it is resumed, even if one of two workers is killed', async () => {
     // Long enough for a worker on a busy machine to keep its locks: calls of a live one are not repeated.
     const service = await startService({
       processes: 'worker',

@@ -7,7 +7,7 @@ import { withReplication } from '../../src/workers/job-middleware.ts';
 
 const JOB = {} as Job<object>;
 
-describe('a job where a replica may take over', () => {
+describe('A job when a replica may take over', () => {
   /** @param lost whether what the work wrote is on no replica */
   function durability({ isReplicated = true, lost = false } = {}): Durability & { confirmed: number } {
     return {
@@ -35,25 +35,25 @@ describe('a job where a replica may take over', () => {
   const succeed = async () => {};
   const fail = (error: Error) => () => Promise.reject(error);
 
-  it('ends when all that it wrote is on a replica', async () => {
+  it('ends when all of its writes are on a replica', async () => {
     const replicated = durability();
     expect(await outcome(succeed, replicated)).to.equal('completed');
     expect(replicated.confirmed).to.equal(1);
   });
 
-  it('is to be repeated when what it wrote may be lost, also when its run has failed for good', async () => {
+  it('is repeated when its writes may be lost, even if its run has failed permanently', async () => {
     for (const handler of [succeed, fail(new UnrecoverableError('no more attempts'))]) {
       expect(await outcome(handler, durability({ lost: true }))).to.have.property('code', 'unavailable');
     }
   });
 
-  it('waits for nothing after a failed attempt, which another follows', async () => {
+  it('does not wait after a failed attempt that another follows', async () => {
     const failed = new AttemptFailed({ name: 'Error', message: 'of the app' });
     const replicated = durability({ lost: true });
     expect(await outcome(fail(failed), replicated)).to.equal(failed);
   });
 
-  it('waits for nothing where no replica may take over', async () => {
+  it('does not wait if no replica may take over', async () => {
     const single = durability({ isReplicated: false, lost: true });
     expect(await outcome(succeed, single)).to.equal('completed');
   });

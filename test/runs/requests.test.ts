@@ -48,7 +48,7 @@ class Outside {
   }
 }
 
-describe('requests of steps', () => {
+describe('Requests of steps', () => {
   let service: Service;
   let host: AppHost;
   let outside: Outside;
@@ -105,7 +105,7 @@ describe('requests of steps', () => {
     return texts.join('\n');
   };
 
-  it('are in the history with method, origin and status, and without what may be secret', async () => {
+  it('are in the history with method, origin and status, but without anything that may be secret', async () => {
     outside.answer = (_, response) => void response.writeHead(418).end('tea');
     const opts = { url: `${outside.url}/secret-path?key=secret`, method: 'PUT', body: 'x' };
     const { run_id } = await runOf(await start('Gateway', opts));
@@ -157,7 +157,7 @@ describe('requests of steps', () => {
       expect(outside.received[0]).to.include({ method: 'GET', body: '' });
     });
 
-    it('decompresses the body, and bounds what it decompresses to', async () => {
+    it('decompresses the body, and limits the decompressed size', async () => {
       const answers = [gzipSync('zipped'), gzipSync(Buffer.alloc(50_000_000))];
       outside.answer = (_, response) =>
         void response.writeHead(200, { 'content-encoding': 'gzip' }).end(answers[outside.received.length - 1]);
@@ -230,7 +230,7 @@ describe('requests of steps', () => {
       });
     }
 
-    it('follows redirects as fetch does, and shows the secrets of one origin to no other', async () => {
+    it('follows redirects like fetch, and sends the secrets of one origin to no other', async () => {
       const other = new Outside();
       await other.listen();
       outside.answer = ({ url }, response) =>
@@ -282,7 +282,7 @@ describe('requests of steps', () => {
       gemini: { 'x-goog-api-key': KEY },
       'azure-openai': { 'api-key': KEY },
     })) {
-      it(`places the key as ${format} has it, and memoizes the provider's JSON`, async () => {
+      it(`places the key where ${format} expects it, and memoizes the provider's JSON`, async () => {
         expect(await inferred(ask({ format }))).to.deep.equal({ data: ANSWER });
         const [{ headers, method, body }] = outside.received as [Received];
         expect(headers).to.include({ 'content-type': 'application/json', ...expected });
@@ -298,7 +298,7 @@ describe('requests of steps', () => {
       expect(outside.received[1]?.headers).not.to.have.property('x-goog-api-key');
     });
 
-    it('asks for the whole response where the app asks for a stream', async () => {
+    it('requests the whole response if the app asks for a stream', async () => {
       await inferred(ask({ body: { stream: true } }));
       expect(JSON.parse(outside.received[0]?.body ?? '')).to.deep.equal({ stream: false });
     });
@@ -326,7 +326,7 @@ describe('requests of steps', () => {
       other.close();
     });
 
-    it('shows the key nowhere: not in Redis while the request is in flight or after, in no answer, in no log', async () => {
+    it('exposes the key neither in Redis during and after the request nor in a response or a log', async () => {
       let release = () => {};
       outside.answer = (_, response) => {
         release = () => void response.writeHead(500).end(`echo: Bearer ${KEY}`);
@@ -357,7 +357,7 @@ describe('requests of steps', () => {
     });
   });
 
-  it('a worker that dies during a request loses nothing: another one makes it', async () => {
+  it('are made by another worker when their worker dies', async () => {
     outside.answer = () => {};
     const eventId = await start('Gateway', { url: outside.url });
     await until(() => outside.received.length === 1, { describe: 'the request is in flight' });
@@ -376,7 +376,7 @@ describe('requests of steps', () => {
     });
     after(() => slow?.stop());
 
-    it('hold up neither calls of functions nor requests to other hosts, and end at the timeout', async () => {
+    it('delay neither calls of functions nor requests to other hosts, and end at the timeout', async () => {
       const prompt = new Outside();
       await prompt.listen();
       outside.answer = () => {};
@@ -410,7 +410,7 @@ describe('requests of steps', () => {
     });
   });
 
-  it('a cancelled run makes no further request and leaves nothing behind', async () => {
+  it('end with a cancelled run, and leave nothing behind', async () => {
     outside.answer = (_, response) => void response.writeHead(500).end();
     const eventId = await start('AIGateway', { url: outside.url, format: 'openai-chat', auth_key: KEY, body: {} }, 20);
     await until(() => outside.received.length > 0, { describe: 'the first attempt has failed' });

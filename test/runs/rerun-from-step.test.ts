@@ -13,7 +13,7 @@ const ran = (letter: string, data: unknown) => ({
   body: [{ id: idOf(letter), op: 'StepRun', name: letter, displayName: letter, data }],
 });
 
-describe('re-running a run from a step', () => {
+describe('Re-running a run from a step', () => {
   let service: Service;
   let host: AppHost;
   before(async () => {
@@ -65,7 +65,7 @@ describe('re-running a run from a step', () => {
     expect((await service.get(`/v1/runs/${run.run_id}/steps/${idOf('a')}`)).body.data.data).to.equal(before.data);
   });
 
-  it('starts anew from the first step, and repeats what a failed run did not finish', async () => {
+  it('starts over from the first step, and repeats what a failed run did not finish', async () => {
     const first = await runOf('three');
     const { body } = await rerun(first, { step_id: idOf('a') });
     expect((await ended(body.data.run_id)).output.map(({ data }: { data: number }) => data)).to.have.length(3);
@@ -73,7 +73,7 @@ describe('re-running a run from a step', () => {
     expect((await ended(again.body.data.run_id)).retry_of).to.equal(body.data.run_id);
   });
 
-  it('names the runs whose results it has, the latest first, in its calls', async () => {
+  it('names the runs whose results it uses, latest first, in its calls', async () => {
     const first = await runOf('three');
     expect(host.calls('three').at(-1)?.body.ctx).to.not.have.property('rerun_of');
     const { body: second } = await rerun(first, { step_id: idOf('b') });
@@ -83,7 +83,7 @@ describe('re-running a run from a step', () => {
     expect(host.calls('three').at(-1)?.body.ctx.rerun_of).to.deep.equal([second.data.run_id, first]);
   });
 
-  it('returns the same run while that is active, and another one for another step', async () => {
+  it('returns the same run while it is active, and another one for another step', async () => {
     let answer = () => {};
     const first = await runOf('three');
     host.on('three', (call) => new Promise((resolve) => (answer = () => resolve(threeSteps(call)))));
@@ -97,7 +97,7 @@ describe('re-running a run from a step', () => {
     for (const { run_id } of [one.data, other.data]) await service.request('DELETE', `/v1/runs/${run_id}`);
   });
 
-  it('is done by the reconciler when the process died that created the run', async () => {
+  it('is completed by the reconciler when the process that created the run died', async () => {
     const first = await runOf('three');
     const { body } = await rerun(first, { step_id: idOf('c') });
     const done = await ended(body.data.run_id);
@@ -117,7 +117,7 @@ describe('re-running a run from a step', () => {
     expect(host.calls('three')[calls]?.body.ctx.stack.stack).to.deep.equal([idOf('a'), idOf('b')]);
   });
 
-  it('names the step, or the field, that is wrong', async () => {
+  it('names a wrong step or field', async () => {
     const three = await runOf('three');
     const sleeps = await runOf('sleeps');
     for (const [runId, from_step, field, detail] of [

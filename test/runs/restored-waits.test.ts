@@ -10,7 +10,7 @@ const PARTITIONS = 4;
 const STEP = 'a'.repeat(40);
 
 /** A failover may lose a wait that is in another partition than its run: here its keys are deleted. Idle runs are reconciled about every 4 s. */
-describe('a wait in another partition than its run, which a failover has lost', () => {
+describe('A wait that a failover has lost in another partition than that of its run', () => {
   let service: Service;
   let host: AppHost;
   before(async () => {
@@ -62,7 +62,7 @@ describe('a wait in another partition than its run, which a failover has lost', 
     await service.redis.del(lost);
   }
 
-  it('is restored, and met by an event that arrived in between', async () => {
+  it('is restored, and matches an event that arrived in between', async () => {
     let name = '';
     const runId = await start('event', (call) => {
       name = nameApart(call.body.ctx.run_id, 'go');
@@ -78,7 +78,7 @@ describe('a wait in another partition than its run, which a failover has lost', 
     expect(JSON.stringify(output)).to.include('"key":"k"');
   });
 
-  it('is restored where it is for a signal', async () => {
+  it('is restored if it is for a signal', async () => {
     let name = '';
     const runId = await start('signal', (call) => {
       name = nameApart(call.body.ctx.run_id, 'signal');
@@ -94,7 +94,7 @@ describe('a wait in another partition than its run, which a failover has lost', 
     expect((await ended(runId)).status).to.equal('Completed');
   });
 
-  it('is restored where its event cancels the run, and looked back', async () => {
+  it('is restored if its event cancels the run, and looks back', async () => {
     // The partition of a run is that of its event, and that of an event with an ID follows from the ID.
     const cancelledBy = 'cancel/lost';
     let id = 0;

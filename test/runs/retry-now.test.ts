@@ -7,7 +7,7 @@ const FAILURE = { status: 500, body: { name: 'Error', message: 'down' } };
 const step = (name: string) => createHash('sha1').update(name).digest('hex');
 const ops = (...list: object[]) => ({ status: 206, body: list });
 
-describe('retry now', () => {
+describe('Retry now', () => {
   let service: Service;
   let host: AppHost;
   before(async () => {
@@ -41,7 +41,7 @@ describe('retry now', () => {
   const retryNow = (id: string) => service.post(`/v1/runs/${id}/retry-now`);
   const isWaiting = (run: Run) => run.next_try_at !== null;
 
-  it('shows the time of the next attempt with the run, and makes it at once on request', async () => {
+  it('makes the next attempt, whose time the run shows, at once', async () => {
     host.on('plain', ({ number }) => (number === 0 ? FAILURE : { body: 'done' }));
     const run = await runOf(await send('try/plain'), isWaiting);
     // 15 s and up to 30 s more, a hundred times.

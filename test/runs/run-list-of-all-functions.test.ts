@@ -31,7 +31,7 @@ interface Made {
   status: (typeof STATUSES)[number];
 }
 
-describe('the list of all runs', () => {
+describe('The list of all runs', () => {
   let redis: Redis;
   let environments = 0;
   const prefix = freshPrefix();
@@ -201,7 +201,7 @@ describe('the list of all runs', () => {
     }
   });
 
-  it('has thousands of runs of the same second or millisecond, and of thousands of functions', async () => {
+  it('supports thousands of runs of the same second or millisecond, and of thousands of functions', async () => {
     const all = Array.from({ length: 3_000 }, (_, n) => run(n % 3 ? 5 : n % 900, { functionId: `app-f${n % 2_000}` }));
     const env = await make(all);
     const functionIds = [...new Set(all.map(({ functionId }) => functionId))];
@@ -217,7 +217,7 @@ describe('the list of all runs', () => {
     expect(await walk({ env, limit: 3 })).to.deep.equal(newestFirst(there));
   });
 
-  it('keeps a segment as long as its runs: the last run that ends renews it and its index', async () => {
+  it('keeps a segment as long as its runs: each run that ends renews it and its index', async () => {
     const all = Array.from({ length: 3 * SEGMENT_RUNS }, () => run(0));
     const env = await make(all);
     const segments = await keysOf(redis, keys.endedRuns(env, 'Completed', ''));

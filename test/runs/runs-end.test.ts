@@ -14,7 +14,7 @@ const DEEP = '['.repeat(5_000) + ']'.repeat(5_000);
 /** Idle runs are reconciled about every 4 s. */
 const SOON = { STALLED_AFTER_SECONDS: '1', RETRY_SCALE: '0.0001', LOG_LEVEL: 'info' };
 
-describe('end of every run', () => {
+describe('The end of every run', () => {
   let service: Service;
   let host: AppHost;
   before(async () => {
@@ -192,7 +192,7 @@ describe('end of every run', () => {
   });
 });
 
-describe('jobs of an ended run', () => {
+describe('Jobs of an ended run', () => {
   let service: Service;
   let host: AppHost;
   before(async () => {
@@ -285,7 +285,7 @@ describe('jobs of an ended run', () => {
     await jobsWait(0);
   });
 
-  it('a run leaves no jobs although the process died that ended it: cancelled, failed or completed', async () => {
+  it('a cancelled, failed or completed run leaves no jobs even if the process that ended it died', async () => {
     host.on('f', ({ stepId }) => {
       if (stepId !== 'step') return { status: 500, body: { name: 'Busy', message: 'later' } };
       const sleep = { id: step('sleep'), op: 'Sleep', name: '1h' };

@@ -17,7 +17,7 @@ interface RunView {
 
 const NO_RETRY = { status: 400, headers: { 'x-service-no-retry': 'true' }, body: { name: 'Bad', message: 'no' } };
 
-describe('the list of runs', () => {
+describe('The list of runs', () => {
   let service: Service;
   let host: AppHost;
   before(async () => {
@@ -115,7 +115,7 @@ describe('the list of runs', () => {
     expect(await all('app=status&status=Running')).to.deep.equal([]);
   });
 
-  it('pages by cursor have each run once while runs are created and end', async () => {
+  it('has each run once in pages by cursor while runs are created and end', async () => {
     await host.register(
       service,
       ['f', 'g'].map((id) => ({ id, triggers: [{ event: 'paged/x' }] })),
@@ -283,7 +283,7 @@ describe('the list of runs', () => {
     }
   });
 
-  describe('re-run', () => {
+  describe('A re-run', () => {
     async function ended(name: string, status: string): Promise<RunView> {
       await send(name);
       return (await listed(`app=${name.split('/')[0]}&status=${status}`, 1))[0] as RunView;

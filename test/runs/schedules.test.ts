@@ -78,7 +78,7 @@ describe('Schedules', () => {
     });
   });
 
-  it('a killed worker of two loses no tick and repeats none', async () => {
+  it('the death of one of two workers neither loses nor repeats a tick', async () => {
     await withService({ processes: 'worker', workers: 2, env: SOON }, async (service) => {
       const names = Array.from({ length: 20 }, (_, i) => `f${i}`);
       await host.register(
@@ -123,7 +123,7 @@ describe('Schedules', () => {
     });
   });
 
-  it('a schedule that is changed, removed or deleted with its app has no more ticks of its own', async () => {
+  it('a schedule that is changed, removed or deleted with its app has no further ticks', async () => {
     await withService({}, async (service) => {
       await host.register(service, [scheduled('goes', EVERY_SECOND), scheduled('changes', EVERY_SECOND)]);
       await moreTicks('goes', 1);
@@ -140,7 +140,7 @@ describe('Schedules', () => {
     });
   });
 
-  it('a paused function has no ticks, and after its resumption those from then on', async () => {
+  it('a paused function has no ticks, and later ones after it is resumed', async () => {
     await withService({}, async (service) => {
       await host.register(service, [scheduled('paused', EVERY_SECOND), scheduled('clock', EVERY_SECOND)]);
       await moreTicks('paused', 1);
@@ -199,7 +199,7 @@ describe('Schedules', () => {
     });
   });
 
-  it('of ticks that were missed while everything was down only the last runs, or all where the trigger asks for it', async () => {
+  it('only the last of the ticks that were missed during an outage runs, or all if the trigger asks for it', async () => {
     await withService({ workers: 0 }, async (service) => {
       const functions = [
         scheduled('missed', EVERY_SECOND),
@@ -242,7 +242,7 @@ describe('Schedules', () => {
     });
   });
 
-  it('schedules that a process left out before it died, and those of earlier versions, are added by a worker', async () => {
+  it('a worker adds schedules that a process missed before it died, and those of earlier versions', async () => {
     await withService({ workers: 0 }, async (service) => {
       await host.register(service, [scheduled('left-out', EVERY_SECOND)]);
       const key = `${service.keys.partition(0).queues}:timers`;
@@ -265,7 +265,7 @@ describe('Schedules', () => {
     });
   });
 
-  it('schedules of several partitions tick too, each in the one of its function', async () => {
+  it('schedules tick in each of several partitions, in that of their function', async () => {
     await withService({ workers: 2, env: { PARTITIONS: '4' } }, async (service) => {
       const names = Array.from({ length: 12 }, (_, i) => `f${i}`);
       await host.register(
@@ -281,7 +281,7 @@ describe('Schedules', () => {
     });
   });
 
-  it('the next run of a schedule in a time zone is by the clocks of that zone', async () => {
+  it('the next run of a schedule in a time zone follows the clocks of that zone', async () => {
     await withService({ workers: 0 }, async (service) => {
       const zones = { berlin: 'TZ=Europe/Berlin 0 9 * * 1', kolkata: 'CRON_TZ=Asia/Kolkata 30 9 * * 1' };
       await host.register(
@@ -326,7 +326,7 @@ describe('Schedules', () => {
     });
   });
 
-  it('a jitter and a schedule that cannot be are refused with the field', async () => {
+  it('an invalid jitter or schedule is rejected with its field', async () => {
     await withService({ workers: 0 }, async (service) => {
       const refused = async (trigger: object) =>
         (await host.register(service, [{ id: 'f', triggers: [trigger as { cron: string }] }])).body.error;

@@ -6,7 +6,7 @@ import { until } from '../support/until.ts';
 
 const STEP = 'a'.repeat(40);
 
-describe('signals', () => {
+describe('Signals', () => {
   let service: Service;
   let host: AppHost;
   before(async () => {
@@ -57,7 +57,7 @@ describe('signals', () => {
   const send = (signal: string, data?: unknown) =>
     service.post('/v1/signals', { signal, ...(data !== undefined && { data }) });
 
-  it('a step is shown as waiting once a signal can end it, not before', async () => {
+  it('a step is shown as waiting only once a signal can end it', async () => {
     const eventId = await start(waiting('order/early'));
     const runId = await waits(eventId);
     const pending = service.keys.of(runId).pending('production', runId);
@@ -72,7 +72,7 @@ describe('signals', () => {
     await ended(eventId);
   });
 
-  it('a signal ends the step that waits for it, once, and names its run', async () => {
+  it('a signal ends the step that waits for it once, and names its run', async () => {
     const eventId = await start(waiting('order/A1'));
     const runId = await waits(eventId);
     const answers = await Promise.all([1, 2, 3].map((by) => send('order/A1', { by })));

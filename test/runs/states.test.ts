@@ -30,7 +30,7 @@ const asks =
 // biome-ignore lint/suspicious/noExplicitAny: tests say what they expect of it
 type Run = any;
 
-describe('the state of a run', () => {
+describe('The state of a run', () => {
   let service: Service;
   let host: AppHost;
   let outside: HeldRequests;
@@ -98,7 +98,7 @@ describe('the state of a run', () => {
     expect(await stateOf(await start(failing), 'failed')).to.deep.equal({ kind: 'failed' });
   });
 
-  it('is held by a limit, at a place in line', async () => {
+  it('is held by a limit, at a position in the backlog', async () => {
     const id = await on(() => IN_FLIGHT, { concurrency: [{ limit: 1, key: 'event.data.customer' }] });
     await start(id, { data: { customer: 'c_1' } });
     await host.nextCall(id);
@@ -195,7 +195,7 @@ describe('the state of a run', () => {
     expect(await stateOf(runId, 'cancelled')).to.deep.equal({ kind: 'cancelled' });
   });
 
-  it('filters lists: several states, with a status, and page by page', async () => {
+  it('filters lists by several states, together with a status, page by page', async () => {
     const naps = await on(asks(op('Sleep', 'nap', { duration: '1d' })));
     const fails = await on(() => FAILURE);
     const asleep: string[] = [];
@@ -222,7 +222,7 @@ describe('the state of a run', () => {
     expect(body.error).to.include('waiting_for_event');
   });
 
-  itOnSingleRedis('of any number of runs takes the same few round trips to Redis', async () => {
+  itOnSingleRedis('takes the same few round trips to Redis for any number of runs', async () => {
     const store = await openStore(service.prefix);
     const limited = await on(() => IN_FLIGHT, { concurrency: 1 });
     const naps = await on(asks(op('Sleep', 'nap', { duration: '1d' }), op('WaitForEvent', 'z', { event: 'z' })));

@@ -14,11 +14,11 @@ const HOUR_MS = 3_600_000;
 const op = (opts: Op['opts']): Op => ({ op: 'any', id: 'a', name: 'nap', displayName: 'nap', opts });
 const STARTS = { pendingWait, pendingSignal, pendingInvocation };
 
-describe('the time at which a step ends', () => {
+describe('The time at which a step ends', () => {
   const until = (step: object) => ('until' in step ? step.until : (step as { error?: { name: string } }).error?.name);
   const afterMs = (ms: number) => new Date(NOW + ms).toISOString();
 
-  it('is a duration after the answer, or a date, for a sleep', () => {
+  it('is a duration after the response, or a date, for a sleep', () => {
     expect(until(pendingSleep(op({ duration: '1h' }), NOW))).to.equal(NOW + HOUR_MS);
     expect(until(pendingSleep(op({ duration: afterMs(-1) }), NOW))).to.equal(NOW - 1);
     expect(until(pendingSleep(op({ duration: afterMs(MAX_WAIT_MS) }), NOW))).to.equal(NOW + MAX_WAIT_MS);
@@ -27,7 +27,7 @@ describe('the time at which a step ends', () => {
   });
 
   for (const [name, start] of Object.entries(STARTS)) {
-    it(`is its timeout after the answer for ${name}`, () => {
+    it(`is its timeout after the response for ${name}`, () => {
       const ends = (timeout: string) => until(start(op({ event: 'x', signal: 'x', function_id: 'f', timeout }), NOW));
       expect(ends('1h')).to.equal(NOW + HOUR_MS);
       expect(ends(afterMs(MAX_WAIT_MS))).to.equal(NOW + MAX_WAIT_MS);
@@ -37,8 +37,8 @@ describe('the time at which a step ends', () => {
   }
 });
 
-describe('an event of a function with batchEvents', () => {
-  it('runs alone if it is for a time beyond the timeout', () => {
+describe('An event of a function with batchEvents', () => {
+  it('runs alone if its ts is beyond the timeout', () => {
     const alone = (dueAt: number) =>
       BATCH_RULES.runsAlone?.({ dueAt } as Candidate, { maxSize: 2, timeoutMs: HOUR_MS }, NOW, {} as never);
     expect([alone(NOW), alone(NOW + HOUR_MS), alone(NOW + HOUR_MS + 1)]).to.deep.equal([false, false, true]);

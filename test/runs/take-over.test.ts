@@ -24,9 +24,9 @@ function takenOverAt(stalledAfterMs: number, diesAt: number, phases: readonly nu
   throw new Error('never taken over');
 }
 
-describe('taking over jobs', () => {
+describe('Taking over jobs', () => {
   for (const seconds of [30, 5, 1]) {
-    it(`takes ${seconds} s with STALLED_AFTER_SECONDS=${seconds}, give or take a tenth, whenever the worker dies`, () => {
+    it(`takes ${seconds} s with STALLED_AFTER_SECONDS=${seconds}, within a tenth, whenever the worker dies`, () => {
       const ms = seconds * 1_000;
       const { checkMs, longestMs } = takeOverOf(ms);
       expect(longestMs).to.be.at.most(1.1 * ms);

@@ -13,7 +13,7 @@ const HOUR_MS = 3_600_000;
 const GONE = -2;
 const STEP = 'a'.repeat(40);
 
-describe('waits for events', () => {
+describe('Waits for events', () => {
   describe('in a service', () => {
     let service: Service;
     let host: AppHost;
@@ -165,7 +165,7 @@ describe('waits for events', () => {
       expect(run.output.got.user).to.deep.equal({});
     });
 
-    it('a cancel trigger ignores events from before the run’s own event, in the same batch or another', async () => {
+    it('a cancel trigger ignores events before the run’s own event, in the same batch or another', async () => {
       const barrier = Promise.withResolvers<void>();
       host.on('f', () => barrier.promise.then(() => ({})));
       const cancel = [{ event: 'latest/x' }, { event: 'latest/stop', if: 'async.data.order == event.data.order' }];
@@ -229,7 +229,7 @@ describe('waits for events', () => {
       return { found: found.sort(), commands };
     }
 
-    it('of two thousand waits only those with the same value are evaluated: one or none', async () => {
+    it('only waits with the same value are evaluated: one or none of two thousand', async () => {
       await storeWaits('async.data.order == event.data.order && async.data.n > 3', 'by/value');
       expect(await candidatesOf('by/value', { order: 'none' }, { order: 1 }, {})).to.deep.include({ found: [] });
       const { found, commands } = await candidatesOf('by/value', { order: 'A7' }, { order: 'A7' }, { order: 'A1999' });
@@ -244,7 +244,7 @@ describe('waits for events', () => {
       expect(commands).to.be.at.most(20);
     });
 
-    it('waits are stored with the fields that their expression reads of the triggering event', async () => {
+    it('waits are stored with the fields that their expression reads from the triggering event', async () => {
       const caused = {
         name: 'x',
         data: { n: 1, order: 'A1', large: 'x'.repeat(100_000), deep: { a: { b: 1, c: 2 } } },
@@ -262,7 +262,7 @@ describe('waits for events', () => {
       expect(read('async.data.order == "A1"')).to.deep.equal({});
     });
 
-    it('waits are kept for as long as a step may wait, any number stored at once', async () => {
+    it('waits are kept for as long as a step may wait, for any number stored at once', async () => {
       const runId = 'run-long';
       await store.runs.create([
         { id: runId, env, functionId: 'f', eventId: runId, requestId: 'r', queuedAt: 1, reconcileAt: 1 },

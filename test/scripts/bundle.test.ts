@@ -57,7 +57,7 @@ describe('The bundles of npm run build', () => {
     expect(stderr).to.include(`${join(root, 'src/web.ts')}:2:1\n`);
   });
 
-  it('read what is beside the source', () => {
+  it('read files that are next to the source', () => {
     expect(run('move').stdout).to.equal(`return 1\nreturn 1 ${join(root, 'src/store/reads.ts')}\n`);
   });
 
@@ -65,7 +65,7 @@ describe('The bundles of npm run build', () => {
     expect(run('worker').stdout).to.equal(`[ [ 'a.ts', 'a' ], [ 'b.ts', 'b' ] ]\n`);
   });
 
-  it('are what their supervisor starts', () => {
+  it('are started by their supervisor', () => {
     expect(run('supervisor').stdout).to.equal(`${join(root, BUNDLES, 'supervisor.js')}\n`);
   });
 });

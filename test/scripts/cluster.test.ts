@@ -23,7 +23,7 @@ describe('A Redis Cluster of scripts and tests', () => {
     await cluster.stop();
   });
 
-  it('has three primaries with a replica each, and asks for its password', async () => {
+  it('has three primaries with a replica each, and requires its password', async () => {
     const primaries = await cluster.primaries();
     expect(primaries.map(({ index }) => index)).to.deep.equal([0, 1, 2]);
     for (const primary of primaries) {
@@ -34,7 +34,7 @@ describe('A Redis Cluster of scripts and tests', () => {
     expect(cluster.urls[0]).to.equal(`redis://service:a%20b%2Fc%3Ad@127.0.0.1:${cluster.nodes[0]?.port}`);
   });
 
-  it('goes on with a replica when a primary is killed, and takes it back as a replica', async () => {
+  it('continues with a replica when a primary is killed, and takes it back as a replica', async () => {
     const owner = await cluster.ownerOf('{a}:1');
     const [replica] = await cluster.replicasOf(owner);
     // WAIT is about writes of the same connection.
@@ -49,7 +49,7 @@ describe('A Redis Cluster of scripts and tests', () => {
     expect(await cluster.replicasOf(await cluster.ownerOf('{a}:1'))).to.deep.equal([owner]);
   });
 
-  it('goes on with a replica when a primary stops responding', async () => {
+  it('continues with a replica when a primary stops responding', async () => {
     const owner = await cluster.ownerOf('{b}:1');
     cluster.pause(owner);
     await cluster.waitUntilServed();
@@ -77,7 +77,7 @@ describe('A Redis Cluster of scripts and tests', () => {
     expect(values).to.deep.equal(values.map((_, n) => String(n)));
   });
 
-  it('counts what each node has done', async () => {
+  it('counts the commands of each node', async () => {
     const before = await usageOf(cluster);
     const owner = await cluster.ownerOf('{c}');
     for (let n = 0; n < 50; n++) await client.incr('{c}');
@@ -105,7 +105,7 @@ describe('A Redis Cluster that keeps its data', () => {
     rmSync(dir, { recursive: true });
   });
 
-  it('has its data and roles after a restart, even when a port was taken meanwhile', async () => {
+  it('keeps its data and roles over a restart, even if a port was taken meanwhile', async () => {
     const first = await startCluster({ dir });
     const client = first.connect();
     await client.set('a', '1');

@@ -16,7 +16,7 @@ import { Problem } from '../../scripts/lib/problem.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
-describe("the dashboard's build", () => {
+describe('The build of the dashboard', () => {
   let clone: string;
   beforeEach(() => {
     clone = mkdtempSync(join(tmpdir(), 'tidegate-build-'));
@@ -35,7 +35,7 @@ describe("the dashboard's build", () => {
     expect(left).to.deep.equal([]);
   });
 
-  it('is stale when there is none, and again when something that it is made of is changed, added or removed', async () => {
+  it('is stale when it is missing, and when one of its sources is changed, added or removed', async () => {
     expect(isDashboardStale(clone)).to.equal(true);
     await buildDashboard(clone);
     expect(isDashboardStale(clone)).to.equal(false);
@@ -54,12 +54,12 @@ describe("the dashboard's build", () => {
     }
   });
 
-  it('is not asked for where there are no sources of it', () => {
+  it('is not required if its sources are missing', () => {
     rmSync(join(clone, 'dashboard/vite.config.ts'));
     expect(isDashboardStale(clone)).to.equal(false);
   });
 
-  it('leaves the one that is there in its place when it fails, and says why', async () => {
+  it('keeps the existing build when it fails, and says why', async () => {
     await buildDashboard(clone);
     const before = built();
     write('dashboard/src/main.ts', 'import "./nowhere.ts";');
@@ -69,7 +69,7 @@ describe("the dashboard's build", () => {
     expect(built()).to.equal(before);
   });
 
-  it('is whole when two build it at the same time', async () => {
+  it('is complete when two processes build it at the same time', async () => {
     await Promise.all([buildDashboard(clone), buildDashboard(clone)]);
     expect(built()).to.include('/assets/');
   });

@@ -32,7 +32,7 @@ describe('docs/dependencies.md', () => {
     expect(named(commandLine)).to.deep.equal(Object.keys(all).sort());
   });
 
-  it('lists own parts that exist', () => {
+  it('lists own modules that exist', () => {
     expect(named(own)).not.to.be.empty;
     for (const path of named(own)) expect(existsSync(resolve(ROOT, path as string)), path).to.equal(true);
   });

@@ -63,7 +63,7 @@ describe('scripts/dev', () => {
     expect(processesOf(clone)).to.deep.equal([]);
   });
 
-  it('starts a Redis that keeps what INGEST_DURABILITY promises', async () => {
+  it('starts a Redis that fulfills what INGEST_DURABILITY promises', async () => {
     settings = { INGEST_DURABILITY: 'fsync' };
     const dev = run('--no-example');
     await dev.says('web.ts begins');
@@ -128,7 +128,7 @@ describe('scripts/dev', () => {
     await until(() => processesOf(clone).length === 0, { describe: () => `gone: ${processesOf(clone)}` });
   });
 
-  it('says what is wrong with the Redis that the environment names', async () => {
+  it('says what is wrong with the configured Redis', async () => {
     const free = await freePort();
     settings = { REDIS_CLUSTER_URLS: `redis://127.0.0.1:${free}` };
     const unreachable = run();
@@ -140,13 +140,13 @@ describe('scripts/dev', () => {
     expect(await exitCode(both.child)).to.equal(1);
   });
 
-  it('leaves the example out with --no-example', async () => {
+  it('omits the example with --no-example', async () => {
     const dev = run('--no-example');
     await dev.says('Send a first event:');
     expect(dev.output()).to.include('web.ts begins').and.not.include('main.ts begins');
   });
 
-  it('starts anew what a change concerns, and nothing else', async () => {
+  it('restarts only what a change affects', async () => {
     const dev = run();
     await dev.says('main.ts begins');
     await dev.says('worker.ts begins');
@@ -158,7 +158,7 @@ describe('scripts/dev', () => {
     expect(dev.output().match(/web\.ts begins/g)).to.have.lengthOf(2);
   });
 
-  it('reports a program that crashes, and starts it again at the next change', async () => {
+  it('reports a program that crashes, and restarts it at the next change', async () => {
     write('src/worker.ts', 'throw new Error("no good");');
     const dev = run('--no-example');
     await dev.says('exited unexpectedly (exit code 1)');
@@ -196,7 +196,7 @@ describe('scripts/dev', () => {
     other.close();
   });
 
-  it('helps, and names an option that it does not know', async () => {
+  it('shows its usage, and names an unknown option', async () => {
     const help = run('--help');
     expect(await exitCode(help.child)).to.equal(0);
     expect(help.output()).to.include('--no-example').and.include('REDIS_URL');

@@ -25,13 +25,13 @@ const NUMBER = Array.from({ length: 100 }, (_, n) => n).find((n) => {
 }) as number;
 
 describe('A case that scripts/fuzz finds', () => {
-  it('is the same each time for its seed and number, and another for other numbers', () => {
+  it('is always the same for its seed and number, and differs for other numbers', () => {
     expect(caseOf(cases, SEED, NUMBER)).to.deep.equal(caseOf(cases, SEED, NUMBER));
     const all = new Set(Array.from({ length: 50 }, (_, n) => JSON.stringify(caseOf(cases, SEED, n))));
     expect(all.size).to.equal(50);
   });
 
-  it('is made as small as it goes while it still fails', async () => {
+  it('is made as small as possible while it still fails', async () => {
     const small = (await shrinkCase(cases, SEED, NUMBER, fails)) as HttpCase;
     expect(small.target)
       .to.match(/^\/a*!a*$/)
@@ -39,7 +39,7 @@ describe('A case that scripts/fuzz finds', () => {
     expect([small.method, small.headers]).to.deep.equal(['GET', []]);
   });
 
-  it('stays as it was when it does not fail again', async () => {
+  it('stays unchanged when it does not fail again', async () => {
     expect(await shrinkCase(cases, SEED, NUMBER, async () => false)).to.deep.equal(caseOf(cases, SEED, NUMBER));
   });
 
@@ -50,7 +50,7 @@ describe('A case that scripts/fuzz finds', () => {
     expect(asked).to.be.at.most(200);
   });
 
-  it('is saved once, beside what was found before', () => {
+  it('is saved once, next to earlier findings', () => {
     const folder = mkdtempSync(join(tmpdir(), 'corpus-'));
     try {
       const [one, other] = [NUMBER, NUMBER + 1].map((n) => ({ title: 'it fails', case: caseOf(cases, SEED, n) }));

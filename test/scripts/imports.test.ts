@@ -206,7 +206,7 @@ const LINTED: Case[] = [
   ['a package that is resolved', 'bench/a.ts', `export default import.meta.resolve('koa');`],
 ];
 
-describe('the import rules', () => {
+describe('The import rules', () => {
   let root: string;
   /** By file. */
   let found: Map<string, string[]>;
@@ -234,7 +234,7 @@ describe('the import rules', () => {
     });
   }
 
-  it('report a circle of files, also of types, also outside src/', () => {
+  it('report an import cycle between files, even of types and outside src/', () => {
     const circles = ['a', 'b', 'c'].flatMap((name) => found.get(`clients/typescript/src/circle-${name}.ts`) ?? []);
     expect(circles).to.deep.equal(['no-circles', 'no-circles', 'no-circles']);
   });
@@ -257,7 +257,7 @@ describe('the import rules', () => {
   });
 });
 
-describe('the lint rules', () => {
+describe('The lint rules', () => {
   let root: string;
   let found: Map<string, string[]>;
 

@@ -40,7 +40,7 @@ describe('scripts/lib/install.sh', () => {
     return /^(?:ci|install) .*$/m.exec(stderr)?.[0];
   }
 
-  it('installs without the packages of the tests for the service, and adds those when they are wanted', () => {
+  it('installs the service without the packages of the tests, and adds those on request', () => {
     expect(install('service')).to.match(/^ci --include-workspace-root -w dashboard .* --include=dev/);
     expect(existsSync(join(clone, 'node_modules/tidegate-tests'))).to.equal(false);
     expect(install('service')).to.equal(undefined);
@@ -48,7 +48,7 @@ describe('scripts/lib/install.sh', () => {
     expect(install('all')).to.equal(undefined);
   });
 
-  it('keeps the packages of the tests, also for the service, and replaces what a new lock file changes', () => {
+  it('keeps the packages of the tests, even for the service, and replaces what a new lock file changes', () => {
     expect(install('all')).to.match(/^ci --include=dev/);
     expect(install('service')).to.equal(undefined);
     lock('2');

@@ -28,12 +28,12 @@ describe('An installation for production', () => {
     expect(installed.filter((name) => needless.test(name))).to.deep.equal([]);
   });
 
-  it('exports traces by OTLP over HTTP, and has no other exporter', () => {
+  it('exports traces only by OTLP over HTTP', () => {
     const exporters = installed.filter((name) => /^@opentelemetry\/(exporter|propagator)|^@grpc\//.test(name));
     expect(exporters).to.deep.equal(['@opentelemetry/exporter-trace-otlp-proto']);
   });
 
-  it('has the SDK of OpenTelemetry once', () => {
+  it('has only one copy of the OpenTelemetry SDK', () => {
     const parts = installed.filter((name) => /^@opentelemetry\/(core|resources|sdk-trace.*)$/.test(name));
     expect(parts)
       .to.include('@opentelemetry/sdk-trace-node')
@@ -72,7 +72,7 @@ describe('npm run trim', () => {
     expect(left([...KEPT, 'own/index.ts'])).to.deep.equal([...KEPT, 'own/index.ts']);
   });
 
-  it('leaves an installation for development as it is', () => {
+  it('does not change an installation for development', () => {
     mkdirSync(join(modules(), 'node'));
     expect(trim()).to.equal(undefined);
     expect(left(REMOVED)).to.deep.equal(REMOVED);

@@ -6,7 +6,7 @@ import { Redis } from 'ioredis';
 import { findRedis } from '../../scripts/lib/redis-program.ts';
 import { startRedis } from '../../scripts/lib/redis-server.ts';
 
-describe('the Redis of scripts/dev', () => {
+describe('The Redis of scripts/dev', () => {
   let dir: string;
   beforeEach(() => {
     dir = mkdtempSync(join(tmpdir(), 'tidegate-redis-'));
@@ -32,7 +32,7 @@ describe('the Redis of scripts/dev', () => {
     }
   }
 
-  it('keeps what it was given from one start to the next', async () => {
+  it('keeps its data from one start to the next', async () => {
     const first = await startRedis(findRedis(), dir);
     await write(first.url);
     await first.stop();
@@ -43,7 +43,7 @@ describe('the Redis of scripts/dev', () => {
     await second.stop();
   });
 
-  it('ends when it is told to, also when its last save fails', async () => {
+  it('stops on request, even when its last save fails', async () => {
     const server = await startRedis(findRedis(), dir);
     const pid = await write(server.url);
     rmSync(dir, { recursive: true });
@@ -51,7 +51,7 @@ describe('the Redis of scripts/dev', () => {
     expect(isRunning(pid)).to.equal(false);
   });
 
-  it('ends when it is told to, also when it is stuck', async () => {
+  it('stops on request, even when it is stuck', async () => {
     const server = await startRedis(findRedis(), dir);
     const pid = await write(server.url);
     process.kill(pid, 'SIGSTOP');
@@ -59,7 +59,7 @@ describe('the Redis of scripts/dev', () => {
     expect(isRunning(pid)).to.equal(false);
   });
 
-  it('may be another server than the installed one', () => {
+  it('can be another server than the installed one', () => {
     expect(findRedis(findRedis().file)).to.have.property('file', findRedis().file);
     expect(() => findRedis('/bin/true')).to.throw(
       'REDIS_SERVER: got "/bin/true"; expected a redis-server or valkey-server.',

@@ -11,7 +11,7 @@ const ROOT = resolve(import.meta.dirname, '../..');
 const START = join(ROOT, 'scripts/start');
 
 describe('scripts/start', () => {
-  it('is what the Procfile starts web, worker and release with', () => {
+  it('starts web, worker and release for the Procfile', () => {
     const procfile = readFileSync(join(ROOT, 'Procfile'), 'utf8');
     expect(procfile)
       .to.match(/^web: scripts\/start web$/m)
@@ -19,7 +19,7 @@ describe('scripts/start', () => {
       .and.match(/^release: scripts\/start release$/m);
   });
 
-  it('becomes the process, on a small heap, and keeps its compiled code for the next start', async () => {
+  it('becomes the process with a small heap, and caches the compiled code for the next start', async () => {
     const cache = mkdtempSync(join(tmpdir(), 'tidegate-start-'));
     const prefix = freshPrefix();
     const redis = connectRedis();
@@ -56,7 +56,7 @@ describe('scripts/start', () => {
     ['v18.0.0', 'Tidegate needs Node 24 or newer; found Node 18.0.0\n'],
     ['v9.1.0', 'Tidegate needs Node 24 or newer; found Node 9.1.0\n'],
   ] as const) {
-    it(`says which Node it needs where it finds ${version}`, () => {
+    it(`says which Node it needs when it finds ${version}`, () => {
       const bin = mkdtempSync(join(tmpdir(), 'tidegate-node-'));
       try {
         writeFileSync(join(bin, 'node'), `#!/bin/sh\n[ "$1" = --version ] && echo ${version}\n`, { mode: 0o755 });
@@ -129,7 +129,7 @@ describe('scripts/start', () => {
     }
   });
 
-  it('says what it takes', () => {
+  it('shows its usage', () => {
     const { status, stderr } = spawnSync(START, ['wob'], { encoding: 'utf8' });
     expect([status, stderr]).to.deep.equal([2, 'Usage: scripts/start web|worker|release|move\n']);
   });

@@ -12,14 +12,14 @@ const SPAN_MS = 50 * HOUR_MS;
 const EVENTS = 40;
 const SEARCHES = 60;
 
-describe('a search', () => {
+describe('A search', () => {
   let archive: OwnArchive;
   before(async () => {
     archive = await openArchive();
   });
   after(() => archive.close());
 
-  it('finds the same events in Redis, in the archive and by its definition', async () => {
+  it('finds the same events in Redis and in the archive as its definition', async () => {
     const now = Date.now();
     const times = { from: now - SPAN_MS, to: now - 30 * HOUR_MS };
     const event = fc.record({

@@ -91,14 +91,14 @@ describe('The language of searches', () => {
     ['', 0, 'allowed are'],
   ];
   for (const [search, position, message] of REFUSALS) {
-    it(`refuses ${search || 'nothing'} and says where`, () => {
+    it(`rejects ${search || 'nothing'} and says where`, () => {
       const error = refusal(search);
       expect(error.message).to.contain(message);
       if (search !== 'data.a.matches("x")' && !search.includes(' and ')) expect(error.position).to.equal(position);
     });
   }
 
-  it('has the event of a run as event', () => {
+  it('offers the event of a run as event', () => {
     const node = parseSearch('event.data.total > 1 && status == "Failed" && event.name == "x"', 'runs');
     const run: Record<string, unknown> = { status: 'Failed', 'event.name': 'x', 'event.data': { total: 2 } };
     expect(matcherOf(node)((name) => run[name])).to.equal(true);
@@ -106,12 +106,12 @@ describe('The language of searches', () => {
     expect(refusal('function == "x"', 'runs').message).to.contain('function_id');
   });
 
-  it('tells a text without any condition', () => {
+  it('recognizes plain text without a condition', () => {
     expect(['c_1', 'order/*', '01M7XZKCYVNT55JMST64K3A662', 'ada@example.com'].every(isBareText)).to.equal(true);
     expect(['a == 1', 'has(data.x)', '"x"', 'a b'].some(isBareText)).to.equal(false);
   });
 
-  describe('bounds', () => {
+  describe('limits', () => {
     const HOSTILE: Record<string, string> = {
       length: `name == "${'x'.repeat(5_000)}"`,
       parentheses: `${'('.repeat(1_000)}true${')'.repeat(1_000)}`,
@@ -122,7 +122,7 @@ describe('The language of searches', () => {
       brackets: `data${'[0]'.repeat(500)} == 1`,
     };
     for (const [title, search] of Object.entries(HOSTILE)) {
-      it(`refuses too many: ${title}`, () => {
+      it(`rejects too many: ${title}`, () => {
         const before = process.cpuUsage();
         refusal(search);
         const { user, system } = process.cpuUsage(before);
@@ -130,7 +130,7 @@ describe('The language of searches', () => {
       });
     }
 
-    it('answers every text with a search or a refusal', () => {
+    it('accepts or rejects every text, without failing', () => {
       const piece = fc.oneof(
         fc.constantFrom(
           'data',

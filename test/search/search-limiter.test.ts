@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { SearchLimiter } from '../../src/history/search-limiter.ts';
 
-describe('searches at the same time', () => {
+describe('Concurrent searches', () => {
   let limiter: SearchLimiter;
   let endAll: () => void;
   let ended: Promise<void>;
@@ -23,21 +23,21 @@ describe('searches at the same time', () => {
       new Promise<boolean>((resolve) => setImmediate(() => resolve(false))),
     ]);
 
-  it('leave room in an environment for others than the principal that has most', async () => {
+  it('leave room in an environment for principals other than the one with the most', async () => {
     for (let n = 0; n < 2; n++) expect(await isRefused(begin('production', 'user:eve'))).to.equal(false);
     expect(await isRefused(begin('production', 'user:eve'))).to.equal(true);
     expect(await isRefused(begin('production', 'user:ada'))).to.equal(false);
     expect(await isRefused(begin('production', 'user:bob'))).to.equal(true);
   });
 
-  it('leave room in all environments for others', async () => {
+  it('leave room for other environments', async () => {
     for (const env of ['a', 'b', 'c']) expect(await isRefused(begin(env, 'user:eve'))).to.equal(false);
     expect(await isRefused(begin('d', 'user:eve'))).to.equal(true);
     for (const env of ['a', 'b', 'c']) expect(await isRefused(begin(env))).to.equal(false);
     expect(await isRefused(begin('d'))).to.equal(true);
   });
 
-  it('can begin again when others have ended', async () => {
+  it('can start again when others have ended', async () => {
     const first = [begin('a', 'user:eve'), begin('a', 'user:eve')];
     endAll();
     await Promise.all(first);

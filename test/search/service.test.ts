@@ -5,7 +5,7 @@ import { openServiceArchive } from './service-archive.ts';
 
 const HOUR_MS = 3_600_000;
 
-describe('GET /v1/events and GET /v1/runs search', () => {
+describe('Search by GET /v1/events and GET /v1/runs', () => {
   let service: Service;
   const old = Date.now() - 48 * HOUR_MS;
   const archivedEvent = eventRow({ at: old, name: 'order/paid', data: { customer: { id: 'c_1' }, total: 120 } });
@@ -61,7 +61,7 @@ describe('GET /v1/events and GET /v1/runs search', () => {
     expect(await eventsOf({ search: 'data.customer.id == "c_1"', name: 'order/sent' })).to.deep.equal([hotId]);
   });
 
-  it('goes on from a cursor, across the border', async () => {
+  it('continues from a cursor, across the border between Redis and Postgres', async () => {
     const first = await search('/v1/events', { search: 'has(data.customer)', limit: '1' });
     expect(first.data.map(({ internal_id }) => internal_id)).to.deep.equal([hotId]);
     expect(
@@ -104,7 +104,7 @@ describe('GET /v1/events and GET /v1/runs search', () => {
     });
   });
 
-  it('tells what a text may be', async () => {
+  it('lists the possible values of a string', async () => {
     const kinds = async (text: string) => {
       const { body } = await service.get(`/v1/search?text=${encodeURIComponent(text)}`);
       return Object.fromEntries(
@@ -129,7 +129,7 @@ describe('GET /v1/events and GET /v1/runs search', () => {
     expect(ofRuns.body.data).to.deep.include({ path: 'event.data.total', type: 'number', sample: 7 });
   });
 
-  it('answers 429 to more searches at once than it runs', async () => {
+  it('answers 429 to more searches at once than allowed', async () => {
     const answers = await Promise.all(
       Array.from({ length: 12 }, () => service.get(`/v1/events?search=${encodeURIComponent('has(data.nothing)')}`)),
     );

@@ -27,7 +27,7 @@ describe('A search that is stopped', () => {
   });
   after(() => archive.close());
 
-  it('by its time goes on from its cursor, and misses nothing', async () => {
+  it('by its time limit continues from its cursor, and misses nothing', async () => {
     const search = new EventSearch({ ...archive.store, archive });
     const node = parseSearch('data.n >= 10', 'events');
     const found: string[] = [];
@@ -51,7 +51,7 @@ describe('A search that is stopped', () => {
     expect(stops).to.be.greaterThan(0);
   });
 
-  it('of runs, by its time, goes on too', async () => {
+  it('by its time limit also continues if it is for runs', async () => {
     const search = new RunSearch({ ...archive.store, history: archive.history, archive });
     for (const text of ['event.data.text == "x7"', 'output.n == 7']) {
       const node = parseSearch(text, 'runs');
@@ -74,7 +74,7 @@ describe('A search that is stopped', () => {
     }
   });
 
-  it('because Postgres is away has what is hot, and a cursor that goes on', async () => {
+  it('because Postgres is unavailable has the hot part, and a cursor to continue', async () => {
     const unreachable = createArchive(
       { archive: { ...archive.settings, url: 'postgres://nobody@127.0.0.1:9/none' } },
       async () => 30,
@@ -106,7 +106,7 @@ describe('A search that is stopped', () => {
     expect((await search.search(query, Date.now())).found).to.have.length(2);
   });
 
-  it('needs no Postgres for what is hot', async () => {
+  it('needs no Postgres for hot events', async () => {
     const history = createHistory(archive.store, undefined);
     const search = new RunSearch({ ...archive.store, history, archive: undefined });
     const query = {

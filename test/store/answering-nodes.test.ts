@@ -16,7 +16,7 @@ function connectionTo(port: number): { redis: Redis; send(hashSlot?: number): vo
   };
 }
 
-describe('the nodes that answer the commands of a process', () => {
+describe('The nodes that answer the commands of a process', () => {
   const followed = () => {
     const nodes = new AnsweringNodes();
     const connections = [1, 2, 1].map((port) => connectionTo(port));
@@ -40,7 +40,7 @@ describe('the nodes that answer the commands of a process', () => {
     expect(nodes.sameSince(HASH_SLOT, nodes.changes)).to.equal('node:2');
   });
 
-  it('are not the same when the first is asked again: a replaced primary that a connection believes in', () => {
+  it('change when the first one is asked again, such as a replaced primary that a connection still uses', () => {
     const { nodes, connections } = followed();
     const [first, second] = connections;
     first.send();
@@ -54,7 +54,7 @@ describe('the nodes that answer the commands of a process', () => {
     expect(followed().nodes.sameSince(HASH_SLOT, 0)).to.equal(undefined);
   });
 
-  it('tell which hash slots a piece of work uses, also after it has waited', async () => {
+  it('show which hash slots an operation uses, even after it has waited', async () => {
     const { nodes, connections } = followed();
     const [first] = connections;
     const used = new Set<number>();

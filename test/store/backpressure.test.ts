@@ -12,7 +12,7 @@ import { until } from '../support/until.ts';
 const MIB = 1_048_576;
 const HALF = 0.5;
 
-describe('backpressure before Redis is out of memory', () => {
+describe('Backpressure before Redis is out of memory', () => {
   let own: OwnRedis;
   let admin: Redis;
   let host: AppHost;
@@ -95,7 +95,7 @@ describe('backpressure before Redis is out of memory', () => {
     socket.destroy();
   });
 
-  it('webhook requests are rejected and not logged; events that users send, repeat or assign are rejected, too', async () => {
+  it('webhook requests are rejected and not logged, and events that users send, repeat or assign are rejected too', async () => {
     await start();
     const transform = 'function transform(evt) { return { name: "hook/x", data: evt }; }';
     const webhook = (await api('POST', '/v1/webhooks', { name: 'w', transform, environment: 'production' })).body.data;

@@ -18,7 +18,7 @@ async function errorOf(failing: Promise<unknown> | undefined): Promise<string> {
   );
 }
 
-describe('What is read of BullMQ by name', () => {
+describe('Data of BullMQ that is read by name', () => {
   let store: OwnStore;
   let queue: Queue;
   before(async () => {
@@ -34,7 +34,7 @@ describe('What is read of BullMQ by name', () => {
   const keyOf = (suffix: string) => queueKey(queues(), NAME, suffix);
   const fieldOf = (job: string, field: keyof typeof JOB_FIELDS) => store.redis.hget(keyOf(job), JOB_FIELDS[field]);
 
-  it('are the keys of a queue with jobs in each state', async () => {
+  it('includes the keys of a queue with jobs in each state', async () => {
     const waiting = await queue.add('one', {});
     expect(await store.redis.lrange(keyOf(QUEUE_KEYS.waiting), '0', '-1')).to.deep.equal([waiting.id]);
     expect(await store.redis.get(keyOf(QUEUE_KEYS.lastId))).to.equal(waiting.id);
@@ -45,7 +45,7 @@ describe('What is read of BullMQ by name', () => {
     await queue.obliterate({ force: true });
   });
 
-  it('is the list that an earlier version put the jobs of a paused queue into', async () => {
+  it('includes the list in which an earlier version put the jobs of a paused queue', async () => {
     const { id = '' } = await queue.add('one', {});
     await queue.pause();
     await store.redis.rename(keyOf(QUEUE_KEYS.waiting), keyOf(QUEUE_KEYS.paused));
@@ -54,7 +54,7 @@ describe('What is read of BullMQ by name', () => {
     await queue.obliterate({ force: true });
   });
 
-  it('are the due time of a delayed job, and when it was added, with what data and options', async () => {
+  it('includes the due time of a delayed job, when it was added, and its data and options', async () => {
     const addedAt = Date.now() - 1_000;
     const { id = '' } = await queue.add('one', { a: 1 }, { delay: 60_000, timestamp: addedAt, attempts: 3 });
     const score = await store.redis.zscore(keyOf(QUEUE_KEYS.delayed), id);
@@ -64,7 +64,7 @@ describe('What is read of BullMQ by name', () => {
     expect(JSON.parse((await fieldOf(id, 'options')) as string)).to.include({ attempts: 3 });
   });
 
-  itOnSingleRedis('are the attempts and executions of a job that a worker has, and then failed', async () => {
+  itOnSingleRedis('includes the attempts and executions of an active job, and then of a failed one', async () => {
     let fail = () => {};
     const held = new Promise<void>((_, reject) => {
       fail = () => reject(new Error('no'));
@@ -125,7 +125,7 @@ describe('Jobs that are changed without BullMQ', () => {
     return keys.filter((key) => !['events', 'id', 'marker', 'meta'].includes(key)).sort();
   };
 
-  itOnSingleRedis('are added once each, in their order, as BullMQ adds them', async () => {
+  itOnSingleRedis('are added once each and in order, like BullMQ adds them', async () => {
     await queue.addBulk([{ name: 'one', data: { a: 1 }, opts: { ...OPTIONS, jobId: 'first' } }]);
     await add('second', 'third');
     await add('second');
@@ -160,7 +160,7 @@ describe('Jobs that are changed without BullMQ', () => {
     ['BullMQ', () => {}],
     ['the service', () => finishWith(worker as WatchedWorker<unknown>, store.jobLists)],
   ] as const) {
-    describe(`and ended by ${how}`, () => {
+    describe(`that are ended by ${how}`, () => {
       let original: typeof worker.backend.moveToCompleted;
       before(() => {
         original = worker.backend.moveToCompleted;
@@ -170,7 +170,7 @@ describe('Jobs that are changed without BullMQ', () => {
         worker.backend.moveToCompleted = original;
       });
 
-      itOnSingleRedis('give way to the next one', async () => {
+      itOnSingleRedis('make room for the next one', async () => {
         await add('first', 'second');
         const first = (await take()) as Job;
         const [next, id] = (await first.moveToCompleted(null, TOKEN, true)) as [JobJson, string];
@@ -189,7 +189,7 @@ describe('Jobs that are changed without BullMQ', () => {
         expect(await left()).to.deep.equal([]);
       });
 
-      itOnSingleRedis('do not give way when the worker takes no more', async () => {
+      itOnSingleRedis('make no room when the worker takes no more', async () => {
         await add('first', 'second');
         const first = await take();
         await first?.moveToCompleted(null, TOKEN, false);
@@ -206,28 +206,25 @@ describe('Jobs that are changed without BullMQ', () => {
     });
   }
 
-  itOnSingleRedis(
-    'leave it to BullMQ to find a delayed job that is due, a job with a priority, or a paused queue',
-    async () => {
-      const original = worker.backend.moveToCompleted;
-      finishWith(worker as WatchedWorker<unknown>, store.jobLists);
-      const endAfter = async (change: () => Promise<unknown>) => {
-        await add('one');
-        const job = await take();
-        await change();
-        const next = await job?.moveToCompleted(null, TOKEN, true);
-        await queue.obliterate({ force: true });
-        return next as unknown;
-      };
-      const [, , , delayedUntil] = (await endAfter(() => queue.add('two', {}, { delay: 60_000 }))) as number[];
-      expect(delayedUntil).to.be.within(Date.now() + 50_000, Date.now() + 60_000);
-      const found = [
-        await endAfter(() => queue.add('two', {}, { delay: 1_000, timestamp: Date.now() - 2_000 })),
-        await endAfter(() => queue.add('two', {}, { priority: 1 })),
-        await endAfter(() => queue.pause()),
-      ];
-      expect(found).to.deep.equal([undefined, undefined, undefined]);
-      worker.backend.moveToCompleted = original;
-    },
-  );
+  itOnSingleRedis('leave due delayed jobs, jobs with a priority and paused queues to BullMQ', async () => {
+    const original = worker.backend.moveToCompleted;
+    finishWith(worker as WatchedWorker<unknown>, store.jobLists);
+    const endAfter = async (change: () => Promise<unknown>) => {
+      await add('one');
+      const job = await take();
+      await change();
+      const next = await job?.moveToCompleted(null, TOKEN, true);
+      await queue.obliterate({ force: true });
+      return next as unknown;
+    };
+    const [, , , delayedUntil] = (await endAfter(() => queue.add('two', {}, { delay: 60_000 }))) as number[];
+    expect(delayedUntil).to.be.within(Date.now() + 50_000, Date.now() + 60_000);
+    const found = [
+      await endAfter(() => queue.add('two', {}, { delay: 1_000, timestamp: Date.now() - 2_000 })),
+      await endAfter(() => queue.add('two', {}, { priority: 1 })),
+      await endAfter(() => queue.pause()),
+    ];
+    expect(found).to.deep.equal([undefined, undefined, undefined]);
+    worker.backend.moveToCompleted = original;
+  });
 });

@@ -7,7 +7,7 @@ import { type OwnStore, openStore } from '../support/own-store.ts';
 
 const ENV = 'production';
 
-describe('what several processes change at once', () => {
+describe('What several processes change at once', () => {
   let store: OwnStore;
   before(async () => {
     store = await openStore();
@@ -16,7 +16,7 @@ describe('what several processes change at once', () => {
 
   const many = <T>(count: number, of: (n: number) => T): T[] => Array.from({ length: count }, (_, n) => of(n));
 
-  it('saved views are no more than there may be', async () => {
+  it('saved views do not exceed their limit', async () => {
     const view = () => ({ id: newId(Date.now()), list: 'runs', name: 'v', query: '', createdAt: 1 });
     for (let n = 0; n < MAX_VIEWS - 3; n++) await store.savedViews.save(ENV, 'user-1', view());
     const saved = await Promise.all(many(20, () => store.savedViews.save(ENV, 'user-1', view())));
@@ -27,7 +27,7 @@ describe('what several processes change at once', () => {
     expect(await store.savedViews.save(ENV, 'user-1', { ...first, query: 'q=1' }), 'a known one').to.equal(true);
   });
 
-  it('no allowed origin is lost, and an app has so many at most', async () => {
+  it('allowed origins are not lost, and do not exceed the limit of an app', async () => {
     await Promise.all(many(10, (n) => store.allowedOrigins.add(ENV, 'shop', [`https://${n}.example.com`])));
     expect(await store.allowedOrigins.of(ENV, 'shop')).to.have.members(many(10, (n) => `https://${n}.example.com`));
     await store.allowedOrigins.add(
@@ -38,7 +38,7 @@ describe('what several processes change at once', () => {
     expect(await store.allowedOrigins.of(ENV, 'shop')).to.have.length(ORIGINS_MAX);
   });
 
-  it('apps that register at the same time are no more than there may be, and known ones register on', async () => {
+  it('apps that register at the same time do not exceed their limit, and known ones can still register', async () => {
     const app = (n: number) => ({
       name: `app-${n}`,
       url: `https://${n}.example.com/api`,
@@ -70,7 +70,7 @@ describe('what several processes change at once', () => {
   const refusals = (all: PromiseSettledResult<unknown>[]) =>
     all.flatMap((one) => (one.status === 'rejected' ? [one.reason.code] : []));
 
-  it('functions and endpoints that are registered at the same time are no more than there may be', async () => {
+  it('functions and endpoints that are registered at the same time do not exceed their limit', async () => {
     const env = 'functions';
     const others = await Promise.all(many(3, () => openStore(store.prefix)));
     const stores = [store, ...others];
@@ -105,7 +105,7 @@ describe('what several processes change at once', () => {
     }
   });
 
-  it('connections that are made at the same time are no more than there may be', async () => {
+  it('connections that are opened at the same time do not exceed their limit', async () => {
     const env = 'connecting';
     const places = await Promise.all(many(10, (n) => store.connections.reserve({ env, id: `id-${n}` }, 4)));
     expect(places.filter((hasPlace) => hasPlace)).to.have.length(4);
@@ -114,7 +114,7 @@ describe('what several processes change at once', () => {
     expect(await store.connections.reserve({ env, id: 'next' }, 4)).to.equal(true);
   });
 
-  it('signing keys that are rotated at the same time follow each other: each answer has a key that counted', async () => {
+  it('signing keys that are rotated at the same time follow each other, and each response has a key that was valid', async () => {
     const owner = 'rotated';
     const { current: original } = await store.signingKeys.of(owner);
     const pairs = await Promise.all(many(4, () => store.signingKeys.rotate(owner)));
@@ -124,7 +124,7 @@ describe('what several processes change at once', () => {
     expect(pairs).to.deep.include(last);
   });
 
-  it('no held registration is lost while others are held and released', async () => {
+  it('held registrations are not lost while others are held and released', async () => {
     const held = (n: number) => {
       const url = `https://${n}.example.com/api`;
       return { id: `id-${n}`, app: 'shop', origins: [new URL(url).origin], url, functionCount: 1 };

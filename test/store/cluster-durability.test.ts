@@ -56,7 +56,7 @@ describe('INGEST_DURABILITY=fsync on a Redis Cluster', () => {
   const ownerOfPartition = (n: number) =>
     cluster.ownerOf(`{${partitionTag((service as Service).prefix, n)}}:disk-barrier`);
 
-  it('acknowledges events in all partitions when a primary and one of its replicas have them', async () => {
+  it('acknowledges events of all partitions when a primary and one of its replicas have them', async () => {
     await start();
     const ids = await sendToAll();
     expect(new Set(ids.map(partitionOf)).size).to.be.greaterThan(PARTITIONS / 2);
@@ -68,7 +68,7 @@ describe('INGEST_DURABILITY=fsync on a Redis Cluster', () => {
     for (const found of waits) expect(Number(found?.[1])).to.be.greaterThan(0);
   });
 
-  it('refuses with 503 only the events of a primary whose replica has stopped responding, until it responds', async () => {
+  it('rejects with 503 only the events of a primary whose replica has stopped responding, until it responds', async () => {
     await start();
     await sendToAll();
     const primary = await ownerOfPartition(0);
@@ -128,7 +128,7 @@ describe('INGEST_DURABILITY=fsync on a Redis Cluster', () => {
     expect(acknowledged.filter((id) => !stored.has(id))).to.deep.equal([]);
   });
 
-  it('refuses the events of a primary that syncs less, and starts only where all primaries sync', async () => {
+  it('rejects the events of a primary that syncs less, and starts only if all primaries sync', async () => {
     await start();
     await sendToAll();
     const [primary] = (await cluster.primaries()) as [ClusterNode];

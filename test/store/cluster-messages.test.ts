@@ -10,7 +10,7 @@ import { createStore, type Store } from '../../src/store/store.ts';
 import { freshPrefix } from '../support/redis.ts';
 import { until } from '../support/until.ts';
 
-describe('messages between processes on a Redis Cluster', () => {
+describe('Messages between processes on a Redis Cluster', () => {
   const log = createLog('silent', 'test');
   let cluster: RedisCluster;
   let store: Store;
@@ -74,7 +74,7 @@ describe('messages between processes on a Redis Cluster', () => {
     ['no longer responds', async (owner) => cluster.pause(owner)],
     ['has given away the hash slot', giveAway],
   ] as [string, (owner: ClusterNode) => Promise<unknown>][]) {
-    it(`go on when the node with the channels ${what}, and subscribers are told that messages may be missing`, async () => {
+    it(`continue when the node with the channels ${what}, and subscribers learn that messages may be missing`, async () => {
       let reconnected = 0;
       for (const subscriber of subscribers) subscriber.on('ready', () => reconnected++);
       await fail(await cluster.ownerOf(channel()));
@@ -96,7 +96,7 @@ describe('messages between processes on a Redis Cluster', () => {
     await cluster.waitUntilServed();
   }
 
-  it('tell of changes of cached data, and what a lost message does not tell is read within seconds', async () => {
+  it('announce changes of cached data, and changes of a lost message are read within seconds', async () => {
     let changes = 0;
     const subscriber = subscribers[0] as Subscriber;
     store.cacheInvalidation.subscribe(subscriber, async () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { findingsOf } from '../../src/store/redis/cluster-settings.ts';
 
-describe('the settings of the nodes of a cluster, with INGEST_DURABILITY=fsync', () => {
+describe('The settings of the nodes of a cluster with INGEST_DURABILITY=fsync', () => {
   const NODE = 'the primary node:1';
 
   it('must not let a replica take over that has missed much', () => {
@@ -10,7 +10,7 @@ describe('the settings of the nodes of a cluster, with INGEST_DURABILITY=fsync',
     expect(problems[0]).to.match(/the replica node:2 has cluster-replica-validity-factor 0.*Set 1 or more/);
   });
 
-  it('should stop a primary that is cut off, and replace it soon', () => {
+  it('should stop an isolated primary, and replace it soon', () => {
     const settings = { 'cluster-node-timeout': 60_000, 'min-replicas-to-write': 0 };
     const { problems, warnings } = findingsOf(NODE, true, settings);
     expect(problems).to.deep.equal([]);
@@ -21,7 +21,7 @@ describe('the settings of the nodes of a cluster, with INGEST_DURABILITY=fsync',
     expect(findingsOf('the replica node:2', false, { 'min-replicas-to-write': 0 }).warnings).to.deep.equal([]);
   });
 
-  it('are fine as docs/deploy.md names them, and where they cannot be read', () => {
+  it('are accepted as docs/deploy.md names them, and if they cannot be read', () => {
     const good = { 'cluster-replica-validity-factor': 10, 'cluster-node-timeout': 5_000, 'min-replicas-to-write': 1 };
     for (const settings of [good, {}]) {
       expect(findingsOf(NODE, true, settings)).to.deep.equal({ problems: [], warnings: [] });

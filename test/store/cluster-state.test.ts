@@ -10,7 +10,7 @@ import { scrape } from '../support/scrape.ts';
 import { type Service, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
-describe('a Redis Cluster with a problem', () => {
+describe('A Redis Cluster with a problem', () => {
   let cluster: RedisCluster;
   let service: Service;
   before(async () => {
@@ -43,7 +43,7 @@ describe('a Redis Cluster with a problem', () => {
     expect(found.value('tidegate_redis_max_memory_bytes')).to.equal(104_857_600);
   });
 
-  it('says which primary has a setting that may lose data, or no replica', async () => {
+  it('names a primary with a setting that may lose data, or without a replica', async () => {
     const [first, , , replica] = cluster.nodes as [ClusterNode, ClusterNode, ClusterNode, ClusterNode];
     await first.admin.config('SET', 'maxmemory-policy', 'allkeys-lru');
     await cluster.kill(replica);
@@ -61,7 +61,7 @@ describe('a Redis Cluster with a problem', () => {
     await cluster.waitUntilHealthy();
   });
 
-  describe('whose node has no replica and is down', () => {
+  describe('with a node that is down and has no replica', () => {
     let lost: ClusterNode[];
     before(async () => {
       const [primary] = (await cluster.primaries()) as [ClusterNode];
@@ -73,7 +73,7 @@ describe('a Redis Cluster with a problem', () => {
       await cluster.waitUntilHealthy();
     });
 
-    it('keeps web ready, and takes the events of the other partitions', async () => {
+    it('keeps web ready, and accepts the events of the other partitions', async () => {
       for (let n = 0; n < 10; n++) expect((await service.get('/readyz')).status).to.equal(200);
       const answers = await Promise.all(
         Array.from({ length: 40 }, (_, n) => service.post('/e/key', { id: `${n}`, name: 'state/x', data: {} })),
@@ -85,7 +85,7 @@ describe('a Redis Cluster with a problem', () => {
       }
     });
 
-    it('fails commands with 503, in pipelines, transactions and scripts, too', async () => {
+    it('fails commands with 503, even in pipelines, transactions and scripts', async () => {
       const config = readConfig({ MODE: 'dev', REDIS_CLUSTER_URLS: cluster.urls.join() });
       const redis = connect(config, 'answer-soon', createLog('silent', 'test'));
       await ready(redis);
@@ -117,7 +117,7 @@ describe('a Redis Cluster with a problem', () => {
     expect((translateAway(ended) as ServiceError).code, String(ended)).to.equal('unavailable');
   });
 
-  it('fails commands on a hash slot that moves, and on nodes that do not have it, with 503', async () => {
+  it('fails commands with 503 on a hash slot that moves, and on nodes that do not have it', async () => {
     const [one, other] = (await cluster.primaries()) as [ClusterNode, ClusterNode];
     const lost = new Redis(one.url);
     const replies = [];

@@ -8,7 +8,7 @@ const INTERVAL_MS = 1_000;
 const BURST = 20;
 
 describe('Coalesced reads', () => {
-  it('let one caller after another wait for nothing, until they are a flood', async () => {
+  it('do not delay single callers until they become a flood', async () => {
     let reads = 0;
     const value = new CoalescedRead(async () => ++reads, INTERVAL_MS);
     for (let n = 1; n <= BURST; n++) expect(await value.get()).to.equal(n);
@@ -18,7 +18,7 @@ describe('Coalesced reads', () => {
     expect(await late).to.equal(BURST + 1);
   });
 
-  it('are shared by callers who come during a read, and begin after each of them has asked', async () => {
+  it('are shared by callers that come during a read, and begin after each of them has asked', async () => {
     const begun: (() => void)[] = [];
     const value = new CoalescedRead(() => new Promise<number>((done) => begun.push(() => done(begun.length))));
     const first = value.get();

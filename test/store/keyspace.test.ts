@@ -23,14 +23,14 @@ describe('Redis keys', () => {
     }
   });
 
-  it('have an owner file that names them', () => {
+  it('have an owner, a file that names them', () => {
     for (const [name, { owner }] of declarations) {
       expect(existsSync(fileOf(owner)), `${name}: ${owner}`).to.equal(true);
       expect(readFileSync(fileOf(owner), 'utf8'), `${name}: ${owner}`).to.match(new RegExp(`\\b${name}\\b`));
     }
   });
 
-  it('of an environment start with a word that no other key has, so that only they are deleted with it', () => {
+  it('of an environment start with a word that no other key has, so that only they are deleted with the environment', () => {
     for (const [name, { pattern, type }] of declarations) {
       const [word = '', second] = pattern.split(':');
       const isOfEnvironment = second === '<env>' && type !== 'channel';

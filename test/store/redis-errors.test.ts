@@ -12,8 +12,8 @@ import { connectRedis, redisUrl } from '../support/redis.ts';
 import { type Service, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
-describe('a connection to Redis that breaks in the middle of a reply', () => {
-  it('fails all commands in flight with 503, also in pipelines and transactions', async () => {
+describe('A connection to Redis that breaks in the middle of a reply', () => {
+  it('fails all commands in flight with 503, even in pipelines and transactions', async () => {
     const proxy = await startRedisProxy(redisUrl());
     const redis = connect(
       readConfig({ MODE: 'dev', REDIS_URL: proxy.url }),
@@ -40,7 +40,7 @@ describe('a connection to Redis that breaks in the middle of a reply', () => {
   });
 });
 
-describe('a Redis that refuses commands', () => {
+describe('A Redis that rejects commands', () => {
   let own: OwnRedis;
   let admin: Redis;
   let service: Service;
@@ -73,7 +73,7 @@ describe('a Redis that refuses commands', () => {
     ['a script', ['-evalsha', '-eval']],
     ['a command that it knows nothing of', ['-hget']],
   ] as const) {
-    it(`causes a 503 where it forbids ${what}, and no argument is logged`, async () => {
+    it(`causes a 503 if it forbids ${what}, and no argument is logged`, async () => {
       const token = await invite();
       await admin.call('ACL', 'SETUSER', 'service', ...forbidden);
       const answer = await service.post('/auth/set-password', { token, password: PASSWORD });
@@ -108,10 +108,10 @@ describe('a Redis that refuses commands', () => {
   });
 });
 
-describe('an error reply of Redis', () => {
+describe('An error reply of Redis', () => {
   const SECRET = 'scrypt$secret';
 
-  it('does not carry the arguments of its command, also in a transaction and on a duplicated connection', async () => {
+  it('does not contain the arguments of its command, even in a transaction and on a duplicated connection', async () => {
     const redis = connect(
       readConfig({ MODE: 'dev', REDIS_URL: redisUrl() }),
       'answer-soon',

@@ -6,7 +6,7 @@ import { type OwnRedis, startOwnRedis } from '../support/own-redis.ts';
 import { type Service, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
-describe('while Redis is out of memory', () => {
+describe('While Redis is out of memory', () => {
   let own: OwnRedis;
   let admin: Redis;
   let service: Service;
@@ -29,7 +29,7 @@ describe('while Redis is out of memory', () => {
   afterEach(() => admin.config('SET', 'maxmemory', '0'));
   const fill = () => admin.config('SET', 'maxmemory', '1mb');
 
-  it('API keys are valid, also keys that were never used', async () => {
+  it('API keys stay valid, even those that were never used', async () => {
     const key = await keyHeaders(service, 'read');
     await fill();
     expect((await service.get('/v1/events', key)).status).to.equal(200);
@@ -51,7 +51,7 @@ describe('while Redis is out of memory', () => {
     expect((await service.get('/v1/users', cookieOf(answer))).status).to.equal(200);
   });
 
-  it('events are rejected with 503 and accepted as soon as there is room, also many at once', async () => {
+  it('events are rejected with 503, and accepted as soon as there is room, even many at once', async () => {
     const batch = Array.from({ length: 600 }, (_, n) => ({ name: 'full/x', data: { n, pad: 'x'.repeat(100) } }));
     await fill();
     for (let tries = 0; tries < 3; tries++) expect((await service.post(service.eventPath, batch)).status).to.equal(503);
@@ -94,7 +94,7 @@ describe('while Redis is out of memory', () => {
   });
 });
 
-describe('while Redis refuses all writes, for example with a full disk', () => {
+describe('While Redis rejects all writes, for example with a full disk', () => {
   it('keys and sessions are valid, and sign-ins get 503 with Retry-After', async () => {
     const own = await startOwnRedis();
     const admin = new Redis(own.url);

@@ -92,7 +92,7 @@ describe('The schema version of the store', () => {
     const schema = new SchemaVersion('0.4.0', [migration(2, 1), migration(3, 2), migration(4, 2)]);
     const stored = async () => JSON.parse((await redis.hget(key, SCHEMA_FIELD)) as string);
 
-    it('runs those that are missing, in order, and goes on after an interruption', async () => {
+    it('runs missing ones in order, and continues after an interruption', async () => {
       fails = 3;
       expect(await schema.migrate(redis, key).catch((error: Error) => error.message)).to.equal('killed');
       expect(await stored()).to.deep.equal({ version: 2, oldest: 1, release: '0.4.0' });
@@ -102,14 +102,14 @@ describe('The schema version of the store', () => {
       expect(await schema.migrate(redis, key)).to.deep.equal([]);
     });
 
-    it('says what to do with an older store, and which release reads a newer one', () => {
+    it('says what to do about an older store, and which release reads a newer one', () => {
       expect(schema.refusal(undefined)?.message).to.include('Run `scripts/start release`, which migrates it');
       expect(schema.refusal(JSON.stringify({ version: 4, oldest: 2, release: '0.4.0' }))).to.equal(undefined);
       expect(schema.refusal(COMPATIBLE)).to.equal(undefined);
       expect(schema.refusal(NEWER)?.message).to.include('Start Tidegate 9.0.0 or newer, or restore a backup');
     });
 
-    it('a new store begins with the newest version, one from before versions with the first', () => {
+    it('begins with the newest version in a new store, and with the first in a store without a version', () => {
       expect(JSON.parse(schema.initial(true))).to.include({ version: 4, oldest: 2 });
       expect(JSON.parse(schema.initial(false))).to.include({ version: 1, oldest: 1 });
     });

@@ -75,7 +75,7 @@ describe('INGEST_DURABILITY=fsync with Redis Sentinel', () => {
     INGEST_DURABILITY: 'fsync',
   });
 
-  it('release says which server is the master', async () => {
+  it('is shown by the release check with the server that is the master', async () => {
     const env = { ...SECRETS, ...settings(), PUBLIC_URL: 'https://events.example.com', TRUST_PROXY: '1' };
     const { exitCode, output } = await run('node', ['src/release.ts'], { cwd: ROOT, env });
     expect(exitCode, output).to.equal(0);

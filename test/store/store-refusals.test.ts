@@ -61,7 +61,7 @@ const REFUSALS: Refusal[] = [
   },
 ];
 
-describe('while Redis refuses writes', function () {
+describe('While Redis rejects writes', function () {
   this.timeout(3 * RECOVERY_MS);
   let own: OwnRedis;
   let admin: Redis;

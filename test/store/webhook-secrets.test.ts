@@ -10,7 +10,7 @@ const keys = keyspaceOf(prefix);
 const FORMER = new Sealer('former secret key 0123456789', undefined);
 const PRESENT = new Sealer('present secret key 0123456789', 'former secret key 0123456789');
 
-describe('secrets of webhooks', () => {
+describe('Secrets of webhooks', () => {
   const redis = connectRedis();
   withScripts(redis);
   after(async () => {
@@ -18,7 +18,7 @@ describe('secrets of webhooks', () => {
     redis.disconnect();
   });
 
-  it('a webhook that is saved while SECRET_KEY changes keeps what was saved, and its secret is re-encrypted', async () => {
+  it('are re-encrypted when a webhook is saved while SECRET_KEY changes, and the webhook keeps what was saved', async () => {
     const save = (name: string) => redis.hset(keys.webhooks, 'one', JSON.stringify(webhook(name)));
     await save('before');
     let reads = 0;

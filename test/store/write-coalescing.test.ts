@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
 import { coalesceWrites } from '../../src/store/redis/write-coalescing.ts';
 
-describe('write coalescing of a connection', () => {
+describe('Write coalescing of a connection', () => {
   let packets: string[];
   let stream: Writable;
   beforeEach(() => {

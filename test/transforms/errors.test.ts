@@ -64,7 +64,7 @@ describe('Errors of a transform', () => {
     ['undefined', 'it threw undefined'],
     ['{ toString() { throw 1 }, toJSON() { throw 2 } }', 'it threw (something that cannot be shown)'],
   ]) {
-    it(`show a thrown value that is no Error: ${thrown}`, async () => {
+    it(`show a thrown value that is not an Error: ${thrown}`, async () => {
       expect((await transformError(`function transform() { throw ${thrown} }`)).message).to.contain(shown);
     });
   }

@@ -45,7 +45,7 @@ describe('A transform that does not end', () => {
     });
   });
 
-  it('gets its other requests served when one request of a batch loops', async () => {
+  it('does not block its other requests when one request of a batch loops', async () => {
     const sometimes = returning('if (evt.loop) while (true); return { n: evt.n }');
     for (let n = 0; n < 50; n += 1) await transforms.run(sometimes, REQUEST);
     const outcomes = await Promise.allSettled(

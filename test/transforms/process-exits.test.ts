@@ -10,7 +10,7 @@ const long = () =>
 const STRIKE_LINES = /transform stopped|transform quarantined/;
 
 describe('A transform process that is killed from outside', () => {
-  it('blames no transform, however often: requests succeed or get 503 with Retry-After', async () => {
+  it('blames no transform, however often it happens: requests succeed or get 503 with Retry-After', async () => {
     await withTransforms({ timeoutMs: 5_000, totalTimeoutMs: 20_000 }, async (transforms, lines) => {
       const webhooks = [fine(), fine(), long(), fine()];
       await transforms.run(fine(), REQUEST);

@@ -71,7 +71,7 @@ describe('FairQueue', () => {
   });
 });
 
-describe('FairQueue, requests of one webhook', () => {
+describe('FairQueue for the requests of one webhook', () => {
   it('returns them out of turn for a batch, without settled ones', () => {
     const queue = new FairQueue(10);
     const [a1, a2, a3, a4, b1] = ['a', 'a', 'a', 'a', 'b'].map(request) as [

@@ -16,7 +16,7 @@ describe('The web API of a transform', () => {
 
   describe('crypto', () => {
     for (const algorithm of ['md5', 'sha1', 'sha256', 'sha384', 'sha512']) {
-      it(`hashes and signs with ${algorithm} as Node.js does, text of any length and bytes`, async () => {
+      it(`hashes and signs text and bytes of any length with ${algorithm} like Node.js`, async () => {
         const made = (await resultOf(
           `evt.texts.map((text) => [crypto.createHash('${algorithm}').update(text).digest('hex'),
              crypto.createHmac('${algorithm}', text.slice(0, 9)).update(text).update(text).digest('base64')])`,
@@ -48,7 +48,7 @@ describe('The web API of a transform', () => {
       expect(value).to.deep.equal([true, createHash('sha1').update('a').digest('hex')]);
     });
 
-    it('compares text and bytes in constant time; those of different lengths differ', async () => {
+    it('compares text and bytes in constant time, and different lengths differ', async () => {
       const pairs = '[["ab", "ab"], ["ab", "ac"], ["ab", "abc"], ["é", new Uint8Array([195, 169])], ["", ""]]';
       expect(await resultOf(`${pairs}.map(([a, b]) => crypto.timingSafeEqual(a, b))`)).to.deep.equal([
         true,
@@ -65,7 +65,7 @@ describe('The web API of a transform', () => {
       expect(one).not.to.equal(other);
     });
 
-    it('says what is wrong', async () => {
+    it('describes invalid arguments', async () => {
       for (const [way, message] of [
         ["crypto.createHash('sha3')", 'algorithm: expected one of md5, sha1, sha256, sha384, sha512'],
         ["crypto.createHmac('md5')", 'key: expected a string or a Uint8Array'],
@@ -85,7 +85,7 @@ describe('The web API of a transform', () => {
   });
 
   describe('base64 and hex', () => {
-    it('atob and btoa do as in Node.js', async () => {
+    it('atob and btoa work as in Node.js', async () => {
       const texts = ['', 'a', 'ab', 'abc', '\xff\x00é', 'x'.repeat(20_000)];
       expect(await resultOf('evt.map((text) => [btoa(text), atob(btoa(text))])', texts)).to.deep.equal(
         texts.map((text) => [btoa(text), text]),
@@ -126,7 +126,7 @@ describe('The web API of a transform', () => {
   });
 
   describe('text', () => {
-    it('TextEncoder and TextDecoder do as in Node.js, also with invalid UTF-8', async () => {
+    it('TextEncoder and TextDecoder work as in Node.js, even with invalid UTF-8', async () => {
       const encoded = (await resultOf(
         'evt.map((text) => [...new TextEncoder().encode(text)])',
         TEXTS.slice(0, 4),
@@ -177,7 +177,7 @@ describe('The web API of a transform', () => {
     ];
     const partsOf = (url: URL) => PARTS.map((part) => url[part as 'href']);
 
-    it('parses as in Node.js, with a base and without', async () => {
+    it('parses like Node.js, with and without a base', async () => {
       const given = [
         ['https://u:p@Bücher.example:8443/a/../b?x=1#y'],
         ['/c?d', 'https://e.com/a/b'],
@@ -200,7 +200,7 @@ describe('The web API of a transform', () => {
       expect(value).to.deep.equal(own);
     });
 
-    it('changes as in Node.js, and its searchParams with it', async () => {
+    it('changes like in Node.js, together with its searchParams', async () => {
       const changes = [
         ['protocol', 'http'],
         ['hostname', 'ü.de'],
@@ -232,7 +232,7 @@ describe('The web API of a transform', () => {
       expect(value).to.deep.equal([...seen, url.href, String(url), JSON.stringify(url), true]);
     });
 
-    it('URLSearchParams does as in Node.js', async () => {
+    it('URLSearchParams works as in Node.js', async () => {
       const queries = ['?a=1&b=2&a=3', 'a=%C3%A9+%zz%4&=x&&y', 'a=%ff%41&b=%F0%9F%98%80', 'n'];
       const value = await resultOf(
         `evt.map((query) => { const params = new URLSearchParams(query);
@@ -261,7 +261,7 @@ describe('The web API of a transform', () => {
       ).to.deep.equal(['a=1&b=%C3%BC', 'x=y', 'k=v']);
     });
 
-    it('refuses a URL that is too long', async () => {
+    it('rejects a URL that is too long', async () => {
       const refused = (url: string) =>
         resultOf(`(() => { try { return new URL(${url}).href.length } catch (error) { return error.message } })()`);
       expect(await refused(`'https://a.b/' + 'x'.repeat(16000)`)).to.equal(16_012);
@@ -303,7 +303,7 @@ describe('The web API of a transform', () => {
       ]);
     });
 
-    it('refuses functions, symbols, promises and weak maps with a DataCloneError', async () => {
+    it('rejects functions, symbols, promises and weak maps with a DataCloneError', async () => {
       for (const given of ['() => 1', 'Symbol()', '[{ f() {} }]', 'Promise.resolve()', 'new WeakMap()']) {
         expect(
           await resultOf(`(() => { try { structuredClone(${given}) } catch (error) { return error.name } })()`),
@@ -313,12 +313,12 @@ describe('The web API of a transform', () => {
     });
   });
 
-  it('has only what the code names', async () => {
+  it('has only what the code declares', async () => {
     const names = '["cry" + "pto", "UR" + "L", "ato" + "b", "structured" + "Clone", "Text" + "Encoder"]';
     expect(await resultOf(`${names}.filter((name) => name in globalThis)`)).to.deep.equal([]);
   });
 
-  it('has nothing that reaches the network, files or other processes', async () => {
+  it('has no access to the network, files or other processes', async () => {
     const names = '["subtle", "webcrypto", "createSign", "randomFillSync", "getFips", "constants"]';
     expect(
       await resultOf(`${names}.filter((name) => name in crypto).concat(typeof URL.createObjectURL)`),

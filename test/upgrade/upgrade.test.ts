@@ -52,7 +52,7 @@ for (const name of readdirSync(join(import.meta.dirname, 'stores'))) {
       return listed(await service.waitFor(path, ended, 120_000));
     };
 
-    it('runs that had not ended go on, each to its end', async () => {
+    it('unfinished runs continue to their end', async () => {
       const answer = { name: 'upgrade/answer', data: { customer: 'c1', n: 42 } };
       expect((await service.post(service.eventPath, answer)).status).to.equal(200);
       for (const [id, output] of Object.entries(UNFINISHED)) {
@@ -65,7 +65,7 @@ for (const name of readdirSync(join(import.meta.dirname, 'stores'))) {
       }
     });
 
-    it('runs that had ended keep their outcome', async () => {
+    it('ended runs keep their outcome', async () => {
       const [failed] = listed(await service.get(`/v1/runs?function_id=${APP}-failed`));
       expect(failed?.status).to.equal('Failed');
       const { history } = (await service.get(`/v1/runs/${failed?.run_id}`)).body.data;
@@ -75,7 +75,7 @@ for (const name of readdirSync(join(import.meta.dirname, 'stores'))) {
       expect(host.calls('completed'), 'no call is repeated').to.deep.equal([]);
     });
 
-    it('webhooks verify with the stored secret, and their log is there', async () => {
+    it('webhooks verify with the stored secret, and keep their log', async () => {
       const [webhook] = (await service.get('/v1/webhooks')).body.data;
       const { body } = await service.get(`/v1/webhooks/${webhook.id}/requests`);
       expect(body.data.map(({ outcome }: { outcome: string }) => outcome)).to.deep.equal(['accepted']);
@@ -100,13 +100,13 @@ for (const name of readdirSync(join(import.meta.dirname, 'stores'))) {
         expect(await runsOf('held')).to.have.lengthOf(2);
       });
 
-      it('bulk actions go on', async () => {
+      it('bulk actions continue', async () => {
         const { body } = await service.waitFor('/v1/runs/bulk', (answer) => answer.body.data?.[0]?.status === 'done');
         expect(body.data[0].progress).to.deep.include({ done: 1, skipped: {} });
         expect(await runsOf('rerun')).to.have.lengthOf(2);
       });
 
-      it('logs, error groups and saved views are there', async () => {
+      it('logs, error groups and saved views are kept', async () => {
         const first = (await runsOf('rerun')).at(-1);
         const { body: log } = await service.get(`/v1/runs/${first?.run_id}/logs`);
         expect(JSON.stringify(log.data)).to.include(LOGGED);
@@ -117,7 +117,7 @@ for (const name of readdirSync(join(import.meta.dirname, 'stores'))) {
       });
     }
 
-    it('schedules have their next run', async () => {
+    it('schedules keep their next run', async () => {
       const { body } = await service.get(`/v1/functions/${APP}-scheduled`);
       expect(JSON.stringify(body.data)).to.match(/"next[^"]*":"20\d\d-01-01T00:00:00/);
     });

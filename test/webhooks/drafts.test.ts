@@ -12,7 +12,7 @@ interface Compared {
   after: { outcome: string; reason: string | null };
 }
 
-describe('drafts of filters and transforms of webhooks', () => {
+describe('Drafts of filters and transforms of webhooks', () => {
   let service: Service;
   before(async () => {
     service = await startService({ env: { WEBHOOK_LOG_SIZE: '1000' } });
@@ -34,7 +34,7 @@ describe('drafts of filters and transforms of webhooks', () => {
   const shown = ({ sample }: { sample: Compared[] }) =>
     sample.map(({ before, after, change }) => [before?.outcome, after.outcome, change]).toReversed();
 
-  it('a dry run shows what a draft of the filter would drop or let through, beside the present filter', async () => {
+  it('a dry run shows what a draft of the filter would drop or let through, compared with the present filter', async () => {
     const webhook = await make({ filter: 'body.n >= 1.0' });
     await deliver(webhook, numbered(3));
     const { dry_run } = await replay(webhook, { draft_filter: 'body.n <= 1.0' });
@@ -52,7 +52,7 @@ describe('drafts of filters and transforms of webhooks', () => {
     });
   });
 
-  it('a dry run takes a draft of both, and null for no filter', async () => {
+  it('a dry run accepts a draft of both, and null for no filter', async () => {
     const webhook = await make({ filter: 'body.n == 1.0' });
     await deliver(webhook, numbered(2));
     const none = await replay(webhook, { draft_filter: null });
@@ -75,7 +75,7 @@ describe('drafts of filters and transforms of webhooks', () => {
     expect(withoutDraft.dry_run.sample[0].before).to.equal(null);
   });
 
-  it('a dry run without a time takes the last 50 requests, whatever their time, and leaves out re-runs', async () => {
+  it('a dry run without a time range takes the last 50 requests of any time, and leaves out re-runs', async () => {
     const webhook = await make();
     const ids = await deliver(webhook, numbered(55));
     const path = `/v1/webhooks/${webhook.id}/requests`;
@@ -86,7 +86,7 @@ describe('drafts of filters and transforms of webhooks', () => {
     expect(dry_run.stopped_early).to.equal(null);
   });
 
-  it('a replay with a draft of the filter drops what the draft drops, and forgets the draft at its end', async () => {
+  it('a replay with a draft of the filter drops what the draft drops, and deletes the draft at its end', async () => {
     const webhook = await make({ filter: 'false' });
     const ids = await deliver(webhook, numbered(4));
     const { replay: started } = await replay(webhook, {
@@ -123,7 +123,7 @@ describe('drafts of filters and transforms of webhooks', () => {
     expect([status, body.code, body.field]).to.deep.equal([400, 'input_invalid', 'draft_filter']);
   });
 
-  it('a draft of a filter that costs too much rejects requests, and does not count against the filter', async () => {
+  it('a draft of a filter that costs too much rejects requests, without counting against the filter', async () => {
     const costly = '!body.list.exists(a, body.list.exists(b, body.list.exists(c, a + b + c == -1.0)))';
     const webhook = await make();
     const list = (length: number) => ({ list: Array.from({ length }, (_, n) => n) });
@@ -140,7 +140,7 @@ describe('drafts of filters and transforms of webhooks', () => {
     expect((await send()).code).to.equal('filter_failed');
   });
 
-  it('the log says which version handled a request, also a re-run', async () => {
+  it('the log says which version handled a request, even for a re-run', async () => {
     const webhook = await make();
     const [id] = await deliver(webhook, [{ n: 1 }]);
     await call('PATCH', `/v1/webhooks/${webhook.id}`, { filter: 'true' });

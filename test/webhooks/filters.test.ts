@@ -7,7 +7,7 @@ const TRANSFORM = 'const transform = (evt, headers, query) => ({ name: "passed/x
 /** Compares each element with each. */
 const COSTLY = 'body.list.exists(a, body.list.exists(b, a + b == -1))';
 
-describe('filters of webhooks', () => {
+describe('Filters of webhooks', () => {
   let service: Service;
   before(async () => {
     service = await startService();
@@ -49,12 +49,12 @@ describe('filters of webhooks', () => {
     ['has(body.constructor) || has(headers.constructor) || has(query.constructor)', false, {}],
   ];
   for (const [filter, expected, body, sent] of cases) {
-    it(`the filter ${filter} is ${expected ? 'met' : 'not met'} by ${JSON.stringify(body)} ${JSON.stringify(sent ?? {})}`, async () => {
+    it(`the filter ${filter} ${expected ? 'matches' : 'does not match'} ${JSON.stringify(body)} ${JSON.stringify(sent ?? {})}`, async () => {
       expect(await passes(filter, body, sent)).to.equal(expected);
     });
   }
 
-  it('a request that the filter drops gets 200 without IDs, does not reach the transform, and is logged as filtered', async () => {
+  it('a request that the filter drops gets 200 without IDs, is not transformed, and is logged as filtered', async () => {
     const { id, url } = await make('body.kind == "kept"', {
       transform: 'const transform = () => { throw new Error(); }',
     });
@@ -65,7 +65,7 @@ describe('filters of webhooks', () => {
     expect(logged.console).to.deep.equal([]);
   });
 
-  it('a filter that costs too much is answered 400 filter_failed; once it is mended, the request can be replayed', async () => {
+  it('a filter that costs too much causes 400 filter_failed, and its requests can be replayed once it is fixed', async () => {
     const { id, url } = await make(COSTLY);
     const list = Array.from({ length: 3_000 }, (_, i) => i);
     const { status, body } = await request('POST', url, { body: { list } });
@@ -78,7 +78,7 @@ describe('filters of webhooks', () => {
     expect([rerun.status, rerun.body.data?.outcome]).to.deep.equal([200, 'accepted']);
   });
 
-  it('filters that are costly take turns with the requests of other webhooks', async () => {
+  it('costly filters take turns with the requests of other webhooks', async () => {
     const [costly, cheap] = [await make(COSTLY), await make('body.n == 1')];
     const list = Array.from({ length: 80 }, (_, i) => i);
     let done = 0;
@@ -94,7 +94,7 @@ describe('filters of webhooks', () => {
     expect(new Set(await Promise.all(slow))).to.deep.equal(new Set(['200 0']));
   });
 
-  it('a filter that was stopped ten times within a minute has little fuel for a while, in which it handles what costs little', async () => {
+  it('a filter that was stopped ten times within a minute has little fuel for a while, and still handles cheap requests', async () => {
     const { url } = await make(COSTLY);
     const list = Array.from({ length: 3_000 }, (_, i) => i);
     const answers = [];
@@ -104,7 +104,7 @@ describe('filters of webhooks', () => {
     expect((await request('POST', url, { body: { list: [1] } })).status).to.equal(200);
   });
 
-  it('a filter of another version, which this one refuses, rejects requests with filter_failed', async () => {
+  it('a filter of another version that this one rejects causes filter_failed', async () => {
     const { id, url } = await make('body.n == 1');
     const key = `${service.prefix}:webhooks`;
     const stored = JSON.parse((await service.redis.hget(key, id)) as string);
@@ -117,14 +117,14 @@ describe('filters of webhooks', () => {
     expect(await lastLogged(id)).to.include({ outcome: 'rejected', reason: 'filter_failed' });
   });
 
-  it('null removes the filter', async () => {
+  it('PATCH /v1/webhooks/:id with null removes the filter', async () => {
     const { id, url } = await make('false');
     expect((await request('POST', url, { body: {} })).body.ids).to.deep.equal([]);
     expect((await service.request('PATCH', `/v1/webhooks/${id}`, { filter: null })).body.data.filter).to.equal(null);
     expect((await request('POST', url, { body: {} })).body.ids).to.have.length(1);
   });
 
-  it('POST /v1/transforms/test evaluates a filter, and does not run the transform of what it drops', async () => {
+  it('POST /v1/transforms/test evaluates a filter, and does not transform what it drops', async () => {
     const test = (fields: object) =>
       service.post('/v1/transforms/test', { transform: TRANSFORM, filter: 'headers["x-kind"] == "a"', ...fields });
     const dropped = await test({ body: {}, headers: { 'X-Kind': 'b' } });

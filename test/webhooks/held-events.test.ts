@@ -8,7 +8,7 @@ interface Held {
   internal_id: string;
 }
 
-describe('holding page', () => {
+describe('The holding page', () => {
   let service: Service;
   let hook: { id: string; path: string };
 
@@ -120,7 +120,7 @@ describe('holding page', () => {
     expect((await service.get(`/v1/events/${two}`, inFeature())).status).to.equal(404);
   });
 
-  it('POST /v1/holding/:id/assign gives an event to one environment only, also for concurrent requests', async () => {
+  it('POST /v1/holding/:id/assign gives an event to one environment only, even for concurrent requests', async () => {
     const id = await hold({ name: 'race/x' });
     const answers = await Promise.all(
       ['feature', 'production', 'feature', 'production'].map((environment) =>
@@ -151,7 +151,7 @@ describe('holding page', () => {
     expect((await service.get(`/v1/holding/${id}`)).status).to.equal(200);
   });
 
-  it('POST /v1/holding/assign and /discard take IDs, and affect those events alone; each is audited once, with their number', async () => {
+  it('POST /v1/holding/assign and /discard accept IDs, affect only those events, and are audited once with their number', async () => {
     const { id: webhook, path } = await make();
     const ids: string[] = [];
     for (let n = 0; n < 4; n++) ids.push(await hold({ name: 'ids/x' }, '', path));
@@ -191,7 +191,7 @@ describe('holding page', () => {
     expect(idsOf((await list(`webhook=${webhook}`)).data)).to.deep.equal([stay]);
   });
 
-  it('POST /v1/holding/assign and DELETE /v1/holding do more than one batch in one request, which is audited once with its filter and number', async () => {
+  it('POST /v1/holding/assign and DELETE /v1/holding handle several batches in one request, which is audited once with its filter and number', async () => {
     const transform = 'const transform = ({ name }) => Array.from({ length: 100 }, (_, n) => ({ name, data: { n } }))';
     const { body } = await call('POST', '/v1/webhooks', { name: 'many', environment: 'branches', transform });
     const { id: webhook, url } = body.data;

@@ -20,7 +20,7 @@ const START = Date.UTC(2026, 0, 5);
 const log = createLog('silent', 'test', undefined);
 
 for (const PARTITIONS of ['1', '4']) {
-  describe(`watching webhooks with PARTITIONS=${PARTITIONS}`, () => {
+  describe(`Watching webhooks with PARTITIONS=${PARTITIONS}`, () => {
     let store: OwnStore;
     let sent: { name: string; id: string; data: Record<string, unknown>; env: string }[];
     let isAway: boolean;
@@ -91,7 +91,7 @@ for (const PARTITIONS of ['1', '4']) {
       return { opened, resolved, openedAt };
     }
 
-    it('a webhook that gets no more requests opens an issue once, and the next request resolves it', async () => {
+    it('a webhook without further requests opens an issue once, and the next request resolves it', async () => {
       const webhook = await makeWebhook();
       const round = check();
       const last = await receive(webhook, START, START + 8 * DAY);
@@ -117,7 +117,7 @@ for (const PARTITIONS of ['1', '4']) {
       expect((await run(round, again + HOUR, again + 10 * HOUR)).opened).to.equal(0);
     });
 
-    it('a silence that somebody has resolved stays resolved, and an ignored one is never told', async () => {
+    it('a silence that somebody has resolved stays resolved, and an ignored one is never announced', async () => {
       const webhook = await makeWebhook();
       const round = check();
       const last = await receive(webhook, START, START + 8 * DAY);
@@ -133,7 +133,7 @@ for (const PARTITIONS of ['1', '4']) {
       expect(sent).to.have.length(1);
     });
 
-    it('a paused webhook, a young one and one of few requests are not silent', async () => {
+    it('a webhook that is paused, new or rarely used is not silent', async () => {
       const paused = await makeWebhook({ pausedAt: START });
       const young = await makeWebhook({ createdAt: START + 8 * DAY - HOUR });
       const rare = await makeWebhook();
@@ -144,7 +144,7 @@ for (const PARTITIONS of ['1', '4']) {
       expect((await run(round, last, last + 20 * HOUR)).opened).to.equal(0);
     });
 
-    it('the time in which no web process ran is no silence', async () => {
+    it('time without a web process does not count as silence', async () => {
       const webhook = await makeWebhook();
       const last = await receive(webhook, START, START + 8 * DAY);
       const [running, away] = [check(), check(0)];
@@ -155,7 +155,7 @@ for (const PARTITIONS of ['1', '4']) {
       expect(openedAt - last).to.be.at.least(12 * HOUR + 2.5 * HOUR);
     });
 
-    it('two workers that see the same silence open one issue and tell of it once', async () => {
+    it('two workers that see the same silence open one issue and announce it once', async () => {
       const webhook = await makeWebhook();
       const rounds = [check(), check()];
       const last = await receive(webhook, START, START + 8 * DAY);
@@ -169,7 +169,7 @@ for (const PARTITIONS of ['1', '4']) {
       expect(sent).to.have.length(1);
     });
 
-    it('what could not be told is told later, under the same ID', async () => {
+    it('an announcement that failed is repeated later, under the same ID', async () => {
       const { id } = await makeWebhook({ createdAt: Date.now() });
       isAway = true;
       const deps = parts();
@@ -188,7 +188,7 @@ for (const PARTITIONS of ['1', '4']) {
       await watcher.flush();
     });
 
-    it('what Redis did not take is counted with the next flush, and a deleted webhook gets no issue', async () => {
+    it('counts that Redis did not accept are added with the next flush, and a deleted webhook gets no issue', async () => {
       const { id } = await makeWebhook();
       const deleted = newId();
       const deps = parts();
@@ -233,7 +233,7 @@ for (const PARTITIONS of ['1', '4']) {
       await watcher.flush();
     });
 
-    it('a failure from before an issue was resolved, which comes late, does not reopen it', async () => {
+    it('a late failure from before an issue was resolved does not reopen it', async () => {
       const { id: webhookId } = await makeWebhook();
       const record = (at: number) => {
         const sample = { requestId: null, reason: 'x', message: '', at };
@@ -248,7 +248,7 @@ for (const PARTITIONS of ['1', '4']) {
       expect(await store.webhookIssues.find(id)).to.include({ count: 3, openedAt: START + 100, firstSeen: START - 10 });
     });
 
-    it('each kind of failure has its issue, and what is the fault of the service has none', async () => {
+    it('each kind of failure has its issue, and faults of the service have none', async () => {
       const { id } = await makeWebhook();
       const watcher = new WebhookWatcher(parts());
       const codes = ['transform_quarantined', 'filter_failed', 'transform_failed', 'verification_failed'];
@@ -274,7 +274,7 @@ for (const PARTITIONS of ['1', '4']) {
       expect(await store.webhookIssues.count('open', Date.now())).to.equal(3);
     });
 
-    it('an issue has 20 reasons at most', async () => {
+    it('an issue has at most 20 reasons', async () => {
       const { id: webhookId } = await makeWebhook();
       const sample = { requestId: null, reason: 'x', message: '', at: START };
       for (let n = 0; n < 30; n++) {
@@ -287,7 +287,7 @@ for (const PARTITIONS of ['1', '4']) {
       expect(issue?.reasons.other).to.equal(11);
     });
 
-    it('traffic is kept for eight days, by the hour, with the longest time without a request', async () => {
+    it('traffic is kept by the hour for eight days, with the longest time without a request', async () => {
       const webhook = await makeWebhook();
       const other = new WebhookTraffic(store.redis as never, store.keys);
       await receive(webhook, START, START + 10 * DAY, DAY / 4);

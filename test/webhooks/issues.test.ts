@@ -31,8 +31,8 @@ interface Webhook {
 type Json = any;
 
 const forms = [
-  { title: 'issues of webhooks', env: {} },
-  { title: 'issues of webhooks in four partitions', env: { PARTITIONS: '4' } },
+  { title: 'Issues of webhooks', env: {} },
+  { title: 'Issues of webhooks in four partitions', env: { PARTITIONS: '4' } },
 ];
 
 for (const { title, env } of forms) {
@@ -85,7 +85,7 @@ for (const { title, env } of forms) {
         describe: `the webhook answers ${status}`,
       });
 
-    it('the first failure of a transform opens an issue and sends an event, and further ones count', async () => {
+    it('the first failure of a transform opens an issue and sends an event, and further ones are counted', async () => {
       const webhook = await make();
       const { status, id } = await deliver(webhook, { throws: 'one' });
       expect(status).to.equal(400);
@@ -122,7 +122,7 @@ for (const { title, env } of forms) {
       expect(await told(webhook)).to.have.length(1);
     });
 
-    it('two web processes that see the first failures at once tell of them once', async () => {
+    it('two web processes that see the first failures at once announce them once', async () => {
       const webhook = await make();
       await Promise.all(Array.from({ length: 6 }, (_, n) => deliver(webhook, { throws: `${n}` }, {}, n % 2)));
       const issue = await issueWith(webhook, 6);
@@ -144,7 +144,7 @@ for (const { title, env } of forms) {
       expect(later.reasons).to.deep.equal({ signature_mismatch: 1, signature_missing: 1 });
     });
 
-    it('a failure after an issue was resolved reopens it, and is told again', async () => {
+    it('a failure after an issue was resolved reopens it and is announced again', async () => {
       const webhook = await make();
       await deliver(webhook, { throws: 'first' });
       const issue = await issueWith(webhook, 1);
@@ -161,7 +161,7 @@ for (const { title, env } of forms) {
       expect(events.map(({ data }: Json) => data.times_reopened).sort()).to.deep.equal([0, 1]);
     });
 
-    it('failures of an acknowledged or ignored issue count, and are not told', async () => {
+    it('failures of an acknowledged or ignored issue are counted, but not announced', async () => {
       const webhook = await make();
       await deliver(webhook, { throws: '1' });
       const issue = await issueWith(webhook, 1);
@@ -210,7 +210,7 @@ for (const { title, env } of forms) {
       expect([status, bad.code]).to.deep.equal([400, 'input_invalid']);
     });
 
-    it('an issue goes with its webhook', async () => {
+    it('an issue is deleted with its webhook', async () => {
       const webhook = await make();
       await deliver(webhook, { throws: '1' });
       const issue = await issueWith(webhook, 1);
@@ -221,7 +221,7 @@ for (const { title, env } of forms) {
       expect(await service.redis.keys(`*${webhook.id}*`)).to.deep.equal([]);
     });
 
-    it('requests to a paused webhook count as no failures', async () => {
+    it('requests to a paused webhook do not count as failures', async () => {
       const webhook = await make();
       await call('POST', `/v1/webhooks/${webhook.id}/pause`);
       await answers(webhook, 503);
@@ -232,7 +232,7 @@ for (const { title, env } of forms) {
       expect(issue.reasons).to.deep.equal({ transform_failed: 1 });
     });
 
-    it('the replay of an issue makes the events of what failed, once the transform is mended', async () => {
+    it('the replay of an issue makes the events of failed requests once the transform is fixed', async () => {
       const webhook = await make();
       await deliver(webhook, { n: 0 });
       const failed = [await deliver(webhook, { n: 1, throws: 'a' }), await deliver(webhook, { n: 2, throws: 'b' })];
@@ -267,7 +267,7 @@ for (const { title, env } of forms) {
       expect((await change(issue, 'resolve')).state).to.equal('resolved');
     });
 
-    it('the replay of an issue verifies again, with the secret that is right now', async () => {
+    it('the replay of an issue verifies requests again with the present secret', async () => {
       const webhook = await make({ ...STRIPE, transform: MENDED });
       const body = { n: 1 };
       const { status, id } = await deliver(webhook, body, signedWith('whsec_new', body));
@@ -301,8 +301,8 @@ for (const { title, env } of forms) {
   });
 }
 
-describe('issues of webhooks', () => {
-  it('a worker tells of an issue whose web process was killed before it did', async () => {
+describe('Issues of webhooks', () => {
+  it('are announced by a worker if their web process was killed before it announced them', async () => {
     const service = await startService({ processes: 'web' });
     try {
       const { body } = await service.post('/v1/webhooks', { name: 'watched', transform: THROWS });
@@ -328,7 +328,7 @@ describe('issues of webhooks', () => {
     }
   });
 
-  it('a function that is triggered by the failure of a webhook runs, also without a request log, and no sender can send its event', async () => {
+  it('trigger functions even without a request log, and no sender can forge their event', async () => {
     const service = await startService({ env: { WEBHOOK_LOG_SIZE: '0' } });
     const host = await startAppHost();
     try {

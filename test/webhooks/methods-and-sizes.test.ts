@@ -4,7 +4,7 @@ import { type Service, startService } from '../support/service.ts';
 
 const TRANSFORM = 'const transform = (evt, headers, query) => ({ id: evt.own, name: "got/x", data: { evt, query } })';
 
-describe('methods, sizes and deduplication of webhooks', () => {
+describe('Methods, sizes and deduplication of webhooks', () => {
   let service: Service;
   before(async () => {
     service = await startService({ dev: false, env: { EVENT_MAX_BYTES: '2000' } });
@@ -21,7 +21,7 @@ describe('methods, sizes and deduplication of webhooks', () => {
     (await service.waitFor(`/v1/webhooks/${id}/requests`, ({ body }) => body.data.length === count)).body.data;
   const event = async (id: string) => (await service.stored(id)).body.data;
 
-  it('a webhook accepts the methods that it lists; others are answered 405 with them, and logged with their body', async () => {
+  it('a webhook accepts the methods that it lists; other requests get 405 with that list, and are logged with their body', async () => {
     const { id, url } = await make({ methods: ['PUT', 'GET'] });
     const put = await request('PUT', url, { body: { n: 1 } });
     expect([put.status, put.body.ids.length]).to.deep.equal([200, 1]);
@@ -40,14 +40,14 @@ describe('methods, sizes and deduplication of webhooks', () => {
     expect(entries[2].body_bytes).to.equal(7);
   });
 
-  it('a GET has an empty object as its body, and its query', async () => {
+  it('a transform gets an empty object and the query for a GET', async () => {
     const { url } = await make({ methods: ['GET'] });
     const { status, body } = await request('GET', `${url}?a=1&a=2`);
     expect(status).to.equal(200);
     expect((await event(body.ids[0])).data).to.deep.equal({ evt: {}, query: { a: ['1', '2'] } });
   });
 
-  it('a webhook accepts POST alone by default, and so does an event key', async () => {
+  it('a webhook accepts only POST by default, and so does an event key', async () => {
     const { id, url } = await make();
     const get = await request('GET', url);
     expect([get.status, get.headers.get('allow')]).to.deep.equal([405, 'POST']);
@@ -77,7 +77,7 @@ describe('methods, sizes and deduplication of webhooks', () => {
     const stripe = { provider: 'stripe', verify: false };
     const ids = async (url: string, body: object) => (await request('POST', url, { body })).body.ids;
 
-    it("the provider's ID is the event's, and counts once in the environment, whichever webhook gets it", async () => {
+    it("the provider's ID becomes the event's, and counts once in the environment over all webhooks", async () => {
       const [one, other] = [await make(stripe), await make(stripe)];
       const first = await ids(one.url, { id: 'evt_same' });
       expect(await ids(one.url, { id: 'evt_same' })).to.deep.equal(first);
@@ -85,7 +85,7 @@ describe('methods, sizes and deduplication of webhooks', () => {
       expect((await event(first[0])).id).to.equal('evt_same');
     });
 
-    it('an ID of digits alone counts within its webhook: numbers of different providers may be equal', async () => {
+    it('an ID of digits only counts within its webhook, since numbers of different providers may be equal', async () => {
       const [one, other] = [await make(stripe), await make(stripe)];
       const first = await ids(one.url, { id: 1042 });
       expect(await ids(one.url, { id: 1042 })).to.deep.equal(first);
@@ -95,14 +95,14 @@ describe('methods, sizes and deduplication of webhooks', () => {
       expect((await event(first[0])).id).to.equal(`${one.id}:1042`);
     });
 
-    it("the transform's own ID wins over the provider's, and counts in the whole environment", async () => {
+    it("an ID from the transform takes precedence over the provider's, and counts in the whole environment", async () => {
       const [one, other] = [await make(stripe), await make(stripe)];
       const first = await ids(one.url, { id: 'evt_a', own: 'chosen-by-transform' });
       expect(await ids(one.url, { id: 'evt_b', own: 'chosen-by-transform' })).to.deep.equal(first);
       expect(await ids(other.url, { id: 'evt_c', own: 'chosen-by-transform' })).to.deep.equal(first);
     });
 
-    it('of several events of a request, each has an ID of its own, whichever the list of names refuses', async () => {
+    it('several events of a request each have their own ID, whichever of them the list of names rejects', async () => {
       const transform = 'const transform = () => ["a/x", "b/x", "c/x"].map((name) => ({ name, data: {} }))';
       const event_names = { mode: 'deny', items: ['a/*'] };
       const { url } = await make({ ...stripe, transform, event_names });
@@ -111,7 +111,7 @@ describe('methods, sizes and deduplication of webhooks', () => {
       expect(await ids(url, { id: 'evt_many' })).to.deep.equal([b, c]);
     });
 
-    it('deduplicate: false lets every delivery make an event', async () => {
+    it('deduplicate: false makes an event of every delivery', async () => {
       const { url } = await make({ ...stripe, deduplicate: false });
       const first = await ids(url, { id: 'evt_again' });
       expect(await ids(url, { id: 'evt_again' })).not.to.deep.equal(first);

@@ -9,7 +9,7 @@ interface Webhook {
   url: string;
 }
 
-describe('logged requests as they came', () => {
+describe('Original requests of the request log', () => {
   let service: Service;
   before(async () => {
     service = await startService({ dev: false, workers: 0 });
@@ -33,7 +33,7 @@ describe('logged requests as they came', () => {
   const headerOf = (data: { headers: [string, string][] }, name: string) =>
     data.headers.find(([one]) => one === name)?.[1];
 
-  it('GET …/original has the body byte for byte, the query string as it was, and the signature', async () => {
+  it('GET …/original returns the body byte for byte, the original query string, and the signature', async () => {
     const bytes = Buffer.from([0, 255, 123, 10, 128]);
     const headers = { 'stripe-signature': 't=1,v1=abc', 'x-hub-signature-256': 'sha256=abc', 'idempotency-key': 'k-1' };
     const data = await original(await make(), bytes, headers, '?b=2&a=1&b=%20x&sig=s3');

@@ -11,7 +11,7 @@ const HMAC = {
 };
 const PLAIN = 'const transform = () => null';
 
-describe('API of webhooks with a provider', () => {
+describe('The API of webhooks with a provider', () => {
   let service: Service;
   before(async () => {
     service = await startService();
@@ -74,7 +74,7 @@ describe('API of webhooks with a provider', () => {
     ['a switch that is none', { deduplicate: 'no' }, 'deduplicate', ['got the string "no"', 'true or false']],
   ];
   for (const [title, fields, field, parts] of invalid) {
-    it(`POST and PATCH /v1/webhooks refuse ${title}, and name the field`, async () => {
+    it(`POST and PATCH /v1/webhooks reject ${title}, and name the field`, async () => {
       const webhook = await made({});
       for (const { status, body } of [await create(fields), await patch(webhook.id, fields)]) {
         expect([status, body.code, body.field]).to.deep.equal([400, 'input_invalid', field]);
@@ -87,7 +87,7 @@ describe('API of webhooks with a provider', () => {
   }
 
   for (const preset of PRESETS) {
-    it(`no answer to a wrong secret for ${preset.id} has the secret`, async () => {
+    it(`no response to a wrong secret for ${preset.id} contains the secret`, async () => {
       const secret = 'wrong\u0001-but-s3cret';
       const { customScheme: scheme, settings } = preset;
       const given = Object.fromEntries(settings.map(({ name }) => [name, 'https://127.0.0.1/none']));
@@ -103,13 +103,13 @@ describe('API of webhooks with a provider', () => {
     });
   }
 
-  it('a pasted secret loses the white space around it', async () => {
+  it('a pasted secret is trimmed', async () => {
     const { id } = await made({ provider: 'stripe', secrets: ['  whsec_pasted\r\n'] });
     const { status } = await service.post(`/v1/webhooks/${id}/secrets`, { secret: '\twhsec_next \n' });
     expect(status).to.equal(200);
   });
 
-  it('a webhook with a provider and without a secret is created, and refuses every request until it has one', async () => {
+  it('a webhook with a provider can be created without a secret, and rejects every request until it has one', async () => {
     const { id, url, verify, secrets } = await made({ provider: 'stripe' });
     expect({ verify, secrets }).to.deep.equal({ verify: true, secrets: [] });
     const { status, body } = await service.post(new URL(url).pathname, {});
@@ -117,7 +117,7 @@ describe('API of webhooks with a provider', () => {
     expect((await patch(id, { secrets: ['whsec_first'] })).body.data.secrets).to.have.length(1);
   });
 
-  it('no answer, list or audit entry has a secret', async () => {
+  it('no response, list or audit entry contains a secret', async () => {
     const secret = 'whsec_never_shown';
     const { id } = await made({ provider: 'stripe', secrets: [secret] });
     await patch(id, { secrets: [secret] });
@@ -132,7 +132,7 @@ describe('API of webhooks with a provider', () => {
     expect(stored).not.to.include('never_shown');
   });
 
-  it('another provider drops the secrets, the settings and the scheme of the one before it', async () => {
+  it('a change of provider drops the secrets, settings and scheme of the previous one', async () => {
     const { id } = await made({ provider: 'hmac', verification: HMAC, secrets: ['shared'] });
     const { status, body } = await patch(id, { provider: 'stripe' });
     expect(status, JSON.stringify(body)).to.equal(200);
@@ -143,13 +143,13 @@ describe('API of webhooks with a provider', () => {
     expect(none.body.data).to.deep.include({ provider: null, secrets: [], verification: null, verify: false });
   });
 
-  it('secrets stay when other fields change', async () => {
+  it('secrets are kept when other fields change', async () => {
     const { id, secrets } = await made({ provider: 'stripe', secrets: ['whsec_stays'] });
     const { body } = await patch(id, { provider: 'stripe', name: 'renamed', filter: 'method == "POST"' });
     expect(body.data.secrets).to.deep.equal(secrets);
   });
 
-  it('a scheme that the present secrets do not fit is refused', async () => {
+  it('a scheme that does not fit the present secrets is rejected', async () => {
     const { id } = await made({ provider: 'hmac', verification: HMAC, secrets: ['not hexadecimal'] });
     const verification = { ...HMAC, key: { encoding: 'hex' } };
     const { status, body } = await patch(id, { verification });
@@ -164,7 +164,7 @@ describe('API of webhooks with a provider', () => {
     expect([status, body.code, body.field]).to.deep.equal([400, 'input_invalid', 'secret']);
   });
 
-  it('of changes at the same time, none is lost', async () => {
+  it('concurrent changes are not lost', async () => {
     const { id, url } = await made({ provider: 'stripe', secrets: ['whsec_old'] });
     const answers = await Promise.all([
       patch(id, { filter: 'method == "POST"' }),
@@ -185,7 +185,7 @@ describe('API of webhooks with a provider', () => {
     expect(webhook.version).to.equal(4);
   });
 
-  it('changes of a deleted webhook are answered 404, and bring no part of it back', async () => {
+  it('changes of a deleted webhook get 404, and restore no part of it', async () => {
     const { id } = await made({ provider: 'stripe', secrets: ['whsec_old'] });
     await service.request('DELETE', `/v1/webhooks/${id}`);
     const answers = await Promise.all([

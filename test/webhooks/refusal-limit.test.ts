@@ -4,7 +4,7 @@ import type { LoggedRequest, LogSummary } from '../../src/store/webhooks/webhook
 
 const MINUTE_MS = 60_000;
 
-describe('What is logged of requests that nobody has proven', () => {
+describe('The log of unverified requests', () => {
   const refused = (receivedAt: number, fields: Partial<LogSummary> = {}, body = Buffer.from('{}')): LoggedRequest => ({
     summary: {
       ...{ id: 'r', method: 'POST', ip: '192.0.2.1', status: 401, ids: [], console: [], durationMs: 1 },
@@ -20,7 +20,7 @@ describe('What is logged of requests that nobody has proven', () => {
   const many = (n: number, at: number, fields?: Partial<LogSummary>) =>
     Array.from({ length: n }, () => refused(at, fields));
 
-  it('is 1,000 requests at once, and then one a second', () => {
+  it('takes 1,000 requests at once, and then one per second', () => {
     const limit = new RefusalLimit();
     expect(count(limit, many(1_500, 0))).to.equal(1_000);
     expect(count(limit, many(1_500, MINUTE_MS))).to.equal(60);
@@ -28,7 +28,7 @@ describe('What is logged of requests that nobody has proven', () => {
     expect(count(limit, many(1_500, 60 * MINUTE_MS))).to.equal(1_000);
   });
 
-  it('is 16 MiB at once; then requests are logged without their bodies', () => {
+  it('takes 16 MiB at once, and then requests without their bodies', () => {
     const limit = new RefusalLimit();
     const body = Buffer.alloc(1_048_576);
     const logged = Array.from({ length: 100 }, () => limit.admit('w', refused(0, {}, body)));
@@ -37,7 +37,7 @@ describe('What is logged of requests that nobody has proven', () => {
     expect(logged.at(-1)?.summary.bodyBytes).to.equal(undefined);
   });
 
-  it('is everything of requests that were verified, and of those that failed later', () => {
+  it('does not limit verified requests, nor those that failed later', () => {
     const limit = new RefusalLimit();
     count(limit, many(1_500, 0));
     expect(limit.admit('w', refused(0))).to.equal(undefined);

@@ -47,7 +47,7 @@ function writerTo(
 }
 
 describe('The writer of request logs', () => {
-  it('lets a log rest for three rounds when a round has filled it, and writes the others meanwhile', async () => {
+  it('pauses a log for three rounds when one round has filled it, and writes the others meanwhile', async () => {
     const written: string[] = [];
     const again = Promise.withResolvers<void>();
     const writer = writerTo((webhookId, requests) => {
@@ -66,7 +66,7 @@ describe('The writer of request logs', () => {
     expect(written.slice(0, 6)).to.deep.equal(['busy 3', 'quiet 1', 'quiet 1', 'quiet 1', 'quiet 1', 'busy 3']);
   });
 
-  it('counts the headers and the query of a request too, so that those without a body do not fill the memory', async () => {
+  it('also counts headers and query of a request, so that requests without a body do not fill the memory', async () => {
     let written = 0;
     let lost = 0;
     const writer = writerTo(
@@ -83,7 +83,7 @@ describe('The writer of request logs', () => {
     expect(written).to.be.within(2_000, 2_200);
   });
 
-  it('writes a resting log at once when the process ends', async () => {
+  it('writes a paused log at once when the process ends', async () => {
     const written: string[] = [];
     const writer = writerTo((webhookId, [request]) => {
       written.push(`${webhookId} ${request?.summary.receivedAt}`);

@@ -13,7 +13,7 @@ const ANSWERING = `function transform(evt) {
   return { events: evt.events, response: evt.response };
 }`;
 
-describe('webhooks whose transform returns a list or an answer', () => {
+describe('Webhooks whose transform returns a list or a response', () => {
   let service: Service;
   before(async () => {
     service = await startService();
@@ -57,7 +57,7 @@ describe('webhooks whose transform returns a list or an answer', () => {
     expect(await logged(id, answer)).to.include({ outcome: 'ignored' });
   });
 
-  it('one invalid event of a list rejects all of them, and the answer names it', async () => {
+  it('one invalid event of a list rejects all of them, and the response names it', async () => {
     const { url } = await make({ transform: MANY.replace('shop/item', 'shop/all-or-none') });
     const { status, body } = await deliver(url, '{"items": [{}, {}, {}, 7]}');
     expect([status, body.code]).to.deep.equal([400, 'transform_failed']);
@@ -87,7 +87,7 @@ describe('webhooks whose transform returns a list or an answer', () => {
     expect(stored.filter(({ id }: { id: string }) => ids.has(id))).to.have.length(2);
   });
 
-  it('the provider gets the status, headers and body of the transform, and a browser that gets them runs nothing', async () => {
+  it('the provider gets the status, headers and body of the transform, which run nothing in a browser', async () => {
     const { id, url } = await make({ transform: ANSWERING });
     const response = {
       status: 202,
@@ -110,7 +110,7 @@ describe('webhooks whose transform returns a list or an answer', () => {
     });
   });
 
-  it('events are accepted whatever the status of the answer, also by a URL that needs the router', async () => {
+  it('events are accepted with any status of the response, even by a URL that needs the router', async () => {
     const { id, url } = await make({ transform: ANSWERING });
     const events = [{ name: 'shop/answered', data: { n: 1 } }];
     for (const to of [url, `${url}/`]) {
@@ -124,7 +124,7 @@ describe('webhooks whose transform returns a list or an answer', () => {
     }
   });
 
-  it('an answer without a body has no length where HTTP forbids one', async () => {
+  it('a response without a body has no length if HTTP forbids one', async () => {
     const { url } = await make({ transform: ANSWERING });
     for (const to of [url, `${url}/`]) {
       const answer = await fetch(to, { method: 'POST', body: '{"response": {"status": 204}}' });
@@ -132,7 +132,7 @@ describe('webhooks whose transform returns a list or an answer', () => {
     }
   });
 
-  it('an answer beyond its limits is refused, and its events with it', async () => {
+  it('a response beyond its limits is rejected together with its events', async () => {
     const { id, url } = await make({ transform: ANSWERING });
     const events = { name: 'shop/never', data: {} };
     const body = JSON.stringify({ events, response: { headers: { 'set-cookie': 'a=b' } } });
@@ -144,7 +144,7 @@ describe('webhooks whose transform returns a list or an answer', () => {
     expect((await service.get('/v1/events?name=shop/never')).body.data).to.deep.equal([]);
   });
 
-  it('POST /v1/transforms/test and a re-run show all events and the answer', async () => {
+  it('POST /v1/transforms/test and a re-run show all events and the response', async () => {
     const events = [
       { name: 'a/0', data: {} },
       { name: 'a/1', data: { n: 1 } },

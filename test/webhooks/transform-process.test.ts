@@ -15,14 +15,14 @@ describe('The transform process of a web process', () => {
 
   const childrenOf = (index: number) => transformChildren(service.webs[index]?.pid);
 
-  it('is forked when there is a webhook, not before', async () => {
+  it('is forked only when there is a webhook', async () => {
     await service.post(service.eventPath, { name: 'order' });
     expect(childrenOf(0)).to.have.length(0);
     await makeWebhook(service, { transform });
     expect(childrenOf(0)).to.have.length(1);
   });
 
-  it('is there before the first request, when there was a webhook before the start', async () => {
+  it('exists before the first request if there was a webhook before the start', async () => {
     await makeWebhook(service, { transform });
     await service.startWeb();
     await until(() => childrenOf(1).length === 1, { describe: 'the second web process has forked it' });

@@ -35,15 +35,15 @@ function decided(returned: unknown, changes: Partial<DecisionInput> = {}) {
   });
 }
 
-describe('the result of a transform', () => {
-  it('may be a list of up to 100 events, also an empty one', () => {
+describe('The result of a transform', () => {
+  it('may be a list of up to 100 events, even an empty one', () => {
     expect(parse([]).events).to.deep.equal([]);
     expect(parse([event(0), event(1)]).events.map(({ name }) => name)).to.deep.equal(['a/0', 'a/1']);
     expect(parse(Array(100).fill(event(1))).events).to.have.length(100);
     expect(messageOf(Array(101).fill(event(1)))).to.include('it returned 101 events; at most 100 are allowed');
   });
 
-  it('is refused as a whole when one event of a list is invalid, with its index and field', () => {
+  it('is rejected as a whole if one event of a list is invalid, with its index and field', () => {
     for (const [bad, message] of [
       [{ data: {} }, 'event 2, field "name": got nothing'],
       [{ name: 'x' }, 'event 2, field "data": got nothing; expected a JSON object'],
@@ -57,7 +57,7 @@ describe('the result of a transform', () => {
     }
   });
 
-  it('names no index when it is one event', () => {
+  it('has an error without an index if it is one event', () => {
     expect(messageOf({ data: {} })).to.include('it returned an invalid event: field "name": got nothing');
   });
 
@@ -71,23 +71,23 @@ describe('the result of a transform', () => {
     });
   });
 
-  it('is an event when it has a name, whatever its other fields', () => {
+  it('is an event if it has a name, whatever its other fields', () => {
     expect(parse({ ...event(1), events: 1, response: 2 }).events).to.have.length(1);
   });
 
-  it('is refused when it has other fields beside events and response, so that no event is lost by a typing error', () => {
+  it('is rejected if it has fields other than events and response, so that no event is lost by a typo', () => {
     expect(messageOf({ event: event(1), response: {} })).to.include(
       'it returned the field the string "event" beside "events" and "response"',
     );
   });
 
-  it('names the index of an invalid event in events', () => {
+  it('has an error with the index of an invalid event in events', () => {
     expect(messageOf({ events: [event(1), {}] })).to.include('event 1, field "name"');
     expect(messageOf({ events: 'x' })).to.include('it returned an invalid event: got the string "x"');
   });
 });
 
-describe('the response of a transform', () => {
+describe('The response of a transform', () => {
   const responseFor = (response: unknown) => parse({ response }).response;
 
   it('has status 200, no headers and no body by default', () => {
@@ -109,7 +109,7 @@ describe('the response of a transform', () => {
     });
   });
 
-  it('may have retry-after and headers of the transform', () => {
+  it('may have retry-after and custom headers', () => {
     const headers = { 'Retry-After': 30, 'X-Challenge': 'abc', 'x-hook-secret': 's' };
     expect(responseFor({ status: 503, headers })?.headers).to.deep.equal({
       'retry-after': '30',
@@ -154,7 +154,7 @@ describe('the response of a transform', () => {
     });
   }
 
-  it('is refused when something of it is out of its limits, with what is allowed', () => {
+  it('is rejected if it exceeds a limit, and the error says what is allowed', () => {
     const many = Object.fromEntries(Array.from({ length: 11 }, (_, i) => [`x-${i}`, '1']));
     for (const [response, message] of [
       ['ok', 'invalid response: got the string "ok"; expected an object with status, headers, body'],
@@ -182,8 +182,8 @@ describe('the response of a transform', () => {
   });
 });
 
-describe('the events of one request', () => {
-  it('have deduplication IDs made of the ID of the request and their index', () => {
+describe('The events of one request', () => {
+  it('have deduplication IDs made from the ID of the request and their index', () => {
     const result = decided([event(0), { ...event(1), id: 'own' }, event(2)]);
     expect('events' in result && result.events.map(({ id }) => id)).to.deep.equal([
       'delivery-1#0',
@@ -194,14 +194,14 @@ describe('the events of one request', () => {
     expect('events' in single && single.events[0]?.id).to.equal('delivery-1');
   });
 
-  it('keep their IDs when the list of event names refuses some of them', () => {
+  it('keep their IDs when the list of event names rejects some of them', () => {
     const allowList = matcherOf({ eventNames: { mode: 'deny', items: ['a/0'] } });
     const result = decided([event(0), event(1)], { allowList });
     expect(result).to.have.property('outcome', 'accepted');
     expect('events' in result && result.events).to.deep.equal([{ ...event(1), id: 'delivery-1#1', verified: true }]);
   });
 
-  it('are none when the list is empty, and the log has the real status', () => {
+  it('are absent if the list is empty, and the log has the actual status', () => {
     expect(decided([])).to.deep.equal({ outcome: 'ignored' });
     const answered = decided({ response: { status: 202, body: 'later' } });
     expect(logFieldsOf({ decided: answered, ids: [], console: [] })).to.include({ outcome: 'ignored', status: 202 });

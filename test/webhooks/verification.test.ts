@@ -22,7 +22,7 @@ function signed(secret: string, body: object, ageSeconds = 0) {
   return { body: text, headers: { 'content-type': 'application/json', 'stripe-signature': `t=${at},v1=${signature}` } };
 }
 
-describe('verification of webhook requests', () => {
+describe('The verification of webhook requests', () => {
   let service: Service;
   let host: AppHost;
   before(async () => {
@@ -56,7 +56,7 @@ describe('verification of webhook requests', () => {
     return (await service.waitFor(path, ({ body }) => body.data.state === 'done')).body.data;
   };
 
-  it('a request that failed verification stays refused when it is re-run or replayed, until the secret is right', async () => {
+  it('a request that failed verification stays rejected when it is re-run or replayed, until the secret is right', async () => {
     const webhook = await make({ secrets: [WRONG] });
     const { status, body } = await send(webhook, signed(RIGHT, { name: 'late/x' }));
     expect([status, body.reason]).to.deep.equal([401, 'signature_mismatch']);
@@ -80,7 +80,7 @@ describe('verification of webhook requests', () => {
     expect(done).to.include({ done: 1, failed: 0 });
   });
 
-  it('a request is as old as it was when it came: one that was too old stays refused, alone and in bulk', async () => {
+  it('the age of a request is that at its receipt: one that was too old stays rejected, alone and in bulk', async () => {
     const webhook = await make();
     expect((await send(webhook, signed(RIGHT, { name: 'old/x' }, 3 * 86_400))).body.reason).to.equal(
       'timestamp_too_old',
@@ -93,7 +93,7 @@ describe('verification of webhook requests', () => {
     expect(await replayed(webhook, { request_ids: [id] })).to.include({ done: 0, failed: 1 });
   });
 
-  it('a request that was verified when it came is not verified again after a rotation', async () => {
+  it('a request that was verified at its receipt is not verified again after a rotation', async () => {
     const webhook = await make();
     expect((await send(webhook, signed(RIGHT, { name: 'kept/x' }))).status).to.equal(200);
     const [{ id }] = await logged(webhook);
@@ -115,7 +115,7 @@ describe('verification of webhook requests', () => {
     expect(await replayed(webhook)).to.include({ failed: 1 });
   });
 
-  it('a request that was taken without verification must be verified once the webhook verifies', async () => {
+  it('a request that was accepted without verification must be verified once the webhook verifies', async () => {
     const webhook = await make({ verify: false });
     await send(webhook, { body: { name: 'skipped/x' } });
     const [{ id, verification }] = await logged(webhook);
@@ -124,7 +124,7 @@ describe('verification of webhook requests', () => {
     expect((await rerun(webhook, id, false)).status).to.equal(401);
   });
 
-  it('the address list comes before verification, and so does the pause, also for handshakes', async () => {
+  it('the address list and the pause are checked before verification, even for handshakes', async () => {
     const webhook = await make({ ip_addresses: { mode: 'deny', items: [HERE] } });
     expect((await send(webhook, signed(WRONG, { name: 'a/b' }))).body.code).to.equal('ip_refused');
     const settings = { verify_token: 'chosen' };
@@ -135,7 +135,7 @@ describe('verification of webhook requests', () => {
     await until(async () => (await request('GET', path)).status === 503, { describe: 'the webhook is paused' });
   });
 
-  it('only the service says whether an event is verified: what senders and transforms write is dropped', async () => {
+  it('only the service decides whether an event is verified: values from senders and transforms are dropped', async () => {
     const sent = await request('POST', service.url + service.eventPath, {
       body: { name: 'sent/x', data: {}, verified: true },
     });
@@ -150,7 +150,7 @@ describe('verification of webhook requests', () => {
     expect((await event(genuine.body.ids[0])).verified).to.equal(true);
   });
 
-  it('functions, lists, copies and held events say whether an event was verified', async () => {
+  it('functions, lists, copies and held events show whether an event was verified', async () => {
     const webhook = await make();
     const { body } = await send(webhook, signed(RIGHT, { name: 'shown/x' }));
     const [id] = body.ids;

@@ -9,7 +9,7 @@ import { type OwnStore, openStore } from '../support/own-store.ts';
 
 const MANY = { maxVersions: 1_000, maxBytes: 1_000_000_000 };
 
-describe('bounds of the versions of a webhook', () => {
+describe('Limits of the versions of a webhook', () => {
   let store: OwnStore;
   before(async () => {
     store = await openStore();
@@ -46,7 +46,7 @@ describe('bounds of the versions of a webhook', () => {
     return versions.map(({ version }) => version);
   }
 
-  it('the oldest versions leave when there are more than allowed', async () => {
+  it('the oldest versions are deleted when there are more than allowed', async () => {
     const webhooks = bounded({ ...MANY, maxVersions: 3 });
     const { id } = await create(webhooks);
     let webhook: Webhook | undefined;
@@ -56,7 +56,7 @@ describe('bounds of the versions of a webhook', () => {
     expect(await store.webhookVersions.read(webhook as Webhook, 2)).to.equal(undefined);
   });
 
-  it('the oldest versions leave when they have more bytes than allowed; the live one stays whatever its size', async () => {
+  it('the oldest versions are deleted when they have more bytes than allowed, but never the live one', async () => {
     const webhooks = bounded({ ...MANY, maxBytes: 3_000 });
     const { id } = await create(webhooks, 'x'.repeat(1_000));
     let webhook = await save(webhooks, id, 'y'.repeat(1_000));
@@ -71,7 +71,7 @@ describe('bounds of the versions of a webhook', () => {
     expect(await kept(webhook)).to.deep.equal([6, 5]);
   });
 
-  it('lower bounds of a later release apply from the next save on', async () => {
+  it('lower limits of a later release apply from the next save on', async () => {
     const webhooks = bounded(MANY);
     const { id } = await create(webhooks);
     for (let n = 2; n <= 10; n++) await save(webhooks, id, String(n));

@@ -16,7 +16,7 @@ interface Version {
   changed: string[];
 }
 
-describe('versions of webhooks', () => {
+describe('Versions of webhooks', () => {
   let service: Service;
   before(async () => {
     service = await startService({ workers: 0 });
@@ -60,7 +60,7 @@ describe('versions of webhooks', () => {
     expect((await call('GET', versions({ id: 'none' }))).status).to.equal(404);
   });
 
-  it('PATCH /v1/webhooks/:id makes no version when nothing changes that handles requests', async () => {
+  it('PATCH /v1/webhooks/:id makes no version if the change does not affect the handling of requests', async () => {
     const webhook = await make();
     for (const fields of [
       { name: 'Other' },
@@ -78,7 +78,7 @@ describe('versions of webhooks', () => {
     expect(await numbers(webhook)).to.deep.equal([1]);
   });
 
-  it('GET /v1/webhooks/:id/versions/:version has the content of that time, and no secrets', async () => {
+  it('GET /v1/webhooks/:id/versions/:version has the content of that time without secrets', async () => {
     const webhook = await make({ provider: 'stripe', secrets: ['whsec_first'], filter: 'body.a == 1' });
     await patch(webhook, { provider: null, transform: naming('a/2'), filter: null });
     const { body } = await call('GET', versions(webhook, '/1'));
@@ -99,7 +99,7 @@ describe('versions of webhooks', () => {
     }
   });
 
-  it('GET /v1/webhooks/:id/versions/:version/diff shows each changed field, code by lines', async () => {
+  it('GET /v1/webhooks/:id/versions/:version/diff shows each changed field, and code by lines', async () => {
     const code = (name: string) =>
       `function transform(evt) {\n  const name = '${name}';\n  return { name, data: evt };\n}\n`;
     const webhook = await make({ transform: code('a/1') });
@@ -141,7 +141,7 @@ describe('versions of webhooks', () => {
     expect((await call('GET', versions(webhook, '/1/diff'))).status).to.equal(404);
   });
 
-  it('GET /v1/webhooks/:id/versions/:version/diff of two texts without a common line answers soon', async () => {
+  it('GET /v1/webhooks/:id/versions/:version/diff of two texts without a common line responds quickly', async () => {
     const lines = (letter: string) => `${naming('a/1')}//\n${`//${letter}\n`.repeat(16_000)}`;
     const webhook = await make({ transform: lines('x') });
     await patch(webhook, { transform: lines('y') });
@@ -190,7 +190,7 @@ describe('versions of webhooks', () => {
     expect((await request('POST', webhook.url, { body: '{}' })).body.code).to.equal('verification_failed');
   });
 
-  it('restoring a version is refused when its provider, filter or transform is none any more', async () => {
+  it('restoring a version is rejected if its provider, filter or transform is no longer valid', async () => {
     const webhook = await make();
     const live = await patch(webhook, { filter: 'true' });
     const key = service.keys.webhookVersions(webhook.id);
@@ -208,7 +208,7 @@ describe('versions of webhooks', () => {
     expect((await call('GET', `/v1/webhooks/${webhook.id}`)).body.data).to.deep.equal(live.body.data);
   });
 
-  it('saves at the same time are versions of their own, and none undoes another', async () => {
+  it('concurrent saves are separate versions, and none undoes another', async () => {
     const webhook = await make();
     const saves = Array.from({ length: 10 }, (_, n) => patch(webhook, { transform: naming(`race/${n}`) }));
     const others = [
@@ -285,7 +285,7 @@ describe('versions of webhooks', () => {
     expect(await service.redis.exists(key)).to.equal(0);
   });
 
-  it('messages have 500 characters at most', async () => {
+  it('messages have at most 500 characters', async () => {
     const webhook = await make();
     expect((await patch(webhook, { filter: 'true', message: 'x'.repeat(500) })).status).to.equal(200);
     const { status, body } = await patch(webhook, { filter: 'false', message: 'x'.repeat(501) });
@@ -302,14 +302,14 @@ const HMAC = {
   key: { encoding: 'utf8' },
 };
 
-describe('authors of versions of webhooks', () => {
+describe('Authors of versions of webhooks', () => {
   let service: Service;
   before(async () => {
     service = await startService({ workers: 0, dev: false });
   });
   after(() => service.stop());
 
-  it('are the user, the API key or the setting that saved them; a principal with read access sees them and restores nothing', async () => {
+  it('are the user, the API key or the setting that saved them; a principal with read access sees them but cannot restore', async () => {
     const setting = service.apiHeaders;
     const write = await keyHeaders(service, 'write');
     const read = await keyHeaders(service, 'read');

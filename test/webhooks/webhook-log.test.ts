@@ -14,7 +14,7 @@ interface Webhook {
   url: string;
 }
 
-describe('request log of a webhook', () => {
+describe('The request log of a webhook', () => {
   let service: Service;
   before(async () => {
     service = await startService({
@@ -43,7 +43,7 @@ describe('request log of a webhook', () => {
     return (await service.waitFor(path, ({ status }) => status === 200)).body.data;
   }
 
-  it('the request log takes any time as a limit, however early or late', async () => {
+  it('the request log accepts any time as a limit, however early or late', async () => {
     const webhook = await make();
     await logged(webhook, await deliver(webhook.url, '{"name": "log/time"}'));
     for (const [query, count] of [
@@ -250,7 +250,7 @@ describe('request log of a webhook', () => {
   });
 });
 
-describe('URL of a webhook', () => {
+describe('The URL of a webhook', () => {
   let service: Service;
   before(async () => {
     service = await startService({ dev: false, webs: 2, workers: 0 });
@@ -286,7 +286,7 @@ describe('URL of a webhook', () => {
   });
 });
 
-describe('request log of large requests', () => {
+describe('The request log of large requests', () => {
   let service: Service;
   before(async () => {
     service = await startService({ dev: false, workers: 0 });

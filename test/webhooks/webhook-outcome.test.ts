@@ -28,7 +28,7 @@ function input(changes: Partial<DecisionInput> = {}): DecisionInput {
   };
 }
 
-describe('outcome of a webhook request', () => {
+describe('The outcome of a webhook request', () => {
   it('decide accepts an event for a resolved environment', () => {
     const decided = decide(input());
     expect(decided).to.deep.include({ outcome: 'accepted', env: 'production' });

@@ -14,7 +14,7 @@ const DRAFT = `function transform(evt) {
   return { name: evt.n === 2 ? 'replay/renamed' : 'replay/x', data: { n: evt.n } };
 }`;
 
-describe('replays of webhook requests', () => {
+describe('Replays of webhook requests', () => {
   let service: Service;
   before(async () => {
     service = await startService({ env: { WEBHOOK_LOG_SIZE: '1000' } });
@@ -82,7 +82,7 @@ describe('replays of webhook requests', () => {
     expect([rejected.dry_run.total, rejected.dry_run.sample.length]).to.deep.equal([1, 1]);
   });
 
-  it('a replay goes through the requests, oldest first, and says what became an event, what not and why', async () => {
+  it('a replay processes requests oldest first, and says which became an event and why others did not', async () => {
     const webhook = await make({ event_names: { mode: 'deny', items: ['noise/*'] } });
     const ids = await deliver(webhook, [
       { n: 1, throws: true },
@@ -120,7 +120,7 @@ describe('replays of webhook requests', () => {
     expect(audited.map(({ action }: { action: string }) => action)).to.include('POST /v1/webhooks/:id/replays');
   });
 
-  it('a replay can be of named requests, and leaves out re-runs', async () => {
+  it('a replay can take named requests, and leaves out re-runs', async () => {
     const webhook = await make();
     const ids = await deliver(webhook, [{ n: 1 }, { n: 2 }, { n: 3 }]);
     await call('POST', `/v1/webhooks/${webhook.id}/requests/${ids[0]}/rerun`, { dry_run: false });
@@ -180,7 +180,7 @@ describe('replays of webhook requests', () => {
     expect(await service.redis.hget(key, 'status')).to.equal('cancelled');
   });
 
-  it('POST /v1/webhooks/:id/replays rejects a draft that does not compile, times that make no sense, and too many replays', async () => {
+  it('POST /v1/webhooks/:id/replays rejects a draft that does not compile, an impossible time range, and too many replays', async () => {
     const webhook = await make();
     await deliver(webhook, [{ n: 1 }]);
     const refused = async (body: object) => (await call('POST', replays(webhook), body)).body.code;
@@ -216,8 +216,8 @@ describe('replays of webhook requests', () => {
   });
 });
 
-describe('a replay of webhook requests', () => {
-  it('waits while the service sheds load, and goes on afterwards', async () => {
+describe('A replay of webhook requests', () => {
+  it('waits while the service sheds load, and continues afterwards', async () => {
     const service = await startService({ workers: 0, env: { WEBHOOK_LOG_SIZE: '1000', INGEST_BACKLOG_MAX: '20' } });
     const transform = 'const transform = () => null;';
     const { body } = await service.post('/v1/webhooks', { name: 'log', transform });
@@ -235,7 +235,7 @@ describe('a replay of webhook requests', () => {
     await service.stop();
   });
 
-  it('makes each event once when the process that works on it is killed', async () => {
+  it('makes each event once, even if its process is killed', async () => {
     const service = await startService({ processes: 'web', webs: 2, env: { WEBHOOK_LOG_SIZE: '1000' } });
     const transform = 'const transform = () => null;';
     const { body } = await service.post('/v1/webhooks', { name: 'log', transform });

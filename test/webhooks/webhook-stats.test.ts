@@ -16,7 +16,7 @@ interface Stats {
   unverified: number;
 }
 
-describe('webhook stats', () => {
+describe('Statistics of webhooks', () => {
   let service: Service;
   before(async () => {
     service = await startService({ env: { WEBHOOK_LOG_SIZE: '4' } });

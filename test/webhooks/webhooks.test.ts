@@ -12,7 +12,7 @@ interface Webhook {
   url: string;
 }
 
-describe('webhooks', () => {
+describe('Webhooks', () => {
   let service: Service;
   before(async () => {
     service = await startService();
@@ -137,7 +137,7 @@ describe('webhooks', () => {
       expect(data.raw).to.include('name="to"').and.include('file content');
     });
 
-    it('a transform gets parsed JSON also with another content type or none', async () => {
+    it('a transform gets parsed JSON even with another content type or none', async () => {
       for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/octet-stream']) {
         expect((await dataOf('{"a":1}', { 'content-type': type })).evt, type).to.deep.equal({ a: 1 });
       }
@@ -153,7 +153,7 @@ describe('webhooks', () => {
       expect((await dataOf('', { 'content-type': 'application/json' })).evt).to.deep.equal({});
     });
 
-    it('a transform gets form fields of any name, also __proto__', async () => {
+    it('a transform gets form fields of any name, even __proto__', async () => {
       const data = await dataOf('__proto__=1&constructor=2', { 'content-type': 'application/x-www-form-urlencoded' });
       expect(Object.keys(data.evt)).to.have.members(['__proto__', 'constructor']);
     });
@@ -278,7 +278,7 @@ describe('webhooks', () => {
       expect(body.data.event.data).to.deep.equal({ evt: { a: ['1', '2'] }, raw: 'a=1&a=2' });
     });
 
-    it('POST /v1/transforms/test reports what is wrong with a transform', async () => {
+    it('POST /v1/transforms/test reports the problem of a transform', async () => {
       expect((await trial({ transform: 'function transform( {', body: {} })).body).to.include({
         code: 'transform_invalid',
         line: 1,

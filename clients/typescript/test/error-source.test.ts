@@ -39,19 +39,19 @@ describe('The source of an error', () => {
     expect(source.lines[2].line).to.equal(source.line);
   });
 
-  it('is that of a step too', async () => {
+  it('is also sent for a step that fails', async () => {
     const [{ error }] = await call(true);
     expect(error.source.lines[2].text).to.include("throw new Error('card refused')");
   });
 
-  it('of a step that failed for good is that of the step, and so is the stack of the error that ends the run', async () => {
+  it('is that of the step, and so is the stack, when a step that failed permanently ends the run', async () => {
     const [{ error }] = await call(true);
     const failed = await call(true, {}, { [hashStepId('charge')]: { error } });
     expect(failed.stack).to.equal(error.stack).and.to.include('refuse');
     expect(failed.source).to.deep.equal(error.source);
   });
 
-  it('is not sent if the client is told so', async () => {
+  it('is not sent if the client disables it', async () => {
     expect(await call(false, { errorSource: false })).not.to.have.property('source');
     process.env.SERVICE_ERROR_SOURCE = '0';
     expect((await call(true))[0].error).not.to.have.property('source');
@@ -69,7 +69,7 @@ describe('The source of an error', () => {
     });
   });
 
-  it('is absent where no file can be read, or the stack is of another form', () => {
+  it('is absent if the file cannot be read or the stack has an unknown format', () => {
     for (const stack of [
       '',
       'Error: no',

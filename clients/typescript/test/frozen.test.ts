@@ -29,7 +29,7 @@ describe('What a function logs', () => {
   const { listen, startService, deadUrl } = useServers();
 
   for (const [name, ask] of Object.entries(PLATFORMS)) {
-    it(`goes on to the service after the answer: ${name}`, async () => {
+    it(`still reaches the service after the response: ${name}`, async () => {
       const [answered, arrived] = [Promise.withResolvers<void>(), Promise.withResolvers<string>()];
       const url = await listen(async (req, res) => {
         const body = await text(req);
@@ -48,7 +48,7 @@ describe('What a function logs', () => {
     });
   }
 
-  it('fails no run where the platform fails', async () => {
+  it('fails no run when the platform fails', async () => {
     const service = await startService({ body: {} });
     const context = {
       waitUntil() {
@@ -75,7 +75,7 @@ describe('What a function logs', () => {
 
     const FRONTS = { restEvent, httpEvent, functionUrlEvent, loadBalancerEvent };
     for (const [name, eventOf] of Object.entries(FRONTS)) {
-      it(`has arrived when the handler returns, after which nothing runs: ${name}`, async () => {
+      it(`has arrived when the handler returns, since nothing runs afterwards: ${name}`, async () => {
         const service = await startService({ body: {} });
         const handler = serveLambda(logging(service.url));
         let arrived: string[] = [];
@@ -91,13 +91,13 @@ describe('What a function logs', () => {
       });
     }
 
-    it('has arrived when an adapter of a framework answers, whose waitUntil does nothing there', async () => {
+    it('has arrived when a framework adapter responds, since its waitUntil does nothing there', async () => {
       const service = await startService({ body: {} });
       const response = await serveFetch(logging(service.url))(call(), { waitUntil() {} });
       expect([response.status, messages(service.requests[0]?.body ?? '{"lines":[]}')]).to.deep.equal([200, ['one']]);
     });
 
-    it('keeps no answer from a service that cannot be reached', async () => {
+    it('does not hold back the response when the service cannot be reached', async () => {
       const response = await serveFetch(logging(await deadUrl()))(call());
       expect([response.status, await response.text()]).to.deep.equal([200, '"done"']);
     });

@@ -67,7 +67,7 @@ describe('Functions and errors of the TypeScript client', () => {
     }
   });
 
-  it('are rejected in the syntax of other versions, with the right syntax in the message', () => {
+  it('are rejected in the syntax of other versions, and the message shows the right syntax', () => {
     const create = client.createFunction.bind(client) as (...given: unknown[]) => unknown;
     for (const given of [
       [{ id: 'a' }, { event: 'order/paid' }, handler],

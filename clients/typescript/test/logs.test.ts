@@ -64,7 +64,7 @@ describe('What a handler logs', () => {
     expect(lines[0].at).to.be.within(before, Date.now());
   });
 
-  it('has an error as its message and as a field, and formats as the console does', async () => {
+  it('is formatted like the console does; an error becomes the message and a field', async () => {
     const service = await startService({ body: {} });
     await call(
       ({ logger }) => {
@@ -93,7 +93,7 @@ describe('What a handler logs', () => {
     expect(lines.map(({ message }: { message: string }) => message)).to.deep.equal(['in two']);
   });
 
-  it('has limits: 200 lines, 8,000 characters of each, 64,000 in all; the others are counted', async () => {
+  it('is limited to 200 lines of 8,000 characters, 64,000 in all; further lines are counted', async () => {
     const many = await startService({ body: {} });
     await call(({ logger }) => Array.from({ length: 500 }, (_, i) => logger.info(`line ${i}`)).length, {
       baseUrl: many.url,
@@ -116,7 +116,7 @@ describe('What a handler logs', () => {
     expect(JSON.stringify(lines).length).to.be.below(65_000);
   });
 
-  it('may be anything: circular, deep, wide, or with a getter that throws', async () => {
+  it('may be any value: circular, deep, wide, or with a getter that throws', async () => {
     const service = await startService({ body: {} });
     const circular: Record<string, unknown> = {};
     circular.self = circular;
@@ -140,7 +140,7 @@ describe('What a handler logs', () => {
     expect(lines[3].message).to.equal('undefined Symbol(s) [ 1, 2 ]');
   });
 
-  it('is not sent where the service does not take it, nothing was logged, or the client is told so', async () => {
+  it('is not sent if the service does not accept logs, nothing was logged, or the client disables it', async () => {
     const service = await startService({ body: {} });
     const baseUrl = service.url;
     const handler: Handler = ({ logger }) => logger.info('x');
@@ -155,7 +155,7 @@ describe('What a handler logs', () => {
     expect((await batchOf(service)).lines[0].message).to.equal('last');
   });
 
-  it('stays with the app where values are encrypted, unless the client is told to send it', async () => {
+  it('stays with the app if values are encrypted, unless the client enables it', async () => {
     const service = await startService({ body: {} });
     const middleware = [encryption({ key: 'a secret text of thirty-two characters' })];
     await call(({ logger }) => logger.info('secret'), { baseUrl: service.url, middleware });
@@ -163,7 +163,7 @@ describe('What a handler logs', () => {
     expect((await batchOf(service)).lines[0].message).to.equal('told');
   });
 
-  it('does not keep or change the answer when the service cannot be reached', async () => {
+  it('neither delays nor changes the response when the service cannot be reached', async () => {
     const handler: Handler = ({ logger }) => {
       logger.info('x');
       return 'done';
@@ -174,7 +174,7 @@ describe('What a handler logs', () => {
     expect(await call(handler, { baseUrl: silent })).to.deep.equal({ status: 200, body: 'done' });
   });
 
-  it('is sent again once, as the same batch, when the service has failed', async () => {
+  it('is sent once more, as the same batch, after the service failed', async () => {
     const service = await startService({ status: 503, body: {} }, { body: {} });
     await call(({ logger }) => logger.info('x'), { baseUrl: service.url });
     await until(() => service.requests.length === 2, { describe: 'the second try arrives' });
@@ -182,7 +182,7 @@ describe('What a handler logs', () => {
     expect(second).to.equal(first);
   });
 
-  it('is given to waitUntil where the platform has it', async () => {
+  it('is passed to waitUntil if the platform has it', async () => {
     const service = await startService({ body: {} });
     const client = new Tidegate({ id: 'shop', isDev: true, logger: SILENT, baseUrl: service.url });
     const fn = client.createFunction({ id: 'fn', triggers: { event: 'a' } }, ({ logger }) => logger.info('x'));

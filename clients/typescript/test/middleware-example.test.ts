@@ -21,7 +21,7 @@ describe('The example of middleware', () => {
     await service.stop();
   });
 
-  it('is the one of the README', () => {
+  it('matches the README', () => {
     const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
     const file = readFileSync(new URL('../../../examples/typescript/middleware.ts', import.meta.url), 'utf8');
     expect(readme).to.include(`\`examples/typescript/middleware.ts\`:\n\n\`\`\`ts\n${file}\`\`\`\n`);
@@ -32,7 +32,7 @@ describe('The example of middleware', () => {
     expect(result).to.deep.equal({ customer: 'customer of 7', lastDigits: '4242' });
   });
 
-  it('stores nothing of the card in a real service', async () => {
+  it('stores no part of the card in a real service', async () => {
     process.env.SERVICE_DEV = service.url;
     app = await startApp(serve({ client, functions: [verifyCard] }));
     const { ids } = await client.send({ name: 'card/added', data });

@@ -183,7 +183,7 @@ describe('Middleware', () => {
     expect((await testFunction(fn)).result).to.deep.equal(['acme', 'acme']);
   });
 
-  it('fails the call by what it throws, and retries unless it is a NonRetriableError', async () => {
+  it('fails the call when it throws; the call is retried unless the error is a NonRetriableError', async () => {
     const failing = (error: Error): Middleware => ({ name: 'failing', onRun: async () => Promise.reject(error) });
     const client = new Tidegate({ id: 'shop', isDev: true });
     for (const stepId of [undefined, 'one']) {
@@ -202,7 +202,7 @@ describe('Middleware', () => {
     }
   });
 
-  it('fails a step alone by what onStep throws', async () => {
+  it('fails only the step when onStep throws', async () => {
     const client = new Tidegate({ id: 'shop', isDev: true });
     const middleware: Middleware[] = [
       { name: 'limit', onStep: () => Promise.reject(new NonRetriableError('not now')) },
@@ -231,7 +231,7 @@ describe('Middleware', () => {
     expect((await call(client, fn, { steps, order: ['a', 'b'] })).body).to.equal('a');
   });
 
-  it('is refused with a misspelled hook, without a name, or with a value that handlers have already', async () => {
+  it('is rejected with a misspelled hook, without a name, or with a value that handlers already have', async () => {
     const wrong = (middleware: unknown) => () => new Tidegate({ id: 'shop', middleware: middleware as Middleware[] });
     expect(wrong([{ name: 'a', onRunn() {} }])).to.throw(
       TypeError,
@@ -280,7 +280,7 @@ describe('The encryption middleware', () => {
     expect(sent).to.deep.equal([{ name: 'order/told', data: { encrypted: '4242' } }]);
   }
 
-  it('tells other middleware where each value belongs, and all where a result of a re-run from a step may belong', async () => {
+  it('tells other middleware the location of each value, and every possible location of a result of a re-run from a step', async () => {
     const places: unknown[] = [];
     const noting: Middleware = {
       name: 'noting',
@@ -318,7 +318,7 @@ describe('The encryption middleware', () => {
     ]);
   });
 
-  it('in version 2 needs the place, and says so', async () => {
+  it('requires the location in version 2, and says so', async () => {
     const { encode, decode } = encryption({ key: KEY, version: 2 });
     const needs = 'binds values to their places: encode and decode need the place';
     expect((await rejection(Promise.resolve(encode?.(1, 'step')))).message).to.include(needs);
@@ -326,11 +326,11 @@ describe('The encryption middleware', () => {
     expect((await rejection(Promise.resolve(decode?.(encoded, 'step')))).message).to.include(needs);
   });
 
-  it('is refused if it is strict in another way than true or false', () => {
+  it('is rejected if `strict` is neither true nor false', () => {
     expect(() => encryption({ key: KEY, strict: 'yes' as never })).to.throw(ConfigError, 'must be true or false');
   });
 
-  it('fails a run under an unknown key, and says which', async () => {
+  it('fails a run that uses an unknown key, and names the key', async () => {
     const other = new Tidegate({ id: 'shop', isDev: true, middleware: [encryption({ key: `other ${KEY}` })] });
     const { encode } = encryption({ key: KEY });
     const fn = other.createFunction({ id: 'fn', triggers, middleware: [] }, ({ event }) => event.data);

@@ -89,7 +89,7 @@ describe('The published TypeScript package', () => {
     expect(messages).to.deep.equal([]);
   });
 
-  it('says where it comes from', () => {
+  it('names its repository', () => {
     const { repository, homepage, bugs, license, keywords } = JSON.parse(
       readFileSync(join(dist, 'package.json'), 'utf8'),
     );

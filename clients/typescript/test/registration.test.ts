@@ -190,7 +190,7 @@ describe('Registering a TypeScript app', () => {
     expect(() => serve({ client: other, functions })).to.throw(TypeError, 'of the app "shop", not "other"');
   });
 
-  it('works from Koa too', async () => {
+  it('also works from Koa', async () => {
     const service = await startService(REGISTERED);
     const app = new Koa().use(serveKoa({ ...shop({ baseUrl: service.url }), path: '/api/service' }));
     const url = `${await listen(app.callback())}/api/service`;

@@ -43,7 +43,7 @@ describe('Events with schemas', () => {
     ]);
   });
 
-  it('are not sent if one does not match its schema', async () => {
+  it('are not sent if one of them does not match its schema', async () => {
     const service = await startService();
     const client = clientOf(service.url);
     const bad = { name: 'order/paid', data: { total: '3', lines: [{ n: 1 }, { n: 1.5 }] } } as never;
@@ -57,7 +57,7 @@ describe('Events with schemas', () => {
     expect(service.requests).to.have.length(0);
   });
 
-  it('work with any schema library, also asynchronous', async () => {
+  it('work with any schema library, including asynchronous ones', async () => {
     const client = clientOf('http://127.0.0.1:1');
     const error = await rejection(client.send({ name: 'stock/changed', data: {} as { sku: string } }));
     expect(error.message).to.include('data.sku: not a SKU');

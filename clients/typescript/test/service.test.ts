@@ -44,7 +44,7 @@ describe('With a real service, the TypeScript client', () => {
     return run_id;
   }
 
-  it('waits for a signal, which it sends too', async () => {
+  it('waits for a signal that it also sends', async () => {
     const event = await start(async ({ step }) => {
       const signal = await step.waitForSignal<{ by: string }>('wait', { signal: 'approval/1', timeout: '1h' });
       const unheard = await step.sendSignal('tell', { signal: 'nobody/waits' });
@@ -59,7 +59,7 @@ describe('With a real service, the TypeScript client', () => {
     expect([error.name, error.status]).to.deep.equal(['SendError', 400]);
   });
 
-  it('lets the service make requests, and ask models', async () => {
+  it('lets the service make requests and call AI models', async () => {
     const other = await startFake({ status: 404, body: 'no such thing' }, { body: { choices: ['Hi'] } });
     const event = await start(async ({ step }) => {
       const { status, body } = await step.fetch('get', `${other.url}/things`, { method: 'PUT', body: { a: 1 } });
@@ -80,7 +80,7 @@ describe('With a real service, the TypeScript client', () => {
     expect(other.requests[1]?.headers['x-api-key']).to.equal('key-1');
   });
 
-  it('keeps cause, data and code of errors, of steps and of runs', async () => {
+  it('keeps cause, data and code of the errors of steps and runs', async () => {
     const details: ErrorDetails = { cause: new RangeError('no money'), data: { card: 7 }, code: 'E_CARD' };
     let caught: StepError | undefined;
     const event = await start(async ({ step }) => {
@@ -99,7 +99,7 @@ describe('With a real service, the TypeScript client', () => {
     expect(error.cause).to.include({ name: 'RangeError', message: 'no money' });
   });
 
-  it('goes on when a race is won, and takes further steps while the loser is pending', async () => {
+  it('continues when a race is won, and runs further steps while the loser is pending', async () => {
     const event = await start(async ({ step }) => {
       const first = await step.race([
         async () => {
@@ -114,7 +114,7 @@ describe('With a real service, the TypeScript client', () => {
     expect([status, output]).to.deep.equal(['Completed', { first: 42 }]);
   });
 
-  it('publishes messages, to those who have subscribed with a token', async () => {
+  it('publishes messages to subscribers with a token', async () => {
     const token = await client.subscriptionToken({ channel: 'thread:7', topics: ['status'] });
     const stop = new AbortController();
     const messages = await subscribe({ ...token, signal: stop.signal });

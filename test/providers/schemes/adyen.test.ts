@@ -18,7 +18,7 @@ const ITEM = {
 
 type Item = Omit<Partial<typeof ITEM>, 'amount'> & { amount?: object; originalReference?: string };
 
-describe('the verification scheme adyen', () => {
+describe('The verification scheme adyen', () => {
   const verifier = adyenVerifier([KEY]);
   const library = new hmacValidator();
   const signed = (item: Item, key = KEY) => {
@@ -28,7 +28,7 @@ describe('the verification scheme adyen', () => {
   const bodyOf = (...notificationItems: unknown[]) => ({ body: JSON.stringify({ live: 'false', notificationItems }) });
   const result = (...items: unknown[]) => resultOf(verifier, bodyOf(...items));
 
-  it("verifies what Adyen's own library signs, whatever is absent and whatever the characters", async () => {
+  it("verifies what Adyen's own library signs, with any fields missing and any characters", async () => {
     expect(await result(signed(ITEM))).to.equal('verified');
     expect(await result(signed({ ...ITEM, originalReference: 'X' }), signed(ITEM))).to.equal('verified');
     expect(await result(signed({ ...ITEM, merchantReference: 'Zoë 🐦: \\ "1"' }))).to.equal('verified');
@@ -37,13 +37,13 @@ describe('the verification scheme adyen', () => {
     expect(await verifyRequest(both, bodyOf(signed(ITEM)))).to.deep.equal({ result: 'verified', secretIndex: 1 });
   });
 
-  it('takes no items that two secrets signed between them', async () => {
+  it('rejects items of which some are signed with one secret and some with another', async () => {
     const other = 'ab'.repeat(32);
     const both = adyenVerifier([other, KEY]);
     expect(await resultOf(both, bodyOf(signed(ITEM), signed(ITEM, other)))).to.equal('signature_mismatch');
   });
 
-  it('tells what is missing or malformed', async () => {
+  it('says what is missing or malformed', async () => {
     for (const body of ['', 'null', '[]', '{}', '{"notificationItems":{}}', '{"notificationItems":[]}', '\ud800']) {
       expect(await resultOf(verifier, { body }), body).to.equal('body_malformed');
     }
@@ -60,11 +60,11 @@ describe('the verification scheme adyen', () => {
     expect(await result(withSignature({}))).to.equal('signature_missing');
   });
 
-  it('refuses keys that are not hexadecimal', () => {
+  it('rejects keys that are not hexadecimal', () => {
     for (const key of ['', 'xyz', 'abc']) expect(() => adyenVerifier([key]), key).to.throw('not hexadecimal');
   });
 
-  it('no item with a changed value verifies', async () => {
+  it('rejects every item with a changed value', async () => {
     const names = constantFrom('eventCode', 'merchantAccountCode', 'merchantReference', 'pspReference', 'success');
     const changed = asyncProperty(names, string(), async (name, value) => {
       const { NotificationRequestItem: item } = signed(ITEM);

@@ -32,7 +32,7 @@ const CONFIRMATION: Message = {
 };
 delete CONFIRMATION.Subject;
 
-describe('the verification scheme aws-sns', () => {
+describe('The verification scheme aws-sns', () => {
   const { publicKey, privateKey } = generateKeyPairSync('rsa', { modulusLength: 2_048 });
   const names = { subject: 'sns.amazonaws.com', issuer: 'Test authority', publicKey, issuerKey: privateKey };
   const certificate = makeCertificate(names).toString();
@@ -50,7 +50,7 @@ describe('the verification scheme aws-sns', () => {
       { fetchDocument: documentsFrom({ [CERTIFICATE_URL]: certificate }).fetchDocument, ...options },
     );
 
-  it("verifies messages that Amazon's own library takes, with both versions of signatures", async () => {
+  it("verifies messages that Amazon's own library accepts, with both signature versions", async () => {
     for (const message of [NOTIFICATION, CONFIRMATION, { ...NOTIFICATION, SignatureVersion: '1' }].map(signed)) {
       expect(await isValidForLibrary(message, certificate), "Amazon's own library").to.equal(true);
       expect(await result(message)).to.equal('verified');
@@ -61,7 +61,7 @@ describe('the verification scheme aws-sns', () => {
     expect(await result({ ...signed(withoutSubject), Subject: null })).to.equal('verified');
   });
 
-  it('fetches nothing but certificates of SNS, and those only when all else is well', async () => {
+  it('fetches only certificates of SNS, and only when everything else is valid', async () => {
     const { fetchDocument, asked } = documentsFrom({});
     const host = 'https://sns.eu-central-1.amazonaws.com';
     const refused = [
@@ -93,14 +93,14 @@ describe('the verification scheme aws-sns', () => {
     expect(asked).to.deep.equal([CERTIFICATE_URL, SigningCertURL]);
   });
 
-  it('takes messages of the topic of the settings only', async () => {
+  it('accepts only messages of the configured topic', async () => {
     expect(await result(signed(NOTIFICATION), {}, { topic_arn: TOPIC })).to.equal('verified');
     expect(await result(signed(NOTIFICATION), {}, { topic_arn: `${TOPIC}2` })).to.equal('signature_mismatch');
     const TopicArn = `${TOPIC}\nTopicArn\n${TOPIC}`;
     expect(await result(signed({ ...NOTIFICATION, TopicArn }), {}, { topic_arn: TOPIC })).to.equal('body_malformed');
   });
 
-  it('tells what is missing or malformed', async () => {
+  it('says what is missing or malformed', async () => {
     const message = signed(NOTIFICATION);
     for (const body of ['', 'null', '[]', '"x"', '{', '7']) {
       expect(await resultOf(awsSnsVerifier({}), { body }), body).to.equal('body_malformed');
@@ -118,7 +118,7 @@ describe('the verification scheme aws-sns', () => {
     expect(await result(signed({ ...NOTIFICATION, Timestamp: 'soon' }))).to.equal('timestamp_malformed');
   });
 
-  it('does not trust a certificate that has expired, unless it was valid when a logged message came', async () => {
+  it('does not trust an expired certificate, unless it was valid when a logged message came', async () => {
     const until = new Date(Date.now() - 60_000);
     const documents = { [CERTIFICATE_URL]: makeCertificate({ ...names, until }).toString() };
     const Timestamp = new Date(Date.now() - 120_000).toISOString();
@@ -132,7 +132,7 @@ describe('the verification scheme aws-sns', () => {
     }
   });
 
-  it('no message with a changed character verifies', async () => {
+  it('rejects every message with a changed character', async () => {
     const message = signed(NOTIFICATION);
     const { fetchDocument } = documentsFrom({ [CERTIFICATE_URL]: certificate });
     const names = constantFrom('Message', 'MessageId', 'Subject', 'TopicArn', 'Timestamp', 'Signature', 'Type');

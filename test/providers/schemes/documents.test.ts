@@ -7,7 +7,7 @@ const URL_1 = 'https://example.com/1.pem';
 const DAY_MS = 86_400_000;
 const nextTurn = () => new Promise(setImmediate);
 
-describe('documents of providers', () => {
+describe('Documents of providers', () => {
   const asked: string[] = [];
   let answer: FetchDocument;
   let documents: Documents<{ text: string }>;
@@ -36,7 +36,7 @@ describe('documents of providers', () => {
     expect(asked).to.have.length(2);
   });
 
-  it('serve while they are fetched again, and a while longer when they cannot be', async () => {
+  it('stay in use while they are fetched again, and for a while when they cannot be fetched', async () => {
     const known = await get(URL_1, 0);
     let resolve = (_: string) => {};
     answer = () => new Promise((done) => (resolve = done));
@@ -55,7 +55,7 @@ describe('documents of providers', () => {
     expect(asked).to.have.length(4);
   });
 
-  it('that were good are fetched again, however many others a stranger names', async () => {
+  it('that were valid are fetched again, however many others a stranger names', async () => {
     await get(URL_1, 0);
     answer = async () => {
       throw new Error('404');
@@ -70,7 +70,7 @@ describe('documents of providers', () => {
     expect(await get(URL_1, 5 * DAY_MS)).to.deep.equal({ text: 'newer' });
   });
 
-  it('that nobody has seen yet are fetched in the next minute, however many others a stranger names in each', async () => {
+  it('that are new are fetched in the next minute, however many others a stranger names in each minute', async () => {
     const minute = async (nowMs: number) => {
       for (let i = 0; i < 12; i++) await get(`https://example.com/stranger-${nowMs}-${i}.pem`, nowMs);
       return get(URL_1, nowMs);
@@ -79,7 +79,7 @@ describe('documents of providers', () => {
     expect(await minute(60_000)).to.deep.equal({ text: `text of ${URL_1}` });
   });
 
-  it('are fetched once for requests of the same moment', async () => {
+  it('are fetched once for concurrent requests', async () => {
     let resolve = (_: string) => {};
     answer = () => new Promise((done) => (resolve = done));
     const results = Array.from({ length: 50 }, () => get(URL_1, 0));
@@ -88,7 +88,7 @@ describe('documents of providers', () => {
     expect(asked).to.have.length(1);
   });
 
-  it('that fail are not asked for again for half a minute', async () => {
+  it('that cannot be fetched are not requested again for half a minute', async () => {
     answer = async () => {
       throw new Error('connect ECONNREFUSED');
     };
@@ -103,7 +103,7 @@ describe('documents of providers', () => {
     expect(other).to.deep.include({ result: 'failed', reason: 'certificate_untrusted' });
   });
 
-  it('are at most 10 new ones a minute for one webhook; known ones cost nothing', async () => {
+  it('are limited to 10 new ones per minute for one webhook; known ones are unlimited', async () => {
     const reasons = [];
     await get(URL_1, 0);
     for (let i = 0; i < 50; i++) {
@@ -118,7 +118,7 @@ describe('documents of providers', () => {
     expect(await get('https://example.com/of-another-webhook.pem', 2_000)).to.have.property('text');
   });
 
-  it('of strangers that fail do not displace good ones', async () => {
+  it('that fail and were named by strangers do not displace valid ones', async () => {
     await get(URL_1, 0);
     answer = async () => {
       throw new Error('404');

@@ -17,7 +17,7 @@ function contentOf(form: string): string {
   return fields.sort().join('');
 }
 
-describe('the verification scheme twilio', () => {
+describe('The verification scheme twilio', () => {
   const TOKEN = '0123456789abcdef0123456789abcdef';
   const verifier = twilioVerifier([TOKEN]);
   const signed = (fields: Record<string, string>, search = '', url = URL): GivenRequest => ({
@@ -29,13 +29,13 @@ describe('the verification scheme twilio', () => {
     urls: [URL],
   });
 
-  it('verifies forms of any characters, and the query string as it came', async () => {
+  it('verifies forms with any characters, and the query string unchanged', async () => {
     const forms = [{}, { Body: 'Zoë 🐦 & = + %' }, { a: '', b: ' ', A: '1' }, { x: 'y'.repeat(100_000) }];
     for (const fields of forms) expect(await resultOf(verifier, signed(fields))).to.equal('verified');
     expect(await resultOf(verifier, signed({ a: '1' }, 'x-service-env=b%20c&q=%27'))).to.equal('verified');
   });
 
-  it('tries each URL under which the provider may know the webhook, with and without its port', async () => {
+  it('tries every URL under which the provider may know the webhook, with and without its port', async () => {
     const urls = ['http://internal:8288/e/abc', 'https://[::1]:8443/e/abc', URL];
     const known = [
       URL,
@@ -64,7 +64,7 @@ describe('the verification scheme twilio', () => {
     expect(await result('A'.repeat(100_000))).to.equal('signature_missing');
   });
 
-  it('a hash of the body in the query string must fit it, and form fields are then not signed', async () => {
+  it('requires a hash of the body in the query string to match, and then ignores form fields', async () => {
     const search = `bodySHA256=${'0'.repeat(64)}`;
     expect(await resultOf(verifier, { ...signed({}, search), body: '{}' })).to.equal('signature_mismatch');
     for (const hash of ['', 'x'.repeat(64), 'é']) {
@@ -73,7 +73,7 @@ describe('the verification scheme twilio', () => {
     }
   });
 
-  it('a signed form in a body that is read as JSON does not verify', async () => {
+  it('rejects a signed form in a body that is parsed as JSON', async () => {
     // Whoever chooses the text of a message chooses where the JSON begins.
     const fields = { AccountSid: 'AC1', Body: 'x"}{"SmsStatus":["failed"],"z":"', From: '+49' };
     const body = '{"SmsStatus":["failed"],"z":"From%2B49&AccountSidAC1Bodyx"}';
@@ -82,7 +82,7 @@ describe('the verification scheme twilio', () => {
     expect(await resultOf(verifier, { ...signed(fields), body })).to.equal('body_malformed');
   });
 
-  it('no form with another value, field or character verifies', async () => {
+  it('rejects every form with another value, field or character', async () => {
     const fields = { Body: 'Paid 49', From: '+4917612345678', MessageSid: 'SM1' };
     const request = signed(fields);
     const body = request.body as string;
@@ -100,7 +100,7 @@ describe('the verification scheme twilio', () => {
   });
 });
 
-describe('the verification scheme braintree', () => {
+describe('The verification scheme braintree', () => {
   const SECRET = 'public_key:private_key';
   const gateway = new BraintreeGateway({
     environment: Environment.Sandbox,
@@ -112,7 +112,7 @@ describe('the verification scheme braintree', () => {
   const verifier = braintreeVerifier([SECRET]);
   const result = (fields: Record<string, string>) => resultOf(verifier, { body: formOf({ ...genuine, ...fields }) });
 
-  it('verifies with the key pair of the signature, whatever other pairs there are', async () => {
+  it('verifies with the key pair of the signature among any other pairs', async () => {
     expect(await result({})).to.equal('verified');
     expect(await result({ bt_payload: genuine.bt_payload.trim() })).to.equal('verified');
     expect(await result({ bt_signature: `other|${'0'.repeat(40)}&${genuine.bt_signature}` })).to.equal('verified');
@@ -131,7 +131,7 @@ describe('the verification scheme braintree', () => {
     expect(await result({ bt_signature: 'x|y&'.repeat(10_000) })).to.equal('signature_mismatch');
   });
 
-  it('a signed form inside of JSON or of a multipart body does not verify', async () => {
+  it('rejects a signed form inside JSON or a multipart body', async () => {
     const form = formOf(genuine);
     const json = `{"x":"&${form}&","bt_payload":["Zm9yZ2Vk"]}`;
     expect(JSON.parse(json).bt_payload).to.deep.equal(['Zm9yZ2Vk']);
@@ -148,13 +148,13 @@ describe('the verification scheme braintree', () => {
     }
   });
 
-  it('refuses secrets that are no key pair', () => {
+  it('rejects secrets that are not a key pair', () => {
     for (const secret of ['', 'public', ':private', 'public:', 'a|b:private', 'a&b:private', 'a b']) {
       expect(() => braintreeVerifier([secret]), secret).to.throw('public_key:private_key');
     }
   });
 
-  it('no notification with a changed character verifies', async () => {
+  it('rejects every notification with a changed character', async () => {
     const names = constantFrom('bt_payload' as const, 'bt_signature' as const);
     const changed = asyncProperty(names, nat(5_000), integer({ min: 33, max: 126 }), async (name, at, code) => {
       const text = genuine[name].trim();

@@ -21,7 +21,7 @@ const SCHEME: JwtScheme = {
 
 const pem = (key: KeyObject) => key.export({ format: 'pem', type: 'spki' }).toString();
 
-describe('the verification scheme jwt', () => {
+describe('The verification scheme jwt', () => {
   const rsa = generateKeyPairSync('rsa', { modulusLength: 2_048 });
   const ec = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
   const ed = generateKeyPairSync('ed25519');
@@ -45,7 +45,7 @@ describe('the verification scheme jwt', () => {
     expect(await result([pem(ed.publicKey)], await signed(ed.privateKey, 'EdDSA'))).to.equal('verified');
   });
 
-  it('verifies by either secret of a rotation, and says which', async () => {
+  it('verifies with either secret of a rotation, and says which', async () => {
     const verifier = jwtVerifier(SCHEME, ['another secret of some characters', SECRET]);
     const request = { headers: { authorization: `Bearer ${await signed(hmacKey, 'HS256')}` } };
     expect(await verifyRequest(verifier, request, { nowMs: NOW })).to.deep.equal({
@@ -54,7 +54,7 @@ describe('the verification scheme jwt', () => {
     });
   });
 
-  it('never takes a public key for the secret of an HMAC, in whatever form it was pasted', async () => {
+  it('never uses a public key as the secret of an HMAC, in whatever form it was pasted', async () => {
     const der = rsa.publicKey.export({ format: 'der', type: 'spki' });
     for (const pasted of [pem(rsa.publicKey), pem(rsa.publicKey).trim(), der.toString('base64')]) {
       for (const key of [Buffer.from(pasted), Buffer.from(pem(rsa.publicKey)), der]) {
@@ -64,7 +64,7 @@ describe('the verification scheme jwt', () => {
     }
   });
 
-  it('refuses tokens without a signature, with another algorithm, or with a key of their own', async () => {
+  it('rejects tokens without a signature, with another algorithm, or with an embedded key', async () => {
     const part = (value: object) => Buffer.from(JSON.stringify(value)).toString('base64url');
     const claims = part({ iss: 'https://example.com', aud: 'tidegate' });
     const none = `${part({ alg: 'none' })}.${claims}.`;
@@ -86,7 +86,7 @@ describe('the verification scheme jwt', () => {
     );
   });
 
-  it('refuses secrets that are no key for the algorithms', () => {
+  it('rejects secrets that are not a key for the algorithms', () => {
     const shortRsa = generateKeyPairSync('rsa', { modulusLength: 1_024 }).publicKey;
     for (const [algorithms, secret] of [
       [['RS256'], SECRET],
@@ -119,7 +119,7 @@ describe('the verification scheme jwt', () => {
     expect(await results({ exp: 'tomorrow' as never })).not.to.equal('verified');
   });
 
-  it('tells what is missing or malformed', async () => {
+  it('says what is missing or malformed', async () => {
     const verifier = jwtVerifier(SCHEME, [SECRET]);
     expect(await resultOf(verifier, {})).to.equal('signature_missing');
     expect(await resultOf(verifier, { headers: { authorization: 'Basic eDp5' } })).to.equal('signature_missing');
@@ -129,7 +129,7 @@ describe('the verification scheme jwt', () => {
     expect(await result([SECRET], 'x'.repeat(100_000))).to.equal('signature_missing');
   });
 
-  it('no token with a changed character verifies', async () => {
+  it('rejects every token with a changed character', async () => {
     const token = await signed(hmacKey, 'HS256');
     const changed = asyncProperty(nat(token.length - 1), integer({ min: 33, max: 126 }), async (at, code) => {
       const mutant = token.slice(0, at) + String.fromCharCode(code) + token.slice(at + 1);
@@ -146,7 +146,7 @@ describe('the verification scheme jwt', () => {
         keys: await Promise.all(Object.entries(keys).map(async ([kid, key]) => ({ ...(await exportJWK(key)), kid }))),
       });
 
-    it('verifies by the key that the token names, and fetches the set once', async () => {
+    it('verifies with the key that the token names, and fetches the set once', async () => {
       const { fetchDocument, asked } = documentsFrom({ [KEY_SET]: await setOf({ r: rsa.publicKey, e: ec.publicKey }) });
       const options = { fetchDocument };
       expect(await result([KEY_SET], await signed(rsa.privateKey, 'RS256', {}, { kid: 'r' }), options)).to.equal(
@@ -159,7 +159,7 @@ describe('the verification scheme jwt', () => {
       expect(asked).to.deep.equal([KEY_SET]);
     });
 
-    it('tries the keys of a set when the token names none', async () => {
+    it('tries all keys of a set when the token names none', async () => {
       const other = generateKeyPairSync('rsa', { modulusLength: 2_048 });
       const { fetchDocument } = documentsFrom({ [KEY_SET]: await setOf({ a: other.publicKey, b: rsa.publicKey }) });
       expect(await result([KEY_SET], await signed(rsa.privateKey, 'RS256'), { fetchDocument })).to.equal('verified');
@@ -180,7 +180,7 @@ describe('the verification scheme jwt', () => {
       expect(asked).to.have.length(2);
     });
 
-    it('does without a newer set while it cannot be fetched', async () => {
+    it('keeps using the old set while a newer one cannot be fetched', async () => {
       const documents: Record<string, string> = { [KEY_SET]: await setOf({ old: ec.publicKey }) };
       const { fetchDocument } = documentsFrom(documents);
       const verifier = jwtVerifier(SCHEME, [KEY_SET]);
@@ -193,7 +193,7 @@ describe('the verification scheme jwt', () => {
       expect(await at(NOW + 20 * 60_000)).to.equal('certificate_unavailable');
     });
 
-    it('tells a set that cannot be fetched from one that is none; secret keys in it do not count', async () => {
+    it('distinguishes a set that cannot be fetched from an invalid one, and ignores secret keys in a set', async () => {
       const token = await signed(hmacKey, 'HS256');
       expect(await result([KEY_SET], token, documentsFrom({}))).to.equal('certificate_unavailable');
       const oct = JSON.stringify({ keys: [{ kty: 'oct', k: hmacKey.toString('base64url') }] });

@@ -16,7 +16,7 @@ const BODY = '{"id":"WH-1","event_type":"PAYMENT.CAPTURE.COMPLETED","summary":"Z
 
 const rsa = () => generateKeyPairSync('rsa', { modulusLength: 2_048 });
 
-describe('the verification scheme paypal', () => {
+describe('The verification scheme paypal', () => {
   const keys = { root: rsa(), middle: rsa(), leaf: rsa(), stranger: rsa() };
   const made = (subject: keyof typeof keys, issuer: keyof typeof keys, more: Partial<CertificateOptions> = {}) =>
     makeCertificate({
@@ -59,13 +59,13 @@ describe('the verification scheme paypal', () => {
     expect(await result(signed(undefined, {}, 'x'.repeat(500_000)))).to.equal('verified');
   });
 
-  it('trusts the public roots only, outside of tests', async () => {
+  it('trusts only the public roots outside of tests', async () => {
     const verifier = createVerifier({ scheme: 'paypal' }, [], SETTINGS);
     const { fetchDocument } = documentsFrom({ [URL]: pemOf(leaf, middle, root) });
     expect(await resultOf(verifier, signed(), { fetchDocument })).to.equal('certificate_untrusted');
   });
 
-  it('does not trust chains that are broken, expired, weak, or of another host or purpose', async () => {
+  it('does not trust a chain that is broken, expired or weak, or has another host or purpose', async () => {
     const past = { until: new Date(Date.now() - 1_000) };
     const short = generateKeyPairSync('rsa', { modulusLength: 1_024 });
     const untrusted: [string, string][] = [
@@ -97,7 +97,7 @@ describe('the verification scheme paypal', () => {
     }
   });
 
-  it('fetches nothing but certificates of PayPal, and those only when all else is well', async () => {
+  it('fetches only certificates of PayPal, and only when everything else is valid', async () => {
     const { fetchDocument, asked } = documentsFrom({});
     const refused = [
       '',
@@ -122,7 +122,7 @@ describe('the verification scheme paypal', () => {
     expect(asked).to.deep.equal([URL]);
   });
 
-  it('tells what is missing or malformed', async () => {
+  it('says what is missing or malformed', async () => {
     expect(await resultOf(paypalVerifier({}, roots), signed())).to.equal('secret_missing');
     expect(await result({ body: BODY })).to.equal('signature_missing');
     const malformed = (changes: Record<string, string>) => result(signed(undefined, changes));
@@ -134,14 +134,14 @@ describe('the verification scheme paypal', () => {
     expect(await malformed({ 'paypal-transmission-time': '2026-01-14|x' })).to.equal('timestamp_malformed');
   });
 
-  it('refuses signatures of other keys, and transmissions to other webhooks', async () => {
+  it('rejects signatures of other keys, and transmissions to other webhooks', async () => {
     expect(await result(signed(keys.middle.privateKey))).to.equal('signature_mismatch');
     const other = paypalVerifier({ webhook_id: '1AB23456CD789012E' }, roots);
     const { fetchDocument } = documentsFrom({ [URL]: pemOf(leaf, middle) });
     expect(await resultOf(other, signed(), { fetchDocument })).to.equal('signature_mismatch');
   });
 
-  it('no transmission with a changed byte of body, signature, ID or time verifies', async () => {
+  it('rejects every transmission with a changed byte of body, signature, ID or time', async () => {
     const genuine = signed();
     const { fetchDocument } = documentsFrom({ [URL]: pemOf(leaf, middle) });
     const names = ['paypal-transmission-sig', 'paypal-transmission-id', 'paypal-transmission-time'];

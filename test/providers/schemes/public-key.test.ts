@@ -26,7 +26,7 @@ const TIME = '1768383012';
 
 const spki = (key: KeyObject) => key.export({ format: 'der', type: 'spki' });
 
-describe('the verification scheme public-key', () => {
+describe('The verification scheme public-key', () => {
   const ed = generateKeyPairSync('ed25519');
   const ec = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
   const rsa = generateKeyPairSync('rsa', { modulusLength: 2_048 });
@@ -58,7 +58,7 @@ describe('the verification scheme public-key', () => {
     }
   });
 
-  it('takes keys in PEM, too, and in hexadecimal of any case', async () => {
+  it('also accepts keys in PEM, and in hexadecimal of any case', async () => {
     const pem = ed.publicKey.export({ format: 'pem', type: 'spki' }).toString();
     for (const key of [pem, `${pem}\n`, rawEd.toUpperCase()]) {
       expect(await resultOf(publicKeyVerifier(ED25519, [key]), signedBy(ed.privateKey, '{}'), { nowMs: NOW })).to.equal(
@@ -67,7 +67,7 @@ describe('the verification scheme public-key', () => {
     }
   });
 
-  it('refuses what is not a public key for the algorithm, and private keys', () => {
+  it('rejects private keys, and everything else that is not a public key for the algorithm', () => {
     const shortRsa = generateKeyPairSync('rsa', { modulusLength: 1_024 }).publicKey;
     const otherCurve = generateKeyPairSync('ec', { namedCurve: 'secp384r1' }).publicKey;
     const refused: [PublicKeyScheme, string][] = [
@@ -86,7 +86,7 @@ describe('the verification scheme public-key', () => {
     for (const [scheme, key] of refused) expect(() => publicKeyVerifier(scheme, [key]), key).to.throw(/key/);
   });
 
-  it('tells what is missing or malformed', async () => {
+  it('says what is missing or malformed', async () => {
     const verifier = publicKeyVerifier(ED25519, [rawEd]);
     const { headers = {}, body } = signedBy(ed.privateKey, '{}');
     const signature = headers['x-signature'] as string;
@@ -104,7 +104,7 @@ describe('the verification scheme public-key', () => {
     expect(await result({ 'x-timestamp': '1768384000' })).to.equal('timestamp_in_future');
   });
 
-  it('verifies with either key of a rotation, and says with which', async () => {
+  it('verifies with either key of a rotation, and says which', async () => {
     const next = generateKeyPairSync('ed25519');
     const verifier = publicKeyVerifier(ED25519, [spki(next.publicKey).subarray(-32).toString('hex'), rawEd]);
     expect(await resultOf(verifier, signedBy(ed.privateKey, '{}'), { nowMs: NOW })).to.equal('verified');
@@ -114,7 +114,7 @@ describe('the verification scheme public-key', () => {
     );
   });
 
-  it('does not take an HMAC with the public key for a signature', async () => {
+  it('does not accept an HMAC with the public key as a signature', async () => {
     const verifier = publicKeyVerifier(ED25519, [rawEd]);
     const forged = createHmac('sha512', Buffer.from(rawEd, 'hex')).update(`${TIME}{}`).digest('hex');
     const request = { headers: { 'x-timestamp': TIME, 'x-signature': forged }, body: '{}' };
@@ -125,7 +125,7 @@ describe('the verification scheme public-key', () => {
     ['Ed25519', ED25519, rawEd, ed.privateKey],
     ['ECDSA', ECDSA, derEc, ec.privateKey],
   ] as const) {
-    it(`${title}: no request with a changed byte of body, signature or time verifies`, async () => {
+    it(`${title}: rejects every request with a changed byte of body, signature or time`, async () => {
       const verifier = publicKeyVerifier(scheme, [key]);
       const genuine = signedBy(privateKey, '{"amount":4900,"name":"Zoë"}', scheme);
       const changed = asyncProperty(nat(2), nat(10_000), integer({ min: 1, max: 255 }), async (part, at, change) => {
@@ -149,8 +149,8 @@ function isSame(text: Buffer, genuine: string | undefined): boolean {
   return text.toString('latin1').toLowerCase() === genuine;
 }
 
-describe('decoding of signatures', () => {
-  it('takes one text for each signature', () => {
+describe('The decoding of signatures', () => {
+  it('accepts only one notation of each signature', () => {
     const base64 = Buffer.from('signature!').toString('base64');
     expect(bytesOf(base64, 'base64')?.toString()).to.equal('signature!');
     expect(bytesOf(base64.replace(/=+$/, ''), 'base64')?.toString()).to.equal('signature!');

@@ -8,7 +8,7 @@ import { resultOf, verifyRequest } from '../../support/provider-requests.ts';
 const NOW = 1_768_383_012_000;
 const DAY_MS = 86_400_000;
 
-describe('the age of a request', () => {
+describe('The age of a request', () => {
   const verifier = createVerifier(presetOf('stripe')?.verification as VerificationScheme, ['whsec_1']);
   const signedAt = (ms: number) => {
     const seconds = Math.floor(ms / 1_000);
@@ -16,14 +16,14 @@ describe('the age of a request', () => {
     return { headers: { 'stripe-signature': `t=${seconds},v1=${signature}` }, body: '{}' };
   };
 
-  it('counts at its receipt, however late it is verified', async () => {
+  it('is that at its receipt, however late it is verified', async () => {
     const logged = { nowMs: NOW + 30 * DAY_MS, receivedAtMs: NOW };
     expect(await resultOf(verifier, signedAt(NOW - 5_000), logged)).to.equal('verified');
     expect(await resultOf(verifier, signedAt(NOW - 30 * DAY_MS), logged)).to.equal('timestamp_too_old');
     expect(await resultOf(verifier, signedAt(NOW + DAY_MS), logged)).to.equal('timestamp_in_future');
   });
 
-  it('is told as a time and a distance that people read', async () => {
+  it('is shown as a time and a readable duration', async () => {
     const told = async (ms: number) => {
       const verified = await verifyRequest(verifier, signedAt(ms), { nowMs: NOW });
       return verified.result === 'failed' && verified.message;
@@ -36,7 +36,7 @@ describe('the age of a request', () => {
     expect(await told(8_640_000_000_001_000)).to.include('beyond all dates');
   });
 
-  it('counts now where a request is new', async () => {
+  it('is measured now if the request is new', async () => {
     expect(await resultOf(verifier, signedAt(NOW), { nowMs: NOW })).to.equal('verified');
     expect(await resultOf(verifier, signedAt(NOW), { nowMs: NOW + DAY_MS })).to.equal('timestamp_too_old');
   });

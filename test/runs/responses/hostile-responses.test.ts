@@ -6,7 +6,7 @@ import { HOSTILE_RESPONSES } from './cases/all.ts';
 
 const PATIENCE_MS = 60_000;
 
-describe('hostile responses', function () {
+describe('Hostile responses', function () {
   this.timeout(2 * PATIENCE_MS);
   let service: Service;
   let host: AppHost;

@@ -15,7 +15,7 @@ const OURS = SDK_ADAPTERS[0] as SdkAdapter;
 /** Thousands of calls take minutes on a busy machine. */
 const LONG_MS = 600_000;
 
-describe('durability of runs', () => {
+describe('The durability of runs', () => {
   const RUNS = process.env.TEST_ALL ? 500 : 100;
   it(`${RUNS} runs of ten steps, some parallel, survive workers killed at random`, async () => {
     const KILLS = 5;
@@ -148,7 +148,7 @@ describe('durability of runs', () => {
 
 describe('step.sendEvent', () => {
   for (const sdk of SDK_ADAPTERS) {
-    it(`stores an event once when the answer is lost and the step repeats, with ${sdk.name}`, async () => {
+    it(`stores an event once when the response is lost and the step repeats, with ${sdk.name}`, async () => {
       const service = await startService({ env: SOON });
       const [lossy, close] = await losingFirstAnswer(service);
       let app: App | undefined;
@@ -180,7 +180,7 @@ describe('step.sendEvent', () => {
   }
 });
 
-describe('runs with steps', () => {
+describe('Runs with steps', () => {
   let service: Service;
   let host: AppHost;
   before(async () => {
@@ -375,7 +375,7 @@ describe('runs with steps', () => {
     expect(host.calls('f').length, 'not before').to.be.at.least(1_000 / PER_CALL);
   });
 
-  it('a run whose steps have more than 32 MiB fails with a clear error', async () => {
+  it('a run whose steps exceed 32 MiB fails with a clear error', async () => {
     const large = 'x'.repeat(4 * 1_024 * 1_024 - 100);
     host.on('f', ({ body }) => ({ status: 206, body: [op('StepRun', body.ctx.stack.current, { data: large })] }));
     await host.register(service, [{ id: 'f', triggers: [{ event: 'heavy/x' }] }], { appName: 'heavy' });
@@ -430,7 +430,7 @@ describe('runs with steps', () => {
     expect(host.calls('f').length).to.equal(2);
   });
 
-  it('an ended run cannot be cancelled, and a cancelled run stays cancelled when its call is answered', async () => {
+  it('an ended run cannot be cancelled, and a cancelled run stays cancelled when the response of its call arrives', async () => {
     const release = Promise.withResolvers<object>();
     host.on('f', () => release.promise);
     await host.register(service, [{ id: 'f', triggers: [{ event: 'cancel/x' }] }], { appName: 'cancel' });
@@ -448,7 +448,7 @@ describe('runs with steps', () => {
     expect((await service.request('DELETE', '/v1/runs/nope')).status).to.equal(404);
   });
 
-  it('a late answer leaves nothing permanent of a run that was cancelled during the call', async () => {
+  it('a late response leaves nothing permanent for a run that was cancelled during the call', async () => {
     for (const [late, answer] of Object.entries({
       failed: { status: 500, body: { name: 'Late', message: 'too late' } },
       progress: { status: 206, body: [op('StepRun', 1, { data: 1 })] },
@@ -472,7 +472,7 @@ describe('runs with steps', () => {
     }
   });
 
-  it('a late answer does not bring back a run of a deleted environment', async () => {
+  it('a late response does not restore a run of a deleted environment', async () => {
     for (const [gone, answer] of Object.entries({
       ended: { body: 'done' },
       failed: { status: 500, body: { name: 'Late', message: 'too late' } },

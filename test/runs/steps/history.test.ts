@@ -22,7 +22,7 @@ interface Entry {
   events_sent: number | null;
 }
 
-describe("a run's history", () => {
+describe('The history of a run', () => {
   let service: Service;
   let app: App;
   before(async () => {
@@ -110,7 +110,7 @@ describe("a run's history", () => {
     expect(run.status).to.equal('Completed');
   });
 
-  it('says what each step has to do with: runs, events and the steps planned with it', async () => {
+  it('links each step to its runs, its events and the steps planned with it', async () => {
     const { body } = await service.post('/e/key', { name: 'history/linked', data: {} });
     const [{ run_id }] = (
       await service.waitFor(`/v1/events/${body.ids[0]}/runs`, ({ body }) => body.data?.length === 1)
@@ -157,7 +157,7 @@ describe("a run's history", () => {
     expect([last('nobody').status, last('nobody').run_id]).to.deep.equal(['Failed', null]);
   });
 
-  it('links a step that sent a signal to the run that went on with it', async () => {
+  it('links a step that sent a signal to the run that received it', async () => {
     const { body } = await service.post('/e/key', { name: 'history/listen', data: {} });
     const [{ run_id }] = (
       await service.waitFor(`/v1/events/${body.ids[0]}/runs`, ({ body }) => body.data?.length === 1)

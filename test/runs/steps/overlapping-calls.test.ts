@@ -14,7 +14,7 @@ const op = (kind: string, name: string, rest: object = {}) => ({
 const planned = (name: string) => op('StepPlanned', name, { opts: { parallelMode: 'race' } });
 const progress = (...ops: object[]): CallAnswer => ({ status: 206, body: ops });
 
-describe('overlapping calls of one run', () => {
+describe('Overlapping calls of one run', () => {
   let service: Service;
   let host: AppHost;
   before(async () => {

@@ -37,7 +37,7 @@ function ran(name: string): CallAnswer {
   return { status: 206, body: [op('StepRun', name, { data: name })] };
 }
 
-describe('calls of a run with parallel steps', () => {
+describe('Calls of a run with parallel steps', () => {
   let service: Service;
   let host: AppHost;
   before(async () => {
@@ -77,7 +77,7 @@ describe('calls of a run with parallel steps', () => {
     ['in the spelling of the Go SDK', 'race-go', { opts: { parallelMode: 'Race' } }],
     ['of an SDK that speaks version 1 of the call format', 'version-1', { headers: { 'x-service-req-version': '1' } }],
   ] as const) {
-    it(`a branch goes on while the other runs, ${title}`, async () => {
+    it(`a branch continues while the other runs, ${title}`, async () => {
       const barrier = Promise.withResolvers<void>();
       const order: string[] = [];
       const runInOrder = async (name: string) => {
@@ -102,7 +102,7 @@ describe('calls of a run with parallel steps', () => {
     });
   }
 
-  it('many steps that end at the same time take one further call', async () => {
+  it('many steps that end at the same time cause one further call', async () => {
     const names = Array.from({ length: 40 }, (_, i) => `s${i}`);
     host.on('wide', parallel(names.map((name) => [name])));
     expect(await run('wide')).to.include({ status: 'Completed' });
@@ -149,7 +149,7 @@ describe('calls of a run with parallel steps', () => {
     expect(host.calls('beside')).to.have.length(3);
   });
 
-  it('several results of one response take one further call', async () => {
+  it('several results of one response cause one further call', async () => {
     host.on('results', ({ body: { steps } }) => {
       if (hash('two') in steps) return { body: 'done' };
       return { status: 206, body: [op('StepRun', 'one', { data: 1 }), op('StepRun', 'two', { data: 2 })] };

@@ -57,7 +57,7 @@ describe('Metrics endpoint', () => {
     });
   }
 
-  it('requires METRICS_TOKEN on METRICS_PORT too', async () => {
+  it('also requires METRICS_TOKEN on METRICS_PORT', async () => {
     service = await startService({ env: { METRICS_TOKEN: TOKEN, METRICS_PORT: '0' } });
     for (const process of [service.webs[0], service.workers[0]]) {
       const wrong = await request('GET', `${at(process)}/metrics`, { headers: { authorization: 'Bearer no' } });
@@ -86,7 +86,7 @@ describe('Metrics endpoint', () => {
     }
   });
 
-  it('answers a request with an unread body on METRICS_PORT at once, and closes its connection', async () => {
+  it('responds to a request with an unread body on METRICS_PORT at once, and closes its connection', async () => {
     service = await startService({ env: { METRICS_PORT: '0' } });
     for (const process of [service.webs[0], service.workers[0]]) {
       const socket = connect(Number(process?.metricsPort), '127.0.0.1');

@@ -29,7 +29,7 @@ describe('Metrics by function', () => {
 
   const named = ({ series }: Scrape, name: string) => series.filter((one) => one.name === name);
 
-  it('name 200 functions in each process, and count the others together', async () => {
+  it('name at most 200 functions in each process, and count the others together', async () => {
     const backlogs = Array.from({ length: 1_000 }, (_, n) => ({ env: 'production', functionId: `f-${n}`, waiting: 2 }));
     for (const { env, functionId } of backlogs) {
       metrics.recorder.startThrottled(env, functionId);
@@ -46,7 +46,7 @@ describe('Metrics by function', () => {
     expect(found.value(BACKLOG, { environment: 'production', function: 'f-0' })).to.equal(2);
   });
 
-  it('lose the series of a function that nothing is recorded of for an hour, and have room for others', async () => {
+  it('drop the series of a function without records for an hour, to make room for others', async () => {
     for (let n = 0; n < 200; n++) metrics.recorder.runSkipped('production', `f-${n}`, 'rate_limited');
     metrics.recorder.callInFlight('production', 'f-0', 1);
     nowMs += HOUR_MS + 1;
@@ -61,14 +61,14 @@ describe('Metrics by function', () => {
     expect((await read([])).value(THROTTLED, { environment: 'production', function: 'new' })).to.equal(1);
   });
 
-  it('show 0 once nothing waits, and no backlog while Redis is away', async () => {
+  it('show 0 once nothing waits, and no backlog while Redis is unavailable', async () => {
     const f = { environment: 'production', function: 'f' };
     expect((await read([{ env: 'production', functionId: 'f', waiting: 3 }])).value(BACKLOG, f)).to.equal(3);
     expect((await read([])).value(BACKLOG, f)).to.equal(0);
     expect((await read(undefined)).value(BACKLOG, f)).to.equal(undefined);
   });
 
-  it('do not name a function that is paused, or whose expression was stopped: any function can be', async () => {
+  it('do not name a function just because it is paused or its expression was stopped', async () => {
     metrics.recorder.runSkipped('production', 'f', 'paused');
     metrics.recorder.runSkipped('production', 'f', 'not_evaluated');
     expect((await read([])).text).not.to.include('"f"');

@@ -92,7 +92,7 @@ describe('A trace', () => {
     expect(client?.attributes).to.include({ ...run, 'url.full': host.url, 'http.response.status_code': 200 });
   });
 
-  it('is named by the runs that are part of it, with a link to it', async () => {
+  it('is named and linked by the runs that are part of it', async () => {
     await register('named', 'named/x', ['n']);
     const { traceId, headers } = startedTrace();
     await send('named/x', headers);
@@ -274,7 +274,7 @@ describe('A trace', () => {
     expect(ingesting?.attributes).to.include({ 'messaging.batch.message_count': 3 });
   });
 
-  it('that the sender does not record is not recorded, and leaves nothing in a job', async () => {
+  it('is not recorded if the sender does not record it, and leaves nothing in a job', async () => {
     const unrecorded = startedTrace('00');
     const mayEnd = Promise.withResolvers<object>();
     host.on('unrecorded', ({ number }) =>

@@ -29,7 +29,7 @@ describe('Checkpoints of a TypeScript function', () => {
       .filter(({ url }) => url.startsWith('/v1/checkpoint/'))
       .map(({ body }) => JSON.parse(body).steps.map(({ name }: { name: string }) => name));
 
-  it('store a buffer before it is full when its results are large', async () => {
+  it('store the buffer before it is full when its results are large', async () => {
     const service = await startFake({ body: {} });
     const large = async ({ step }: AnyContext) => {
       for (const id of ['a', 'b', 'c', 'd', 'e']) await step.run(id, () => 'x'.repeat(600_000));
@@ -42,7 +42,7 @@ describe('Checkpoints of a TypeScript function', () => {
     ]);
   });
 
-  it('store a result as it was returned, whatever the function does with it', async () => {
+  it('store a result as it was returned, even if the function changes it later', async () => {
     const service = await startFake({ body: {} });
     const changing = async ({ step }: AnyContext) => {
       const list = await step.run('a', () => [1]);
@@ -53,21 +53,21 @@ describe('Checkpoints of a TypeScript function', () => {
     expect([body[0].data, body[1].data]).to.deep.equal([[1], [1, 2]]);
   });
 
-  it('are not tried for a while at a service that has none', async () => {
+  it('pause for a while when the service does not support them', async () => {
     const service = await startFake({ status: 404, body: {} });
     const call = await host(two, service.url);
     for (const _ of [1, 2, 3]) expect((await call()).ops).to.deep.equal([{ op: 'StepRun', displayName: 'a' }]);
     expect(stored(service)).to.deep.equal([['a']]);
   });
 
-  it('are tried again in the next call after the service has failed', async () => {
+  it('are tried again in the next call after the service failed', async () => {
     const service = await startFake({ status: 503, body: {} }, { body: {} });
     const call = await host(two, service.url);
     expect((await call()).status).to.equal(206);
     expect((await call()).body).to.deep.equal([1, 2]);
   });
 
-  it('send what was logged up to them, so that each step has the limit of a call', async () => {
+  it('send the lines logged so far, so that each step has the limit of a call', async () => {
     const service = await startFake({ body: {} });
     const logging = async ({ step, logger }: AnyContext) => {
       for (const id of ['a', 'b']) {
@@ -98,7 +98,7 @@ for (const mode of ['dev mode', 'production'] as const) {
     });
     after(async () => service?.stop());
 
-    it('runs all steps of a TypeScript function in one call, unless that says otherwise', async () => {
+    it('runs all steps of a TypeScript function in one call, unless the function opts out', async () => {
       const { EVENT_KEYS: eventKey = '', SIGNING_KEY: signingKey = '' } = service.env;
       const keys = service.dev ? {} : { eventKey, signingKey };
       const client = new Tidegate({ id: 'shop', isDev: service.dev, baseUrl: service.url, ...keys });

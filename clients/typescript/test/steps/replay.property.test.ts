@@ -174,7 +174,7 @@ describe('A replayed function', () => {
     );
   });
 
-  it('gives up a requested step that does not appear while the code waits for others', async () => {
+  it('gives up on a requested step that does not appear while the code waits for others', async () => {
     const body: Body = (find) => toolsOf(find).run('other', () => {});
     const call = { memos: {}, order: [], requestedStep: 'f'.repeat(40), disableImmediateExecution: true };
     const progress = await replay(call, body, 1);

@@ -80,7 +80,7 @@ describe('Steps of a TypeScript function', () => {
     expect((await call({ steps })).body).to.deep.equal([0, 1, 2, 3]);
   });
 
-  it('that are new together are planned, and each runs in its own call', async () => {
+  it('that appear together are planned, and each runs in its own call', async () => {
     const ran: string[] = [];
     const call = await host(({ step }) =>
       Promise.all(['a', 'b', 'c'].map((id) => step.run(id, () => ran.push(id) && id))),
