@@ -1,4 +1,4 @@
-/** What routes are made of, by name. */
+/** The parts that routes use, by name. */
 import type { Archive } from '../archive/archive.ts';
 import type { Config } from '../config.ts';
 import type { HttpAgent } from '../functions/http-agent.ts';
@@ -36,7 +36,7 @@ import type { Accounts } from './auth/accounts.ts';
 import type { RequestLogWriter } from './receive/request-log-writer.ts';
 import type { Route } from './rest/route.ts';
 
-/** What the process builds for routes. */
+/** The parts that the process builds for routes. */
 export interface ApiServices {
   config: Config;
   store: Store;
@@ -89,7 +89,7 @@ const SETTINGS = [
   'traceUrlTemplate',
 ] as const satisfies (keyof Config)[];
 
-/** Services, some settings, and all that is stored: of what has hot and archived parts, both. */
+/** Services, some settings, and all stored data, both hot and archived. */
 export type ApiParts = ApiServices &
   Pick<Config, (typeof SETTINGS)[number]> &
   Omit<Store, keyof ApiServices | keyof History> &
@@ -101,6 +101,6 @@ export type Feature = readonly ((parts: ApiParts) => Route[])[];
 export function apiParts<Services extends ApiServices>(services: Services): Services & ApiParts {
   const { config, store, history } = services;
   const settings = Object.fromEntries(SETTINGS.map((name) => [name, config[name]]));
-  // Services are built when they are first asked for, and so are not copied here.
+  // Not copied, because services are built when they are first used.
   return Object.create(services, Object.getOwnPropertyDescriptors({ ...store, ...history, ...settings }));
 }

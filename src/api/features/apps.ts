@@ -1,4 +1,4 @@
-/** Routes of apps, and how they are reached. */
+/** Routes of apps, their connections and origins. */
 import type { Feature } from '../parts.ts';
 import { allowedOriginRoutes } from '../routes/allowed-origins.ts';
 import { appCheckRoutes } from '../routes/app-check.ts';

@@ -1,4 +1,4 @@
-/** Routes of events: sending them, finding them, and what each of them started. */
+/** Routes of events: sending and finding them, and what they started. */
 import type { Feature } from '../parts.ts';
 import { eventCountRoutes } from '../routes/event-counts.ts';
 import { eventDecisionRoutes } from '../routes/event-decisions.ts';

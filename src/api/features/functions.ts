@@ -1,4 +1,4 @@
-/** Routes of functions, their errors and metrics, and what starts or wakes them by hand. */
+/** Routes of functions, their errors and metrics, and of starting or waking them by hand. */
 import type { Feature } from '../parts.ts';
 import { errorRoutes } from '../routes/errors.ts';
 import { functionMetricsRoutes } from '../routes/function-metrics.ts';

@@ -1,4 +1,4 @@
-/** Routes of the state of the installation. */
+/** Routes about the state of the installation. */
 import type { Feature } from '../parts.ts';
 import { healthCheckRoutes } from '../routes/health-checks.ts';
 import { overviewRoutes } from '../routes/overview.ts';

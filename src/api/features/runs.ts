@@ -1,4 +1,4 @@
-/** Routes of runs, alone and many at once. */
+/** Routes of runs, single and in bulk. */
 import type { Feature } from '../parts.ts';
 import { bulkActionRoutes } from '../routes/bulk-actions.ts';
 import { cancellationRoutes } from '../routes/cancellations.ts';

@@ -1,4 +1,4 @@
-/** Routes of webhooks, their requests, and what was held. */
+/** Routes of webhooks, their requests, and held events. */
 import type { Feature } from '../parts.ts';
 import { heldEventRoutes } from '../routes/held-events.ts';
 import { providerRoutes } from '../routes/providers.ts';

@@ -1,4 +1,4 @@
-/** Pages of events: from the indexes where they serve the filters, by search where they do not. */
+/** Pages of events: from the indexes if these support the filters, otherwise by search. */
 import type { ListedEvents } from '../../history/event-lists.ts';
 import type { History } from '../../history/history.ts';
 import { withinPrefix } from '../../history/search-range.ts';

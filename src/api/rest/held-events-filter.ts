@@ -6,7 +6,7 @@ import { timeSchema } from '../views/time.ts';
 
 /** Maximum number of events that one request reads, matching or not. */
 const MAX_SCANNED = 5_000;
-/** Most characters of the events in a response. */
+/** Maximum characters of the events in a response. */
 const MAX_FOUND_CHARS = 4 * 1_048_576;
 
 export const heldEventFilter = {

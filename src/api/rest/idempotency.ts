@@ -1,5 +1,5 @@
 /** `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header): a POST that is repeated with the same key gets the first one's response, for 24 hours,
- *  and is not carried out again. What was refused or failed is not kept: it may be sent again with the same key. */
+ *  and is not executed again. Responses to rejected and failed requests are not kept: these may be repeated with the same key. */
 import type { Next } from 'koa';
 import { type ErrorCode, ServiceError } from '../../errors.ts';
 import { digestOf } from '../../model/auth/secret.ts';

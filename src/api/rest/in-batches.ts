@@ -2,19 +2,19 @@
 
 /** Per batch. */
 export const BATCH_MAX = 500;
-/** Per request, about. */
+/** Approximate maximum per request. */
 const ACTED_ON_MAX = 10_000;
-/** After this long no further batch begins: proxies end requests that take much longer. */
+/** No batch begins after this time, because proxies end requests that take much longer. */
 const LAST_BATCH_MS = 10_000;
 
 export interface Batch<Item, Cursor> {
   page: readonly Item[];
-  /** Where the next batch begins; absent: this is the last one. */
+  /** Position of the next batch; absent in the last one. */
   next?: Cursor | undefined;
 }
 
-/** @param act throws: in the first batch the request fails; later it ends before that batch, and says where the next request goes on
- *  @returns where that is; undefined: all is done */
+/** @param act if it throws in the first batch, the request fails; in a later one, the request ends before that batch
+ *  @returns the position from which another request continues; undefined if everything is done */
 export async function inBatches<Item, Cursor>(
   from: Cursor | undefined,
   find: (cursor: Cursor | undefined) => Promise<Batch<Item, Cursor>>,

@@ -1,4 +1,4 @@
-/** Query parameters of lists. Every list takes `limit` and `cursor`, and its response has the cursor of the next page in `metadata.cursor`. */
+/** Query parameters of lists. Every list takes `limit` and `cursor`, and returns the cursor of the next page in `metadata.cursor`. */
 import { z } from 'zod';
 import { ID_PATTERN } from '../../model/ids.ts';
 import { closestName } from '../../model/values/closest-name.ts';
@@ -13,10 +13,10 @@ const CURSOR_INVALID = 'expected the metadata.cursor of the previous page';
 /** A position in a list ordered by time and then by ID. */
 export const timePosition = z.object({ at: z.int().min(0), id: z.string().regex(ID_PATTERN) });
 
-/** A position in a list of events. To users of the official SDKs, the cursor is the internal ID of the last event of the previous page. */
+/** A position in a list of events. For users of the official SDKs, the cursor is the internal ID of the last event of the previous page. */
 export const eventPosition = z.union([timePosition, z.object({ id: timePosition.shape.id })]);
 
-/** A position in a list with an order of its own: the number of entries before it. */
+/** A position in a list with its own order: the number of entries before it. */
 export const countPosition = z.int().min(0);
 
 /** A position in a list ordered by name. */
@@ -36,7 +36,7 @@ export function pageQuery<Position>(position: z.ZodType<Position>) {
   };
 }
 
-/** For a list read as a whole: a page fills a response (list-response.ts), unless the request limits it. */
+/** For a list that is read as a whole: a page has as much as fits into a response (list-response.ts), unless the request limits it. */
 export function longPageQuery<Position>(position: z.ZodType<Position>) {
   return {
     limit: z.coerce
@@ -50,7 +50,7 @@ export function longPageQuery<Position>(position: z.ZodType<Position>) {
   };
 }
 
-/** For a list with a limit of its own. */
+/** For a list with its own limit. */
 export function cursorQuery<Position>(position: z.ZodType<Position>) {
   return {
     cursor: z
@@ -84,7 +84,7 @@ export function fieldsQuery<const Name extends string>(known: readonly Name[]) {
     });
 }
 
-/** Some of the known values, separated by commas or repeated, in upper or lower case; undefined: the parameter is absent. */
+/** Some of the known values, separated by commas or repeated, in upper or lower case; undefined if the parameter is absent. */
 export function listQuery<const Value extends string>(known: readonly Value[]) {
   const byName = new Map(known.map((value) => [value.toLowerCase(), value]));
   const knownValue = (text: string) => byName.get(text.trim().toLowerCase());
@@ -103,13 +103,13 @@ export function listQuery<const Value extends string>(known: readonly Value[]) {
     .optional();
 }
 
-/** `metadata` of a page that ends at this position; undefined: it is the last page. */
+/** `metadata` of a page that ends at this position; undefined for the last page. */
 export function nextPage(last: unknown): { cursor?: string } {
   return last === undefined ? {} : { cursor: Buffer.from(JSON.stringify(last)).toString('base64url') };
 }
 
-/** A page of a list in memory, sorted by name, or by what `nameOf` makes of each.
- *  @param limit absent: everything after the cursor */
+/** A page of a list in memory, sorted by name or by the result of `nameOf`.
+ *  @param limit default: everything after the cursor */
 export function pageOf<T>(
   sorted: readonly T[],
   nameOf: (item: T) => string,
@@ -120,7 +120,7 @@ export function pageOf<T>(
   return { page, next: rest.length > limit ? nameOf(page.at(-1) as T) : undefined };
 }
 
-/** A page of a list in memory, newest first: sorted by ID, the last one first. */
+/** A page of a list in memory, newest first: sorted by ID in descending order. */
 export function pageOfNewest<T>(
   sorted: readonly T[],
   idOf: (item: T) => string,
@@ -131,7 +131,7 @@ export function pageOfNewest<T>(
   return { page, next: rest.length > limit ? idOf(page.at(-1) as T) : undefined };
 }
 
-/** A page of a list in memory whose order is its own: a cursor is the number of entries before the page. */
+/** A page of a list in memory with its own order: a cursor is the number of entries before the page. */
 export function pageFrom<T>(
   all: readonly T[],
   { limit = all.length, cursor = 0 }: { limit?: number | undefined; cursor?: number | undefined },

@@ -64,7 +64,7 @@ function stopMetadata(stoppedEarly: StoppedEarly | undefined, last: unknown) {
   return { ...earlyStop({ stoppedEarly }), ...(isKnown && { stopped_at: new Date(at).toISOString() }) };
 }
 
-/** How many items of these sizes fit into a response; at least one. */
+/** Number of items of these sizes that fit into a response; at least one. */
 export function countThatFits(sizes: readonly number[]): number {
   let bytes = 0;
   for (const [at, size] of sizes.entries()) {
@@ -86,7 +86,7 @@ function serialize(item: object, omittable: readonly string[]): string {
   return JSON.stringify(reduced);
 }
 
-/** undefined: it is nested too deeply. */
+/** undefined if it is nested too deeply. */
 function stringified(item: object): string | undefined {
   try {
     return JSON.stringify(item);

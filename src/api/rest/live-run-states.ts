@@ -1,5 +1,5 @@
-/** Adds the states of runs to live updates. A worker knows what has happened to a run, and not always where the run is now: other steps and the limits
- *  of its function decide that too. So it is read where somebody watches, in a few pipelines for each message, and costs calls nothing. */
+/** Adds the states of runs to live updates. A worker knows what happened to a run, but not always its present state, which also depends on
+ *  other steps and on the limits of its function. The state is therefore read only for watching clients, in a few pipelines per message. */
 import type { RunStates } from '../../jobs/runs/run-states.ts';
 import { shortErrorText } from '../../model/runs/error-text.ts';
 import { hasEnded, type Run } from '../../model/runs/run.ts';
@@ -19,7 +19,7 @@ export class LiveRunStates {
     this.#deps = deps;
   }
 
-  /** @returns the updates; without states when Redis does not answer: they are hints */
+  /** @returns the updates; without states if Redis does not respond, because updates are only hints */
   async addTo(env: string, updates: readonly LiveUpdate[]): Promise<readonly LiveUpdate[]> {
     try {
       return await Promise.all(
@@ -46,7 +46,7 @@ export class LiveRunStates {
   }
 }
 
-/** Updates of two processes may come in the wrong order. */
+/** Updates of two processes may arrive in the wrong order. */
 function factsOf({ status, queuedAt, startedAt, endedAt, error }: Run, state: RunState | undefined): Partial<LiveRun> {
   return {
     status,

@@ -7,11 +7,11 @@ import { presentLiveUpdate } from '../views/live.ts';
 import type { LiveRunStates } from './live-run-states.ts';
 
 const PING_MS = 15_000;
-/** Between two messages while there are many updates. */
+/** Minimum time between two messages while there are many updates. */
 const BUSY_INTERVAL_MS = 1_000;
-/** How often the access of each client is checked again. */
+/** Interval at which the access of each client is checked again. */
 const RECHECK_MS = 5_000;
-/** How long a browser waits before it reconnects. */
+/** Time for which a browser waits before it reconnects. */
 const RETRY_MS = 2_000;
 /** A client that reads more slowly than this is disconnected; it reconnects and starts over. */
 const MAX_BUFFERED_BYTES = 1_048_576;
@@ -30,7 +30,7 @@ export interface StreamClient {
   principal: string;
   /** Whether the client also gets updates of the whole installation. */
   seesInstallation: boolean;
-  /** Whether it gets the stream compressed. */
+  /** Whether its stream is compressed. */
   gzip: boolean;
   /** Whether the client may still follow the stream. Rejects if that cannot be checked. */
   isAllowed(): Promise<boolean>;
@@ -112,7 +112,7 @@ export class LiveStreams {
   }
 }
 
-/** The clients that follow one environment, or the installation. */
+/** The clients of one environment, or of the installation. */
 class Channel {
   readonly #streams = new Set<PartStream>();
   readonly #buffer = new LiveUpdateBuffer((updates) => void this.#send(updates), BUSY_INTERVAL_MS);

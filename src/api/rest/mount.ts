@@ -48,7 +48,7 @@ export function mount(router: Router, routes: readonly Route[], deps: MountDeps)
   }
 }
 
-/** Runs before anything of the request is read. */
+/** Runs before the request is read. */
 function checkAccess(route: Route, { environments }: MountDeps): Middleware {
   return async (ctx, next) => {
     allow(ctx, route);
@@ -60,7 +60,7 @@ function checkAccess(route: Route, { environments }: MountDeps): Middleware {
   };
 }
 
-/** Runs after the body has arrived, because the session may have ended, or the key been revoked, meanwhile. */
+/** Runs after the body has arrived, because the session may have ended or the key may have been revoked meanwhile. */
 function checkAccessAgain(route: Route, { principals }: MountDeps): Middleware {
   return async (ctx, next) => {
     if (ctx.state.isBodyAwaited) {
@@ -71,7 +71,7 @@ function checkAccessAgain(route: Route, { principals }: MountDeps): Middleware {
   };
 }
 
-/** Also reads the body of a route that takes none: a field in it is an error. */
+/** Also reads the body of a route without one, because a field in it is an error. */
 function bodyReader({ method, body, eventLimit, bodyLimitBytes = BODY_LIMIT_BYTES }: Route): Middleware {
   if (method === 'get') return (_, next) => next();
   const read = eventLimit ? readEvent(eventLimit) : readJson(bodyLimitBytes);
@@ -87,7 +87,7 @@ function isEmpty({ headers }: IncomingMessage): boolean {
   return Number(headers['content-length'] ?? 0) === 0 && headers['transfer-encoding'] === undefined;
 }
 
-/** The first body loads koa-body: with its parser of forms, which the API never needs, it is a tenth of the CPU time of a start. */
+/** Loads koa-body with the first body: its form parser, which the API never needs, takes a tenth of the CPU time of a start. */
 function readJson(limitBytes: number): Middleware {
   let reader: Promise<Middleware> | undefined;
   return async (ctx, next) => {
@@ -99,7 +99,7 @@ function readJson(limitBytes: number): Middleware {
 async function jsonReader(limitBytes: number): Promise<Middleware> {
   const { koaBody } = await import('koa-body');
   return koaBody({
-    // koa-body skips DELETE by default; a body with a field is an error there too.
+    // koa-body skips DELETE by default, where a field in a body is an error too.
     parsedMethods: ['POST', 'PUT', 'PATCH', 'DELETE'] as HttpMethodEnum[],
     jsonLimit: limitBytes,
     jsonStrict: false,

@@ -38,20 +38,20 @@ export interface Route {
   scope: 'environment' | 'installation';
   /** Apps may use it too, with their signing key. */
   forApps?: true;
-  /** A verb and what it acts on, in camel case: generated clients have a method of this name, so it never changes. */
+  /** A verb and its object in camel case. It never changes, because generated clients have a method of this name. */
   operationId: string;
   summary: string;
   description?: string;
   params?: z.ZodObject;
   query?: z.ZodObject;
   body?: Schema;
-  /** Limit of a body that holds an event. Such a body is parsed without losing digits of its numbers. */
+  /** Limit of a body that contains an event. Such a body is parsed without losing digits of its numbers. */
   eventLimit?: (env: string) => EventLimit;
   /** Maximum size of the body, if not the default. */
   bodyLimitBytes?: number;
-  /** false: the route changes nothing although its method is not GET, so the audit log leaves it out. */
+  /** false: the route changes nothing although its method is not GET, so it has no audit entry. */
   audited?: false;
-  /** Status of the response; default 200, or 204 where there is no `data`. */
+  /** Status of the response; default 200, or 204 without `data`. */
   status?: number;
   /** Status of a request that changes nothing, if different. */
   dryRunStatus?: number;
@@ -63,19 +63,19 @@ export interface Route {
   handle(input: Input<never, never, never>): Promise<Reply>;
 }
 
-/** What a handler returns; `metadata` is merged with `fetched_at`. */
+/** Result of a handler; `metadata` is merged with `fetched_at`. */
 export interface Reply {
   data?: unknown;
-  /** Fields of the response beside `data` and `metadata`. */
+  /** Fields of the response in addition to `data` and `metadata`. */
   beside?: Record<string, unknown>;
-  /** Instead of the route's. */
+  /** Replaces the status of the route. */
   status?: number;
-  /** false: the request changed nothing, so the audit log leaves it out. */
+  /** false: the request changed nothing, so it has no audit entry. */
   audited?: false;
   metadata?: Record<string, unknown>;
 }
 
-/** Types the handler of a route by the schemas of the route. */
+/** Derives the types of a handler from the schemas of its route. */
 export function route<
   Params extends z.ZodObject | undefined = undefined,
   Query extends z.ZodObject | undefined = undefined,

@@ -8,13 +8,13 @@ export interface EventBrief {
   event_gist: string;
 }
 
-/** Events that are read at once; each may have half a megabyte. */
+/** Number of events read at once; each may have half a megabyte. */
 const PORTION = 10;
-/** Characters of events that are read for a page. */
+/** Maximum characters of events that are read for a page. */
 const MAX_CHARACTERS = 4_194_304;
 
-/** @returns by event ID; without events that are not stored any more, and without those after 4 million characters of payloads or while the archive, which
- *  has them, is away: a list of runs is shown all the same */
+/** @returns by event ID, without events that are no longer stored. Also without the events beyond 4 million characters of payloads, and without
+ *  archived ones while the archive is unavailable: the runs are listed anyway */
 export async function eventsOfRuns(
   events: Pick<History['events'], 'envelopes'>,
   env: string,

@@ -1,4 +1,4 @@
-/** Lists of runs: without outputs and with the beginning of errors, or with as many as fit into a response. */
+/** Lists of runs: without outputs and with truncated errors, or with as many outputs and whole errors as fit into a response. */
 
 import { z } from 'zod';
 import type { History } from '../../history/history.ts';
@@ -38,15 +38,15 @@ export const listedRunSchema = runSchema
   })
   .meta({ id: 'ListedRun' });
 
-/** Fields of runs that may be large: lists include them on request. */
+/** Fields of runs that may be large; lists include them on request. */
 export const LARGE_FIELDS = ['output', 'error'] as const;
-/** Characters of the message of an error. */
+/** Maximum characters of an error message. */
 const MESSAGE_SHOWN = 1_000;
 
 export interface RunListOptions {
-  /** Position after the last run; undefined: this is the last page. */
+  /** Position after the last run; undefined on the last page. */
   next?: Position | undefined;
-  /** The list is incomplete. */
+  /** Why the list is incomplete. */
   stoppedEarly?: StoppedEarly | undefined;
   /** The requested large fields. */
   fields: readonly (typeof LARGE_FIELDS)[number][];
@@ -116,7 +116,7 @@ function withOutput({ json, isTooLarge, ...run }: Row, dialect: Dialect): object
   return json === null ? shown : { ...shown, output };
 }
 
-/** undefined: it is nested too deeply. */
+/** undefined if it is nested too deeply. */
 function parsed(json: string | null): unknown {
   try {
     return json === null ? null : parseStored(json);

@@ -1,4 +1,4 @@
-/** Pages of runs: from the indexes where they serve the filters, by search where they do not. */
+/** Pages of runs: from the indexes if these support the filters, otherwise by search. */
 import type { History } from '../../history/history.ts';
 import type { SearchPage } from '../../history/search-merge.ts';
 import { withinPrefix } from '../../history/search-range.ts';
@@ -11,7 +11,7 @@ import { searchOf } from './search-query.ts';
 
 export interface RunFilters {
   env: string;
-  /** undefined: of all functions. */
+  /** undefined: all functions. */
   functionIds: readonly string[] | undefined;
   function_id?: string | undefined;
   statuses?: readonly RunStatus[] | undefined;

@@ -1,4 +1,4 @@
-/** Which runs a request selects: the filters of `GET /v1/runs`, or the runs by ID. */
+/** The runs that a request selects, by the filters of `GET /v1/runs` or by ID. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import { ID_PATTERN } from '../../model/ids.ts';

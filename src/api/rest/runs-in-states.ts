@@ -1,4 +1,4 @@
-/** Pages of runs that are in some states. No index has the states of active runs: they are looked at, a bounded number for each page. */
+/** Pages of runs in given states. No index has the states of active runs, so a bounded number of them is examined for each page. */
 import type { SearchPage } from '../../history/search-merge.ts';
 import type { RunStates } from '../../jobs/runs/run-states.ts';
 import { RUN_STATUSES, type Run, type RunStatus } from '../../model/runs/run.ts';
@@ -18,7 +18,7 @@ type ReadPage = (
 
 interface StateFilter {
   states: readonly RunStateKind[];
-  /** Only these; undefined: any. */
+  /** undefined: any. */
   statuses: readonly RunStatus[] | undefined;
   cursor: Position | undefined;
   limit: number;
@@ -32,7 +32,7 @@ export async function runsInStates(
   const possible = RUN_STATUSES.filter((status) => states.some((state) => mayHave(state, status)));
   const wanted = statuses ? possible.filter((status) => statuses.includes(status)) : possible;
   if (wanted.length === 0) return { found: [], next: undefined };
-  // The status alone decides.
+  // The status alone determines the state.
   if (ACTIVE_STATES.every((state) => states.includes(state)) || !wanted.some(isActive))
     return read(wanted, cursor, limit);
   const found: Run[] = [];

@@ -44,14 +44,14 @@ export interface Hit {
 
 export interface Hits {
   kind: (typeof HIT_KINDS)[number];
-  /** The list that shows all of them: its path, with parameters. */
+  /** Path, with parameters, of the list that shows all of them. */
   list: string;
   hits: Hit[];
 }
 
 const HITS = 5;
 const NAMES_MAX = 1_000;
-/** Per search. */
+/** Maximum time per search. */
 const SEARCH_MS = 1_000;
 /** Shorter prefixes match nearly all IDs. */
 const PREFIX_MIN = 4;
@@ -68,7 +68,7 @@ export async function hitsOf(
   const add = (kind: Hits['kind'], list: string, hits: readonly Hit[]) => {
     if (hits.length > 0) found.push({ kind, list, hits: hits.slice(0, HITS) });
   };
-  /** @returns undefined: the archive is away */
+  /** @returns undefined if the archive is unavailable */
   const tried = async <T>(read: () => Promise<T>): Promise<T | undefined> => {
     try {
       return await read();
@@ -149,7 +149,7 @@ export async function hitsOf(
   return { hits: found, stoppedEarly };
 }
 
-/** `order/*`: those that begin so; other texts: those that contain it, in upper or lower case. */
+/** For `order/*`, functions with this prefix; for other texts, functions that contain it in upper or lower case. */
 function matcherOfNames(text: string): (name: string) => boolean {
   const sought = (isWildcard(text) ? text.slice(0, -1) : text).toLowerCase();
   return isWildcard(text)

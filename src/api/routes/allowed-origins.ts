@@ -1,4 +1,4 @@
-/** `/v1/allowed-origins`: where apps and endpoints may be (docs/security.md#addresses-of-apps). */
+/** `/v1/allowed-origins`: the origins where apps and endpoints may be (docs/security.md#addresses-of-apps). */
 import { z } from 'zod';
 import { quotaExceeded } from '../../model/apps/quotas.ts';
 import { ORIGINS_MAX, originPatternsSchema } from '../../origin-patterns.ts';

@@ -1,4 +1,4 @@
-/** `/v1/apps`: the registered apps; asks an app to register. */
+/** `/v1/apps`: lists and deletes registered apps, and asks an app to register. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import type { AppFunction } from '../../model/apps/app.ts';
@@ -208,7 +208,7 @@ export function appRoutes(deps: ApiParts): Route[] {
       errors: ['not_found'],
       async handle({ env, params: { name } }) {
         const { previous } = await functions.replaceForApp(env, name, [], quotas.functions);
-        // Endpoints of a host have no app of their own.
+        // Endpoints of a host do not have an app.
         if (previous.every(({ archived }) => archived)) await existing(env, name);
         const gone = previous.flatMap((fn) => schedulesOf(env, fn));
         if (gone.length > 0) await schedules.follow(env, gone);

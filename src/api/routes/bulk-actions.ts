@@ -1,4 +1,4 @@
-/** `/v1/runs/bulk`: cancels, re-runs or retries the runs that a filter selects, or that are named. */
+/** `/v1/runs/bulk`: cancels, re-runs or retries runs that are selected by a filter or by ID. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import { isOpen } from '../../model/bulk/bulk-operation.ts';
@@ -136,7 +136,7 @@ export function bulkActionRoutes({ bulkActions, selectedRuns, environments }: Ap
   ];
 }
 
-/** While it is starting runs, they are not all known.
+/** While the action is starting runs, not all of them are known.
  *  @throws ServiceError input_invalid */
 function rejectActive(bulk: BulkAction): void {
   if (isOpen(bulk)) throw invalid('filter.started_by', `the bulk action is ${bulk.status}; cancel it first`);

@@ -1,4 +1,4 @@
-/** The routes that bulk operations of every kind have in the same form: list, get, pause, resume and cancel. */
+/** The routes that all kinds of bulk operations share: list, get, pause, resume and cancel. */
 import type { z } from 'zod';
 import type { ServiceError } from '../../errors.ts';
 import {
@@ -18,12 +18,12 @@ interface Operation extends BulkOperationRef {
 /** What differs between the kinds. */
 export interface OperationKind<One extends Operation, Params extends z.ZodObject> {
   common: Pick<Route, 'tag' | 'scope'>;
-  /** Of one operation: `/v1/replays/:id`. */
+  /** Path of one operation, such as `/v1/replays/:id`. */
   path: string;
   params: Params;
-  /** The end of operation IDs: `Replay`. */
+  /** Last word of operation IDs, such as `Replay`. */
   name: string;
-  /** For summaries: `replay`, or `replay of a webhook`. */
+  /** Noun for summaries: `replay`, or `replay of a webhook`. */
   noun: string;
   plural: string;
   data: z.ZodObject;
@@ -31,7 +31,7 @@ export interface OperationKind<One extends Operation, Params extends z.ZodObject
   store: Pick<BulkOperations<never, never>, 'change'>;
   /** @throws ServiceError not_found */
   read(env: string, params: z.output<Params>): Promise<One>;
-  /** The error of a change that is not possible any more. Absent: the operation stays as it is. */
+  /** The error of a change that is no longer possible. Absent: the operation stays unchanged. */
   refusal?(operation: One): ServiceError;
 }
 
@@ -40,7 +40,7 @@ interface List<One, Params extends z.ZodObject | undefined, Query extends z.ZodO
   params?: Params;
   query: Query;
   description: string;
-  /** Absent: as for one operation. */
+  /** Absent: the same as for one operation. */
   data?: z.ZodType;
   errors?: Route['errors'];
   present?(operation: One): object;
@@ -54,7 +54,7 @@ export function operationRoutes<One extends Operation, Params extends z.ZodObjec
   const { common, path, params, name, noun, data } = kind;
   const present = (operation: One) => kind.present(operation) as object;
 
-  /** Nothing changes, and the audit log has no entry, if the status is reached already. */
+  /** If the operation already has the status, nothing changes, and the audit log gets no entry. */
   async function change(
     env: string,
     given: z.output<Params>,

@@ -34,7 +34,7 @@ export const cancellationSchema = z
 export function cancellationRoutes({ cancellations, functionTables }: ApiParts): Route[] {
   const common = { tag: 'Runs', scope: 'environment', forApps: true } as const;
 
-  /** By its ID as in the app's code, or with the app's name as prefix. */
+  /** Accepts the ID as in the app's code, or with the app's name as prefix. */
   async function functionOf(env: string, app: string, id: string) {
     const table = await functionTables.of(env);
     const fn = [table.find(id), table.find(`${app}-${id}`)].find((one) => one?.app === app);

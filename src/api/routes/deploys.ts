@@ -1,4 +1,4 @@
-/** `/v1/deploys`: when apps changed, and what. */
+/** `/v1/deploys`: lists when apps changed, and what changed. */
 import { z } from 'zod';
 import type { ApiParts } from '../parts.ts';
 import { namePosition, pageOfNewest, pageQuery } from '../rest/list-query.ts';

@@ -1,4 +1,4 @@
-/** `/v1/errors`: why runs fail, by groups of the same error. */
+/** `/v1/errors`: why runs fail, in groups of the same error. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import type { Deploy } from '../../model/apps/deploy.ts';
@@ -60,7 +60,7 @@ export function errorRoutes({ errorGroups, functionTables, deploys }: ApiParts):
     return shown;
   }
 
-  /** Groups change while they are read: one may be gone, or have another state now. */
+  /** Groups change while they are read: one may be deleted or have another state by now. */
   async function page(
     env: string,
     positions: readonly Position[],
@@ -167,7 +167,7 @@ function deployBefore(deploys: readonly Deploy[], timeMs: number): Deploy | unde
   return deploys.find(({ at, first }) => at <= timeMs && !first);
 }
 
-/** Clamps the time range to the hours that are counted.
+/** Clamps the time range to the hours with counts.
  *  @throws ServiceError input_invalid when it ends before it begins */
 function timesOf(
   { from, to = Number.POSITIVE_INFINITY }: { from?: number | undefined; to?: number | undefined },

@@ -8,7 +8,7 @@ import { earlyStop, listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
 import { time, timeSchema } from '../views/time.ts';
 
-/** Names beyond are not listed: each page counts those before it again. */
+/** Further names are not listed, because each page counts the previous ones again. */
 const NAMES_MAX = 10_000;
 const namesBefore = z.int().min(1).max(NAMES_MAX);
 

@@ -146,7 +146,7 @@ function presentCounts(points: StepSeries['points'], measured: Measured) {
 
 interface Measured {
   recent: readonly RecentDuration[];
-  /** Length of a time step. */
+  /** Duration of a time step. */
   stepMs: number;
 }
 

@@ -25,7 +25,7 @@ const params = z.object({
   id: z.string().meta({ description: "The function's ID with the app's name as prefix, as in `function_id` of runs" }),
 });
 
-/** Once a pause that holds queued runs is stored, none starts any more. Calls of runs that have just started are on their way to their app. */
+/** Once a pause that holds queued runs is stored, no run starts. Calls of runs that have just started may still reach their app. */
 const MARGIN_MS = 100;
 
 const pauseSchema = z
@@ -46,7 +46,7 @@ export function functionRoutes(deps: ApiParts): Route[] {
   const { expressionProblems, missedTicks } = deps;
   const tag = 'Functions';
 
-  /** A held function is a limit of 0, so what waits waits by another limit now. Noted before the change too, in case this process dies. */
+  /** A held function has a limit of 0, so waiting calls now wait for another limit. Recorded before the change, too, in case this process dies. */
   async function changing(env: string, functionId: string, change: () => Promise<void>): Promise<void> {
     await admission.noteChange(env, [functionId]);
     await change();

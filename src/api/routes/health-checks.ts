@@ -1,4 +1,4 @@
-/** `/v1/health/checks`: what is wrong with the installation, and how to mend it. */
+/** `/v1/health/checks`: problems of the installation, and how to fix them. */
 import { z } from 'zod';
 import { CHECK_STATUSES } from '../operations/health-checks/check.ts';
 import { HealthChecks } from '../operations/health-checks/health-checks.ts';

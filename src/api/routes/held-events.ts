@@ -21,7 +21,7 @@ import { omittedField } from '../views/incomplete.ts';
 import { time } from '../views/time.ts';
 
 const IDS_MAX = 1_000;
-/** Read at once: each event may be as large as a request. */
+/** Number of events read at once: each may be as large as a request. */
 const IDS_AT_ONCE = 100;
 const BULK_BOUNDS = 'at most about 10,000 per request, for at most about 10 s';
 
@@ -85,7 +85,7 @@ export function heldEventRoutes({ heldEvents, environments, acceptor, backpressu
     rejectArchived(environment);
   }
 
-  /** Accepts the event as if the environment received it now; its `ts` stays the time of its receipt. It leaves the holding page last, so
+  /** Accepts the event as if the environment received it now, with its original `ts`. The event leaves the holding page last, so
    *  that a crash loses nothing. */
   async function assign({ internalId, webhookId, event, requestId }: HeldEvent, env: string) {
     const assignedTo = await heldEvents.assign(internalId, env);

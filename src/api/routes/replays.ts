@@ -1,4 +1,4 @@
-/** `/v1/replays`: functions run again on past events. */
+/** `/v1/replays`: runs functions again on past events. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import { dryRun } from '../../jobs/replays/dry-run.ts';
@@ -32,10 +32,10 @@ import {
 import { operationRoutes } from './bulk-operation.ts';
 
 const FUNCTIONS_MAX = 100;
-/** Dry runs of a process: each occupies it for seconds. */
+/** Maximum number of concurrent dry runs per process: each occupies it for seconds. */
 const DRY_RUNS_AT_ONCE = 4;
 const RETRY_AFTER_SECONDS = 5;
-/** With a filter, a page of results is short where few meet it. */
+/** A filtered page of results is short if few of them match. */
 const RESULTS_READ_AT_ONCE = 1_000;
 const RESULT_READS = 20;
 

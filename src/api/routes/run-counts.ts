@@ -1,4 +1,4 @@
-/** `/v1/runs/count`: how many runs a list has. */
+/** `/v1/runs/count`: counts the runs of a list. */
 import { z } from 'zod';
 import { RUN_STATUSES } from '../../model/runs/run-status.ts';
 import type { ApiParts } from '../parts.ts';

@@ -1,4 +1,4 @@
-/** `/v1/runs/:id/metadata`: what a function, or somebody later, says of a run or of its steps: scores among others. */
+/** `/v1/runs/:id/metadata`: metadata of a run and its steps, such as scores, set by its function or later by users. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import { METADATA_MAX_BYTES, METADATA_MAX_VALUES, metadataRequestSchema, targetOf } from '../../model/runs/metadata.ts';

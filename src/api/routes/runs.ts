@@ -250,7 +250,7 @@ export function runRoutes({
       async handle({ env, dialect, principal, params: { id } }) {
         const by = { kind: principal.kind, id: principal.id, name: principal.name };
         const cancelled = await transitions.cancel(env, id, { cause: 'request', by });
-        // Redis may not have it any more.
+        // Redis may no longer have it.
         const run = cancelled ?? (await runs.read(env, id));
         if (!run) throw notFound(id);
         if (run.status !== 'Cancelled') throw new ServiceError('run_ended', { detail: `its status is ${run.status}` });

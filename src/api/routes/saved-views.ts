@@ -26,7 +26,7 @@ export const savedViewSchema = z
   .meta({ id: 'SavedView' });
 
 export function savedViewRoutes({ savedViews }: ApiParts): Route[] {
-  // Personal, and of no effect on what the service does: not for the audit log.
+  // Personal, and without effect on the service, so it has no audit entry.
   const shared = { tag: 'Views', access: 'read', scope: 'environment', audited: false } as const;
   return [
     route({

@@ -11,7 +11,7 @@ import { type Route, route } from '../rest/route.ts';
 import { HIT_KINDS, hitsOf } from '../rest/text-hits.ts';
 
 const TEXT_MAX = 512;
-/** Events that are looked at for their fields, and fields that are found in them. */
+/** Number of events examined for their fields, and maximum number of fields returned. */
 const SAMPLED = 10;
 const FIELDS_MAX = 200;
 

@@ -1,4 +1,4 @@
-/** `POST /v1/events`, `/v1/events/:id/send-again`, `/v1/events/send-again`: sends events by hand; `/v1/events/match`: says what would run. */
+/** `POST /v1/events`, `/v1/events/:id/send-again`, `/v1/events/send-again`: sends events by hand; `/v1/events/match`: lists the functions that would run. */
 import { z } from 'zod';
 import { BACKPRESSURE_ERRORS, ServiceError } from '../../errors.ts';
 import { listeningFunctions, MATCH_OUTCOMES } from '../../jobs/matching/listening-functions.ts';
@@ -11,7 +11,7 @@ import { type Route, route } from '../rest/route.ts';
 import { eventNotFound, eventParams } from '../views/event.ts';
 
 const FUNCTIONS_MAX = 100;
-/** Per request. */
+/** Maximum number of events per request. */
 const RESENT_MAX = 100;
 
 export const matchSchema = z
@@ -144,7 +144,7 @@ export function sendEventRoutes(deps: ApiParts): Route[] {
             if (!event) missing.push(id);
             else sent.push({ id, internal_id: await accept(copyToResend(event), env, `event:${id}`, requestId) });
           } catch (error) {
-            // What was sent is in the answer, and in the audit log.
+            // The response and the audit log contain what was sent.
             if (sent.length === 0 || !(error instanceof ServiceError)) throw error;
             return { data: { sent, missing, left: ids.slice(at) } };
           }

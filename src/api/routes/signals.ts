@@ -24,7 +24,7 @@ export function signalRoutes({ acceptor, signalSender, eventLimits }: ApiParts):
         data: z.unknown().optional().meta({ description: 'Any JSON; absent: null' }),
       }),
       eventLimit: (env) => eventLimits.of(env),
-      // Steps of functions send signals: there may be thousands a minute, as there are events.
+      // Not in the audit log: steps of functions may send thousands of signals a minute, like events.
       audited: false,
       data: z.object({ run_id: z.string().meta({ description: 'The run that goes on' }) }).meta({ id: 'SentSignal' }),
       errors: ['not_found', 'event_invalid', 'body_too_large'],

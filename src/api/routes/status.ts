@@ -1,4 +1,4 @@
-/** `/v1/status`: whether the service works, and how much waits for somebody. Cheap enough to be asked every few seconds by every open page. */
+/** `/v1/status`: whether the service works, and how much needs attention. Cheap enough for every open page to request it every few seconds. */
 import { z } from 'zod';
 import { HOUR_MS, MINUTE_MS } from '../../model/values/time.ts';
 import type { ApiParts } from '../parts.ts';

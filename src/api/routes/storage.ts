@@ -1,4 +1,4 @@
-/** `/v1/storage`: how much an environment takes in Redis and in Postgres. */
+/** `/v1/storage`: how much space an environment takes in Redis and Postgres. */
 
 import { z } from 'zod';
 import type { ArchivedDayUse } from '../../archive/archived-storage.ts';

@@ -18,7 +18,7 @@ import { filterSchema } from '../views/webhook-input.ts';
 export const BODY_LIMIT_BYTES = 1_310_720;
 const stringOrList = z.union([z.string(), z.array(z.string())]);
 
-/** Counts the fields before it validates them, which takes some microseconds each. */
+/** Counts the fields before validating them, which takes some microseconds each. */
 function limitedFields<S extends z.ZodType>(schema: S) {
   return z.preprocess((given, context) => {
     if (!isJsonObject(given) || Object.keys(given).length <= MAX_FIELDS) return given;

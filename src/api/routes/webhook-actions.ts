@@ -1,4 +1,4 @@
-/** `/v1/webhooks/:id/pause`, `/resume`, `/rotate`: pauses a webhook, resumes it, changes its URL. */
+/** `/v1/webhooks/:id/pause`, `/resume`, `/rotate`: pauses or resumes a webhook, or changes its URL. */
 import { z } from 'zod';
 import { newSecret } from '../../model/auth/secret.ts';
 import type { Webhook } from '../../store/webhooks/webhook.ts';

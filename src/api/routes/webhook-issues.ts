@@ -1,4 +1,4 @@
-/** `/v1/webhook-issues`: what is wrong with webhooks (docs/webhooks.md#issues); replays what failed. */
+/** `/v1/webhook-issues`: lists issues of webhooks (docs/webhooks.md#issues), and replays failed requests. */
 
 import { z } from 'zod';
 import { BACKPRESSURE_ERRORS, ServiceError } from '../../errors.ts';
@@ -16,7 +16,7 @@ import { presentIssue, webhookIssueSchema } from '../views/webhook-issue.ts';
 import { presentStarted, replayRateSchema, startedReplaySchema } from '../views/webhook-replay.ts';
 
 const READ_AT_ONCE = 100;
-/** Issues that a filtered page looks at. */
+/** Maximum number of issues examined for a filtered page. */
 const EXAMINED_MAX = 5_000;
 const params = z.object({ issue: z.string() });
 

@@ -1,4 +1,4 @@
-/** `/v1/webhooks/:id/versions`: what a webhook was, the difference of two versions, and the way back to one. */
+/** `/v1/webhooks/:id/versions`: lists, compares and restores the versions of a webhook. */
 
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
@@ -33,7 +33,7 @@ export function webhookVersionRoutes(deps: ApiParts): Route[] {
   const { publicUrl, webhooks, webhookVersions, transforms } = deps;
   const common = { tag: 'Webhooks', scope: 'installation' } as const;
 
-  /** @param version a number as text: another text is that of no version */
+  /** @param version a number as text; no version exists for any other text */
   async function existing(webhook: Webhook, version: string | number) {
     const found = NUMBER.test(String(version)) && (await webhookVersions.read(webhook, Number(version)));
     if (found) return found;

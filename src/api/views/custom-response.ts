@@ -1,4 +1,4 @@
-/** The answer that a transform gives its provider, as the API shows it. */
+/** The API's representation of a response that a transform chose for its provider. */
 import { z } from 'zod';
 
 export const customResponseSchema = z

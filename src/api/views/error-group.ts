@@ -75,7 +75,7 @@ export function presentErrorGroup(
   };
 }
 
-/** In steps of whole hours. */
+/** Counted in whole hours. */
 function histogramOf(group: ErrorGroup, { from, to }: ErrorTimes) {
   const end = Math.ceil(to / HOUR_MS);
   const start = Math.max(Math.floor((from ?? 0) / HOUR_MS), end - HOURS_KEPT);

@@ -61,7 +61,7 @@ export const listedEventSchema = storedEventSchema
 export const eventParams = z.object({ id: z.string().meta({ description: 'Internal ID' }) });
 
 /** @param env the event's environment
- *  @param dialect to official SDKs, `id` is the internal ID */
+ *  @param dialect for official SDKs, `id` is the internal ID */
 export function presentEvent(event: FoundEvent, env: string, dialect: Dialect) {
   const { internal_id, id, name, data, ts, user, v, meta, verified, received_at, source, request_id, duplicates } =
     event;

@@ -12,7 +12,7 @@ import type { MissedTicks } from '../../store/apps/missed-ticks.ts';
 import { omittedField } from './incomplete.ts';
 import { time } from './time.ts';
 
-/** Characters of a description in answers; the configuration has all of it. */
+/** Maximum characters of a description in responses; the configuration has all of it. */
 const DESCRIPTION_LENGTH = 1_000;
 const GROUP_LENGTH = 100;
 
@@ -142,7 +142,7 @@ export function presentFunction(fn: AppFunction, problem: KnownProblem | undefin
   };
 }
 
-/** Apps may register anything under these names; earlier services kept it unchecked. */
+/** Apps may register anything under these names, and earlier versions stored it unchecked. */
 function textOf(value: unknown, maxLength: number): string | null {
   return typeof value === 'string' && value !== '' ? value.slice(0, maxLength).toWellFormed() : null;
 }
@@ -185,7 +185,7 @@ function presentSchedule(
   nowMs: number | undefined,
 ) {
   const next = nowMs === undefined ? undefined : nextRunAt(fn, trigger, nowMs);
-  // The next run is the first of them; a schedule that is not in force has none.
+  // The next run is the earliest of them; a schedule that is not in force has none.
   const ticks = next === undefined || nowMs === undefined ? [] : nextTicks(cron, nowMs, TICKS_SHOWN);
   return {
     next_run_at: time(next),

@@ -1,4 +1,4 @@
-/** A registration that waits for a confirmation. */
+/** The API's representation of a held registration, which waits for a confirmation. */
 import { z } from 'zod';
 import type { HeldRegistration, RefusedRegistrations } from '../../model/apps/held-registration.ts';
 import { proposedPattern } from '../../origin-patterns.ts';
@@ -34,7 +34,7 @@ export const heldRegistrationSchema = z
   .meta({ id: 'HeldRegistration' });
 
 interface OfItsApp {
-  /** undefined: it is not registered. */
+  /** undefined if the app is not registered. */
   presentUrl: string | undefined;
   refused: RefusedRegistrations | undefined;
 }

@@ -1,4 +1,4 @@
-/** How lists say that something is missing. */
+/** How lists report that something is missing. */
 import { z } from 'zod';
 import { STOPPED_EARLY } from '../../history/merged-page.ts';
 

@@ -1,4 +1,4 @@
-/** The API's representation of limits: what holds back a run, and what a function uses. */
+/** The API's representation of limits: what holds back a run, and how much a function uses. */
 import { z } from 'zod';
 import type { FunctionLimits, LimitStatus, WaitingCall } from '../../jobs/flow-control/limit-status.ts';
 import type { Limit } from '../../model/flow-control/limits.ts';
@@ -13,7 +13,7 @@ const kind = z.enum(KINDS).meta({
     'workers can make, for runs that are served by priority; paused: the function is paused and holds its queued runs',
 });
 
-/** A limit, without its use. */
+/** A limit without its usage. */
 export const limitNameSchema = z.object({
   kind,
   scope: z.enum(['fn', 'env', 'account']),

@@ -1,4 +1,4 @@
-/** The difference of two texts by lines, as `diff -u` shows it. */
+/** The difference between two texts by lines, in the format of `diff -u`. */
 import { createTwoFilesPatch, FILE_HEADERS_ONLY, formatPatch } from 'diff';
 
 const CONTEXT_LINES = 3;

@@ -14,7 +14,7 @@ import { LOG_OUTCOMES, type LoggedRequest } from '../../store/webhooks/webhook-l
 import { MASK, maskedHeaders, maskedSearch } from '../receive/stored-credentials.ts';
 import { loggedSchema, presentLogged, SECRET } from './request.ts';
 
-/** Names that look like those of secrets, and have a signature or an ID. */
+/** Names that look like those of secrets, but hold a signature or an ID. */
 const HARMLESS = /(?:^|[-_])(?:signature|sign|sig|hmac)(?:$|[-_])|idempotency-key$/i;
 
 const SCHEMES = PRESETS.flatMap(({ verification }) => verification ?? []);
@@ -58,7 +58,7 @@ export function presentOriginal(
   };
 }
 
-/** What the webhook's own scheme says about a name comes first; the same header has a signature of one provider and the token of another. */
+/** The webhook's own scheme takes precedence: the same header has the signature of one provider and the token of another. */
 function withheldBy({ verification, provider }: Pick<Webhook, 'verification' | 'provider'>) {
   const scheme: VerificationScheme | null | undefined = verification ?? presetOf(provider ?? '')?.verification;
   const own = namesOf(scheme ? credentialLocations(scheme) : []);

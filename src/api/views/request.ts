@@ -103,7 +103,7 @@ export function presentLogged(summary: LogSummary) {
   };
 }
 
-/** @param verification of the webhook, if it has a scheme of its own */
+/** @param verification of the webhook, if it has its own scheme */
 export function presentDetails({ summary, headers, search, body }: LoggedRequest, verification?: VerificationScheme) {
   const own = namesOf(verification ? credentialLocations(verification) : []);
   const isHidden = (kind: keyof CredentialNames) => (name: string) =>

@@ -71,7 +71,7 @@ export const historySchema = z
   })
   .meta({ id: 'HistoryEntry' });
 
-/** Attempts and steps in order of completion, then pending steps. */
+/** Attempts and steps in order of completion, followed by pending steps. */
 export function presentHistory(
   ids: PartitionedIds,
   run: Run,

@@ -1,4 +1,4 @@
-/** The API's representation of what a function logged. */
+/** The API's representation of the log of a run. */
 import { z } from 'zod';
 import { LOG_LEVELS, type LogLine } from '../../model/runs/log-lines.ts';
 import { time } from './time.ts';

@@ -1,10 +1,10 @@
-/** The API's representation of where a run is. */
+/** The API's representation of the state of a run. */
 import { z } from 'zod';
 import { RUN_STATES, type RunState } from '../../model/runs/run-state.ts';
 import { limitNameSchema, presentLimitName } from './limits.ts';
 import { time } from './time.ts';
 
-/** Fields that do not apply are absent: a list has many of these. */
+/** Fields that do not apply are absent, because a list has many states. */
 export const runStateSchema = z
   .object({
     kind: z.enum(RUN_STATES).meta({

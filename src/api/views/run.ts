@@ -44,7 +44,7 @@ const cancelReasonSchema = z
   })
   .meta({ id: 'CancelReason' });
 
-/** Fields that users of the official SDKs read besides (docs/rest.md). */
+/** Additional fields for users of the official SDKs (docs/rest.md). */
 const officialFields = {
   function_version: z.int().meta({ description: 'Always 1' }),
   environment_id: z.string().meta({ description: 'A UUID that stands for the environment' }),
@@ -106,7 +106,7 @@ function readOutput(output: string): { output: unknown } | { error: z.infer<type
   return { error: { name: 'OutputUnreadable', message } };
 }
 
-/** @param dialect to official SDKs a run is `Running` from the start, and starts when it is queued */
+/** @param dialect for official SDKs, a run is `Running` from the start, and starts when it is queued */
 export function presentRun(run: Run, dialect: Dialect = 'service') {
   const { id, env, functionId, eventId, requestId, status, attempt, queuedAt, startedAt, endedAt, output, error } = run;
   const read = output === undefined ? { output: null } : readOutput(output);
@@ -122,7 +122,7 @@ export function presentRun(run: Run, dialect: Dialect = 'service') {
     queued_at: queued,
     run_started_at: time(startedAt) ?? (dialect === 'inngest' ? queued : null),
     ended_at: time(endedAt),
-    // A failed run has an output of its own where the error does not say exactly what the app answered.
+    // A failed run has its own output if the error differs from the app's response.
     output:
       status === 'Failed' && output === undefined
         ? shownError && withoutSource(shownError)

@@ -28,7 +28,7 @@ export function presentStep(stepId: string, memo: string) {
   return { step_id: stepId, data: 'name' in found ? found : found.data };
 }
 
-/** The step that the error of a run is from. */
+/** The step that caused the error of a run. */
 export function presentFailedStep({ error }: Pick<Run, 'error'>, history: readonly HistoryEntry[]) {
   const step = error && failingStepOf(history, error);
   return step ? { step_id: step.id, name: step.name ?? null } : null;

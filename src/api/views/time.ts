@@ -1,7 +1,7 @@
-/** Times: Unix milliseconds in the code, ISO 8601 in the API. */
+/** Times are Unix milliseconds in the code and ISO 8601 in the API. */
 import { z } from 'zod';
 
-/** The times that an ID can have, to the year 10889. */
+/** The largest time of an ID, in the year 10889. */
 const TIME_MAX = 2 ** 48 - 1;
 
 /** A time as a query parameter. */

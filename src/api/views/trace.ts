@@ -1,4 +1,4 @@
-/** The trace of a run, where tracing is on and recorded it. */
+/** The trace of a run, if tracing recorded it. */
 import { z } from 'zod';
 import type { Run } from '../../model/runs/run.ts';
 import { parseTrace } from '../../tracing/traceparent.ts';

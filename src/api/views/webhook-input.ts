@@ -19,7 +19,7 @@ export const SECRETS_MAX = 2;
 
 export const filterSchema = z.string().min(1).max(4_096);
 
-/** White space around it comes from pasting. */
+/** Surrounding white space comes from pasting. */
 export const secretSchema = z
   .string()
   .trim()
@@ -213,7 +213,7 @@ function existingPreset(id: string): Preset {
   throw invalid('provider', describe(id), `the ID of a provider, which GET /v1/providers lists${hint}`);
 }
 
-/** null: removed; undefined: as before. */
+/** null: removed; undefined: unchanged. */
 function pick<T>(given: T | null | undefined, before: T | undefined): T | undefined {
   return given === undefined ? before : (given ?? undefined);
 }

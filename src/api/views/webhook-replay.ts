@@ -9,7 +9,7 @@ import type { StartedReplay } from '../replays/start-replay.ts';
 import { stoppedEarlySchema } from './incomplete.ts';
 import { time } from './time.ts';
 
-/** Of the JSON of all events of a request, and of the body of its answer. */
+/** Maximum characters of the JSON of a request's events, and of the body of its response. */
 const SHOWN_MAX_LENGTH = 16_384;
 
 const REPLAY_STATES = ['running', 'paused', 'done', 'cancelled'] as const;
@@ -175,7 +175,7 @@ function presentMade({ outcome, events, response, eventName, reason, message }: 
   };
 }
 
-/** Those before the first one that is too large. */
+/** The results before the first one that is too large. */
 function shownEvents(events: readonly Event[]): Event[] {
   let length = 0;
   const end = events.findIndex((event) => {

@@ -19,5 +19,5 @@ export interface BulkWork<Definition extends { id: string; createdAt: number }, 
 }
 
 /** Work of any kind. */
-// biome-ignore lint/suspicious/noExplicitAny: what it does is between it and its own store
+// biome-ignore lint/suspicious/noExplicitAny: the type only concerns the work and its own store
 export type AnyBulkWork = BulkWork<any, any>;

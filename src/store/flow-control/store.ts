@@ -1,4 +1,4 @@
-/** Flow control: what is counted, what waits, and what was decided. */
+/** Flow control: counts, waiting calls and events, and decisions. */
 import type { StoreContext } from '../store-context.ts';
 import { Admissions } from './admissions.ts';
 import { Batches } from './batches.ts';

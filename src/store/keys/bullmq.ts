@@ -1,4 +1,4 @@
-/** Everything of BullMQ that is read or written without its API: names of keys, fields of jobs, and the score of delayed jobs.
+/** Data of BullMQ that is read or written without its API: names of keys, fields of jobs, and scores of delayed jobs.
  *  test/store/bullmq.test.ts compares it with the installed version. Scripts get the fields as constants (redis/scripts.ts). */
 
 export const INGEST = 'ingest';
@@ -8,13 +8,13 @@ export const TIMERS = 'timers';
 /** Suffixes of a queue's keys. Those of jobs are the IDs of the jobs. */
 export const QUEUE_KEYS = {
   waiting: 'wait',
-  /** What an earlier version of BullMQ moved the waiting jobs of a paused queue to: they stay until it is resumed. */
+  /** Where an earlier version of BullMQ moved the waiting jobs of a paused queue, until the queue is resumed. */
   paused: 'paused',
   prioritized: 'prioritized',
   active: 'active',
   delayed: 'delayed',
   failed: 'failed',
-  /** Active jobs whose locks are looked at. */
+  /** Active jobs whose locks are being checked. */
   stalled: 'stalled',
   /** Counter for the IDs of jobs. */
   lastId: 'id',

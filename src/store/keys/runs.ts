@@ -10,7 +10,7 @@ const run = hash('run:<env>:<run ID>', 'Run (`store/keys/run-fields.ts`).', {
   size: 'output, error and about 15 short fields',
 });
 
-/** Parts of a run that it keeps after its end: they expire with it, and the archive has each in a column of its name (runs/run-parts.ts).
+/** Parts of a run that outlive its end: they expire with it, and the archive has each in a column of its name (runs/run-parts.ts).
  *  `changesIn`: a part may change after the end of its run, which shows in this field; '': in any of its fields.
  *  `bytesIn`: the field that has its bytes. */
 export const KEPT_PARTS = {
@@ -167,10 +167,10 @@ export const RUN_SUFFIXES = Object.fromEntries(
 
 const kept = Object.entries<KeyDeclaration & { changesIn?: string; bytesIn?: string }>(KEPT_PARTS);
 
-/** What scripts have to know of kept parts (runs/lua/lib/kept-parts.lua); '-': they do not have it. */
+/** Data about kept parts for scripts (runs/lua/lib/kept-parts.lua); '-': not applicable. */
 export const SCRIPTED_PARTS = kept.map(([name, { type, changesIn = '-', bytesIn = '-' }]) => {
   return [RUN_SUFFIXES[name as KeptPart], type === 'list' ? 'list' : 'hash', changesIn, bytesIn];
 });
 
-/** Ends of all keys that expire with an ended run. */
+/** Suffixes of all keys that expire with an ended run. */
 export const ENDED_SUFFIXES = ['', ...SCRIPTED_PARTS.map(([suffix = '']) => suffix), RUN_SUFFIXES.leftOver];

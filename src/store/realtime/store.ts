@@ -1,4 +1,4 @@
-/** Realtime messages, from the process that a message is published at to the processes with subscribers. Nothing is kept. */
+/** Passes realtime messages from the publishing process to the processes with subscribers. Nothing is stored. */
 import type { Subscriber } from '../redis/pub-sub.ts';
 import type { StoreContext } from '../store-context.ts';
 import { RealtimeFeed, RealtimePublisher } from './channels.ts';

@@ -3,7 +3,7 @@ import type { Patience } from './connection.ts';
 
 export interface ConnectionDeclaration {
   about: string;
-  /** What it does while Redis is away; undefined: this kind of process has none. */
+  /** Behavior while Redis is down; undefined: this kind of process does not have the connection. */
   web?: Patience;
   worker?: Patience;
 }

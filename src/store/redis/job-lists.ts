@@ -1,9 +1,9 @@
-/** The lists of jobs in BullMQ's queues, changed without it: its own scripts do much that this service never needs. */
+/** Changes the lists of jobs in BullMQ's queues without BullMQ, whose scripts do much that this service never needs. */
 import { QUEUE_KEYS } from '../keys/bullmq.ts';
 import { Repository } from './repository.ts';
 import { fromFlat } from './scripts.ts';
 
-/** A job that waits for nothing but a worker. */
+/** A job that only waits for a worker. */
 export interface WaitingJob {
   id: string;
   name: string;
@@ -23,7 +23,7 @@ export interface FinishedJob {
 }
 
 export type Finished =
-  /** `isSure`: there is none; otherwise BullMQ has to look.
+  /** `isSure`: there is no next job; otherwise BullMQ has to look for one.
    *  `delayedUntil`: when the next delayed job is due, Unix milliseconds. */
   | { isSure: boolean; delayedUntil: number; next?: undefined }
   | { next: { id: string; fields: Record<string, string> } };

@@ -1,4 +1,4 @@
-/** What keeps things of one kind in Redis: a connection, the keys of the installation, and what it depends on beside them. */
+/** Base of classes that store one kind of data in Redis: a connection, the keys of the installation, and further dependencies. */
 import type { Redis } from './connection.ts';
 import type { Keyspace } from './keyspace.ts';
 import type { ScriptedRedis } from './scripts.ts';

@@ -119,7 +119,7 @@ const SCRIPTS = {
 
 type Constant = string | number | readonly Constant[];
 
-/** What scripts share with the code, by the names that they use: FIELD_STATUS, SUFFIX_MEMOS, … */
+/** Constants of the code that scripts may use, by name: FIELD_STATUS, SUFFIX_MEMOS, … */
 const CONSTANTS: Record<string, Constant> = {
   ...constants('FIELD', Object.entries(RUN_FIELDS)),
   FIELD_PLANNING: PLANNING_FIELD,
