@@ -1,4 +1,4 @@
-/** What archived runs have beside their records: steps, history, metadata and logs. All of it is as Redis had it. */
+/** Parts of archived runs: steps, history, metadata and logs, unchanged from Redis. */
 import type { KeptPart } from '../store/keys/runs.ts';
 import { changeMetadata, type MetadataChange } from '../store/runs/metadata-fields.ts';
 import type { ArchivedPart } from '../store/runs/run-parts.ts';
@@ -11,7 +11,7 @@ import { Repository } from './repository.ts';
 const UNTRANSLATABLE = '22P05';
 
 export class ArchivedRunParts extends Repository<{ rows: ArchivedRunRows }> {
-  /** undefined: the run is not archived, or has nothing of it. */
+  /** undefined: the run is not archived, or does not have the part. */
   async find<Part extends KeptPart>(env: string, id: string, part: Part): Promise<ArchivedPart<Part> | undefined> {
     return (await this.findMany(env, id, part))?.[part];
   }
@@ -26,7 +26,7 @@ export class ArchivedRunParts extends Repository<{ rows: ArchivedRunRows }> {
 
   /** The memo of one step as JSON text. Postgres extracts it from all memos, which may have 32 MiB. */
   async memo(env: string, id: string, stepId: string): Promise<string | undefined> {
-    // No stored step has such an ID: in Redis it would be another one.
+    // No stored step has such an ID: Redis would store it as another one.
     if (stepId.includes('\0') || !stepId.isWellFormed()) return (await this.find(env, id, 'memos'))?.[stepId];
     try {
       const row = await this.deps.rows.readOne<{ memo: string | null }>(

@@ -1,4 +1,4 @@
-/** What keeps things of one kind in Postgres: the database, and what it depends on beside it. */
+/** Base of classes that store one kind of data in Postgres: the database and further dependencies. */
 import type { Database } from './database.ts';
 
 export abstract class Repository<Deps = void> {

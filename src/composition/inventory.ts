@@ -1,4 +1,4 @@
-/** What processes have, for docs/inventory.md. */
+/** The parts of processes, for docs/inventory.md. */
 import { TELEMETRY_DUTIES } from '../jobs/telemetry/duties.ts';
 import { CONNECTION_DUTIES, DISCOVERY_DUTIES, WEB_DUTIES } from './web-duties.ts';
 import { ARCHIVE_DUTIES, PARTITION_DUTIES, WORKER_DUTIES } from './worker-duties.ts';

@@ -1,4 +1,4 @@
-/** Parts of runs, hot or archived. A part is first looked for in Redis; if Redis has nothing of it, it may be archived, unless Redis has the run. */
+/** Parts of runs, hot or archived. A part is read from Redis first; if Redis does not have it, it may be archived, unless Redis has the run. */
 import type { Archive } from '../archive/archive.ts';
 import type { Pending } from '../model/runs/memo.ts';
 import type { KeptPart } from '../store/keys/runs.ts';

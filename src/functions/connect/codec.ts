@@ -91,7 +91,7 @@ export function string(no: number): Field<string> {
   };
 }
 
-/** UTF-8: in JSON it is a text. */
+/** UTF-8 bytes, in JSON a string. */
 export function bytes(no: number): Field<Uint8Array> {
   const text = string(no);
   return {

@@ -114,7 +114,7 @@ export const ReplyAck = message({ requestId: string(1) });
 /** `body`: that of `POST /v1/checkpoint/:run_id/async`. */
 export const Checkpoint = message({ checkpointId: string(1), runId: string(2), body: bytes(3) });
 
-/** `status` and `code` of that request; `code` and `message` are empty when it is stored. */
+/** `status` and `code` of that request's response; `code` and `message` are empty if the checkpoint is stored. */
 export const CheckpointAck = message({
   checkpointId: string(1),
   status: int32(2),

@@ -1,4 +1,4 @@
-/** Bounds concurrent work of a process by name: of a token, of an environment, or of the process. */
+/** Limits concurrent work in a process by name: per token, per environment, or in total. */
 
 export interface ConcurrencyLimit {
   /** What the limit applies to, such as a token or an environment. */

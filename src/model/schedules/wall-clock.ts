@@ -1,10 +1,10 @@
-/** What the clocks of a time zone show. */
+/** The wall-clock time of a time zone. */
 import { LRUCache } from 'lru-cache';
 
 /** There are about 600 time zones, with their other names. */
 const formats = new LRUCache<string, Intl.DateTimeFormat>({ max: 1_000 });
 
-/** How far the clocks of the zone are ahead of UTC at a time. */
+/** Offset of the zone's clocks from UTC at a time. */
 export function wallClockOffsetMs(timeMs: number, timeZone: string): number {
   if (timeZone === 'UTC') return 0;
   let format = formats.get(timeZone);

@@ -1,6 +1,6 @@
 import { closest, distance } from 'fastest-levenshtein';
 
-/** Longer names are not compared with the known ones: none is that long. */
+/** Longer names are not compared, because no known name is that long. */
 const COMPARED_NAME_MAX_LENGTH = 64;
 
 /** The known name closest to a misspelled one; undefined if none is close. */
