@@ -23,16 +23,18 @@ const ONLY_WITH_ALL = [
 ];
 /** What `scripts/test --cluster` runs on a Redis Cluster: scenarios that use all of the service. The others see no difference, or look at the
  *  keys of one Redis. */
-const ON_CLUSTER = ['test/conformance', 'test/events', 'test/runs', 'test/official'];
+const ON_CLUSTER = ['test/conformance', 'test/events', 'test/runs', 'test/official', 'test/archive/archiver*.test.ts'];
 /** They stop, fill and replace a single Redis of their own. */
 const NOT_ON_CLUSTER = ['test/events/durability.test.ts', 'test/runs/crash.test.ts'];
-/** The same for scripts/test: the cases that all clients share, steps with our client and the official one, deduplication, and reconciliation. */
+/** The same for scripts/test: the cases that all clients share, steps with our client and the official one, deduplication, reconciliation,
+ *  and a round of the archiver. */
 const ON_CLUSTER_SHORT = [
   'test/conformance/sends.test.ts',
   'test/conformance/replay.test.ts',
   'test/runs/steps/scenarios.test.ts',
   'test/runs/runs-end.test.ts',
   'test/events/deduplication.test.ts',
+  'test/archive/past-events.test.ts',
 ];
 /** The timeout of tests without one of their own: six nodes share the machine with everything else. */
 const CLUSTER_TIMEOUT_MS = 180_000;

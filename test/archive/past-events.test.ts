@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { PastEvents } from '../../src/history/past-events.ts';
+import { Archiver } from '../../src/jobs/archive/archiver.ts';
 import type { Envelope } from '../../src/model/events/event.ts';
 import { eventRow, type OwnArchive, openArchive } from '../support/own-archive.ts';
 import { envelope } from '../support/own-store.ts';
@@ -49,9 +50,13 @@ describe('Past events', () => {
       envelope({ data: { hours } }, { receivedAt: now - hours * HOUR_MS }),
     );
     const other = envelope({ name: 'test/y' }, { receivedAt: now - 35 * HOUR_MS });
+    await store(...events.slice(0, 2));
+    await new Archiver({ archive, store: archive.store }).round(0);
+    const ids = events.map(({ internalId }) => internalId);
+    expect(await archive.store.events.readMany(ENV, ids)).to.deep.equal([]);
     // The third is on its way.
     await store(...events.slice(2), other);
-    await ship(...events.slice(0, 3), other);
+    await ship(...events.slice(2, 3), other);
     const all = events.map(shown);
     expect(await since(0)).to.deep.equal(all);
     expect(await since(now - 45 * HOUR_MS)).to.deep.equal(all.slice(1));

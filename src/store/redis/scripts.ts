@@ -202,17 +202,19 @@ function defineCommand(redis: Redis, name: string, lua: string, numberOfKeys?: n
   redis.defineCommand(name, { lua, ...(numberOfKeys !== undefined && { numberOfKeys }) });
 }
 
-/** Defines the command with the additional last key. */
+/** Defines the command, and its form that replies with buffers, with the additional last key. */
 function defineGuarded(redis: Redis, name: string, lua: string, numberOfKeys?: number): void {
   redis.defineCommand(name, { lua });
   const commands = redis as unknown as Record<string, (this: unknown, ...args: Argument[]) => unknown>;
-  const send = commands[name] as (this: unknown, ...args: Argument[]) => unknown;
-  // Pipelines call the function of the connection as their own method.
-  commands[name] = function (this: unknown, ...given: Argument[]) {
-    const [count, args] =
-      numberOfKeys === undefined ? [Number(given[0]), given.slice(1)] : ([numberOfKeys, given] as const);
-    return send.call(this, count + 1, ...args.slice(0, count), absentKeyBeside(args[0]), ...args.slice(count));
-  };
+  for (const method of [name, `${name}Buffer`]) {
+    const send = commands[method] as (this: unknown, ...args: Argument[]) => unknown;
+    // Pipelines call the function of the connection as their own method.
+    commands[method] = function (this: unknown, ...given: Argument[]) {
+      const [count, args] =
+        numberOfKeys === undefined ? [Number(given[0]), given.slice(1)] : ([numberOfKeys, given] as const);
+      return send.call(this, count + 1, ...args.slice(0, count), absentKeyBeside(args[0]), ...args.slice(count));
+    };
+  }
 }
 
 /** The never-existing key in the same hash slot. */
