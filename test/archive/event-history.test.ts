@@ -86,10 +86,8 @@ describe('The history of hot and archived events', () => {
     await ingest(events.map((one) => one.envelope));
     await ship(env, [...at('both'), ...at('moving')]);
     for (const { internalId } of at('moving')) {
-      await archive.store.redis.hdel(
-        `${archive.store.prefix}:event-bucket:${env}:${internalId.slice(0, 8)}`,
-        internalId.slice(8),
-      );
+      const bucket = `${archive.store.keys.partition(0).prefix}:event-bucket:${env}:${internalId.slice(0, 8)}`;
+      expect(await archive.store.redis.hdel(bucket, internalId.slice(8))).to.equal(1);
     }
     await move(env, at('archived'));
     const sorted = events

@@ -31,6 +31,7 @@ describe('Event routes', () => {
   });
   const ofArchive = archived.toSorted((a, b) => b.at - a.at || (a.id < b.id ? 1 : -1)).map(({ id }) => id);
   let hot: string[];
+  let withId: string;
 
   before(async () => {
     proxy = await PostgresProxy.start();
@@ -42,7 +43,9 @@ describe('Event routes', () => {
       '/e/key',
       Array.from({ length: 8 }, (_, n) => ({ name: 'new/x', data: { n }, ...(n === 0 && { id: 'order-0' }) })),
     );
-    hot = body.ids.toReversed();
+    withId = body.ids[0];
+    // On a cluster that one is in another partition, which its internal ID names.
+    hot = body.ids.toSorted().toReversed();
     await service.waitFor('/v1/events?name=new/x', (answer) => answer.body.data.length === 8);
   });
   after(async () => {
@@ -100,7 +103,7 @@ describe('Event routes', () => {
     const row = archived[10] as EventRow;
     expect(idsOf(await list(`id=${row.id}`))).to.deep.equal([row.id]);
     expect(idsOf(await list('id=order-10'))).to.deep.equal([row.id]);
-    expect(idsOf(await list('id=order-0'))).to.deep.equal([hot.at(-1)]);
+    expect(idsOf(await list('id=order-0'))).to.deep.equal([withId]);
     expect(idsOf(await list('id=order-10&name=new/x'))).to.deep.equal([]);
     const { status, body } = await service.get(`/v1/events/${row.id}`);
     expect(status).to.equal(200);
