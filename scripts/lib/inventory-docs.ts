@@ -7,14 +7,11 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import {
-  ACTIVE_PARTS,
   CONNECTIONS,
   type ConnectionDeclaration,
   DUTIES,
   JOB_RETENTION,
-  KEPT_PARTS,
   QUEUE_JOBS,
-  RUN_SUFFIXES,
 } from '../../src/composition/inventory.ts';
 import type { Duty } from '../../src/duties/duty.ts';
 
@@ -24,7 +21,6 @@ const MARKED = /<!-- table: ([\w ]+) -->\n[\s\S]*?<!-- end -->/g;
 const TABLES: Record<string, () => string[]> = {
   connections,
   queues,
-  'parts of runs': parts,
   'duties of both': () => duties(DUTIES.both),
   'duties of web': () => duties(DUTIES.web),
   'duties of workers': () => duties(DUTIES.worker),
@@ -56,18 +52,6 @@ function queues(): string[] {
       const { count } = JOB_RETENTION[name as keyof typeof JOB_RETENTION].removeOnFail;
       return [`\`${name}\``, jobs, count < 0 ? 'all' : count.toLocaleString('en')];
     }),
-  );
-}
-
-function parts(): string[] {
-  return table(
-    ['Part', 'Key', 'Content', 'TTL'],
-    Object.entries({ ...KEPT_PARTS, ...ACTIVE_PARTS }).map(([name, { description, ttl }]) => [
-      `\`${name}\``,
-      `\`…${RUN_SUFFIXES[name as keyof typeof RUN_SUFFIXES]}\``,
-      description,
-      ttl,
-    ]),
   );
 }
 

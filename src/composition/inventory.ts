@@ -4,7 +4,6 @@ import { CONNECTION_DUTIES, DISCOVERY_DUTIES, WEB_DUTIES } from './web-duties.ts
 import { ARCHIVE_DUTIES, PARTITION_DUTIES, WORKER_DUTIES } from './worker-duties.ts';
 
 export { JOB_RETENTION, QUEUE_JOBS } from '../jobs/queues/queues.ts';
-export { ACTIVE_PARTS, KEPT_PARTS, RUN_SUFFIXES } from '../store/keys/runs.ts';
 export { CONNECTIONS, type ConnectionDeclaration } from '../store/redis/connections.ts';
 
 export const DUTIES = {

@@ -8,7 +8,12 @@ const read = (file: string) => readFileSync(resolve(ROOT, file), 'utf8');
 describe('docs/dependencies.md', () => {
   const [, production = '', development = '', dashboard = '', commandLine = '', own = ''] =
     read('docs/dependencies.md').split(/^## .*$/m);
-  const named = (section: string) => [...section.matchAll(/^\| `([^`]+)` \| \S.*\|$/gm)].map(([, name]) => name);
+  /** A row names one package, or several that have the same reason. */
+  const named = (section: string) =>
+    [...section.matchAll(/^\| (`[^|]+`) \| \S.*\|$/gm)]
+      .flatMap(([, names = '']) => names.split(', '))
+      .map((name) => name.slice(1, -1))
+      .sort();
   const { dependencies, devDependencies } = JSON.parse(read('package.json'));
   const { devDependencies: ofTests } = JSON.parse(read('test/package.json'));
   const { devDependencies: bundled } = JSON.parse(read('dashboard/package.json'));

@@ -24,7 +24,7 @@ export interface ExampleLanguage {
   flow: string;
   /** Has middleware that encrypts. */
   middleware?: string;
-  /** Shows `first`, `sends` and `middleware`. */
+  /** Shows `first` and `sends`. */
   page: string;
   /** Links to `flow`. */
   flowPage: string;

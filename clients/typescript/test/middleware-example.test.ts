@@ -21,10 +21,9 @@ describe('The example of middleware', () => {
     await service.stop();
   });
 
-  it('matches the README', () => {
+  it('is linked from the README', () => {
     const readme = readFileSync(new URL('../README.md', import.meta.url), 'utf8');
-    const file = readFileSync(new URL('../../../examples/typescript/middleware.ts', import.meta.url), 'utf8');
-    expect(readme).to.include(`\`examples/typescript/middleware.ts\`:\n\n\`\`\`ts\n${file}\`\`\`\n`);
+    expect(readme).to.include('/blob/main/examples/typescript/middleware.ts)');
   });
 
   it('runs without a service', async () => {

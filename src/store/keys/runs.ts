@@ -46,7 +46,7 @@ export const KEPT_PARTS = {
 export type KeptPart = keyof typeof KEPT_PARTS;
 
 /** Parts of an active run. */
-export const ACTIVE_PARTS = {
+const ACTIVE_PARTS = {
   pending: hash('run:<env>:<run ID>:pending', 'Hashed step ID → unfinished step, as JSON.', {
     owner: 'runs/steps.ts',
     ttl: 'deleted when the run ends',
