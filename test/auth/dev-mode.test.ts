@@ -101,6 +101,10 @@ describe('dev mode', () => {
       expect(sent.status, origin).to.equal(200);
       expect(sent.headers.get('access-control-allow-origin')).to.equal(origin);
       expect(sent.headers.get('vary')?.toLowerCase()).to.include('origin');
+      const rejected = await service.post('/e/any-key', {}, headers);
+      expect(rejected.status, origin).to.equal(400);
+      expect(rejected.headers.get('access-control-allow-origin')).to.equal(origin);
+      expect(rejected.headers.get('vary')?.toLowerCase()).to.include('origin');
       const preflight = await service.request('OPTIONS', '/e/any-key', undefined, { origin });
       expect(preflight.status).to.equal(204);
       expect(preflight.headers.get('access-control-allow-origin')).to.equal(origin);

@@ -31,10 +31,14 @@ export function localHostCheck(allowed: readonly string[]): (ctx: Context) => vo
     if (hostname === undefined || !isContainerHostName(hostname)) known.set(host, result);
     return result;
   };
+  const requireLocal = (host: string) => {
+    if (!isLocal(host)) throw rejection(`the host is "${host}"`, `http://${host}`);
+  };
   return (ctx) => {
+    requireLocal(ctx.get('host'));
     // Behind a trusted proxy, both Host and X-Forwarded-Host are checked: a client may have set either.
-    const foreign = [ctx.get('host'), ctx.host].find((host) => !isLocal(host));
-    if (foreign !== undefined) throw rejection(`the host is "${foreign}"`, `http://${foreign}`);
+    const forwarded = ctx.host;
+    if (forwarded !== ctx.get('host')) requireLocal(forwarded);
     const origin = ctx.get('origin');
     if (origin !== '' && !isLocalPage(origin, allowed)) throw rejection(`the origin is "${origin}"`, origin);
   };
@@ -42,7 +46,10 @@ export function localHostCheck(allowed: readonly string[]): (ctx: Context) => vo
 
 /** CORS for `/e/`: a page under development may send events and read the response. Runs after `requireLocalHost`. */
 export async function allowCrossOrigin(ctx: Context, next: Next): Promise<void> {
-  setCrossOrigin(ctx);
+  const { vary, ...allowed } = crossOriginHeaders(ctx);
+  // Others may be there already.
+  ctx.vary(vary);
+  ctx.set(allowed);
   if (ctx.method !== 'OPTIONS') return void (await next());
   ctx.set('access-control-allow-methods', 'POST');
   ctx.set('access-control-allow-headers', '*');
@@ -53,10 +60,9 @@ export async function allowCrossOrigin(ctx: Context, next: Next): Promise<void> 
 }
 
 /** CORS headers that do not depend on the method. */
-export function setCrossOrigin(ctx: Context): void {
-  ctx.vary('origin');
+export function crossOriginHeaders(ctx: Context): { vary: string; 'access-control-allow-origin'?: string } {
   const origin = ctx.get('origin');
-  if (origin !== '') ctx.set('access-control-allow-origin', origin);
+  return { vary: 'origin', ...(origin !== '' && { 'access-control-allow-origin': origin }) };
 }
 
 function isLocalPage(origin: string, allowed: readonly string[]): boolean {

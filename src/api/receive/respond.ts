@@ -10,11 +10,18 @@ const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
 /** Headers set by earlier middleware that are kept. All others are written here. */
 const KEPT = /^(?:vary|access-control-)/;
 
-/** Written in one call: Koa's setters cost as much as the rest of the response. */
-export function respond(ctx: Context, publicUrl: string | undefined, { ids, response }: Received): void {
+/** Written in one call: Koa's setters cost as much as the rest of the response.
+ *  @param more further headers */
+export function respond(
+  ctx: Context,
+  publicUrl: string | undefined,
+  { ids, response }: Received,
+  more?: Record<string, string>,
+): void {
   const status = response?.status ?? 200;
   const body = response?.body ?? JSON.stringify({ ids, status });
-  write(ctx, publicUrl, { status, body, own: response ? withProtection(response.headers) : JSON_TYPE });
+  const own = response ? withProtection(response.headers) : JSON_TYPE;
+  write(ctx, publicUrl, { status, body, own: more ? { ...more, ...own } : own });
 }
 
 export function respondWithJson(ctx: Context, publicUrl: string | undefined, content: object): void {

@@ -2,7 +2,7 @@
  *  transform (webhooks only), validate, accept, respond. A failing step rejects the whole request. */
 import { ServiceError } from '../../errors.ts';
 import { timeOf } from '../../model/ids.ts';
-import { allowCrossOrigin, setCrossOrigin } from '../auth/dev-mode-access.ts';
+import { allowCrossOrigin, crossOriginHeaders } from '../auth/dev-mode-access.ts';
 import { type Context, Router } from '../http/router.ts';
 import type { Credentials } from './credentials.ts';
 import type { FastRoute } from './fast-path.ts';
@@ -39,8 +39,14 @@ export function fastEventRoute(deps: ReceiveDeps): FastRoute {
     path: /^\/e\/([\w-]{1,1024})(?:\?|$)/,
     route: '/e/:key',
     async answer(ctx, key) {
-      if (deps.dev) setCrossOrigin(ctx);
-      respond(ctx, deps.publicUrl, await receive(ctx, key, deps));
+      if (!deps.dev) return respond(ctx, deps.publicUrl, await receive(ctx, key, deps));
+      const crossOrigin = crossOriginHeaders(ctx);
+      try {
+        respond(ctx, deps.publicUrl, await receive(ctx, key, deps), crossOrigin);
+      } catch (thrown) {
+        ctx.set(crossOrigin);
+        throw thrown;
+      }
     },
   };
 }
