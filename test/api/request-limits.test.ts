@@ -1,8 +1,9 @@
 import { once } from 'node:events';
-import { request as rawRequest } from 'node:http';
-import { connect } from 'node:net';
+import { createServer, request as rawRequest } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
+import { readBody } from '../../src/api/http/body.ts';
 import { type Answer, request } from '../support/http.ts';
 import { type Service, startService } from '../support/service.ts';
 
@@ -108,6 +109,27 @@ describe('request limits', () => {
         .and.match(/\r\nconnection: close\r\n/i)
         .and.match(new RegExp(`"status":${status}\\}$`));
     }
+  });
+
+  it('a body that comes with its headers is read without a listener, and one in two parts is complete', async () => {
+    const server = createServer(async (req, res) => {
+      // As in the service, where authentication comes first.
+      await undefined;
+      const body = readBody(req, 1_000);
+      const listeners = req.listenerCount('data');
+      res.end(`${listeners} ${await body}`);
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const head = 'POST / HTTP/1.1\r\nhost: a\r\nconnection: close\r\ncontent-length: 4\r\n\r\n';
+    const whole = connect(port, '127.0.0.1');
+    whole.write(`${head}tide`);
+    expect(await text(whole)).to.match(/\r\n0 tide/);
+    const parted = connect(port, '127.0.0.1');
+    server.once('request', () => parted.write('de'));
+    parted.write(`${head}ti`);
+    expect(await text(parted)).to.match(/\r\n1 tide/);
+    server.close();
   });
 
   it('Node responds with 431 to a request line longer than 16 KB', async () => {

@@ -20,12 +20,14 @@ export async function readBody(request: IncomingMessage, limitBytes: number, rem
   }
 }
 
-/** A short body arrives with its headers, before anything reads it: then no listener is needed.
+/** A short body arrives with its headers, before anything reads it: then no listener is needed. Node says that a request is complete only
+ *  after this turn; its length says so before.
  *  @returns undefined if the body is empty, too long, or not complete yet */
 function arrivedWhole(request: IncomingMessage, limitBytes: number): Buffer | undefined {
-  const { complete, readableLength, readableFlowing, readableEncoding, destroyed } = request;
-  if (!complete || destroyed || readableFlowing !== null || readableEncoding !== null) return undefined;
+  const { complete, headers, readableLength, readableFlowing, readableEncoding, destroyed } = request;
+  if (destroyed || readableFlowing !== null || readableEncoding !== null) return undefined;
   if (readableLength === 0 || readableLength > limitBytes) return undefined;
+  if (!complete && Number(headers['content-length']) !== readableLength) return undefined;
   return (request.read() as Buffer | null) ?? undefined;
 }
 
