@@ -17,12 +17,51 @@ const SOON_BYTES = MAX_BUFFERED_BYTES / 4;
 /** Maximum batch, which blocks Redis while it is executed. */
 const BATCH = { requests: 50, bytes: 1_048_576 };
 
+interface Buffered {
+  request: LoggedRequest;
+  bytes: number;
+}
+
+/** The newest requests of a webhook, as many as its log keeps. Holding more would cost: the garbage collector copies what lives longer. */
+class NewestRequests {
+  readonly #max: number;
+  readonly #requests: Buffered[] = [];
+  /** Index of the oldest request. */
+  #oldest = 0;
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  get isFull(): boolean {
+    return this.#max > 0 && this.#requests.length >= this.#max;
+  }
+
+  /** @returns the request that it displaces, which may be itself */
+  add(request: Buffered): Buffered | undefined {
+    if (this.#max === 0) return request;
+    if (!this.isFull) {
+      this.#requests.push(request);
+      return undefined;
+    }
+    const displaced = this.#requests[this.#oldest];
+    this.#requests[this.#oldest] = request;
+    this.#oldest = (this.#oldest + 1) % this.#max;
+    return displaced;
+  }
+
+  /** Oldest first. */
+  inOrder(): Buffered[] {
+    return [...this.#requests.slice(this.#oldest), ...this.#requests.slice(0, this.#oldest)];
+  }
+}
+
 export class RequestLogWriter {
   readonly #webhookLog: WebhookLog;
   readonly #telemetry: Telemetry;
   readonly #log: Logger;
-  /** Requests to write, by webhook, oldest first. */
-  readonly #buffer = new Map<string, LoggedRequest[]>();
+  /** Requests to write, by webhook. */
+  readonly #buffer = new Map<string, NewestRequests>();
   #bufferedBytes = 0;
   /** Number of rounds that a webhook's requests are still skipped. */
   readonly #resting = new Map<string, number>();
@@ -36,15 +75,19 @@ export class RequestLogWriter {
   }
 
   add(webhookId: string, request: LoggedRequest): void {
-    if (this.#bufferedBytes + sizeOf(request) > MAX_BUFFERED_BYTES) {
+    const bytes = sizeOf(request);
+    if (this.#bufferedBytes + bytes > MAX_BUFFERED_BYTES) {
       this.#warnLost(webhookId, request, 'the buffer is full');
       return;
     }
-    const requests = this.#buffer.get(webhookId);
-    if (requests === undefined) this.#buffer.set(webhookId, [request]);
-    else requests.push(request);
-    this.#bufferedBytes += sizeOf(request);
-    if (requests && requests.length >= 2 * this.#webhookLog.maxRequests) this.#dropOldest(webhookId, requests);
+    let requests = this.#buffer.get(webhookId);
+    if (requests === undefined) {
+      requests = new NewestRequests(this.#webhookLog.maxRequests);
+      this.#buffer.set(webhookId, requests);
+    }
+    this.#bufferedBytes += bytes;
+    const displaced = requests.add({ request, bytes });
+    if (displaced) this.#finish(webhookId, displaced);
     this.#writing ??= this.#writeAll();
   }
 
@@ -55,12 +98,6 @@ export class RequestLogWriter {
     this.#isFlushing = false;
   }
 
-  /** Drops requests that newer ones would displace from the log at once. */
-  #dropOldest(webhookId: string, requests: LoggedRequest[]): void {
-    const dropped = requests.splice(0, requests.length - this.#webhookLog.maxRequests);
-    for (const request of dropped) this.#finish(webhookId, request);
-  }
-
   async #writeAll(): Promise<void> {
     // Lets this turn of the event loop add its other requests first.
     await setTimeout(0);
@@ -68,9 +105,8 @@ export class RequestLogWriter {
       for (const [webhookId, requests] of [...this.#buffer]) {
         if (this.#rests(webhookId)) continue;
         this.#buffer.delete(webhookId);
-        this.#restIfFull(webhookId, requests);
-        this.#dropOldest(webhookId, requests);
-        for (const batch of inBatches(requests)) await this.#write(webhookId, batch);
+        if (requests.isFull) this.#resting.set(webhookId, RESTS);
+        for (const batch of inBatches(requests.inOrder())) await this.#write(webhookId, batch);
       }
       await setTimeout(INTERVAL_MS);
     }
@@ -78,12 +114,7 @@ export class RequestLogWriter {
     this.#writing = undefined;
   }
 
-  /** Writes fast logs less often: most of their requests would be dropped before anybody reads them. */
-  #restIfFull(webhookId: string, requests: readonly LoggedRequest[]): void {
-    const { maxRequests } = this.#webhookLog;
-    if (maxRequests > 0 && requests.length >= maxRequests) this.#resting.set(webhookId, RESTS);
-  }
-
+  /** Fast logs are written less often: most of their requests would be dropped before anybody reads them. */
   #rests(webhookId: string): boolean {
     const rounds = this.#resting.get(webhookId) ?? 0;
     if (rounds > 0 && !this.#isFlushing && this.#bufferedBytes <= SOON_BYTES) {
@@ -94,20 +125,23 @@ export class RequestLogWriter {
     return false;
   }
 
-  async #write(webhookId: string, batch: LoggedRequest[]): Promise<void> {
+  async #write(webhookId: string, batch: Buffered[]): Promise<void> {
     try {
-      await this.#webhookLog.add(webhookId, batch);
-      for (const request of batch) this.#finish(webhookId, request);
+      await this.#webhookLog.add(
+        webhookId,
+        batch.map(({ request }) => request),
+      );
+      for (const one of batch) this.#finish(webhookId, one);
     } catch (error) {
-      for (const request of batch) {
-        this.#bufferedBytes -= sizeOf(request);
+      for (const { request, bytes } of batch) {
+        this.#bufferedBytes -= bytes;
         this.#warnLost(webhookId, request, (error as Error).message);
       }
     }
   }
 
-  #finish(webhookId: string, request: LoggedRequest): void {
-    this.#bufferedBytes -= sizeOf(request);
+  #finish(webhookId: string, { request, bytes }: Buffered): void {
+    this.#bufferedBytes -= bytes;
     const { id, outcome } = request.summary;
     this.#telemetry.publishWebhookRequest({ webhookId, id, outcome });
   }
@@ -128,17 +162,17 @@ function sizeOf({ summary, headers, search, body }: LoggedRequest): number {
   return bytes;
 }
 
-function inBatches(requests: readonly LoggedRequest[]): LoggedRequest[][] {
-  const batches: LoggedRequest[][] = [];
-  let bytes = 0;
-  for (const request of requests) {
+function inBatches(requests: readonly Buffered[]): Buffered[][] {
+  const batches: Buffered[][] = [];
+  let total = 0;
+  for (const one of requests) {
     const last = batches.at(-1);
-    bytes += sizeOf(request);
-    if (last && last.length < BATCH.requests && bytes <= BATCH.bytes) {
-      last.push(request);
+    total += one.bytes;
+    if (last && last.length < BATCH.requests && total <= BATCH.bytes) {
+      last.push(one);
     } else {
-      batches.push([request]);
-      bytes = sizeOf(request);
+      batches.push([one]);
+      total = one.bytes;
     }
   }
   return batches;
