@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
+import { isJsonObject } from '../../model/values/json.ts';
 import type { StopCause } from '../protocol.ts';
 import type { TransformOutcome } from '../transform.ts';
 import type { QueuedRequest } from './queued-request.ts';
@@ -60,8 +61,15 @@ function failed(request: QueuedRequest, detail: string, facts: Record<string, un
 
 function parse(text: string): IsolateReport | undefined {
   try {
-    return IsolateReport.safeParse(JSON.parse(text)).data;
+    const report: unknown = JSON.parse(text);
+    return isUsual(report) ? report : IsolateReport.safeParse(report).data;
   } catch {
     return undefined;
   }
+}
+
+/** Whether it is the report of a call that returned and logged nothing. */
+function isUsual(report: unknown): report is Extract<IsolateReport, { returned: unknown }> {
+  if (!isJsonObject(report) || typeof report.returned !== 'object') return false;
+  return Array.isArray(report.logs) && report.logs.length === 0;
 }
