@@ -11,7 +11,9 @@ import type { ProcessExit, SandboxOptions } from './sandbox-process.ts';
 /** A request gets a strike when its child crashes this often while it runs alone: a single crash can be a coincidence. */
 const CRASHES = 2;
 /** Requests sent ahead per thread, so that it does not wait for the parent between two batches. */
-const SENT_AHEAD = 16;
+const SENT_AHEAD = 32;
+/** Longest time that requests of a fast transform wait to become one batch, if the batch before them takes longer than expected. */
+const JOIN_MS = 20;
 
 export interface DispatcherOptions {
   sandbox: SandboxOptions;
@@ -79,13 +81,20 @@ export function createDispatcher({
     // Each thread has work: what waits until one is done goes together, and a message costs many times what a fast transform costs.
     if (load.batches >= limits.threads && queue.size < BATCH_MAX) return undefined;
     const mayRunSlow = load.slowBatches < Math.max(1, limits.threads - 1);
-    const request = queue.next((key) => mayRunSlow || !durations.isSlow(key));
+    const request = queue.next((key) => (mayRunSlow || !durations.isSlow(key)) && !joinsOthers(key, queue, load));
     if (request === undefined) return undefined;
     const { key } = request;
     return {
       requests: [request, ...queue.nextOf(key, durations.batchSize(key) - 1)],
       slow: durations.isSlow(key),
     };
+  }
+
+  /** A fast transform gets one thread: its requests that come during a batch are the next one. */
+  function joinsOthers(key: string, queue: FairQueue, { sentAt }: Load): boolean {
+    const lastAt = sentAt.get(key);
+    if (lastAt === undefined || now() - lastAt >= JOIN_MS) return false;
+    return queue.sizeOf(key) < durations.batchSize(key);
   }
 
   /** One at a time: first transforms that are good again, last those with recent strikes. */

@@ -15,6 +15,10 @@ export class FairQueue {
     return this.#size;
   }
 
+  sizeOf(key: string): number {
+    return this.#queues.get(key)?.length ?? 0;
+  }
+
   /** Returns the request that must leave when the limit is exceeded: the last one of the longest queue. */
   add(request: QueuedRequest): QueuedRequest | undefined {
     if (this.#size >= this.#limit) this.#dropSettled();

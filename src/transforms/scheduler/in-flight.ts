@@ -13,6 +13,8 @@ export interface Load {
   readonly batches: number;
   /** Batches that are expected to take long. */
   readonly slowBatches: number;
+  /** When the newest of these batches was sent, by `QueuedRequest.key`. */
+  readonly sentAt: ReadonlyMap<string, number>;
 }
 
 export interface Drained {
@@ -24,6 +26,7 @@ export interface Drained {
 
 interface InFlightBatch {
   batch: Batch;
+  sentAt: number;
   /** undefined: still waits inside the child for a free thread. */
   startedAt: number | undefined;
 }
@@ -34,7 +37,7 @@ export class InFlightRequests {
   readonly #threads: number;
   readonly #batches = new Map<number, InFlightBatch>();
   #lastNumber = 0;
-  #load = { requests: 0, batches: 0, slowBatches: 0 };
+  #load = emptyLoad();
 
   constructor(threads: number) {
     this.#threads = threads;
@@ -51,8 +54,9 @@ export class InFlightRequests {
   /** Returns the number that the child's reply carries. */
   add(batch: Batch, now: number): number {
     this.#lastNumber += 1;
-    this.#batches.set(this.#lastNumber, { batch, startedAt: undefined });
+    this.#batches.set(this.#lastNumber, { batch, sentAt: now, startedAt: undefined });
     this.#count(batch, 1);
+    this.#load.sentAt.set(keyOf(batch), now);
     this.#markStarted(now);
     return this.#lastNumber;
   }
@@ -62,6 +66,7 @@ export class InFlightRequests {
     if (entry === undefined) return undefined;
     this.#batches.delete(number);
     this.#count(entry.batch, -1);
+    if (this.#load.sentAt.get(keyOf(entry.batch)) === entry.sentAt) this.#load.sentAt.delete(keyOf(entry.batch));
     this.#markStarted(now);
     return entry.batch;
   }
@@ -73,7 +78,7 @@ export class InFlightRequests {
   drain(): Drained {
     const batches = [...this.#batches.values()].map(({ batch }) => batch.requests);
     this.#batches.clear();
-    this.#load = { requests: 0, batches: 0, slowBatches: 0 };
+    this.#load = emptyLoad();
     return { started: batches.slice(0, this.#threads).flat(), pending: batches.slice(this.#threads).flat() };
   }
 
@@ -91,4 +96,13 @@ export class InFlightRequests {
       if (threads === 0) return;
     }
   }
+}
+
+function emptyLoad() {
+  return { requests: 0, batches: 0, slowBatches: 0, sentAt: new Map<string, number>() };
+}
+
+/** A batch has requests of one webhook. */
+function keyOf({ requests }: Batch): string {
+  return (requests[0] as QueuedRequest).key;
 }

@@ -7,6 +7,8 @@ import { type ProcessExit, type SandboxOptions, SandboxProcess } from './sandbox
 /** After this many failed starts in a row, the pool rejects requests at once until a child has started. */
 const FAILED_STARTS_LIMIT = 3;
 const RESTART_MS = 100;
+/** How often a child is asked again whether it can take queued requests: what they wait for may take longer than expected. */
+const ASK_AGAIN_MS = 10;
 const RESTART_MAX_MS = 30_000;
 
 export interface PoolOptions {
@@ -37,6 +39,7 @@ export class Pool {
   #ending: Promise<void> | undefined;
   #closed = false;
   #scheduled: NodeJS.Immediate | undefined;
+  #askAgainTimer: NodeJS.Timeout | undefined;
 
   constructor(options: PoolOptions) {
     this.#options = options;
@@ -91,6 +94,7 @@ export class Pool {
     this.#closed = true;
     clearTimeout(this.#idleTimer);
     clearTimeout(this.#restartTimer);
+    clearTimeout(this.#askAgainTimer);
     for (const request of [...this.#queue.drain(), ...this.#inFlightRequests]) request.settle(overloaded());
     await Promise.all([...this.#processes.map((process) => process.end()), this.#ending]);
   }
@@ -149,7 +153,15 @@ export class Pool {
       if (batch === undefined) break;
       this.#current.send(batch);
     }
+    if (this.#queue.size > 0 && this.#current?.ready) this.#askAgain();
     this.#endWhenIdle();
+  }
+
+  #askAgain() {
+    this.#askAgainTimer ??= setTimeout(() => {
+      this.#askAgainTimer = undefined;
+      this.#dispatch();
+    }, ASK_AGAIN_MS).unref();
   }
 
   #onExit(process: SandboxProcess, exit: ProcessExit) {
