@@ -53,8 +53,8 @@ export function connect(
     },
     cluster: { ...options.cluster, lazyConnect: lazy },
   });
-  // Not for connections of requests: coalescing would delay their replies.
-  if (patience === 'wait') {
+  // Not where each command waits for the disk: there are few.
+  if (patience !== 'answer-late') {
     onEachServer(redis, (server) => server.on('connect', () => coalesceWrites(server.stream)));
   }
   const warn = (error: Error) => log.warn({ err: withHint(error.message, servers), patience }, 'redis connection');
