@@ -109,3 +109,9 @@ export class ServiceError extends Error {
     this.retryAfterSeconds = retryAfterSeconds;
   }
 }
+
+/** A field of a request is invalid.
+ *  @param field its path, such as `filter.ids` */
+export function invalidField(field: string, detail: string): ServiceError {
+  return new ServiceError('input_invalid', { detail: `field "${field}": ${detail}`, facts: { field } });
+}

@@ -1,4 +1,4 @@
-import { ServiceError } from '../../errors.ts';
+import { invalidField } from '../../errors.ts';
 import { compileFilter, type Expression } from '../../model/expressions/expression.ts';
 import { describe } from '../../model/values/json.ts';
 
@@ -7,9 +7,6 @@ export function checkFilter(filter: string, field = 'filter'): Expression {
   try {
     return compileFilter(filter);
   } catch (error) {
-    throw new ServiceError('input_invalid', {
-      detail: `field "${field}": got ${describe(filter)}; expected a CEL expression: ${(error as Error).message}`,
-      facts: { field },
-    });
+    throw invalidField(field, `got ${describe(filter)}; expected a CEL expression: ${(error as Error).message}`);
   }
 }

@@ -1,6 +1,6 @@
 /** Starts a replay of logged requests, or shows what it would do. */
 
-import { ServiceError } from '../../errors.ts';
+import { invalidField } from '../../errors.ts';
 import type { History } from '../../history/history.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import { INSTALLATION } from '../../model/bulk/bulk-operation.ts';
@@ -52,7 +52,7 @@ export async function startReplay(
   const now = Date.now();
   const { from, draft, rate, outcomes, reasons } = input;
   const to = Math.min(input.to ?? now, now);
-  if (from !== undefined && from >= to) throw invalid('from', 'not before "to" and now');
+  if (from !== undefined && from >= to) throw invalidField('from', 'not before "to" and now');
   const requestIds = input.request_ids && [...new Set(input.request_ids)].sort();
   const selection = { webhookId, from, to, outcomes, reasons, requestIds };
   const code = draftCodeOf(input);
@@ -73,8 +73,4 @@ export async function startReplay(
 
 function draftCodeOf({ draft, draft_filter }: ReplayInput): DraftCode | undefined {
   return draft === undefined && draft_filter === undefined ? undefined : { transform: draft, filter: draft_filter };
-}
-
-function invalid(field: string, detail: string): ServiceError {
-  return new ServiceError('input_invalid', { detail: `field "${field}": ${detail}`, facts: { field } });
 }

@@ -1,6 +1,6 @@
 /** The runs that a request selects, by the filters of `GET /v1/runs` or by ID. */
 import { z } from 'zod';
-import { ServiceError } from '../../errors.ts';
+import { invalidField } from '../../errors.ts';
 import { ID_PATTERN } from '../../model/ids.ts';
 import {
   type BulkActionKind,
@@ -81,7 +81,7 @@ export function selectionOf(
   const possible: readonly RunStatus[] = STATUSES_OF_ACTION[action];
   const impossible = statuses.find((one) => !possible.includes(one));
   if (impossible !== undefined) {
-    throw invalid('filter.status', `got "${impossible}"; "${action}" is for runs that are ${possible.join(', ')}`);
+    throw invalidField('filter.status', `got "${impossible}"; "${action}" is for runs that are ${possible.join(', ')}`);
   }
   if (started_by !== undefined) return { env, statuses, startedBy: started_by, before: nowMs };
   return filteredBy(env, statuses, filters, nowMs);
@@ -106,7 +106,8 @@ export function filteredBy(
   nowMs: number,
 ): RunSelection {
   const before = Math.min(queued_before ?? nowMs, nowMs);
-  if (after !== undefined && after >= before) throw invalid('filter.queued_after', 'not before queued_before and now');
+  if (after !== undefined && after >= before)
+    throw invalidField('filter.queued_after', 'not before queued_before and now');
   if (search !== undefined) searchOf(search, 'runs', 'field "filter.search"');
   return {
     env,
@@ -128,11 +129,7 @@ function rejectMixed({ status, ...filter }: z.output<typeof runSelectionSchema>)
   const given = Object.entries(filter).flatMap(([name, value]) => (value === undefined ? [] : [name]));
   for (const alone of ['run_ids', 'started_by']) {
     if (given.includes(alone) && (given.length > 1 || (alone === 'run_ids' && status))) {
-      throw invalid(`filter.${alone}`, 'it selects by itself; remove the other filters');
+      throw invalidField(`filter.${alone}`, 'it selects by itself; remove the other filters');
     }
   }
-}
-
-export function invalid(field: string, detail: string): ServiceError {
-  return new ServiceError('input_invalid', { detail: `field "${field}": ${detail}`, facts: { field } });
 }

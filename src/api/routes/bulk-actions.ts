@@ -1,6 +1,6 @@
 /** `/v1/runs/bulk`: cancels, re-runs or retries runs that are selected by a filter or by ID. */
 import { z } from 'zod';
-import { ServiceError } from '../../errors.ts';
+import { invalidField, ServiceError } from '../../errors.ts';
 import { isOpen } from '../../model/bulk/bulk-operation.ts';
 import { newId } from '../../model/ids.ts';
 import { RATE_DEFAULT, RATE_MAX } from '../../model/replays/replay.ts';
@@ -15,7 +15,7 @@ import { describe } from '../../model/values/json.ts';
 import type { ApiParts } from '../parts.ts';
 import { countPosition, listQuery, namePosition, nextPage, pageOfNewest, pageQuery } from '../rest/list-query.ts';
 import { type Route, route } from '../rest/route.ts';
-import { invalid, runSelectionSchema, selectionOf } from '../rest/run-selection.ts';
+import { runSelectionSchema, selectionOf } from '../rest/run-selection.ts';
 import {
   bulkActionSchema,
   bulkDryRunSchema,
@@ -82,7 +82,7 @@ export function bulkActionRoutes({ bulkActions, selectedRuns, environments }: Ap
       async handle({ env, body: { action, filter, from, all, rate, dry_run } }) {
         const now = Date.now();
         if (Object.keys(filter).length === 0 && !all)
-          throw invalid('filter', 'empty; to select all runs, set "all" to true');
+          throw invalidField('filter', 'empty; to select all runs, set "all" to true');
         const selection = selectionOf(env, action, filter, now);
         if (selection.startedBy !== undefined) rejectActive(await existing(env, selection.startedBy));
         if (!dry_run && (await environments.read(env))?.archivedAt !== undefined) {
@@ -139,5 +139,5 @@ export function bulkActionRoutes({ bulkActions, selectedRuns, environments }: Ap
 /** While the action is starting runs, not all of them are known.
  *  @throws ServiceError input_invalid */
 function rejectActive(bulk: BulkAction): void {
-  if (isOpen(bulk)) throw invalid('filter.started_by', `the bulk action is ${bulk.status}; cancel it first`);
+  if (isOpen(bulk)) throw invalidField('filter.started_by', `the bulk action is ${bulk.status}; cancel it first`);
 }

@@ -1,6 +1,6 @@
 /** `/v1/cancellations`: cancels many runs of a function. */
 import { z } from 'zod';
-import { ServiceError } from '../../errors.ts';
+import { invalidField, ServiceError } from '../../errors.ts';
 import { compile } from '../../model/expressions/expression.ts';
 import { newId } from '../../model/ids.ts';
 import { type Cancellation, digestOf } from '../../model/runs/cancellation.ts';
@@ -74,9 +74,9 @@ export function cancellationRoutes({ cancellations, functionTables }: ApiParts):
       async handle({ env, body: { app_id, function_id, started_after, started_before, if: expression } }) {
         const fn = await functionOf(env, app_id, function_id);
         const now = Date.now();
-        if (started_before > now + FUTURE_MAX_MS) throw invalid('started_before', 'more than a year ahead');
+        if (started_before > now + FUTURE_MAX_MS) throw invalidField('started_before', 'more than a year ahead');
         if (started_after && started_after >= started_before)
-          throw invalid('started_after', 'not before started_before');
+          throw invalidField('started_after', 'not before started_before');
         if (expression) rejectInvalid(expression);
         const definition = {
           id: newId(now),
@@ -150,10 +150,6 @@ function rejectInvalid(expression: string): void {
   try {
     compile(expression);
   } catch (error) {
-    throw invalid('if', (error as Error).message);
+    throw invalidField('if', (error as Error).message);
   }
-}
-
-function invalid(field: string, detail: string): ServiceError {
-  return new ServiceError('input_invalid', { detail: `field "${field}": ${detail}`, facts: { field } });
 }

@@ -2,7 +2,7 @@
  *  (docs/webhooks.md). */
 
 import { z } from 'zod';
-import { BACKPRESSURE_ERRORS, ServiceError } from '../../errors.ts';
+import { BACKPRESSURE_ERRORS, invalidField, ServiceError } from '../../errors.ts';
 import { environmentNameSchema } from '../../model/environment.ts';
 import { eventSchema } from '../../model/events/event.ts';
 import { ID_PATTERN } from '../../model/ids.ts';
@@ -266,10 +266,7 @@ function requireFilter(filter: object, all: 'true' | undefined): void {
 /** @throws ServiceError input_invalid */
 function rejectFilter(filter: object): void {
   if (Object.values(filter).every((value) => value === undefined)) return;
-  throw new ServiceError('input_invalid', {
-    detail: 'field "ids": it selects by itself; remove the filter',
-    facts: { field: 'ids' },
-  });
+  throw invalidField('ids', 'it selects by itself; remove the filter');
 }
 
 function notFound(id: string, why = ''): ServiceError {

@@ -3,23 +3,12 @@ import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import { dryRun } from '../../jobs/replays/dry-run.ts';
 import { BULK_OPERATION_STATUSES, STATUS_CHANGES } from '../../model/bulk/bulk-operation.ts';
-import { EVENT_NAME_MAX } from '../../model/events/event.ts';
-import { ID_PATTERN, newId } from '../../model/ids.ts';
-import {
-  EVENT_IDS_MAX,
-  FORMER_STATUSES,
-  RATE_DEFAULT,
-  RATE_MAX,
-  type Replay,
-  type ReplayResult,
-  type ReplaySelection,
-} from '../../model/replays/replay.ts';
-import { LENGTH_MAX, parseSearch } from '../../model/search/parse.ts';
-import { SearchError } from '../../model/search/search-error.ts';
+import { newId } from '../../model/ids.ts';
+import type { Replay, ReplayResult, ReplaySelection } from '../../model/replays/replay.ts';
 import { describe } from '../../model/values/json.ts';
-import { DAY_MS } from '../../model/values/time.ts';
 import type { ApiParts } from '../parts.ts';
 import { listQuery, namePosition, nextPage, pageQuery } from '../rest/list-query.ts';
+import { replayBodySchema, replaySelectionOf } from '../rest/replay-selection.ts';
 import { type Route, route } from '../rest/route.ts';
 import {
   dryRunSchema,
@@ -31,67 +20,12 @@ import {
 } from '../views/replay.ts';
 import { operationRoutes } from './bulk-operation.ts';
 
-const FUNCTIONS_MAX = 100;
 /** Maximum number of concurrent dry runs per process: each occupies it for seconds. */
 const DRY_RUNS_AT_ONCE = 4;
 const RETRY_AFTER_SECONDS = 5;
 /** A filtered page of results is short if few of them match. */
 const RESULTS_READ_AT_ONCE = 1_000;
 const RESULT_READS = 20;
-
-const timestamp = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
-
-const filterSchema = z.strictObject({
-  name: z
-    .string()
-    .min(1)
-    .max(EVENT_NAME_MAX)
-    .nullish()
-    .meta({ description: 'Event name; with `*` at the end, its beginning' }),
-  source: z
-    .string()
-    .min(1)
-    .max(512)
-    .nullish()
-    .meta({ description: 'The source of the events, such as `webhook:<id>`, or `webhook` for all webhooks' }),
-  search: z
-    .string()
-    .min(1)
-    .max(LENGTH_MAX)
-    .nullish()
-    .meta({ description: 'What events must meet, as in a search of events' }),
-  id_prefix: z
-    .string()
-    .regex(/^[0-7][0-9A-HJKMNP-TV-Z]{0,25}$/, 'the beginning of an internal ID')
-    .nullish()
-    .meta({ description: 'How internal IDs begin' }),
-  ids: z
-    .array(z.string().regex(ID_PATTERN))
-    .min(1)
-    .max(EVENT_IDS_MAX)
-    .nullish()
-    .meta({ description: 'Internal IDs: these events alone. Without the rest of the filter' }),
-});
-
-const bodySchema = z.object({
-  name: z.string().min(1).max(128).nullish().meta({ description: 'For people' }),
-  filter: filterSchema.default({}),
-  received_after: timestamp.meta({ description: 'Inclusive' }),
-  received_before: timestamp.meta({ description: 'Exclusive' }),
-  functions: z
-    .array(z.string().min(1).max(512))
-    .min(1)
-    .max(FUNCTIONS_MAX)
-    .nullish()
-    .meta({ description: 'IDs; absent: all whose triggers match the event now' }),
-  statuses: z
-    .array(z.enum(FORMER_STATUSES))
-    .min(1)
-    .max(FORMER_STATUSES.length)
-    .meta({ description: 'How the latest run of the function on the event ended; none: there was no run' }),
-  rate: z.int().min(1).max(RATE_MAX).default(RATE_DEFAULT).meta({ description: 'Runs per second' }),
-  dry_run: z.boolean().default(false).meta({ description: 'true: starts nothing, and says what it would start' }),
-});
 
 const CANCEL_WITH_RUNS = { to: 'cancelling', from: ['running', 'paused', 'cancelled', 'done'] } as const;
 
@@ -100,42 +34,9 @@ const notFound = (id: string) =>
   new ServiceError('not_found', { detail: `there is no replay with the ID ${describe(id)}` });
 
 export function replayRoutes(deps: ApiParts): Route[] {
-  const { replays, replayPlanner, runLists, environments, functionTables, retentionMs } = deps;
+  const { replays, replayPlanner, runLists, environments } = deps;
   const common = { tag: 'Replays', scope: 'environment' } as const;
   let dryRuns = 0;
-
-  async function selectionOf(env: string, body: z.output<typeof bodySchema>, nowMs: number): Promise<ReplaySelection> {
-    const { filter, received_after, received_before, functions, statuses } = body;
-    const { name, source, search, id_prefix, ids } = filter;
-    if (ids && (name || source || search || id_prefix))
-      throw invalid('filter.ids', 'it selects by itself; remove the rest');
-    if (received_after >= received_before) throw invalid('received_after', 'not before received_before');
-    const days = (await environments.read(env))?.retentionDays;
-    const oldest = nowMs - (days === undefined ? retentionMs : days * DAY_MS);
-    const after = Math.max(received_after, oldest);
-    const before = Math.min(received_before, nowMs);
-    if (after >= before) throw invalid('received_after', 'no event of this time range is stored');
-    if (search) rejectInvalid(search);
-    const table = await functionTables.of(env);
-    const unknown = functions?.find((id) => !table.find(id));
-    if (unknown !== undefined) {
-      throw new ServiceError('not_found', { detail: `there is no function with the ID ${describe(unknown)}` });
-    }
-    return {
-      env,
-      filter: {
-        ...(name && { name }),
-        ...(source && { source }),
-        ...(search && { search }),
-        ...(id_prefix && { idPrefix: id_prefix }),
-        ...(ids && { ids: [...new Set(ids)] }),
-      },
-      after,
-      before,
-      ...(functions && { functionIds: [...new Set(functions)] }),
-      statuses: [...new Set(statuses)],
-    };
-  }
 
   async function runDry(selection: ReplaySelection) {
     if (dryRuns >= DRY_RUNS_AT_ONCE) {
@@ -181,14 +82,14 @@ export function replayRoutes(deps: ApiParts): Route[] {
       description:
         'Runs functions again on past events, from the oldest to the newest, in the background. Which runs start depends on how the latest run of the ' +
         'function on the event ended. With `dry_run`, the response has status 200, says what would start, and nothing does.',
-      body: bodySchema,
+      body: replayBodySchema,
       status: 201,
       dryRunStatus: 200,
       data: z.union([replaySchema, dryRunSchema]),
       errors: ['archive_unavailable', 'environment_archived', 'not_found', 'overloaded', 'quota_exceeded'],
       async handle({ env, body }) {
         const now = Date.now();
-        const selection = await selectionOf(env, body, now);
+        const selection = await replaySelectionOf(env, body, now, deps);
         if (body.dry_run) return { status: 200, audited: false, data: await runDry(selection) };
         if ((await environments.read(env))?.archivedAt !== undefined) throw new ServiceError('environment_archived');
         const id = newId(now);
@@ -288,18 +189,4 @@ export function replayRoutes(deps: ApiParts): Route[] {
     }
     return { page, next: at };
   }
-}
-
-/** @throws ServiceError input_invalid */
-function rejectInvalid(search: string): void {
-  try {
-    parseSearch(search, 'events');
-  } catch (error) {
-    if (!(error instanceof SearchError)) throw error;
-    throw invalid('filter.search', `at character ${error.position + 1}: ${error.message}`);
-  }
-}
-
-function invalid(field: string, detail: string): ServiceError {
-  return new ServiceError('input_invalid', { detail: `field "${field}": ${detail}`, facts: { field } });
 }

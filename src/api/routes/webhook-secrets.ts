@@ -1,6 +1,6 @@
 /** `/v1/webhooks/:id/secrets`: rotates the secret of a webhook. */
 import { z } from 'zod';
-import { ServiceError } from '../../errors.ts';
+import { invalidField, ServiceError } from '../../errors.ts';
 import { presetOf } from '../../providers/catalog.ts';
 import type { Webhook } from '../../store/webhooks/webhook.ts';
 import type { ApiParts } from '../parts.ts';
@@ -79,11 +79,8 @@ function checkNewSecret({ provider, verification, settings }: Webhook, secret: s
   const preset = provider === undefined ? undefined : presetOf(provider);
   const scheme = verification ?? preset?.verification;
   if (!scheme) {
-    throw new ServiceError('input_invalid', {
-      detail:
-        'field "secret": got one; expected none: the webhook has no provider. Set "provider" with PATCH /v1/webhooks/:id',
-      facts: { field: 'secret' },
-    });
+    const remedy = 'Set "provider" with PATCH /v1/webhooks/:id';
+    throw invalidField('secret', `got one; expected none: the webhook has no provider. ${remedy}`);
   }
   checkSecrets(scheme, [secret], preset, settings, 'secret');
 }

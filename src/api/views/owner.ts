@@ -1,6 +1,6 @@
 /** The owner of an event key or webhook: an environment, or the set of all branch environments. */
 import { z } from 'zod';
-import { ServiceError } from '../../errors.ts';
+import { invalidField, ServiceError } from '../../errors.ts';
 import { BRANCH_SET, BRANCHES, environmentNameSchema, ownerOf, PRODUCTION } from '../../model/environment.ts';
 import { describe } from '../../model/values/json.ts';
 import type { Environments } from '../../store/environments/environments.ts';
@@ -24,9 +24,7 @@ export async function checkOwner(owner: string, environments: Environments): Pro
   if (!environment) throw new ServiceError('environment_unknown', { detail: `got ${describe(owner)}` });
   if (environment.archivedAt !== undefined) throw new ServiceError('environment_archived', { detail: describe(owner) });
   if (ownerOf(environment) !== owner) {
-    throw new ServiceError('input_invalid', {
-      detail: `field "environment": got ${describe(owner)}, which is a branch environment; use "${BRANCH_SET}", which all branch environments share`,
-      facts: { field: 'environment' },
-    });
+    const remedy = `use "${BRANCH_SET}", which all branch environments share`;
+    throw invalidField('environment', `got ${describe(owner)}, which is a branch environment; ${remedy}`);
   }
 }

@@ -1,7 +1,7 @@
 /** User input about how a webhook handles requests, and its validation. */
 
 import { z } from 'zod';
-import { ServiceError } from '../../errors.ts';
+import { invalidField, type ServiceError } from '../../errors.ts';
 import { newId } from '../../model/ids.ts';
 import { closestName } from '../../model/values/closest-name.ts';
 import { describe, isJsonObject } from '../../model/values/json.ts';
@@ -219,8 +219,5 @@ function pick<T>(given: T | null | undefined, before: T | undefined): T | undefi
 }
 
 function invalid(field: string, got: string, expected: string): ServiceError {
-  return new ServiceError('input_invalid', {
-    detail: `field "${field}": got ${got}; expected ${expected}`,
-    facts: { field },
-  });
+  return invalidField(field, `got ${got}; expected ${expected}`);
 }

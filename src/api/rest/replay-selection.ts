@@ -1,0 +1,129 @@
+/** The events and functions that a request to replay selects. */
+import { z } from 'zod';
+import { invalidField, ServiceError } from '../../errors.ts';
+import type { FunctionTables } from '../../jobs/functions/function-tables.ts';
+import { EVENT_NAME_MAX } from '../../model/events/event.ts';
+import { ID_PATTERN } from '../../model/ids.ts';
+import {
+  EVENT_IDS_MAX,
+  FORMER_STATUSES,
+  RATE_DEFAULT,
+  RATE_MAX,
+  type ReplaySelection,
+} from '../../model/replays/replay.ts';
+import { LENGTH_MAX, parseSearch } from '../../model/search/parse.ts';
+import { SearchError } from '../../model/search/search-error.ts';
+import { describe } from '../../model/values/json.ts';
+import { DAY_MS } from '../../model/values/time.ts';
+import type { Environments } from '../../store/environments/environments.ts';
+
+const FUNCTIONS_MAX = 100;
+
+interface ReplaySelectionDeps {
+  environments: Pick<Environments, 'read'>;
+  functionTables: Pick<FunctionTables, 'of'>;
+  retentionMs: number;
+}
+
+const timestamp = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
+
+const filterSchema = z.strictObject({
+  name: z
+    .string()
+    .min(1)
+    .max(EVENT_NAME_MAX)
+    .nullish()
+    .meta({ description: 'Event name; with `*` at the end, its beginning' }),
+  source: z
+    .string()
+    .min(1)
+    .max(512)
+    .nullish()
+    .meta({ description: 'The source of the events, such as `webhook:<id>`, or `webhook` for all webhooks' }),
+  search: z
+    .string()
+    .min(1)
+    .max(LENGTH_MAX)
+    .nullish()
+    .meta({ description: 'What events must meet, as in a search of events' }),
+  id_prefix: z
+    .string()
+    .regex(/^[0-7][0-9A-HJKMNP-TV-Z]{0,25}$/, 'the beginning of an internal ID')
+    .nullish()
+    .meta({ description: 'How internal IDs begin' }),
+  ids: z
+    .array(z.string().regex(ID_PATTERN))
+    .min(1)
+    .max(EVENT_IDS_MAX)
+    .nullish()
+    .meta({ description: 'Internal IDs: these events alone. Without the rest of the filter' }),
+});
+
+export const replayBodySchema = z.object({
+  name: z.string().min(1).max(128).nullish().meta({ description: 'For people' }),
+  filter: filterSchema.default({}),
+  received_after: timestamp.meta({ description: 'Inclusive' }),
+  received_before: timestamp.meta({ description: 'Exclusive' }),
+  functions: z
+    .array(z.string().min(1).max(512))
+    .min(1)
+    .max(FUNCTIONS_MAX)
+    .nullish()
+    .meta({ description: 'IDs; absent: all whose triggers match the event now' }),
+  statuses: z
+    .array(z.enum(FORMER_STATUSES))
+    .min(1)
+    .max(FORMER_STATUSES.length)
+    .meta({ description: 'How the latest run of the function on the event ended; none: there was no run' }),
+  rate: z.int().min(1).max(RATE_MAX).default(RATE_DEFAULT).meta({ description: 'Runs per second' }),
+  dry_run: z.boolean().default(false).meta({ description: 'true: starts nothing, and says what it would start' }),
+});
+
+/** @throws ServiceError input_invalid, not_found */
+export async function replaySelectionOf(
+  env: string,
+  body: z.output<typeof replayBodySchema>,
+  nowMs: number,
+  { environments, functionTables, retentionMs }: ReplaySelectionDeps,
+): Promise<ReplaySelection> {
+  const { filter, received_after, received_before, functions, statuses } = body;
+  const { name, source, search, id_prefix, ids } = filter;
+  if (ids && (name || source || search || id_prefix))
+    throw invalidField('filter.ids', 'it selects by itself; remove the rest');
+  if (received_after >= received_before) throw invalidField('received_after', 'not before received_before');
+  const days = (await environments.read(env))?.retentionDays;
+  const oldest = nowMs - (days === undefined ? retentionMs : days * DAY_MS);
+  const after = Math.max(received_after, oldest);
+  const before = Math.min(received_before, nowMs);
+  if (after >= before) throw invalidField('received_after', 'no event of this time range is stored');
+  if (search) rejectInvalid(search);
+  const table = await functionTables.of(env);
+  const unknown = functions?.find((id) => !table.find(id));
+  if (unknown !== undefined) {
+    throw new ServiceError('not_found', { detail: `there is no function with the ID ${describe(unknown)}` });
+  }
+  return {
+    env,
+    filter: {
+      ...(name && { name }),
+      ...(source && { source }),
+      ...(search && { search }),
+      ...(id_prefix && { idPrefix: id_prefix }),
+      ...(ids && { ids: [...new Set(ids)] }),
+    },
+    after,
+    before,
+    ...(functions && { functionIds: [...new Set(functions)] }),
+    statuses: [...new Set(statuses)],
+  };
+}
+
+/** @throws ServiceError input_invalid */
+function rejectInvalid(search: string): void {
+  try {
+    parseSearch(search, 'events');
+  } catch (error) {
+    if (!(error instanceof SearchError)) throw error;
+    throw invalidField('filter.search', `at character ${error.position + 1}: ${error.message}`);
+  }
+}
