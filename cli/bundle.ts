@@ -1,5 +1,7 @@
-/** Bundles the command line into the package of the client: one file with everything it needs, for every Node that the client supports. */
-import { chmodSync, readFileSync, writeFileSync } from 'node:fs';
+/** Bundles the command line into the package of the client: one file with everything it needs, for every Node that the client supports.
+ *
+ *      node cli/bundle.ts <folder> */
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { findPackageJSON } from 'node:module';
 import { dirname, join } from 'node:path';
 import { rolldown } from 'rolldown';
@@ -7,6 +9,12 @@ import { rolldown } from 'rolldown';
 const ENTRY = join(import.meta.dirname, 'src/main.ts');
 /** The oldest Node of clients/typescript/package.json. */
 const TARGET = 'node20.3';
+
+if (import.meta.main) {
+  const [folder = ''] = process.argv.slice(2);
+  mkdirSync(folder, { recursive: true });
+  await bundleCli(folder);
+}
 
 /** @param folder of the built package; gets cli.js, and the licenses of what is in it */
 export async function bundleCli(folder: string): Promise<void> {

@@ -41,13 +41,15 @@ const CLUSTER_TIMEOUT_MS = 180_000;
 /** More failed files than this part of all are no accident of a loaded machine, but a fault that many tests see. Fewer are judged one by one:
  *  each must pass alone, with all its expectations, or the tests have failed. A part, so that with more tests green is not less likely. */
 const RERUN_MAX_PART = 0.01;
-/** Two runs more than cores, because tests wait for two fifths of their time. With more, injected faults get too little CPU time to be fair to the service. */
-const RUNS_AT_ONCE = Math.min(4, availableParallelism() + 2);
+/** Four runs more than cores, because tests wait for more than half of their time. Those that inject faults get CPU time before the others do. */
+const RUNS_AT_ONCE = Math.min(6, availableParallelism() + 4);
 const SLOWEST_SHOWN = 30;
 const ALL = '--all';
 const CLUSTER = '--cluster';
 /** Safe to delete. */
 const COMPILE_CACHE = 'node_modules/.cache/tidegate-tests';
+/** In the tree, where the command line finds the service. */
+const CLI_BUNDLE = 'dist/cli';
 const ROOT = resolve(import.meta.dirname, '..');
 
 process.chdir(ROOT);
@@ -76,9 +78,8 @@ await runMain(async () => {
     await step('advisories', audit);
   }
   if (isDashboardStale(ROOT)) await step('dashboard', () => (isOnlyTests ? tryDashboard() : buildDashboard(ROOT)));
-  // For some tests it is not worth its seconds, but a fresh one is used.
-  if (mochaArgs.length === 0 && areBundlesStale(ROOT))
-    await step('bundles', () => bundleService(ROOT, resolve(ROOT, BUNDLES)));
+  // For some tests they are not worth their seconds, but a fresh one of the service is used.
+  if (mochaArgs.length === 0) await step('bundles', bundle);
   if (!areBundlesStale(ROOT) && !process.env.NODE_V8_COVERAGE) process.env.TEST_BUNDLES = resolve(ROOT, BUNDLES);
   try {
     if (isOnCluster) await step('tests on a Redis Cluster', () => clusterTests(mochaArgs));
@@ -100,6 +101,12 @@ async function audit(): Promise<void> {
   const allowed = JSON.parse(readFileSync('scripts/audit-allowed.json', 'utf8')) as Allowed[];
   const problems = problemsIn(report, allowed, new Date().toISOString().slice(0, 10));
   if (problems.length > 0) throw new Problem(problems.join('\n'));
+}
+
+async function bundle(): Promise<void> {
+  if (areBundlesStale(ROOT)) await bundleService(ROOT, resolve(ROOT, BUNDLES));
+  await command('node', 'cli/bundle.ts', CLI_BUNDLE);
+  if (!process.env.NODE_V8_COVERAGE) process.env.TEST_CLI = resolve(ROOT, CLI_BUNDLE, 'cli.js');
 }
 
 /** A broken dashboard must not block tests of other code. */

@@ -3,6 +3,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
+import { setPriority } from 'node:os';
 import { relative } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { styleText } from 'node:util';
@@ -15,6 +16,8 @@ import { type RedisKind, startTestRedis, type TestRedis } from './test-redis.ts'
 const MARK = 'SERVICE_TEST_RUN';
 /** Processes that notice the exit of their parent need a moment to exit, more on a busy machine. */
 const GRACE_MS = 30_000;
+/** As nice(1) says it: a third of the weight of a process at 0. */
+const LATER = 5;
 const SHOWN_KEYS = 20;
 const SHOWN_LINES = 30;
 
@@ -65,6 +68,8 @@ export interface MochaRun {
   name?: string;
   /** Default: single. */
   redis?: RedisKind;
+  /** It gets CPU time before the others: its faults are to be those that it injects. */
+  isFirst?: boolean;
 }
 
 interface Servers {
@@ -124,7 +129,7 @@ async function runWith({ kind, redis, postgres }: Servers, run: MochaRun, interr
 
 async function mochaWith(
   servers: TestRedis['env'],
-  { args, name }: MochaRun,
+  { args, name, isFirst }: MochaRun,
   totals: Totals,
   interrupted: AbortSignal,
 ): Promise<string | undefined> {
@@ -137,6 +142,8 @@ async function mochaWith(
     // Its own process group, to find leftover processes.
     detached: true,
   });
+  // Its processes inherit it.
+  if (name && !isFirst && mocha.pid) setPriority(mocha.pid, LATER);
   const written: Buffer[] = [];
   for (const stream of [mocha.stdout, mocha.stderr]) stream?.on('data', (bytes) => written.push(bytes));
   mocha.on('message', (message: Totals) => Object.assign(totals, message));

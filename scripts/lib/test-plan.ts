@@ -8,16 +8,20 @@ const INSTALLING = [
   ['test/official', 'test/languages/together.test.ts'],
   ['test/languages', 'test/release'],
 ];
-/** Begin first, because they take longest: what comes last should be short. */
+/** Injects faults. */
+const CHAOS = 'test/chaos';
+/** Begin first, because they take longest and wait most: what comes last should be short, and compute. */
 const LONG = [
-  'test/chaos',
-  'test/move',
+  CHAOS,
   'test/upgrade',
-  'test/runs',
-  'test/scripts',
-  'test/dashboard',
-  'test/store',
   'test/archive',
+  'test/runs',
+  'test/move',
+  'test/store',
+  'test/search',
+  'test/dashboard',
+  'test/scripts',
+  'test/flow-control',
 ];
 const ROOTS = ['test', 'clients/typescript/test'];
 const TEST = '.test.ts';
@@ -36,7 +40,13 @@ export function planTests(root: string, without: readonly string[]): MochaRun[] 
   const installing = INSTALLING.map(take);
   const long = LONG.map((name) => take([name]));
   const runs = [...installing, ...long.flatMap(inParts), ...inParts(left)];
-  return runs.filter((files) => files.length > 0).map((files) => ({ args: files, name: titleOf(files) }));
+  return runs
+    .filter((files) => files.length > 0)
+    .map((files) => ({
+      args: files,
+      name: titleOf(files),
+      isFirst: files[0]?.startsWith(CHAOS) ?? false,
+    }));
 }
 
 /** Parts of about the same size. */

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect } from 'chai';
 import { bundleCli } from '../../cli/bundle.ts';
-import { cli, cliOk } from '../support/cli.ts';
+import { cli, cliOk, MAIN } from '../support/cli.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
@@ -30,7 +30,7 @@ describe('the bundled command line', () => {
 
   it('works the same outside the repository', async () => {
     const [bundled, inTree] = await Promise.all(
-      [{ program, cwd: folder }, {}].map((options) => cliOk(['--help'], options)),
+      [{ program, cwd: folder }, { program: MAIN }].map((options) => cliOk(['--help'], options)),
     );
     expect(bundled?.stdout).to.include('send').and.equal(inTree?.stdout);
     expect((await cli(['sned'], { program })).exitCode).to.equal(2);

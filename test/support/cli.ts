@@ -6,7 +6,9 @@ import type { Service } from './service.ts';
 import { until } from './until.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
-const MAIN = resolve(ROOT, 'cli/src/main.ts');
+export const MAIN = resolve(ROOT, 'cli/src/main.ts');
+/** A run of all tests bundles it: a command starts with two thirds of the CPU time. */
+const PROGRAM = process.env.TEST_CLI ?? MAIN;
 /** Time limit of a command that must end. */
 const PATIENCE_MS = 90_000;
 
@@ -17,7 +19,7 @@ export interface CliOptions {
   /** For its stdin; without it stdin is empty. */
   input?: string;
   cwd?: string;
-  /** Another program than the sources, such as the bundle. */
+  /** Another program, such as the sources. */
   program?: string;
 }
 
@@ -69,7 +71,7 @@ export interface CliCommand {
 /** Starts a command that goes on, such as `tail`. */
 export function startCli(
   args: string[],
-  { service, env = {}, cwd = ROOT, program = MAIN }: CliOptions = {},
+  { service, env = {}, cwd = ROOT, program = PROGRAM }: CliOptions = {},
 ): CliCommand {
   const child = spawn(process.execPath, [program, ...args], {
     cwd,
