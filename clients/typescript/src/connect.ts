@@ -2,14 +2,14 @@
 import { hostname } from 'node:os';
 import { createAppCalls, type HostedApp } from './app-calls.ts';
 import { CallsInFlight } from './connect/calls.ts';
-import { type Connection, type ConnectionState, Connector } from './connect/connector.ts';
-import type { WebSocketClass } from './connect/link.ts';
+import { type Connection, type ConnectionState, ReconnectingConnection } from './connect/reconnect.ts';
+import type { WebSocketClass } from './connect/socket.ts';
 import { SDK } from './headers.ts';
 import { refuseUnknown } from './options.ts';
 import { functionOnTheWire } from './registration.ts';
 
-export type { Connection, ConnectionState } from './connect/connector.ts';
 export { ConnectError } from './connect/error.ts';
+export type { Connection, ConnectionState } from './connect/reconnect.ts';
 
 export interface ConnectOptions extends HostedApp {
   /** The most calls at a time. Default: the service's CONNECTION_CALLS_MAX. */
@@ -55,7 +55,7 @@ export async function connect(options: ConnectOptions): Promise<Connection> {
     sdkVersion,
     maxWorkerConcurrency: maxConcurrency,
   };
-  const connector = new Connector({
+  const connector = new ReconnectingConnection({
     calls: new CallsInFlight(app, () => client.settings()),
     settings: () => client.settings(),
     WebSocket: options.WebSocket ?? globalWebSocket(),

@@ -6,7 +6,7 @@ import { askService } from '../service.ts';
 import type { Settings } from '../settings.ts';
 import { backoffMs } from './backoff.ts';
 import { type CallRequest, type CheckpointToStore, type Frame, type Reply, replyOf } from './frames.ts';
-import type { Link } from './link.ts';
+import type { GatewaySocket } from './socket.ts';
 
 /** A connection confirms a reply within this time, or a request brings it. */
 const CONFIRM_MS = 5_000;
@@ -36,7 +36,7 @@ export class CallsInFlight {
   readonly #settings: () => Settings;
   readonly #calls = new Map<string, CallInFlight>();
   readonly #checkpoints = new Map<string, PendingCheckpoint>();
-  #link: Link | undefined;
+  #socket: GatewaySocket | undefined;
   #extending: ReturnType<typeof setInterval> | undefined;
   #idle: (() => void)[] = [];
   #lastCheckpoint = 0;
@@ -56,26 +56,26 @@ export class CallsInFlight {
   }
 
   /** Goes on over this connection; undefined: until there is another one, over none. */
-  use(link: Link | undefined): void {
+  use(socket: GatewaySocket | undefined): void {
     clearInterval(this.#extending);
-    this.#link = link;
-    if (!link) return;
+    this.#socket = socket;
+    if (!socket) return;
     this.#extendAll();
-    for (const { reply } of this.#calls.values()) if (reply) link.send('workerReply', reply);
-    for (const { checkpoint } of this.#checkpoints.values()) link.send('workerCheckpoint', checkpoint);
-    this.#extending = setInterval(() => this.#extendAll(), link.extendLeaseMs);
+    for (const { reply } of this.#calls.values()) if (reply) socket.send('workerReply', reply);
+    for (const { checkpoint } of this.#checkpoints.values()) socket.send('workerCheckpoint', checkpoint);
+    this.#extending = setInterval(() => this.#extendAll(), socket.extendLeaseMs);
   }
 
-  receive({ kind, payload }: Frame, link: Link): void {
-    if (kind === 'gatewayExecutorRequest') this.#take(payload, link);
+  receive({ kind, payload }: Frame, socket: GatewaySocket): void {
+    if (kind === 'gatewayExecutorRequest') this.#take(payload, socket);
     else if (kind === 'workerRequestExtendLeaseAck') this.#extended(payload.requestId, payload.newLeaseId);
     else if (kind === 'workerReplyAck') this.#calls.get(payload.requestId)?.confirm?.();
     else if (kind === 'workerCheckpointAck') this.#checkpoints.get(payload.checkpointId)?.answer(payload.status);
   }
 
-  #take(request: CallRequest, link: Link): void {
+  #take(request: CallRequest, socket: GatewaySocket): void {
     const { requestId } = request;
-    link.send('workerRequestAck', { requestId });
+    socket.send('workerRequestAck', { requestId });
     const known = this.#calls.get(requestId);
     if (!known) {
       const call = { request, isLost: false };
@@ -85,7 +85,7 @@ export class CallsInFlight {
     }
     // Its acknowledgement was lost with a connection, so the service has sent it again.
     Object.assign(known, { request, isLost: false });
-    if (known.reply) link.send('workerReply', known.reply);
+    if (known.reply) socket.send('workerReply', known.reply);
   }
 
   async #work(call: CallInFlight): Promise<void> {
@@ -102,9 +102,9 @@ export class CallsInFlight {
   async #deliver(call: CallInFlight, reply: Reply): Promise<void> {
     const confirmed = new AbortController();
     call.confirm = () => confirmed.abort();
-    this.#link?.send('workerReply', reply);
+    this.#socket?.send('workerReply', reply);
     const { signal } = confirmed;
-    const isConfirmed = await wait(this.#link ? CONFIRM_MS : 0, false, { signal }).catch(() => true);
+    const isConfirmed = await wait(this.#socket ? CONFIRM_MS : 0, false, { signal }).catch(() => true);
     if (!isConfirmed) await this.#flush(reply, signal);
   }
 
@@ -136,7 +136,7 @@ export class CallsInFlight {
       return await Promise.race([
         new Promise<number>((answer) => {
           this.#checkpoints.set(checkpointId, { checkpoint, answer });
-          this.#link?.send('workerCheckpoint', checkpoint);
+          this.#socket?.send('workerCheckpoint', checkpoint);
         }),
         wait(STORE_TIMEOUT_MS, UNANSWERED, { signal: stop.signal }),
       ]);
@@ -149,7 +149,7 @@ export class CallsInFlight {
   #extendAll(): void {
     for (const { request, isLost } of this.#calls.values()) {
       const { requestId, leaseId } = request;
-      if (!isLost) this.#link?.send('workerRequestExtendLease', { requestId, leaseId });
+      if (!isLost) this.#socket?.send('workerRequestExtendLease', { requestId, leaseId });
     }
   }
 

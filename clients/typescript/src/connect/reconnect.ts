@@ -1,4 +1,4 @@
-/** Keeps an app connected: one link after another, until `close`. */
+/** Keeps an app connected: one WebSocket after another, until `close`. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { ServeError } from '../errors.ts';
 import type { Settings } from '../settings.ts';
@@ -6,7 +6,7 @@ import { backoffMs, jitterMs } from './backoff.ts';
 import type { CallsInFlight } from './calls.ts';
 import { ConnectError } from './error.ts';
 import type { Frame } from './frames.ts';
-import { type Link, openLink, type WebSocketClass } from './link.ts';
+import { type GatewaySocket, openSocket, type WebSocketClass } from './socket.ts';
 
 /** `connecting` at first; `ready` for calls; `reconnecting` after a break; `closing` while the last calls end; `closed`. */
 export type ConnectionState = 'connecting' | 'ready' | 'reconnecting' | 'closing' | 'closed';
@@ -17,7 +17,7 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-export interface ConnectorOptions {
+export interface ReconnectingOptions {
   calls: CallsInFlight;
   settings: () => Settings;
   WebSocket: WebSocketClass;
@@ -26,15 +26,15 @@ export interface ConnectorOptions {
   onState(state: ConnectionState): void;
 }
 
-export class Connector implements Connection {
-  readonly #options: ConnectorOptions;
+export class ReconnectingConnection implements Connection {
+  readonly #options: ReconnectingOptions;
   readonly #closed = new AbortController();
   #state: ConnectionState = 'connecting';
-  #link: Link | undefined;
+  #socket: GatewaySocket | undefined;
   #isConnecting = false;
   #lastTrouble: string | undefined;
 
-  constructor(options: ConnectorOptions) {
+  constructor(options: ReconnectingOptions) {
     this.#options = options;
   }
 
@@ -51,24 +51,24 @@ export class Connector implements Connection {
 
   async close(): Promise<void> {
     if (this.#state !== 'closed') this.#become('closing');
-    this.#link?.send('workerPause', {});
+    this.#socket?.send('workerPause', {});
     await this.#options.calls.idle();
     this.#closed.abort();
     this.#options.calls.use(undefined);
-    this.#link?.end();
-    this.#link = undefined;
+    this.#socket?.end();
+    this.#socket = undefined;
     this.#become('closed');
   }
 
-  get #needsLink(): boolean {
-    return !this.#closed.signal.aborted && (this.#link === undefined || this.#link.isLeaving);
+  get #needsSocket(): boolean {
+    return !this.#closed.signal.aborted && (this.#socket === undefined || this.#socket.isLeaving);
   }
 
   async #connect(): Promise<void> {
     if (this.#isConnecting) return;
     this.#isConnecting = true;
     try {
-      for (let tries = 0; this.#needsLink; tries++) await this.#tryToConnect(tries);
+      for (let tries = 0; this.#needsSocket; tries++) await this.#tryToConnect(tries);
     } finally {
       this.#isConnecting = false;
     }
@@ -79,13 +79,13 @@ export class Connector implements Connection {
     const { settings, WebSocket, instance } = this.#options;
     const { signal } = this.#closed;
     try {
-      await openLink({
+      await openSocket({
         settings: settings(),
         WebSocket,
         instance,
-        onOpen: (link) => this.#use(link),
-        onFrame: (frame, link) => this.#receive(frame, link),
-        onClose: (reason, link) => this.#onClose(reason, link),
+        onOpen: (socket) => this.#use(socket),
+        onFrame: (frame, socket) => this.#receive(frame, socket),
+        onClose: (reason, socket) => this.#onClose(reason, socket),
       });
     } catch (error) {
       const passes = error instanceof ConnectError ? error.passes : error instanceof ServeError;
@@ -95,17 +95,17 @@ export class Connector implements Connection {
     }
   }
 
-  #use(link: Link): void {
+  #use(socket: GatewaySocket): void {
     if (this.#closed.signal.aborted) {
-      link.end();
+      socket.end();
       return;
     }
-    const former = this.#link;
-    this.#link = link;
+    const former = this.#socket;
+    this.#socket = socket;
     // The leases first: calls in flight then count before the gateway sends others.
-    this.#options.calls.use(link);
+    this.#options.calls.use(socket);
     if (this.#state !== 'closing') {
-      link.send('workerReady', {});
+      socket.send('workerReady', {});
       if (this.#lastTrouble !== undefined) this.#options.settings().logger.info('Connected to the service again');
       this.#lastTrouble = undefined;
       this.#become('ready');
@@ -113,16 +113,16 @@ export class Connector implements Connection {
     former?.end();
   }
 
-  #receive(frame: Frame, link: Link): void {
+  #receive(frame: Frame, socket: GatewaySocket): void {
     if (frame.kind === 'gatewayClosing') {
-      link.isLeaving = true;
+      socket.isLeaving = true;
       void this.#connectAgain();
-    } else this.#options.calls.receive(frame, link);
+    } else this.#options.calls.receive(frame, socket);
   }
 
-  #onClose(reason: string, link: Link): void {
-    if (link !== this.#link) return;
-    this.#link = undefined;
+  #onClose(reason: string, socket: GatewaySocket): void {
+    if (socket !== this.#socket) return;
+    this.#socket = undefined;
     this.#options.calls.use(undefined);
     if (this.#state === 'ready') this.#become('reconnecting');
     this.#warn(`The connection to the service has ended: ${reason}`);

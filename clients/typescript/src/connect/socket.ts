@@ -1,4 +1,4 @@
-/** A link: one WebSocket to a gateway of the service, from the request for its address to its close. */
+/** One WebSocket to a gateway of the service, from the request for its address to its close. */
 import { hintIfRefused } from '../hints.ts';
 import { parseObject } from '../response.ts';
 import { askService } from '../service.ts';
@@ -17,16 +17,16 @@ export interface AnyWebSocket {
 
 export type WebSocketClass = new (url: string, protocols: string[]) => AnyWebSocket;
 
-export interface LinkOptions {
+export interface SocketOptions {
   settings: Settings;
   WebSocket: WebSocketClass;
   /** The part of the first message that says who connects. */
   instance: object;
   /** The instance is registered. It gets calls after `workerReady`. */
-  onOpen(link: Link): void;
-  onFrame(frame: Frame, link: Link): void;
+  onOpen(socket: GatewaySocket): void;
+  onFrame(frame: Frame, socket: GatewaySocket): void;
   /** Called once after `onOpen`. */
-  onClose(reason: string, link: Link): void;
+  onClose(reason: string, socket: GatewaySocket): void;
 }
 
 const OPEN = 1;
@@ -35,8 +35,8 @@ const HANDSHAKE_TIMEOUT_MS = 15_000;
 /** Without a message for so many intervals, the connection is lost. */
 const SILENT_INTERVALS = 3.5;
 
-export class Link {
-  readonly #socket: AnyWebSocket;
+export class GatewaySocket {
+  readonly #webSocket: AnyWebSocket;
   readonly #onLost: (reason: string) => void;
   #heartbeat: ReturnType<typeof setInterval> | undefined;
   #heardAtMs = Date.now();
@@ -45,14 +45,14 @@ export class Link {
   /** Whether its gateway shuts down. */
   isLeaving = false;
 
-  constructor(socket: AnyWebSocket, onLost: (reason: string) => void) {
-    this.#socket = socket;
+  constructor(webSocket: AnyWebSocket, onLost: (reason: string) => void) {
+    this.#webSocket = webSocket;
     this.#onLost = onLost;
   }
 
   /** What cannot be sent is lost: calls that need a confirmation send again over the next one. */
   send<K extends Kind>(kind: K, payload: Payloads[K]): void {
-    if (this.#socket.readyState === OPEN) this.#socket.send(frameText(kind, payload));
+    if (this.#webSocket.readyState === OPEN) this.#webSocket.send(frameText(kind, payload));
   }
 
   heard(): void {
@@ -63,24 +63,22 @@ export class Link {
     const heartbeatMs = Number.parseInt(heartbeatInterval, 10) * 1_000;
     this.extendLeaseMs = Number.parseInt(extendLeaseInterval, 10) * 1_000;
     this.#heartbeat = setInterval(() => {
-      if (Date.now() - this.#heardAtMs > SILENT_INTERVALS * heartbeatMs) {
-        this.#socket.close();
-        this.#onLost('the gateway is silent');
-      } else this.send('workerHeartbeat', {});
+      if (Date.now() - this.#heardAtMs > SILENT_INTERVALS * heartbeatMs) this.#onLost('the gateway is silent');
+      else this.send('workerHeartbeat', {});
     }, heartbeatMs);
   }
 
   end(): void {
     clearInterval(this.#heartbeat);
-    this.#socket.close(NORMAL);
+    this.#webSocket.close(NORMAL);
   }
 }
 
 /** Resolves after `onOpen`.
  *  @throws ConnectError, ConfigError; ServeError if the service cannot be reached */
-export async function openLink({ settings, WebSocket, instance, ...on }: LinkOptions): Promise<void> {
+export async function openSocket({ settings, WebSocket, instance, ...on }: SocketOptions): Promise<void> {
   const { connectionId, gatewayEndpoint, sessionToken } = await start(settings);
-  const socket = new WebSocket(gatewayEndpoint, [SUBPROTOCOL]);
+  const webSocket = new WebSocket(gatewayEndpoint, [SUBPROTOCOL]);
   let phase: 'handshake' | 'open' | 'over' = 'handshake';
   let refusal: ConnectError | undefined;
   const { promise, resolve, reject } = withResolvers();
@@ -89,30 +87,30 @@ export async function openLink({ settings, WebSocket, instance, ...on }: LinkOpt
     const wasOpen = phase === 'open';
     phase = 'over';
     clearTimeout(timer);
-    link.end();
-    if (wasOpen) on.onClose(reason, link);
+    socket.end();
+    if (wasOpen) on.onClose(reason, socket);
     else reject(refusal ?? new ConnectError(`The connection to ${gatewayEndpoint} has failed: ${reason}`));
   };
-  const link = new Link(socket, lose);
+  const socket = new GatewaySocket(webSocket, lose);
   const timer = setTimeout(() => lose('the gateway does not answer'), HANDSHAKE_TIMEOUT_MS);
-  socket.addEventListener('error', ({ message }) => lose(message || 'it cannot be opened'));
-  socket.addEventListener('close', ({ code, reason }) => lose(`${code} ${reason}`.trim()));
-  socket.addEventListener('message', ({ data }) => {
+  webSocket.addEventListener('error', ({ message }) => lose(message || 'it cannot be opened'));
+  webSocket.addEventListener('close', ({ code, reason }) => lose(`${code} ${reason}`.trim()));
+  webSocket.addEventListener('message', ({ data }) => {
     if (phase === 'over') return;
-    link.heard();
+    socket.heard();
     const frame = readFrame(String(data));
-    if (phase === 'open') return on.onFrame(frame, link);
+    if (phase === 'open') return on.onFrame(frame, socket);
     const { kind, payload } = frame;
     if (kind === 'gatewayHello') {
       const authData = { sessionToken, syncToken: sessionToken };
-      link.send('workerConnect', { ...instance, connectionId, authData, workerManualReadinessAck: true });
+      socket.send('workerConnect', { ...instance, connectionId, authData, workerManualReadinessAck: true });
     } else if (kind === 'syncFailed') {
       refusal = new ConnectError(`The service refused the connection: ${payload.message}`, payload.code);
     } else if (kind === 'gatewayConnectionReady') {
       clearTimeout(timer);
       phase = 'open';
-      link.begin(payload);
-      on.onOpen(link);
+      socket.begin(payload);
+      on.onOpen(socket);
       resolve();
     }
   });
