@@ -80,9 +80,8 @@ export async function openSocket({ settings, WebSocket, instance, ...on }: Socke
   const { connectionId, gatewayEndpoint, sessionToken } = await start(settings);
   const webSocket = new WebSocket(gatewayEndpoint, [SUBPROTOCOL]);
   let phase: 'handshake' | 'open' | 'over' = 'handshake';
-  let refusal: ConnectError | undefined;
   const { promise, resolve, reject } = withResolvers();
-  const lose = (reason: string) => {
+  const lose = (reason: string, refusal?: ConnectError) => {
     if (phase === 'over') return;
     const wasOpen = phase === 'open';
     phase = 'over';
@@ -105,7 +104,7 @@ export async function openSocket({ settings, WebSocket, instance, ...on }: Socke
       const authData = { sessionToken, syncToken: sessionToken };
       socket.send('workerConnect', { ...instance, connectionId, authData, workerManualReadinessAck: true });
     } else if (kind === 'syncFailed') {
-      refusal = new ConnectError(`The service refused the connection: ${payload.message}`, payload.code);
+      lose('refused', new ConnectError(`The service refused the connection: ${payload.message}`, payload.code));
     } else if (kind === 'gatewayConnectionReady') {
       clearTimeout(timer);
       phase = 'open';
