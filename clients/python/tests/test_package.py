@@ -31,6 +31,7 @@ def test_the_wheel_holds_the_package_its_types_and_the_license_and_depends_on_no
         "Author: Tidegate contributors",
         "Project-URL: Repository, https://github.com/tidegate/tidegate",
         "Project-URL: Changelog, https://github.com/tidegate/tidegate/blob/main/CHANGELOG.md",
+        "Provides-Extra: connect",
         "Provides-Extra: encryption",
         "Provides-Extra: httpx",
     ):

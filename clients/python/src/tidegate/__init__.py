@@ -37,6 +37,7 @@ from ._transport import HttpRequest, HttpResponse, Transport
 from ._version import VERSION as __version__
 from .errors import (
     ConfigError,
+    ConnectError,
     NonRetriableError,
     RemoteError,
     RetryAfterError,
@@ -56,6 +57,7 @@ __all__ = [
     "Concurrency",
     "ConcurrencyOfRunsAndSteps",
     "ConfigError",
+    "ConnectError",
     "Context",
     "CronTrigger",
     "Debounce",

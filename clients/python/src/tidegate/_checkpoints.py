@@ -23,6 +23,22 @@ _SLOW_SECONDS = 1.0
 """A request that fails sooner costs a call little."""
 _PAUSE_SECONDS = 60.0
 
+SendCheckpoint = Callable[[str, str, Settings], Effects[int]]
+"""Sends the run's ID and the body of a checkpoint to the service. Comes to the status of the answer."""
+
+
+def post_checkpoint(run_id: str, body: str, settings: Settings) -> Effects[int]:
+    """By a request."""
+    answer = yield from ask_service(
+        "POST",
+        f"/v1/checkpoint/{quote(run_id, safe='')}/async",
+        settings,
+        fields={"content-type": "application/json"},
+        body=body.encode(),
+        timeout=_STORE_TIMEOUT_SECONDS,
+    )
+    return answer.status
+
 
 class Checkpoints:
     """Of an app's functions."""
@@ -38,7 +54,9 @@ class Checkpoints:
         requested_step: str | None,
         fn: Function[object],
         settings: Settings,
+        *,
         on_stored: Callable[[], None],
+        send: SendCheckpoint,
     ) -> CallCheckpoints | None:
         """None: each step ends this call."""
         given = settings.checkpoint if fn.checkpoint is None else fn.checkpoint
@@ -52,32 +70,25 @@ class Checkpoints:
             return None
 
         def store(steps: Sequence[Op]) -> Effects[bool]:
-            stored = yield from self._store(call, steps, settings)
+            stored = yield from self._store(call, steps, settings, send)
             if stored:
                 on_stored()
             return stored
 
         return CallCheckpoints(Checkpoint() if given is True else given, store)
 
-    def _store(self, call: Call, steps: Sequence[Op], settings: Settings) -> Effects[bool]:
+    def _store(self, call: Call, steps: Sequence[Op], settings: Settings, send: SendCheckpoint) -> Effects[bool]:
         body = {"run_id": call.run_id, "fn_id": call.function_uuid, "qi_id": call.execution_id, "steps": steps}
         slow_at = time.monotonic() + _SLOW_SECONDS
         try:
-            answer = yield from ask_service(
-                "POST",
-                f"/v1/checkpoint/{quote(call.run_id, safe='')}/async",
-                settings,
-                fields={"content-type": "application/json"},
-                body=write(body).encode(),
-                timeout=_STORE_TIMEOUT_SECONDS,
-            )
+            status = yield from send(call.run_id, write(body), settings)
         except (ServeError, ConfigError):
             if time.monotonic() >= slow_at:
                 self._pause()
             return False
-        if answer.status in (401, 403, 404):
+        if status in (401, 403, 404):
             self._pause()
-        return answer.status == 200
+        return status == 200
 
     def _pause(self) -> None:
         self._paused_until = time.monotonic() + _PAUSE_SECONDS

@@ -7,33 +7,24 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from . import _headers as headers
 from . import _hints as hints
 from ._address import url_of
+from ._app_calls import AppCalls, InThread, refusal
 from ._app_request import AppRequest
-from ._call import Call, read_call
-from ._checkpoints import Checkpoints
 from ._client import Tidegate
-from ._clock import RealClock
-from ._effects import Effects, does, drive, drive_async
+from ._effects import Effects, drive, drive_async
 from ._functions import Function
 from ._json import write
-from ._log_collector import LogCollector
-from ._middleware.stack import Stack
 from ._options import told_of_unknown
-from ._outside import AsyncServiceOutside, ServiceOutside
 from ._registration import App, register
-from ._run_call import AppAnswer, CallDeps, RunCall, outcome_of
-from ._send_logs import SENDER
+from ._run_call import AppAnswer
 from ._settings import Settings
 from ._signature import find_flaw, find_url_flaw, target_of
-from ._steps.moves import Progress
-from .errors import ConfigError, ServeError
-
-_STEP_ITSELF = "step"
+from .errors import ServeError
 
 _PASSED_ON = ("modified", "functions", "unsupported")
 """Of the service's answer to a registration: also what does not work as configured, and what has no effect."""
@@ -51,7 +42,7 @@ class Handler:
         path: str | None = None,
         serve_origin: str | None = None,
         framework: str = "python",
-        in_thread: Callable[[Callable[[], Progress]], Awaitable[Progress]] = asyncio.to_thread,
+        in_thread: InThread = asyncio.to_thread,
     ) -> None:
         """Raises ConfigError when two functions share an id, or one is another app's.
 
@@ -62,13 +53,10 @@ class Handler:
         in_thread: how `answer_async` calls a plain function.
         """
         self._client = client
-        self._functions = [fn for given in functions for fn in (given, given.on_failure) if fn]
-        self._by_id = _index_by_id(client, self._functions)
+        self._calls = AppCalls(client, functions, framework, in_thread)
         self._path = path
         self._serve_origin = serve_origin
         self._framework = framework
-        self._in_thread = in_thread
-        self._checkpoints = Checkpoints(framework)
 
     def answer(self, request: AppRequest) -> AppAnswer:
         """Blocks; an async function gets an event loop of its own. Raises nothing."""
@@ -94,9 +82,7 @@ class Handler:
 
     def refusal(self, error: Exception) -> AppAnswer:
         """To a request that reached no function. Retrying may help: somebody may mend the app meanwhile."""
-        status = error.status if isinstance(error, ServeError) else 500
-        body = {"name": type(error).__name__, "message": str(error)}
-        return self._complete(_json(status, body, {headers.NO_RETRY: "false"}))
+        return self._complete(refusal(error))
 
     def _complete(self, answer: AppAnswer) -> AppAnswer:
         always = {
@@ -114,65 +100,26 @@ class Handler:
         if not self.serves(request.path):
             return _json(404, {"message": "There is nothing at this path"})
         if request.method == "GET":
-            return _json(200, {"function_count": len(self._functions), "mode": mode, "framework": self._framework})
+            return _json(
+                200, {"function_count": len(self._calls.functions), "mode": mode, "framework": self._framework}
+            )
         if request.method == "PUT":
             return (yield from self._register(request, settings))
         if request.method == "POST":
-            return (yield from self._run(request, settings))
+            body = _authentic_body(request, settings)
+            return (yield from self._calls.run(body, target_of(request.url), settings))
         return _json(405, {"message": "Only GET, PUT and POST are answered here"}, {"allow": "GET, PUT, POST"})
 
     def _register(self, request: AppRequest, settings: Settings) -> Effects[AppAnswer]:
         url = url_of(request, self._path, self._serve_origin, settings)
-        app = App(id=self._client.app_id, url=url, framework=self._framework, functions=self._functions)
+        app = App(id=self._client.app_id, url=url, framework=self._framework, functions=self._calls.functions)
         answer = yield from register(app, settings)
         told = {name: answer[name] for name in _PASSED_ON if name in answer}
         return _json(200, {"message": answer.get("message", "Registered"), **told})
 
-    def _run(self, request: AppRequest, settings: Settings) -> Effects[AppAnswer]:
-        call = yield from _authentic_call(request, settings)
-        fn, step = self._requested_of(request)
-        logs = LogCollector() if _takes_logs(call, fn, settings) else None
 
-        def send_logs() -> None:
-            if logs:
-                SENDER.send(call, logs, settings)
-
-        checkpoints = self._checkpoints.of(call, step, fn, settings, send_logs)
-        run = RunCall(
-            fn=fn,
-            call=call,
-            requested_step=step,
-            deps=self._call_deps(settings),
-            in_thread=self._in_thread,
-            logs=logs,
-            checkpoints=checkpoints,
-        )
-        progress = yield from does(run)
-        unstored = checkpoints.unstored if checkpoints else ()
-        answer = outcome_of(progress, error_source=settings.error_source, unstored=unstored)
-        send_logs()
-        return answer
-
-    def _requested_of(self, request: AppRequest) -> tuple[Function[Any], str | None]:
-        """What the call's address names: a function, and perhaps the one step of it to run."""
-        function_id, step = target_of(request.url)
-        fn = self._by_id.get(function_id)
-        if not fn:
-            raise ServeError(500, f'The app has no function "{function_id}"; register it again')
-        return fn, None if step == _STEP_ITSELF else step
-
-    def _call_deps(self, settings: Settings) -> CallDeps:
-        clock = RealClock()
-        return CallDeps(
-            logger=settings.logger,
-            outside=lambda call: ServiceOutside(settings, call, clock),
-            outside_async=lambda call: AsyncServiceOutside(settings, call, clock),
-            release=settings.transport.aclose,
-        )
-
-
-def _authentic_call(request: AppRequest, settings: Settings) -> Effects[Call]:
-    """The call of a request that did come from the service; in dev mode nobody asks. Raises ServeError 401."""
+def _authentic_body(request: AppRequest, settings: Settings) -> bytes:
+    """The body of a request that did come from the service; in dev mode nobody asks. Raises ServeError 401."""
     raw = request.raw_body()
     if settings.mode == "cloud":
         keys = [key for key in (settings.signing_key, settings.signing_key_fallback) if key is not None]
@@ -182,24 +129,7 @@ def _authentic_call(request: AppRequest, settings: Settings) -> Effects[Call]:
         )
         if flaw:
             raise ServeError(401, hints.not_from_the_service(flaw, header))
-    return (yield from read_call(raw, settings))
-
-
-def _takes_logs(call: Call, fn: Function[Any], settings: Settings) -> bool:
-    """Unless the app says otherwise, what it logs stays with it where a middleware changes what the service stores: the
-    values may be secret."""
-    told = settings.logs
-    return call.takes_logs and (not Stack(fn.middleware).encodes if told is None else told)
-
-
-def _index_by_id(client: Tidegate, functions: Sequence[Function[Any]]) -> dict[str, Function[Any]]:
-    for fn in functions:
-        if fn.app_id != client.app_id:
-            raise ConfigError(f'Function "{fn.id}" is of the app "{fn.app_id}", not "{client.app_id}"')
-    by_id = {fn.composite_id: fn for fn in functions}
-    if len(by_id) < len(functions):
-        raise ConfigError("Two functions of the app have the same id")
-    return by_id
+    return raw
 
 
 def _json(status: int, body: dict[str, Any], fields: dict[str, str] | None = None) -> AppAnswer:

@@ -57,18 +57,18 @@ def payload_of(app: App) -> dict[str, Any]:
         "sdk": headers.SDK,
         "v": "0.1",
         "framework": app.framework,
-        "functions": [_on_the_wire(fn, app) for fn in app.functions],
+        "functions": [function_on_the_wire(fn, _http_runtime(fn, app)) for fn in app.functions],
     }
 
 
-def _on_the_wire(fn: Function[Any], app: App) -> dict[str, Any]:
+def _http_runtime(fn: Function[Any], app: App) -> dict[str, str]:
     query = urlencode({"fnId": fn.composite_id, "stepId": "step"})
-    step = {
-        "id": "step",
-        "name": "step",
-        "runtime": {"type": "http", "url": f"{app.url}?{query}"},
-        "retries": {"attempts": fn.retries},
-    }
+    return {"type": "http", "url": f"{app.url}?{query}"}
+
+
+def function_on_the_wire(fn: Function[Any], runtime: dict[str, str]) -> dict[str, Any]:
+    """`runtime` is how the service calls it."""
+    step = {"id": "step", "name": "step", "runtime": runtime, "retries": {"attempts": fn.retries}}
     return {
         "id": fn.composite_id,
         "name": fn.name,

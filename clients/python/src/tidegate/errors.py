@@ -55,6 +55,33 @@ class SendError(TidegateError):
         self.seed = seed
 
 
+_PASSING = (
+    "connect_gateway_closing",
+    "internal",
+    "memory_short",
+    "overloaded",
+    "too_many_connections",
+    "unavailable",
+)
+"""Codes of the service that pass by themselves."""
+
+
+class ConnectError(TidegateError):
+    """The service refuses the connection of an app, or could not be reached."""
+
+    code: str | None
+    """The service's error code, such as `credentials_invalid`; None: it could not be reached."""
+
+    def __init__(self, message: str, code: str | None = None) -> None:
+        super().__init__(message)
+        self.code = code
+
+    @property
+    def passes(self) -> bool:
+        """Whether another try may succeed without a change of the app."""
+        return self.code is None or self.code in _PASSING
+
+
 class NonRetriableError(TidegateError):
     """Raise it in a handler to fail the run for good, or in a step to fail that: no retry would help.
 

@@ -1,0 +1,1 @@
+"""An app's connection to the service (docs/protocol.md#connect)."""
