@@ -26,8 +26,22 @@ type checkpoints struct {
 	pausedUntil atomic.Int64
 }
 
+// sendCheckpoint sends the body of a checkpoint to the service, and returns the status of the answer.
+type sendCheckpoint func(ctx context.Context, runID string, body []byte) (int, error)
+
+// postCheckpoint takes a request.
+func postCheckpoint(s settings) sendCheckpoint {
+	return func(ctx context.Context, runID string, body []byte) (int, error) {
+		timed, cancel := context.WithTimeout(ctx, storeTimeout)
+		defer cancel()
+		header := http.Header{"Content-Type": {"application/json"}}
+		a, err := askService(timed, serviceRequest{http.MethodPost, "/v1/checkpoint/" + escape(runID) + "/async", header, body}, s)
+		return a.status, err
+	}
+}
+
 // of a call is nil when each step ends it. onStored is called when steps are stored.
-func (k *checkpoints) of(ctx context.Context, f *function, c call, s settings, onStored func()) *callCheckpoints {
+func (k *checkpoints) of(ctx context.Context, f *function, c call, s settings, send sendCheckpoint, onStored func()) *callCheckpoints {
 	options := f.checkpoint
 	if options == nil {
 		options = s.options.Checkpoint
@@ -41,7 +55,7 @@ func (k *checkpoints) of(ctx context.Context, f *function, c call, s settings, o
 		return nil
 	}
 	store := func(steps []replay.Op) bool {
-		stored := k.store(ctx, c, steps, s)
+		stored := k.store(ctx, c, steps, send)
 		if stored {
 			onStored()
 		}
@@ -50,22 +64,19 @@ func (k *checkpoints) of(ctx context.Context, f *function, c call, s settings, o
 	return &callCheckpoints{store: store, buffer: options.buffer(), endsAt: time.Now().Add(options.maxRuntime())}
 }
 
-func (k *checkpoints) store(ctx context.Context, c call, steps []replay.Op, s settings) bool {
+func (k *checkpoints) store(ctx context.Context, c call, steps []replay.Op, send sendCheckpoint) bool {
 	body, err := replay.Encode(fields{"run_id": c.runID, "fn_id": c.functionUUID, "qi_id": c.executionID, "steps": steps})
 	if err != nil {
 		return false
 	}
 	start := time.Now()
-	timed, cancel := context.WithTimeout(ctx, storeTimeout)
-	defer cancel()
-	header := http.Header{"Content-Type": {"application/json"}}
-	a, err := askService(timed, serviceRequest{http.MethodPost, "/v1/checkpoint/" + escape(c.runID) + "/async", header, body}, s)
+	status, err := send(ctx, c.runID, body)
 	switch {
-	case err == nil && a.status == http.StatusOK:
+	case err == nil && status == http.StatusOK:
 		return true
 	case ctx.Err() != nil:
 		// The call itself is over, whatever the service would say.
-	case err != nil && time.Since(start) > slowStore, a.status == http.StatusUnauthorized, a.status == http.StatusForbidden, a.status == http.StatusNotFound:
+	case err != nil && time.Since(start) > slowStore, status == http.StatusUnauthorized, status == http.StatusForbidden, status == http.StatusNotFound:
 		k.pausedUntil.Store(time.Now().Add(checkpointPause).UnixNano())
 	}
 	return false

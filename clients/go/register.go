@@ -58,7 +58,8 @@ func register(ctx context.Context, a app, s settings) (registered, error) {
 func (a app) payload() fields {
 	functions := make([]fields, len(a.functions))
 	for i, f := range a.functions {
-		functions[i] = a.onTheWire(f)
+		address := a.url + "?fnId=" + url.QueryEscape(f.compositeID()) + "&stepId=step"
+		functions[i] = f.onTheWire(fields{"type": "http", "url": address})
 	}
 	return fields{
 		"url":        a.url,
@@ -71,11 +72,10 @@ func (a app) payload() fields {
 	}
 }
 
-func (a app) onTheWire(f *function) fields {
-	id := f.compositeID()
-	address := a.url + "?fnId=" + url.QueryEscape(id) + "&stepId=step"
+// onTheWire has in runtime how the service calls the function.
+func (f *function) onTheWire(runtime fields) fields {
 	wire := f.flow.onTheWire()
-	wire["id"] = id
+	wire["id"] = f.compositeID()
 	wire["name"] = f.name
 	if f.description != "" {
 		wire["description"] = f.description
@@ -87,7 +87,7 @@ func (a app) onTheWire(f *function) fields {
 	wire["steps"] = fields{"step": fields{
 		"id":      "step",
 		"name":    "step",
-		"runtime": fields{"type": "http", "url": address},
+		"runtime": runtime,
 		"retries": fields{"attempts": f.retries},
 	}}
 	return wire
