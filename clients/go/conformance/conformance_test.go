@@ -30,6 +30,7 @@ var topics = map[string]func(t *testing.T, c json.RawMessage){
 	"webhooks":       adapter(webhooks),
 	"encryption":     adapter(encryptions),
 	"logs":           adapter(logs),
+	"connect":        adapter(connecting),
 }
 
 func TestConformance(t *testing.T) {

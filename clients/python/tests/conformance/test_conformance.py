@@ -12,6 +12,8 @@ from .cases import Case, only, read_topics
 from .settings import Flavour
 from .stages import Stages
 from .topics import pure
+from .topics.connect import FIELDS as CONNECT_FIELDS
+from .topics.connect import check_connect
 from .topics.encryption import FIELDS, check_encryption
 from .topics.logs import check_logs
 from .topics.sends import check_sends
@@ -62,6 +64,7 @@ ADAPTERS = {
         passes_over=("meaning",),
     ),
     "logs": Adapter(check_logs, ("program", "call", "environment", "replies", "answer", "batch", "tries"), both=True),
+    "connect": Adapter(check_connect, CONNECT_FIELDS, both=True),
     "encryption": Adapter(check_encryption, FIELDS, both=True, passes_over=("meaning",)),
 }
 
