@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { newId } from '../../src/model/ids.ts';
 import { type OwnStore, openStore } from '../support/own-store.ts';
+import { findKeys } from '../support/redis.ts';
 
 describe('After an upgrade', () => {
   let store: OwnStore;
@@ -10,11 +11,9 @@ describe('After an upgrade', () => {
   });
   afterEach(() => store.close());
 
-  const key = (...words: string[]) => [store.prefix, ...words].join(':');
-  const earlierKeys = async () =>
-    (await store.redis.keys(`${store.prefix}:*`)).filter(
-      (one) => !/:(bulk|open-bulk|due-bulk-operations|partition)/.test(one),
-    );
+  const key = (...words: string[]) => [store.keys.prefix, ...words].join(':');
+  const earlierKeys = () =>
+    findKeys(store.redis, store.prefix, /^:(?!(.*:)?(bulk|open-bulk|due-bulk-operations|partition))/);
 
   it('a replay continues where it was, with its counts, results and active runs', async () => {
     const id = newId();

@@ -3,6 +3,7 @@ import { FailureCounter } from '../../src/jobs/runs/failure-counter.ts';
 import { newId } from '../../src/model/ids.ts';
 import { startAppHost } from '../support/app-host.ts';
 import { type OwnStore, openStore } from '../support/own-store.ts';
+import { findKeys } from '../support/redis.ts';
 import { startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
@@ -47,7 +48,7 @@ describe('A failed run counts once in its error group', () => {
   it('in keys that all expire', async () => {
     const { id, counter } = await failedRun();
     await counter.count((await store.runs.read('production', id)) as never);
-    const keys = (await store.redis.keys(`${store.prefix}:*error-group*`)).sort();
+    const keys = await findKeys(store.redis, store.prefix, /error-group/);
     expect(keys).to.have.length(3);
     for (const key of keys) expect(await store.redis.pttl(key), key).to.be.greaterThan(0);
   });
@@ -79,6 +80,39 @@ describe('A failed run counts once in its error group', () => {
       .and.not.include(0);
     const ofFunction = await store.errorGroups.positions('production', { functionId: 'f0' });
     expect(ofFunction).to.have.length(98);
+  });
+});
+
+describe('Error groups of two partitions', () => {
+  it('count each reopening by a failure once, whichever partition it is in', async () => {
+    const store = await openStore(undefined, { PARTITIONS: '2' });
+    try {
+      const fingerprint = 'f'.repeat(32);
+      const by = { kind: 'dev', id: 'dev', name: 'dev' } as const;
+      let now = Date.now();
+      const fail = async (partition: number) => {
+        const id = store.ids.inPartition(newId(now), partition);
+        const run = { id, env: 'production', functionId: 'f', eventId: id, requestId: id, queuedAt: now };
+        await store.runs.create([{ ...run, reconcileAt: now + 60_000 }]);
+        await store.runs.end(run, { status: 'Failed', error: ERROR, uncounted: '' }, now);
+        await store.errorGroups.record(run, { fingerprint, step: undefined, error: ERROR }, ++now);
+      };
+      const change = (to: 'open' | 'resolved') => store.errorGroups.change('production', fingerprint, to, by, ++now);
+      const group = async () => (await store.errorGroups.read('production', [fingerprint]))[0];
+      const reopened: unknown[] = [];
+      for (const partition of [0, 1, 1, 0]) {
+        await fail(partition);
+        reopened.push((await group())?.reopened);
+        await change('resolved');
+        reopened.push((await group())?.reopened);
+      }
+      expect(reopened).to.deep.equal([0, 0, 1, 1, 2, 2, 3, 3]);
+      await change('open');
+      await fail(1);
+      expect(await group()).to.include({ state: 'open', reopened: 3, count: 5 });
+    } finally {
+      await store.close();
+    }
   });
 });
 

@@ -55,15 +55,20 @@ export function mergedGroup(parts: readonly [ErrorGroup, ...ErrorGroup[]]): Erro
     for (const [start, count] of other.hours) hours.set(start, (hours.get(start) ?? 0) + count);
     const samples = [...one.samples, ...other.samples].sort((a, b) => b.at - a.at).slice(0, SAMPLES_MAX);
     const states = [one, other].filter(({ state }) => state === 'open');
+    const isOpen = states.length > 0;
+    // A user changes all records: one that is still resolved was reopened by a failure in another partition.
+    const reopenings = [one, other].map(({ state, reopened }) =>
+      isOpen && state === 'resolved' ? reopened + 1 : reopened,
+    );
     return {
       ...latest,
       firstSeen: Math.min(one.firstSeen, other.firstSeen),
       count: one.count + other.count,
       hours,
       samples,
-      state: states.length > 0 ? 'open' : 'resolved',
-      openedAt: Math.min(...(states.length > 0 ? states : [one, other]).map(({ openedAt }) => openedAt)),
-      reopened: Math.max(one.reopened, other.reopened),
+      state: isOpen ? 'open' : 'resolved',
+      openedAt: Math.min(...(isOpen ? states : [one, other]).map(({ openedAt }) => openedAt)),
+      reopened: Math.max(...reopenings),
       stateChangedAt: changed.stateChangedAt,
       stateChangedBy: changed.stateChangedBy,
     };

@@ -119,11 +119,13 @@ export class ErrorGroups extends Repository {
     by: NonNullable<ErrorGroup['stateChangedBy']>,
     nowMs: number,
   ): Promise<boolean> {
+    const [group] = await this.read(env, [fingerprint]);
+    if (!group) return false;
     const other = to === 'open' ? 'resolved' : 'open';
     const changes = await Promise.all(
       this.keys.all().map((keys) => {
         const indexes = [keys.errorGroups(env, to), keys.errorGroups(env, other)];
-        const args = [fingerprint, to, JSON.stringify(by), nowMs, ERROR_GROUP_TTL_MS];
+        const args = [fingerprint, to, JSON.stringify(by), nowMs, ERROR_GROUP_TTL_MS, group.reopened];
         return this.redis.changeErrorGroup(keys.errorGroup(env, fingerprint), ...indexes, ...args);
       }),
     );
