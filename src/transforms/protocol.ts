@@ -45,13 +45,17 @@ export type Command =
   | { type: 'load'; handle: number; id: string; code: string }
   | { type: 'unload'; handle: number }
   | { type: 'evict'; id: string }
-  | { type: 'run'; batch: number; handle: number; args: string[] | null };
+  | { type: 'run'; batch: number; handle: number; args: Arguments[] | null };
 
-/** Work for a thread. `args` holds the JSON of the four arguments of each request; null: only define the function. */
+/** The arguments of one call: the raw body, which is not JSON within JSON, JSON of the headers and the query, and JSON of the body;
+ *  without that, the body is the raw one if it is JSON, otherwise {}. */
+export type Arguments = [raw: string, others: string, body?: string];
+
+/** Work for a thread. `args` holds the arguments of each request; null: only define the function. */
 export interface Task {
   id: string;
   code: string;
-  args: string[] | null;
+  args: Arguments[] | null;
 }
 
 /** `text` is the JSON of an `IsolateReport`, produced inside the isolate and not validated yet; `durationMs` covers the call only. */

@@ -9,10 +9,8 @@ export interface Transform {
 }
 
 export interface TransformRequest {
-  /** `evt`: any JSON value; undefined becomes {}. */
-  body: unknown;
-  /** `body` as JSON text, if it is available. */
-  bodyText?: string | undefined;
+  /** `evt`: any JSON value; undefined: `raw` if that is JSON, otherwise {}. Then only the isolate parses it. */
+  body?: unknown;
   headers: Record<string, string>;
   query: Record<string, string[]>;
   raw: string;

@@ -14,7 +14,7 @@ import { createHash } from 'node:crypto';
 import type { Logger } from '../log.ts';
 import { NOOP_RECORDER, type TransformRecorder } from '../metrics/recorder.ts';
 import type { Tracing } from '../tracing/tracing.ts';
-import { DEFAULT_LIMITS, type Limits } from './protocol.ts';
+import { type Arguments, DEFAULT_LIMITS, type Limits } from './protocol.ts';
 import type { CircuitBreakerRules } from './scheduler/circuit-breaker.ts';
 import { createDispatcher } from './scheduler/dispatcher.ts';
 import { QueuedRequest } from './scheduler/queued-request.ts';
@@ -89,16 +89,16 @@ export function createTransforms({
     idleTimeoutMs,
   });
 
-  function submit(transform: Transform, args: string | null) {
+  function submit(transform: Transform, args: Arguments | null) {
     const request = new QueuedRequest(transform, args, totalTimeoutMs);
     dispatcher.submit(request);
     return request.outcome;
   }
 
   return {
-    run(transform, { body = {}, bodyText = JSON.stringify(body), headers, query, raw }) {
-      const others = JSON.stringify([headers, query, raw]);
-      return submit(transform, bodyText === raw ? others : `[${bodyText},${others.slice(1)}`);
+    run(transform, { body, headers, query, raw }) {
+      const others = JSON.stringify([headers, query]);
+      return submit(transform, body === undefined ? [raw, others] : [raw, others, JSON.stringify(body)]);
     },
 
     async check(code) {

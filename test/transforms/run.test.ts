@@ -33,6 +33,20 @@ describe('Transforms', () => {
     expect(event).to.deep.equal({ evt: {}, headers: {}, queryParams: {} });
   });
 
+  it('get the raw body parsed when it is JSON, and otherwise an empty object', async () => {
+    const echo = returning('return { evt }');
+    for (const [raw, evt] of [
+      ['{"a": "ü"}', { a: 'ü' }],
+      ['null', null],
+      ['7', 7],
+      ['{"a": 1', {}],
+      ['a=1', {}],
+    ] as const) {
+      const { returned } = await transforms.run(echo, { ...REQUEST, body: undefined, raw });
+      expect(returned, raw).to.deep.equal({ evt });
+    }
+  });
+
   it('get a body that is null, a string or an array unchanged', async () => {
     const echo = returning('return { evt }');
     for (const body of [null, 'text', [1, 2]]) {

@@ -8,7 +8,7 @@ import { QueuedRequest } from '../../src/transforms/scheduler/queued-request.ts'
 const requests: QueuedRequest[] = [];
 
 function request(id: string): QueuedRequest {
-  const made = new QueuedRequest({ id, version: '1', code: '' }, 'null', 60_000);
+  const made = new QueuedRequest({ id, version: '1', code: '' }, ['null', '[{},{}]'], 60_000);
   requests.push(made);
   return made;
 }

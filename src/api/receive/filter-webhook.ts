@@ -7,11 +7,12 @@ import { EVALUATION_UNITS } from '../../model/expressions/expression.ts';
 import { type FuelBudget, FuelBudgets, QUARANTINE_UNITS } from '../../model/expressions/fuel-budgets.ts';
 import type { WebhookInUse } from '../../store/webhooks/webhook-in-use.ts';
 import type { TransformRequest } from '../../transforms/transforms.ts';
+import { bodyOf } from './webhook-request.ts';
 
 /** Fuel that the filter of one webhook may spend before it yields the event loop: about 10 ms. */
 const TURN_UNITS = 2 * EVALUATION_UNITS;
 
-export interface FilteredRequest extends Pick<TransformRequest, 'query' | 'body'> {
+export interface FilteredRequest extends Pick<TransformRequest, 'query' | 'body' | 'raw'> {
   method: string;
   headers: IncomingHttpHeaders;
   /** Time of receipt, Unix milliseconds; `now()` returns it. */
@@ -26,7 +27,7 @@ const spent = new Map<string, number>();
  *  @throws ServiceError filter_failed if the filter costs too much, or this version rejects it: the request stays in the log */
 export async function passesFilter(
   { id, filter, filterExpression }: Pick<WebhookInUse, 'id' | 'filter' | 'filterExpression'>,
-  { method, headers, query, body, receivedAt }: FilteredRequest,
+  { method, headers, query, body, raw, receivedAt }: FilteredRequest,
 ): Promise<boolean> {
   if (filterExpression === undefined) return true;
   if (filterExpression === 'refused') {
@@ -39,7 +40,7 @@ export async function passesFilter(
   const nowMs = Date.now();
   const owner = { env: id, expression: `${id}\n${filter}` };
   const budget = budgets.budgetOf(owner, nowMs);
-  const scope = { method, headers: joined(headers), query, body };
+  const scope = { method, headers: joined(headers), query, body: bodyOf({ body, raw }) };
   const evaluation = filterExpression.evaluate(scope, budget.units, receivedAt);
   budgets.record(owner, evaluation, budget, nowMs);
   if (evaluation.cost > QUARANTINE_UNITS) spend(id, evaluation.cost);

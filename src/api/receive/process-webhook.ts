@@ -61,11 +61,13 @@ export async function processWebhook(
   let verification: LoggedVerification | undefined;
   try {
     const provided = providerRequestOf(webhook, request, deps);
-    const greeting = await handshakeOf(webhook, provided, undefined, options, deps);
+    const greets = webhook.preset !== undefined && webhook.preset.handshakes.length > 0;
+    const greeting = greets && (await handshakeOf(webhook, provided, undefined, options, deps));
     if (greeting) return { decided: greeting, ids: [], console: [], verification };
     rejectHandshakeMethod(webhook, request.method);
     verification = await verifyWebhook(webhook, provided, options.logged, deps);
-    const handshake = await handshakeOf(webhook, provided, verification ?? { result: 'skipped' }, options, deps);
+    const receipt = verification ?? { result: 'skipped' as const };
+    const handshake = greets && (await handshakeOf(webhook, provided, receipt, options, deps));
     if (handshake) return { decided: handshake, ids: [], console: [], verification };
     const { decided, console } = await runAndDecide(webhook, request, provided, verification, options, deps);
     const ids = options.dryRun ? [] : await commit(decided, webhook, { ...request, eventId: options.eventId }, deps);
@@ -84,7 +86,7 @@ async function handshakeOf(
   { dryRun }: ProcessOptions,
   { fetchDocument }: VerifyWebhookDeps,
 ): Promise<Decision | undefined> {
-  if (!preset || preset.handshakes.length === 0) return undefined;
+  if (!preset) return undefined;
   // Uses the secret that matched, because the provider may not know the newest one yet.
   const matched = liveSecrets.findIndex(({ id }) => id === verification?.secretId);
   const answer = await answerHandshake(preset, request, {

@@ -35,7 +35,8 @@ export async function receiveWebhook(
 ): Promise<Received> {
   const { backpressure, telemetry, refusalLimit, requestLogWriter, webhookWatcher } = deps;
   const { headers } = ctx.req;
-  const search = ctx.querystring;
+  // Koa parses the URL for it.
+  const search = ctx.req.url?.includes('?') ? ctx.querystring : '';
   const { requestId } = ctx.state;
   const ip = clientAddress(ctx);
   if (backpressure.full) {

@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { MIMEType } from 'node:util';
 import { ServiceError } from '../../errors.ts';
-import { isShallow } from '../../model/values/json.ts';
+import { isShallow, isShallowJson } from '../../model/values/json.ts';
 import type { TransformRequest } from '../../transforms/transforms.ts';
 import { isJsonType, mediaTypeOf } from '../http/body.ts';
 import { countOf, type Lists, listsOf, MAX_FIELDS, parseFields, rejectMany } from '../http/urlencoded.ts';
@@ -36,28 +36,32 @@ export async function toTransformRequest(
   search: string,
 ): Promise<TransformRequest> {
   const raw = body.toString('utf8');
+  const parsed = parseBody(body, raw, headers['content-type']);
   return {
-    ...(await parseBody(body, raw, headers['content-type'])),
+    body: parsed instanceof Promise ? await parsed : parsed,
     headers: canonicalHeaders(headers),
     query: search === '' ? {} : parseFields(search, 'the query string'),
     raw,
   };
 }
 
-/** Parses JSON under any content type, and forms into lists of strings; any other body is an empty object. */
-async function parseBody(
-  body: Buffer,
-  raw: string,
-  contentType: string | undefined,
-): Promise<Pick<TransformRequest, 'body' | 'bodyText'>> {
+/** The body for a filter. */
+export function bodyOf({ body, raw }: Pick<TransformRequest, 'body' | 'raw'>): unknown {
+  if (body !== undefined) return body;
+  const json = parseJson(raw);
+  return json === undefined ? {} : json;
+}
+
+/** Takes JSON under any content type, and forms as lists of strings; any other body is an empty object.
+ *  @returns undefined if it is the raw body as JSON, which the isolate parses */
+function parseBody(body: Buffer, raw: string, contentType: string | undefined): unknown {
   const mediaType = mediaTypeOf(contentType);
-  if (mediaType === MULTIPART) return { body: await parseMultipart(body, contentType as string) };
+  if (mediaType === MULTIPART) return parseMultipart(body, contentType as string);
+  if (isJsonType(mediaType)) return isShallowJson(raw) ? undefined : {};
   const json = parseJson(raw);
   // A form or a text may be "7" or "null": a scalar is JSON only under a JSON content type.
-  if (json !== undefined && (isJsonType(mediaType) || (typeof json === 'object' && json !== null))) {
-    return { body: json, bodyText: raw };
-  }
-  return { body: mediaType === URLENCODED ? parseFields(raw, 'the form') : {} };
+  if (typeof json === 'object' && json !== null) return undefined;
+  return mediaType === URLENCODED ? parseFields(raw, 'the form') : {};
 }
 
 function parseJson(text: string): unknown {

@@ -89,19 +89,17 @@ export function bootstrapCode(
     },
 
     /** undefined: the transform returned a promise; `collect` and `wait` return its result. */
-    call(json: string): string | undefined {
+    call(raw: string, json: string, bodyJson?: string): string | undefined {
       if (!restore()) return limits.spoiled;
-      const args = parse(json);
+      const others = parse(json);
       pending = settled = undefined;
       logs = '';
       lines = chars = 0;
       full = false;
       try {
         const transform = define();
-        // Without a body of its own, the body is the raw text, which then came once.
-        const at = args.length === 4 ? 1 : 0;
-        const body = at === 1 ? args[0] : parse(args[2]);
-        const result = transform(body, args[at], args[at + 1], args[at + 2]);
+        const body = bodyJson === undefined ? bodyIn(raw) : parse(bodyJson);
+        const result = transform(body, others[0], others[1], raw);
         if (!isThenable(result)) return success(result);
         pending = settle(result);
         return undefined;
@@ -124,6 +122,14 @@ export function bootstrapCode(
     const transform = apply(userCode, scope, []);
     if (transform === undefined) throw noTransform;
     return transform;
+  }
+
+  function bodyIn(raw: string): unknown {
+    try {
+      return parse(raw);
+    } catch {
+      return {};
+    }
   }
 
   async function settle(result: unknown) {

@@ -1,5 +1,5 @@
 import ivm from 'isolated-vm';
-import type { Limits, StopCause } from '../protocol.ts';
+import type { Arguments, Limits, StopCause } from '../protocol.ts';
 import { BOOTSTRAP_FILE, type Bootstrap, bootstrapCode, bootstrapLimits, SPOILED, type UserCode } from './bootstrap.ts';
 import { harden } from './harden.ts';
 import { createHostCalls, type HostCalls } from './web-api/host-calls.ts';
@@ -44,7 +44,7 @@ export interface Isolate {
   readonly maxUses: number;
   uses: number;
   /** The JSON of an `IsolateReport`; undefined: an earlier request left the isolate unusable. @throws Stopped, CodeError */
-  call(args: string, deadline: number): string | undefined | Promise<string | undefined>;
+  call(args: Arguments, deadline: number): string | undefined | Promise<string | undefined>;
   /** Only defines the function. @throws Stopped, CodeError */
   check(deadline: number): string;
   /** Memory of the process that the isolate uses. */
@@ -111,10 +111,10 @@ function withBootstrap({ isolate, bootstrap, hostCalls, code, maxUses }: Parts):
     }
   }
 
-  function callSync(args: string, deadline: number) {
+  function callSync(args: Arguments, deadline: number) {
     if (hostCalls) hostCalls.deadline = deadline;
     return translateErrors(() => {
-      const text = call.applySync(undefined, [args], { timeout: remaining(deadline) });
+      const text = call.applySync(undefined, args, { timeout: remaining(deadline) });
       if (text === SPOILED) return undefined;
       return text ?? collect.applySync(undefined, [], { timeout: remaining(deadline) }) ?? settled(deadline);
     });

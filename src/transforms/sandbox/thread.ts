@@ -1,7 +1,7 @@
 /** Runs in each thread of a child process: one batch at a time, in the isolate of its webhook. */
 import { BroadcastChannel, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { LRUCache } from 'lru-cache';
-import { EVICTIONS, type Limits, type Task, type TransformResult } from '../protocol.ts';
+import { type Arguments, EVICTIONS, type Limits, type Task, type TransformResult } from '../protocol.ts';
 import { CodeError, createIsolate, type Isolate, Stopped } from './isolate.ts';
 
 const limits: Limits = workerData;
@@ -36,7 +36,7 @@ export async function runBatch(task: Task | null): Promise<TransformResult[]> {
   return results;
 }
 
-async function run(id: string, code: string, args: string | null): Promise<TransformResult> {
+async function run(id: string, code: string, args: Arguments | null): Promise<TransformResult> {
   let startedAt = performance.now();
   const deadline = startedAt + limits.timeoutMs;
   try {

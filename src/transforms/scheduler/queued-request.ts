@@ -1,4 +1,5 @@
 import { ServiceError } from '../../errors.ts';
+import type { Arguments } from '../protocol.ts';
 import type { Transform, TransformOutcome } from '../transform.ts';
 
 /** A request that waits for its outcome. Settles exactly once: with its outcome, or as `overloaded` after its timeout. Later
@@ -7,8 +8,8 @@ export class QueuedRequest {
   readonly transform: Transform;
   /** Webhook and version: edited code starts without strikes. */
   readonly key: string;
-  /** JSON of the four arguments, without the first where it is the parsed last one; null: only check the code. */
-  readonly args: string | null;
+  /** null: only check the code. */
+  readonly args: Arguments | null;
   readonly outcome: Promise<TransformOutcome>;
   /** Was in flight when its child exited: its retry runs alone. */
   retriesAlone = false;
@@ -20,7 +21,7 @@ export class QueuedRequest {
   readonly #reject: (error: ServiceError) => void;
   readonly #timeout: NodeJS.Timeout;
 
-  constructor(transform: Transform, args: string | null, timeoutMs: number) {
+  constructor(transform: Transform, args: Arguments | null, timeoutMs: number) {
     const { promise, resolve, reject } = Promise.withResolvers<TransformOutcome>();
     this.transform = transform;
     this.key = `${transform.id}\n${transform.version}`;

@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { Logger } from '../../log.ts';
 import type { TransformRecorder } from '../../metrics/recorder.ts';
 import {
+  type Arguments,
   type ChildMessage,
   type Command,
   type Limits,
@@ -224,6 +225,6 @@ function causeOf(signal: NodeJS.Signals | null | undefined): ExitCause {
   return signal && !CRASH_SIGNALS.has(signal) ? 'killed' : 'crash';
 }
 
-function hasArgs(args: (string | null)[]): args is string[] {
+function hasArgs(args: (Arguments | null)[]): args is Arguments[] {
   return !args.includes(null);
 }
