@@ -35,7 +35,7 @@ function textOf(value: unknown): string | null {
 }
 
 /** Hides the passwords in one or several Redis URLs. A password may contain commas: a URL ends where the next begins. */
-export function withoutPassword<Value extends string | null | undefined>(value: Value): Value {
+function withoutPassword<Value extends string | null | undefined>(value: Value): Value {
   if (typeof value !== 'string') return value;
   const urls = value
     .split(/,(?=\s{0,9}\w{1,20}:\/\/)/)

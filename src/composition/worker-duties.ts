@@ -37,5 +37,4 @@ export const ARCHIVE_DUTIES = [migrating, archiving, webhookRequestShipping, aud
 /** Started last and ended first: other workers take over before this worker's jobs end. */
 export const PARTITION_DUTIES = [partitionSharing] as const;
 
-export type WorkerDutyDeps = DepsOf<typeof WORKER_DUTIES>;
 export type ArchiveDutyDeps = DepsOf<typeof ARCHIVE_DUTIES>;

@@ -48,7 +48,7 @@ function excerpt(body: string): string {
 }
 
 /** JSON text of a text's beginning. */
-export function textOutput(text: string): string {
+function textOutput(text: string): string {
   return JSON.stringify(text.slice(0, MAX_TEXT_OUTPUT).toWellFormed());
 }
 

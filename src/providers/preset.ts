@@ -79,7 +79,7 @@ export const hmacSchema = z.strictObject({
 export const tokenSchema = z.strictObject({ scheme: z.literal('token'), token: fieldSchema });
 
 /** HTTP Basic; the secret is `user:password`. */
-export const basicSchema = z.strictObject({ scheme: z.literal('basic') });
+const basicSchema = z.strictObject({ scheme: z.literal('basic') });
 
 /** The secret is a public key, pasted in the same field. */
 export const publicKeySchema = z.strictObject({
@@ -108,7 +108,7 @@ export const jwtSchema = z.strictObject({
 });
 
 /** Schemes that are not combinations of the above: each has a file verification/schemes/<name>.ts. */
-export const SPECIAL_SCHEMES = ['adyen', 'aws-sns', 'braintree', 'paypal', 'twilio'] as const;
+const SPECIAL_SCHEMES = ['adyen', 'aws-sns', 'braintree', 'paypal', 'twilio'] as const;
 const specialSchema = z.strictObject({ scheme: z.enum(SPECIAL_SCHEMES) });
 
 export const verificationSchema = z.discriminatedUnion('scheme', [

@@ -23,7 +23,7 @@ export function requireOwnScript(ctx: Context, publicUrl: string | undefined): v
   if (mediaType !== '' && !isJsonType(mediaType)) throw untrusted(`got "${mediaType}"; send application/json`);
 }
 
-export function isSameOrigin(ctx: Context, publicUrl: string | undefined): boolean {
+function isSameOrigin(ctx: Context, publicUrl: string | undefined): boolean {
   const origin = ctx.get('origin');
   if (origin === '') return ctx.get('sec-fetch-site') === 'same-origin';
   return (

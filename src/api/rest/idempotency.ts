@@ -15,7 +15,7 @@ import { dialectOfRequest } from '../http/dialect.ts';
 import type { RouteContext } from '../http/router.ts';
 import type { Route } from './route.ts';
 
-export const IDEMPOTENCY_KEY = 'idempotency-key';
+const IDEMPOTENCY_KEY = 'idempotency-key';
 export const IDEMPOTENCY_ERRORS = [
   'idempotency_key_in_use',
   'idempotency_key_reused',

@@ -3,7 +3,7 @@
 import type { MaybeIncomplete, StoppedEarly } from '../../history/merged-page.ts';
 import { nextPage } from './list-query.ts';
 
-export const LIST_MAX_BYTES = 2 * 1_048_576;
+const LIST_MAX_BYTES = 2 * 1_048_576;
 /** Room for `metadata` and its cursor. */
 const ENVELOPE_BYTES = 2_048;
 export const ITEMS_MAX_BYTES = LIST_MAX_BYTES - ENVELOPE_BYTES;

@@ -7,7 +7,7 @@ import { longPageQuery, namePosition, pageOf } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, route } from '../rest/route.ts';
 
-export const allowedOriginsSchema = z
+const allowedOriginsSchema = z
   .object({
     app: z.string().meta({ description: 'Name of the app, which may not have registered yet' }),
     origins: z.array(z.string()).meta({ examples: [['https://shop-*-acme.example.app']] }),

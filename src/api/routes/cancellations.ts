@@ -14,7 +14,7 @@ import { time } from '../views/time.ts';
 const FUTURE_MAX_MS = 366 * 86_400_000;
 const timestamp = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
 
-export const cancellationSchema = z
+const cancellationSchema = z
   .object({
     id: z.string(),
     app_id: z.string(),

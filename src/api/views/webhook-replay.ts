@@ -150,7 +150,7 @@ export function presentStarted(started: StartedReplay): z.input<typeof startedRe
   return { replay: null, dry_run: { ...shown, stopped_early: stoppedEarly ?? null } };
 }
 
-export function presentComparison({ summary, before, after, change }: Comparison) {
+function presentComparison({ summary, before, after, change }: Comparison) {
   return {
     request_id: summary.id,
     received_at: time(summary.receivedAt) as string,

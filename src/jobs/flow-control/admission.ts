@@ -4,15 +4,10 @@
  *  job is found by its check (admission-checks.ts). */
 
 import type { MetricsRecorder } from '../../metrics/recorder.ts';
-import type { AppFunction } from '../../model/apps/app.ts';
 import { flowOptionsOf } from '../../model/flow-control/function-options.ts';
-import { homesOf, limitsOf } from '../../model/flow-control/limits.ts';
-import type { FlowOptions, FrozenKeys } from '../../model/flow-control/options.ts';
+import { homesOf } from '../../model/flow-control/limits.ts';
 import { DEFAULT_RETRIES } from '../../model/runs/retry.ts';
 import { hasEnded, type Run } from '../../model/runs/run.ts';
-import type { Clock } from '../../model/values/clock.ts';
-import type { EnvironmentKinds } from '../../store/environments/environment-kinds.ts';
-import type { Events } from '../../store/events/events.ts';
 import type {
   Admissions,
   AdmittedCall,
@@ -20,13 +15,10 @@ import type {
   EndedCall,
   Progress,
 } from '../../store/flow-control/admissions.ts';
-import type { Runs } from '../../store/runs/runs.ts';
-import type { FunctionTables } from '../functions/function-tables.ts';
 import { type CallToSchedule, callOfEntry, callRefOf, entryOf } from '../queues/call-ref.ts';
 import type { PartitionQueues } from '../queues/partition-queues.ts';
 import { type Admitted, toRunRef } from '../queues/queues.ts';
-import type { FlowKeys } from './flow-keys.ts';
-import { hasLimits, infoOf, isComplete, type LimitedCall, toAdmit } from './limited-calls.ts';
+import { hasLimits, type LimitedCall, LimitedCalls, type LimitedCallsDeps, toAdmit } from './limited-calls.ts';
 
 /** A call that may get its job now. */
 export interface AdmittedCallToSchedule extends CallToSchedule {
@@ -36,37 +28,24 @@ export interface AdmittedCallToSchedule extends CallToSchedule {
   hasWaited?: boolean;
 }
 
-/** Added between calls of the same millisecond, to keep their order. */
-const STEP_MS = 0.001;
-const STARTS = 1_000;
-
 /** Maximum number of calls moved per round after a change of configuration. */
 const MOVED_AT_ONCE = 500;
 
 type StartCalls = (calls: readonly AdmittedCallToSchedule[]) => Promise<void>;
 
-export interface AdmissionDeps {
+export interface AdmissionDeps extends LimitedCallsDeps {
   admissions: Admissions;
-  runs: Runs;
-  events: Events;
-  functions: FunctionTables;
-  environmentKinds: Pick<EnvironmentKinds, 'of'>;
-  flowKeys: FlowKeys;
   queues: PartitionQueues;
-  /** Calls that all workers together can have in flight. */
-  capacity: () => number;
   recorder: Pick<MetricsRecorder, 'startThrottled'>;
-  clock: Clock;
 }
 
 export class Admission {
   readonly #deps: AdmissionDeps;
-  /** Unix milliseconds, with three decimals. */
-  #lastScore = 0;
-  #starts = 0;
+  readonly #limitedCalls: LimitedCalls;
 
   constructor(deps: AdmissionDeps) {
     this.#deps = deps;
+    this.#limitedCalls = new LimitedCalls(deps);
   }
 
   /** @param executions of the jobs; 1: they have no jobs yet
@@ -76,7 +55,7 @@ export class Admission {
     const limited: LimitedCall[] = [];
     for (const call of calls) {
       // The limits count when it is due.
-      const found = call.delayMs !== undefined && call.delayMs > 0 ? undefined : await this.#limitsOf(call);
+      const found = call.delayMs !== undefined && call.delayMs > 0 ? undefined : await this.#limitedCalls.of(call);
       if (found) limited.push(found);
       else free.push(call);
     }
@@ -119,7 +98,7 @@ export class Admission {
       for (const home of this.#partitionsOf(run.env, fn.id)) ready.push(...(await this.release(home, run.id)));
     }
     for (const call of calls) {
-      const limited = await this.#limitsOf(call, fn);
+      const limited = await this.#limitedCalls.of(call, fn);
       if (!limited) continue;
       const { backlog, home } = limited.limits;
       const partition = this.#deps.admissions.partitionOf(home);
@@ -146,7 +125,7 @@ export class Admission {
   ): Promise<void> {
     const { admissions } = this.#deps;
     for (const { backlog, info } of await admissions.backlogsOf(partition, env, functionId)) {
-      const changed = await this.#presentInfo(backlog, info);
+      const changed = await this.#limitedCalls.presentInfo(backlog, info);
       if (changed) await start(await this.#follow(await admissions.change(partition, backlog, changed)));
       else if (isKnown) await this.#move(partition, backlog, info, start);
     }
@@ -225,72 +204,19 @@ export class Admission {
     return [{ ref: toRunRef(run), ...which, retries, admitted, hasWaited: true }];
   }
 
-  async #limitsOf(call: CallToSchedule, known?: AppFunction): Promise<LimitedCall | undefined> {
-    const { env, functionId, started, queuedAt } = call.ref;
-    const fn = known ?? (await this.#deps.functions.find(env, functionId));
-    if (!fn || !hasLimits(fn)) return undefined;
-    const keys = await this.#keysOf(call, flowOptionsOf(fn));
-    const isStart = !started;
-    const isBranch = (await this.#deps.environmentKinds.of(env)) === 'branch';
-    const limits = limitsOf({ env, isBranch, fn, keys, isStart, queuedAt, capacity: this.#deps.capacity() });
-    if (!limits) return undefined;
-    const since = isStart && queuedAt !== undefined ? this.#scoreAt(queuedAt) : this.#scoreNow();
-    const score = since - (keys?.priority ?? 0) * 1_000;
-    return { call, limits, info: infoOf(env, fn.id, limits.limits, isStart), score };
-  }
-
-  /** Score of a start: when the run was queued; starts of the same millisecond keep their order. */
-  #scoreAt(queuedAt: number): number {
-    return queuedAt + (this.#starts++ % STARTS) * STEP_MS;
-  }
-
-  /** Score of the present time; calls that come together keep their order. */
-  #scoreNow(): number {
-    this.#lastScore = Math.max(this.#deps.clock(), this.#lastScore + STEP_MS);
-    return this.#lastScore;
-  }
-
-  /** The keys of the run; evaluated now if its function did not have them when the run was created. */
-  async #keysOf({ ref }: CallToSchedule, options: FlowOptions | undefined): Promise<FrozenKeys | undefined> {
-    const { env, runId, eventId, functionId, keys } = ref;
-    if (!options || isComplete(options, keys)) return keys;
-    const event = await this.#deps.events.record(env, eventId);
-    if (!event) return keys;
-    const source = { env, functionId, event, source: 'service' as const, receivedAt: event.received_at };
-    const evaluated = this.#deps.flowKeys.freeze(options, source);
-    if (!evaluated) return keys;
-    const frozen = { ...evaluated, ...keys, values: { ...evaluated.values, ...keys?.values } };
-    await this.#deps.runs.setKeys(env, runId, frozen);
-    return frozen;
-  }
-
-  /** Present data of the backlog; undefined: its calls have other limits now, or none. */
-  async #presentInfo(backlog: string, { e, f, v }: BacklogInfo): Promise<BacklogInfo | undefined> {
-    const fn = (await this.#deps.functions.of(e)).find(f);
-    if (!fn) return undefined;
-    const keys = { values: v ?? {} };
-    const isBranch = (await this.#deps.environmentKinds.of(e)) === 'branch';
-    const kinds = [{ isStart: true, queuedAt: 0 }, { isStart: true }, { isStart: false }];
-    for (const kind of kinds) {
-      const limits = limitsOf({ env: e, isBranch, fn, keys, ...kind, capacity: this.#deps.capacity() });
-      if (limits?.backlog === backlog) return infoOf(e, fn.id, limits.limits, kind.isStart);
-    }
-    return undefined;
-  }
-
   /** Admits the calls of a backlog under the present configuration. A call in two backlogs for a moment is admitted once. */
   async #move(partition: number, backlog: string, info: BacklogInfo, start: StartCalls): Promise<void> {
     const { admissions } = this.#deps;
     for (;;) {
       const waiting = await admissions.waiting(partition, backlog, MOVED_AT_ONCE);
       // Paused or deployed again: another check handles that.
-      if (waiting.length === 0 || (await this.#presentInfo(backlog, info))) return;
+      if (waiting.length === 0 || (await this.#limitedCalls.presentInfo(backlog, info))) return;
       const entries = waiting.map(({ entry }) => entry);
       // First: if this process dies afterwards, they are moved again. Calls without limits any more are recorded nowhere else.
       await start(await this.#admitWaiting(info.e, entries));
       const progress = await admissions.withdraw(partition, backlog, entries);
       await start(await this.#follow(progress));
-      if (await this.#presentInfo(backlog, info)) {
+      if (await this.#limitedCalls.presentInfo(backlog, info)) {
         // The function was paused again meanwhile: jobs that just became due were put aside behind the removed entries.
         await start(await this.#admitWaiting(info.e, entries));
         return;

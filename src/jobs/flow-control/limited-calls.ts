@@ -1,16 +1,104 @@
 /** Calls with the limits of their functions. */
 import type { AppFunction } from '../../model/apps/app.ts';
 import { flowOptionsOf } from '../../model/flow-control/function-options.ts';
-import type { CallLimits, Limit } from '../../model/flow-control/limits.ts';
+import { type CallLimits, type Limit, limitsOf } from '../../model/flow-control/limits.ts';
 import type { FlowOptions, FrozenKeys } from '../../model/flow-control/options.ts';
+import type { Clock } from '../../model/values/clock.ts';
+import type { EnvironmentKinds } from '../../store/environments/environment-kinds.ts';
+import type { Events } from '../../store/events/events.ts';
 import type { BacklogInfo, CallToAdmit, StoredLimit } from '../../store/flow-control/admissions.ts';
+import type { Runs } from '../../store/runs/runs.ts';
+import type { FunctionTables } from '../functions/function-tables.ts';
 import { type CallToSchedule, callRefOf, entryOf } from '../queues/call-ref.ts';
+import type { FlowKeys } from './flow-keys.ts';
+
+/** Added between calls of the same millisecond, to keep their order. */
+const STEP_MS = 0.001;
+const STARTS = 1_000;
 
 export interface LimitedCall {
   call: CallToSchedule;
   limits: CallLimits;
   info: BacklogInfo;
   score: number;
+}
+
+export interface LimitedCallsDeps {
+  runs: Runs;
+  events: Events;
+  functions: FunctionTables;
+  environmentKinds: Pick<EnvironmentKinds, 'of'>;
+  flowKeys: FlowKeys;
+  /** Calls that all workers together can have in flight. */
+  capacity: () => number;
+  clock: Clock;
+}
+
+/** Finds the limits of calls, and their positions in the backlogs. */
+export class LimitedCalls {
+  readonly #deps: LimitedCallsDeps;
+  /** Unix milliseconds, with three decimals. */
+  #lastScore = 0;
+  #starts = 0;
+
+  constructor(deps: LimitedCallsDeps) {
+    this.#deps = deps;
+  }
+
+  /** @param known the function of the call, if the caller has it
+   *  @returns undefined if no limit applies */
+  async of(call: CallToSchedule, known?: AppFunction): Promise<LimitedCall | undefined> {
+    const { env, functionId, started, queuedAt } = call.ref;
+    const fn = known ?? (await this.#deps.functions.find(env, functionId));
+    if (!fn || !hasLimits(fn)) return undefined;
+    const keys = await this.#keysOf(call, flowOptionsOf(fn));
+    const isStart = !started;
+    const isBranch = (await this.#deps.environmentKinds.of(env)) === 'branch';
+    const limits = limitsOf({ env, isBranch, fn, keys, isStart, queuedAt, capacity: this.#deps.capacity() });
+    if (!limits) return undefined;
+    const since = isStart && queuedAt !== undefined ? this.#scoreAt(queuedAt) : this.#scoreNow();
+    const score = since - (keys?.priority ?? 0) * 1_000;
+    return { call, limits, info: infoOf(env, fn.id, limits.limits, isStart), score };
+  }
+
+  /** Present data of the backlog; undefined: its calls have other limits now, or none. */
+  async presentInfo(backlog: string, { e, f, v }: BacklogInfo): Promise<BacklogInfo | undefined> {
+    const fn = (await this.#deps.functions.of(e)).find(f);
+    if (!fn) return undefined;
+    const keys = { values: v ?? {} };
+    const isBranch = (await this.#deps.environmentKinds.of(e)) === 'branch';
+    const kinds = [{ isStart: true, queuedAt: 0 }, { isStart: true }, { isStart: false }];
+    for (const kind of kinds) {
+      const limits = limitsOf({ env: e, isBranch, fn, keys, ...kind, capacity: this.#deps.capacity() });
+      if (limits?.backlog === backlog) return infoOf(e, fn.id, limits.limits, kind.isStart);
+    }
+    return undefined;
+  }
+
+  /** Score of a start: when the run was queued; starts of the same millisecond keep their order. */
+  #scoreAt(queuedAt: number): number {
+    return queuedAt + (this.#starts++ % STARTS) * STEP_MS;
+  }
+
+  /** Score of the present time; calls that come together keep their order. */
+  #scoreNow(): number {
+    this.#lastScore = Math.max(this.#deps.clock(), this.#lastScore + STEP_MS);
+    return this.#lastScore;
+  }
+
+  /** The keys of the run; evaluated now if its function did not have them when the run was created. */
+  async #keysOf({ ref }: CallToSchedule, options: FlowOptions | undefined): Promise<FrozenKeys | undefined> {
+    const { env, runId, eventId, functionId, keys } = ref;
+    if (!options || isComplete(options, keys)) return keys;
+    const event = await this.#deps.events.record(env, eventId);
+    if (!event) return keys;
+    const source = { env, functionId, event, source: 'service' as const, receivedAt: event.received_at };
+    const evaluated = this.#deps.flowKeys.freeze(options, source);
+    if (!evaluated) return keys;
+    const frozen = { ...evaluated, ...keys, values: { ...evaluated.values, ...keys?.values } };
+    await this.#deps.runs.setKeys(env, runId, frozen);
+    return frozen;
+  }
 }
 
 export function hasLimits(fn: AppFunction): boolean {
@@ -22,7 +110,7 @@ export function hasLimits(fn: AppFunction): boolean {
 }
 
 /** Whether the run has all keys that the options need. */
-export function isComplete(
+function isComplete(
   { runConcurrency, stepConcurrency, throttle, priority }: FlowOptions,
   keys: FrozenKeys | undefined,
 ): boolean {
@@ -40,7 +128,7 @@ export function toAdmit({ call, limits, info, score }: LimitedCall, executions: 
 
 const KINDS = { run: 'r', step: 's', throttle: 't' } as const;
 
-export function infoOf(env: string, functionId: string, limits: readonly Limit[], isStart: boolean): BacklogInfo {
+function infoOf(env: string, functionId: string, limits: readonly Limit[], isStart: boolean): BacklogInfo {
   const values = limits.flatMap(({ source, key }) => (source === undefined ? [] : [[source, key] as const]));
   return {
     e: env,

@@ -154,10 +154,10 @@ export type RunQueue = Queue<RunJob, void, string>;
 export type TimerQueue = Queue<TimerJob, void, string>;
 
 /** An ingest job holds accepted events, so it is retried for most of a day. */
-export const INGEST_JOB = { attempts: 1_000, backoff: { type: 'custom' } };
+const INGEST_JOB = { attempts: 1_000, backoff: { type: 'custom' } };
 export const RUN_JOB = { backoff: { type: 'custom' } };
 /** Runs and events depend on timers, so they are retried as long as ingest jobs. */
-export const TIMER_JOB = { attempts: 1_000, backoff: { type: 'custom' } };
+const TIMER_JOB = { attempts: 1_000, backoff: { type: 'custom' } };
 
 /** The jobs of each queue, for docs/inventory.md. */
 export const QUEUE_JOBS = {

@@ -7,7 +7,7 @@ import type { ReplayPlanner } from './planner.ts';
 
 const LIMIT = 200;
 const SAMPLE_MAX = 20;
-export const DRY_RUN_MS = 5_000;
+const DRY_RUN_MS = 5_000;
 /** Maximum number of remembered runs: several events of a batch request the same run. */
 const REMEMBERED_MAX = 100_000;
 

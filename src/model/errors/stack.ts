@@ -11,7 +11,7 @@ export interface Stack {
 }
 
 /** Maximum number of lines read; later frames are omitted. */
-export const STACK_LINES_MAX = 500;
+const STACK_LINES_MAX = 500;
 /** Maximum number of characters read per line. */
 const LINE_MAX = 1_000;
 

@@ -2,7 +2,7 @@
  *  first, then those one level deeper. The work is bounded for data of any size. */
 import { parseStored } from '../values/json.ts';
 
-export const GIST_CHARS = 120;
+const GIST_CHARS = 120;
 const VALUE_CHARS = 40;
 const KEY_CHARS = 40;
 /** Maximum number of values, objects and lists read. */

@@ -13,7 +13,6 @@ export const FLOW_FIELDS = [
   'idempotency',
   'timeouts',
 ] as const;
-export type FlowField = (typeof FLOW_FIELDS)[number];
 
 const TIMES: readonly string[] = ['period', 'timeout', 'start', 'finish'];
 /** The deepest field is concurrency.fn[0].limit. */

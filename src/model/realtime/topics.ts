@@ -2,8 +2,8 @@
 import { z } from 'zod';
 
 /** Maximum number of topics of a token, over all its channels. */
-export const TOPICS_PER_TOKEN_MAX = 50;
-export const CHANNELS_PER_TOKEN_MAX = 10;
+const TOPICS_PER_TOKEN_MAX = 50;
+const CHANNELS_PER_TOKEN_MAX = 10;
 /** Bounded because a token is part of a URL. */
 const NAMES_PER_TOKEN_MAX_LENGTH = 4_096;
 const NAME_MAX_LENGTH = 512;

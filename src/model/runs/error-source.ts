@@ -11,7 +11,7 @@ export interface ErrorSource {
 
 const MAX_FILE_LENGTH = 500;
 const MAX_LINES = 7;
-export const MAX_SOURCE_LINE_LENGTH = 200;
+const MAX_SOURCE_LINE_LENGTH = 200;
 const MAX_LINE_NUMBER = 100_000_000;
 
 /** @returns the source as a field of the error; nothing if it is absent or malformed, so that the error itself stays intact */

@@ -8,7 +8,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 export const RUN_LOG_MAX_LINES = 1_000;
 export const RUN_LOG_MAX_BYTES = 262_144;
 /** Per request; clients send one for each call of the function. */
-export const LOG_BATCH_MAX_LINES = 200;
+const LOG_BATCH_MAX_LINES = 200;
 export const LOG_BATCH_MAX_BYTES = 262_144;
 /** Maximum number of requests per run that store lines. */
 export const LOG_BATCHES_MAX = 1_000;

@@ -8,7 +8,7 @@ import { MAX_STEPS, type Memo } from './memo.ts';
 import { type RunError, toRunError, withoutSource } from './run-error.ts';
 
 /** A run cannot have more steps, so a response cannot need more operations. */
-export const MAX_OPS = MAX_STEPS;
+const MAX_OPS = MAX_STEPS;
 /** Names are stored with every attempt and shown in lists. */
 export const MAX_NAME_LENGTH = 1_024;
 

@@ -6,7 +6,7 @@ export const LATE_MS = 10_000;
 /** Maximum delay of ticks that a dead worker may have begun with, when another worker takes them over. */
 const TAKEN_OVER_MS = 600_000;
 /** Maximum number of missed ticks that run for a trigger with `catchUp: 'all'`. */
-export const CATCH_UP_MAX = 1_000;
+const CATCH_UP_MAX = 1_000;
 const COUNTED_MAX = 1_000;
 
 /** Ticks without a run: all ticks of the schedule between the first and the last. */

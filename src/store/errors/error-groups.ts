@@ -18,7 +18,7 @@ import { Repository } from '../redis/repository.ts';
 import { errorGroupOf } from './error-group-fields.ts';
 
 /** A group is removed this long after its last failure. */
-export const ERROR_GROUP_TTL_MS = 30 * 24 * HOUR_MS;
+const ERROR_GROUP_TTL_MS = 30 * 24 * HOUR_MS;
 /** Maximum per function in each partition. */
 const OF_FUNCTION_MAX = 100;
 const OF_ENVIRONMENT_MAX = 1_000;

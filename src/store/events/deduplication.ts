@@ -6,7 +6,7 @@ import { inPipelines, type Redis, replies } from '../redis/connection.ts';
 import { Repository } from '../redis/repository.ts';
 
 /** Counted from the first event with the ID. */
-export const DEDUP_WINDOW_MS = 86_400_000;
+const DEDUP_WINDOW_MS = 86_400_000;
 
 export interface Claim {
   env: string;

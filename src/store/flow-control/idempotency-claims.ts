@@ -4,7 +4,7 @@ import type { Keyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 
 /** Counted from the first run with the value. */
-export const IDEMPOTENCY_WINDOW_MS = 86_400_000;
+const IDEMPOTENCY_WINDOW_MS = 86_400_000;
 
 export interface IdempotencyClaim {
   env: string;

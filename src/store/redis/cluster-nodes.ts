@@ -28,7 +28,7 @@ export async function readClusterNodes(cluster: Cluster): Promise<ClusterNodes> 
 }
 
 /** @param text reply to CLUSTER NODES */
-export function clusterNodesOf(text: string): ClusterNodes {
+function clusterNodesOf(text: string): ClusterNodes {
   const nodes = text
     .trim()
     .split('\n')

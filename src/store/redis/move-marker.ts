@@ -16,7 +16,7 @@ export interface MoveMarker {
 }
 
 /** This Redis is not or not yet in use. */
-export class MovedError extends ConfigError {
+class MovedError extends ConfigError {
   override name = 'MovedError';
 }
 

@@ -64,7 +64,7 @@ function isSigned(algorithm: Algorithm, data: Buffer, key: KeyObject, signature:
 }
 
 /** @throws Error */
-export function publicKeyOf(secret: string, { algorithm, key }: Pick<PublicKeyScheme, 'algorithm' | 'key'>): KeyObject {
+function publicKeyOf(secret: string, { algorithm, key }: Pick<PublicKeyScheme, 'algorithm' | 'key'>): KeyObject {
   const found = parsed(secret.trim(), key);
   const { asymmetricKeyType: type, asymmetricKeyDetails: details = {} } = found;
   if (algorithm === 'ed25519' && type === 'ed25519') return found;
