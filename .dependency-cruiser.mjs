@@ -18,7 +18,7 @@ const LAYERS = [
   ['model'],
   ['tracing'],
   ['config.ts', 'errors.ts', 'graceful-shutdown.ts', 'log.ts', 'node-http.ts', 'version.ts'],
-  ['setting-display.ts'],
+  ['setting-checks.ts', 'setting-display.ts'],
   ['settings.ts'],
   ['origin-patterns.ts'],
 ];

@@ -1,5 +1,6 @@
 /** The only place that reads the environment: a validated, frozen value, created at startup and passed as an argument. */
 import { z } from 'zod';
+import { type SettingValues, settingProblems } from './setting-checks.ts';
 import { type Setting, settingsOf, shownGiven } from './setting-display.ts';
 import { SETTINGS } from './settings.ts';
 
@@ -9,16 +10,13 @@ const DAY_MS = 24 * HOUR_MS;
 const DEV_SECRET_KEY = 'dev mode has no secrets worth a key';
 /** With an archive, Redis keeps unarchived data this long. */
 const UNARCHIVED_DAYS = 400;
-const LOOPBACK = /^(?:.*\.)?localhost$|^127(?:\.\d{1,3}){3}$|^\[::1\]$/;
-/** Anyone can try keys, so keys must be hard to guess. */
-const MIN_EVENT_KEY_LENGTH = 16;
 /** Usual ports of frameworks: those that the official development server probes, and a few more. */
 const HABITUAL_PORTS: readonly number[] = [
   ...[3000, 3001, 3002, 3003, 3004, 3005, 3006, 3007, 3008, 3009, 3010, 3030, 4321, 5000, 5050, 5173],
   ...[8000, 8080, 8081, 8787, 8888, 8910, 8911, 8912, 8913, 8914, 8915, 1337, 2222],
 ];
 const schema = z.object(SETTINGS);
-type Env = z.infer<typeof schema>;
+type Env = SettingValues;
 
 export type Config = ReturnType<typeof toConfig>;
 export type ArchiveSettings = NonNullable<Config['archive']>;
@@ -64,66 +62,9 @@ export function readConfig(env: Record<string, string | undefined> = process.env
         .join('\n'),
     );
   }
-  const { PORT, METRICS_PORT } = parsed.data;
-  if (METRICS_PORT !== undefined && METRICS_PORT !== 0 && METRICS_PORT === PORT) {
-    throw new ConfigError(`METRICS_PORT: got ${METRICS_PORT}, the same as PORT; use different ports`);
-  }
-  if (parsed.data.REDIS_CLUSTER_URLS && parsed.data.REDIS_SENTINEL_URLS) {
-    throw new ConfigError('REDIS_SENTINEL_URLS: set, but REDIS_CLUSTER_URLS is set too; use one of them');
-  }
-  if (parsed.data.MODE !== 'dev' && parsed.data.HOT_HOURS < 1) {
-    throw new ConfigError(`HOT_HOURS: got ${parsed.data.HOT_HOURS}; expected at least 1 unless MODE=dev`);
-  }
-  const unsafe = parsed.data.MODE === 'dev' ? [] : unsafeInProduction(parsed.data);
-  if (unsafe.length > 0) throw new ConfigError(unsafe.join('\n'));
+  const problems = settingProblems(parsed.data);
+  if (problems.length > 0) throw new ConfigError(problems.join('\n'));
   return toConfig(parsed.data, settingsOf(given), isTracingOn(env));
-}
-
-/** Settings that are unsafe in production, one line each. */
-function unsafeInProduction(env: Env): string[] {
-  const problems: string[] = [];
-  if (env.SECRET_KEY === undefined) {
-    problems.push(`SECRET_KEY: not set, but required unless MODE=dev (${SETTINGS.SECRET_KEY.description})`);
-  }
-  for (const [at, key] of env.EVENT_KEYS.entries()) {
-    if (key.length >= MIN_EVENT_KEY_LENGTH) continue;
-    problems.push(
-      `EVENT_KEYS: key ${at + 1} has ${key.length} characters; each needs at least ${MIN_EVENT_KEY_LENGTH}. Generate keys with: openssl rand -hex 32`,
-    );
-  }
-  if ((env.ADMIN_EMAIL === undefined) !== (env.ADMIN_PASSWORD === undefined)) {
-    const [set, missing] = env.ADMIN_EMAIL ? ['ADMIN_EMAIL', 'ADMIN_PASSWORD'] : ['ADMIN_PASSWORD', 'ADMIN_EMAIL'];
-    problems.push(`${missing}: not set, but ${set} is; set both or neither`);
-  }
-  if (env.PUBLIC_URL !== undefined && !isSafeAddress(new URL(env.PUBLIC_URL))) {
-    problems.push(
-      `PUBLIC_URL: got ${JSON.stringify(env.PUBLIC_URL)}; expected an https URL, or an address of this machine`,
-    );
-  }
-  const url = env.PUBLIC_URL === undefined ? undefined : new URL(env.PUBLIC_URL);
-  if (url && (url.search || url.hash || url.username || url.password)) {
-    problems.push(
-      'PUBLIC_URL: has a query, a fragment or credentials; expected scheme and host, such as https://events.example.com',
-    );
-  }
-  const named = (['SECRET_KEY', 'ADMIN_PASSWORD', 'API_KEY', 'SIGNING_KEY', 'METRICS_TOKEN'] as const).filter(
-    (name) => env[name],
-  );
-  for (const [at, name] of named.entries()) {
-    const same = named.slice(0, at).find((other) => env[other] === env[name]);
-    if (same) problems.push(`${name}: the same as ${same}; each secret must be different`);
-  }
-  return problems;
-}
-
-function isSafeAddress({ protocol, hostname }: URL): boolean {
-  return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname));
-}
-
-/** Whether the host name means this machine; pages of other machines cannot have such a name.
- *  @param hostname as in `URL` */
-export function isLoopback(hostname: string): boolean {
-  return LOOPBACK.test(hostname);
 }
 
 function adminOf({ ADMIN_EMAIL: email, ADMIN_PASSWORD: password }: Env) {

@@ -3,10 +3,11 @@
 import type { Socket } from 'node:net';
 import { migrate } from './archive/migrate.ts';
 import { checkServer } from './archive/server-check.ts';
-import { type ArchiveSettings, type Config, ConfigError, isLoopback, nodeProblem, readConfig } from './config.ts';
+import { type ArchiveSettings, type Config, ConfigError, nodeProblem, readConfig } from './config.ts';
 import { createLog } from './log.ts';
 import { exposureWarnings } from './model/network/exposure.ts';
 import { describeOutbound } from './model/network/outbound.ts';
+import { isLoopback } from './setting-checks.ts';
 import { checkCluster } from './store/redis/cluster-check.ts';
 import { connect, type Redis } from './store/redis/connection.ts';
 import { withHint } from './store/redis/connection-hints.ts';

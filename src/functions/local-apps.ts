@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import { connect } from 'node:net';
 import { type Dispatcher, request } from 'undici';
-import { isLoopback } from '../config.ts';
 import type { Dialect } from '../model/apps/app.ts';
+import { isLoopback } from '../setting-checks.ts';
 import { dialectOf } from './headers.ts';
 import { readText } from './http-agent.ts';
 

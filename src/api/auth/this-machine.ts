@@ -1,8 +1,8 @@
 /** Host names of this machine, for dev mode. */
 import { readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
-import { isLoopback } from '../../config.ts';
 import { containerHostNames, isContainerHostName } from '../../model/network/container-host-names.ts';
+import { isLoopback } from '../../setting-checks.ts';
 
 /** On Linux and macOS, where the service runs. */
 const HOSTS_FILE = '/etc/hosts';

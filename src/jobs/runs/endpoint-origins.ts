@@ -1,7 +1,8 @@
 /** Allowed origins of endpoints. The request that starts an endpoint's run reports the endpoint's URL, taken from a `Host` header that
  *  anybody may forge: only origins that a person has allowed are called. */
-import { isLoopback } from '../../config.ts';
+
 import { isAllowedOrigin } from '../../origin-patterns.ts';
+import { isLoopback } from '../../setting-checks.ts';
 import type { AllowedOrigins } from '../../store/apps/allowed-origins.ts';
 
 export interface EndpointOriginsDeps {
