@@ -30,6 +30,8 @@ export interface GatewayConnectionDeps extends CheckpointFramesDeps {
   leaseMs: number;
   /** Called when its status changes. */
   onStatus: (connection: GatewayConnection) => void;
+  /** Default: UNCONFIRMED_MAX_BYTES. */
+  unconfirmedMaxBytes?: number;
 }
 
 export class GatewayConnection {
@@ -162,7 +164,8 @@ export class GatewayConnection {
   #countUnconfirmed(messages: number, bytes: number): void {
     this.#unconfirmed += messages;
     this.#unconfirmedBytes += bytes;
-    const isFull = this.#unconfirmed >= UNCONFIRMED_MAX || this.#unconfirmedBytes >= UNCONFIRMED_MAX_BYTES;
+    const { unconfirmedMaxBytes = UNCONFIRMED_MAX_BYTES } = this.#deps;
+    const isFull = this.#unconfirmed >= UNCONFIRMED_MAX || this.#unconfirmedBytes >= unconfirmedMaxBytes;
     if (isFull) this.#socket.pause();
     else if (this.#socket.isPaused) this.#socket.resume();
   }
