@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect } from 'chai';
 import {
+  expectExamples,
   type HostedExample,
   hostExample,
   LANGUAGES,
@@ -12,9 +13,6 @@ import { type Service, startService } from '../support/service.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const INSTALL_MS = 900_000;
-
-/** An example in a page: the file that it shows, and its code. */
-const EXAMPLE = /<!-- (examples\/\S+) -->\n```\w+\n([\s\S]*?)```/g;
 
 describe('The examples of the READMEs', () => {
   let service: Service;
@@ -34,8 +32,7 @@ describe('The examples of the READMEs', () => {
   for (const { page, first, sends, middleware, flowPage, flow } of LANGUAGES) {
     const files = [first, sends];
     it(`${page} shows ${files.join(' and ')} unchanged`, () => {
-      const shown = [...readFileSync(join(ROOT, page), 'utf8').matchAll(EXAMPLE)].map(([, file, code]) => [file, code]);
-      expect(shown).to.deep.equal(files.map((file) => [file, readFileSync(join(ROOT, file), 'utf8')]));
+      expectExamples(page, files);
     });
 
     for (const file of middleware === undefined ? [flow] : [flow, middleware]) {

@@ -6,7 +6,7 @@ const ROOT = resolve(import.meta.dirname, '../..');
 const read = (file: string) => readFileSync(resolve(ROOT, file), 'utf8');
 
 describe('docs/dependencies.md', () => {
-  const [, production = '', development = '', dashboard = '', commandLine = '', own = ''] =
+  const [, production = '', development = '', dashboard = '', commandLine = '', own = '', clients = ''] =
     read('docs/dependencies.md').split(/^## .*$/m);
   /** A row names one package, or several that have the same reason. */
   const named = (section: string) =>
@@ -35,6 +35,13 @@ describe('docs/dependencies.md', () => {
   it('lists every dependency of the command line, and no other', () => {
     const all = { ...ofCli.dependencies, ...ofCli.devDependencies };
     expect(named(commandLine)).to.deep.equal(Object.keys(all).sort());
+  });
+
+  it('lists every dependency of the clients in Python and Go, and no other', () => {
+    const [, extras = ''] = /optional-dependencies\]\n([\s\S]*?)\n\[/.exec(read('clients/python/pyproject.toml')) ?? [];
+    const python = [...extras.matchAll(/\["([\w-]+)/g)].map(([, name]) => name);
+    const go = [...read('clients/go/go.mod').matchAll(/^(?:require )?\s*(github\.com\S+) v/gm)].map(([, name]) => name);
+    expect(named(clients)).to.deep.equal([...python, ...go].sort());
   });
 
   it('lists own modules that exist', () => {

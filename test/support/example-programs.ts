@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { expect } from 'chai';
 import { freePort } from '../../scripts/lib/ports.ts';
 import { request } from './http.ts';
 import { must } from './program.ts';
@@ -22,6 +23,7 @@ export interface ExampleLanguage {
   first: string;
   sends: string;
   flow: string;
+  connected: string;
   /** Has middleware that encrypts. */
   middleware?: string;
   /** Shows `first` and `sends`. */
@@ -40,6 +42,7 @@ export const LANGUAGES: readonly ExampleLanguage[] = [
     first: 'examples/typescript/first-function.ts',
     sends: 'examples/typescript/send-event.ts',
     flow: 'examples/typescript/flow-control.ts',
+    connected: 'examples/typescript/connected.ts',
     async prepare(file, code) {
       return [process.execPath, [write(`${file}.ts`, code)]];
     },
@@ -51,6 +54,7 @@ export const LANGUAGES: readonly ExampleLanguage[] = [
     first: 'examples/python/first_function.py',
     sends: 'examples/python/send_event.py',
     flow: 'examples/python/flow_control.py',
+    connected: 'examples/python/connected.py',
     middleware: 'examples/python/middleware.py',
     async prepare(file, code) {
       const bin = await installPython('example-python', join(ROOT, 'examples/python/requirements.txt'));
@@ -64,16 +68,27 @@ export const LANGUAGES: readonly ExampleLanguage[] = [
     first: 'examples/go/first-function/main.go',
     sends: 'examples/go/send-event/main.go',
     flow: 'examples/go/flow-control/main.go',
+    connected: 'examples/go/connected/main.go',
     middleware: 'examples/go/middleware/main.go',
     async prepare(file, code) {
       const main = write(`${file}/main.go`, code);
       const module = readFileSync(join(ROOT, 'examples/go/go.mod'), 'utf8');
       write(`${file}/go.mod`, module.replace('../../clients/go', join(ROOT, 'clients/go')));
+      write(`${file}/go.sum`, readFileSync(join(ROOT, 'examples/go/go.sum'), 'utf8'));
       await must('go', ['build', '-o', 'program', '.'], { cwd: dirname(main) });
       return [join(dirname(main), 'program'), []];
     },
   },
 ];
+
+/** An example in a page: the file that it shows, and its code. */
+const EXAMPLE = /<!-- (examples\/\S+) -->\n```\w+\n([\s\S]*?)```/g;
+
+/** The page shows these files as they are, and no others. */
+export function expectExamples(page: string, files: readonly string[]): void {
+  const shown = [...readFileSync(join(ROOT, page), 'utf8').matchAll(EXAMPLE)].map(([, file, code]) => [file, code]);
+  expect(shown).to.deep.equal(files.map((file) => [file, readFileSync(join(ROOT, file), 'utf8')]));
+}
 
 export interface HostedExample {
   /** Where it registers. */
@@ -86,7 +101,7 @@ export async function hostExample(language: ExampleLanguage, file: string, servi
   const port = await freePort();
   const code = readFileSync(join(ROOT, file), 'utf8').replace(EXAMPLE_PORT, String(port));
   const [program, args] = await language.prepare('host', code);
-  const child = spawn(program, args, { env: { ...process.env, ...environment(serviceUrl) }, stdio: 'ignore' });
+  const child = start(program, args, serviceUrl);
   const url = `http://127.0.0.1:${port}/api/service`;
   const answers = () =>
     request('GET', url).then(
@@ -97,7 +112,25 @@ export async function hostExample(language: ExampleLanguage, file: string, servi
     await end(child);
     throw error;
   });
-  return { url, stop: () => end(child) };
+  return { url, stop: () => end(child).then(() => undefined) };
+}
+
+export interface ConnectedExample {
+  /** Sends SIGTERM. @returns the exit code; null: a signal has ended it */
+  terminate(): Promise<number | null>;
+  stop(): Promise<void>;
+}
+
+/** Starts a program that connects. */
+export async function connectExample(language: ExampleLanguage, serviceUrl: string): Promise<ConnectedExample> {
+  const code = readFileSync(join(ROOT, language.connected), 'utf8');
+  const [program, args] = await language.prepare('connected', code);
+  const child = start(program, args, serviceUrl);
+  return { terminate: () => end(child, 'SIGTERM'), stop: () => end(child).then(() => undefined) };
+}
+
+function start(program: string, args: string[], serviceUrl: string): ChildProcess {
+  return spawn(program, args, { env: { ...process.env, ...environment(serviceUrl) }, stdio: 'ignore' });
 }
 
 /** Runs a program to its end. @returns its output */
@@ -125,9 +158,10 @@ function write(file: string, code: string): string {
   return path;
 }
 
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
+async function end(child: ChildProcess, signal: NodeJS.Signals = 'SIGKILL'): Promise<number | null> {
+  if (child.exitCode !== null || child.signalCode !== null) return child.exitCode;
   const exited = once(child, 'exit');
-  child.kill('SIGKILL');
+  child.kill(signal);
   await exited;
+  return child.exitCode;
 }
