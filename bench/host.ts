@@ -1,7 +1,9 @@
 /** A minimal function host: answers every call at once, counts the calls, and measures the delay of each event. The function `bench-ten`
- *  has ten steps in a call each; `bench-checkpoint-<n>` has ten steps in one call, and stores them with checkpoints of n steps. Every other
+ *  has ten steps in a call each; `bench-checkpoint-<n>` has ten steps in one call, and stores them with checkpoints of n steps. Functions of
+ *  WAITS have three steps with results of 50 bytes, then a step that sleeps or waits. Every other
  *  function has none; one with `failing` in its name fails permanently. IPC commands: `report` returns the figures
  *  since the last report; `hold` delays responses until `release`, `hold-waiting` those to events of the key "waiting". */
+import { createHash } from 'node:crypto';
 import { Agent, createServer, request as send } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -17,6 +19,31 @@ export interface HostReport {
 
 const STEPS = 10;
 const stepRun = (n: number) => ({ id: n.toString(16).padStart(40, '0'), op: 'StepRun', name: `step-${n}`, data: n });
+
+/** Hashed as an SDK does. */
+const idOf = (name: string) => createHash('sha1').update(name).digest('hex');
+const STEPS_BEFORE_WAIT = 3;
+const WAIT_AT_MOST = '30d';
+const WAITS: Record<string, object> = {
+  sleeping: { id: idOf('nap'), op: 'Sleep', name: WAIT_AT_MOST, displayName: 'nap', opts: { duration: WAIT_AT_MOST } },
+  waiting: {
+    id: idOf('answer'),
+    op: 'WaitForEvent',
+    name: 'bench/answer',
+    displayName: 'answer',
+    opts: { event: 'bench/answer', timeout: WAIT_AT_MOST, if: 'async.data.key == event.data.key' },
+  },
+};
+const WAITING_FUNCTION = /fnId=bench-(sleeping|waiting)\b/;
+
+/** @param done number of finished steps */
+function waitingAnswer(name: string, done: number): object | undefined {
+  if (done > STEPS_BEFORE_WAIT) return undefined;
+  const step = `step-${done + 1}`;
+  return done === STEPS_BEFORE_WAIT
+    ? WAITS[name]
+    : { id: idOf(step), op: 'StepRun', name: step, displayName: step, data: 'x'.repeat(48) };
+}
 
 const agent = new Agent({ keepAlive: true, maxSockets: 128 });
 const SCHEDULED = /"name":"inngest\/scheduled\.timer","ts":(\d+)/;
@@ -56,11 +83,15 @@ const server = createServer((request, response) => {
     const body = Buffer.concat(chunks).toString('latin1');
     const sentAt = (/"sentAt":([\d.]+)/.exec(body) ?? SCHEDULED.exec(body))?.[1];
     if (sentAt) seen.ages.push(seen.lastAt - Number(sentAt));
-    const done = request.url?.includes('bench-ten') ? Number(/"current":(\d+)/.exec(body)?.[1]) : STEPS;
+    const finished = () => Number(/"current":(\d+)/.exec(body)?.[1]);
+    const done = request.url?.includes('bench-ten') ? finished() : STEPS;
+    const waiting = WAITING_FUNCTION.exec(request.url ?? '')?.[1];
+    const wait = waiting && waitingAnswer(waiting, finished());
     const headers = { 'content-type': 'application/json', 'x-service-sdk': 'bench:v1.0.0' };
     const answer = () => {
       if (request.url?.includes('failing'))
         response.writeHead(400, { ...headers, 'x-service-no-retry': 'true' }).end('{}');
+      else if (wait) response.writeHead(206, headers).end(JSON.stringify([wait]));
       else if (done < STEPS) response.writeHead(206, headers).end(JSON.stringify([stepRun(done)]));
       else response.writeHead(200, headers).end('null');
     };

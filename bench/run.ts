@@ -27,6 +27,7 @@ import { requests } from './rows/requests.ts';
 import { runs } from './rows/runs.ts';
 import { schedules } from './rows/schedules.ts';
 import { soak } from './rows/soak.ts';
+import { waitingRuns } from './rows/waiting-runs.ts';
 import { webhooks } from './rows/webhooks.ts';
 import { tableOf } from './table.ts';
 import { ensureWrk } from './wrk.ts';
@@ -75,6 +76,7 @@ function selectMeasurements({ only, growth: isGrowth, soakMinutes, archiveEvents
     waitingMemory,
     schedules,
     memory,
+    waitingRuns,
     archiver,
     archiving,
     archiveBytes,

@@ -1,0 +1,81 @@
+/** Bytes in Redis of a run that sleeps or waits for an event for 30 days after three steps with results of 50 bytes, beside its event: in whole, and by key. */
+import { setTimeout } from 'node:timers/promises';
+import type { Measurement } from '../bench.ts';
+import type { Row } from '../row.ts';
+import { median } from '../statistics.ts';
+import type { TestBed } from '../test-bed.ts';
+import { redisUsage } from './memory.ts';
+
+const RUNS = 5_000;
+const SAMPLES = 100;
+/** Runs are packed when they have waited for 4 s. */
+const WORKER = { STALLED_AFTER_SECONDS: '1' };
+const PACKED_MS = 15_000;
+const NOTHING = 'nothing';
+const group = 'memory';
+const KINDS = {
+  sleeping: { work: 'a run that sleeps', targets: [{ most: 1_200 }] },
+  waiting: { work: 'a run that waits for an event', targets: [] },
+} as const;
+type Kind = keyof typeof KINDS;
+const NAMES = Object.keys(KINDS) as Kind[];
+
+export const waitingRuns: Measurement = {
+  group,
+  names: NAMES.map((kind) => KINDS[kind].work),
+  measure: (bench) =>
+    bench.withTestBed({}, async (testBed) => {
+      await testBed.service.register(
+        'bench',
+        NAMES.map((kind) => ({ id: kind, event: `bench/${kind}` })),
+      );
+      await testBed.startWorker(WORKER);
+      await memoryOf(testBed, NOTHING, RUNS / 10);
+      const event = await memoryOf(testBed, NOTHING, RUNS);
+      bench.progress(`an event without a run: ${event}`);
+      const rows: Row[] = [];
+      for (const kind of NAMES) {
+        // Create the data whose size does not depend on the number of runs first.
+        await memoryOf(testBed, kind, RUNS / 10);
+        const value = (await memoryOf(testBed, kind, RUNS)) - event;
+        bench.progress(`${kind}: ${JSON.stringify(await bytesByPart(testBed, kind))}`);
+        const { work, targets } = KINDS[kind];
+        rows.push({ group, work, value, unit: 'bytes', references: [], targets: [...targets] });
+      }
+      return { rows, costs: [], series: [] };
+    }),
+};
+
+/** Bytes of each event and its run. */
+async function memoryOf(testBed: TestBed, kind: Kind | typeof NOTHING, count: number): Promise<number> {
+  const before = (await redisUsage(testBed)).memory;
+  await testBed.service.sendEach((n) => ({ name: `bench/${kind}`, data: { key: `k${n}` } }), count);
+  await testBed.service.untilDrained();
+  if (kind !== NOTHING) await setTimeout(PACKED_MS);
+  return ((await redisUsage(testBed)).memory - before) / count;
+}
+
+/** The median size of each key of a run, and of its wake-up job. The rest is in keys that runs share. */
+async function bytesByPart(testBed: TestBed, kind: Kind): Promise<Record<string, number>> {
+  const runs = await testBed.service.api<{ run_id: string }[]>(`/v1/runs?function_id=bench-${kind}&limit=${SAMPLES}`);
+  const sizes = new Map<string, number[]>();
+  for (const { run_id } of runs) {
+    for (const key of await keysOf(testBed, run_id)) {
+      const part = key.slice(key.indexOf(run_id) + run_id.length) || ':record';
+      const size = Number(await testBed.redis.memory('USAGE', key, 'SAMPLES', 0));
+      sizes.set(part, [...(sizes.get(part) ?? []), size]);
+    }
+  }
+  return Object.fromEntries([...sizes].map(([part, all]) => [part, median(all)]));
+}
+
+async function keysOf(testBed: TestBed, runId: string): Promise<string[]> {
+  const keys: string[] = [];
+  let cursor = '0';
+  do {
+    const [next, found] = await testBed.redis.scan(cursor, 'MATCH', `*${runId}*`, 'COUNT', 100_000);
+    keys.push(...found);
+    cursor = next;
+  } while (cursor !== '0');
+  return keys;
+}
