@@ -134,8 +134,7 @@ const FLOW_CONTROL: Definitions<FlowControlParts, Needs & RunParts> = {
 };
 
 const RUN: Definitions<RunParts, Needs & FlowControlParts> = {
-  scheduler: ({ jobLists, queues, environmentKinds, admission }) =>
-    new RunScheduler(jobLists, queues, environmentKinds, admission),
+  scheduler: (parts) => new RunScheduler(parts),
   timeoutTimers: (parts) => new TimeoutTimers(parts),
   deferredFunctions: ({ ids, defers, acceptor }) => new DeferredFunctions(ids, defers, acceptor),
   lifecycleEvents: (parts) => new LifecycleEvents(parts),

@@ -11,6 +11,7 @@ import type { CallContext } from '../../src/functions/call-request.ts';
 import type { Outcome } from '../../src/functions/interpret-response.ts';
 import { type CallJob, RUNS, type RunJob, toRunRef } from '../../src/jobs/queues/queues.ts';
 import { call } from '../../src/jobs/runs/call.ts';
+import { reconciliation } from '../../src/jobs/runs/reconcile.ts';
 import { isJobOutcome } from '../../src/jobs/runs/service-errors.ts';
 import { wake } from '../../src/jobs/runs/wake.ts';
 import { createLog } from '../../src/log.ts';
@@ -92,6 +93,12 @@ async function startProcess(prefix: string) {
 
 type Process = Awaited<ReturnType<typeof startProcess>>;
 
+/** A round of the reconciler at this time. */
+async function reconcileAt(deps: Process['deps'], timeMs: number): Promise<void> {
+  const then = Object.create(deps, { clock: { value: () => timeMs }, log: { value: createLog('silent', 'test') } });
+  await reconciliation.rounds(then)({ partition: 0, signal: new AbortController().signal });
+}
+
 /** Runs jobs of a function, in processes that die when the test says. */
 export async function createCallBed() {
   const prefix = freshPrefix();
@@ -149,17 +156,18 @@ export async function createCallBed() {
   }
 
   return {
-    /** Works on a run until it has no jobs.
-     *  @param diesAfter commands of its calls, in all, after which the first process dies; another one takes over */
-    async run(app: App, diesAfter = LIVES): Promise<Ended> {
-      const { id } = await start();
+    /** Works on a run until it has no jobs, and reconciles it at these times.
+     *  @param diesAfter commands of its calls and reconciliations, in all, after which the first process dies; another one takes over */
+    async run(app: App, diesAfter = LIVES, reconciledAfterMs: readonly number[] = []): Promise<Ended> {
+      const { id, queuedAt } = await start();
       let process = await startProcess(prefix);
       let commandsLeft = diesAfter;
       let commands = 0;
-      for (let job = await nextJob(); job; job = await nextJob()) {
+      /** @returns what the work does; 'died': the process did */
+      const tried = async <T>(work: (process: Process) => Promise<T>): Promise<T | 'died'> => {
         const before = process.redis.sent;
         process.redis.commandsLeft = commandsLeft;
-        const outcome = await Promise.race([handle(job, process, app), process.redis.death]);
+        const outcome = await Promise.race([work(process), process.redis.death]);
         const sent = process.redis.sent - before;
         commands += sent;
         commandsLeft -= sent;
@@ -167,9 +175,23 @@ export async function createCallBed() {
           process.redis.disconnect();
           process = await startProcess(prefix);
           commandsLeft = LIVES;
-          await takeOver(job);
-        } else if (outcome) await job.moveToFailed(outcome, TOKEN, false);
-        else await job.moveToCompleted(null, TOKEN, false);
+        }
+        return outcome;
+      };
+      const workOff = async () => {
+        for (let job = await nextJob(); job; job = await nextJob()) {
+          const taken = job;
+          const outcome = await tried((process) => handle(taken, process, app));
+          if (outcome === 'died') await takeOver(job);
+          else if (outcome) await job.moveToFailed(outcome, TOKEN, false);
+          else await job.moveToCompleted(null, TOKEN, false);
+        }
+      };
+      await workOff();
+      for (const afterMs of reconciledAfterMs) {
+        const reconcile = ({ deps }: Process) => reconcileAt(deps, queuedAt + afterMs);
+        while ((await tried(reconcile)) === 'died');
+        await workOff();
       }
       process.redis.disconnect();
       const jobsLeft = await queue.getJobCountByTypes('wait', 'active', 'delayed', 'prioritized');

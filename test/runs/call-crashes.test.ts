@@ -10,6 +10,8 @@ import { newId } from '../../src/model/ids.ts';
 import type { Op } from '../../src/model/runs/operation.ts';
 import { type App, type CallBed, createCallBed, INVOKED, TICKING } from './call-bed.ts';
 
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
 const completed = (output: unknown, ops?: Op[]): Outcome => ({
   kind: 'completed',
   output: JSON.stringify(output),
@@ -18,6 +20,8 @@ const completed = (output: unknown, ops?: Op[]): Outcome => ({
 const steps = (...ops: Op[]): Outcome => ({ kind: 'steps', ops });
 const finished = (id: string, data: unknown = id): Op => ({ op: 'StepRun', id, displayName: id, data });
 const planned = (id: string): Op => ({ op: 'StepPlanned', id, displayName: id });
+const nap = (duration: string): Op => ({ op: 'Sleep', id: 'nap', name: duration, opts: { duration } });
+const WAIT: Op = { op: 'WaitForEvent', id: 'answer', opts: { event: 'order/answered', timeout: '30d' } };
 const declined = (): Failure => retriableFailure('Declined', 'the card was declined');
 
 interface Scenario {
@@ -27,6 +31,8 @@ interface Scenario {
   output?: unknown;
   error?: string;
   steps?: string[];
+  /** Times of reconciliations. */
+  reconciledAfterMs?: number[];
 }
 
 /** At least one for each decision (call-decision.ts). */
@@ -53,8 +59,26 @@ const SCENARIOS: Scenario[] = [
   {
     title: 'sleeps',
     app: ({ stack }) =>
-      stack.length === 0 ? steps({ op: 'Sleep', id: 'nap', name: '1h', opts: { duration: '1h' } }) : completed('paid'),
+      stack.length === 0 ? steps({ op: 'Sleep', id: 'nap', name: '1m', opts: { duration: '1m' } }) : completed('paid'),
     ...{ status: 'Completed', output: 'paid', steps: ['nap'] },
+  },
+  {
+    title: 'sleeps for a month after a step',
+    app: ({ stack }) => [steps(finished('a')), steps(nap('30d'))][stack.length] ?? completed('paid'),
+    reconciledAfterMs: [5 * MINUTE_MS, 30 * DAY_MS - MINUTE_MS],
+    ...{ status: 'Completed', output: 'paid', steps: ['a', 'nap'] },
+  },
+  {
+    title: 'sleeps for a day and for a month at once',
+    app: ({ stack }) => (stack.length === 0 ? steps(nap('1d'), { ...nap('30d'), id: 'long' }) : completed('paid')),
+    reconciledAfterMs: [5 * MINUTE_MS, DAY_MS - MINUTE_MS, 2 * DAY_MS, 30 * DAY_MS - MINUTE_MS],
+    ...{ status: 'Completed', output: 'paid', steps: ['nap', 'long'] },
+  },
+  {
+    title: 'waits for a month for an event that does not come',
+    app: ({ stack }) => (stack.length === 0 ? steps(WAIT) : completed('paid')),
+    reconciledAfterMs: [5 * MINUTE_MS, 30 * DAY_MS - MINUTE_MS],
+    ...{ status: 'Completed', output: 'paid', steps: ['answer'] },
   },
   {
     title: 'invokes another function',
@@ -143,11 +167,11 @@ describe('A process that dies while it commits the outcome of a call', () => {
   /** @returns the commands that it took */
   async function expectEnd(
     app: App,
-    { status, output, error, steps: stepIds = [] }: Omit<Scenario, 'title' | 'app'>,
+    { status, output, error, steps: stepIds = [], reconciledAfterMs }: Omit<Scenario, 'title' | 'app'>,
     diesAfter?: number,
   ): Promise<number> {
     const when = diesAfter === undefined ? 'without a death' : `dead after ${diesAfter} commands`;
-    const { run, history, jobsLeft, commands, unlisted } = await bed.run(app, diesAfter);
+    const { run, history, jobsLeft, commands, unlisted } = await bed.run(app, diesAfter, reconciledAfterMs);
     expect(run.status, when).to.equal(status);
     if (output !== undefined) expect(JSON.parse(run.output ?? 'null'), when).to.equal(output);
     expect(run.error?.name, when).to.equal(error);

@@ -36,7 +36,10 @@ function createProcess(store: OwnStore) {
     recorder: { startThrottled: () => undefined },
     clock: Date.now,
   });
-  const scheduler = new RunScheduler(store.jobLists, queues, environmentKinds, admission);
+  const scheduler = new RunScheduler({
+    ...{ jobLists: store.jobLists, queues, environmentKinds, admission },
+    ...{ activeRuns: store.activeRuns, reconcileAfterMs: 120_000 },
+  });
   const admittedCalls = new AdmittedCalls({
     ...{ admission, functions, heldFunctions, runs, scheduler },
     ...{ clock: Date.now, trustMs: 30_000 },

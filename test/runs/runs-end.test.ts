@@ -93,7 +93,7 @@ describe('The end of every run', () => {
         it(`the reconciler replaces a ${kind} job that ${state} while its run is active`, async () => {
           host.on('f', ({ number }) => {
             if (kind === 'first call' || number > 0) return { body: 'done' };
-            return { status: 206, body: [{ id: step('s'), op: 'Sleep', name: '1h' }] };
+            return { status: 206, body: [{ id: step('s'), op: 'Sleep', name: '1m' }] };
           });
           await host.register(service, [{ id: 'f', triggers: [{ event: name }] }], { appName: `${state}-${kind}` });
           const runId = await start(name, kind === 'wake' ? {} : { ts: Date.now() + 3_600_000 });
@@ -117,7 +117,7 @@ describe('The end of every run', () => {
     it('a run that cannot be reconciled is logged and postponed, and does not stop the others', async () => {
       host.on('f', ({ body }) => {
         if (body.ctx.stack.current > 0) return { body: 'done' };
-        return { status: 206, body: [{ id: step('s'), op: 'Sleep', name: '1h' }] };
+        return { status: 206, body: [{ id: step('s'), op: 'Sleep', name: '1m' }] };
       });
       await host.register(service, [{ id: 'f', triggers: [{ event: 'odd/x' }] }], { appName: 'odd' });
       const [odd, well] = [await start('odd/x'), await start('odd/x')];
@@ -139,7 +139,7 @@ describe('The end of every run', () => {
   });
 
   it('an error of the service fails a run with a reason, after all attempts of the function', async () => {
-    host.on('f', () => ({ status: 206, body: [{ id: step('s'), op: 'Sleep', name: '1h' }] }));
+    host.on('f', () => ({ status: 206, body: [{ id: step('s'), op: 'Sleep', name: '1m' }] }));
     await host.register(
       service,
       [
@@ -230,8 +230,8 @@ describe('Jobs of an ended run', () => {
     host.on('f', ({ body }) => {
       if (body.ctx.stack.current > 1) return { body: 'done' };
       if (body.ctx.stack.current > 0) return { status: 206, body: [] };
-      const wait = { id: step('w'), op: 'WaitForEvent', opts: { event: 'met/y', timeout: '1h' } };
-      const invocation = { id: step('i'), op: 'InvokeFunction', opts: { function_id: 'met-child', timeout: '1h' } };
+      const wait = { id: step('w'), op: 'WaitForEvent', opts: { event: 'met/y', timeout: '1m' } };
+      const invocation = { id: step('i'), op: 'InvokeFunction', opts: { function_id: 'met-child', timeout: '1m' } };
       return { status: 206, body: [wait, invocation] };
     });
     const barrier = Promise.withResolvers<void>();
@@ -262,8 +262,8 @@ describe('Jobs of an ended run', () => {
       return {
         status: 206,
         body: [
-          { id: step('sleep'), op: 'Sleep', name: '1h' },
-          { id: step('wait'), op: 'WaitForEvent', opts: { event: 'never/x', timeout: '1h' } },
+          { id: step('sleep'), op: 'Sleep', name: '1m' },
+          { id: step('wait'), op: 'WaitForEvent', opts: { event: 'never/x', timeout: '1m' } },
           { id: step('planned'), op: 'StepPlanned' },
         ],
       };
@@ -288,8 +288,8 @@ describe('Jobs of an ended run', () => {
   it('a cancelled, failed or completed run leaves no jobs even if the process that ended it died', async () => {
     host.on('f', ({ stepId }) => {
       if (stepId !== 'step') return { status: 500, body: { name: 'Busy', message: 'later' } };
-      const sleep = { id: step('sleep'), op: 'Sleep', name: '1h' };
-      const wait = { id: step('wait'), op: 'WaitForEvent', opts: { event: 'never/x', timeout: '1h' } };
+      const sleep = { id: step('sleep'), op: 'Sleep', name: '1m' };
+      const wait = { id: step('wait'), op: 'WaitForEvent', opts: { event: 'never/x', timeout: '1m' } };
       return { status: 206, body: [sleep, wait, { id: step('planned'), op: 'StepPlanned' }] };
     });
     await register('dies/x', { timeouts: { finish: '1h' } });

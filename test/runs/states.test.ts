@@ -7,6 +7,7 @@ import { DelayedJobs } from '../../src/jobs/runs/delayed-jobs.ts';
 import { RunStates } from '../../src/jobs/runs/run-states.ts';
 import { LimitUsage } from '../../src/store/flow-control/limit-usage.ts';
 import type { Redis } from '../../src/store/redis/connection.ts';
+import { Steps } from '../../src/store/runs/steps.ts';
 import { type AppHost, type FunctionSpec, type Handler, startAppHost } from '../support/app-host.ts';
 import { type HeldRequests, holdRequests } from '../support/held-requests.ts';
 import { openStore } from '../support/own-store.ts';
@@ -247,8 +248,7 @@ describe('The state of a run', () => {
     });
     const functions = new FunctionTables(store.functions);
     const states = new RunStates({
-      redis,
-      keys: store.keys,
+      steps: new Steps(redis as never, store.keys, { retentionMs: 0 }),
       ids: store.ids,
       limitUsage: new LimitUsage(redis as never, store.keys),
       functions,

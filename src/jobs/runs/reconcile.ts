@@ -1,4 +1,4 @@
-/** Reconciles idle runs: re-enqueues each missing job of a run, even if a dead job has the same ID, and restores its waits. A live job is
+/** Reconciles runs: re-enqueues each missing job of a run, even if a dead job has the same ID, and restores its waits. A live job is
  *  not enqueued again, and a superfluous job finds nothing to do, so reconciling a healthy run costs little and changes nothing. */
 
 import { LRUCache } from 'lru-cache';
@@ -6,22 +6,30 @@ import { isUnavailable } from '../../archive/database.ts';
 import { duty } from '../../duties/duty.ts';
 import type { History } from '../../history/history.ts';
 import type { Logger } from '../../log.ts';
+import type { TriggerTable } from '../../model/events/triggers.ts';
 import type { PartitionedIds } from '../../model/partitions/partitioned-ids.ts';
-import { awaitedBy, type Pending } from '../../model/runs/memo.ts';
+import { awaitedBy } from '../../model/runs/memo.ts';
 import { DEFAULT_RETRIES } from '../../model/runs/retry.ts';
 import { hasEnded, invokedRunId, type Run } from '../../model/runs/run.ts';
+import { chunksOf } from '../../model/values/chunks.ts';
+import type { Clock } from '../../model/values/clock.ts';
 import { isStoreFailure } from '../../store/redis/connection.ts';
-import type { ActiveRuns } from '../../store/runs/active-runs.ts';
+import type { ActiveRun, ActiveRuns, NextReconciliation } from '../../store/runs/active-runs.ts';
 import { type Checkpoints, ENDPOINT } from '../../store/runs/checkpoints.ts';
 import type { Runs } from '../../store/runs/runs.ts';
 import type { Steps } from '../../store/runs/steps.ts';
 import { toRunRef } from '../queues/queues.ts';
 import { type RestoreWaitsDeps, restoreWaits } from './restored-waits.ts';
+import { type WakeToSchedule, wakeJobLeadMs } from './run-jobs.ts';
 import type { RunScheduler } from './run-scheduler.ts';
 import type { RunTransitions } from './state-transitions.ts';
 import { type TimeoutTimers, timeoutsOf } from './timeout-timers.ts';
 
 const RUNS_AT_ONCE = 1_000;
+const CONCURRENT = 10;
+const ROUND_MS = 10_000;
+/** Until the next round if more runs are due. */
+const AGAIN_MS = 20;
 /** A run whose reconciliation fails is due again after 2, 4, 8, … times the usual time. */
 const MAX_DOUBLINGS = 8;
 
@@ -39,6 +47,7 @@ export interface ReconcileDeps extends RestoreWaitsDeps {
   timeoutTimers: TimeoutTimers;
   transitions: RunTransitions;
   reconcileAfterMs: number;
+  clock: Clock;
   log: Logger;
 }
 
@@ -46,14 +55,21 @@ const FAILURES_MAX = 10_000;
 
 export const reconciliation = duty<ReconcileDeps>({
   name: 'reconciliation',
-  about: 'Enqueues the jobs of idle runs that are missing',
+  about: 'Enqueues the jobs of idle runs that are missing, and wake-ups that are due soon; packs runs that sleep',
   scope: 'partition',
-  everyMs: { of: ({ reconcileAfterMs }) => reconcileAfterMs, inWords: '4 × `STALLED_AFTER_SECONDS`' },
+  everyMs: {
+    of: ({ reconcileAfterMs }) => Math.min(reconcileAfterMs, ROUND_MS),
+    inWords: '10 s, or 4 × `STALLED_AFTER_SECONDS`',
+  },
   rounds(deps) {
     const failures = new LRUCache<string, number>({ max: FAILURES_MAX });
     return async ({ partition }) => {
-      const count = await reconcile(partition, deps, Date.now(), failures);
-      if (count > 0) deps.log.info({ runs: count, partition }, 'reconciled idle runs');
+      const nowMs = deps.clock();
+      const due = await deps.activeRuns.dueForReconciliation(partition, nowMs, RUNS_AT_ONCE);
+      const busy = await scheduleSleeping(due, deps, nowMs);
+      await reconcile(busy, deps, nowMs, failures);
+      if (busy.length > 0) deps.log.info({ runs: busy.length, partition }, 'reconciled idle runs');
+      return due.length === RUNS_AT_ONCE ? AGAIN_MS : undefined;
     };
   },
 });
@@ -61,31 +77,73 @@ export const reconciliation = duty<ReconcileDeps>({
 /** Number of consecutive failed reconciliations, by run ID. */
 type FailureCounts = Pick<LRUCache<string, number>, 'get' | 'set' | 'delete'>;
 
+/** Schedules the next reconciliation of runs that do nothing but sleep, and enqueues their wake-ups that are due soon.
+ *  @param due runs of one partition
+ *  @returns the runs to reconcile */
+async function scheduleSleeping(due: readonly ActiveRun[], deps: ReconcileDeps, nowMs: number): Promise<ActiveRun[]> {
+  const { activeRuns, scheduler } = deps;
+  const sleeping = await onlyWithSteps(due, deps);
+  const found = await activeRuns.schedule(sleeping, { ...nextOf(deps, nowMs), isReconciled: false });
+  const waking: ActiveRun[] = [];
+  const wakes: WakeToSchedule[] = [];
+  for (const [i, scheduled] of found.entries()) {
+    if (scheduled.outcome !== 'needsWakes') continue;
+    const run = sleeping[i] as ActiveRun;
+    waking.push(run);
+    for (const wake of scheduled.wakes) wakes.push({ ref: { ...run, ...scheduled.run }, ...wake, nowMs });
+  }
+  await scheduler.enqueueWakes(wakes);
+  await activeRuns.schedule(waking, { ...nextOf(deps, nowMs), isReconciled: true });
+  const scheduled = new Set(sleeping.filter((_, i) => found[i]?.outcome !== 'needsReconciliation'));
+  return due.filter((run) => !scheduled.has(run));
+}
+
+/** Those whose steps are all that may be missing: functions with timeouts have timers, those with cancel triggers waits. */
+async function onlyWithSteps(due: readonly ActiveRun[], { runs, functions }: ReconcileDeps): Promise<ActiveRun[]> {
+  const ids = await runs.functionIds(due);
+  const tables = new Map<string, TriggerTable>();
+  for (const { env } of due) if (!tables.has(env)) tables.set(env, await functions.recent(env));
+  return due.filter(({ env }, i) => {
+    const fn = tables.get(env)?.find(ids[i] ?? '');
+    return fn === undefined || (timeoutsOf(fn) === undefined && fn.cancel.length === 0);
+  });
+}
+
+function nextOf({ reconcileAfterMs }: ReconcileDeps, nowMs: number): Omit<NextReconciliation, 'isReconciled'> {
+  return { nowMs, wakeJobLeadMs: wakeJobLeadMs(reconcileAfterMs), afterMs: reconcileAfterMs };
+}
+
 /** A run whose reconciliation fails does not stop the others.
- *  @returns number of due runs
  *  @throws Redis's error when it rejects commands */
 async function reconcile(
-  partition: number,
+  due: readonly ActiveRun[],
   deps: ReconcileDeps,
   nowMs: number,
   failures: FailureCounts,
-): Promise<number> {
-  const { activeRuns, reconcileAfterMs, log } = deps;
-  const due = await activeRuns.dueForReconciliation(partition, nowMs, RUNS_AT_ONCE);
-  for (const { env, runId } of due) {
-    try {
-      await reconcileOne(env, runId, deps, nowMs);
-      failures.delete(runId);
-    } catch (error) {
-      if (isStoreFailure(error)) throw error;
-      const times = (failures.get(runId) ?? 0) + 1;
-      failures.set(runId, times);
-      const { name, message, stack } = error as Error;
-      log.error({ run_id: runId, env, times, err: `${name}: ${message}`, stack }, 'a run could not be reconciled');
-      await activeRuns.postpone(env, runId, nowMs + reconcileAfterMs * 2 ** Math.min(times, MAX_DOUBLINGS));
-    }
+): Promise<void> {
+  for (const some of chunksOf(due, CONCURRENT)) {
+    await Promise.all(some.map((run) => reconcileOrPostpone(run, deps, nowMs, failures)));
   }
-  return due.length;
+}
+
+async function reconcileOrPostpone(
+  { env, runId }: ActiveRun,
+  deps: ReconcileDeps,
+  nowMs: number,
+  failures: FailureCounts,
+): Promise<void> {
+  try {
+    await reconcileOne(env, runId, deps, nowMs);
+    failures.delete(runId);
+  } catch (error) {
+    if (isStoreFailure(error)) throw error;
+    const times = (failures.get(runId) ?? 0) + 1;
+    failures.set(runId, times);
+    const { name, message, stack } = error as Error;
+    deps.log.error({ run_id: runId, env, times, err: `${name}: ${message}`, stack }, 'a run could not be reconciled');
+    const afterMs = deps.reconcileAfterMs * 2 ** Math.min(times, MAX_DOUBLINGS);
+    await deps.activeRuns.schedule([{ env, runId }], { ...nextOf(deps, nowMs), afterMs, isReconciled: true });
+  }
 }
 
 async function reconcileOne(env: string, runId: string, deps: ReconcileDeps, nowMs: number): Promise<void> {
@@ -98,12 +156,17 @@ async function ensureJobs(run: Run, deps: ReconcileDeps, nowMs: number): Promise
   const { env, id, eventId, functionId } = run;
   const { events, runs, steps, checkpoints, functions, scheduler, activeRuns, reconcileAfterMs } = deps;
   const ref = toRunRef(run);
+  const { pending, done } = await steps.progress(env, id);
+  // First: nothing else may make them late.
+  for (const [stepId, step] of pending) {
+    if (step.until === undefined) continue;
+    await scheduler.ensureWake({ ref, stepId, untilMs: step.until, nowMs, eventName: awaitedBy(step) });
+  }
   const retries = (await functions.find(env, functionId))?.retries ?? DEFAULT_RETRIES;
   await Promise.all((run.batch ?? [eventId]).map((eventId) => events.extendRetention(env, eventId)));
   if (run.fromStep && run.startedAt === undefined && (await deps.history.runs.copySteps(run, nowMs)) === undefined) {
     return deps.transitions.fail(run, { error: STEPS_GONE });
   }
-  const { pending, done } = await steps.progress(env, id);
   const { answeredAt, racedAt, owner } = await runs.position(env, id, done);
   // The request of an endpoint seems dead, so the service calls the endpoint.
   if (owner === ENDPOINT) await checkpoints.handOver(env, id, owner);
@@ -115,14 +178,11 @@ async function ensureJobs(run: Run, deps: ReconcileDeps, nowMs: number): Promise
     if (step.op === 'StepPlanned') await scheduler.ensureCall({ ref, stepId, retries });
     if (step.origin !== undefined) await scheduler.ensureRequest({ ref, stepId, origin: step.origin, retries });
     if (step.op === 'InvokeFunction') await finishInvocation(run, stepId, deps);
-    if (step.until !== undefined) {
-      await scheduler.ensureWake({ ref, stepId, untilMs: step.until, nowMs, eventName: awaitedBy(step) });
-    }
   }
   await restoreWaits(run, pending, deps, nowMs);
   const deadline = await ensureTimeout(run, deps, nowMs);
-  const untilMs = Math.min(idleUntil([...pending.values()], nowMs), Math.max(nowMs, deadline?.at ?? Infinity));
-  await activeRuns.postpone(env, id, untilMs + reconcileAfterMs);
+  const latestMs = deadline && Math.max(nowMs, deadline.at) + reconcileAfterMs;
+  await activeRuns.schedule([{ env, runId: id }], { ...nextOf(deps, nowMs), latestMs, isReconciled: true });
 }
 
 async function ensureTimeout(run: Run, { functions, timeoutTimers }: ReconcileDeps, nowMs: number) {
@@ -139,10 +199,4 @@ async function finishInvocation(run: Run, stepId: string, { ids, history, transi
     throw error;
   });
   if (invoked && hasEnded(invoked)) await transitions.notifyInvoker(invoked);
-}
-
-/** Runs that only sleep or wait are idle until their first timeout. */
-function idleUntil(pending: Pending[], nowMs: number): number {
-  const isAsleep = pending.length > 0 && pending.every((step) => step.op === 'Sleep' || awaitedBy(step) !== undefined);
-  return isAsleep ? Math.max(nowMs, Math.min(...pending.map(({ until }) => until ?? nowMs))) : nowMs;
 }

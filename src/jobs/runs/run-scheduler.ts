@@ -6,6 +6,7 @@ import type { Run } from '../../model/runs/run.ts';
 import type { EnvironmentKinds } from '../../store/environments/environment-kinds.ts';
 import { delayedUntil, JOB_FIELDS, QUEUE_KEYS } from '../../store/keys/bullmq.ts';
 import type { JobLists, WaitingJob } from '../../store/redis/job-lists.ts';
+import type { ActiveRuns } from '../../store/runs/active-runs.ts';
 import type { Admission, AdmittedCallToSchedule } from '../flow-control/admission.ts';
 import { type CallRef, type CallToSchedule, callJobId, callRefOf, jobIdOf } from '../queues/call-ref.ts';
 import type { PartitionQueues } from '../queues/partition-queues.ts';
@@ -20,6 +21,7 @@ import {
   waitingJob,
   wakeJob,
   wakeJobId,
+  wakeJobLeadMs,
 } from './run-jobs.ts';
 
 /** States of a job that will still run. A job in any other state has ended or is in no list, and only blocks a new one with its ID. */
@@ -34,22 +36,30 @@ const LIVE_STATES: ReadonlySet<string> = new Set([
 /** BullMQ takes jobs without a priority first, so any number of branch jobs delays no others. */
 const BRANCH_PRIORITY = 1;
 
+export interface RunSchedulerDeps {
+  jobLists: Pick<JobLists, 'add'>;
+  queues: PartitionQueues;
+  environmentKinds: Pick<EnvironmentKinds, 'of'>;
+  admission: Admission;
+  activeRuns: Pick<ActiveRuns, 'advance'>;
+  reconcileAfterMs: number;
+}
+
 export class RunScheduler {
   readonly #jobLists: Pick<JobLists, 'add'>;
   readonly #queues: PartitionQueues;
   readonly #kinds: Pick<EnvironmentKinds, 'of'>;
   readonly #admission: Admission;
+  readonly #activeRuns: Pick<ActiveRuns, 'advance'>;
+  readonly #reconcileAfterMs: number;
 
-  constructor(
-    jobLists: Pick<JobLists, 'add'>,
-    queues: PartitionQueues,
-    kinds: Pick<EnvironmentKinds, 'of'>,
-    admission: Admission,
-  ) {
+  constructor({ jobLists, queues, environmentKinds, admission, activeRuns, reconcileAfterMs }: RunSchedulerDeps) {
     this.#jobLists = jobLists;
     this.#queues = queues;
-    this.#kinds = kinds;
+    this.#kinds = environmentKinds;
     this.#admission = admission;
+    this.#activeRuns = activeRuns;
+    this.#reconcileAfterMs = reconcileAfterMs;
   }
 
   async enqueueCall(call: CallToSchedule): Promise<void> {
@@ -104,9 +114,21 @@ export class RunScheduler {
     await Promise.all([added, ...(others.length > 0 ? [queue.addBulk(others)] : [])]);
   }
 
-  /** Wakes the step at `untilMs`, unless it has ended before. */
+  /** Wakes the step at `untilMs`, unless it has ended before. If that is far away, the reconciler enqueues the job in time. */
   async enqueueWake(wake: WakeToSchedule): Promise<void> {
-    await this.#addOne(wakeJob(wake));
+    const { ref, nowMs } = wake;
+    if (this.#isFar(wake)) await this.#activeRuns.advance(ref.env, ref.runId, nowMs + this.#reconcileAfterMs);
+    else await this.#addOne(wakeJob(wake));
+  }
+
+  /** Enqueues wake-ups that are due soon, of runs of one partition. */
+  async enqueueWakes(wakes: readonly WakeToSchedule[]): Promise<void> {
+    const [first] = wakes;
+    if (first) await this.#queueOf(first.ref.runId).addBulk(await this.#withPriorities(wakes.map(wakeJob)));
+  }
+
+  #isFar({ untilMs, nowMs }: WakeToSchedule): boolean {
+    return untilMs > nowMs + wakeJobLeadMs(this.#reconcileAfterMs);
   }
 
   /** Enqueues the request of a step. */
@@ -170,6 +192,7 @@ export class RunScheduler {
   }
 
   async ensureWake(wake: WakeToSchedule): Promise<void> {
+    if (this.#isFar(wake)) return;
     await this.#removeDead(wakeJobId(wake.ref.runId, wake.stepId));
     await this.enqueueWake(wake);
   }

@@ -8,17 +8,15 @@ import { hasEnded, invokedRunId, type Run } from '../../model/runs/run.ts';
 import { chosenState, type RunState, type RunStateKind } from '../../model/runs/run-state.ts';
 import type { EnvironmentKinds } from '../../store/environments/environment-kinds.ts';
 import type { LimitUsage, Position } from '../../store/flow-control/limit-usage.ts';
-import type { Redis } from '../../store/redis/connection.ts';
-import type { Keyspace } from '../../store/redis/keyspace.ts';
-import { type PendingSteps, pendingStepsOf } from '../../store/runs/pending-steps.ts';
+import type { PendingSteps } from '../../store/runs/pending-steps.ts';
+import type { Steps } from '../../store/runs/steps.ts';
 import type { FunctionTables } from '../functions/function-tables.ts';
 import { type CallRef, entryOf } from '../queues/call-ref.ts';
 import type { DelayedJob, DelayedJobs } from './delayed-jobs.ts';
 
 export interface RunStatesDeps {
   ids: PartitionedIds;
-  redis: Redis;
-  keys: Keyspace;
+  steps: Pick<Steps, 'progressOf'>;
   limitUsage: LimitUsage;
   functions: FunctionTables;
   environmentKinds: Pick<EnvironmentKinds, 'of'>;
@@ -55,8 +53,8 @@ export class RunStates {
   }
 
   async #ofActive(runs: readonly Run[]): Promise<[string, RunState][]> {
-    const { redis, keys, ids, limitUsage: usage, delayedJobs } = this.#deps;
-    const steps = await pendingStepsOf(redis, keys, runs);
+    const { ids, limitUsage: usage, delayedJobs } = this.#deps;
+    const steps = await this.#deps.steps.progressOf(runs);
     const calls = await this.#nextCallsOf(runs, steps);
     const all = calls.flat();
     const lines = all.flatMap(({ line }) => line ?? []);

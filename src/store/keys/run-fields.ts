@@ -41,6 +41,9 @@ export const RUN_FIELDS = {
   fingerprint: 'fingerprint',
   /** Set until a failed run is counted in its error group (store/errors/error-groups.ts): the name of the failed step, or empty. */
   uncounted: 'uncounted',
+  /** The first of the fields `0`, `1`, … that have the steps and history of a run that sleeps or waits for long
+   *  (runs/lua/lib/packed-run.lua). */
+  packed: '0',
 } as const;
 
 /** Followed by a number of finished steps: the call made for that number may still plan steps. */
@@ -49,5 +52,8 @@ export const PLANNING_FIELD = 'planning:';
 /** Occurs in the JSON of pending steps in race mode only: inside strings, quotes are escaped. */
 export const PENDING_RACE = '"race":true';
 
-/** Occurs in the JSON of pending steps that a call must run only, for the same reason. */
+/** These occur in the JSON of pending steps that a call must run, that sleep, that wait for an event or a signal, or whose wait is still being stored, for the same reason. */
 export const PENDING_PLANNED = '"op":"StepPlanned"';
+export const PENDING_SLEEP = '"op":"Sleep"';
+export const PENDING_WAIT = '"op":"WaitFor';
+export const PENDING_BEGINNING = '"beginning":true';

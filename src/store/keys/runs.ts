@@ -7,7 +7,7 @@ export const SEGMENT_LENGTHS_MS = [60_000, 1_000, 50] as const;
 const run = hash('run:<env>:<run ID>', 'Run (`store/keys/run-fields.ts`).', {
   owner: 'runs/runs.ts',
   ttl: 'none while active, then retention',
-  size: 'output, error and about 15 short fields',
+  size: 'output, error and about 15 short fields; packed: up to 64 more',
 });
 
 /** Parts of a run that outlive its end: they expire with it, and the archive has each in a column of its name (runs/run-parts.ts).

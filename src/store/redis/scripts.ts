@@ -12,7 +12,15 @@ import { MINUTE_MS } from '../../model/values/time.ts';
 import { DELAYED_SCORE_PER_MS, JOB_FIELDS, QUEUE_KEYS } from '../keys/bullmq.ts';
 import { DECISION_PREFIX_LENGTHS } from '../keys/decisions.ts';
 import { SLICE_LENGTH } from '../keys/events.ts';
-import { PENDING_PLANNED, PENDING_RACE, PLANNING_FIELD, RUN_FIELDS } from '../keys/run-fields.ts';
+import {
+  PENDING_BEGINNING,
+  PENDING_PLANNED,
+  PENDING_RACE,
+  PENDING_SLEEP,
+  PENDING_WAIT,
+  PLANNING_FIELD,
+  RUN_FIELDS,
+} from '../keys/run-fields.ts';
 import { ENDED_SUFFIXES, RUN_SUFFIXES, SCRIPTED_PARTS, SEGMENT_LENGTHS_MS } from '../keys/runs.ts';
 import type { Redis } from './servers.ts';
 
@@ -23,6 +31,9 @@ const SCRIPTS = {
   copySteps: { file: 'runs/lua/copy-steps.lua', numberOfKeys: 2 },
   storeMemo: { file: 'runs/lua/store-memo.lua', numberOfKeys: 1 },
   storeMemos: { file: 'runs/lua/store-memos.lua', numberOfKeys: 3 },
+  scheduleReconciliation: { file: 'runs/lua/schedule-reconciliation.lua', numberOfKeys: 2 },
+  readSteps: { file: 'runs/lua/read-steps.lua', numberOfKeys: 1 },
+  readPart: { file: 'runs/lua/read-part.lua', numberOfKeys: 1 },
   handOver: { file: 'runs/lua/hand-over.lua', numberOfKeys: 1 },
   beginSteps: { file: 'runs/lua/begin-steps.lua', numberOfKeys: 3 },
   appendHistory: { file: 'runs/lua/append-history.lua', numberOfKeys: 1 },
@@ -125,6 +136,9 @@ const CONSTANTS: Record<string, Constant> = {
   FIELD_PLANNING: PLANNING_FIELD,
   PENDING_RACE,
   PENDING_PLANNED,
+  PENDING_SLEEP,
+  PENDING_WAIT,
+  PENDING_BEGINNING,
   STATUS_QUEUED: 'Queued' satisfies RunStatus,
   STATUS_RUNNING: 'Running' satisfies RunStatus,
   STATUS_CANCELLED: 'Cancelled' satisfies RunStatus,

@@ -1,15 +1,40 @@
 /** Active runs, sorted by the time of their next reconciliation. */
-import { inPipelines, type Redis, replies } from '../redis/connection.ts';
+import type { Run } from '../../model/runs/run.ts';
+import { inPipelines, replies } from '../redis/connection.ts';
 import { newest, type Position, type TimeRange } from '../redis/pagination.ts';
 import { Repository } from '../redis/repository.ts';
 
-export class ActiveRuns extends Repository<Redis> {
+export interface ActiveRun {
+  env: string;
+  runId: string;
+}
+
+export interface NextReconciliation {
+  nowMs: number;
+  /** How long before its time a wake-up gets its job. */
+  wakeJobLeadMs: number;
+  /** Time until the next reconciliation of a run that is not idle. */
+  afterMs: number;
+  /** Latest time of the next one, Unix milliseconds. */
+  latestMs?: number | undefined;
+  /** Whether they have just been reconciled. Otherwise only runs that sleep and need no more than wake-ups are scheduled. */
+  isReconciled: boolean;
+}
+
+/** `needsReconciliation`: or it has ended. `needsWakes`: these wake-ups need jobs, and nothing else; the fields are those of the run. */
+export type Scheduled =
+  | { outcome: 'done' | 'needsReconciliation' }
+  | {
+      outcome: 'needsWakes';
+      run: Pick<Run, 'functionId' | 'eventId' | 'requestId' | 'trace'>;
+      wakes: { stepId: string; untilMs: number }[];
+    };
+
+type ScheduleReply = [0 | 1] | [2, string, string, string, string | null, ...string[]];
+
+export class ActiveRuns extends Repository {
   /** Runs of a partition whose reconciliation is due, longest overdue first. */
-  async dueForReconciliation(
-    partition: number,
-    nowMs: number,
-    limit: number,
-  ): Promise<{ env: string; runId: string }[]> {
+  async dueForReconciliation(partition: number, nowMs: number, limit: number): Promise<ActiveRun[]> {
     const { activeRuns } = this.keys.partition(partition);
     const members = await this.redis.zrangebyscore(activeRuns, '-inf', nowMs, 'LIMIT', 0, limit);
     return members.map(readMember);
@@ -27,6 +52,28 @@ export class ActiveRuns extends Repository<Redis> {
   /** Sets the next reconciliation, if the run is still active. */
   async postpone(env: string, runId: string, untilMs: number): Promise<void> {
     await this.redis.zadd(this.keys.of(runId).activeRuns, 'XX', untilMs, memberOf(env, runId));
+  }
+
+  /** Sets the next reconciliation to this time, unless it is earlier, if the run is still active. */
+  async advance(env: string, runId: string, untilMs: number): Promise<void> {
+    await this.redis.zadd(this.keys.of(runId).activeRuns, 'XX', 'LT', untilMs, memberOf(env, runId));
+  }
+
+  /** Sets the next reconciliation of runs of one partition: in time for the wake-ups of steps that sleep or wait for long, which have no
+   *  jobs yet. Runs that do nothing else are packed.
+   *  @returns for each run */
+  async schedule(
+    runs: readonly ActiveRun[],
+    { nowMs, wakeJobLeadMs, afterMs, latestMs, isReconciled }: NextReconciliation,
+  ): Promise<Scheduled[]> {
+    if (runs.length === 0) return [];
+    const pipeline = this.redis.pipeline();
+    for (const { env, runId } of runs) {
+      const { run, activeRuns } = this.keys.of(runId);
+      const options = [nowMs, wakeJobLeadMs, afterMs, latestMs ?? '', isReconciled ? 1 : ''];
+      pipeline.scheduleReconciliation(run(env, runId), activeRuns, memberOf(env, runId), ...options);
+    }
+    return replies<ScheduleReply>(await pipeline.exec()).map(toScheduled);
   }
 
   /** The function's active runs, newest first. */
@@ -47,7 +94,23 @@ export function memberOf(env: string, id: string): string {
   return `${env}/${id}`;
 }
 
-export function readMember(member: string): { env: string; runId: string } {
+export function readMember(member: string): ActiveRun {
   const slash = member.lastIndexOf('/');
   return { env: member.slice(0, slash), runId: member.slice(slash + 1) };
+}
+
+function toScheduled([
+  outcome,
+  functionId = '',
+  eventId = '',
+  requestId = '',
+  trace,
+  ...steps
+]: ScheduleReply): Scheduled {
+  if (outcome !== 2) return { outcome: outcome === 1 ? 'done' : 'needsReconciliation' };
+  const wakes = Array.from({ length: steps.length / 2 }, (_, i) => ({
+    stepId: steps[2 * i] as string,
+    untilMs: Number(steps[2 * i + 1]),
+  }));
+  return { outcome: 'needsWakes', run: { functionId, eventId, requestId, ...(trace && { trace }) }, wakes };
 }

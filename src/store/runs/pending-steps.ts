@@ -1,11 +1,11 @@
-/** Reads the pending steps of many runs at once, without memos. */
+/** Reads the pending steps of runs, without memos. */
 import type { Pending } from '../../model/runs/memo.ts';
-import { inPipelines, type Redis } from '../redis/connection.ts';
+import { replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
-import { fromFlat } from '../redis/scripts.ts';
+import { fromFlat, type ScriptedRedis } from '../redis/scripts.ts';
 import { toPending } from './run-record.ts';
 
-/** Approximate maximum of steps read per run. */
+/** Approximate maximum of steps read per run, of many runs. */
 const READ_MAX = 32;
 
 export interface PendingSteps {
@@ -17,24 +17,39 @@ export interface PendingSteps {
   done: number;
 }
 
+type Reply = [pending: string[], count: number, done: number];
+
+/** All pending steps of one run. */
+export async function allPendingStepsOf(
+  redis: ScriptedRedis,
+  keys: Keyspace,
+  { env, id }: { env: string; id: string },
+): Promise<PendingSteps> {
+  return toPendingSteps((await redis.readSteps(keys.of(id).run(env, id), '')) as Reply);
+}
+
 /** In the order of the runs. */
 export async function pendingStepsOf(
-  redis: Redis,
+  redis: ScriptedRedis,
   keys: Keyspace,
   runs: readonly { env: string; id: string }[],
 ): Promise<PendingSteps[]> {
-  const commands = runs.flatMap(({ env, id }) => {
-    const { pending, stack } = keys.of(id);
-    return [
-      ['hscan', pending(env, id), 0, 'COUNT', READ_MAX],
-      ['hlen', pending(env, id)],
-      ['llen', stack(env, id)],
-    ];
-  });
-  const found = await inPipelines<unknown>(redis, commands);
-  return runs.map((_, i) => {
-    const [[, flat], count, done] = found.slice(3 * i, 3 * i + 3) as [[string, string[]], number, number];
-    const pending = toPending(fromFlat(flat));
-    return { pending, unread: Math.max(0, count - pending.size), done };
-  });
+  const found = new Map<string, PendingSteps>();
+  // Those of a partition are on one node.
+  const byPartition = Map.groupBy(runs, ({ id }) => keys.of(id));
+  await Promise.all(
+    [...byPartition].map(async ([ofPartition, some]) => {
+      const pipeline = redis.pipeline();
+      for (const { env, id } of some) pipeline.readSteps(ofPartition.run(env, id), READ_MAX);
+      for (const [i, reply] of replies<Reply>(await pipeline.exec()).entries()) {
+        found.set((some[i] as { id: string }).id, toPendingSteps(reply));
+      }
+    }),
+  );
+  return runs.map(({ id }) => found.get(id) as PendingSteps);
+}
+
+function toPendingSteps([flat, count, done]: Reply): PendingSteps {
+  const pending = toPending(fromFlat(flat));
+  return { pending, unread: Math.max(0, count - pending.size), done };
 }

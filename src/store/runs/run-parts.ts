@@ -1,10 +1,14 @@
 /** Parts of runs that are kept after their end (keys/runs.ts declares them): as Redis has them, as the archive has them, and as they are read. */
-import { KEPT_PARTS, type KeptPart } from '../keys/runs.ts';
+import { KEPT_PARTS, type KeptPart, RUN_SUFFIXES } from '../keys/runs.ts';
 import { Repository } from '../redis/repository.ts';
+import { fromFlat } from '../redis/scripts.ts';
 import { decodeHistoryEntry } from './history-entries.ts';
 import { toMetadata } from './metadata-fields.ts';
 import { type StoredRunLog, storedRunLog, toRunLog } from './run-log-fields.ts';
 import { toMemos } from './run-record.ts';
+
+/** Those that packed runs have in another place (lua/lib/packed-run.lua). */
+const PACKED: ReadonlySet<KeptPart> = new Set(['memos', 'stack', 'history']);
 
 export const PARTS = Object.keys(KEPT_PARTS) as KeptPart[];
 
@@ -50,10 +54,15 @@ export class RunParts extends Repository {
 
   /** In the form that the archive has it; undefined: Redis has nothing of it. */
   async find<Part extends KeptPart>(env: string, runId: string, part: Part): Promise<ArchivedPart<Part> | undefined> {
-    const key = this.keys.of(runId)[part](env, runId);
+    return codecOf(part).archived((await this.#contents(env, runId, part)) as PartContents[Part]);
+  }
+
+  async #contents(env: string, runId: string, part: KeptPart): Promise<Fields | Entries> {
+    const keys = this.keys.of(runId);
+    if (!PACKED.has(part)) return this.redis.hgetall(keys[part](env, runId));
     const isList = KEPT_PARTS[part].type === 'list';
-    const contents = isList ? await this.redis.lrange(key, 0, -1) : await this.redis.hgetall(key);
-    return codecOf(part).archived(contents as PartContents[Part]);
+    const read = (await this.redis.readPart(keys.run(env, runId), RUN_SUFFIXES[part], isList ? 0 : '')) as string[];
+    return isList ? read : fromFlat(read);
   }
 }
 

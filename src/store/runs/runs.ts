@@ -8,6 +8,7 @@ import type { Memo, Pending } from '../../model/runs/memo.ts';
 import type { Ending, HistoryEntry, Run, RunError } from '../../model/runs/run.ts';
 import { locationOf } from '../events/event-location.ts';
 import { PLANNING_FIELD, RUN_FIELDS } from '../keys/run-fields.ts';
+import { RUN_SUFFIXES } from '../keys/runs.ts';
 import { inPipelines, replies } from '../redis/connection.ts';
 import type { PartitionKeyspace } from '../redis/keyspace.ts';
 import { Repository } from '../redis/repository.ts';
@@ -276,7 +277,14 @@ export class Runs extends Repository<
 
   /** The last entries of the history, in the order of their ends. */
   async lastHistory(env: string, id: string, count: number): Promise<HistoryEntry[]> {
-    return (await this.redis.lrange(this.keys.of(id).history(env, id), -count, -1)).map(decodeHistoryEntry);
+    const read = await this.redis.readPart(this.keys.of(id).run(env, id), RUN_SUFFIXES.history, -count);
+    return (read as string[]).map(decodeHistoryEntry);
+  }
+
+  /** The functions of runs, in the order of the runs; null for those that are not stored. */
+  functionIds(runs: readonly { env: string; runId: string }[]): Promise<(string | null)[]> {
+    const commands = runs.map(({ env, runId }) => ['hget', this.keys.of(runId).run(env, runId), RUN_FIELDS.functionId]);
+    return inPipelines(this.redis, commands);
   }
 
   /** In the order of the IDs; runs that are not stored are omitted. */

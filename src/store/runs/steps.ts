@@ -2,11 +2,12 @@
 import { MAX_STATE_BYTES, MAX_STEPS, type Memo, type Pending } from '../../model/runs/memo.ts';
 import type { HistoryEntry, Run, StepLinks } from '../../model/runs/run.ts';
 import { locationOf } from '../events/event-location.ts';
-import { replies } from '../redis/connection.ts';
+import { RUN_SUFFIXES } from '../keys/runs.ts';
 import { Repository } from '../redis/repository.ts';
 import { fromFlat, type ScriptedRedis } from '../redis/scripts.ts';
 import { encodeHistoryEntry } from './history-entries.ts';
-import { toPending, toRun } from './run-record.ts';
+import { allPendingStepsOf, type PendingSteps, pendingStepsOf } from './pending-steps.ts';
+import { toRun } from './run-record.ts';
 
 /** Result of storing a memo. `wait`: the step while it was pending, and its history entry, unless a call ran it. `callAgain`: the function must be called again. `there`: an earlier
  *  memo is kept. `steps`, `bytes`: the run has too many. */
@@ -136,14 +137,18 @@ export class Steps extends Repository<ScriptedRedis, { retentionMs: number }> {
 
   /** The pending steps, and the number of finished ones. */
   async progress(env: string, runId: string): Promise<{ pending: Map<string, Pending>; done: number }> {
-    const pipeline = this.redis.pipeline();
-    pipeline.hgetall(this.keys.of(runId).pending(env, runId)).llen(this.keys.of(runId).stack(env, runId));
-    const [pending, done] = replies<unknown>(await pipeline.exec()) as [Record<string, string>, number];
-    return { pending: toPending(pending), done };
+    const { pending, done } = await allPendingStepsOf(this.redis, this.keys, { env, id: runId });
+    return { pending, done };
+  }
+
+  /** In the order of the runs; of each, only some of many pending steps. */
+  progressOf(runs: readonly Pick<Run, 'env' | 'id'>[]): Promise<PendingSteps[]> {
+    return pendingStepsOf(this.redis, this.keys, runs);
   }
 
   /** The memo of a finished step, as JSON text; undefined if it is not finished. */
   async memo(env: string, runId: string, stepId: string): Promise<string | undefined> {
-    return (await this.redis.hget(this.keys.of(runId).memos(env, runId), stepId)) ?? undefined;
+    const run = this.keys.of(runId).run(env, runId);
+    return ((await this.redis.readPart(run, RUN_SUFFIXES.memos, stepId)) as string | null) ?? undefined;
   }
 }

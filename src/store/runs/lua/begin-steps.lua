@@ -1,4 +1,5 @@
 -- @include runs/lua/lib/is-active.lua
+-- @include runs/lua/lib/packed-run.lua
 -- @include events/lua/lib/stored-event.lua
 -- Records that steps have begun, each once. Steps of one response begin together, so that none of them is the last pending step by
 -- chance.
@@ -10,7 +11,11 @@ local run, bucket, overflow = unpack(KEYS)
 local event_field, max_steps = ARGV[1], tonumber(ARGV[2])
 local FIRST_STEP, ARGS_PER_STEP = 3, 3
 local pending, memos = run .. SUFFIX_PENDING, run .. SUFFIX_MEMOS
-local active = is_active(redis.call('HGET', run, FIELD_STATUS))
+local status, packed = unpack(redis.call('HMGET', run, FIELD_STATUS, FIELD_PACKED))
+if packed then
+  packed_runs().unpack(run)
+end
+local active = is_active(status)
 local count = redis.call('HLEN', pending) + redis.call('LLEN', run .. SUFFIX_STACK)
 
 local function begin(step, pending_step, event_ttl)

@@ -1,3 +1,4 @@
+-- @include runs/lua/lib/packed-run.lua
 -- Copies finished steps to a run that has not begun: those that finished before a given step of the source run, or all if that step has
 -- not finished.
 -- KEYS: source run (hash, or string if only its steps are restored), run (hash)
@@ -6,6 +7,11 @@
 local source, run = unpack(KEYS)
 local step, planned = unpack(ARGV)
 local COPIED_AT_ONCE = 100
+
+local is_run = redis.call('TYPE', source).ok == 'hash'
+if is_run and redis.call('HEXISTS', source, FIELD_PACKED) == 1 then
+  packed_runs().unpack(source)
+end
 
 local length = redis.call('LLEN', run .. SUFFIX_STACK)
 local is_copied = length > 0 or redis.call('EXISTS', run .. SUFFIX_PENDING) == 1

@@ -1,4 +1,5 @@
 -- @include runs/lua/lib/is-active.lua
+-- @include runs/lua/lib/packed-run.lua
 -- @include runs/lua/lib/remove-waits.lua
 -- Ends a run, once: the first ending is kept. The run moves from the indexes of active runs to those of runs with the same ending.
 -- KEYS: run (hash), active runs (zset), active runs of the environment (zset), active runs of the function (zset), runs of the function
@@ -18,14 +19,17 @@ local run_id, retention, member, now, segment_prefix, segment_size, started_defe
 local FIRST_FIELD = 9
 local TRIMMED_AT_ONCE = 8
 
-local status, queued_at, former_error, defers, checkpoint = unpack(
-  redis.call('HMGET', run, FIELD_STATUS, FIELD_QUEUED_AT, FIELD_ERROR, FIELD_DEFERS, FIELD_CHECKPOINT)
+local status, queued_at, former_error, defers, checkpoint, packed = unpack(
+  redis.call('HMGET', run, FIELD_STATUS, FIELD_QUEUED_AT, FIELD_ERROR, FIELD_DEFERS, FIELD_CHECKPOINT, FIELD_PACKED)
 )
 if not is_active(status) then
   return {0}
 end
 if defers and tonumber(defers) ~= tonumber(started_defers) then
   return {2}
+end
+if packed then
+  packed_runs().unpack(run)
 end
 local pending, history = run .. SUFFIX_PENDING, run .. SUFFIX_HISTORY
 local finished_steps = redis.call('LLEN', run .. SUFFIX_STACK)

@@ -1,4 +1,5 @@
 -- @include runs/lua/lib/is-active.lua
+-- @include runs/lua/lib/packed-run.lua
 -- @include events/lua/lib/stored-event.lua
 -- Begins a call of a run's function, unless the call is no longer needed.
 -- KEYS: run (hash), bucket of its event (hash), overflow key of its event (string), active runs (zset), functions whose runs
@@ -15,9 +16,12 @@ local run, bucket, overflow, active_runs, held_functions = unpack(KEYS)
 local now, attempt, retention, member, reconcile_at, stack_length, step, event_field = unpack(ARGV)
 local memos, stack = run .. SUFFIX_MEMOS, run .. SUFFIX_STACK
 
-local status, started_at = unpack(redis.call('HMGET', run, FIELD_STATUS, FIELD_STARTED_AT))
+local status, started_at, packed = unpack(redis.call('HMGET', run, FIELD_STATUS, FIELD_STARTED_AT, FIELD_PACKED))
 if not status then
   return {'gone'}
+end
+if packed then
+  packed_runs().unpack(run)
 end
 if not is_active(status) then
   return {'ended', redis.call('HGETALL', run)}

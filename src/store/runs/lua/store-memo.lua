@@ -1,4 +1,5 @@
 -- @include runs/lua/lib/is-active.lua
+-- @include runs/lua/lib/packed-run.lua
 -- @include runs/lua/lib/append-history.lua
 -- @include runs/lua/lib/record-answered.lua
 -- Stores the result of a step, with its history entry if it waited, and decides whether to call the function again. First write wins: a
@@ -14,11 +15,14 @@ local run = KEYS[1]
 local step, memo, max_steps, max_bytes, race, waiting, entry, answered = unpack(ARGV, 1, 8)
 local FIRST_ENTRY = 9
 local memos, stack, pending = run .. SUFFIX_MEMOS, run .. SUFFIX_STACK, run .. SUFFIX_PENDING
-local status, answered_at, raced_at, checkpoint = unpack(
-  redis.call('HMGET', run, FIELD_STATUS, FIELD_ANSWERED_AT, FIELD_RACED_AT, FIELD_CHECKPOINT)
+local status, answered_at, raced_at, checkpoint, packed = unpack(
+  redis.call('HMGET', run, FIELD_STATUS, FIELD_ANSWERED_AT, FIELD_RACED_AT, FIELD_CHECKPOINT, FIELD_PACKED)
 )
 if not status then
   return {'gone'}
+end
+if packed then
+  packed_runs().unpack(run)
 end
 -- Records what came with the step.
 local function record_call()

@@ -1,4 +1,5 @@
 -- @include runs/lua/lib/is-active.lua
+-- @include runs/lua/lib/packed-run.lua
 -- Stores the results of several steps at once, with their history. First write wins: a stored memo never changes.
 -- KEYS: run (hash), active runs (zset), job of the call that stores them (hash of BullMQ); the run again: none
 -- ARGV: owner ('': whoever stores them may), executions of the job so far or '', maximum number of steps, maximum bytes of all memos, member
@@ -11,9 +12,12 @@ local owner, executions, max_steps, max_bytes, member, reconcile_at, race = unpa
 local FIRST_STEP = 8
 local memos, stack, pending, history = run .. SUFFIX_MEMOS, run .. SUFFIX_STACK, run .. SUFFIX_PENDING, run .. SUFFIX_HISTORY
 
-local status, checkpoint = unpack(redis.call('HMGET', run, FIELD_STATUS, FIELD_CHECKPOINT))
+local status, checkpoint, packed = unpack(redis.call('HMGET', run, FIELD_STATUS, FIELD_CHECKPOINT, FIELD_PACKED))
 if not status then
   return {'gone'}
+end
+if packed then
+  packed_runs().unpack(run)
 end
 if not is_active(status) then
   return {'ended', 0, redis.call('HGETALL', run)}
