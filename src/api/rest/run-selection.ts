@@ -19,8 +19,8 @@ import { fingerprintSchema, idPrefixSchema, searchOf, searchQuery } from './sear
 export const runFilters = {
   state: listQuery(RUN_STATES).meta({
     description:
-      'One or more, separated by commas or repeated: `sleeping,retrying`. With `status`, runs meet both. A page of a list looks at up to 1,000 active runs; ' +
-      '`metadata.stopped_early` says that there are more, and the cursor goes on from there',
+      'One or more, separated by commas or repeated: `sleeping,retrying`. With `status`, runs meet both. A page of a list examines up to 1,000 active runs; ' +
+      '`metadata.stopped_early` says that there are more, and the cursor continues from there',
   }),
   function_id: z
     .string()

@@ -60,7 +60,7 @@ export function appConnectionRoutes({ apps, connections }: ApiParts): Route[] {
       operationId: 'endAppConnection',
       summary: 'End a connection of an app',
       description:
-        'It gets no more calls from now on, also of other apps that it serves, and its WebSocket is closed within 5 s. The instance connects again, if its signing key is valid, and goes on with the calls that it has.',
+        'It gets no more calls from now on, also of other apps that it serves, and its WebSocket is closed within 5 s. The instance connects again, if its signing key is valid, and continues the calls that it has.',
       params: z.object({ name: z.string(), id: z.string() }),
       errors: ['not_found'],
       async handle({ env, params: { name, id } }) {

@@ -72,7 +72,7 @@ export function bulkActionRoutes({ bulkActions, selectedRuns, environments }: Ap
       summary: 'Cancel, re-run or retry many runs',
       description:
         'Cancels the active runs that the filter selects, re-runs the ended ones as `POST /v1/runs/:id/retry` does, or starts the delayed attempts as ' +
-        '`POST /v1/runs/:id/retry-now` does, in the background, from the newest to the oldest. Re-runs call the app as it is now. Runs that are queued after the request are left alone. They are counted first, for 5 s at most. With `dry_run`, the response has status ' +
+        '`POST /v1/runs/:id/retry-now` does, in the background, from the newest to the oldest. Re-runs call the app as it is now. Runs that are queued after the request are not affected. They are counted first, for 5 s at most. With `dry_run`, the response has status ' +
         '200 and the count, and nothing changes.',
       body: bodySchema,
       status: 201,
@@ -130,7 +130,7 @@ export function bulkActionRoutes({ bulkActions, selectedRuns, environments }: Ap
     }),
     ...of.changes({
       pause: 'It changes no more runs until it is resumed.',
-      resume: 'One that is not paused stays as it is.',
+      resume: 'One that is not paused is unchanged.',
       cancel: 'It changes no more runs. What it has done stays. One that is done stays so.',
     }),
   ];

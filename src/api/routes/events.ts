@@ -42,7 +42,7 @@ export function eventRoutes({
       summary: 'List events',
       description:
         'Newest first. With `source`, or with large events, a page may have fewer events than its limit although more follow: the last page has no cursor. ' +
-        'A search goes on for 5 s at most; `metadata.stopped_early` says so, and the cursor goes on from there.',
+        'A search takes at most 5 s; `metadata.stopped_early` says so, and the cursor continues from there.',
       query: z.object({
         name: z.string().optional().meta({ description: 'The name, or the beginning of several: `order/*`' }),
         source: z.string().optional().meta({

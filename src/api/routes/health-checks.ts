@@ -23,7 +23,7 @@ export const healthSchema = z
           .meta({ description: 'A check that found several things is listed several times', example: 'redis' }),
         status: status.meta({
           description:
-            'problem: something does not work, or accepted events may be lost; warning: it works, and something should be mended',
+            'problem: something does not work, or accepted events may be lost; warning: it works, and something should be fixed',
         }),
         message: z.string(),
         remedy: z.string().nullable().meta({ description: 'What to do; null: nothing' }),
@@ -47,7 +47,7 @@ export function healthCheckRoutes(deps: ApiParts): Route[] {
       scope: 'installation',
       summary: 'Run all health checks',
       description:
-        'Redis, processes, queues, runs, archive, settings and webhooks: what is wrong, and how to mend it. Each check takes two seconds at most.',
+        'Redis, processes, queues, runs, archive, settings and webhooks: problems, and how to fix them. Each check takes two seconds at most.',
       data: healthSchema,
       errors: [],
       async handle() {

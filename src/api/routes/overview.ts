@@ -69,7 +69,7 @@ const archiveSchema = z.object({
   behind_seconds: z.int().nullable().meta({ description: 'How long events have waited that are older than HOT_HOURS' }),
   room_seconds: z.int().nullable().meta({
     description:
-      'How long Redis can go on at its present growth before events are rejected; null: it does not grow, or has no limit, or it is too early to tell',
+      'How long Redis has room at its present growth before events are rejected; null: it does not grow, or has no limit, or it is too early to tell',
   }),
   reason: z.string().nullable().meta({ description: 'Why it is unavailable' }),
 });

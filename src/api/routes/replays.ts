@@ -143,7 +143,7 @@ export function replayRoutes(deps: ApiParts): Route[] {
         return { data, metadata: nextPage(next) };
       },
     }),
-    ...of.changes({ pause: 'It starts no more runs until it is resumed. Runs that it started go on.' }, [
+    ...of.changes({ pause: 'It starts no more runs until it is resumed. Runs that it started continue.' }, [
       'pause',
       'resume',
     ]),
@@ -155,7 +155,7 @@ export function replayRoutes(deps: ApiParts): Route[] {
       operationId: 'cancelReplay',
       summary: 'Cancel a replay',
       description:
-        'It starts no more runs. Runs that it started go on, unless they are to be cancelled too; that is also possible once it is done.',
+        'It starts no more runs. Runs that it started continue, unless they are to be cancelled too; that is also possible once it is done.',
       params,
       body: z
         .strictObject({

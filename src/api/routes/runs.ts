@@ -82,7 +82,7 @@ export function runRoutes({
       summary: 'List runs',
       description:
         'Newest first, without outputs and stacks of errors unless `fields` includes them. A page may have fewer runs than its limit although more follow: the last page has no cursor. ' +
-        'A search goes on for 5 s at most; `metadata.stopped_early` says so, and the cursor goes on from there.',
+        'A search takes at most 5 s; `metadata.stopped_early` says so, and the cursor continues from there.',
       query: z.object({
         status: listQuery(RUN_STATUSES).meta({ description: 'One or more, separated by commas or repeated' }),
         ...runFilters,

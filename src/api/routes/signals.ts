@@ -18,7 +18,7 @@ export function signalRoutes({ acceptor, signalSender, eventLimits }: ApiParts):
       operationId: 'sendSignal',
       summary: 'Send a signal',
       description:
-        'Ends the one step of the environment that waits for the signal (`step.waitForSignal`); its run goes on with `signal` and `data`. 404 when no step waits for it.',
+        'Ends the one step of the environment that waits for the signal (`step.waitForSignal`); its run continues with `signal` and `data`. 404 when no step waits for it.',
       body: z.object({
         signal: z.string().min(1).max(MAX_NAME_LENGTH).meta({ description: 'Name of the signal' }),
         data: z.unknown().optional().meta({ description: 'Any JSON; absent: null' }),

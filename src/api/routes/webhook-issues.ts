@@ -22,7 +22,7 @@ const params = z.object({ issue: z.string() });
 
 const ACTIONS = [
   ['acknowledge', 'acknowledged', 'Acknowledge an issue of a webhook', 'Somebody knows: failures count on.'],
-  ['resolve', 'resolved', 'Resolve an issue of a webhook', 'The next failure reopens it, and is told.'],
+  ['resolve', 'resolved', 'Resolve an issue of a webhook', 'The next failure reopens it, and is announced.'],
   ['ignore', 'ignored', 'Ignore an issue of a webhook', 'Failures count on, and are never told.'],
   ['reopen', 'open', 'Reopen an issue of a webhook', 'As it was before somebody changed its state.'],
 ] as const satisfies [string, IssueState, string, string][];

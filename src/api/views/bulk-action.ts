@@ -44,7 +44,7 @@ export const bulkActionSchema = z
     ...selectionShape,
     from: z.enum(RERUN_FROM).nullable().meta({ description: 'Where re-runs begin; null: it re-runs nothing' }),
     rate: z.int().meta({ description: 'Re-runs or retries per second' }),
-    status: z.enum(BULK_STATUSES).meta({ description: 'done: it has looked at all runs' }),
+    status: z.enum(BULK_STATUSES).meta({ description: 'done: it has examined all runs' }),
     matched: z
       .object({ count: z.int(), is_exact: z.boolean() })
       .meta({ description: 'Runs that the filter selected before it began; not exact: at least so many' }),

@@ -13,5 +13,5 @@ export const omittedField = {
 export const stoppedEarlySchema = z.enum(STOPPED_EARLY).meta({
   description:
     'The list may be incomplete. archive_unavailable: Postgres, which has the older entries, cannot be reached; time: the search took too long. ' +
-    'The cursor goes on from here',
+    'The cursor continues from here',
 });

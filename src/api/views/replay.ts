@@ -49,7 +49,7 @@ export const replaySchema = z
     name: z.string().nullable(),
     status: z.enum(BULK_OPERATION_STATUSES).meta({
       description:
-        'done: it has looked at all events; its runs may still be active. cancelling: it starts no more runs, and cancels those that are active',
+        'done: it has examined all events; its runs may still be active. cancelling: it starts no more runs, and cancels those that are active',
     }),
     ...selectionShape,
     rate: z.int().meta({ description: 'Runs per second' }),
@@ -61,7 +61,7 @@ export const replaySchema = z
       .meta({
         description:
           'Why it starts no runs for now. backlog, memory: the queues or Redis are too full; active_runs: too many of its runs are active; ' +
-          'archive_unavailable: Postgres is away; environment_archived: its environment is archived. null: it does not wait',
+          'archive_unavailable: Postgres is unavailable; environment_archived: its environment is archived. null: it does not wait',
       }),
     progress: z.object({
       looked_at: z.int().meta({ description: 'Events that meet the filter' }),
@@ -109,7 +109,7 @@ export const dryRunSchema = z
     ),
     stopped_at: z.iso.datetime().nullable().meta({
       description:
-        'It ran out of time and looked at events received before this only: all numbers are at least. null: it looked at all',
+        'It ran out of time and examined only events received before this, so all numbers are lower bounds. null: it examined all',
     }),
   })
   .meta({ id: 'ReplayDryRun' });
