@@ -195,7 +195,7 @@ export class TestBed {
 
   #env(): Record<string, string> {
     const durability = this.#durability === 'fsync' ? { INGEST_DURABILITY: 'fsync' } : {};
-    const settings = { HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'error', MODE: 'production' };
+    const settings = { HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'error', MODE: 'production', FUNCTIONS_MAX: '20000' };
     return { ...settings, ...this.#redisServers.env, ...this.#archive?.env, ...SECRETS, ...durability };
   }
 }

@@ -1,7 +1,9 @@
-/** How late the ticks of 10,000 schedules are, each once a minute: spread over the minute, and all at its start. */
+/** How late the ticks of 10,000 schedules are, each once a minute: spread over the minute, and all at its start. Those are compared with as many
+ *  runs that events start at once: a tick is a run, and one worker cannot make 10,000 calls in a second. */
 import { setTimeout } from 'node:timers/promises';
 import type { Measurement } from '../bench.ts';
-import type { Target } from '../row.ts';
+import { countCalls } from '../count-calls.ts';
+import type { Reference, Row, Target } from '../row.ts';
 import { median, quantile } from '../statistics.ts';
 import type { TestBed } from '../test-bed.ts';
 
@@ -13,21 +15,9 @@ const MINUTE_MS = 60_000;
 const LEAD_MS = 5_000;
 /** A round ends without the calls that are later. */
 const LATE_MS = 50_000;
-/** Different texts with the same ticks: a text counts once in a function. */
-const FULL_MINUTE = [
-  '0 * * * * *',
-  '0 */1 * * * *',
-  '0 0-59 * * * *',
-  '0 * */1 * * *',
-  '0 * 0-23 * * *',
-  '0 * * 1-31 * *',
-  '0 * * * 1-12 *',
-  '0 * * * * 0-6',
-  '* * * * *',
-  '*/1 * * * *',
-];
 const WORK = '10,000 schedules of a minute, tick to call';
 const [SPREAD, AT_ONCE] = [`${WORK}, spread over the minute`, `${WORK}, all at its start`];
+const PLAIN = 'as many plain runs at once';
 const group = 'schedules';
 
 const TARGETS: Target[] = [{ most: 1_000 }];
@@ -36,18 +26,34 @@ export const schedules: Measurement = {
   group,
   names: [SPREAD, AT_ONCE],
   async measure(bench) {
-    const spread = await bench.withTestBed({}, (testBed) => {
+    const spread = await bench.withTestBed({}, async (testBed) => {
+      await testBed.startWorker();
       let second = 0;
       return lateness(testBed, () => Array.from({ length: PER_FUNCTION }, () => `${second++ % 60} * * * * *`));
     });
-    const atOnce = await bench.withTestBed({}, (testBed) => lateness(testBed, () => FULL_MINUTE));
-    const row = { group, unit: 'ms', references: [] } as const;
-    const rowsOf = (work: string, rounds: number[][]) => [
-      { ...row, references: [], work: `${work}, p99`, value: worst(rounds, 0.99), targets: TARGETS },
-      { ...row, references: [], work: `${work}, latest`, value: worst(rounds, 1), targets: TARGETS },
+    const atOnce = await bench.withTestBed({}, async (testBed) => {
+      const plain = await plainRunsMs(testBed);
+      // One schedule per function: those of a function that tick at the same time start one run.
+      return { plain, rounds: await lateness(testBed, () => ['* * * * *']) };
+    });
+    const rowsOf = (work: string, rounds: number[][], references: Reference[]): Row[] =>
+      (
+        [
+          ['p99', 0.99],
+          ['latest', 1],
+        ] as const
+      ).map(([name, q]) => ({
+        group,
+        work: `${work}, ${name}`,
+        value: worst(rounds, q),
+        unit: 'ms',
+        references,
+        targets: TARGETS,
+      }));
+    const rows = [
+      ...rowsOf(SPREAD, spread, []),
+      ...rowsOf(AT_ONCE, atOnce.rounds, [{ what: PLAIN, value: atOnce.plain }]),
     ];
-    // Calls that are due together are as late as one worker needs for them: no target of its own beside those of plain runs.
-    const rows = [...rowsOf(SPREAD, spread), ...rowsOf(AT_ONCE, atOnce)];
     return { rows, costs: [], series: [] };
   },
 };
@@ -56,12 +62,24 @@ function worst(rounds: number[][], q: number): number {
   return median(rounds.map((ages) => quantile(ages, q)));
 }
 
+/** @returns milliseconds from the first event to the last call */
+async function plainRunsMs(testBed: TestBed): Promise<number> {
+  await testBed.startWorker();
+  await testBed.service.register('plain', [{ id: 'run', event: 'bench/run' }]);
+  const rounds: number[] = [];
+  for (let round = 0; round < testBed.bench.options.rounds; round++) {
+    const send = () => testBed.service.sendMany({ name: 'bench/run', data: { total: 1 } }, SCHEDULES);
+    rounds.push(1_000 * (await countCalls(testBed, SCHEDULES, send)).seconds);
+    await testBed.service.untilDrained();
+  }
+  return median(rounds);
+}
+
 /** @returns milliseconds from each tick to its call, of the ticks of one minute in each round */
 async function lateness(testBed: TestBed, crons: () => readonly string[]): Promise<number[][]> {
-  await testBed.startWorker();
-  const perApp = FUNCTIONS_PER_APP * PER_FUNCTION;
-  for (let app = 0; app * perApp < SCHEDULES; app++) {
+  for (let app = 0, added = 0; added < SCHEDULES; app++) {
     const functions = Array.from({ length: FUNCTIONS_PER_APP }, (_, i) => ({ id: `f${i}`, crons: crons() }));
+    added += functions.reduce((sum, fn) => sum + fn.crons.length, 0);
     await testBed.service.register(`bench${app}`, functions);
   }
   const rounds: number[][] = [];
