@@ -118,7 +118,7 @@ describe('Admission', () => {
     const keys = service.keys;
     await until(
       async () => {
-        for (const { queues } of partitions(keys)) {
+        for (const { queues } of keys.all()) {
           const [id] = await service.redis.zrange(`${queues}:timers:delayed`, 0, '0');
           if (!id?.startsWith('throttle')) continue;
           await service.redis.del(`${queues}:timers:${id}`);
@@ -131,11 +131,8 @@ describe('Admission', () => {
     await until(() => host.calls('paced').length === 2, { describe: 'the second run starts' });
   });
 
-  const partitions = (keys: Service['keys']) =>
-    Array.from({ length: Number(process.env.TEST_PARTITIONS ?? 1) }, (_, n) => keys.partition(n));
-
   async function waitingJob(): Promise<string | undefined> {
-    for (const { queues } of partitions(service.keys)) {
+    for (const { queues } of service.keys.all()) {
       const [id] = await service.redis.lrange(`${queues}:runs:wait`, 0, 0);
       if (id) return id;
     }
@@ -143,7 +140,7 @@ describe('Admission', () => {
   }
 
   async function removeJob(id: string): Promise<void> {
-    for (const { queues } of partitions(service.keys)) {
+    for (const { queues } of service.keys.all()) {
       await service.redis.lrem(`${queues}:runs:wait`, 0, id);
       await service.redis.del(`${queues}:runs:${id}`);
     }

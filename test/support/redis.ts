@@ -61,9 +61,10 @@ export function connectNodes(): Redis[] {
 /** The keys of a service on the Redis of the tests.
  *  @param isOwn it has a single Redis of its own */
 export function keyspaceOf(prefix: string, isOwn = false): Keyspace {
-  if (isOwn || !isCluster) return keyspace({ prefix });
-  const layout = new PartitionLayout([{ count: PARTITIONS_OF_CLUSTER, since: 0 }]);
-  return keyspace({ prefix, cluster: true, layout: () => layout });
+  if (isOwn) return keyspace({ prefix });
+  const count = Number(process.env.TEST_PARTITIONS ?? (isCluster ? PARTITIONS_OF_CLUSTER : 1));
+  const layout = new PartitionLayout([{ count, since: 0 }]);
+  return keyspace({ prefix, cluster: isCluster, layout: () => layout });
 }
 
 /** The keys of all partitions that begin with the prefix and continue like that.
