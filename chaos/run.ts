@@ -114,7 +114,7 @@ async function run(options: Options, timeline: Timeline): Promise<Results> {
     await hostile.register(serviceUrl);
     const apps = await Promise.all(
       options.languages.map(async (language) => {
-        const app: HostProgram = await startApp(language, serviceUrl, executions.url, mode);
+        const app: HostProgram = await startApp(language, service, executions.url, mode);
         closing.push(() => app.stop());
         return app;
       }),

@@ -1,4 +1,6 @@
-/** The service under test: two web and two worker processes, with an API client and health checks. */
+/** The service under test: two web and two worker processes, with an API client, health checks, and a load balancer for apps that connect. */
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { type Ends, ServiceProcess } from './service-process.ts';
 
@@ -35,6 +37,21 @@ export class Service {
   readonly workers: ServiceProcess[];
   #ready: string[] = [];
   #closed = false;
+  #turn = 0;
+  /** Passes each connection on to a web process that is ready. */
+  readonly #balancer = createServer((socket) => {
+    const url = this.#ready[this.#turn++ % this.#ready.length];
+    if (!url) return socket.destroy();
+    const web = connect(Number(new URL(url).port), '127.0.0.1');
+    for (const [from, to] of [
+      [socket, web],
+      [web, socket],
+    ] as const)
+      from
+        .on('error', () => to.destroy())
+        .on('close', () => to.destroy())
+        .pipe(to);
+  });
 
   /** @param settings that name Redis, and Postgres if there is one */
   constructor(settings: Record<string, string>, logs: string | undefined) {
@@ -67,7 +84,13 @@ export class Service {
     return this.#ready;
   }
 
+  /** The same while web processes come and go. */
+  get balancedUrl(): string {
+    return `http://127.0.0.1:${(this.#balancer.address() as AddressInfo).port}`;
+  }
+
   async start(): Promise<void> {
+    await once(this.#balancer.listen(0, '127.0.0.1'), 'listening');
     await Promise.all(this.all.map((target) => target.start()));
     void this.#balance();
     while (this.#ready.length < WEBS) await setTimeout(PROBE_MS);
@@ -75,6 +98,7 @@ export class Service {
 
   async stop(): Promise<void> {
     this.#closed = true;
+    this.#balancer.close();
     await Promise.all(this.all.map((target) => target.terminate()));
   }
 

@@ -14,11 +14,13 @@ from typing import Any
 import uvicorn
 from fastapi import FastAPI
 
-from tidegate import Context, Tidegate
+from tidegate import Context, Function, Tidegate
+from tidegate.connect import connect
 from tidegate.fastapi import serve
 
 PATH = "/api/service"
 client = Tidegate(app_id="chaos-python")
+connected = Tidegate(app_id="chaos-python-connected", base_url=os.environ["CONNECT_URL"])
 
 
 def report(ctx: Context, function: str, step: str, finished: list[str]) -> None:
@@ -43,11 +45,22 @@ async def report_async(ctx: Context, function: str, step: str, finished: list[st
     await asyncio.to_thread(report, ctx, function, step, finished)
 
 
-@client.create_function(id="steps", trigger="chaos/steps")
-async def steps(ctx: Context) -> None:
-    await ctx.step.run("a", report_async, ctx, "steps", "a", [])
-    await ctx.step.sleep("nap", datetime.timedelta(milliseconds=300))
-    await ctx.step.run("b", report_async, ctx, "steps", "b", ["a"])
+def both_of(app: Tidegate, prefix: str) -> list[Function[Any]]:
+    """Of an app that serves, or of one that connects."""
+
+    @app.create_function(id="steps", trigger="chaos/steps")
+    async def steps(ctx: Context) -> None:
+        await ctx.step.run("a", report_async, ctx, f"{prefix}steps", "a", [])
+        await ctx.step.sleep("nap", datetime.timedelta(milliseconds=300))
+        await ctx.step.run("b", report_async, ctx, f"{prefix}steps", "b", ["a"])
+
+    @app.create_function(id="chain", trigger="chaos/chain")
+    async def chain(ctx: Context) -> None:
+        await ctx.step.run("a", report_async, ctx, f"{prefix}chain", "a", [])
+        await ctx.step.run("b", report_async, ctx, f"{prefix}chain", "b", ["a"])
+        await ctx.step.run("c", report_async, ctx, f"{prefix}chain", "c", ["a", "b"])
+
+    return [steps, chain]
 
 
 @client.create_function(id="flaky", trigger="chaos/flaky")
@@ -58,16 +71,10 @@ async def flaky(ctx: Context) -> None:
     await ctx.step.run("b", report_async, ctx, "flaky", "b", ["a"])
 
 
-@client.create_function(id="chain", trigger="chaos/chain")
-async def chain(ctx: Context) -> None:
-    await ctx.step.run("a", report_async, ctx, "chain", "a", [])
-    await ctx.step.run("b", report_async, ctx, "chain", "b", ["a"])
-    await ctx.step.run("c", report_async, ctx, "chain", "c", ["a", "b"])
-
-
 async def main() -> None:
     app = FastAPI()
-    serve(app, client, [steps, flaky, chain], path=PATH)
+    serve(app, client, [*both_of(client, ""), flaky], path=PATH)
+    connection = await connect(connected, both_of(connected, "connected-"))
     listener = socket.create_server(("127.0.0.1", int(os.environ["PORT"])))
     print(json.dumps({"url": f"http://127.0.0.1:{listener.getsockname()[1]}{PATH}"}), flush=True)
     server = uvicorn.Server(uvicorn.Config(app, log_level="warning"))
@@ -75,6 +82,7 @@ async def main() -> None:
     await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
     server.should_exit = True
     await serving
+    await connection.close()
 
 
 asyncio.run(main())

@@ -3,6 +3,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Tidegate } from 'tidegate';
+import { connect } from 'tidegate/connect';
 import { serve } from 'tidegate/node';
 import { flowControlFunctions } from './flow-control.ts';
 import { APP_ID, CANCELLED, LONG_WAIT, WAITING } from './limits.ts';
@@ -20,16 +21,18 @@ const hook = client.createFunction({ id: 'hook', triggers: { event: 'chaos/hook'
   await context.step.run('a', () => report('hook', context, 'a'));
 });
 
-const steps = client.createFunction({ id: 'steps', triggers: { event: 'chaos/steps' } }, async (context) => {
-  await context.step.run('a', () => report('steps', context, 'a'));
-  await context.step.sleep('nap', '300ms');
-  await context.step.run('b', () => report('steps', context, 'b', ['a']));
-  await Promise.all([
-    context.step.run('c1', () => report('steps', context, 'c1', ['a', 'b'])),
-    context.step.run('c2', () => report('steps', context, 'c2', ['a', 'b'])),
-  ]);
-  await context.step.run('d', () => report('steps', context, 'd', ['a', 'b', 'c1', 'c2']));
-});
+/** @param app one that serves, or one that connects */
+const stepsOf = (app: Tidegate, name: string) =>
+  app.createFunction({ id: 'steps', triggers: { event: 'chaos/steps' } }, async (context) => {
+    await context.step.run('a', () => report(name, context, 'a'));
+    await context.step.sleep('nap', '300ms');
+    await context.step.run('b', () => report(name, context, 'b', ['a']));
+    await Promise.all([
+      context.step.run('c1', () => report(name, context, 'c1', ['a', 'b'])),
+      context.step.run('c2', () => report(name, context, 'c2', ['a', 'b'])),
+    ]);
+    await context.step.run('d', () => report(name, context, 'd', ['a', 'b', 'c1', 'c2']));
+  });
 
 const flaky = client.createFunction({ id: 'flaky', triggers: { event: 'chaos/flaky' } }, async (context) => {
   await context.step.run('a', () => report('flaky', context, 'a'));
@@ -38,11 +41,12 @@ const flaky = client.createFunction({ id: 'flaky', triggers: { event: 'chaos/fla
 });
 
 /** Its steps are stored during one call. */
-const chain = client.createFunction({ id: 'chain', triggers: { event: 'chaos/chain' } }, async (context) => {
-  await context.step.run('a', () => report('chain', context, 'a'));
-  await context.step.run('b', () => report('chain', context, 'b', ['a']));
-  await context.step.run('c', () => report('chain', context, 'c', ['a', 'b']));
-});
+const chainOf = (app: Tidegate, name: string) =>
+  app.createFunction({ id: 'chain', triggers: { event: 'chaos/chain' } }, async (context) => {
+    await context.step.run('a', () => report(name, context, 'a'));
+    await context.step.run('b', () => report(name, context, 'b', ['a']));
+    await context.step.run('c', () => report(name, context, 'c', ['a', 'b']));
+  });
 
 const buffered = client.createFunction(
   { id: 'buffered', triggers: { event: 'chaos/chain' }, checkpoint: { buffer: 2 } },
@@ -100,9 +104,9 @@ const cancelled = client.createFunction({ id: CANCELLED.id, triggers: { event: C
 const functions = [
   plain,
   hook,
-  steps,
+  stepsOf(client, 'steps'),
   flaky,
-  chain,
+  chainOf(client, 'chain'),
   buffered,
   wait,
   longWait,
@@ -113,8 +117,13 @@ const functions = [
   cancelled,
   ...flowControlFunctions(client),
 ];
+const connected = new Tidegate({ id: `${APP_ID}-connected`, baseUrl: process.env.CONNECT_URL });
+const connection = await connect({
+  client: connected,
+  functions: [stepsOf(connected, 'connected-steps'), chainOf(connected, 'connected-chain')],
+});
 const server = createServer(serve({ client, functions, path: PATH }));
 server.listen(Number(process.env.PORT), '127.0.0.1', () => {
   console.log(JSON.stringify({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${PATH}` }));
 });
-process.stdin.on('end', () => process.exit(0)).resume();
+process.stdin.on('end', () => connection.close().then(() => process.exit(0))).resume();

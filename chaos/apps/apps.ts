@@ -6,7 +6,7 @@ import { buildGo } from '../../test/support/go.ts';
 import { type HostProgram, startHost } from '../../test/support/program.ts';
 import { installPython } from '../../test/support/python.ts';
 import type { Expectations } from '../history/properties/completion.ts';
-import { SECRETS, type ServiceMode } from '../service.ts';
+import { SECRETS, type Service, type ServiceMode } from '../service.ts';
 import { HOSTILE_FUNCTION } from './hostile.ts';
 import {
   BATCHED,
@@ -25,14 +25,19 @@ const HERE = import.meta.dirname;
 const REGISTER_AGAIN_MS = 200;
 const REGISTERED_WITHIN_MS = 20_000;
 
-/** The functions of each app by event name. */
+const OF_SMALL_APPS = {
+  'chaos/steps': ['steps', 'connected-steps'],
+  'chaos/flaky': ['flaky'],
+  'chaos/chain': ['chain', 'connected-chain'],
+};
+/** The functions of each program by event name. Those that begin with `connected-` are of its app that connects, `<app>-connected`. */
 const FUNCTIONS: Record<string, Record<string, readonly string[]>> = {
   typescript: {
     'chaos/plain': ['plain'],
     'chaos/hook': ['hook'],
-    'chaos/steps': ['steps'],
+    'chaos/steps': ['steps', 'connected-steps'],
     'chaos/flaky': ['flaky'],
-    'chaos/chain': ['chain', 'buffered'],
+    'chaos/chain': ['chain', 'buffered', 'connected-chain'],
     'chaos/wait': ['wait'],
     [LONG_WAIT]: ['long-wait'],
     'chaos/parent': ['parent'],
@@ -49,8 +54,8 @@ const FUNCTIONS: Record<string, Record<string, readonly string[]>> = {
     'chaos/replayed': ['replayed'],
     [CANCELLED.name]: [CANCELLED.id],
   },
-  python: { 'chaos/steps': ['steps'], 'chaos/flaky': ['flaky'], 'chaos/chain': ['chain'] },
-  go: { 'chaos/steps': ['steps'], 'chaos/flaky': ['flaky'], 'chaos/chain': ['chain'] },
+  python: OF_SMALL_APPS,
+  go: OF_SMALL_APPS,
 };
 
 /** Why flow control may start no run of its own for an event. */
@@ -84,7 +89,7 @@ export function expectationsOf(languages: readonly string[]): Expectations {
 /** @throws Error for an unknown language, or one that is not installed */
 export async function startApp(
   language: string,
-  serviceUrl: string,
+  service: Service,
   executionsUrl: string,
   serviceMode: ServiceMode,
 ): Promise<HostProgram> {
@@ -92,7 +97,8 @@ export async function startApp(
   const env = {
     PORT: port,
     SERVICE_SERVE_ORIGIN: `http://127.0.0.1:${port}`,
-    SERVICE_BASE_URL: serviceUrl,
+    SERVICE_BASE_URL: service.ready[0] as string,
+    CONNECT_URL: service.balancedUrl,
     ...(serviceMode === 'dev' && { SERVICE_DEV: '1' }),
     SERVICE_SIGNING_KEY: SECRETS.SIGNING_KEY,
     SERVICE_EVENT_KEY: SECRETS.EVENT_KEYS,

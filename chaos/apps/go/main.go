@@ -16,6 +16,7 @@ import (
 	"time"
 
 	tidegate "github.com/tidegate/tidegate/clients/go"
+	"github.com/tidegate/tidegate/clients/go/connect"
 	"github.com/tidegate/tidegate/clients/go/step"
 )
 
@@ -26,7 +27,7 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	stepsFn, err := tidegate.CreateFunction(client, tidegate.FunctionOpts{ID: "steps"}, tidegate.EventTrigger("chaos/steps"), steps)
+	connected, err := tidegate.NewClient(tidegate.ClientOpts{AppID: "chaos-go-connected", BaseURL: os.Getenv("CONNECT_URL")})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -34,11 +35,11 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	chainFn, err := tidegate.CreateFunction(client, tidegate.FunctionOpts{ID: "chain"}, tidegate.EventTrigger("chaos/chain"), chain)
+	handler, err := tidegate.Serve(client, tidegate.ServeOpts{Path: path}, append(bothOf(client, ""), flakyFn)...)
 	if err != nil {
 		log.Fatal(err)
 	}
-	handler, err := tidegate.Serve(client, tidegate.ServeOpts{Path: path}, stepsFn, flakyFn, chainFn)
+	connection, err := connect.Open(context.Background(), connected, connect.Opts{}, bothOf(connected, "connected-")...)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -49,6 +50,28 @@ func main() {
 	fmt.Printf("{\"url\": \"http://%s%s\"}\n", listener.Addr(), path)
 	go func() { log.Fatal(http.Serve(listener, handler)) }()
 	_, _ = io.Copy(io.Discard, os.Stdin)
+	if err := connection.Close(context.Background()); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// bothOf an app that serves, or of one that connects.
+func bothOf(app *tidegate.Client, prefix string) []tidegate.ServableFunction {
+	define := func(id string, handler tidegate.Handler[map[string]any]) tidegate.ServableFunction {
+		fn, err := tidegate.CreateFunction(app, tidegate.FunctionOpts{ID: id}, tidegate.EventTrigger("chaos/"+id), handler)
+		if err != nil {
+			log.Fatal(err)
+		}
+		return fn
+	}
+	return []tidegate.ServableFunction{
+		define("steps", func(ctx context.Context, in tidegate.Input[map[string]any]) (any, error) {
+			return steps(ctx, in, prefix+"steps")
+		}),
+		define("chain", func(ctx context.Context, in tidegate.Input[map[string]any]) (any, error) {
+			return chain(ctx, in, prefix+"chain")
+		}),
+	}
 }
 
 func report(in tidegate.Input[map[string]any], function, name string, finished []string) error {
@@ -77,14 +100,14 @@ func telling(ctx context.Context, in tidegate.Input[map[string]any], function, n
 	return err
 }
 
-func steps(ctx context.Context, in tidegate.Input[map[string]any]) (any, error) {
-	if err := telling(ctx, in, "steps", "a"); err != nil {
+func steps(ctx context.Context, in tidegate.Input[map[string]any], function string) (any, error) {
+	if err := telling(ctx, in, function, "a"); err != nil {
 		return nil, err
 	}
 	if err := step.Sleep(ctx, "nap", 300*time.Millisecond); err != nil {
 		return nil, err
 	}
-	return nil, telling(ctx, in, "steps", "b", "a")
+	return nil, telling(ctx, in, function, "b", "a")
 }
 
 func flaky(ctx context.Context, in tidegate.Input[map[string]any]) (any, error) {
@@ -97,12 +120,12 @@ func flaky(ctx context.Context, in tidegate.Input[map[string]any]) (any, error) 
 	return nil, telling(ctx, in, "flaky", "b", "a")
 }
 
-func chain(ctx context.Context, in tidegate.Input[map[string]any]) (any, error) {
-	if err := telling(ctx, in, "chain", "a"); err != nil {
+func chain(ctx context.Context, in tidegate.Input[map[string]any], function string) (any, error) {
+	if err := telling(ctx, in, function, "a"); err != nil {
 		return nil, err
 	}
-	if err := telling(ctx, in, "chain", "b", "a"); err != nil {
+	if err := telling(ctx, in, function, "b", "a"); err != nil {
 		return nil, err
 	}
-	return nil, telling(ctx, in, "chain", "c", "a", "b")
+	return nil, telling(ctx, in, function, "c", "a", "b")
 }
