@@ -175,12 +175,20 @@ describe('A packed run', () => {
     expect([await isPacked(runId), await store.runParts.read(ENV, runId, 'history')]).to.deep.equal([false, all]);
   });
 
-  it('is not packed if its contents are large', async () => {
-    const done = [{ id: 'a', memo: { data: 'x'.repeat(5_000) } }];
-    const { runId } = await create({ done, pending: [{ id: 'c', step: { op: 'Sleep', name: 'c' } }], history: [] });
-    expect(await pack(runId)).to.deep.equal([{ outcome: 'done' }]);
-    expect(await isPacked(runId)).to.equal(false);
-  });
+  for (const [what, done] of [
+    ['its contents are large', { id: 'a', memo: { data: 'x'.repeat(5_000) } }],
+    ['a step has an empty ID', { id: '', memo: { data: 'x' } }],
+  ] as const) {
+    it(`is not packed if ${what}`, async () => {
+      const pending: State['pending'] = [{ id: 'c', step: { op: 'Sleep', name: 'c' } }];
+      const { runId } = await create({ done: [done], pending, history: [] });
+      expect(await pack(runId)).to.deep.equal([{ outcome: 'done' }]);
+      expect([await isPacked(runId), await store.runParts.read(ENV, runId, 'memos')]).to.deep.equal([
+        false,
+        { [done.id]: done.memo },
+      ]);
+    });
+  }
 });
 
 describe('A run that sleeps or waits for long', () => {

@@ -61,7 +61,8 @@ export class RunParts extends Repository {
     const keys = this.keys.of(runId);
     if (!PACKED.has(part)) return this.redis.hgetall(keys[part](env, runId));
     const isList = KEPT_PARTS[part].type === 'list';
-    const read = (await this.redis.readPart(keys.run(env, runId), RUN_SUFFIXES[part], isList ? 0 : '')) as string[];
+    const args = [keys.run(env, runId), RUN_SUFFIXES[part], ...(isList ? [0] : [])];
+    const read = (await this.redis.readPart(...args)) as string[];
     return isList ? read : fromFlat(read);
   }
 }

@@ -1,14 +1,15 @@
 -- @include runs/lua/lib/packed-run.lua
 -- Reads finished steps or history of a run, packed or not.
 -- KEYS: run (hash)
--- ARGV: suffix of the part; for memos: the step whose memo to read, or ''; for lists: first entry to read, or how many of the last, negated
+-- ARGV: suffix of the part; for memos: the step whose memo to read, absent: all; for lists: first entry to read, or how many of
+--       the last, negated
 -- Returns the fields of the hash, one memo or false, or the entries of the list.
 local run = KEYS[1]
 local suffix, which = unpack(ARGV)
 local packed = redis.call('HEXISTS', run, FIELD_PACKED) == 1 and packed_runs().read(run)[suffix]
 
 local function read_memos()
-  if which == '' then
+  if not which then
     return packed or redis.call('HGETALL', run .. suffix)
   end
   if not packed then

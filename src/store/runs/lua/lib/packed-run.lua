@@ -104,7 +104,7 @@ local function packed_runs()
     end
     local body = table.concat(lines, '\n')
     for i, id in ipairs(ids) do
-      if #id > ID_BYTES_MAX then
+      if #id == 0 or #id > ID_BYTES_MAX then
         return nil
       end
       if not string.find(id, '[^0-9a-f]') then
