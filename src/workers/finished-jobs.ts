@@ -1,22 +1,49 @@
-/** Ends completed jobs by a script of this service, which does only what its jobs need (store/redis/lua/finish-job.lua). */
+/** Ends completed jobs by a script of this service, which does only what its jobs need (store/redis/lua/lib/finish-job.lua): its own, or the one
+ *  that ends the run of a call. */
 import { Job, type JobJson } from 'bullmq';
+import type { JobEnd } from '../jobs/runs/call-attempt.ts';
 import { JOB_FIELDS } from '../store/keys/bullmq.ts';
-import type { Finished, JobLists } from '../store/redis/job-lists.ts';
+import type { Finished, JobEnding, JobLists } from '../store/redis/job-lists.ts';
 import type { WatchedWorker } from './watched-worker.ts';
 
-export function finishWith<Data>(worker: WatchedWorker<Data>, jobLists: Pick<JobLists, 'finish'>): void {
-  const { backend, opts } = worker;
-  const otherwise = backend.moveToCompleted.bind(backend);
-  backend.moveToCompleted = async (job, value, keep, token, fetchNext) => {
-    const { id = '' } = job;
-    const nowMs = Date.now();
-    const takesNext = fetchNext && !backend.closing;
-    const next = { nowMs, lockMs: opts.lockDuration as number, takesNext };
-    const finished = await jobLists.finish({ key: backend.toKey(id), id, token }, next);
-    // BullMQ says why the worker has lost the job.
-    if (!finished) return otherwise(job, value, keep, token, fetchNext);
-    return { result: nextOf(finished, nowMs), finishedOn: nowMs };
-  };
+export class JobEnds<Data> {
+  readonly #worker: WatchedWorker<Data>;
+  /** Jobs that have ended with their run. */
+  readonly #finished = new WeakMap<object, { finished: Finished; nowMs: number }>();
+
+  constructor(worker: WatchedWorker<Data>, jobLists: Pick<JobLists, 'finish'>) {
+    this.#worker = worker;
+    const { backend } = worker;
+    const otherwise = backend.moveToCompleted.bind(backend);
+    backend.moveToCompleted = async (job, value, keep, token, fetchNext) => {
+      const before = this.#finished.get(job);
+      if (before) return { result: nextOf(before.finished, before.nowMs), finishedOn: before.nowMs };
+      const ending = this.#endingOf(job.id, token, fetchNext && !backend.closing);
+      const finished = await jobLists.finish(ending);
+      // BullMQ says why the worker has lost the job.
+      if (!finished) return otherwise(job, value, keep, token, fetchNext);
+      return { result: nextOf(finished, ending.nowMs), finishedOn: ending.nowMs };
+    };
+  }
+
+  /** For a job that ends with its run. */
+  of(job: Job<Data>): JobEnd {
+    let nowMs = 0;
+    return {
+      begin: () => {
+        this.#worker.stopRenewing(job);
+        const ending = this.#endingOf(job.id, job.token as string, this.#worker.takesNext);
+        nowMs = ending.nowMs;
+        return ending;
+      },
+      record: (finished) => void this.#finished.set(job, { finished, nowMs }),
+    };
+  }
+
+  #endingOf(id = '', token: string, takesNext: boolean): JobEnding {
+    const { backend, opts } = this.#worker;
+    return { key: backend.toKey(id), id, token, nowMs: Date.now(), lockMs: opts.lockDuration as number, takesNext };
+  }
 }
 
 /** As BullMQ's worker takes it: the next job; none, and when a delayed one is due; undefined: the worker looks. */

@@ -21,6 +21,16 @@ export class WatchedWorker<Data> extends Worker<Data, void> {
     return !this.closing && inProgress < this.concurrency && nowMs - askedAt > STUCK_MS;
   }
 
+  /** Whether it takes another job for one that ends. */
+  get takesNext(): boolean {
+    return !this.closing && !this.paused && this.watched().inProgress <= this.concurrency;
+  }
+
+  /** Before a job ends: the renewal of a lock that is gone would be an error. */
+  stopRenewing({ id = '' }: Job<Data>): void {
+    this.lockManager.untrackJob(id);
+  }
+
   get jobsInProgress(): number {
     return this.watched().inProgress;
   }

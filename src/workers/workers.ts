@@ -21,7 +21,7 @@ import type { JobLists } from '../store/redis/job-lists.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import { type Connector, type OwnerDeps, ownerOf, withCallLimits } from './call-admission.ts';
 import { withPermits } from './call-permits.ts';
-import { finishWith } from './finished-jobs.ts';
+import { JobEnds } from './finished-jobs.ts';
 import { JobRelease, withLockExtension, withMetrics, withOutageDelay, withReplication } from './job-middleware.ts';
 import { PoisonJobs } from './poison-jobs.ts';
 import { ResilientWorker } from './resilient-worker.ts';
@@ -175,7 +175,7 @@ function createIngestWorker(
       },
     },
   );
-  finishWith(worker, jobLists);
+  new JobEnds(worker, jobLists);
   logJobs(worker, log, ({ id, data }) => ({ queue: INGEST, job: id, events: data.events.length }));
   return worker;
 }
@@ -204,12 +204,14 @@ function createRunWorker(
   }: WorkersDeps,
   jobRelease: JobRelease,
 ): WatchedWorker<RunJob> {
-  const runJob = ({ data, timestamp, attemptsMade, attemptsStarted, opts }: Job<RunJob>) => {
+  const runJob = (job: Job<RunJob>) => {
+    const { data, timestamp, attemptsMade, attemptsStarted, opts } = job;
     const before = attemptsBefore(data);
     const attempts = { made: before + attemptsMade, max: before + (opts.attempts ?? 1), executions: attemptsStarted };
     if (data.kind === 'request') return makeRequest(data, timestamp, attempts, handlers.request);
     if (data.kind === 'wake') return wake(data, attempts, handlers.wake);
-    return call(data, timestamp, attempts, handlers.call);
+    // Where a replica may take over, a job ends once the replica has the end of its run.
+    return call(data, timestamp, attempts, handlers.call, durability?.isReplicated ? undefined : jobEnds.of(job));
   };
   const handler = tracing ? (job: Job<RunJob>) => traceCallOrWake(job, tracing, () => runJob(job)) : runJob;
   const placed = withPermits(admittedCalls, withMetrics(RUNS, handler, recorder), log);
@@ -231,7 +233,7 @@ function createRunWorker(
     const { env, runId: id, functionId, eventId } = job.data;
     handlers.call.telemetry.publishRun({ env, id, functionId, eventId }, 'Running', error.error);
   });
-  finishWith(worker, jobLists);
+  const jobEnds = new JobEnds(worker, jobLists);
   logJobs(worker, log, ({ id, data: { runId, requestId, functionId }, attemptsMade }) => ({
     queue: RUNS,
     job: id,

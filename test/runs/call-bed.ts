@@ -1,6 +1,6 @@
 /** Calls of runs on the real Redis, without a service: a test takes the jobs itself, answers for the app, and lets the process die before any command. */
 import { setImmediate } from 'node:timers/promises';
-import { type Job, Worker } from 'bullmq';
+import type { Job } from 'bullmq';
 import { Redis } from 'ioredis';
 import { baseParts } from '../../src/composition/base.ts';
 import { Container } from '../../src/composition/container.ts';
@@ -9,8 +9,9 @@ import { RUN_SERVICES } from '../../src/composition/runs.ts';
 import { readConfig } from '../../src/config.ts';
 import type { CallContext } from '../../src/functions/call-request.ts';
 import type { Outcome } from '../../src/functions/interpret-response.ts';
-import { type CallJob, RUNS, type RunJob, toRunRef } from '../../src/jobs/queues/queues.ts';
+import { type CallJob, JOB_RETENTION, RUNS, type RunJob, toRunRef } from '../../src/jobs/queues/queues.ts';
 import { call } from '../../src/jobs/runs/call.ts';
+import type { JobEnd } from '../../src/jobs/runs/call-attempt.ts';
 import { reconciliation } from '../../src/jobs/runs/reconcile.ts';
 import { isJobOutcome } from '../../src/jobs/runs/service-errors.ts';
 import { wake } from '../../src/jobs/runs/wake.ts';
@@ -21,6 +22,8 @@ import { newId } from '../../src/model/ids.ts';
 import type { Op } from '../../src/model/runs/operation.ts';
 import type { HistoryEntry, Run } from '../../src/model/runs/run.ts';
 import { createStore } from '../../src/store/store.ts';
+import { JobEnds } from '../../src/workers/finished-jobs.ts';
+import { WatchedWorker } from '../../src/workers/watched-worker.ts';
 import { envelope } from '../support/own-store.ts';
 import { deleteKeys, findKeys, freshPrefix, redisUrl } from '../support/redis.ts';
 
@@ -107,10 +110,12 @@ export async function createCallBed() {
   await store.functions.replaceForApp(ENV, 'shop', [FUNCTION, INVOKED, TICKING], 1_000);
   const queuePrefix = deps.queues.prefixOf(0);
   const connection = new Redis(redisUrl(), { maxRetriesPerRequest: null });
-  const worker = new Worker<RunJob>(RUNS, null, {
+  const worker = new WatchedWorker<RunJob>(RUNS, null, {
     ...{ connection: connection as never, prefix: queuePrefix, skipVersionCheck: true },
+    ...JOB_RETENTION[RUNS],
     settings: { backoffStrategy: () => 0 },
   });
+  const jobEnds = new JobEnds(worker, store.jobLists);
   const queue = deps.queues.partition(0).runs;
 
   /** @returns the run whose first call is scheduled */
@@ -181,7 +186,9 @@ export async function createCallBed() {
       const workOff = async () => {
         for (let job = await nextJob(); job; job = await nextJob()) {
           const taken = job;
-          const outcome = await tried((process) => handle(taken, process, app));
+          const end = jobEnds.of(job);
+          const begin = () => ({ ...end.begin(), takesNext: false });
+          const outcome = await tried((process) => handle(taken, process, app, { ...end, begin }));
           if (outcome === 'died') await takeOver(job);
           else if (outcome) await job.moveToFailed(outcome, TOKEN, false);
           else await job.moveToCompleted(null, TOKEN, false);
@@ -224,7 +231,7 @@ export async function createCallBed() {
 }
 
 /** @returns the error that BullMQ is told; undefined: the job is done */
-async function handle(job: Job<RunJob>, { deps }: Process, app: App): Promise<Error | undefined> {
+async function handle(job: Job<RunJob>, { deps }: Process, app: App, end: JobEnd): Promise<Error | undefined> {
   const { data, attemptsMade, attemptsStarted, opts } = job;
   const before = data.kind === 'call' ? (data.attemptsBefore ?? 0) : 0;
   const attempts = { made: before + attemptsMade, max: before + (opts.attempts ?? 1), executions: attemptsStarted };
@@ -236,6 +243,7 @@ async function handle(job: Job<RunJob>, { deps }: Process, app: App): Promise<Er
         job.timestamp,
         attempts,
         Object.assign(Object.create(deps), appSide(data.runId, deps, app)),
+        end,
       );
     return undefined;
   } catch (error) {

@@ -2,9 +2,10 @@ import { once } from 'node:events';
 import { type Job, type JobJson, Queue, Worker } from 'bullmq';
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
+import { newId } from '../../src/model/ids.ts';
 import { delayedUntil, JOB_FIELDS, QUEUE_KEYS, queueKey } from '../../src/store/keys/bullmq.ts';
-import { finishWith } from '../../src/workers/finished-jobs.ts';
-import type { WatchedWorker } from '../../src/workers/watched-worker.ts';
+import { JobEnds } from '../../src/workers/finished-jobs.ts';
+import { WatchedWorker } from '../../src/workers/watched-worker.ts';
 import { type OwnStore, openStore } from '../support/own-store.ts';
 import { itOnSingleRedis, redisUrl } from '../support/redis.ts';
 
@@ -91,14 +92,14 @@ describe('Jobs that are changed without BullMQ', () => {
   const OPTIONS = { attempts: 3, backoff: { type: 'custom' } };
   let store: OwnStore;
   let queue: Queue;
-  let worker: Worker;
+  let worker: WatchedWorker<object>;
   let connection: Redis;
   before(async () => {
     store = await openStore();
     const prefix = store.keys.partition(0).queues;
     connection = new Redis(redisUrl(), { maxRetriesPerRequest: null });
     queue = new Queue(CHANGED, { connection: store.redis, prefix });
-    worker = new Worker(CHANGED, null, {
+    worker = new WatchedWorker(CHANGED, null, {
       ...{ connection: connection as never, prefix, skipVersionCheck: true },
       removeOnComplete: { count: 0 },
     });
@@ -158,7 +159,7 @@ describe('Jobs that are changed without BullMQ', () => {
 
   for (const [how, finish] of [
     ['BullMQ', () => {}],
-    ['the service', () => finishWith(worker as WatchedWorker<unknown>, store.jobLists)],
+    ['the service', () => new JobEnds(worker, store.jobLists)],
   ] as const) {
     describe(`that are ended by ${how}`, () => {
       let original: typeof worker.backend.moveToCompleted;
@@ -173,7 +174,7 @@ describe('Jobs that are changed without BullMQ', () => {
       itOnSingleRedis('make room for the next one', async () => {
         await add('first', 'second');
         const first = (await take()) as Job;
-        const [next, id] = (await first.moveToCompleted(null, TOKEN, true)) as [JobJson, string];
+        const [next, id] = (await first.moveToCompleted(undefined, TOKEN, true)) as [JobJson, string];
         expect(id).to.equal('second');
         expect(next).to.include({ name: 'one', data: '{"a":1}', attemptsStarted: 1, attemptsMade: 0 });
         expect(next.opts).to.deep.equal(OPTIONS);
@@ -184,7 +185,7 @@ describe('Jobs that are changed without BullMQ', () => {
 
       itOnSingleRedis('leave nothing behind when there is no other', async () => {
         await add('first');
-        const [next] = (await (await take())?.moveToCompleted(null, TOKEN, true)) ?? [];
+        const [next] = (await (await take())?.moveToCompleted(undefined, TOKEN, true)) ?? [];
         expect(next).to.equal(undefined);
         expect(await left()).to.deep.equal([]);
       });
@@ -192,7 +193,7 @@ describe('Jobs that are changed without BullMQ', () => {
       itOnSingleRedis('make no room when the worker takes no more', async () => {
         await add('first', 'second');
         const first = await take();
-        await first?.moveToCompleted(null, TOKEN, false);
+        await first?.moveToCompleted(undefined, TOKEN, false);
         expect(await left()).to.deep.equal(['second', 'wait']);
       });
 
@@ -200,20 +201,60 @@ describe('Jobs that are changed without BullMQ', () => {
         await add('first');
         const first = await take();
         await store.redis.set(keyOf('first:lock'), 'token of another worker');
-        expect(await errorOf(first?.moveToCompleted(null, TOKEN, true))).to.match(/not owned|lock/i);
+        expect(await errorOf(first?.moveToCompleted(undefined, TOKEN, true))).to.match(/not owned|lock/i);
         expect(await left()).to.deep.equal(['active', 'first', 'first:lock']);
       });
     });
   }
 
+  describe('that may end with the run of their call', () => {
+    const run = { env: 'production', id: newId(), functionId: 'shop-pay' };
+    let original: typeof worker.backend.moveToCompleted;
+    before(() => {
+      original = worker.backend.moveToCompleted;
+    });
+    beforeEach(async () => {
+      const queuedAt = Date.now();
+      run.id = newId();
+      await store.runs.create([{ ...run, eventId: newId(), requestId: newId(), queuedAt, reconcileAt: queuedAt }]);
+    });
+    after(() => {
+      worker.backend.moveToCompleted = original;
+    });
+
+    /** @returns the next job that the worker is told */
+    async function endBoth(): Promise<string | undefined> {
+      await add('first', 'second');
+      const first = (await take()) as Job;
+      const end = new JobEnds(worker, store.jobLists).of(first);
+      const ending = { status: 'Completed', output: 'null' } as const;
+      const leftOver = await store.runs.end(run, ending, Date.now(), { job: end.begin() });
+      if (leftOver === 'defers' || !leftOver?.finished) return undefined;
+      end.record(leftOver.finished);
+      const [, id] = (await first.moveToCompleted(undefined, TOKEN, true)) as [JobJson, string];
+      return id;
+    }
+
+    itOnSingleRedis('make room for the next one', async () => {
+      expect(await endBoth()).to.equal('second');
+      expect(await left()).to.deep.equal(['active', 'second', 'second:lock']);
+    });
+
+    itOnSingleRedis('stay while steps of the run have jobs that are to be removed', async () => {
+      await store.redis.hset(`${store.keys.of(run.id).run(run.env, run.id)}:pending`, 'nap', '{"op":"Sleep"}');
+      expect(await endBoth()).to.equal(undefined);
+      expect(await left()).to.deep.equal(['active', 'first', 'first:lock', 'second', 'wait']);
+    });
+  });
+
   itOnSingleRedis('leave due delayed jobs, jobs with a priority and paused queues to BullMQ', async () => {
     const original = worker.backend.moveToCompleted;
-    finishWith(worker as WatchedWorker<unknown>, store.jobLists);
+    new JobEnds(worker, store.jobLists);
     const endAfter = async (change: () => Promise<unknown>) => {
       await add('one');
       const job = await take();
       await change();
-      const next = await job?.moveToCompleted(null, TOKEN, true);
+      const next = await job?.moveToCompleted(undefined, TOKEN, true);
       await queue.obliterate({ force: true });
       return next as unknown;
     };

@@ -102,9 +102,10 @@ const WRITES: Record<Write, Perform> = {
   },
   async end({ outcome }, attempt, { transitions }) {
     if (outcome.kind !== 'completed') return undefined;
-    const { run, event } = attempt.loaded;
+    const { run, event, planOnly } = attempt.loaded;
     const { output, response } = outcome;
-    const leftOver = await transitions.complete(run, { output, ...(response && { response }) }, event);
+    const result = { output, ...(response && { response }) };
+    const leftOver = await transitions.complete(run, result, event, planOnly ? undefined : attempt.jobEnd);
     return leftOver?.checkpointed ? { attempt: { ...attempt, hadCheckpoints: true } } : undefined;
   },
   async historyOfCheckpoints({ outcome }, attempt, deps) {

@@ -11,7 +11,7 @@ import type { FunctionTables } from '../functions/function-tables.ts';
 import { callJobId } from '../queues/call-ref.ts';
 import type { CallJob, JobAttempts } from '../queues/queues.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import { attemptsAt, type CallAttempt } from './call-attempt.ts';
+import { attemptsAt, type CallAttempt, type JobEnd } from './call-attempt.ts';
 import { type CallWritesDeps, commit } from './call-writes.ts';
 import { countedCall } from './counted-call.ts';
 import { mayCome, missingEvent } from './missing-event.ts';
@@ -31,11 +31,17 @@ export interface CallDeps extends CallWritesDeps {
 
 /** @throws AttemptFailed when another attempt follows, UnrecoverableError when the run has failed; Redis's error when it rejects
  *  commands, or RunPaused: then the attempt has no outcome and must be repeated */
-export async function call(job: CallJob, queuedAt: number, attempts: JobAttempts, deps: CallDeps): Promise<void> {
+export async function call(
+  job: CallJob,
+  queuedAt: number,
+  attempts: JobAttempts,
+  deps: CallDeps,
+  jobEnd?: JobEnd,
+): Promise<void> {
   const { runId, at, stepId } = job;
   const finish = () => deps.connectCaller.finish({ runId, at, stepId, attempt: attempts.made });
   try {
-    await withServiceErrors(job, attempts, deps, () => callOnce(job, queuedAt, attempts, deps));
+    await withServiceErrors(job, attempts, deps, () => callOnce(job, queuedAt, attempts, deps, jobEnd));
   } catch (error) {
     if (isJobOutcome(error)) await finish();
     throw error;
@@ -43,7 +49,13 @@ export async function call(job: CallJob, queuedAt: number, attempts: JobAttempts
   await finish();
 }
 
-async function callOnce(job: CallJob, queuedAt: number, attempts: JobAttempts, deps: CallDeps): Promise<void> {
+async function callOnce(
+  job: CallJob,
+  queuedAt: number,
+  attempts: JobAttempts,
+  deps: CallDeps,
+  jobEnd: JobEnd | undefined,
+): Promise<void> {
   const startedAt = deps.clock();
   if (await isTooLate(job, startedAt, deps)) return;
   const loaded = await deps.runs.load(job, attempts.made, startedAt, startedAt + deps.reconcileAfterMs);
@@ -60,7 +72,14 @@ async function callOnce(job: CallJob, queuedAt: number, attempts: JobAttempts, d
   }
   await watchStart(job, loaded, attempts, startedAt, deps);
   recordStart(loaded, startedAt, deps.telemetry);
-  const attempt = { job, loaded, attempts: attemptsAt(job, loaded.stack.length, attempts), startedAt, queuedAt };
+  const attempt = {
+    job,
+    jobEnd,
+    loaded,
+    attempts: attemptsAt(job, loaded.stack.length, attempts),
+    startedAt,
+    queuedAt,
+  };
   try {
     await commit(await callFunction(attempt, deps), attempt, deps);
   } finally {

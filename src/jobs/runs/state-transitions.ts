@@ -1,7 +1,8 @@
 /** State transitions of a run: a step finishes, or the run completes, fails or is cancelled. Any process may apply them. Each is
  *  idempotent, and the first write wins. */
 import type { EventRecord } from '../../model/events/event.ts';
-import { FUNCTION_FAILED } from '../../model/events/lifecycle.ts';
+import { FUNCTION_FAILED, FUNCTION_FINISHED } from '../../model/events/lifecycle.ts';
+import { flowOptionsOf } from '../../model/flow-control/function-options.ts';
 import type { CancelReason } from '../../model/runs/cancel-reason.ts';
 import type { RunResult } from '../../model/runs/endpoint-response.ts';
 import { invocationResult } from '../../model/runs/invocation-result.ts';
@@ -20,6 +21,7 @@ import type { UnfinishedEnds } from '../../store/runs/unfinished-ends.ts';
 import type { FunctionTables } from '../functions/function-tables.ts';
 import { toRunRef } from '../queues/queues.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
+import type { JobEnd } from './call-attempt.ts';
 import type { DeferredFunctions } from './deferred-functions.ts';
 import { type EndTransition, type EndWrite, WRITES_OF_END } from './end-writes.ts';
 import type { FailureCounter } from './failure-counter.ts';
@@ -68,6 +70,10 @@ interface RunEnd {
   event?: EventRecord | undefined;
   /** Undefined if it had ended before. */
   leftOver?: LeftOver | StepsAtEnd | undefined;
+  /** The job of the call that ends it. */
+  job?: JobEnd | undefined;
+  /** The job has ended with it, because it leaves nothing to do. */
+  isDone?: true;
 }
 
 export class RunTransitions {
@@ -121,9 +127,10 @@ export class RunTransitions {
   }
 
   /** @param event the event that triggered the run, if available
+   *  @param job the job of its call, if that has nothing else to do
    *  @returns what the run left over; undefined if it had ended before */
-  async complete(run: Run, result: RunResult, event?: EventRecord): Promise<LeftOver | undefined> {
-    const end = await this.#commit('complete', { run, ending: { status: 'Completed', ...result }, event });
+  async complete(run: Run, result: RunResult, event?: EventRecord, job?: JobEnd): Promise<LeftOver | undefined> {
+    const end = await this.#commit('complete', { run, ending: { status: 'Completed', ...result }, event, job });
     return end.leftOver as LeftOver | undefined;
   }
 
@@ -165,7 +172,10 @@ export class RunTransitions {
   }
 
   async #commit(transition: EndTransition, end: RunEnd): Promise<RunEnd> {
-    for (const write of WRITES_OF_END[transition]) await this.#endWrites[write](end);
+    for (const write of WRITES_OF_END[transition]) {
+      await this.#endWrites[write](end);
+      if (end.isDone) break;
+    }
     return end;
   }
 
@@ -207,7 +217,8 @@ export class RunTransitions {
     // The next call of a completed run is the one that completed it.
     const hasJobs = ending.status !== 'Completed' || (await timeoutTimers.mayHave(run));
     let endedAt = Date.now();
-    let leftOver = await runs.end(run, ending, endedAt, { hasJobs });
+    const job = end.job && !hasJobs && !(await this.#mayFollow(run)) ? end.job : undefined;
+    let leftOver = await runs.end(run, ending, endedAt, { hasJobs, ...(job && { job: job.begin() }) });
     // The deferred functions' events come first, then the end: if this process dies in between, repeating both changes nothing.
     while (leftOver === 'defers') {
       const startedDefers = await deferredFunctions.start(run);
@@ -216,9 +227,22 @@ export class RunTransitions {
     }
     if (leftOver) telemetry.recordRunEnd({ ...run, endedAt }, ending.status, errorAfter(run, ending));
     end.leftOver = leftOver;
+    if (leftOver?.finished) {
+      job?.record(leftOver.finished);
+      end.isDone = true;
+      return;
+    }
     // Only the first ending may reach the invoker.
     const former = leftOver ? undefined : await runs.read(run.env, run.id);
     end.run = former ?? { ...run, ...ending };
+  }
+
+  /** Whether something follows the end of a completed run, as far as it shows before. */
+  async #mayFollow({ env, functionId, keys, replayId, invoker }: Run): Promise<boolean> {
+    if (keys || invoker || replayId !== undefined) return true;
+    const table = await this.#deps.functions.recent(env);
+    const fn = table.find(functionId);
+    return !fn || flowOptionsOf(fn) !== undefined || table.isTrigger(FUNCTION_FINISHED);
   }
 
   /** Delayed jobs would wait, possibly for months, only to find an ended run. */

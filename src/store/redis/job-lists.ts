@@ -13,13 +13,18 @@ export interface WaitingJob {
   options: string;
 }
 
-/** A job whose work is done. */
-export interface FinishedJob {
+/** The end of a job whose work is done. */
+export interface JobEnding {
   /** Key of the job. */
   key: string;
   id: string;
   /** Of its lock. */
   token: string;
+  /** Unix milliseconds. */
+  nowMs: number;
+  /** Duration of locks. */
+  lockMs: number;
+  takesNext: boolean;
 }
 
 export type Finished =
@@ -46,14 +51,16 @@ export class JobLists extends Repository {
 
   /** Removes a completed job, and takes the next one.
    *  @returns undefined if the worker no longer holds the job, which is then unchanged */
-  async finish(
-    { key, id, token }: FinishedJob,
-    { nowMs, lockMs, takesNext }: { nowMs: number; lockMs: number; takesNext: boolean },
-  ): Promise<Finished | undefined> {
-    const reply = await this.redis.finishJob(key, id, token, nowMs, lockMs, takesNext ? 1 : '');
-    const [outcome, found, fields] = reply as [number?, (string | number)?, string[]?];
-    if (outcome === undefined) return undefined;
-    if (fields) return { next: { id: String(found), fields: fromFlat(fields) } };
-    return { isSure: outcome === 1, delayedUntil: Number(found ?? 0) };
+  async finish({ key, id, token, nowMs, lockMs, takesNext }: JobEnding): Promise<Finished | undefined> {
+    return toFinished((await this.redis.finishJob(key, id, token, nowMs, lockMs, takesNext ? 1 : '')) as FinishReply);
   }
+}
+
+export type FinishReply = [outcome?: number, found?: string | number, fields?: string[]];
+
+/** Converts what lib/finish-job.lua returns. */
+export function toFinished([outcome, found, fields]: FinishReply): Finished | undefined {
+  if (outcome === undefined) return undefined;
+  if (fields) return { next: { id: String(found), fields: fromFlat(fields) } };
+  return { isSure: outcome === 1, delayedUntil: Number(found ?? 0) };
 }

@@ -10,6 +10,7 @@ import { locationOf } from '../events/event-location.ts';
 import { PLANNING_FIELD, RUN_FIELDS } from '../keys/run-fields.ts';
 import { RUN_SUFFIXES } from '../keys/runs.ts';
 import { inPipelines, replies } from '../redis/connection.ts';
+import { type Finished, type FinishReply, type JobEnding, toFinished } from '../redis/job-lists.ts';
 import type { PartitionKeyspace } from '../redis/keyspace.ts';
 import { Repository } from '../redis/repository.ts';
 import { fromFlat, type ScriptedRedis } from '../redis/scripts.ts';
@@ -75,6 +76,8 @@ export interface LeftOver extends StepsAtEnd {
   checkpointed: boolean;
   /** Whether runs wait for the event about this end. */
   awaited: boolean;
+  /** The end of the job that ended with the run. */
+  finished?: Finished;
 }
 
 export class Runs extends Repository<
@@ -231,44 +234,54 @@ export class Runs extends Repository<
    *  @param hasJobs whether it may have jobs besides those of its pending steps; then, and if it has pending steps, its end is unfinished
    *  until they are removed (unfinished-ends.ts)
    *  @param startedDefers number of deferred functions already started
+   *  @param job the job of the call that ends the run: it ends with the run if that leaves nothing to do
    *  @returns undefined if it had ended before or does not exist; 'defers': it has not ended, because its deferred functions must be
    *  started first */
   async end(
     run: Pick<Run, 'env' | 'id' | 'functionId'>,
     ending: Ending,
     nowMs: number,
-    { hasJobs = false, startedDefers = 0 }: { hasJobs?: boolean; startedDefers?: number } = {},
+    { hasJobs = false, startedDefers = 0, job }: { hasJobs?: boolean; startedDefers?: number; job?: JobEnding } = {},
   ): Promise<LeftOver | 'defers' | undefined> {
     const { env, id, functionId } = run;
     const keys = this.keys.of(id);
-    const [ended, done = 0, begun = [], checkpointed = 0, keysWithWaits = 0, apart = []] = (await this.redis.endRun(
-      keys.run(env, id),
-      keys.activeRuns,
-      keys.activeRunsIn(env),
-      keys.runIndex(env, 'active', functionId),
-      keys.runIndex(env, ending.status, functionId),
-      keys.endedRunMinutes(env, ending.status),
-      keys.waits(env, FUNCTION_FINISHED),
-      keys.waitPaths(env, FUNCTION_FINISHED),
-      keys.unfinishedEnds,
-      id,
-      this.deps.retentionMs,
-      memberOf(env, id),
-      nowMs,
-      keys.endedRuns(env, ending.status, ''),
-      this.deps.segmentSize ?? segmentSize(this.keys),
-      startedDefers,
-      hasJobs ? 1 : '',
-      ...endingFields(ending, nowMs),
-    )) as [number, done?: number, begun?: string[], checkpointed?: number, keysWithWaits?: number, apart?: string[]];
+    const [home] = this.keys.homesOf(env, FUNCTION_FINISHED);
+    const key = keys.run(env, id);
+    const [ended, done = 0, begun = [], checkpointed = 0, keysWithWaits = 0, apart = [], end = []] =
+      (await this.redis.endRun(
+        key,
+        keys.activeRuns,
+        keys.activeRunsIn(env),
+        keys.runIndex(env, 'active', functionId),
+        keys.runIndex(env, ending.status, functionId),
+        keys.endedRunMinutes(env, ending.status),
+        keys.waits(env, FUNCTION_FINISHED),
+        keys.waitPaths(env, FUNCTION_FINISHED),
+        keys.unfinishedEnds,
+        // Waits in another partition are looked up afterwards.
+        job && home === keys ? job.key : key,
+        id,
+        this.deps.retentionMs,
+        memberOf(env, id),
+        nowMs,
+        keys.endedRuns(env, ending.status, ''),
+        this.deps.segmentSize ?? segmentSize(this.keys),
+        startedDefers,
+        hasJobs ? 1 : '',
+        job?.id ?? '',
+        job?.token ?? '',
+        job?.lockMs ?? '',
+        job?.takesNext ? 1 : '',
+        ...endingFields(ending, nowMs),
+      )) as EndReply;
     if (ended === 2) return 'defers';
     if (ended !== 1) return undefined;
     if (apart.length > 0) await this.deps.waits.removeRemote(toRemoteWaits(apart));
-    const [home] = this.keys.homesOf(env, FUNCTION_FINISHED);
     const awaited = keysWithWaits > 0 || (home !== keys && (await this.deps.waits.areAny(env, FUNCTION_FINISHED)));
     const pending = toPending(fromFlat(begun));
     const isUnfinished = hasJobs || pending.size > 0;
-    return { done, pending, isUnfinished, checkpointed: checkpointed === 1, awaited };
+    const finished = toFinished(end);
+    return { done, pending, isUnfinished, checkpointed: checkpointed === 1, awaited, ...(finished && { finished }) };
   }
 
   async read(env: string, id: string): Promise<Run | undefined> {
@@ -295,6 +308,16 @@ export class Runs extends Repository<
     return found.flatMap((fields, i) => (fields[RUN_FIELDS.status] ? [toRun(env, ids[i] as string, fields)] : []));
   }
 }
+
+type EndReply = [
+  outcome: number,
+  done?: number,
+  begun?: string[],
+  checkpointed?: number,
+  keysWithWaits?: number,
+  apart?: string[],
+  end?: FinishReply,
+];
 
 function toRemoteWaits(flat: readonly string[]): [key: string, RemoteWait][] {
   return Array.from({ length: flat.length / 2 }, (_, i): [string, RemoteWait | undefined] => [

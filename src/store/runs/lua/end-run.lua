@@ -1,22 +1,23 @@
 -- @include runs/lua/lib/is-active.lua
 -- @include runs/lua/lib/packed-run.lua
 -- @include runs/lua/lib/remove-waits.lua
+-- @include redis/lua/lib/finish-job.lua
 -- Ends a run, once: the first ending is kept. The run moves from the indexes of active runs to those of runs with the same ending.
 -- KEYS: run (hash), active runs (zset), active runs of the environment (zset), active runs of the function (zset), runs of the function
 -- with this ending (zset), minutes with such runs (zset), waits for the event that reports the end, and their paths (hashes),
---       runs whose end is not finished (zset)
+--       runs whose end is not finished (zset), job that ends with the run if nothing else is left to do (hash of BullMQ); the run again: none
 -- ARGV: run ID, retention (ms), member of the run in the active runs, now (ms), key of the ended runs up to the segment, entries that a
---       segment holds, number of deferred functions that are started, '1' if it may have jobs besides its steps, then fields and values
---       to set. Positional: this runs for every run, and
---       HSET takes the fields as they are.
--- Returns {2}: functions that the run has deferred must be started first; {1, number of finished steps, pending steps: ID, JSON, ID,
--- JSON,
--- …, 1 if it had checkpoints, number of keys with waits, waits in other partitions: key, location, …}: ended now; {0}: it had ended, or
--- does not exist.
-local run, active_runs, active_runs_in_env, active_index, ended_index, ended_minutes, waits, wait_paths, unfinished_ends =
+--       segment holds, number of deferred functions that are started, '1' if it may have jobs besides its steps; of the job: ID,
+--       token of its lock, duration of locks (ms), '1' to take the next job; then fields and values to set. Positional: this runs for every run,
+--       and HSET takes the fields as they are.
+-- Returns {2}: functions that the run has deferred must be started first; {1, number of finished steps, pending steps: ID, JSON, ID, JSON,
+-- …, 1 if it had checkpoints, number of keys with waits, waits in other partitions: key, location, …, what finish_job returns}: ended now; {0}:
+-- it had ended, or does not exist.
+local run, active_runs, active_runs_in_env, active_index, ended_index, ended_minutes, waits, wait_paths, unfinished_ends, job =
   unpack(KEYS)
-local run_id, retention, member, now, segment_prefix, segment_size, started_defers, has_jobs = unpack(ARGV, 1, 8)
-local FIRST_FIELD = 9
+local run_id, retention, member, now, segment_prefix, segment_size, started_defers, has_jobs, job_id, token, lock_ms, takes_next =
+  unpack(ARGV, 1, 12)
+local FIRST_FIELD = 13
 local TRIMMED_AT_ONCE = 8
 
 local status, queued_at, former_error, defers, checkpoint, packed = unpack(
@@ -107,4 +108,7 @@ if redis.call('PTTL', segment) < tonumber(retention) then
   redis.call('PEXPIRE', ended_minutes, retention + MINUTE_MS)
   trim(ended_minutes, oldest - MINUTE_MS, segment_prefix .. MINUTE_MS .. ':')
 end
-return {1, finished_steps, pending_steps, checkpoint and 1 or 0, redis.call('EXISTS', waits, wait_paths), elsewhere}
+local awaited = redis.call('EXISTS', waits, wait_paths)
+local is_done = job ~= run and #pending_steps == 0 and not checkpoint and awaited == 0 and #elsewhere == 0
+local finished = is_done and finish_job(job, job_id, token, now, lock_ms, takes_next) or {}
+return {1, finished_steps, pending_steps, checkpoint and 1 or 0, awaited, elsewhere, finished}
