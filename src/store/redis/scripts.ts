@@ -149,6 +149,7 @@ const CONSTANTS: Record<string, Constant> = {
     'SUFFIX',
     Object.values(RUN_SUFFIXES).map((suffix) => [suffix.slice(1), suffix]),
   ),
+  PART_SUFFIXES: Object.values(RUN_SUFFIXES),
   KEPT_PARTS: SCRIPTED_PARTS,
   ENDED_SUFFIXES,
   SEGMENT_LENGTHS_MS,

@@ -26,10 +26,16 @@ for _, row in ipairs(cjson.decode(runs)) do
     ids[event_id] = (ids[event_id] or '') .. id
   end
 end
+local changed = {}
 for event_id, ids in pairs(ids_by_event) do
   local key = event_runs_prefix .. string.sub(event_id, 1, SLICE_LENGTH)
   local field = string.sub(event_id, SLICE_LENGTH + 1)
-  redis.call('HSET', key, field, (redis.call('HGET', key, field) or '') .. ids)
+  if redis.call('HSETNX', key, field, ids) == 0 then
+    redis.call('HSET', key, field, redis.call('HGET', key, field) .. ids)
+  end
+  changed[key] = true
+end
+for key in pairs(changed) do
   redis.call('PEXPIRE', key, retention)
 end
 for event_id, ids in pairs(overflow_ids_by_event) do

@@ -33,8 +33,14 @@ if packed then
   packed_runs().unpack(run)
 end
 local pending, history = run .. SUFFIX_PENDING, run .. SUFFIX_HISTORY
-local finished_steps = redis.call('LLEN', run .. SUFFIX_STACK)
-local pending_steps = redis.call('HGETALL', pending)
+local parts = {}
+for i, suffix in ipairs(PART_SUFFIXES) do
+  parts[i] = run .. suffix
+end
+-- Most runs have no steps, and nothing beside their hash.
+local has_parts = redis.call('EXISTS', unpack(parts)) > 0
+local finished_steps = has_parts and redis.call('LLEN', run .. SUFFIX_STACK) or 0
+local pending_steps = has_parts and redis.call('HGETALL', pending) or {}
 
 -- Removes index entries whose keys have expired: checks a few with a score of at most `up_to`.
 local function trim(index, up_to, key_prefix)
@@ -77,11 +83,15 @@ end
 if #pending_steps > 0 or has_jobs == '1' then
   redis.call('ZADD', unfinished_ends, now, member)
 end
-redis.call('DEL', run .. SUFFIX_REQUESTS)
-local elsewhere = remove_waits(run)
 redis.call('PEXPIRE', ended_index, retention)
-for _, suffix in ipairs(ENDED_SUFFIXES) do
-  redis.call('PEXPIRE', run .. suffix, retention)
+redis.call('PEXPIRE', run, retention)
+local elsewhere = {}
+if has_parts then
+  redis.call('DEL', run .. SUFFIX_REQUESTS)
+  elsewhere = remove_waits(run)
+  for _, suffix in ipairs(ENDED_SUFFIXES) do
+    redis.call('PEXPIRE', run .. suffix, retention)
+  end
 end
 -- Runs are sorted by their creation and expire by their end.
 local oldest = now - retention
