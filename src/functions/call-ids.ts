@@ -1,5 +1,5 @@
 /** IDs in a call for the official SDKs, which return them with a checkpoint. */
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { z } from 'zod';
 
 /** Execution of a call: `qi_id` on the wire, opaque to apps. */
@@ -41,7 +41,7 @@ export function appUuid(env: string, app: string): string {
 
 /** A UUID of version 8, which is free for any content. */
 function uuidOf(text: string): string {
-  const bytes = createHash('sha256').update(text).digest().subarray(0, 16);
+  const bytes = hash('sha256', text, 'buffer').subarray(0, 16);
   bytes[6] = ((bytes[6] as number) & 0x0f) | 0x80;
   bytes[8] = ((bytes[8] as number) & 0x3f) | 0x80;
   const hex = bytes.toString('hex');

@@ -2,6 +2,7 @@
  *  call-writes.ts). Each failed call is an attempt of the job, which BullMQ repeats after the delay that the failure asks for. */
 import type { FunctionClient } from '../../functions/function-client.ts';
 import { type Outcome, permanentFailure } from '../../functions/interpret-response.ts';
+import type { AppFunction } from '../../model/apps/app.ts';
 import type { EventRecord } from '../../model/events/event.ts';
 import { withStepInput } from '../../model/runs/step-input.ts';
 import type { Events } from '../../store/events/events.ts';
@@ -57,7 +58,8 @@ async function callOnce(
   jobEnd: JobEnd | undefined,
 ): Promise<void> {
   const startedAt = deps.clock();
-  if (await isTooLate(job, startedAt, deps)) return;
+  const fn = await deps.functions.find(job.env, job.functionId);
+  if (await isTooLate(job, fn, startedAt, deps)) return;
   const loaded = await deps.runs.load(job, attempts.made, startedAt, startedAt + deps.reconcileAfterMs);
   switch (loaded.state) {
     case 'superseded':
@@ -70,7 +72,7 @@ async function callOnce(
       return deps.transitions.scheduleNextCall(loaded.run, loaded.finishedSteps);
     case 'due':
   }
-  await watchStart(job, loaded, attempts, startedAt, deps);
+  await watchStart(job, fn, loaded, attempts, startedAt, deps);
   recordStart(loaded, startedAt, deps.telemetry);
   const attempt = {
     job,
@@ -81,7 +83,7 @@ async function callOnce(
     queuedAt,
   };
   try {
-    await commit(await callFunction(attempt, deps), attempt, deps);
+    await commit(await callFunction(fn, attempt, deps), attempt, deps);
   } finally {
     const { env, runId, at } = job;
     if (loaded.planOnly && at !== undefined) await retryStoreWrites(() => deps.runs.donePlanning(env, runId, at));
@@ -100,11 +102,11 @@ function recordStart({ run, event }: Loaded, startedAt: number, telemetry: Telem
 }
 
 async function callFunction(
+  fn: AppFunction | undefined,
   { job: { at, stepId }, loaded, attempts, startedAt }: CallAttempt,
   deps: CallDeps,
 ): Promise<Outcome> {
   const { run, stack, memos, planOnly } = loaded;
-  const fn = await deps.functions.find(run.env, run.functionId);
   if (!fn) return permanentFailure('FunctionGone', `the function ${run.functionId} is not registered`);
   const events = run.batch && (await batchOf(run.env, run.batch, deps.events));
   const event = events ? events[0] : loaded.event;

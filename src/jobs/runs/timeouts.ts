@@ -1,14 +1,13 @@
 /** Cancels runs that reach a timeout, without waiting for a call in flight. */
+import type { AppFunction } from '../../model/apps/app.ts';
 import { hasEnded } from '../../model/runs/run.ts';
 import type { Loaded, Runs } from '../../store/runs/runs.ts';
-import type { FunctionTables } from '../functions/function-tables.ts';
 import type { CallJob, JobAttempts } from '../queues/queues.ts';
 import type { RunTransitions } from './state-transitions.ts';
 import { type TimeoutTimers, timeoutsOf } from './timeout-timers.ts';
 
 export interface TimeoutDeps {
   runs: Runs;
-  functions: FunctionTables;
   timeoutTimers: TimeoutTimers;
   transitions: RunTransitions;
 }
@@ -30,24 +29,24 @@ export async function cancelIfOver(
 
 /** Cancels a run that has waited too long to start, even if its timer comes after its call. @returns whether it was cancelled */
 export async function isTooLate(
-  { env, runId, functionId, at }: CallJob,
+  { env, runId, at }: CallJob,
+  fn: AppFunction | undefined,
   nowMs: number,
   deps: TimeoutDeps,
 ): Promise<boolean> {
-  if (at !== 0) return false;
-  const fn = await deps.functions.find(env, functionId);
-  return timeoutsOf(fn)?.startMs !== undefined && cancelIfOver(env, runId, nowMs, deps);
+  return at === 0 && timeoutsOf(fn)?.startMs !== undefined && cancelIfOver(env, runId, nowMs, deps);
 }
 
 /** Sets the timer of a run that has started with this call. */
 export async function watchStart(
   { at }: CallJob,
+  fn: AppFunction | undefined,
   { run }: Loaded,
   { executions }: JobAttempts,
   startedAt: number,
-  { functions, timeoutTimers }: Pick<TimeoutDeps, 'functions' | 'timeoutTimers'>,
+  { timeoutTimers }: Pick<TimeoutDeps, 'timeoutTimers'>,
 ): Promise<void> {
   // An earlier execution may have died before setting the timer.
   const isStart = run.startedAt === startedAt || (at === 0 && executions > 1);
-  if (isStart) await timeoutTimers.watchStarted(run, await functions.find(run.env, run.functionId), startedAt);
+  if (isStart) await timeoutTimers.watchStarted(run, fn, startedAt);
 }
