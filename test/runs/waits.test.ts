@@ -1,10 +1,11 @@
 import { expect } from 'chai';
+import { newId } from '../../src/model/ids.ts';
 import { indexWait } from '../../src/model/runs/wait-index.ts';
 import { MAX_WAIT_MS } from '../../src/model/values/duration.ts';
 import type { NewWait } from '../../src/store/runs/waits.ts';
 import { type AppHost, type Call, startAppHost } from '../support/app-host.ts';
 import { type OwnStore, openStore } from '../support/own-store.ts';
-import { keysOf } from '../support/redis.ts';
+import { findKeys, keysOf } from '../support/redis.ts';
 import { type Service, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
@@ -306,6 +307,34 @@ describe('Waits for events', () => {
       expect((await candidatesOf('by/end', { order: 'A0' })).found).to.deep.equal([]);
       expect((await candidatesOf('by/value', { order: 'A0' })).found).to.deep.equal([]);
       expect((await candidatesOf('by/nothing', {})).found).not.to.include(runIds[0]);
+    });
+
+    it('a wait that its run left in another partition leaves nothing when an event meets it', async () => {
+      const own = await openStore(undefined, { PARTITIONS: '2' });
+      try {
+        const [home] = own.keys.homesOf(env, 'left/go');
+        const runId = own.ids.inPartition(newId(), 1 - home.number);
+        const run = { id: runId, env, functionId: 'f', eventId: runId, requestId: 'r', queuedAt: 1 };
+        await own.runs.create([{ ...run, reconcileAt: Date.now() + HOUR_MS }]);
+        const event = { name: 'left/go', data: { order: 'A1' } };
+        const expression = 'async.data.order == event.data.order';
+        const left = { runId, functionId: 'f', eventId: runId, stepId: STEP, until: Date.now() + HOUR_MS, expression };
+        const added = { key: `${runId}/${STEP}`, eventName: event.name, ...indexWait(left, event) };
+        expect(await own.waits.add(env, [added], Date.now())).to.have.length(1);
+        // Its process died between the end of the run and the removal.
+        await own.redis.del(own.keys.of(runId).waitsOfRun(env, runId));
+        const found: { key: string }[] = [];
+        for await (const { waits } of own.waitCandidates.of(env, [event], (one) => one)) {
+          for (const { key, foundAt } of waits) {
+            found.push({ key });
+            await own.waits.remove(env, key, foundAt);
+          }
+        }
+        expect(found).to.deep.equal([{ key: added.key }]);
+        expect(await findKeys(own.redis, own.prefix, /wait/)).to.deep.equal([]);
+      } finally {
+        await own.close();
+      }
     });
   });
 });

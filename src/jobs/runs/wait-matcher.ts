@@ -135,12 +135,12 @@ export class WaitMatcher {
     return new Map(records.flatMap((record) => (record ? [[record.internal_id, expressionEventOf(record)]] : [])));
   }
 
-  async #apply(env: string, { wait: { key, storedIn, wait }, event }: Match): Promise<void> {
+  async #apply(env: string, { wait: { key, foundAt, wait }, event }: Match): Promise<void> {
     const { transitions, waits, afterwards } = this.#deps;
     if (wait.stepId === undefined) await transitions.cancel(env, wait.runId, { cause: 'event', id: event.id });
     else await transitions.finishStep(env, wait.runId, wait.stepId, event.payload(), { links: { eventId: event.id } });
     // Last: if this process dies before, or a failover loses the memo, the event matches again, and the first memo wins.
-    await afterwards(() => waits.remove(env, key, storedIn));
+    await afterwards(() => waits.remove(env, key, foundAt));
   }
 }
 

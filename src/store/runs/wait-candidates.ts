@@ -4,14 +4,15 @@ import type { Wait } from '../../model/runs/wait.ts';
 import { digestOf } from '../../model/runs/wait-index.ts';
 import { inPipelines } from '../redis/connection.ts';
 import { Repository } from '../redis/repository.ts';
+import { type RemoteWait, remoteWait } from './wait-location.ts';
 
 /** Waits per read. */
 const READ_AT_ONCE = 500;
 
 export interface StoredWait {
   key: string;
-  /** The hash in which it was found; undefined if it was not looked up. */
-  storedIn?: string;
+  /** Where it was found; undefined if it was not looked up. */
+  foundAt?: RemoteWait;
   wait: Wait;
 }
 
@@ -44,14 +45,14 @@ export class WaitCandidates extends Repository {
         ['hscan', keys.waits(env, name), 0, 'COUNT', READ_AT_ONCE],
       ]),
     );
-    const keysToRead = new Map<string, Candidates<ReceivedEvent> & { cursor: string }>();
+    const keysToRead = new Map<string, Candidates<ReceivedEvent> & { cursor: string; place: RemoteWait }>();
     for (const [i, { name, ofName, keys }] of places.entries()) {
       const [cursor, flat] = found[2 * i + 1] as Scanned;
-      const storedIn = keys.waits(env, name);
-      keysToRead.set(storedIn, { name, events: ofName, cursor, waits: toWaits(storedIn, flat) });
-      const paths = (found[2 * i] as string[]).map((path) => JSON.parse(path) as Path);
-      for (const [digest, having] of byDigest(ofName, paths, read)) {
-        keysToRead.set(keys.waitsByValue(env, digest, name), { name, events: having, cursor: '', waits: [] });
+      const place = remoteWait(keys, env, { eventName: name, path: '' });
+      keysToRead.set(place.byName, { name, events: ofName, cursor, place, waits: toWaits(place, flat) });
+      for (const [digest, { path, having }] of byDigest(ofName, found[2 * i] as string[], read)) {
+        const ofValue = remoteWait(keys, env, { eventName: name, digest, path });
+        keysToRead.set(ofValue.byValue, { name, events: having, cursor: '', place: ofValue, waits: [] });
       }
     }
     for (let open = [...keysToRead]; open.length > 0; ) {
@@ -60,7 +61,9 @@ export class WaitCandidates extends Repository {
     }
   }
 
-  async #next<Read extends { cursor: string; waits: StoredWait[] }>(open: [string, Read][]): Promise<[string, Read][]> {
+  async #next<Read extends { cursor: string; place: RemoteWait; waits: StoredWait[] }>(
+    open: [string, Read][],
+  ): Promise<[string, Read][]> {
     if (open.length === 0) return [];
     const found = await inPipelines<Scanned>(
       this.redis,
@@ -68,33 +71,34 @@ export class WaitCandidates extends Repository {
     );
     return open.map(([key, read], i) => {
       const [cursor, flat] = found[i] as Scanned;
-      return [key, { ...read, cursor, waits: toWaits(key, flat) }];
+      return [key, { ...read, cursor, waits: toWaits(read.place, flat) }];
     });
   }
 }
 
-function toWaits(storedIn: string, flat: readonly string[]): StoredWait[] {
+function toWaits(foundAt: RemoteWait, flat: readonly string[]): StoredWait[] {
   return Array.from({ length: flat.length / 2 }, (_, i) => ({
     key: flat[2 * i] as string,
-    storedIn,
+    foundAt,
     wait: JSON.parse(flat[2 * i + 1] as string) as Wait,
   }));
 }
 
 function byDigest<ReceivedEvent>(
   events: readonly ReceivedEvent[],
-  paths: readonly Path[],
+  paths: readonly string[],
   read: (event: ReceivedEvent) => unknown,
-): Map<string, ReceivedEvent[]> {
-  const having = new Map<string, ReceivedEvent[]>();
-  for (const path of paths) {
+): Map<string, { path: string; having: ReceivedEvent[] }> {
+  const found = new Map<string, { path: string; having: ReceivedEvent[] }>();
+  for (const text of paths) {
+    const path = JSON.parse(text) as Path;
     for (const event of events) {
       const digest = digestOf(path, valueAt(read(event), path));
       if (digest === undefined) continue;
-      const some = having.get(digest);
-      if (some) some.push(event);
-      else having.set(digest, [event]);
+      const some = found.get(digest);
+      if (some) some.having.push(event);
+      else found.set(digest, { path: text, having: [event] });
     }
   }
-  return having;
+  return found;
 }

@@ -162,15 +162,14 @@ export class Waits extends Repository {
     return counts.some((count) => count > 0);
   }
 
-  /** @param storedIn the hash in which the wait was found, if known */
-  async remove(env: string, key: string, storedIn?: string): Promise<void> {
+  /** @param foundAt where the wait was found, if known: the run may have ended without it */
+  async remove(env: string, key: string, foundAt?: RemoteWait): Promise<void> {
     const runId = runOfWait(key);
     const { run, waitsOfRun } = this.keys.of(runId);
     if (this.keys.all().length > 1) {
       const location = await this.redis.hget(waitsOfRun(env, runId), key);
-      const remote = location === null ? undefined : readRemote(location);
+      const remote = location === null ? foundAt : readRemote(location);
       if (remote) await this.removeRemote([[key, remote]]);
-      else if (storedIn !== undefined && location === null) await this.redis.hdel(storedIn, key);
     }
     await this.redis.removeWait(run(env, runId), key);
   }
