@@ -20,7 +20,7 @@ export const KEPT_PARTS = {
     size: '1,000 steps',
   }),
   stack: list('run:<env>:<run ID>:stack', 'Hashed IDs of finished steps, in order.', {
-    owner: 'runs/steps.ts',
+    owner: 'runs/run-parts.ts',
     ttl: 'as the run',
     size: '1 entry per finished step',
   }),
