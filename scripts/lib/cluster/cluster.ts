@@ -13,7 +13,7 @@ import type { Order, Report } from './keeper.ts';
 import { type Layout, newLayout, nodeDir, readLayout, removeRemains, withFreePorts, writeLayout } from './layout.ts';
 import { ClusterNode } from './node.ts';
 import { type NodeSettings, nodeArguments } from './node-arguments.ts';
-import { isComplete, type NodeView, ownersOf } from './view.ts';
+import { isComplete, type NodeView, ownersOf, rolesIn } from './view.ts';
 import { waitUntil } from './wait.ts';
 
 const KEEPER = joinPath(import.meta.dirname, `keeper${extname(import.meta.filename)}`);
@@ -205,19 +205,21 @@ export class RedisCluster {
     await waitUntil(check, 'all hash slots are served', timeoutMs);
   }
 
-  /** The same, and all nodes run, and all replicas follow their primaries. */
+  /** The same, and all nodes run and agree who replicates whom, and all replicas follow. */
   async waitUntilHealthy(timeoutMs = START_MS): Promise<void> {
     await this.waitUntilServed(timeoutMs);
     const check = async () => {
-      const fine = await Promise.all(
+      const seen = await Promise.all(
         this.nodes.map(async (node) => {
           const { role, master_link_status, master_sync_in_progress } = await node.info('replication');
           const isFollowing = master_link_status === 'up' && master_sync_in_progress === '0';
           const others = await node.view();
-          return (role === 'master' || isFollowing) && others.every(({ hasFailed }) => !hasFailed);
+          const isFine = (role === 'master' || isFollowing) && others.every(({ hasFailed }) => !hasFailed);
+          return isFine && rolesIn(others);
         }),
       );
-      return fine.every(Boolean) || undefined;
+      // A primary that was replaced believes to be one until another tells it.
+      return seen.every((roles) => roles !== false && roles === seen[0]) || undefined;
     };
     await waitUntil(check, 'all nodes run, and all replicas follow', timeoutMs);
   }

@@ -61,3 +61,11 @@ export function equalRanges(parts: number): Range[] {
   const start = (part: number) => Math.round((part * HASH_SLOTS) / parts);
   return Array.from({ length: parts }, (_, part) => [start(part), start(part + 1) - 1] as const);
 }
+
+/** Who replicates whom, as a text: two views with the same roles have the same. */
+export function rolesIn(view: readonly NodeView[]): string {
+  return view
+    .map(({ id, primaryId }) => `${id} ${primaryId ?? '-'}`)
+    .sort()
+    .join('\n');
+}
