@@ -62,10 +62,12 @@ describe('Bulk actions when processes die', () => {
       return planned !== undefined || status === 'done';
     };
     // In portions of a few runs, four a second.
-    const retry = await begin({ action: 'retry', filter: { function_id: 'bulk-fails', status: ['Failed'] }, rate: 8 });
-    await until(begun(retry), { describe: 'the re-run has begun' });
-    const cancel = await begin({ action: 'cancel', filter: { function_id: 'bulk-sleeps' } });
-    await until(begun(cancel), { describe: 'the cancellation has begun' });
+    const filter = { function_id: 'bulk-fails', status: ['Failed'] };
+    const [retry, cancel] = await Promise.all([
+      begin({ action: 'retry', filter, rate: 8 }),
+      begin({ action: 'cancel', filter: { function_id: 'bulk-sleeps' } }),
+    ]);
+    await Promise.all([retry, cancel].map((id) => until(begun(id), { describe: 'both have begun' })));
     await service.killWorker();
     expect((await stored(retry)).status).to.equal('running');
     await service.startWorker();
