@@ -25,11 +25,12 @@ export interface RefusedRegistrations {
   lastUrl: string;
 }
 
+/** Hexadecimal: an ID that begins with "-" would be an option on the command line. */
 export function heldIdOf(app: string, origins: readonly string[], url: string): string {
   return createHash('sha256')
     .update(JSON.stringify([app, origins.toSorted(), url]))
-    .digest('base64url')
-    .slice(0, 22);
+    .digest('hex')
+    .slice(0, 32);
 }
 
 export interface RegisteredOrigins {
