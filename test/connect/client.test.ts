@@ -9,7 +9,8 @@ import { type Service, startService } from '../support/service.ts';
 import { TcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 
-const SETTINGS = { CONNECT_LEASE_SECONDS: '4', RETRY_SCALE: '0.001', STALLED_AFTER_SECONDS: '2' };
+/** On a busy machine an instance needs seconds to be back. */
+const SETTINGS = { CONNECT_LEASE_SECONDS: '8', RETRY_SCALE: '0.001', STALLED_AFTER_SECONDS: '4' };
 const quiet = { info() {}, warn() {}, error() {}, debug() {} };
 
 interface Shop {
