@@ -41,8 +41,8 @@ const CLUSTER_TIMEOUT_MS = 180_000;
 /** More failed files than this part of all are no accident of a loaded machine, but a fault that many tests see. Fewer are judged one by one:
  *  each must pass alone, with all its expectations, or the tests have failed. A part, so that with more tests green is not less likely. */
 const RERUN_MAX_PART = 0.01;
-/** Four runs more than cores, because tests wait for more than half of their time. Those that inject faults get CPU time before the others do. */
-const RUNS_AT_ONCE = Math.min(6, availableParallelism() + 4);
+/** Three runs more than cores, because tests wait for more than half of their time. Those that inject faults get CPU time before the others do. */
+const RUNS_AT_ONCE = Math.min(5, availableParallelism() + 3);
 const SLOWEST_SHOWN = 30;
 const ALL = '--all';
 const CLUSTER = '--cluster';
