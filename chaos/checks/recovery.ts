@@ -1,4 +1,4 @@
-/** Waits after the last fault until every acknowledged event has all its runs finished, or it takes too long. */
+/** Waits after the last fault until replays have started all their runs, and every acknowledged event has all its runs finished, or it takes too long. */
 import { setTimeout } from 'node:timers/promises';
 import { type EventState, type Expectations, isSettled } from '../history/properties/completion.ts';
 import type { Acknowledged } from '../load/ledger.ts';
@@ -17,6 +17,8 @@ export async function recover(
   patienceMs: number,
 ): Promise<Acknowledgements> {
   const startedAt = performance.now();
+  const isOver = () => performance.now() - startedAt > patienceMs;
+  while (!isOver() && (await hasReplays(service))) await setTimeout(POLL_MS);
   const found: Acknowledgements = { events: [], runs: [] };
   const add = ({ stored, runs }: EventState) => {
     if (stored) found.events.push(stored);
@@ -24,7 +26,7 @@ export async function recover(
   };
   let pending = [...events];
   for (;;) {
-    const isLast = performance.now() - startedAt > patienceMs;
+    const isLast = isOver();
     const again: Acknowledged[] = [];
     const queue = [...pending];
     const work = async () => {
@@ -39,4 +41,10 @@ export async function recover(
     pending = again;
     await setTimeout(POLL_MS);
   }
+}
+
+/** Whether some go on. */
+async function hasReplays(service: Service): Promise<boolean> {
+  const replays = await service.list<{ status: string }>('/v1/replays?limit=100');
+  return replays.some(({ status }) => status === 'running');
 }
