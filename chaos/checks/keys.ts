@@ -117,6 +117,12 @@ export const PERMANENT_KEYS: readonly PermanentKeys[] = [
     why: 'Schedules, each with the job of its next tick',
   },
   {
+    kind: '`queue:timers:delayed`, `queue:timers:<number>`',
+    pattern: /^queue:timers:(delayed|\d+)$/,
+    most: 20,
+    why: 'Timers of batches and debounces until they are due, also of those that were full before',
+  },
+  {
     kind: '`queue:runs:<ID>`',
     pattern: /^queue:runs:[0-9A-Z]{26}[\w-]*$/,
     most: 1_000,
