@@ -1,5 +1,5 @@
 /** HMAC signatures, used by nearly all providers. */
-import { createSecretKey, hash, type KeyObject, timingSafeEqual } from 'node:crypto';
+import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from 'node:crypto';
 import type { z } from 'zod';
 import type { hmacSchema } from '../../preset.ts';
 import type { ProviderRequest } from '../../provider-request.ts';
@@ -14,16 +14,12 @@ export type HmacScheme = z.infer<typeof hmacSchema>;
 const FORMS = { utf8: /./s, hex: /^([\da-f]{2})+$/i, base64: /^[\w+/-]+={0,2}$/ };
 
 const DIGEST_BYTES = { sha1: 20, sha256: 32, sha384: 48, sha512: 64 };
-const BLOCK_BYTES = { sha1: 64, sha256: 64, sha384: 128, sha512: 128 };
-const [INNER_PAD, OUTER_PAD] = [0x36, 0x5c];
-
-type Algorithm = HmacScheme['algorithm'];
 
 /** @param secrets newest first
  *  @throws Error for an invalid secret */
 export function hmacVerifier(scheme: HmacScheme, secrets: readonly string[]): Verifier {
   const { algorithm, encoding, signature, signed, timestamp, key } = scheme;
-  const hmacs = secrets.map((secret) => hmacOf(algorithm, keyOf(secret, key)));
+  const keys = secrets.map((secret) => keyOf(secret, key));
   const content = compileSigned(signed);
   const triesUrls = hasUrl(signed);
   const bytes = DIGEST_BYTES[algorithm];
@@ -47,7 +43,7 @@ export function hmacVerifier(scheme: HmacScheme, secrets: readonly string[]): Ve
     if ('result' in age) return age;
     const urls = triesUrls ? request.urls : ([''] as const);
     for (const url of urls) {
-      const match = matching(hmacs, given, content, request, age.text, url);
+      const match = matching(keys, given, algorithm, content, request, age.text, url);
       if (match === undefined) return failed('body_malformed', `the request has not all that is signed: ${signed}`);
       if (match >= 0) return { result: 'verified', secretIndex: match };
     }
@@ -61,8 +57,9 @@ export function hmacVerifier(scheme: HmacScheme, secrets: readonly string[]): Ve
 /** Compares every key with every signature, in constant time.
  *  @returns index of the key; -1 if none matches; undefined if the request lacks a signed part */
 function matching(
-  hmacs: readonly Hmac[],
+  keys: readonly KeyObject[],
   given: readonly Buffer[],
+  algorithm: string,
   content: SignedContent,
   request: ProviderRequest,
   timestamp: string | undefined,
@@ -71,29 +68,13 @@ function matching(
   const parts = content(request, timestamp, url);
   if (!parts) return undefined;
   let found = -1;
-  const bytes = parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part));
-  for (const [i, hmac] of hmacs.entries()) {
-    const expected = hmac(bytes);
+  for (const [i, key] of keys.entries()) {
+    const hmac = createHmac(algorithm, key);
+    for (const part of parts) hmac.update(part);
+    const expected = hmac.digest();
     for (const value of given) if (timingSafeEqual(value, expected) && found === -1) found = i;
   }
   return found;
-}
-
-type Hmac = (parts: readonly Buffer[]) => Buffer;
-
-/** HMAC by its definition (RFC 2104), of two hashes. Each Hmac object of Node waits for the garbage collector with its native memory: for short
- *  requests that costs more than all else of a verification. */
-export function hmacOf(algorithm: Algorithm, key: KeyObject): Hmac {
-  const blockBytes = BLOCK_BYTES[algorithm];
-  const given = key.export();
-  const block = Buffer.alloc(blockBytes);
-  (given.length > blockBytes ? hash(algorithm, given, 'buffer') : given).copy(block);
-  const [inner, outer] = [INNER_PAD, OUTER_PAD].map((pad) => block.map((byte) => byte ^ pad)) as [
-    Uint8Array,
-    Uint8Array,
-  ];
-  return (parts) =>
-    hash(algorithm, Buffer.concat([outer, hash(algorithm, Buffer.concat([inner, ...parts]), 'buffer')]), 'buffer');
 }
 
 /** @throws Error */
