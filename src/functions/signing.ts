@@ -1,6 +1,5 @@
 /** Signatures of calls to apps, and the key hash that authenticates an app's registration. */
-import { createHash, createHmac } from 'node:crypto';
-import { LRUCache } from 'lru-cache';
+import { createHmac, hash } from 'node:crypto';
 import { sameSecret } from '../model/auth/secret.ts';
 
 /** Older signatures are rejected, so that recorded messages become useless. */
@@ -34,23 +33,16 @@ export function signUrl(url: string, body: string, signature: string, signingKey
   return mac.update(`url\n${fnId}\n${stepId}\n`).update(body).update(seconds).digest('hex');
 }
 
-/** Apps prove a key with each request. */
-const hashedKeys = new LRUCache<string, string>({ max: 1_000, memoMethod: (signingKey) => hashKey(signingKey) });
-
 /** Apps send this instead of the key: the prefix, followed by the SHA-256 of the key's bytes. */
 export function hashedKey(signingKey: string): string {
-  return hashedKeys.memo(signingKey);
-}
-
-function hashKey(signingKey: string): string {
   const prefix = KEY_PREFIX.exec(signingKey)?.[0] ?? '';
   const secret = Buffer.from(signingKey.slice(prefix.length), 'hex');
-  return prefix + createHash('sha256').update(secret).digest('hex');
+  return prefix + hash('sha256', secret, 'hex');
 }
 
 /** Identifies a key without authenticating: unlike the hashed key, it may be stored. */
 export function keyFingerprint(signingKey: string): string {
-  return createHash('sha256').update(`fingerprint of ${signingKey}`).digest('base64url').slice(0, 22);
+  return hash('sha256', `fingerprint of ${signingKey}`, 'base64url').slice(0, 22);
 }
 
 /** Whether the bearer token is the key itself or the hashed key. */
