@@ -3,6 +3,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Telemetry } from '../../jobs/telemetry/telemetry.ts';
 import type { Logger } from '../../log.ts';
 import type { LoggedRequest, WebhookLog } from '../../store/webhooks/webhook-log.ts';
+import { type BufferedRequest, NewestRequests } from './newest-requests.ts';
 
 /** Maximum bytes of buffered requests; beyond that, requests are not logged. */
 const MAX_BUFFERED_BYTES = 64 * 1_048_576;
@@ -16,45 +17,6 @@ const RESTS = 3;
 const SOON_BYTES = MAX_BUFFERED_BYTES / 4;
 /** Maximum batch, which blocks Redis while it is executed. */
 const BATCH = { requests: 50, bytes: 1_048_576 };
-
-interface Buffered {
-  request: LoggedRequest;
-  bytes: number;
-}
-
-/** The newest requests of a webhook, as many as its log keeps. Holding more would cost: the garbage collector copies what lives longer. */
-class NewestRequests {
-  readonly #max: number;
-  readonly #requests: Buffered[] = [];
-  /** Index of the oldest request. */
-  #oldest = 0;
-
-  constructor(max: number) {
-    this.#max = max;
-  }
-
-  get isFull(): boolean {
-    return this.#max > 0 && this.#requests.length >= this.#max;
-  }
-
-  /** @returns the request that it displaces, which may be itself */
-  add(request: Buffered): Buffered | undefined {
-    if (this.#max === 0) return request;
-    if (!this.isFull) {
-      this.#requests.push(request);
-      return undefined;
-    }
-    const displaced = this.#requests[this.#oldest];
-    this.#requests[this.#oldest] = request;
-    this.#oldest = (this.#oldest + 1) % this.#max;
-    return displaced;
-  }
-
-  /** Oldest first. */
-  inOrder(): Buffered[] {
-    return [...this.#requests.slice(this.#oldest), ...this.#requests.slice(0, this.#oldest)];
-  }
-}
 
 export class RequestLogWriter {
   readonly #webhookLog: WebhookLog;
@@ -125,7 +87,7 @@ export class RequestLogWriter {
     return false;
   }
 
-  async #write(webhookId: string, batch: Buffered[]): Promise<void> {
+  async #write(webhookId: string, batch: BufferedRequest[]): Promise<void> {
     try {
       await this.#webhookLog.add(
         webhookId,
@@ -140,7 +102,7 @@ export class RequestLogWriter {
     }
   }
 
-  #finish(webhookId: string, { request, bytes }: Buffered): void {
+  #finish(webhookId: string, { request, bytes }: BufferedRequest): void {
     this.#bufferedBytes -= bytes;
     const { id, outcome } = request.summary;
     this.#telemetry.publishWebhookRequest({ webhookId, id, outcome });
@@ -162,8 +124,8 @@ function sizeOf({ summary, headers, search, body }: LoggedRequest): number {
   return bytes;
 }
 
-function inBatches(requests: readonly Buffered[]): Buffered[][] {
-  const batches: Buffered[][] = [];
+function inBatches(requests: readonly BufferedRequest[]): BufferedRequest[][] {
+  const batches: BufferedRequest[][] = [];
   let total = 0;
   for (const one of requests) {
     const last = batches.at(-1);
