@@ -1,6 +1,5 @@
 /** Allowed origins of endpoints. The request that starts an endpoint's run reports the endpoint's URL, taken from a `Host` header that
  *  anybody may forge: only origins that a person has allowed are called. */
-
 import { isAllowedOrigin } from '../../origin-patterns.ts';
 import { isLoopback } from '../../setting-checks.ts';
 import type { AllowedOrigins } from '../../store/apps/allowed-origins.ts';
