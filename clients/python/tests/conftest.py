@@ -3,9 +3,13 @@ from __future__ import annotations
 import functools
 import os
 import ssl
+import uuid
 from collections.abc import Iterator
 
 import pytest
+
+from support.real_service import variable
+from tidegate import Tidegate
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -21,3 +25,20 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """No SERVICE_* variable of whoever runs the tests."""
     for name in [name for name in os.environ if name.startswith("SERVICE_")]:
         monkeypatch.delenv(name)
+
+
+@pytest.fixture(params=["dev", "production"])
+def client(request: pytest.FixtureRequest) -> Iterator[Tidegate]:
+    """Of a real service in dev mode, and of one in production mode."""
+    if request.param == "dev":
+        made = Tidegate(f"py-{uuid.uuid4()}", is_dev=True, base_url=variable("TEST_DEV_SERVICE"))
+    else:
+        made = Tidegate(
+            f"py-{uuid.uuid4()}",
+            is_dev=False,
+            base_url=variable("TEST_PRODUCTION_SERVICE"),
+            event_key=variable("TEST_EVENT_KEY").split(",")[0],
+            signing_key=variable("TEST_SIGNING_KEY"),
+        )
+    with made:
+        yield made

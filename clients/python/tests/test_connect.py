@@ -27,22 +27,6 @@ from tidegate.connect import connect
 SRC = Path(__file__).parents[1] / "src"
 
 
-@pytest.fixture(params=["dev", "production"])
-def client(request: pytest.FixtureRequest) -> Iterator[Tidegate]:
-    if request.param == "dev":
-        made = Tidegate(f"py-{uuid.uuid4()}", is_dev=True, base_url=variable("TEST_DEV_SERVICE"))
-    else:
-        made = Tidegate(
-            f"py-{uuid.uuid4()}",
-            is_dev=False,
-            base_url=variable("TEST_PRODUCTION_SERVICE"),
-            event_key=variable("TEST_EVENT_KEY").split(",")[0],
-            signing_key=variable("TEST_SIGNING_KEY"),
-        )
-    with made:
-        yield made
-
-
 def ended(client: Tidegate, event_id: str) -> Any:
     """The one run of the event, once it has ended."""
     settings = client.settings()

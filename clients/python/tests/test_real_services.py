@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 import uuid
-from collections.abc import Iterator
 from typing import Any
 
 import httpx
@@ -17,22 +16,6 @@ from support.played_service import Reply, played_service
 from support.real_service import variable, wait_for
 from tidegate import Context, Event, NonRetriableError, SendError, StepError, SyncContext, Tidegate
 from tidegate.encryption import Encryption
-
-
-@pytest.fixture(params=["dev", "production"])
-def client(request: pytest.FixtureRequest) -> Iterator[Tidegate]:
-    if request.param == "dev":
-        made = Tidegate(f"py-{uuid.uuid4()}", is_dev=True, base_url=variable("TEST_DEV_SERVICE"))
-    else:
-        made = Tidegate(
-            f"py-{uuid.uuid4()}",
-            is_dev=False,
-            base_url=variable("TEST_PRODUCTION_SERVICE"),
-            event_key=variable("TEST_EVENT_KEY").split(",")[0],
-            signing_key=variable("TEST_SIGNING_KEY"),
-        )
-    with made:
-        yield made
 
 
 @pytest.mark.parametrize("way", ["async on ASGI", "plain on WSGI"])
