@@ -9,8 +9,7 @@ import { costTableOf, formatNumber, formatPercent, table, tableOf } from './tabl
 const CHART_FOLDER = 'pictures/performance';
 const NO_DATA = '*These results have no such figures. Run `scripts/bench` to measure them.*';
 const RATES = [1_000, 10_000, 100_000, 1_000_000];
-/** Rates in the table of stored data: at higher ones nobody keeps it all in memory. */
-const STORED_RATES = RATES.slice(0, 3);
+const STORED_RATE = 1_000;
 const DAYS = [1, 3, 7];
 const GB = 1e9;
 
@@ -40,7 +39,7 @@ export function renderBlock(block: string, results: Results): string {
     case 'bytes':
       return bytesTable(results);
     case 'sizes':
-      return sizesTable(Number(argument), results);
+      return sizesTable(results);
     case 'one-redis':
       return oneRedisTable(results);
     case 'stored':
@@ -100,33 +99,20 @@ function bytesTable({ bytes }: Results): string {
   );
 }
 
-function sizesTable(eventsPerSecond: number, { costs, rows }: Results): string {
+/** A load takes the same cost of each event at any rate, so one table has all rates. */
+function sizesTable({ costs, rows }: Results): string {
   const lines = Object.entries(LOADS).flatMap(([what, load]) => {
-    const size = sizeOf({ ...load, eventsPerSecond }, costs, clusterFactor(rows));
-    return size ? [sizeCells(what, size)] : [];
+    const sizes = RATES.map((eventsPerSecond) => sizeOf({ ...load, eventsPerSecond }, costs, clusterFactor(rows)));
+    const [least] = sizes;
+    if (!least || !sizes.every((size) => size !== undefined)) return [];
+    return [[what, `${formatNumber(least.networkBits / 1e6)} Mbit/s`, ...sizes.map(sizeCell)]];
   });
-  const heads = [
-    'load',
-    'web: processes (CPUs busy)',
-    'transform children: CPUs busy',
-    'worker: processes (CPUs busy)',
-  ];
-  return lines.length > 0
-    ? table([...heads, 'Redis: CPUs busy on one', 'to and from Redis', 'Redis primaries (partitions)'], lines)
-    : NO_DATA;
+  const heads = RATES.map((rate) => `${rate.toLocaleString('en')}/s`);
+  return lines.length > 0 ? table(['load', `network of Redis at ${heads[0]}`, ...heads], lines) : NO_DATA;
 }
 
-function sizeCells(what: string, { busy, webs, workers, primaries, partitions, networkBits }: Size): string[] {
-  const two = (value: number) => value.toFixed(2);
-  return [
-    what,
-    `${webs} (${two(busy.web)})`,
-    two(busy.transforms),
-    `${workers} (${two(busy.worker)})`,
-    two(busy.redis),
-    `${formatNumber(networkBits / 1e6)} Mbit/s`,
-    primaries === 1 ? '1' : `${primaries} (${partitions})`,
-  ];
+function sizeCell({ webs, workers, primaries, partitions }: Size): string {
+  return `${webs} / ${workers} / ${primaries}${primaries === 1 ? '' : ` (${partitions})`}`;
 }
 
 function oneRedisTable({ costs }: Results): string {
@@ -139,12 +125,10 @@ function oneRedisTable({ costs }: Results): string {
 
 function storedTable({ bytes }: Results): string {
   if (!bytes) return NO_DATA;
-  const lines = [100, ...STORED_RATES].flatMap((eventsPerSecond) =>
-    [0, 1].map((runsPerEvent) => {
-      const load: Load = { eventsPerSecond, source: 'single', runsPerEvent, stepsPerRun: 0 };
-      const what = `${eventsPerSecond.toLocaleString('en')} events/s${runsPerEvent ? ', a run each' : ''}`;
-      return [what, ...DAYS.map((days) => `${formatNumber(storedBytes(load, days, bytes) / GB)} GB`)];
-    }),
-  );
+  const lines = [0, 1].map((runsPerEvent) => {
+    const load: Load = { eventsPerSecond: STORED_RATE, source: 'single', runsPerEvent, stepsPerRun: 0 };
+    const what = `${STORED_RATE.toLocaleString('en')} events/s${runsPerEvent ? ', a run each' : ''}`;
+    return [what, ...DAYS.map((days) => `${formatNumber(storedBytes(load, days, bytes) / GB)} GB`)];
+  });
   return table(['average load', ...DAYS.map((days) => `kept ${days} day${days === 1 ? '' : 's'}`)], lines);
 }

@@ -16,9 +16,9 @@ export function tableOf(rows: readonly Row[]): string {
         (one) => `${formatPercent(value / one.value)} of ${one.what} (${formatNumber(one.value)})`,
       );
       const wanted = targets.map((target) => targetText(target, unit)).join(', ');
-      return [work, result, beside.join(', '), wanted, targetCell(row)];
+      return [work, result, beside.join(', '), meetsTargets(row) === false ? `**missed**: ${wanted}` : wanted];
     });
-  return table(['workload', 'result', 'references', 'target', 'met'], lines);
+  return table(['workload', 'result', 'references', 'target'], lines);
 }
 
 function p99Of({ work }: Row, rows: readonly Row[]): Row | undefined {
@@ -48,12 +48,6 @@ export function costTableOf(costs: readonly Cost[]): string {
 export function table(heads: readonly string[], lines: readonly (readonly string[])[]): string {
   const rows = [heads, heads.map(() => '---'), ...lines];
   return rows.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
-}
-
-function targetCell(row: Row): string {
-  const reached = meetsTargets(row);
-  if (reached === undefined) return '';
-  return reached ? 'yes' : '**no**';
 }
 
 function targetText(target: Target, unit: string): string {

@@ -71,40 +71,40 @@ function missOf(name: FunctionName, own: EngineResult, peer: EngineResult): stri
   return all.length > 0 ? [`${TITLES[name]}, beside ${peer.name}: ${all.join('; ')}`] : [];
 }
 
+/** The first table, which alone says the versions, and when a step is on disk. */
 function ratesTable(results: PeerResults): string {
+  const lines = results.engines.map((engine) => [
+    `${engine.name} (${engine.version})`,
+    ON_DISK[engine.durability],
+    ...FUNCTION_NAMES.map((name) =>
+      SENDERS.map((senders) => number(loadOf(engine, name, senders)?.runsPerSecond)).join(' / '),
+    ),
+  ]);
   const heads = FUNCTION_NAMES.map((name) => `${TITLES[name]}: runs/s at ${SENDERS.join(' / ')} senders`);
-  return engineTable(results, heads, (engine, name) =>
-    SENDERS.map((senders) => number(loadOf(engine, name, senders)?.runsPerSecond)).join(' / '),
-  );
+  return table(['engine', 'a step is on disk', ...heads], lines);
 }
 
 function latencyTable(results: PeerResults): string {
-  const heads = FUNCTION_NAMES.map((name) => `${TITLES[name]}: p50 / p99`);
-  return engineTable(results, heads, (engine, name) => {
+  return engineTable(results, 'p50 / p99', (engine, name) => {
     const load = loadOf(engine, name, 1);
     return `${number(load?.p50Ms)} / ${number(load?.p99Ms)} ms`;
   });
 }
 
 function cpuTable(results: PeerResults): string {
-  const heads = FUNCTION_NAMES.map((name) => `${TITLES[name]}: ${PARTS.join(' + ')}`);
-  return engineTable(results, heads, (engine, name) => {
+  return engineTable(results, `all (${PARTS.join(', ')})`, (engine, name) => {
     const load = loadOf(engine, name, BUSY_SENDERS);
-    return `${PARTS.map((part) => number(load?.cpuMs[part])).join(' + ')} = ${number(load && cpuOf(load))} ms`;
+    return `${number(load && cpuOf(load))} ms (${PARTS.map((part) => number(load?.cpuMs[part])).join(', ')})`;
   });
 }
 
 function engineTable(
   { engines }: PeerResults,
-  heads: readonly string[],
+  figure: string,
   cell: (engine: EngineResult, name: FunctionName) => string,
 ): string {
-  const lines = engines.map((engine) => [
-    `${engine.name} (${engine.version})`,
-    ON_DISK[engine.durability],
-    ...FUNCTION_NAMES.map((name) => cell(engine, name)),
-  ]);
-  return table(['engine', 'a step is on disk', ...heads], lines);
+  const lines = engines.map((engine) => [engine.name, ...FUNCTION_NAMES.map((name) => cell(engine, name))]);
+  return table(['engine', ...FUNCTION_NAMES.map((name) => `${TITLES[name]}: ${figure}`)], lines);
 }
 
 function loadOf({ loads }: EngineResult, name: FunctionName, senders: number): LoadResult | undefined {
