@@ -26,10 +26,10 @@ export function providersPage(): string {
 
 function table(): string {
   const rows = PRESETS.map((preset) => {
-    const { id, name, eventName, eventId, deliveryId, handshakes } = preset;
+    const { id, name, docs, eventName, eventId, deliveryId, handshakes } = preset;
     return [
       `[${name}](#${anchorOf(name)})<br>${code(id)}`,
-      [schemeOf(preset), signatureOf(preset), ageOf(preset)].filter(Boolean).join(', '),
+      [`[${schemeOf(preset)}](${docs})`, signatureOf(preset), ageOf(preset)].filter(Boolean).join(', '),
       code(eventName),
       eventId || deliveryId ? code((eventId ?? deliveryId) as string) : hasSignedId(preset) ? 'what is signed' : '',
       [...new Set(handshakes.map(handshakeOf))].join(', '),
@@ -46,16 +46,10 @@ function hasSignedId(preset: Preset): boolean {
   return ageOf(preset) !== '' || preset.verification?.scheme === 'braintree';
 }
 
-function section({ id, name, docs, secret, settings, setup, verification, customScheme }: Preset): string {
-  const steps = setup.map((step, index) => `${index + 1}. ${plain(step).replaceAll('{url}', '*URL of the webhook*')}`);
+function section({ name, secret, settings, setup }: Preset): string {
+  const steps = setup.map((step, index) => `${index + 1}. ${plain(step).replaceAll('{url}', '`url`')}`);
   const needs = settings.map(({ name: setting, description }) => `- \`settings.${setting}\`: ${plain(description)}`);
-  const scheme = verification ? '' : `, with \`"verification": {"scheme": "${customScheme}", …}\``;
-  return [
-    `### ${name}`,
-    `\`${id}\`${scheme} · [verification](${docs})`,
-    steps.join('\n'),
-    [secretOf(secret), ...needs].join('\n'),
-  ].join('\n\n');
+  return [`### ${name}`, steps.join('\n'), [secretOf(secret), ...needs].join('\n')].join('\n\n');
 }
 
 /** `- Secret (HMAC key, such as …): where it is`. */
