@@ -3,19 +3,16 @@ import { z } from 'zod';
 import { eventSchema } from '../../model/events/event.ts';
 import { sentEventSchema } from '../../model/events/sent-event.ts';
 import type { ApiParts } from '../parts.ts';
-import { type Route, route } from '../rest/route.ts';
+import { type Route, routesOf } from '../rest/route.ts';
 import { INVOKE_ERRORS, invoke, invokedSchema } from '../routes/invoke.ts';
 
 const keySchema = z.string().min(1).max(256).optional();
 const payloadSchema = sentEventSchema.pick({ data: true, user: true, v: true });
 
+const routes = routesOf({ tag: 'Functions', scope: 'environment', forApps: true });
+
 export function officialInvokeRoutes(deps: ApiParts): Route[] {
   const common = {
-    method: 'post' as const,
-    tag: 'Functions',
-    access: 'write' as const,
-    scope: 'environment' as const,
-    forApps: true as const,
     operationId: 'invokeOfficially',
     summary: 'Invoke a function',
     eventLimit: (env: string) => deps.eventLimits.of(env),
@@ -29,9 +26,8 @@ export function officialInvokeRoutes(deps: ApiParts): Route[] {
   }
 
   const byApp = (path: `/${string}/:app/functions/:id/invoke`) =>
-    route({
+    routes.post(path, {
       ...common,
-      path,
       params: z.object({ app: z.string(), id: z.string() }),
       body: payloadSchema.extend({
         data: eventSchema.shape.data,
@@ -55,9 +51,8 @@ export function officialInvokeRoutes(deps: ApiParts): Route[] {
     });
 
   return [
-    route({
+    routes.post('/invoke/:id', {
       ...common,
-      path: '/invoke/:id',
       params: z.object({ id: z.string() }),
       body: payloadSchema.partial({ data: true }),
       data: invokedSchema,

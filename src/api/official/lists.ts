@@ -5,7 +5,7 @@ import { hasEnded } from '../../model/runs/run.ts';
 import type { ApiParts } from '../parts.ts';
 import { namePosition, pageOf, pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
-import { type Route, route } from '../rest/route.ts';
+import { type Route, routesOf } from '../rest/route.ts';
 import { listedFunctionSchema, presentFunction } from '../views/function.ts';
 import { time } from '../views/time.ts';
 
@@ -15,13 +15,11 @@ const jobSchema = z.object({
   attempt: z.int(),
 });
 
+const routes = routesOf({ tag: 'Runs', scope: 'environment', forApps: true });
+
 export function officialListRoutes({ runs, steps, retries, apps, functions }: ApiParts): Route[] {
-  const common = { method: 'get', access: 'read', scope: 'environment', forApps: true } as const;
   return [
-    route({
-      ...common,
-      path: '/v1/runs/:id/jobs',
-      tag: 'Runs',
+    routes.get('/v1/runs/:id/jobs', {
       operationId: 'listRunJobs',
       summary: 'List what a run will do next',
       params: z.object({ id: z.string() }),
@@ -38,9 +36,7 @@ export function officialListRoutes({ runs, steps, retries, apps, functions }: Ap
         return { data: times.map((at, position) => ({ at: time(at), position, attempt: run.attempt })) };
       },
     }),
-    route({
-      ...common,
-      path: '/v1/apps/:name/functions',
+    routes.get('/v1/apps/:name/functions', {
       tag: 'Apps',
       operationId: 'listAppFunctions',
       summary: 'List the functions of an app',

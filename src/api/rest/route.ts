@@ -75,19 +75,34 @@ export interface Reply {
   metadata?: Record<string, unknown>;
 }
 
-/** Derives the types of a handler from the schemas of its route. */
-export function route<
-  Params extends z.ZodObject | undefined = undefined,
-  Query extends z.ZodObject | undefined = undefined,
-  Body extends Schema | undefined = undefined,
->(
-  definition: Omit<Route, 'handle' | 'params' | 'query' | 'body'> & {
-    params?: Params;
-    query?: Query;
-    body?: Body;
-    handle(input: Input<Parsed<Params>, Parsed<Query>, Parsed<Body>>): Promise<Reply>;
-  },
-): Route {
-  const { params, query, body } = definition;
-  return { ...definition, params, query: strict(query), body: strict(body) } as unknown as Route;
+/** What the routes of a file share. */
+type Shared = Pick<Route, 'tag' | 'scope'> & Partial<Pick<Route, 'access' | 'forApps' | 'audited'>>;
+
+export type Routes = ReturnType<typeof routesOf>;
+
+/** Declares routes by their methods, and derives the types of a handler from the schemas of its route. Without `access`, a GET needs read access
+ *  and the others write access. */
+export function routesOf(shared: Shared) {
+  const on =
+    (method: Route['method']) =>
+    <
+      Params extends z.ZodObject | undefined = undefined,
+      Query extends z.ZodObject | undefined = undefined,
+      Body extends Schema | undefined = undefined,
+    >(
+      path: string,
+      definition: Partial<Omit<Route, 'handle' | 'params' | 'query' | 'body' | 'summary' | 'operationId'>> &
+        Pick<Route, 'operationId' | 'summary'> & {
+          params?: Params;
+          query?: Query;
+          body?: Body;
+          handle(input: Input<Parsed<Params>, Parsed<Query>, Parsed<Body>>): Promise<Reply>;
+        },
+    ): Route => {
+      const { params, query, body } = definition;
+      const access = method === 'get' ? 'read' : 'write';
+      const own = { ...definition, params, query: strict(query), body: strict(body) };
+      return { access, errors: [], ...shared, ...own, method, path } as unknown as Route;
+    };
+  return { get: on('get'), post: on('post'), put: on('put'), patch: on('patch'), delete: on('delete') };
 }

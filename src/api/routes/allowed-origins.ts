@@ -5,7 +5,7 @@ import { ORIGINS_MAX, originPatternsSchema } from '../../origin-patterns.ts';
 import type { ApiParts } from '../parts.ts';
 import { longPageQuery, namePosition, pageOf } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
-import { type Route, route } from '../rest/route.ts';
+import { type Route, routesOf } from '../rest/route.ts';
 
 const allowedOriginsSchema = z
   .object({
@@ -14,22 +14,17 @@ const allowedOriginsSchema = z
   })
   .meta({ id: 'AllowedOrigins' });
 
+const routes = routesOf({ tag: 'Apps', scope: 'environment' });
+
 export function allowedOriginRoutes({ allowedOrigins, quotas }: ApiParts): Route[] {
-  const tag = 'Apps';
   return [
-    route({
-      method: 'get',
-      path: '/v1/allowed-origins',
-      tag,
-      access: 'read',
-      scope: 'environment',
+    routes.get('/v1/allowed-origins', {
       operationId: 'listAllowedOrigins',
       summary: 'List the allowed origins of apps',
       description:
         'By app. Apps without any are missing. The setting APP_ORIGINS adds others, for all apps and environments.',
       query: z.object(longPageQuery(namePosition)),
       data: z.array(allowedOriginsSchema),
-      errors: [],
       async handle({ env, query }) {
         const all = [...(await allowedOrigins.all(env))].map(([app, origins]) => ({ app, origins }));
         const sorted = all.sort((a, b) => (a.app < b.app ? -1 : 1));
@@ -37,12 +32,7 @@ export function allowedOriginRoutes({ allowedOrigins, quotas }: ApiParts): Route
         return listReply(page, { present: (one) => one, positionOf: ({ app }) => app, next });
       },
     }),
-    route({
-      method: 'put',
-      path: '/v1/allowed-origins/:app',
-      tag,
-      access: 'write',
-      scope: 'environment',
+    routes.put('/v1/allowed-origins/:app', {
       operationId: 'setAllowedOrigins',
       summary: 'Set the allowed origins of an app',
       description:

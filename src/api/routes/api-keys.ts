@@ -10,7 +10,7 @@ import type { UsedApiKey } from '../../store/auth/api-keys.ts';
 import type { ApiParts } from '../parts.ts';
 import { longPageQuery, namePosition, pageOf } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
-import { type Route, route } from '../rest/route.ts';
+import { type Route, routesOf } from '../rest/route.ts';
 
 const HINT_LENGTH = 4;
 
@@ -30,9 +30,9 @@ export const newApiKeySchema = apiKeySchema
   .extend({ secret: z.string().meta({ description: 'Shown only once; the service stores its hash' }) })
   .meta({ id: 'NewApiKey' });
 
-export function apiKeyRoutes({ apiKeys, environments }: ApiParts): Route[] {
-  const shared = { tag: 'API keys', access: 'admin', scope: 'installation' } as const;
+const routes = routesOf({ tag: 'API keys', scope: 'installation', access: 'admin' });
 
+export function apiKeyRoutes({ apiKeys, environments }: ApiParts): Route[] {
   async function requireEnvironment(name: string): Promise<void> {
     if (await environments.findOrFetch(name)) return;
     throw new ServiceError('environment_unknown', {
@@ -41,25 +41,18 @@ export function apiKeyRoutes({ apiKeys, environments }: ApiParts): Route[] {
   }
 
   return [
-    route({
-      ...shared,
-      method: 'get',
-      path: '/v1/api-keys',
+    routes.get('/v1/api-keys', {
       operationId: 'listApiKeys',
       summary: 'List API keys',
       description: 'The key of the setting API_KEY is not included.',
       query: z.object(longPageQuery(namePosition)),
       data: z.array(apiKeySchema),
-      errors: [],
       async handle({ query }) {
         const { page, next } = pageOf(await apiKeys.all(), ({ id }) => id, query);
         return listReply(page, { present, positionOf: ({ id }) => id, next });
       },
     }),
-    route({
-      ...shared,
-      method: 'post',
-      path: '/v1/api-keys',
+    routes.post('/v1/api-keys', {
       operationId: 'createApiKey',
       summary: 'Create an API key',
       description:
@@ -89,10 +82,7 @@ export function apiKeyRoutes({ apiKeys, environments }: ApiParts): Route[] {
         return { data: { ...present({ ...key, lastUsedAt: undefined }), secret } };
       },
     }),
-    route({
-      ...shared,
-      method: 'delete',
-      path: '/v1/api-keys/:id',
+    routes.delete('/v1/api-keys/:id', {
       operationId: 'revokeApiKey',
       summary: 'Revoke an API key',
       description: 'Requests with the key are rejected with 401 from then on.',

@@ -10,7 +10,7 @@ import { isFailureHandler } from '../../model/events/lifecycle.ts';
 import type { App } from '../../store/apps/apps.ts';
 import type { Connections } from '../../store/connect/connections.ts';
 import type { ApiParts } from '../parts.ts';
-import { type Route, route } from '../rest/route.ts';
+import { type Route, routesOf } from '../rest/route.ts';
 
 export const appCheckSchema = z
   .object({
@@ -30,15 +30,12 @@ export const appCheckSchema = z
   })
   .meta({ id: 'AppCheck' });
 
+const routes = routesOf({ tag: 'Apps', scope: 'environment' });
+
 export function appCheckRoutes(deps: ApiParts): Route[] {
   const { dev, apps, functions, connections, signingKeys, environmentKinds, httpAgent } = deps;
   return [
-    route({
-      method: 'post',
-      path: '/v1/apps/:name/check',
-      tag: 'Apps',
-      access: 'write',
-      scope: 'environment',
+    routes.post('/v1/apps/:name/check', {
       audited: false,
       operationId: 'checkApp',
       summary: 'Diagnose an app',

@@ -5,7 +5,7 @@ import type { Connection } from '../../model/apps/connection.ts';
 import type { ApiParts } from '../parts.ts';
 import { countPosition, longPageQuery, pageFrom } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
-import { type Route, route } from '../rest/route.ts';
+import { type Route, routesOf } from '../rest/route.ts';
 import { time } from '../views/time.ts';
 
 export const connectionSchema = z
@@ -24,14 +24,11 @@ export const connectionSchema = z
   })
   .meta({ id: 'Connection' });
 
+const routes = routesOf({ tag: 'Apps', scope: 'environment' });
+
 export function appConnectionRoutes({ apps, connections }: ApiParts): Route[] {
   return [
-    route({
-      method: 'get',
-      path: '/v1/apps/:name/connections',
-      tag: 'Apps',
-      access: 'read',
-      scope: 'environment',
+    routes.get('/v1/apps/:name/connections', {
       operationId: 'listAppConnections',
       summary: 'List the connections of an app',
       description: 'Of an app that connects; the longest connected first. Other apps have none.',
@@ -51,12 +48,7 @@ export function appConnectionRoutes({ apps, connections }: ApiParts): Route[] {
         });
       },
     }),
-    route({
-      method: 'delete',
-      path: '/v1/apps/:name/connections/:id',
-      tag: 'Apps',
-      access: 'write',
-      scope: 'environment',
+    routes.delete('/v1/apps/:name/connections/:id', {
       operationId: 'endAppConnection',
       summary: 'End a connection of an app',
       description:

@@ -10,7 +10,7 @@ import type { App, SyncFailure, SyncFinder } from '../../store/apps/apps.ts';
 import type { ApiParts } from '../parts.ts';
 import { namePosition, pageOf, pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
-import { type Route, route } from '../rest/route.ts';
+import { type Route, routesOf } from '../rest/route.ts';
 import { presentSyncOrigin, syncOriginSchema } from '../views/deploy.ts';
 import { functionSchema, presentFunction } from '../views/function.ts';
 import {
@@ -87,6 +87,8 @@ export const detailedAppSchema = appSchema
 
 const params = z.object({ name: z.string() });
 
+const routes = routesOf({ tag: 'Apps', scope: 'environment' });
+
 export function appRoutes(deps: ApiParts): Route[] {
   const {
     dev,
@@ -100,7 +102,6 @@ export function appRoutes(deps: ApiParts): Route[] {
     processes,
     quotas,
   } = deps;
-  const tag = 'Apps';
 
   async function existing(env: string, name: string): Promise<App> {
     const app = await apps.read(env, name);
@@ -123,18 +124,12 @@ export function appRoutes(deps: ApiParts): Route[] {
   }
 
   return [
-    route({
-      method: 'get',
-      path: '/v1/apps',
-      tag,
-      access: 'read',
-      scope: 'environment',
+    routes.get('/v1/apps', {
       operationId: 'listApps',
       summary: 'List apps',
       description: 'Sorted by name.',
       query: z.object(pageQuery(namePosition)),
       data: z.array(appSchema),
-      errors: [],
       async handle({ env, principal, query }) {
         const { page, next } = pageOf(await apps.all(env), ({ name }) => name, query);
         const [live, slowed, origins] = await Promise.all([liveFunctions(env), slowedIn(env), originsIn(env)]);
@@ -145,12 +140,7 @@ export function appRoutes(deps: ApiParts): Route[] {
         });
       },
     }),
-    route({
-      method: 'get',
-      path: '/v1/apps/:name',
-      tag,
-      access: 'read',
-      scope: 'environment',
+    routes.get('/v1/apps/:name', {
       operationId: 'getApp',
       summary: 'Get an app with its functions',
       params,
@@ -171,12 +161,7 @@ export function appRoutes(deps: ApiParts): Route[] {
         };
       },
     }),
-    route({
-      method: 'post',
-      path: '/v1/apps',
-      tag,
-      access: 'write',
-      scope: 'environment',
+    routes.post('/v1/apps', {
       operationId: 'registerApp',
       summary: 'Ask an app to register',
       description:
@@ -194,12 +179,7 @@ export function appRoutes(deps: ApiParts): Route[] {
         }
       },
     }),
-    route({
-      method: 'delete',
-      path: '/v1/apps/:name',
-      tag,
-      access: 'write',
-      scope: 'environment',
+    routes.delete('/v1/apps/:name', {
       operationId: 'deleteApp',
       summary: 'Delete an app',
       description:

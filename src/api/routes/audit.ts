@@ -6,7 +6,7 @@ import type { StoredRejection } from '../../store/auth/rejection-log.ts';
 import type { ApiParts } from '../parts.ts';
 import { pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
-import { type Route, route } from '../rest/route.ts';
+import { type Route, routesOf } from '../rest/route.ts';
 
 /** An ID of a Redis stream; Redis rejects 0-0. */
 const entryId = z.string().regex(/^[1-9]\d{0,14}-\d{1,15}$/);
@@ -40,14 +40,11 @@ export const rejectionSchema = z
   })
   .meta({ id: 'Rejection' });
 
+const routes = routesOf({ tag: 'Audit log', scope: 'installation', access: 'admin' });
+
 export function auditRoutes({ auditLog, rejectionLog }: ApiParts): Route[] {
   return [
-    route({
-      method: 'get',
-      path: '/v1/audit',
-      tag: 'Audit log',
-      access: 'admin',
-      scope: 'installation',
+    routes.get('/v1/audit', {
       operationId: 'listAuditEntries',
       summary: 'List audit entries',
       description:
@@ -56,18 +53,12 @@ export function auditRoutes({ auditLog, rejectionLog }: ApiParts): Route[] {
         ...pageQuery(entryId),
       }),
       data: z.array(entrySchema),
-      errors: [],
       async handle({ query: { limit, cursor } }) {
         const { entries, next, stoppedEarly } = await auditLog.list(limit, cursor);
         return listReply(entries, { present, positionOf: ({ id }) => id, next, stoppedEarly });
       },
     }),
-    route({
-      method: 'get',
-      path: '/v1/audit/refusals',
-      tag: 'Audit log',
-      access: 'admin',
-      scope: 'installation',
+    routes.get('/v1/audit/refusals', {
       operationId: 'listRejectedSignIns',
       summary: 'List rejected sign-ins',
       description:
@@ -76,7 +67,6 @@ export function auditRoutes({ auditLog, rejectionLog }: ApiParts): Route[] {
         ...pageQuery(rejectionPosition),
       }),
       data: z.array(rejectionSchema),
-      errors: [],
       async handle({ query: { limit, cursor } }) {
         const page = await rejectionLog.list(limit, cursor);
         const next = page.length === limit ? page.at(-1)?.position : undefined;

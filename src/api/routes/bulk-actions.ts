@@ -14,7 +14,7 @@ import {
 import { describe } from '../../model/values/json.ts';
 import type { ApiParts } from '../parts.ts';
 import { countPosition, listQuery, namePosition, nextPage, pageOfNewest, pageQuery } from '../rest/list-query.ts';
-import { type Route, route } from '../rest/route.ts';
+import { type Route, routesOf } from '../rest/route.ts';
 import { runSelectionSchema, selectionOf } from '../rest/run-selection.ts';
 import {
   bulkActionSchema,
@@ -40,9 +40,9 @@ const bodySchema = z.object({
 
 const params = z.object({ id: z.string().max(64) });
 
-export function bulkActionRoutes({ bulkActions, selectedRuns, environments }: ApiParts): Route[] {
-  const common = { tag: 'Runs', scope: 'environment' } as const;
+const routes = routesOf({ tag: 'Runs', scope: 'environment' });
 
+export function bulkActionRoutes({ bulkActions, selectedRuns, environments }: ApiParts): Route[] {
   async function existing(env: string, id: string) {
     const bulk = await bulkActions.read(env, id);
     if (bulk) return bulk;
@@ -50,7 +50,7 @@ export function bulkActionRoutes({ bulkActions, selectedRuns, environments }: Ap
   }
 
   const of = operationRoutes({
-    common,
+    routes,
     path: '/v1/runs/bulk/:id',
     params,
     name: 'BulkAction',
@@ -63,11 +63,7 @@ export function bulkActionRoutes({ bulkActions, selectedRuns, environments }: Ap
   });
 
   return [
-    route({
-      ...common,
-      method: 'post',
-      path: '/v1/runs/bulk',
-      access: 'write',
+    routes.post('/v1/runs/bulk', {
       operationId: 'createBulkAction',
       summary: 'Cancel, re-run or retry many runs',
       description:
@@ -109,11 +105,7 @@ export function bulkActionRoutes({ bulkActions, selectedRuns, environments }: Ap
       },
     }),
     of.get(),
-    route({
-      ...common,
-      method: 'get',
-      path: '/v1/runs/bulk/:id/results',
-      access: 'read',
+    routes.get('/v1/runs/bulk/:id/results', {
       operationId: 'listBulkActionResults',
       summary: 'List what a bulk action did with each run',
       description: 'In the order in which it came to them. The first 100,000 are kept, for 7 days.',

@@ -9,7 +9,7 @@ import {
 } from '../../model/bulk/bulk-operation.ts';
 import type { BulkOperations } from '../../store/bulk/bulk-operations.ts';
 import { listReply } from '../rest/list-response.ts';
-import { type Input, type Reply, type Route, route } from '../rest/route.ts';
+import type { Input, Reply, Route, Routes } from '../rest/route.ts';
 
 interface Operation extends BulkOperationRef {
   status: BulkOperationStatus;
@@ -17,7 +17,7 @@ interface Operation extends BulkOperationRef {
 
 /** What differs between the kinds. */
 export interface OperationKind<One extends Operation, Params extends z.ZodObject> {
-  common: Pick<Route, 'tag' | 'scope'>;
+  routes: Routes;
   /** Path of one operation, such as `/v1/replays/:id`. */
   path: string;
   params: Params;
@@ -51,7 +51,7 @@ interface List<One, Params extends z.ZodObject | undefined, Query extends z.ZodO
 }
 
 export function operationRoutes<One extends Operation, Params extends z.ZodObject>(kind: OperationKind<One, Params>) {
-  const { common, path, params, name, noun, data } = kind;
+  const { routes, path, params, name, noun, data } = kind;
   const present = (operation: One) => kind.present(operation) as object;
 
   /** If the operation already has the status, nothing changes, and the audit log gets no entry. */
@@ -73,11 +73,7 @@ export function operationRoutes<One extends Operation, Params extends z.ZodObjec
     list<Query extends z.ZodObject, ListParams extends z.ZodObject | undefined = undefined>(
       list: List<One, ListParams, Query>,
     ): Route {
-      return route<ListParams, Query>({
-        ...common,
-        method: 'get',
-        path: path.slice(0, path.lastIndexOf('/')),
-        access: 'read',
+      return routes.get<ListParams, Query>(path.slice(0, path.lastIndexOf('/')), {
         operationId: `list${name}s`,
         summary: `List ${kind.plural}`,
         description: list.description,
@@ -93,11 +89,7 @@ export function operationRoutes<One extends Operation, Params extends z.ZodObjec
     },
 
     get(): Route {
-      return route({
-        ...common,
-        method: 'get',
-        path,
-        access: 'read',
+      return routes.get(path, {
         operationId: `get${name}`,
         summary: `Get a ${noun}`,
         params,
@@ -111,11 +103,7 @@ export function operationRoutes<One extends Operation, Params extends z.ZodObjec
 
     changes(descriptions: Partial<Record<StatusChange, string>>, verbs: readonly StatusChange[] = VERBS): Route[] {
       return verbs.map((verb) =>
-        route({
-          ...common,
-          method: 'post',
-          path: `${path}/${verb}`,
-          access: 'write',
+        routes.post(`${path}/${verb}`, {
           operationId: `${verb}${name}`,
           summary: `${VERB_TEXTS[verb]} ${noun}`,
           ...(descriptions[verb] && { description: descriptions[verb] }),

@@ -8,7 +8,7 @@ import { uuidOf } from '../../model/values/uuid.ts';
 import type { ApiParts } from '../parts.ts';
 import { longPageQuery, namePosition, pageOfNewest } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
-import { type Route, route } from '../rest/route.ts';
+import { type Route, routesOf } from '../rest/route.ts';
 import { time } from '../views/time.ts';
 
 const FUTURE_MAX_MS = 366 * 86_400_000;
@@ -31,9 +31,9 @@ const cancellationSchema = z
   })
   .meta({ id: 'Cancellation' });
 
-export function cancellationRoutes({ cancellations, functionTables }: ApiParts): Route[] {
-  const common = { tag: 'Runs', scope: 'environment', forApps: true } as const;
+const routes = routesOf({ tag: 'Runs', scope: 'environment', forApps: true });
 
+export function cancellationRoutes({ cancellations, functionTables }: ApiParts): Route[] {
   /** Accepts the ID as in the app's code, or with the app's name as prefix. */
   async function functionOf(env: string, app: string, id: string) {
     const table = await functionTables.of(env);
@@ -49,11 +49,7 @@ export function cancellationRoutes({ cancellations, functionTables }: ApiParts):
   }
 
   return [
-    route({
-      ...common,
-      method: 'post',
-      path: '/v1/cancellations',
-      access: 'write',
+    routes.post('/v1/cancellations', {
       operationId: 'createCancellation',
       summary: 'Cancel many runs',
       description:
@@ -91,27 +87,18 @@ export function cancellationRoutes({ cancellations, functionTables }: ApiParts):
         return { data: present(await existing(env, id)) };
       },
     }),
-    route({
-      ...common,
-      method: 'get',
-      path: '/v1/cancellations',
-      access: 'read',
+    routes.get('/v1/cancellations', {
       operationId: 'listCancellations',
       summary: 'List cancellations',
       description: 'Newest first. One that is done is kept for `RETENTION_DAYS` at least, and 1,000 of all at most.',
       query: z.object(longPageQuery(namePosition)),
       data: z.array(cancellationSchema),
-      errors: [],
       async handle({ env, query }) {
         const { page, next } = pageOfNewest(await cancellations.list(env), ({ id }) => id, query);
         return listReply(page, { present, positionOf: ({ id }) => id, next });
       },
     }),
-    route({
-      ...common,
-      method: 'delete',
-      path: '/v1/cancellations/:id',
-      access: 'write',
+    routes.delete('/v1/cancellations/:id', {
       operationId: 'deleteCancellation',
       summary: 'Delete a cancellation',
       description: 'It cancels no further runs.',

@@ -3,18 +3,15 @@ import { z } from 'zod';
 import type { ApiParts } from '../parts.ts';
 import { namePosition, pageOfNewest, pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
-import { type Route, route } from '../rest/route.ts';
+import { type Route, routesOf } from '../rest/route.ts';
 import { deploySchema, presentDeploy } from '../views/deploy.ts';
 import { timeSchema } from '../views/time.ts';
 
+const routes = routesOf({ tag: 'Apps', scope: 'environment' });
+
 export function deployRoutes({ deploys, functions }: ApiParts): Route[] {
   return [
-    route({
-      method: 'get',
-      path: '/v1/deploys',
-      tag: 'Apps',
-      access: 'read',
-      scope: 'environment',
+    routes.get('/v1/deploys', {
       operationId: 'listDeploys',
       summary: 'List deploys',
       description:
@@ -28,7 +25,6 @@ export function deployRoutes({ deploys, functions }: ApiParts): Route[] {
         ...pageQuery(namePosition),
       }),
       data: z.array(deploySchema),
-      errors: [],
       async handle({ env, query: { app, function_id: functionId, from = 0, to = Number.POSITIVE_INFINITY, ...at } }) {
         const owner = functionId === undefined ? app : (await functions.read(env, functionId))?.app;
         const isUnknown = functionId !== undefined && (owner === undefined || (app !== undefined && app !== owner));

@@ -6,7 +6,7 @@ import { ServiceError } from '../../errors.ts';
 import { describe } from '../../model/values/json.ts';
 import { DAY_MS } from '../../model/values/time.ts';
 import type { ApiParts } from '../parts.ts';
-import { type Route, route } from '../rest/route.ts';
+import { type Route, routesOf } from '../rest/route.ts';
 import { environmentSchema, presentEnvironment } from './environments.ts';
 import { maxBytesSchema } from './installation-limits.ts';
 
@@ -22,15 +22,13 @@ const retentionSchema = z
       'archive. Fewer days hide older events and runs at once, and delete them within an hour or two; that cannot be undone',
   });
 
+const routes = routesOf({ tag: 'Environments', scope: 'installation' });
+
 export function environmentLimitRoutes({ environments, config: { archive } }: ApiParts): Route[] {
   return [
-    route({
-      method: 'patch',
+    routes.patch('/v1/environments/:name/limits', {
       formerMethod: 'put',
-      path: '/v1/environments/:name/limits',
-      tag: 'Environments',
       access: 'admin',
-      scope: 'installation',
       operationId: 'updateEnvironmentLimits',
       summary: 'Update the limits of an environment',
       description: 'The limit of an event key comes first, then this one, then that of the installation.',

@@ -14,7 +14,7 @@ import { describe } from '../../model/values/json.ts';
 import type { ApiParts } from '../parts.ts';
 import { namePosition, pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
-import { type Route, route } from '../rest/route.ts';
+import { type Route, routesOf } from '../rest/route.ts';
 import { time } from '../views/time.ts';
 import { maxBytesSchema } from './installation-limits.ts';
 
@@ -42,10 +42,10 @@ export const environmentSchema = z
 
 const params = z.object({ name: z.string() });
 
+const routes = routesOf({ tag: 'Environments', scope: 'installation' });
+
 export function environmentRoutes(deps: ApiParts): Route[] {
   const { environments, functions, schedules, quotas } = deps;
-  const tag = 'Environments';
-  const scope = 'installation';
 
   async function existing(name: string): Promise<Environment> {
     const environment = (await environments.all()).find((one) => one.name === name);
@@ -62,18 +62,12 @@ export function environmentRoutes(deps: ApiParts): Route[] {
   }
 
   return [
-    route({
-      method: 'get',
-      path: '/v1/environments',
-      tag,
-      access: 'read',
-      scope,
+    routes.get('/v1/environments', {
       operationId: 'listEnvironments',
       summary: 'List environments',
       description: 'Production first, then by name.',
       query: z.object(pageQuery(namePosition)),
       data: z.array(environmentSchema),
-      errors: [],
       async handle({ query: { limit, cursor } }) {
         const all = await environments.all();
         const rest = cursor === undefined ? all : all.slice(1).filter(({ name }) => after(name, cursor));
@@ -82,12 +76,8 @@ export function environmentRoutes(deps: ApiParts): Route[] {
         return listReply(page, { present: presentEnvironment, positionOf: ({ name }) => name, next });
       },
     }),
-    route({
-      method: 'post',
-      path: '/v1/environments',
-      tag,
+    routes.post('/v1/environments', {
       access: 'admin',
-      scope,
       operationId: 'createEnvironment',
       summary: 'Create an environment',
       description: 'An app that registers in an unknown environment creates it as a branch environment.',
@@ -103,12 +93,7 @@ export function environmentRoutes(deps: ApiParts): Route[] {
         return { data: presentEnvironment(environment) };
       },
     }),
-    route({
-      method: 'get',
-      path: '/v1/environments/:name',
-      tag,
-      access: 'read',
-      scope,
+    routes.get('/v1/environments/:name', {
       operationId: 'getEnvironment',
       summary: 'Get an environment',
       params,
@@ -118,12 +103,8 @@ export function environmentRoutes(deps: ApiParts): Route[] {
         return { data: presentEnvironment(await existing(name)) };
       },
     }),
-    route({
-      method: 'post',
-      path: '/v1/environments/:name/archive',
-      tag,
+    routes.post('/v1/environments/:name/archive', {
       access: 'admin',
-      scope,
       operationId: 'archiveEnvironment',
       summary: 'Archive an environment',
       description:
@@ -136,12 +117,8 @@ export function environmentRoutes(deps: ApiParts): Route[] {
         return { data: presentEnvironment(await change(name, (one) => archived(one, Date.now()))) };
       },
     }),
-    route({
-      method: 'post',
-      path: '/v1/environments/:name/unarchive',
-      tag,
+    routes.post('/v1/environments/:name/unarchive', {
       access: 'admin',
-      scope,
       operationId: 'unarchiveEnvironment',
       summary: 'Unarchive an environment',
       params,
@@ -152,12 +129,8 @@ export function environmentRoutes(deps: ApiParts): Route[] {
         return { data: presentEnvironment(await change(name, (one) => reopened(one, Date.now()))) };
       },
     }),
-    route({
-      method: 'delete',
-      path: '/v1/environments/:name',
-      tag,
+    routes.delete('/v1/environments/:name', {
       access: 'admin',
-      scope,
       operationId: 'deleteEnvironment',
       summary: 'Delete a branch environment',
       description:

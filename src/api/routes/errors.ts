@@ -17,7 +17,7 @@ import type { Position } from '../../store/redis/pagination.ts';
 import type { ApiParts } from '../parts.ts';
 import { listQuery, pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
-import { type Route, route } from '../rest/route.ts';
+import { type Route, routesOf } from '../rest/route.ts';
 import { type ErrorTimes, errorGroupSchema, presentErrorGroup } from '../views/error-group.ts';
 import { timeSchema } from '../views/time.ts';
 
@@ -31,9 +31,9 @@ const ACTIONS = [
   ['reopen', 'open', 'Reopen an error group', 'As it was before somebody resolved it.'],
 ] as const satisfies [string, ErrorGroupState, string, string][];
 
-export function errorRoutes({ errorGroups, functionTables, deploys }: ApiParts): Route[] {
-  const common = { tag: 'Errors', scope: 'environment' } as const;
+const routes = routesOf({ tag: 'Errors', scope: 'environment' });
 
+export function errorRoutes({ errorGroups, functionTables, deploys }: ApiParts): Route[] {
   async function present(env: string, groups: readonly ErrorGroup[], times: ErrorTimes) {
     const table = await functionTables.of(env);
     const functions = groups.map(({ functionId }) => table.find(functionId));
@@ -85,11 +85,7 @@ export function errorRoutes({ errorGroups, functionTables, deploys }: ApiParts):
   }
 
   return [
-    route({
-      ...common,
-      method: 'get',
-      path: '/v1/errors',
-      access: 'read',
+    routes.get('/v1/errors', {
       operationId: 'listErrorGroups',
       summary: 'List error groups',
       description:
@@ -104,7 +100,6 @@ export function errorRoutes({ errorGroups, functionTables, deploys }: ApiParts):
         to: timeSchema.optional().meta({ description: 'Exclusive. Default: now' }),
       }),
       data: z.array(errorGroupSchema),
-      errors: [],
       async handle({ env, query: { function_id: functionId, state: states, limit, cursor, ...range } }) {
         const times = timesOf(range, Date.now());
         const { from, to } = times;
@@ -124,11 +119,7 @@ export function errorRoutes({ errorGroups, functionTables, deploys }: ApiParts):
         return { ...reply, metadata: { ...reply.metadata, ...(isExact && { total: all.length }) } };
       },
     }),
-    route({
-      ...common,
-      method: 'get',
-      path: '/v1/errors/:fingerprint',
-      access: 'read',
+    routes.get('/v1/errors/:fingerprint', {
       operationId: 'getErrorGroup',
       summary: 'Get an error group',
       params,
@@ -139,11 +130,7 @@ export function errorRoutes({ errorGroups, functionTables, deploys }: ApiParts):
       },
     }),
     ...ACTIONS.map(([action, to, summary, description]) =>
-      route({
-        ...common,
-        method: 'post',
-        path: `/v1/errors/:fingerprint/${action}`,
-        access: 'write',
+      routes.post(`/v1/errors/:fingerprint/${action}`, {
         operationId: `${action}ErrorGroup`,
         summary,
         description,

@@ -5,7 +5,7 @@ import { DAY_MS } from '../../model/values/time.ts';
 import type { ApiParts } from '../parts.ts';
 import { cursorQuery, pageFrom } from '../rest/list-query.ts';
 import { earlyStop, listReply } from '../rest/list-response.ts';
-import { type Route, route } from '../rest/route.ts';
+import { type Route, routesOf } from '../rest/route.ts';
 import { time, timeSchema } from '../views/time.ts';
 
 /** Further names are not listed, because each page counts the previous ones again. */
@@ -28,12 +28,11 @@ export const eventNameSchema = z
   })
   .meta({ id: 'EventName' });
 
+const routes = routesOf({ tag: 'Events', scope: 'environment' });
+
 export function eventCountRoutes({ eventCounts }: ApiParts): Route[] {
-  const shared = { method: 'get', tag: 'Events', access: 'read', scope: 'environment' } as const;
   return [
-    route({
-      ...shared,
-      path: '/v1/events/histogram',
+    routes.get('/v1/events/histogram', {
       operationId: 'getEventHistogram',
       summary: 'Count events over time',
       description: 'By the time of their receipt, in buckets of equal length. The default is the last 24 hours.',
@@ -44,7 +43,6 @@ export function eventCountRoutes({ eventCounts }: ApiParts): Route[] {
         buckets: z.coerce.number().int().min(1).max(500).default(60).meta({ description: 'Number of buckets' }),
       }),
       data: z.array(bucketSchema),
-      errors: [],
       async handle({ env, query: { name, received_after, received_before, buckets } }) {
         const to = received_before ?? Date.now();
         const from = received_after ?? Math.max(0, to - DAY_MS);
@@ -61,9 +59,7 @@ export function eventCountRoutes({ eventCounts }: ApiParts): Route[] {
         };
       },
     }),
-    route({
-      ...shared,
-      path: '/v1/events/names',
+    routes.get('/v1/events/names', {
       operationId: 'listEventNames',
       summary: 'List event names',
       description: `The names of stored events, at most ${NAMES_MAX.toLocaleString('en')}; the name of the newest event comes first.`,
@@ -72,7 +68,6 @@ export function eventCountRoutes({ eventCounts }: ApiParts): Route[] {
         ...cursorQuery(namesBefore),
       }),
       data: z.array(eventNameSchema),
-      errors: [],
       async handle({ env, query: { limit, cursor = 0 } }) {
         const wanted = Math.min(cursor + limit, NAMES_MAX);
         const { names, stoppedEarly } = await eventCounts.names(env, wanted + 1, Date.now());

@@ -6,7 +6,7 @@ import { DECISION_REASONS } from '../../model/flow-control/decision.ts';
 import type { ApiParts } from '../parts.ts';
 import { namePosition, pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
-import { type Route, route } from '../rest/route.ts';
+import { type Route, routesOf } from '../rest/route.ts';
 import { eventNotFound, eventParams } from '../views/event.ts';
 import { time } from '../views/time.ts';
 
@@ -54,14 +54,11 @@ export const eventDecisionSchema = z
   })
   .meta({ id: 'EventDecision' });
 
+const routes = routesOf({ tag: 'Events', scope: 'environment' });
+
 export function eventDecisionRoutes({ acceptedEvents: events, explainedDecisions }: ApiParts): Route[] {
   return [
-    route({
-      method: 'get',
-      path: '/v1/events/:id/decisions',
-      tag: 'Events',
-      access: 'read',
-      scope: 'environment',
+    routes.get('/v1/events/:id/decisions', {
       forApps: true,
       operationId: 'listEventDecisions',
       summary: 'List why functions did or did not run on an event',

@@ -7,7 +7,7 @@ import { newId } from '../../model/ids.ts';
 import type { ApiParts } from '../parts.ts';
 import { namePosition, pageOf, pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
-import { type Route, route } from '../rest/route.ts';
+import { type Route, routesOf } from '../rest/route.ts';
 import { listFields, listsOf, presentLists, shownListFields } from '../views/list-fields.ts';
 import { checkOwner, ownerNameSchema, ownerSchema, presentOwner } from '../views/owner.ts';
 import { maxBytesSchema } from './installation-limits.ts';
@@ -39,10 +39,9 @@ export const createdEventKeySchema = eventKeySchema
 const params = z.object({ id: z.string() });
 const settableFields = { ...listFields, max_bytes: maxBytesSchema.nullish() };
 
-export function eventKeyRoutes({ eventKeys, environments }: ApiParts): Route[] {
-  const tag = 'Event keys';
-  const scope = 'installation';
+const routes = routesOf({ tag: 'Event keys', scope: 'installation' });
 
+export function eventKeyRoutes({ eventKeys, environments }: ApiParts): Route[] {
   async function existing(id: string): Promise<EventKey> {
     const key = await eventKeys.read(id);
     if (!key) throw new ServiceError('not_found', { detail: `there is no event key with the ID "${id}"` });
@@ -52,12 +51,8 @@ export function eventKeyRoutes({ eventKeys, environments }: ApiParts): Route[] {
   const withLastUse = async (key: EventKey) => present(key, (await eventKeys.lastUses()).get(key.id));
 
   return [
-    route({
-      method: 'post',
-      path: '/v1/event-keys',
-      tag,
+    routes.post('/v1/event-keys', {
       access: 'admin',
-      scope,
       operationId: 'createEventKey',
       summary: 'Create an event key',
       description: 'Only this response contains the secret.',
@@ -84,30 +79,19 @@ export function eventKeyRoutes({ eventKeys, environments }: ApiParts): Route[] {
         return { data: { ...present(key), secret } };
       },
     }),
-    route({
-      method: 'get',
-      path: '/v1/event-keys',
-      tag,
-      access: 'read',
-      scope,
+    routes.get('/v1/event-keys', {
       operationId: 'listEventKeys',
       summary: 'List event keys',
       description: 'In order of creation. The keys of the setting EVENT_KEYS are not included.',
       query: z.object(pageQuery(namePosition)),
       data: z.array(eventKeySchema),
-      errors: [],
       async handle({ query }) {
         const [all, uses] = await Promise.all([eventKeys.all(), eventKeys.lastUses()]);
         const { page, next } = pageOf(all, ({ id }) => id, query);
         return listReply(page, { present: (key) => present(key, uses.get(key.id)), positionOf: ({ id }) => id, next });
       },
     }),
-    route({
-      method: 'get',
-      path: '/v1/event-keys/:id',
-      tag,
-      access: 'read',
-      scope,
+    routes.get('/v1/event-keys/:id', {
       operationId: 'getEventKey',
       summary: 'Get an event key',
       params,
@@ -117,13 +101,9 @@ export function eventKeyRoutes({ eventKeys, environments }: ApiParts): Route[] {
         return { data: await withLastUse(await existing(id)) };
       },
     }),
-    route({
-      method: 'patch',
+    routes.patch('/v1/event-keys/:id', {
       formerMethod: 'put',
-      path: '/v1/event-keys/:id',
-      tag,
       access: 'admin',
-      scope,
       operationId: 'updateEventKey',
       summary: 'Update an event key',
       description: 'Omitted fields stay unchanged; null removes a list or limit. The secret stays the same.',
@@ -145,12 +125,8 @@ export function eventKeyRoutes({ eventKeys, environments }: ApiParts): Route[] {
         return { data: await withLastUse(key) };
       },
     }),
-    route({
-      method: 'delete',
-      path: '/v1/event-keys/:id',
-      tag,
+    routes.delete('/v1/event-keys/:id', {
       access: 'admin',
-      scope,
       operationId: 'revokeEventKey',
       summary: 'Revoke an event key',
       description: 'Requests with the key are rejected with 401 from then on.',

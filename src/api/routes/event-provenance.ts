@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { subjectOf } from '../../model/events/event.ts';
 import type { ApiParts } from '../parts.ts';
-import { type Route, route } from '../rest/route.ts';
+import { type Route, routesOf } from '../rest/route.ts';
 import { eventNotFound, eventParams } from '../views/event.ts';
 import { loggedRequestDetailsSchema, presentDetails } from '../views/request.ts';
 
@@ -22,14 +22,11 @@ export const provenanceSchema = z
   })
   .meta({ id: 'Provenance' });
 
+const routes = routesOf({ tag: 'Events', scope: 'environment' });
+
 export function provenanceRoutes({ acceptedEvents: events, eventKeys, webhooks, webhookLog }: ApiParts): Route[] {
   return [
-    route({
-      method: 'get',
-      path: '/v1/events/:id/arrival',
-      tag: 'Events',
-      access: 'read',
-      scope: 'environment',
+    routes.get('/v1/events/:id/arrival', {
       operationId: 'getEventProvenance',
       summary: 'Get the provenance of an event',
       description: 'The event key, or the webhook and its request, by which the event was received.',

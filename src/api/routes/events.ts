@@ -7,12 +7,14 @@ import type { ApiParts } from '../parts.ts';
 import { listEvents } from '../rest/event-list.ts';
 import { eventPosition, listQuery, longPageQuery, pageQuery, timePosition } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
-import { type Route, route } from '../rest/route.ts';
+import { type Route, routesOf } from '../rest/route.ts';
 import { LARGE_FIELDS, listedRunSchema, listOfRuns } from '../rest/run-list.ts';
 import { idPrefixSchema, searchQuery } from '../rest/search-query.ts';
 import { eventNotFound, eventParams, listedEventSchema, presentEvent, storedEventSchema } from '../views/event.ts';
 import { presentBrief } from '../views/run.ts';
 import { timeSchema } from '../views/time.ts';
+
+const routes = routesOf({ tag: 'Events', scope: 'environment', forApps: true });
 
 export function eventRoutes({
   acceptedEvents: events,
@@ -22,8 +24,6 @@ export function eventRoutes({
   runStates,
   searches,
 }: ApiParts): Route[] {
-  const tag = 'Events';
-
   async function positionOf(env: string, id: string) {
     const event = await events.read(env, id);
     if (!event) throw eventNotFound(id);
@@ -31,13 +31,7 @@ export function eventRoutes({
   }
 
   return [
-    route({
-      method: 'get',
-      path: '/v1/events',
-      tag,
-      access: 'read',
-      scope: 'environment',
-      forApps: true,
+    routes.get('/v1/events', {
       operationId: 'listEvents',
       summary: 'List events',
       description:
@@ -96,13 +90,7 @@ export function eventRoutes({
         });
       },
     }),
-    route({
-      method: 'get',
-      path: '/v1/events/:id',
-      tag,
-      access: 'read',
-      scope: 'environment',
-      forApps: true,
+    routes.get('/v1/events/:id', {
       operationId: 'getEvent',
       summary: 'Get an event',
       params: eventParams,
@@ -114,13 +102,7 @@ export function eventRoutes({
         return { data: presentEvent(event, env, dialect) };
       },
     }),
-    route({
-      method: 'get',
-      path: '/v1/events/:id/runs',
-      tag,
-      access: 'read',
-      scope: 'environment',
-      forApps: true,
+    routes.get('/v1/events/:id/runs', {
       operationId: 'listEventRuns',
       summary: 'List the runs that an event triggered',
       params: eventParams,

@@ -12,7 +12,7 @@ import {
 } from '../../store/telemetry/function-series.ts';
 import type { ApiParts } from '../parts.ts';
 import { timeRange, timeRangeOf } from '../rest/metrics-range.ts';
-import { type Route, route } from '../rest/route.ts';
+import { type Route, routesOf } from '../rest/route.ts';
 import { deploySchema, presentDeploy } from '../views/deploy.ts';
 
 const durationSchema = z
@@ -58,14 +58,11 @@ export const functionMetricsSchema = z
   })
   .meta({ id: 'FunctionMetrics' });
 
+const routes = routesOf({ tag: 'Functions', scope: 'environment' });
+
 export function functionMetricsRoutes({ functions, functionSeries, recentDurations, deploys }: ApiParts): Route[] {
   return [
-    route({
-      method: 'get',
-      path: '/v1/functions/:id/metrics',
-      tag: 'Functions',
-      access: 'read',
-      scope: 'environment',
+    routes.get('/v1/functions/:id/metrics', {
       operationId: 'getFunctionMetrics',
       summary: 'Get the runs and steps of a function over time',
       description:

@@ -11,7 +11,7 @@ import type { ApiParts } from '../parts.ts';
 import { lastTicksOf } from '../rest/last-ticks.ts';
 import { namePosition, pageOf, pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
-import { type Route, route } from '../rest/route.ts';
+import { type Route, routesOf } from '../rest/route.ts';
 import {
   detailedFunctionSchema,
   functionSchema,
@@ -41,10 +41,11 @@ const pauseSchema = z
   })
   .default({});
 
+const routes = routesOf({ tag: 'Functions', scope: 'environment' });
+
 export function functionRoutes(deps: ApiParts): Route[] {
   const { functions, cancellations, admission, heldFunctions, schedules, environments, limitStatuses } = deps;
   const { expressionProblems, missedTicks } = deps;
-  const tag = 'Functions';
 
   /** A held function has a limit of 0, so waiting calls now wait for another limit. Recorded before the change, too, in case this process dies. */
   async function changing(env: string, functionId: string, change: () => Promise<void>): Promise<void> {
@@ -72,12 +73,7 @@ export function functionRoutes(deps: ApiParts): Route[] {
   }
 
   return [
-    route({
-      method: 'get',
-      path: '/v1/functions',
-      tag,
-      access: 'read',
-      scope: 'environment',
+    routes.get('/v1/functions', {
       forApps: true,
       operationId: 'listFunctions',
       summary: 'List functions',
@@ -91,7 +87,6 @@ export function functionRoutes(deps: ApiParts): Route[] {
         ...pageQuery(namePosition),
       }),
       data: z.array(listedFunctionSchema),
-      errors: [],
       async handle({ env, query: { app, archived, ...at } }) {
         const all = (await functions.all(env)).functions
           .filter((fn) => fn.archived === (archived === 'true') && (app === undefined || fn.app === app))
@@ -106,12 +101,7 @@ export function functionRoutes(deps: ApiParts): Route[] {
         });
       },
     }),
-    route({
-      method: 'get',
-      path: '/v1/functions/:id',
-      tag,
-      access: 'read',
-      scope: 'environment',
+    routes.get('/v1/functions/:id', {
       forApps: true,
       operationId: 'getFunction',
       summary: 'Get a function with its configuration',
@@ -127,12 +117,7 @@ export function functionRoutes(deps: ApiParts): Route[] {
         return { data: presentDetails(fn, problem, lastTicks, missed, isLive ? now : undefined) };
       },
     }),
-    route({
-      method: 'get',
-      path: '/v1/functions/:id/limits',
-      tag,
-      access: 'read',
-      scope: 'environment',
+    routes.get('/v1/functions/:id/limits', {
       operationId: 'getFunctionLimits',
       summary: "Get the use of a function's limits",
       description:
@@ -145,12 +130,7 @@ export function functionRoutes(deps: ApiParts): Route[] {
         return { data: presentFunctionLimits(await limitStatuses.ofFunction(env, fn)) };
       },
     }),
-    route({
-      method: 'post',
-      path: '/v1/functions/:id/pause',
-      tag,
-      access: 'write',
-      scope: 'environment',
+    routes.post('/v1/functions/:id/pause', {
       operationId: 'pauseFunction',
       summary: 'Pause a function',
       description:
@@ -170,12 +150,7 @@ export function functionRoutes(deps: ApiParts): Route[] {
         return { data: presentFunction(...(await existing(env, id))) };
       },
     }),
-    route({
-      method: 'post',
-      path: '/v1/functions/:id/resume',
-      tag,
-      access: 'write',
-      scope: 'environment',
+    routes.post('/v1/functions/:id/resume', {
       operationId: 'resumeFunction',
       summary: 'Resume a paused function',
       description:

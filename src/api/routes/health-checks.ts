@@ -6,7 +6,7 @@ import { installationChecks } from '../operations/health-checks/installation-che
 import { processChecks } from '../operations/health-checks/process-checks.ts';
 import { redisChecks } from '../operations/health-checks/redis-checks.ts';
 import type { ApiParts } from '../parts.ts';
-import { type Route, route } from '../rest/route.ts';
+import { type Route, routesOf } from '../rest/route.ts';
 
 const status = z.enum(CHECK_STATUSES);
 
@@ -32,24 +32,20 @@ export const healthSchema = z
   })
   .meta({ id: 'Health' });
 
+const routes = routesOf({ tag: 'Overview', scope: 'installation' });
+
 export function healthCheckRoutes(deps: ApiParts): Route[] {
   const { config, redis } = deps;
   let checks: HealthChecks | undefined;
   const create = () =>
     new HealthChecks([...redisChecks(redis, config), ...processChecks(deps), ...installationChecks(deps)]);
   return [
-    route({
-      method: 'get',
-      path: '/v1/health/checks',
+    routes.get('/v1/health/checks', {
       operationId: 'listHealthChecks',
-      tag: 'Overview',
-      access: 'read',
-      scope: 'installation',
       summary: 'Run all health checks',
       description:
         'Redis, processes, queues, runs, archive, settings and webhooks: problems, and how to fix them. Each check takes two seconds at most.',
       data: healthSchema,
-      errors: [],
       async handle() {
         const now = Date.now();
         checks ??= create();

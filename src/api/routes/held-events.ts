@@ -16,7 +16,7 @@ import { findHeldEvents, heldEventFilter } from '../rest/held-events-filter.ts';
 import { BATCH_MAX, inBatches } from '../rest/in-batches.ts';
 import { nextPage, pageQuery, timePosition } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
-import { type Route, route } from '../rest/route.ts';
+import { type Route, routesOf } from '../rest/route.ts';
 import { omittedField } from '../views/incomplete.ts';
 import { time } from '../views/time.ts';
 
@@ -63,9 +63,9 @@ const target = {
   environment: environmentNameSchema.meta({ description: 'Name of the environment that gets the events' }),
 };
 
+const routes = routesOf({ tag: 'Holding page', scope: 'installation' });
+
 export function heldEventRoutes({ heldEvents, environments, acceptor, backpressure }: ApiParts): Route[] {
-  const tag = 'Holding page';
-  const scope = 'installation';
   const path = '/v1/holding';
 
   async function existing(id: string): Promise<HeldEvent> {
@@ -102,30 +102,19 @@ export function heldEventRoutes({ heldEvents, environments, acceptor, backpressu
   }
 
   return [
-    route({
-      method: 'get',
-      path,
-      tag,
-      access: 'read',
-      scope,
+    routes.get(path, {
       operationId: 'listHeldEvents',
       summary: 'List held events',
       description:
         'Newest first. With a filter a page may have fewer events than its limit although more follow: the last page has no cursor.',
       query: z.object({ ...heldEventFilter, ...pageQuery(timePosition) }),
       data: z.array(listedHeldSchema),
-      errors: [],
       async handle({ query: { limit, cursor, ...filter } }) {
         const { page, next } = await findHeldEvents(heldEvents, filter, { limit, cursor });
         return listReply(page, { present, positionOf, next, omittable: ['event.data', 'event.user'] });
       },
     }),
-    route({
-      method: 'get',
-      path: `${path}/:id`,
-      tag,
-      access: 'read',
-      scope,
+    routes.get(`${path}/:id`, {
       operationId: 'getHeldEvent',
       summary: 'Get a held event',
       params,
@@ -135,12 +124,7 @@ export function heldEventRoutes({ heldEvents, environments, acceptor, backpressu
         return { data: present(await existing(id)) };
       },
     }),
-    route({
-      method: 'post',
-      path: `${path}/:id/assign`,
-      tag,
-      access: 'write',
-      scope,
+    routes.post(`${path}/:id/assign`, {
       operationId: 'assignHeldEvent',
       summary: 'Assign a held event to an environment',
       description: 'The environment ingests the event as if it had received it, and the event leaves the holding page.',
@@ -154,12 +138,7 @@ export function heldEventRoutes({ heldEvents, environments, acceptor, backpressu
         return { data: await assign(await existing(id), environment) };
       },
     }),
-    route({
-      method: 'post',
-      path: `${path}/assign`,
-      tag,
-      access: 'write',
-      scope,
+    routes.post(`${path}/assign`, {
       operationId: 'assignHeldEvents',
       summary: 'Assign held events to an environment by filter or ID',
       description: `Newest first, ${BULK_BOUNDS}. With \`ids\`, these events alone.`,
@@ -186,28 +165,17 @@ export function heldEventRoutes({ heldEvents, environments, acceptor, backpressu
         return { data: { assigned, more: next !== undefined }, metadata: nextPage(next) };
       },
     }),
-    route({
-      method: 'post',
-      path: `${path}/discard`,
-      tag,
-      access: 'write',
-      scope,
+    routes.post(`${path}/discard`, {
       operationId: 'discardHeldEvents',
       summary: 'Delete held events by ID',
       body: z.strictObject({ ids }),
       status: 200,
       data: z.object({ deleted: z.int() }),
-      errors: [],
       async handle({ body: { ids } }) {
         return { data: { deleted: await removeAll([...new Set(ids)]) } };
       },
     }),
-    route({
-      method: 'delete',
-      path: `${path}/:id`,
-      tag,
-      access: 'write',
-      scope,
+    routes.delete(`${path}/:id`, {
       operationId: 'deleteHeldEvent',
       summary: 'Delete a held event',
       params,
@@ -217,18 +185,12 @@ export function heldEventRoutes({ heldEvents, environments, acceptor, backpressu
         return {};
       },
     }),
-    route({
-      method: 'delete',
-      path,
-      tag,
-      access: 'write',
-      scope,
+    routes.delete(path, {
       operationId: 'deleteHeldEvents',
       summary: 'Delete held events by filter',
       description: `Newest first, ${BULK_BOUNDS}. Requires a filter or \`all=true\`.`,
       query: z.object({ ...heldEventFilter, ...allField, ...cursorField }),
       data: z.object({ deleted: z.int(), more: moreSchema }),
-      errors: [],
       async handle({ query: { cursor, all, ...filter } }) {
         requireFilter(filter, all);
         let deleted = 0;

@@ -8,13 +8,14 @@ import { HELD_PER_APP_MAX, heldOfAll } from '../../store/apps/held-registrations
 import type { ApiParts } from '../parts.ts';
 import { countPosition, longPageQuery, pageFrom } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
-import { type Route, route } from '../rest/route.ts';
+import { type Route, routesOf } from '../rest/route.ts';
 import { heldRegistrationSchema, presentHeld } from '../views/held-registration.ts';
 import { presentSync, SYNC_ERRORS, syncResultSchema, withoutDetails } from '../views/sync-result.ts';
 
+const routes = routesOf({ tag: 'Apps', scope: 'environment' });
+
 export function heldRegistrationRoutes(deps: ApiParts): Route[] {
   const { apps, allowedOrigins, heldRegistrations, appSync } = deps;
-  const shared = { tag: 'Apps', scope: 'environment' } as const;
   const params = z.object({ id: z.string().max(64) });
 
   async function existing(env: string, id: string): Promise<HeldRegistration> {
@@ -24,17 +25,12 @@ export function heldRegistrationRoutes(deps: ApiParts): Route[] {
   }
 
   return [
-    route({
-      ...shared,
-      method: 'get',
-      path: '/v1/held-registrations',
-      access: 'read',
+    routes.get('/v1/held-registrations', {
       operationId: 'listHeldRegistrations',
       summary: 'List registrations that wait for a confirmation',
       description: `Newest first. An app that registers by itself at an origin that nobody has allowed stays where it was. At most ${HELD_PER_APP_MAX} of an app, for 7 days: further ones are refused and counted.`,
       query: z.object(longPageQuery(countPosition)),
       data: z.array(heldRegistrationSchema),
-      errors: [],
       async handle({ env, query }) {
         const [byApp, all] = await Promise.all([heldRegistrations.byApp(env, Date.now()), apps.all(env)]);
         const urls = new Map(all.map(({ name, url }) => [name, url]));
@@ -47,11 +43,7 @@ export function heldRegistrationRoutes(deps: ApiParts): Route[] {
         });
       },
     }),
-    route({
-      ...shared,
-      method: 'post',
-      path: '/v1/held-registrations/:id/confirm',
-      access: 'write',
+    routes.post('/v1/held-registrations/:id/confirm', {
       operationId: 'confirmRegistration',
       summary: 'Confirm a registration',
       description:
@@ -82,11 +74,7 @@ export function heldRegistrationRoutes(deps: ApiParts): Route[] {
         }
       },
     }),
-    route({
-      ...shared,
-      method: 'delete',
-      path: '/v1/held-registrations/:id',
-      access: 'write',
+    routes.delete('/v1/held-registrations/:id', {
       operationId: 'rejectRegistration',
       summary: 'Reject a registration',
       description: 'It is forgotten, and the app stays where it is. It waits again if the app registers there again.',

@@ -6,7 +6,7 @@ import { SKIPPED_INVOCATION_ERRORS } from '../../jobs/runs/skipped-invocation.ts
 import { rejectDeep, sentEventSchema } from '../../model/events/sent-event.ts';
 import type { ApiParts } from '../parts.ts';
 import { rejectArchived } from '../receive/resolve-environment.ts';
-import { type Route, route } from '../rest/route.ts';
+import { type Route, routesOf } from '../rest/route.ts';
 
 export const invokedSchema = z
   .object({
@@ -41,14 +41,11 @@ export async function invoke(
   return invoked;
 }
 
+const routes = routesOf({ tag: 'Functions', scope: 'environment' });
+
 export function invokeRoutes(deps: ApiParts): Route[] {
   return [
-    route({
-      method: 'post',
-      path: '/v1/functions/:id/invoke',
-      tag: 'Functions',
-      access: 'write',
-      scope: 'environment',
+    routes.post('/v1/functions/:id/invoke', {
       forApps: true,
       operationId: 'invokeFunction',
       summary: 'Invoke a function',

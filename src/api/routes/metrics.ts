@@ -7,7 +7,7 @@ import type { ApiParts } from '../parts.ts';
 import { longPageQuery, namePosition, pageOf } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { timeRange, timeRangeOf } from '../rest/metrics-range.ts';
-import { type Route, route } from '../rest/route.ts';
+import { type Route, routesOf } from '../rest/route.ts';
 
 const latencySchema = z
   .object({ p50: z.number(), p95: z.number() })
@@ -47,21 +47,17 @@ export const functionStatsSchema = z
   })
   .meta({ id: 'FunctionStats' });
 
+const routes = routesOf({ tag: 'Overview', scope: 'environment' });
+
 export function metricsRoutes({ metrics }: ApiParts): Route[] {
   return [
-    route({
-      method: 'get',
-      path: '/v1/metrics',
-      tag: 'Overview',
-      access: 'read',
-      scope: 'environment',
+    routes.get('/v1/metrics', {
       operationId: 'getMetrics',
       summary: 'Get metrics over time',
       description:
         'Up to 6 hours in steps of a minute, up to a day in steps of 5 minutes, beyond that in steps of an hour. Counts lag by at most two seconds.',
       query: z.object(timeRange(HOUR_MS)),
       data: metricsSchema,
-      errors: [],
       async handle({ env, query }) {
         const { from, to } = timeRangeOf(query, HOUR_MS, METRICS_KEPT_MS, Date.now());
         const stepMs = stepOf(to - from);
@@ -69,12 +65,8 @@ export function metricsRoutes({ metrics }: ApiParts): Route[] {
         return { data: { from: iso(from), to: iso(to), step_seconds: stepMs / 1_000, points: points.map(present) } };
       },
     }),
-    route({
-      method: 'get',
-      path: '/v1/functions/stats',
+    routes.get('/v1/functions/stats', {
       tag: 'Functions',
-      access: 'read',
-      scope: 'environment',
       operationId: 'listFunctionStats',
       summary: 'Get run counts by function',
       description: 'Counts whole hours: every hour that overlaps the time range. Functions without runs are omitted.',
@@ -83,7 +75,6 @@ export function metricsRoutes({ metrics }: ApiParts): Route[] {
         ...longPageQuery(namePosition),
       }),
       data: z.array(functionStatsSchema),
-      errors: [],
       async handle({ env, query }) {
         const { from, to } = timeRangeOf(query, DAY_MS, METRICS_KEPT_MS, Date.now());
         const counted = await metrics.functions(env, from, to);

@@ -7,7 +7,7 @@ import { DAY_MS } from '../../model/values/time.ts';
 import { type ClusterInfo, readServerInfo } from '../../store/redis/server-info.ts';
 import { PROCESS_KINDS, type ProcessStatus } from '../../store/telemetry/processes.ts';
 import type { ApiParts } from '../parts.ts';
-import { type Route, route } from '../rest/route.ts';
+import { type Route, routesOf } from '../rest/route.ts';
 import { time } from '../views/time.ts';
 
 const MAX_FAILING = 10;
@@ -97,6 +97,8 @@ export const overviewSchema = z
   })
   .meta({ id: 'Overview' });
 
+const routes = routesOf({ tag: 'Overview', scope: 'environment' });
+
 export function overviewRoutes(deps: ApiParts): Route[] {
   const { redis, processes, metrics, functions, backpressure, archiveHealth, queues, webhookIssues } = deps;
 
@@ -114,18 +116,12 @@ export function overviewRoutes(deps: ApiParts): Route[] {
   }
 
   return [
-    route({
-      method: 'get',
-      path: '/v1/overview',
-      tag: 'Overview',
-      access: 'read',
-      scope: 'environment',
+    routes.get('/v1/overview', {
       operationId: 'getOverview',
       summary: 'Get the state of the service',
       description:
         'Processes, queues, Redis and issues of webhooks concern the whole installation, the functions the environment.',
       data: overviewSchema,
-      errors: [],
       async handle({ env }) {
         const nowMs = Date.now();
         const [alive, status, failing, queued, archive, openIssues] = await Promise.all([

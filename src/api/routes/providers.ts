@@ -5,7 +5,7 @@ import { PRESETS, presetOf } from '../../providers/catalog.ts';
 import { METHODS, type Preset, verificationSchema } from '../../providers/preset.ts';
 import { countPosition, longPageQuery, pageFrom } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
-import { type Route, route } from '../rest/route.ts';
+import { type Route, routesOf } from '../rest/route.ts';
 
 const providerFields = {
   id: z.string().meta({ description: 'For `provider` of a webhook', example: 'stripe' }),
@@ -52,26 +52,22 @@ export const providerDetailsSchema = z
   })
   .meta({ id: 'ProviderDetails' });
 
+const routes = routesOf({ tag: 'Webhooks', scope: 'installation' });
+
 export function providerRoutes(): Route[] {
-  const common = { method: 'get', tag: 'Webhooks', access: 'read', scope: 'installation' } as const;
   return [
-    route({
-      ...common,
-      path: '/v1/providers',
+    routes.get('/v1/providers', {
       operationId: 'listProviders',
       summary: 'List providers',
       description: 'Those with a preset, by name, then the generic ones.',
       query: z.object(longPageQuery(countPosition)),
       data: z.array(providerSchema),
-      errors: [],
       async handle({ query }) {
         const { page, next } = pageFrom(PRESETS, query);
         return listReply(page, { present: ([, preset]) => present(preset), positionOf: ([at]) => at, next });
       },
     }),
-    route({
-      ...common,
-      path: '/v1/providers/:id',
+    routes.get('/v1/providers/:id', {
       operationId: 'getProvider',
       summary: 'Get a provider with its settings, default transform and sample',
       params: z.object({ id: z.string() }),

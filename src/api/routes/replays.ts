@@ -9,7 +9,7 @@ import { describe } from '../../model/values/json.ts';
 import type { ApiParts } from '../parts.ts';
 import { listQuery, namePosition, nextPage, pageQuery } from '../rest/list-query.ts';
 import { replayBodySchema, replaySelectionOf } from '../rest/replay-selection.ts';
-import { type Route, route } from '../rest/route.ts';
+import { type Route, routesOf } from '../rest/route.ts';
 import {
   dryRunSchema,
   presentDryRun,
@@ -33,9 +33,10 @@ const params = z.object({ id: z.string().max(64) });
 const notFound = (id: string) =>
   new ServiceError('not_found', { detail: `there is no replay with the ID ${describe(id)}` });
 
+const routes = routesOf({ tag: 'Replays', scope: 'environment' });
+
 export function replayRoutes(deps: ApiParts): Route[] {
   const { replays, replayPlanner, runLists, environments } = deps;
-  const common = { tag: 'Replays', scope: 'environment' } as const;
   let dryRuns = 0;
 
   async function runDry(selection: ReplaySelection) {
@@ -58,7 +59,7 @@ export function replayRoutes(deps: ApiParts): Route[] {
   }
 
   const of = operationRoutes({
-    common,
+    routes,
     path: '/v1/replays/:id',
     params,
     name: 'Replay',
@@ -72,11 +73,7 @@ export function replayRoutes(deps: ApiParts): Route[] {
   });
 
   return [
-    route({
-      ...common,
-      method: 'post',
-      path: '/v1/replays',
-      access: 'write',
+    routes.post('/v1/replays', {
       operationId: 'createReplay',
       summary: 'Replay events',
       description:
@@ -114,11 +111,7 @@ export function replayRoutes(deps: ApiParts): Route[] {
       },
     }),
     of.get(),
-    route({
-      ...common,
-      method: 'get',
-      path: '/v1/replays/:id/results',
-      access: 'read',
+    routes.get('/v1/replays/:id/results', {
       operationId: 'listReplayResults',
       summary: 'List the results of a replay',
       description:
@@ -147,11 +140,7 @@ export function replayRoutes(deps: ApiParts): Route[] {
       'pause',
       'resume',
     ]),
-    route({
-      ...common,
-      method: 'post',
-      path: '/v1/replays/:id/cancel',
-      access: 'write',
+    routes.post('/v1/replays/:id/cancel', {
       operationId: 'cancelReplay',
       summary: 'Cancel a replay',
       description:

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { RUN_STATUSES } from '../../model/runs/run-status.ts';
 import type { ApiParts } from '../parts.ts';
 import { listQuery } from '../rest/list-query.ts';
-import { type Route, route } from '../rest/route.ts';
+import { type Route, routesOf } from '../rest/route.ts';
 import { filteredBy, runFilters } from '../rest/run-selection.ts';
 
 const COUNT_MS = 2_000;
@@ -16,14 +16,11 @@ export const runCountSchema = z
   })
   .meta({ id: 'RunCount' });
 
+const routes = routesOf({ tag: 'Runs', scope: 'environment' });
+
 export function runCountRoutes({ selectedRuns }: ApiParts): Route[] {
   return [
-    route({
-      method: 'get',
-      path: '/v1/runs/count',
-      tag: 'Runs',
-      access: 'read',
-      scope: 'environment',
+    routes.get('/v1/runs/count', {
       operationId: 'countRuns',
       summary: 'Count runs',
       description: 'The runs that `GET /v1/runs` lists with the same filters. It counts for 2 s at most.',

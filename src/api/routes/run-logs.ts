@@ -5,7 +5,7 @@ import { LOG_LEVELS, type LogLine, RUN_LOG_MAX_BYTES, RUN_LOG_MAX_LINES } from '
 import type { ApiParts } from '../parts.ts';
 import { countPosition, listQuery, longPageQuery, pageFrom } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
-import { type Route, route } from '../rest/route.ts';
+import { type Route, routesOf } from '../rest/route.ts';
 import { logLineSchema, presentLogLine } from '../views/run-log.ts';
 
 const OUTSIDE = 'none';
@@ -21,14 +21,11 @@ const query = z.object({
   ...longPageQuery(countPosition),
 });
 
+const routes = routesOf({ tag: 'Runs', scope: 'environment' });
+
 export function runLogRoutes({ runs, runParts }: ApiParts): Route[] {
   return [
-    route({
-      method: 'get',
-      path: '/v1/runs/:id/logs',
-      tag: 'Runs',
-      access: 'read',
-      scope: 'environment',
+    routes.get('/v1/runs/:id/logs', {
       operationId: 'listRunLogs',
       summary: "List a run's log",
       description:

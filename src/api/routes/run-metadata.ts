@@ -5,23 +5,18 @@ import { METADATA_MAX_BYTES, METADATA_MAX_VALUES, metadataRequestSchema, targetO
 import type { ApiParts } from '../parts.ts';
 import { countPosition, longPageQuery, pageFrom } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
-import { type Route, route } from '../rest/route.ts';
+import { type Route, routesOf } from '../rest/route.ts';
 import { metadataSchema, presentMetadata } from '../views/run-metadata.ts';
 
 const params = z.object({ id: z.string() });
 const notFound = (id: string) => new ServiceError('not_found', { detail: `there is no run with the ID "${id}"` });
 
+const routes = routesOf({ tag: 'Runs', scope: 'environment', forApps: true });
+
 export function runMetadataRoutes({ runs, runParts, runMetadata }: ApiParts): Route[] {
-  const tag = 'Runs';
   const data = z.array(metadataSchema);
   return [
-    route({
-      method: 'get',
-      path: '/v1/runs/:id/metadata',
-      tag,
-      access: 'read',
-      scope: 'environment',
-      forApps: true,
+    routes.get('/v1/runs/:id/metadata', {
       operationId: 'listRunMetadata',
       summary: "List a run's metadata",
       params,
@@ -34,13 +29,7 @@ export function runMetadataRoutes({ runs, runParts, runMetadata }: ApiParts): Ro
         return listReply(page, { present: ([, one]) => presentMetadata(one), positionOf: ([at]) => at, next });
       },
     }),
-    route({
-      method: 'post',
-      path: '/v1/runs/:id/metadata',
-      tag,
-      access: 'write',
-      scope: 'environment',
-      forApps: true,
+    routes.post('/v1/runs/:id/metadata', {
       audited: false,
       operationId: 'updateRunMetadata',
       summary: "Update a run's metadata",

@@ -9,7 +9,7 @@ import { RUN_STATUSES, type Run, type RunStatus } from '../../model/runs/run.ts'
 import type { Steps } from '../../store/runs/steps.ts';
 import type { ApiParts } from '../parts.ts';
 import { fieldsQuery, listQuery, pageQuery, timePosition } from '../rest/list-query.ts';
-import { type Route, route } from '../rest/route.ts';
+import { type Route, routesOf } from '../rest/route.ts';
 import { eventsOfRuns } from '../rest/run-events.ts';
 import { LARGE_FIELDS, listedRunSchema, listOfRuns } from '../rest/run-list.ts';
 import { listRuns } from '../rest/run-page.ts';
@@ -52,6 +52,8 @@ function nextCallsOf(
   return [{ runId, at: done }, ...ofSteps];
 }
 
+const routes = routesOf({ tag: 'Runs', scope: 'environment', forApps: true });
+
 export function runRoutes({
   ids,
   events: storedEvents,
@@ -68,16 +70,8 @@ export function runRoutes({
   traceUrlTemplate,
   runStates,
 }: ApiParts): Route[] {
-  const tag = 'Runs';
-
   return [
-    route({
-      method: 'get',
-      path: '/v1/runs',
-      tag,
-      access: 'read',
-      scope: 'environment',
-      forApps: true,
+    routes.get('/v1/runs', {
       operationId: 'listRuns',
       summary: 'List runs',
       description:
@@ -125,13 +119,7 @@ export function runRoutes({
         });
       },
     }),
-    route({
-      method: 'get',
-      path: '/v1/runs/:id',
-      tag,
-      access: 'read',
-      scope: 'environment',
-      forApps: true,
+    routes.get('/v1/runs/:id', {
       operationId: 'getRun',
       summary: 'Get a run with its history',
       params,
@@ -164,13 +152,7 @@ export function runRoutes({
         };
       },
     }),
-    route({
-      method: 'get',
-      path: '/v1/runs/:id/steps/:step_id',
-      tag,
-      access: 'read',
-      scope: 'environment',
-      forApps: true,
+    routes.get('/v1/runs/:id/steps/:step_id', {
       operationId: 'getRunStep',
       summary: 'Get the result of a finished step',
       params: params.extend({
@@ -188,13 +170,7 @@ export function runRoutes({
         return { data: presentStep(step_id, memo) };
       },
     }),
-    route({
-      method: 'post',
-      path: '/v1/runs/:id/retry',
-      tag,
-      access: 'write',
-      scope: 'environment',
-      forApps: true,
+    routes.post('/v1/runs/:id/retry', {
       operationId: 'rerunRun',
       summary: 'Re-run a finished run',
       description:
@@ -213,13 +189,7 @@ export function runRoutes({
         return { data: presentRun(run) };
       },
     }),
-    route({
-      method: 'post',
-      path: '/v1/runs/:id/retry-now',
-      tag,
-      access: 'write',
-      scope: 'environment',
-      forApps: true,
+    routes.post('/v1/runs/:id/retry-now', {
       operationId: 'retryRunNow',
       summary: 'Retry a run now',
       description:
@@ -233,13 +203,7 @@ export function runRoutes({
         return { data: presentRun(run) };
       },
     }),
-    route({
-      method: 'delete',
-      path: '/v1/runs/:id',
-      tag,
-      access: 'write',
-      scope: 'environment',
-      forApps: true,
+    routes.delete('/v1/runs/:id', {
       operationId: 'cancelRun',
       summary: 'Cancel a run',
       description: 'A call in flight is not aborted; its response is ignored. Canceling twice has no further effect.',

@@ -7,7 +7,7 @@ import { MAX_VIEWS, type SavedView, viewOwnerOf } from '../../store/auth/saved-v
 import type { ApiParts } from '../parts.ts';
 import { longPageQuery, pageOf, timePosition } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
-import { type Route, route } from '../rest/route.ts';
+import { type Route, routesOf } from '../rest/route.ts';
 
 const LISTS = ['runs', 'events', 'webhook-requests'] as const;
 
@@ -25,30 +25,22 @@ export const savedViewSchema = z
   .object({ id: z.string(), ...viewInput, list: z.string(), created_at: z.iso.datetime() })
   .meta({ id: 'SavedView' });
 
+const routes = routesOf({ tag: 'Views', scope: 'environment', audited: false });
+
 export function savedViewRoutes({ savedViews }: ApiParts): Route[] {
-  // Personal, and without effect on the service, so it has no audit entry.
-  const shared = { tag: 'Views', access: 'read', scope: 'environment', audited: false } as const;
   return [
-    route({
-      ...shared,
-      method: 'get',
-      path: '/v1/views',
+    routes.get('/v1/views', {
       operationId: 'listViews',
       summary: 'List saved views',
       description: 'Those of the signed-in user; with an API key and in dev mode, those of the installation.',
       query: z.object(longPageQuery(timePosition.shape.id)),
       data: z.array(savedViewSchema),
-      errors: [],
       async handle({ env, principal, query }) {
         const { page, next } = pageOf(await savedViews.all(env, viewOwnerOf(principal)), ({ id }) => id, query);
         return listReply(page, { present, positionOf: ({ id }) => id, next });
       },
     }),
-    route({
-      ...shared,
-      method: 'post',
-      access: 'write',
-      path: '/v1/views',
+    routes.post('/v1/views', {
       operationId: 'saveView',
       summary: 'Save a view',
       description: `At most ${MAX_VIEWS} per user and environment. A view of the same list with the same name is replaced.`,
@@ -70,11 +62,7 @@ export function savedViewRoutes({ savedViews }: ApiParts): Route[] {
         return { data: present(view) };
       },
     }),
-    route({
-      ...shared,
-      method: 'delete',
-      access: 'write',
-      path: '/v1/views/:id',
+    routes.delete('/v1/views/:id', {
       operationId: 'deleteView',
       summary: 'Delete a saved view',
       params: z.object({ id: z.string() }),

@@ -7,7 +7,7 @@ import { EVENT_PREFIX, VARIABLES } from '../../model/search/variables.ts';
 import type { ApiParts } from '../parts.ts';
 import { countPosition, longPageQuery, pageFrom } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
-import { type Route, route } from '../rest/route.ts';
+import { type Route, routesOf } from '../rest/route.ts';
 import { HIT_KINDS, hitsOf } from '../rest/text-hits.ts';
 
 const TEXT_MAX = 512;
@@ -40,12 +40,11 @@ export const fieldSchema = z
   })
   .meta({ id: 'SearchField' });
 
+const routes = routesOf({ tag: 'Events', scope: 'environment' });
+
 export function searchRoutes(deps: ApiParts): Route[] {
-  const common = { method: 'get', tag: 'Events', access: 'read', scope: 'environment' } as const;
   return [
-    route({
-      ...common,
-      path: '/v1/search',
+    routes.get('/v1/search', {
       operationId: 'search',
       summary: 'Find what a text may be',
       description:
@@ -64,9 +63,7 @@ export function searchRoutes(deps: ApiParts): Route[] {
         return { data: hits, metadata: stoppedEarly ? { stopped_early: stoppedEarly } : {} };
       },
     }),
-    route({
-      ...common,
-      path: '/v1/search/fields',
+    routes.get('/v1/search/fields', {
       operationId: 'listSearchFields',
       summary: 'List the fields of searches',
       description: 'The variables of the language, then the fields of the newest events, of one name if it is given.',
@@ -76,7 +73,6 @@ export function searchRoutes(deps: ApiParts): Route[] {
         ...longPageQuery(countPosition),
       }),
       data: z.array(fieldSchema),
-      errors: [],
       async handle({ env, query: { of, name, ...at } }) {
         const wanted = { env, name, timeRange: {}, limit: SAMPLED };
         const { events, stoppedEarly } = await deps.eventLists.list(wanted, Date.now());

@@ -7,7 +7,7 @@ import { rejectDeep, rejectFarFuture, sentEventSchema } from '../../model/events
 import { ID_PATTERN } from '../../model/ids.ts';
 import type { ApiParts } from '../parts.ts';
 import { rejectArchived } from '../receive/resolve-environment.ts';
-import { type Route, route } from '../rest/route.ts';
+import { type Route, routesOf } from '../rest/route.ts';
 import { eventNotFound, eventParams } from '../views/event.ts';
 
 const FUNCTIONS_MAX = 100;
@@ -39,6 +39,8 @@ export const resentSchema = z
   })
   .meta({ id: 'ResentEvents' });
 
+const routes = routesOf({ tag: 'Events', scope: 'environment' });
+
 export function sendEventRoutes(deps: ApiParts): Route[] {
   const {
     eventMaxFutureMs,
@@ -51,7 +53,6 @@ export function sendEventRoutes(deps: ApiParts): Route[] {
     functionTables,
     evaluator,
   } = deps;
-  const shared = { method: 'post', tag: 'Events', access: 'write', scope: 'environment', status: 201 } as const;
 
   async function accept(event: Event, env: string, source: Source, requestId: string): Promise<string> {
     backpressure.admit();
@@ -62,9 +63,8 @@ export function sendEventRoutes(deps: ApiParts): Route[] {
   }
 
   return [
-    route({
-      ...shared,
-      path: '/v1/events',
+    routes.post('/v1/events', {
+      status: 201,
       operationId: 'sendEvent',
       summary: 'Send an event',
       description:
@@ -84,10 +84,8 @@ export function sendEventRoutes(deps: ApiParts): Route[] {
         return { data: { internal_id: await accept(body, env, 'api', requestId) } };
       },
     }),
-    route({
-      ...shared,
+    routes.post('/v1/events/match', {
       status: 200,
-      path: '/v1/events/match',
       operationId: 'matchEvent',
       summary: 'List the functions that an event would trigger',
       description:
@@ -106,9 +104,8 @@ export function sendEventRoutes(deps: ApiParts): Route[] {
         return { data: { functions, total: found.length } };
       },
     }),
-    route({
-      ...shared,
-      path: '/v1/events/:id/send-again',
+    routes.post('/v1/events/:id/send-again', {
+      status: 201,
       operationId: 'resendEvent',
       summary: 'Send an event again',
       description:
@@ -123,9 +120,8 @@ export function sendEventRoutes(deps: ApiParts): Route[] {
         return { data: { internal_id: await accept(copyToResend(event), env, `event:${id}`, requestId) } };
       },
     }),
-    route({
-      ...shared,
-      path: '/v1/events/send-again',
+    routes.post('/v1/events/send-again', {
+      status: 201,
       operationId: 'resendEvents',
       summary: 'Send events again',
       description:

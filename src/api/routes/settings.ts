@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { ApiParts } from '../parts.ts';
 import { countPosition, longPageQuery, pageFrom } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
-import { type Route, route } from '../rest/route.ts';
+import { type Route, routesOf } from '../rest/route.ts';
 
 export const settingSchema = z
   .object({
@@ -16,21 +16,18 @@ export const settingSchema = z
   })
   .meta({ id: 'Setting' });
 
+const routes = routesOf({ tag: 'Installation', scope: 'installation' });
+
 export function settingRoutes({ settings }: ApiParts): Route[] {
   return [
-    route({
-      method: 'get',
-      path: '/v1/settings',
-      tag: 'Installation',
+    routes.get('/v1/settings', {
       access: 'admin',
-      scope: 'installation',
       operationId: 'listSettings',
       summary: 'List settings',
       description:
         'The settings of the web process that responds. Change them in its environment variables. Secrets are not shown.',
       query: z.object(longPageQuery(countPosition)),
       data: z.array(settingSchema),
-      errors: [],
       async handle({ query }) {
         const { page, next } = pageFrom(settings, query);
         return listReply(page, {

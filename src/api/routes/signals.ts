@@ -4,16 +4,13 @@ import { ServiceError } from '../../errors.ts';
 import { rejectDeep } from '../../model/events/sent-event.ts';
 import { MAX_NAME_LENGTH } from '../../model/runs/operation.ts';
 import type { ApiParts } from '../parts.ts';
-import { type Route, route } from '../rest/route.ts';
+import { type Route, routesOf } from '../rest/route.ts';
+
+const routes = routesOf({ tag: 'Runs', scope: 'environment' });
 
 export function signalRoutes({ acceptor, signalSender, eventLimits }: ApiParts): Route[] {
   return [
-    route({
-      method: 'post',
-      path: '/v1/signals',
-      tag: 'Runs',
-      access: 'write',
-      scope: 'environment',
+    routes.post('/v1/signals', {
       forApps: true,
       operationId: 'sendSignal',
       summary: 'Send a signal',

@@ -5,7 +5,7 @@ import { BRANCH_SET, BRANCHES, ownerOf } from '../../model/environment.ts';
 import { describe } from '../../model/values/json.ts';
 import type { SigningKeyPair } from '../../store/auth/signing-keys.ts';
 import type { ApiParts } from '../parts.ts';
-import { type Route, route } from '../rest/route.ts';
+import { type Route, routesOf } from '../rest/route.ts';
 import { ownerNameSchema, presentOwner } from '../views/owner.ts';
 
 export const signingKeySchema = z
@@ -25,15 +25,9 @@ const params = z.object({
     .meta({ description: `Name of an environment; "${BRANCH_SET}" for the key of all branch environments` }),
 });
 
-export function signingKeyRoutes({ signingKeys, environments }: ApiParts): Route[] {
-  const shared = {
-    tag: 'Signing keys',
-    access: 'admin',
-    scope: 'installation',
-    params,
-    data: signingKeySchema,
-  } as const;
+const routes = routesOf({ tag: 'Signing keys', scope: 'installation', access: 'admin' });
 
+export function signingKeyRoutes({ signingKeys, environments }: ApiParts): Route[] {
   async function ownerNamed(name: string): Promise<string> {
     if (name === BRANCH_SET) return BRANCHES;
     const environment = await environments.findOrFetch(name);
@@ -51,10 +45,9 @@ export function signingKeyRoutes({ signingKeys, environments }: ApiParts): Route
   });
 
   return [
-    route({
-      ...shared,
-      method: 'get',
-      path: '/v1/environments/:name/signing-key',
+    routes.get('/v1/environments/:name/signing-key', {
+      params,
+      data: signingKeySchema,
       operationId: 'getSigningKey',
       summary: 'Get the signing key of an environment',
       errors: ['environment_unknown'],
@@ -63,10 +56,9 @@ export function signingKeyRoutes({ signingKeys, environments }: ApiParts): Route
         return { data: present(owner, await signingKeys.of(owner)) };
       },
     }),
-    route({
-      ...shared,
-      method: 'post',
-      path: '/v1/environments/:name/signing-key/rotate',
+    routes.post('/v1/environments/:name/signing-key/rotate', {
+      params,
+      data: signingKeySchema,
       operationId: 'rotateSigningKey',
       summary: 'Rotate the signing key of an environment',
       description:

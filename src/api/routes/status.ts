@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { HOUR_MS, MINUTE_MS } from '../../model/values/time.ts';
 import type { ApiParts } from '../parts.ts';
-import { type Route, route } from '../rest/route.ts';
+import { type Route, routesOf } from '../rest/route.ts';
 
 export const statusSchema = z
   .object({
@@ -18,6 +18,8 @@ export const statusSchema = z
   })
   .meta({ id: 'Status' });
 
+const routes = routesOf({ tag: 'Overview', scope: 'environment' });
+
 export function statusRoutes({
   processes,
   metrics,
@@ -28,18 +30,12 @@ export function statusRoutes({
   backpressure,
 }: ApiParts): Route[] {
   return [
-    route({
-      method: 'get',
-      path: '/v1/status',
-      tag: 'Overview',
-      access: 'read',
-      scope: 'environment',
+    routes.get('/v1/status', {
       operationId: 'getStatus',
       summary: 'Get what needs attention',
       description:
         'Workers, held events and issues concern the whole installation, failed runs and errors the environment. 503 `unavailable`: Redis cannot be reached.',
       data: statusSchema,
-      errors: [],
       async handle({ env }) {
         const nowMs = Date.now();
         const [alive, points, held, registrations, errors, issues] = await Promise.all([

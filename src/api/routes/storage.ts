@@ -5,7 +5,7 @@ import type { ArchivedDayUse } from '../../archive/archived-storage.ts';
 import type { StorageUse } from '../../history/storage-use.ts';
 import { DAY_MS } from '../../model/values/time.ts';
 import type { ApiParts } from '../parts.ts';
-import { type Route, route } from '../rest/route.ts';
+import { type Route, routesOf } from '../rest/route.ts';
 import { time } from '../views/time.ts';
 
 const DAYS_SHOWN = 14;
@@ -68,19 +68,15 @@ export const storageSchema = z
   })
   .meta({ id: 'Storage' });
 
+const routes = routesOf({ tag: 'Environments', scope: 'environment' });
+
 export function storageRoutes({ storageUses, environments, archive, retentionMs }: ApiParts): Route[] {
   return [
-    route({
-      method: 'get',
-      path: '/v1/storage',
-      tag: 'Environments',
-      access: 'read',
-      scope: 'environment',
+    routes.get('/v1/storage', {
       operationId: 'getStorage',
       summary: 'Get the storage of an environment',
       description: 'How much is in Redis and how much is archived, and what its retention costs.',
       data: storageSchema,
-      errors: [],
       async handle({ env }) {
         const [use, environment] = await Promise.all([storageUses.of(env), environments.read(env)]);
         return { data: presentStorage(use, archive !== undefined, environment?.retentionDays ?? retentionMs / DAY_MS) };

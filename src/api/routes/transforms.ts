@@ -10,7 +10,7 @@ import { checkFilter } from '../receive/check-filter.ts';
 import { passesFilter } from '../receive/filter-webhook.ts';
 import { MAX_EVENTS, resultOfTransform } from '../receive/transform-result.ts';
 import { toTransformRequest } from '../receive/webhook-request.ts';
-import { type Route, route } from '../rest/route.ts';
+import { type Route, routesOf } from '../rest/route.ts';
 import { customResponseSchema } from '../views/custom-response.ts';
 import { filterSchema } from '../views/webhook-input.ts';
 
@@ -46,17 +46,14 @@ export const transformResultSchema = z
   })
   .meta({ id: 'TransformResult' });
 
+const routes = routesOf({ tag: 'Webhooks', scope: 'installation' });
+
 export function transformRoutes({
   transforms,
   eventMaxFutureMs,
 }: Pick<ApiParts, 'transforms' | 'eventMaxFutureMs'>): Route[] {
   return [
-    route({
-      method: 'post',
-      path: '/v1/transforms/test',
-      tag: 'Webhooks',
-      access: 'write',
-      scope: 'installation',
+    routes.post('/v1/transforms/test', {
       audited: false,
       operationId: 'testTransform',
       summary: 'Test a transform',

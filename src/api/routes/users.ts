@@ -9,7 +9,7 @@ import type { Unchanged } from '../../store/auth/users.ts';
 import type { ApiParts } from '../parts.ts';
 import { longPageQuery, namePosition, pageOf } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
-import { type Route, route } from '../rest/route.ts';
+import { type Route, routesOf } from '../rest/route.ts';
 
 export const userSchema = z
   .object({
@@ -24,8 +24,9 @@ export const userSchema = z
 const linkSchema = z.url().meta({ description: 'Link with which the user sets a password; works once, for 24 hours' });
 const params = z.object({ id: z.string() });
 
+const routes = routesOf({ tag: 'Users', scope: 'installation', access: 'admin' });
+
 export function userRoutes({ users, savedViews, environments, accounts, publicUrl }: ApiParts): Route[] {
-  const shared = { tag: 'Users', access: 'admin', scope: 'installation' } as const;
   const linkTo = (token: string, origin: string) => `${publicUrl ?? origin}/set-password?token=${token}`;
 
   async function existing(id: string): Promise<User> {
@@ -35,24 +36,17 @@ export function userRoutes({ users, savedViews, environments, accounts, publicUr
   }
 
   return [
-    route({
-      ...shared,
-      method: 'get',
-      path: '/v1/users',
+    routes.get('/v1/users', {
       operationId: 'listUsers',
       summary: 'List users',
       query: z.object(longPageQuery(namePosition)),
       data: z.array(userSchema),
-      errors: [],
       async handle({ query }) {
         const { page, next } = pageOf(await users.all(), ({ id }) => id, query);
         return listReply(page, { present, positionOf: ({ id }) => id, next });
       },
     }),
-    route({
-      ...shared,
-      method: 'post',
-      path: '/v1/users',
+    routes.post('/v1/users', {
       operationId: 'inviteUser',
       summary: 'Invite a user',
       description: 'The service sends no email: pass the link on yourself.',
@@ -65,11 +59,8 @@ export function userRoutes({ users, savedViews, environments, accounts, publicUr
         return { data: { ...present(user), set_password_url: linkTo(token, origin) } };
       },
     }),
-    route({
-      ...shared,
-      method: 'patch',
+    routes.patch('/v1/users/:id', {
       formerMethod: 'put',
-      path: '/v1/users/:id',
       operationId: 'updateUser',
       summary: 'Change the role of a user',
       description: 'Takes effect with the next request of the user.',
@@ -82,10 +73,7 @@ export function userRoutes({ users, savedViews, environments, accounts, publicUr
         return { data: present(changed(await users.change(id, (user) => ({ ...user, role, updatedAt })), id)) };
       },
     }),
-    route({
-      ...shared,
-      method: 'delete',
-      path: '/v1/users/:id',
+    routes.delete('/v1/users/:id', {
       operationId: 'removeUser',
       summary: 'Remove a user',
       description: 'Ends all sessions of the user at once.',
@@ -98,10 +86,7 @@ export function userRoutes({ users, savedViews, environments, accounts, publicUr
         return {};
       },
     }),
-    route({
-      ...shared,
-      method: 'post',
-      path: '/v1/users/:id/password-link',
+    routes.post('/v1/users/:id/password-link', {
       operationId: 'createPasswordLink',
       summary: 'Create a password link',
       description:

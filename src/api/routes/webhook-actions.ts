@@ -3,25 +3,25 @@ import { z } from 'zod';
 import { newSecret } from '../../model/auth/secret.ts';
 import type { Webhook } from '../../store/webhooks/webhook.ts';
 import type { ApiParts } from '../parts.ts';
-import { type Route, route } from '../rest/route.ts';
+import { type Route, routesOf } from '../rest/route.ts';
 import { presentWebhook, webhookSchema } from '../views/webhook.ts';
 
 const DAY_SECONDS = 86_400;
 
 const params = z.object({ id: z.string() });
 
+const routes = routesOf({ tag: 'Webhooks', scope: 'installation' });
+
 export function webhookActionRoutes({ publicUrl, webhooks }: ApiParts): Route[] {
-  const common = { method: 'post', tag: 'Webhooks', access: 'write', scope: 'installation', params } as const;
   const response = { data: webhookSchema, errors: ['not_found' as const, 'version_conflict' as const] };
   const present = (webhook: Webhook, origin: string) => ({
     data: presentWebhook(webhook, publicUrl ?? origin, Date.now()),
   });
 
   return [
-    route({
-      ...common,
+    routes.post('/v1/webhooks/:id/pause', {
+      params,
       ...response,
-      path: '/v1/webhooks/:id/pause',
       operationId: 'pauseWebhook',
       summary: 'Pause a webhook',
       description: 'Requests are rejected with 503, after which providers retry, and are kept in the request log.',
@@ -31,10 +31,9 @@ export function webhookActionRoutes({ publicUrl, webhooks }: ApiParts): Route[] 
         return present(await webhooks.change(id, pause), origin);
       },
     }),
-    route({
-      ...common,
+    routes.post('/v1/webhooks/:id/resume', {
+      params,
       ...response,
-      path: '/v1/webhooks/:id/resume',
       operationId: 'resumeWebhook',
       summary: 'Resume a paused webhook',
       async handle({ params: { id }, origin }) {
@@ -42,10 +41,9 @@ export function webhookActionRoutes({ publicUrl, webhooks }: ApiParts): Route[] 
         return present(await webhooks.change(id, resume), origin);
       },
     }),
-    route({
-      ...common,
+    routes.post('/v1/webhooks/:id/rotate', {
+      params,
       ...response,
-      path: '/v1/webhooks/:id/rotate',
       operationId: 'rotateWebhookUrl',
       summary: 'Rotate the URL of a webhook',
       description: 'Previous URLs stay valid for the given time.',

@@ -11,7 +11,7 @@ import { existingWebhook } from '../receive/existing-webhook.ts';
 import { startReplay } from '../replays/start-replay.ts';
 import { countPosition, listQuery, longPageQuery, pageFrom, pageQuery, timePosition } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
-import { type Route, route } from '../rest/route.ts';
+import { type Route, routesOf } from '../rest/route.ts';
 import { presentIssue, webhookIssueSchema } from '../views/webhook-issue.ts';
 import { presentStarted, replayRateSchema, startedReplaySchema } from '../views/webhook-replay.ts';
 
@@ -27,9 +27,10 @@ const ACTIONS = [
   ['reopen', 'open', 'Reopen an issue of a webhook', 'As it was before somebody changed its state.'],
 ] as const satisfies [string, IssueState, string, string][];
 
+const routes = routesOf({ tag: 'Webhooks', scope: 'installation' });
+
 export function webhookIssueRoutes(deps: ApiParts): Route[] {
   const { webhooks, webhookIssues, webhookReplays, telemetry } = deps;
-  const common = { tag: 'Webhooks', scope: 'installation' } as const;
 
   async function existing(id: string): Promise<{ issue: WebhookIssue; webhookName: string }> {
     const issue = await webhookIssues.find(id);
@@ -73,11 +74,7 @@ export function webhookIssueRoutes(deps: ApiParts): Route[] {
   }
 
   return [
-    route({
-      ...common,
-      method: 'get',
-      path: '/v1/webhook-issues',
-      access: 'read',
+    routes.get('/v1/webhook-issues', {
       operationId: 'listWebhookIssues',
       summary: 'List issues of webhooks',
       description: 'The one with the newest failure first. An issue goes 90 days after its last failure.',
@@ -111,11 +108,7 @@ export function webhookIssueRoutes(deps: ApiParts): Route[] {
         return listReply(found, { present, positionOf: ({ position }) => position, next });
       },
     }),
-    route({
-      ...common,
-      method: 'get',
-      path: '/v1/webhooks/:id/issues',
-      access: 'read',
+    routes.get('/v1/webhooks/:id/issues', {
       operationId: 'listIssuesOfWebhook',
       summary: 'List issues of a webhook',
       description: 'One of each kind at most, the one with the newest failure first.',
@@ -129,11 +122,7 @@ export function webhookIssueRoutes(deps: ApiParts): Route[] {
         return listReply(page, { present: ([, issue]) => presentIssue(issue, name), positionOf: ([at]) => at, next });
       },
     }),
-    route({
-      ...common,
-      method: 'get',
-      path: '/v1/webhook-issues/:issue',
-      access: 'read',
+    routes.get('/v1/webhook-issues/:issue', {
       operationId: 'getWebhookIssue',
       summary: 'Get an issue of a webhook',
       params,
@@ -145,11 +134,7 @@ export function webhookIssueRoutes(deps: ApiParts): Route[] {
       },
     }),
     ...ACTIONS.map(([action, to, summary, description]) =>
-      route({
-        ...common,
-        method: 'post',
-        path: `/v1/webhook-issues/:issue/${action}`,
-        access: 'write',
+      routes.post(`/v1/webhook-issues/:issue/${action}`, {
         operationId: `${action}WebhookIssue`,
         summary,
         description,
@@ -166,11 +151,7 @@ export function webhookIssueRoutes(deps: ApiParts): Route[] {
         },
       }),
     ),
-    route({
-      ...common,
-      method: 'post',
-      path: '/v1/webhook-issues/:issue/replay',
-      access: 'write',
+    routes.post('/v1/webhook-issues/:issue/replay', {
       operationId: 'replayWebhookIssue',
       summary: 'Replay what failed of an issue',
       description:

@@ -13,7 +13,7 @@ import { MAX_EVENTS } from '../receive/transform-result.ts';
 import { logFieldsOf, responseOf } from '../receive/webhook-outcome.ts';
 import { listQuery, pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
-import { type Route, route } from '../rest/route.ts';
+import { type Route, routesOf } from '../rest/route.ts';
 import { customResponseSchema } from '../views/custom-response.ts';
 import { originalRequestSchema, presentOriginal } from '../views/original-request.ts';
 import { listedRequestSchema, loggedRequestDetailsSchema, presentDetails, presentLogged } from '../views/request.ts';
@@ -36,10 +36,10 @@ const rerunSchema = z
   })
   .meta({ id: 'Rerun' });
 
+const routes = routesOf({ tag: 'Webhooks', scope: 'installation' });
+
 export function webhookLogRoutes(deps: ApiParts): Route[] {
   const { webhooks, webhookLog, requestLogWriter, backpressure } = deps;
-  const tag = 'Webhooks';
-  const scope = 'installation';
 
   async function loggedRequest(webhookId: string, requestId: string): Promise<LoggedRequest> {
     const request = await webhookLog.read(webhookId, requestId);
@@ -51,12 +51,7 @@ export function webhookLogRoutes(deps: ApiParts): Route[] {
   }
 
   return [
-    route({
-      method: 'get',
-      path: '/v1/webhooks/:id/requests',
-      tag,
-      access: 'read',
-      scope,
+    routes.get('/v1/webhooks/:id/requests', {
       operationId: 'listWebhookRequests',
       summary: 'List logged requests of a webhook',
       description: 'Newest first, whatever their outcome. A request is logged after its response.',
@@ -89,12 +84,7 @@ export function webhookLogRoutes(deps: ApiParts): Route[] {
         });
       },
     }),
-    route({
-      method: 'get',
-      path: '/v1/webhooks/:id/requests/:rid',
-      tag,
-      access: 'read',
-      scope,
+    routes.get('/v1/webhooks/:id/requests/:rid', {
       operationId: 'getWebhookRequest',
       summary: 'Get a logged request with headers and body',
       params: requestParams,
@@ -105,13 +95,9 @@ export function webhookLogRoutes(deps: ApiParts): Route[] {
         return { data: presentDetails(await loggedRequest(id, rid), verification) };
       },
     }),
-    route({
-      method: 'get',
-      path: '/v1/webhooks/:id/requests/:rid/original',
+    routes.get('/v1/webhooks/:id/requests/:rid/original', {
       operationId: 'getOriginalWebhookRequest',
-      tag,
       access: 'write',
-      scope,
       summary: 'Get a logged request as it came',
       description:
         'For programs that forward it to another server, which can verify it: signatures are shown. Passwords, tokens and cookies are not.',
@@ -123,12 +109,7 @@ export function webhookLogRoutes(deps: ApiParts): Route[] {
         return { data: presentOriginal(await loggedRequest(id, rid), webhook) };
       },
     }),
-    route({
-      method: 'post',
-      path: '/v1/webhooks/:id/requests/:rid/rerun',
-      tag,
-      access: 'write',
-      scope,
+    routes.post('/v1/webhooks/:id/requests/:rid/rerun', {
       operationId: 'rerunWebhookRequest',
       summary: 'Re-run a logged request',
       description:

@@ -15,7 +15,7 @@ import { existingWebhook } from '../receive/existing-webhook.ts';
 import { startReplay } from '../replays/start-replay.ts';
 import { longPageQuery, namePosition, pageOf, pageOfNewest } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
-import { type Route, route } from '../rest/route.ts';
+import { type Route, routesOf } from '../rest/route.ts';
 import { transformSchema } from '../views/webhook.ts';
 import { filterSchema } from '../views/webhook-input.ts';
 import {
@@ -68,9 +68,10 @@ const bodySchema = z.object({
   rate: replayRateSchema,
 });
 
+const routes = routesOf({ tag: 'Webhooks', scope: 'installation' });
+
 export function webhookReplayRoutes(deps: ApiParts): Route[] {
   const { webhooks, webhookReplays } = deps;
-  const common = { tag: 'Webhooks', scope: 'installation' } as const;
 
   async function existing(webhookId: string, id: string): Promise<WebhookReplay> {
     await existingWebhook(webhooks, webhookId);
@@ -80,7 +81,7 @@ export function webhookReplayRoutes(deps: ApiParts): Route[] {
   }
 
   const of = operationRoutes({
-    common,
+    routes,
     path: '/v1/webhooks/:id/replays/:replay',
     params: replayParams,
     name: 'WebhookReplay',
@@ -93,11 +94,7 @@ export function webhookReplayRoutes(deps: ApiParts): Route[] {
   });
 
   return [
-    route({
-      ...common,
-      method: 'post',
-      path: '/v1/webhooks/:id/replays',
-      access: 'write',
+    routes.post('/v1/webhooks/:id/replays', {
       operationId: 'createWebhookReplay',
       summary: 'Replay logged requests of a webhook',
       description:
@@ -131,11 +128,7 @@ export function webhookReplayRoutes(deps: ApiParts): Route[] {
       },
     }),
     of.get(),
-    route({
-      ...common,
-      method: 'get',
-      path: '/v1/webhooks/:id/replays/:replay/results',
-      access: 'read',
+    routes.get('/v1/webhooks/:id/replays/:replay/results', {
       operationId: 'listWebhookReplayResults',
       summary: 'List results of a replay',
       description:

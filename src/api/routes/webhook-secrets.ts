@@ -4,22 +4,20 @@ import { invalidField, ServiceError } from '../../errors.ts';
 import { presetOf } from '../../providers/catalog.ts';
 import type { Webhook } from '../../store/webhooks/webhook.ts';
 import type { ApiParts } from '../parts.ts';
-import { type Route, route } from '../rest/route.ts';
+import { type Route, routesOf } from '../rest/route.ts';
 import { presentWebhook, webhookSchema } from '../views/webhook.ts';
 import { checkSecrets, SECRETS_MAX, sealed, secretSchema } from '../views/webhook-input.ts';
 
 const DAY_SECONDS = 86_400;
 
+const routes = routesOf({ tag: 'Webhooks', scope: 'installation' });
+
 export function webhookSecretRoutes({ publicUrl, webhooks }: ApiParts): Route[] {
-  const common = { tag: 'Webhooks', access: 'write', scope: 'installation' } as const;
   const present = (webhook: Webhook, origin: string) => ({
     data: presentWebhook(webhook, publicUrl ?? origin, Date.now()),
   });
   return [
-    route({
-      ...common,
-      method: 'post',
-      path: '/v1/webhooks/:id/secrets',
+    routes.post('/v1/webhooks/:id/secrets', {
       operationId: 'addWebhookSecret',
       summary: 'Rotate the secret of a webhook',
       description:
@@ -50,10 +48,7 @@ export function webhookSecretRoutes({ publicUrl, webhooks }: ApiParts): Route[] 
         return present(await webhooks.change(id, rotate), origin);
       },
     }),
-    route({
-      ...common,
-      method: 'delete',
-      path: '/v1/webhooks/:id/secrets/:secret',
+    routes.delete('/v1/webhooks/:id/secrets/:secret', {
       operationId: 'removeWebhookSecret',
       summary: 'Remove a secret of a webhook',
       description: 'A webhook without a secret rejects all requests, unless `verify` is false.',

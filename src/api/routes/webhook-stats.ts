@@ -4,7 +4,7 @@ import type { LogStats } from '../../store/webhooks/webhook-log.ts';
 import type { ApiParts } from '../parts.ts';
 import { longPageQuery, namePosition, pageOf } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
-import { type Route, route } from '../rest/route.ts';
+import { type Route, routesOf } from '../rest/route.ts';
 import { time } from '../views/time.ts';
 
 export const webhookStatsSchema = z
@@ -18,21 +18,17 @@ export const webhookStatsSchema = z
   })
   .meta({ id: 'WebhookStats' });
 
+const routes = routesOf({ tag: 'Webhooks', scope: 'installation' });
+
 export function webhookStatsRoutes({ webhooks, webhookLog }: ApiParts): Route[] {
   return [
-    route({
-      method: 'get',
-      path: '/v1/webhooks/stats',
-      tag: 'Webhooks',
-      access: 'read',
-      scope: 'installation',
+    routes.get('/v1/webhooks/stats', {
       operationId: 'listWebhookStats',
       summary: 'Get request counts by webhook',
       description:
         'Counts the requests in the request log: the latest ones, of at most 7 days, or with an archive all of `RETENTION_DAYS`.',
       query: z.object(longPageQuery(namePosition)),
       data: z.array(webhookStatsSchema),
-      errors: [],
       async handle({ query }) {
         const { page, next } = pageOf(await webhooks.all(), ({ id }) => id, query);
         const ids = page.map(({ id }) => id);

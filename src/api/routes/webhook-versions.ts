@@ -8,7 +8,7 @@ import type { ApiParts } from '../parts.ts';
 import { existingWebhook } from '../receive/existing-webhook.ts';
 import { pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
-import { type Route, route } from '../rest/route.ts';
+import { type Route, routesOf } from '../rest/route.ts';
 import { presentWebhook, webhookSchema } from '../views/webhook.ts';
 import { type HandlingInput, handlingOf } from '../views/webhook-input.ts';
 import {
@@ -29,9 +29,10 @@ const number = z.coerce.number().int().min(1);
 const params = z.object({ id: z.string() });
 const versionParams = params.extend({ version: z.string().meta({ description: 'Number of the version' }) });
 
+const routes = routesOf({ tag: 'Webhooks', scope: 'installation' });
+
 export function webhookVersionRoutes(deps: ApiParts): Route[] {
   const { publicUrl, webhooks, webhookVersions, transforms } = deps;
-  const common = { tag: 'Webhooks', scope: 'installation' } as const;
 
   /** @param version a number as text; no version exists for any other text */
   async function existing(webhook: Webhook, version: string | number) {
@@ -43,11 +44,7 @@ export function webhookVersionRoutes(deps: ApiParts): Route[] {
   }
 
   return [
-    route({
-      ...common,
-      method: 'get',
-      path: '/v1/webhooks/:id/versions',
-      access: 'read',
+    routes.get('/v1/webhooks/:id/versions', {
       operationId: 'listWebhookVersions',
       summary: 'List versions of a webhook',
       description:
@@ -66,11 +63,7 @@ export function webhookVersionRoutes(deps: ApiParts): Route[] {
         });
       },
     }),
-    route({
-      ...common,
-      method: 'get',
-      path: '/v1/webhooks/:id/versions/:version',
-      access: 'read',
+    routes.get('/v1/webhooks/:id/versions/:version', {
       operationId: 'getWebhookVersion',
       summary: 'Get a version of a webhook',
       params: versionParams,
@@ -82,11 +75,7 @@ export function webhookVersionRoutes(deps: ApiParts): Route[] {
         return { data: { ...presentVersion(version, versionOf(webhook)), snapshot: presentSnapshot(snapshot) } };
       },
     }),
-    route({
-      ...common,
-      method: 'get',
-      path: '/v1/webhooks/:id/versions/:version/diff',
-      access: 'read',
+    routes.get('/v1/webhooks/:id/versions/:version/diff', {
       operationId: 'compareWebhookVersions',
       summary: 'Compare two versions of a webhook',
       description: 'What changed from the version `with` to this one.',
@@ -107,11 +96,7 @@ export function webhookVersionRoutes(deps: ApiParts): Route[] {
         };
       },
     }),
-    route({
-      ...common,
-      method: 'post',
-      path: '/v1/webhooks/:id/versions/:version/restore',
-      access: 'write',
+    routes.post('/v1/webhooks/:id/versions/:version/restore', {
       operationId: 'restoreWebhookVersion',
       summary: 'Restore a version of a webhook',
       description:

@@ -9,7 +9,7 @@ import type { ApiParts } from '../parts.ts';
 import { existingWebhook } from '../receive/existing-webhook.ts';
 import { namePosition, pageOf, pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
-import { type Route, route } from '../rest/route.ts';
+import { type Route, routesOf } from '../rest/route.ts';
 import { listFields, listsOf } from '../views/list-fields.ts';
 import { checkOwner, ownerSchema } from '../views/owner.ts';
 import { presentWebhook, transformSchema, visibleTo, webhookNameSchema, webhookSchema } from '../views/webhook.ts';
@@ -26,6 +26,8 @@ const DEFAULT_TRANSFORM = `function transform(evt, headers = {}, queryParams = {
 
 const params = z.object({ id: z.string() });
 
+const routes = routesOf({ tag: 'Webhooks', scope: 'installation' });
+
 export function webhookRoutes({
   publicUrl,
   environments,
@@ -35,17 +37,10 @@ export function webhookRoutes({
   webhookTraffic,
   transforms,
 }: ApiParts): Route[] {
-  const tag = 'Webhooks';
-  const scope = 'installation';
   const present = (webhook: Webhook, origin: string) => presentWebhook(webhook, publicUrl ?? origin, Date.now());
 
   return [
-    route({
-      method: 'post',
-      path: '/v1/webhooks',
-      tag,
-      access: 'write',
-      scope,
+    routes.post('/v1/webhooks', {
       operationId: 'createWebhook',
       summary: 'Create a webhook',
       body: z.object({
@@ -84,30 +79,19 @@ export function webhookRoutes({
         return { data: present(webhook, origin) };
       },
     }),
-    route({
-      method: 'get',
-      path: '/v1/webhooks',
-      tag,
-      access: 'read',
-      scope,
+    routes.get('/v1/webhooks', {
       operationId: 'listWebhooks',
       summary: 'List webhooks',
       description: 'In order of creation.',
       query: z.object(pageQuery(namePosition)),
       data: z.array(webhookSchema),
-      errors: [],
       async handle({ query, principal, origin }) {
         const { page, next } = pageOf(await webhooks.all(), ({ id }) => id, query);
         const item = (webhook: Webhook) => visibleTo(principal, present(webhook, origin));
         return listReply(page, { present: item, positionOf: ({ id }) => id, next });
       },
     }),
-    route({
-      method: 'get',
-      path: '/v1/webhooks/:id',
-      tag,
-      access: 'read',
-      scope,
+    routes.get('/v1/webhooks/:id', {
       operationId: 'getWebhook',
       summary: 'Get a webhook',
       params,
@@ -117,13 +101,8 @@ export function webhookRoutes({
         return { data: visibleTo(principal, present(await existingWebhook(webhooks, id), origin)) };
       },
     }),
-    route({
-      method: 'patch',
+    routes.patch('/v1/webhooks/:id', {
       formerMethod: 'put',
-      path: '/v1/webhooks/:id',
-      tag,
-      access: 'write',
-      scope,
       operationId: 'updateWebhook',
       summary: 'Update a webhook',
       description:
@@ -160,12 +139,7 @@ export function webhookRoutes({
         return { data: present(webhook, origin) };
       },
     }),
-    route({
-      method: 'delete',
-      path: '/v1/webhooks/:id',
-      tag,
-      access: 'write',
-      scope,
+    routes.delete('/v1/webhooks/:id', {
       operationId: 'deleteWebhook',
       summary: 'Delete a webhook',
       description:
