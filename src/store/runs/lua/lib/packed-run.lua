@@ -2,148 +2,122 @@
 -- so short that Redis keeps the hash compact. Nothing but this file knows the form. A script that changes steps unpacks them first
 -- (packed_runs().unpack, if it has FIELD_PACKED); history may be appended to a packed run, and comes after what is packed.
 --
--- The form: version, number of finished steps, number of pending steps, their IDs (pack_id), then memos, pending steps and history entries, one
--- a line. JSON has no control characters, so these stand for what is frequent: quoted IDs (ID_MARK), times close to the run's creation, and WORDS.
+-- The form: version, number of finished steps, number of pending steps; then lines: history entries, ID and JSON of each pending step, ID and
+-- memo of each finished step. JSON has no control characters, so these stand for what is frequent. What is replaced last is restored first:
+-- 1. TWIN: the entry of an attempt, and that of the step that it ran, which begins alike.
+-- 2. HASHED before a step's name: its ID, if that is the hash of the name, as SDKs make it. ID and a byte: an ID that occurred before.
+-- 3. TIME: milliseconds, as the difference from the time before; the first from the run's creation.
+-- 4. WORDS.
 --
 -- One function, because scripts that run for every step would otherwise make all of these each time.
 -- Returns read(run), unpack(run) and pack(run).
 local function packed_runs()
-  local VERSION = '\1'
+  local VERSION = '1'
   local FIELD_BYTES = 63
   -- More is not worth it: the contents outweigh the keys.
   local BYTES_MAX = 64 * FIELD_BYTES
-  local STEPS_MAX, ID_BYTES_MAX = 90, 253
-  -- Instead of the length of an ID: its 20 bytes follow; it is the hash of the step's name.
-  local SHA1, HASHED_NAME = 0, 255
-  -- Followed by a byte that has the number of the ID.
-  local ID_MARK, ID_BASE = '\2', 127
-  -- The first digits of times from the second of the run's creation on, and from its 1,000 s on.
-  local TIME_MARKS = { { '\3', 10, 0 }, { '\4', 10, 1 }, { '\5', 10, 2 }, { '\6', 7, 0 }, { '\7', 7, 1 } }
-  -- In this order; never changed within a version.
+  local TWIN, HASHED, ID, TIME = '\1', '\2', '\3', '\4'
+  -- Never changed within a version.
   local WORDS = {
-    { '\25', ',0]\n[3,' }, { '\26', ',"StepRun"]\n[0,' }, { '\27', '"}\n{"data":"' },
-    { '\8', '{"op":"Sleep","name":"' }, { '\11', '{"op":"WaitForEvent","name":"' }, { '\12', '","until":' }, { '\14', ',"since":' },
-    { '\15', ',"StepRun"]' }, { '\16', ',0,' .. ID_MARK }, { '\17', '{"data":"' }, { '\18', '{"data":' }, { '\19', '"}\n' },
-    { '\20', '\n[0,' }, { '\21', '\n[3,' }, { '\22', ',"expression":"' }, { '\23', '","waitsFor":"' }, { '\24', ',"Sleep"' },
+    ['{"data":'] = '\5', ['{"data":"'] = '\6', ['{"op":"'] = '\7', [',"name":"'] = '\8', [',"since":'] = '\11', [',"until":'] = '\12',
+    [',"StepRun"]'] = '\14', [',"Sleep"]'] = '\15', [',"waitsFor":"'] = '\16', [',"expression":"'] = '\17',
   }
+  local WORD = '[{,]"%a+"[%]:]"?'
+  local ID_LENGTH = 40
+  local QUOTED_ID = '"(' .. string.rep('%x', ID_LENGTH) .. ')"'
+  -- What is between an ID and the name: in history entries, and in pending steps.
+  local BEFORE_NAME = { ',', '\n{"op":"%a+","name":' }
+  local MS = '%f[%d][1-9]' .. string.rep('%d', 12) .. '%f[%D]'
+  -- The byte of an ID is its number and this, so it is no control character.
+  local ID_BASE, IDS_MAX = 127, 128
   local SUFFIXES = { SUFFIX_STACK, SUFFIX_MEMOS, SUFFIX_PENDING, SUFFIX_HISTORY }
 
-  -- Returns the marks with what they stand for.
-  local function times_of(run)
-    local queued_at = redis.call('HGET', run, FIELD_QUEUED_AT)
-    local times = {}
-    for i, mark in ipairs(TIME_MARKS) do
-      times[i] = { mark[1], string.format('%d', tonumber(string.sub(queued_at, 1, mark[2])) + mark[3]) }
+  -- Returns a list of IDs in the order of their first use, and a function that adds one. It returns its number, and whether it is new.
+  local function numbered()
+    local ids, number_of = {}, {}
+    return ids, function(id)
+      local number = number_of[id]
+      if not number and #ids < IDS_MAX then
+        ids[#ids + 1] = id
+        number_of[id] = #ids
+      end
+      return number
     end
-    return times
   end
 
-  local function replace(text, from, to)
-    return (string.gsub(text, string.gsub(from, '%p', '%%%0'), to))
+  local function shorten(text, queued_at)
+    local _, number = numbered()
+    text = string.gsub(text, '%[0,([%d,]+)%]\n%[3,%1,"', TWIN .. '%1"')
+    for _, between in ipairs(BEFORE_NAME) do
+      text = string.gsub(text, QUOTED_ID .. '(' .. between .. '"([^"\\]*)")', function(id, rest, name)
+        -- A name like an ID may be replaced as one.
+        if #name ~= ID_LENGTH and redis.sha1hex(name) == id then
+          number(id)
+          return HASHED .. rest
+        end
+      end)
+    end
+    text = string.gsub(text, QUOTED_ID, function(id)
+      local known = number(id)
+      return known and ID .. string.char(ID_BASE + known)
+    end)
+    local before = queued_at
+    text = string.gsub(text, MS, function(time)
+      local difference = time - before
+      before = time
+      return TIME .. string.format('%d', difference)
+    end)
+    return (string.gsub(text, WORD, WORDS))
   end
 
-  local function lines_of(body)
-    local lines = {}
-    for line in string.gmatch(body .. '\n', '(.-)\n') do
-      lines[#lines + 1] = line
+  local function restore(text, queued_at)
+    local meanings = {}
+    for word, mark in pairs(WORDS) do
+      meanings[mark] = word
     end
-    return lines
-  end
-
-  local function mark_of(i)
-    return ID_MARK .. string.char(ID_BASE + i)
-  end
-
-  -- Returns the name of a step, from what has its marks: of a finished step from its entry, of a pending one from its own line.
-  local function name_of(i, done, lines, body)
-    if i > done then
-      return string.match(lines[i], '"name":"([^"\\]*)"')
+    text = string.gsub(text, '%c', meanings)
+    local before = queued_at
+    text = string.gsub(text, TIME .. '(-?%d+)', function(difference)
+      before = before + difference
+      return string.format('%d', before)
+    end)
+    local ids, number = numbered()
+    for _, between in ipairs(BEFORE_NAME) do
+      text = string.gsub(text, HASHED .. '(' .. between .. '"([^"\\]*)")', function(rest, name)
+        local id = redis.sha1hex(name)
+        number(id)
+        return '"' .. id .. '"' .. rest
+      end)
     end
-    return string.match(body, mark_of(i) .. ',"([^"\\]*)"')
-  end
-
-  -- `name`: of the step, if known.
-  local function pack_id(id, name)
-    if name and redis.sha1hex(name) == id then
-      return string.char(HASHED_NAME)
+    for id in string.gmatch(text, QUOTED_ID) do
+      number(id)
     end
-    if #id == 40 and not string.find(id, '[^0-9a-f]') then
-      return string.char(SHA1) .. string.gsub(id, '..', function(hex) return string.char(tonumber(hex, 16)) end)
-    end
-    return string.char(#id) .. id
+    text = string.gsub(text, ID .. '(.)', function(byte) return '"' .. ids[string.byte(byte) - ID_BASE] .. '"' end)
+    return (string.gsub(text, TWIN .. '([%d,]+)"', '[0,%1]\n[3,%1,"'))
   end
 
   -- Returns the steps and history as text; nil: they cannot be packed.
-  local function pack_text(run, stack, memos, pending, history)
-    local done, begun = #stack, #pending / 2
-    if done + begun > STEPS_MAX or #memos ~= 2 * done then
-      return nil
+  local function pack_text(queued_at, stack, memos, pending, history)
+    local memo_of, lines = {}, history
+    for i = 1, #pending, 2 do
+      lines[#lines + 1] = cjson.encode(pending[i])
+      lines[#lines + 1] = pending[i + 1]
     end
-    local memo_of, ids, lines = {}, {}, {}
     for i = 1, #memos, 2 do
       memo_of[memos[i]] = memos[i + 1]
     end
-    for i, id in ipairs(stack) do
-      ids[i], lines[i] = id, memo_of[id]
-      if not lines[i] then
-        return nil
-      end
-    end
-    for i = 1, #pending, 2 do
-      ids[#ids + 1], lines[#lines + 1] = pending[i], pending[i + 1]
-    end
-    for _, entry in ipairs(history) do
-      lines[#lines + 1] = entry
+    for _, id in ipairs(stack) do
+      lines[#lines + 1] = cjson.encode(id)
+      lines[#lines + 1] = memo_of[id]
     end
     local bytes = 0
     for _, line in ipairs(lines) do
       bytes = bytes + #line
-      if bytes > 2 * BYTES_MAX or string.find(line, '[%z\1-\31]') then
+      if bytes > 2 * BYTES_MAX or string.find(line, '%c') then
         return nil
       end
     end
-    local body = table.concat(lines, '\n')
-    for i, id in ipairs(ids) do
-      if #id == 0 or #id > ID_BYTES_MAX then
-        return nil
-      end
-      if not string.find(id, '[^0-9a-f]') then
-        body = replace(body, '"' .. id .. '"', mark_of(i))
-      end
-    end
-    local head = { VERSION, string.char(done), string.char(begun) }
-    local marked = lines_of(body)
-    for i, id in ipairs(ids) do
-      head[#head + 1] = pack_id(id, name_of(i, done, marked, body))
-    end
-    for _, time in ipairs(times_of(run)) do
-      body = replace(body, time[2], time[1])
-    end
-    for _, word in ipairs(WORDS) do
-      body = replace(body, word[2], word[1])
-    end
-    return table.concat(head) .. body
-  end
-
-  -- Returns the IDs, false for those that are hashes of names, and the position after them.
-  local function read_ids(text, count, at)
-    local ids = {}
-    for i = 1, count do
-      local length = string.byte(text, at)
-      if length == HASHED_NAME then
-        ids[i] = false
-        at = at + 1
-      elseif length == SHA1 then
-        ids[i] = string.gsub(string.sub(text, at + 1, at + 20), '.', function(byte)
-          return string.format('%02x', string.byte(byte))
-        end)
-        at = at + 21
-      else
-        ids[i] = string.sub(text, at + 1, at + length)
-        at = at + 1 + length
-      end
-    end
-    return ids, at
+    return table.concat({ VERSION, #stack, #pending / 2, shorten(table.concat(lines, '\n'), queued_at) }, ' ')
   end
 
   -- Returns the fields together, and their number; nil: the run is not packed.
@@ -164,37 +138,25 @@ local function packed_runs()
 
   -- Returns by suffix what the keys of these parts would have; nil: the run is not packed. The second value: number of fields.
   local function read(run)
-    local text, fields = fields_of(run)
-    if not text then
+    local packed, fields = fields_of(run)
+    if not packed then
       return nil
     end
-    local done, begun = string.byte(text, 2, 3)
-    local ids, at = read_ids(text, done + begun, 4)
-    local meanings = {}
-    for _, words in ipairs({ WORDS, times_of(run) }) do
-      for _, word in ipairs(words) do
-        meanings[word[1]] = word[2]
-      end
+    local done, begun, text = string.match(packed, '^%w+ (%d+) (%d+) (.*)$')
+    local lines = {}
+    for line in string.gmatch(restore(text, redis.call('HGET', run, FIELD_QUEUED_AT)) .. '\n', '(.-)\n') do
+      lines[#lines + 1] = line
     end
-    local body = string.gsub(string.sub(text, at), '[%z\1-\31]', meanings)
-    local lines = lines_of(body)
-    for i, id in ipairs(ids) do
-      ids[i] = id or redis.sha1hex(name_of(i, done, lines, body))
-    end
+    local first_memo = #lines - 2 * done
+    local first_pending = first_memo - 2 * begun
     local stack, memos, pending, history = {}, {}, {}, {}
-    for n, marked in ipairs(lines) do
-      local line = string.gsub(marked, ID_MARK .. '(.)', function(mark)
-        return '"' .. ids[string.byte(mark) - ID_BASE] .. '"'
-      end)
-      if n <= done then
-        stack[n] = ids[n]
-        memos[2 * n - 1], memos[2 * n] = ids[n], line
-      elseif n <= done + begun then
-        pending[#pending + 1] = ids[n]
-        pending[#pending + 1] = line
-      else
-        history[#history + 1] = line
-      end
+    for i, line in ipairs(lines) do
+      local part = i > first_memo and memos or i > first_pending and pending or history
+      local is_id = part ~= history and (i - first_pending) % 2 == 1
+      part[#part + 1] = is_id and cjson.decode('[' .. line .. ']')[1] or line
+    end
+    for i = 1, done do
+      stack[i] = memos[2 * i - 1]
     end
     return {
       [SUFFIX_STACK] = stack, [SUFFIX_MEMOS] = memos, [SUFFIX_PENDING] = pending, [SUFFIX_HISTORY] = history,
@@ -229,7 +191,7 @@ local function packed_runs()
       return
     end
     local text = pack_text(
-      run, redis.call('LRANGE', run .. SUFFIX_STACK, 0, -1), redis.call('HGETALL', run .. SUFFIX_MEMOS),
+      redis.call('HGET', run, FIELD_QUEUED_AT), redis.call('LRANGE', run .. SUFFIX_STACK, 0, -1), redis.call('HGETALL', run .. SUFFIX_MEMOS),
       redis.call('HGETALL', run .. SUFFIX_PENDING), redis.call('LRANGE', run .. SUFFIX_HISTORY, 0, -1)
     )
     if not text or #text > BYTES_MAX then
