@@ -1,4 +1,5 @@
-/** How fast the archiver moves events from Redis to Postgres, alone and with a run each, beside COPY of the same rows. */
+/** How fast the archiver moves events from Redis to Postgres, alone and with a run each, beside the least that a move of the same rows takes, and beside
+ *  COPY of them alone. */
 import { archiveEvent } from '../archive-events.ts';
 import type { ArchiveTable } from '../bed-archive.ts';
 import type { Measurement } from '../bench.ts';
@@ -11,6 +12,7 @@ import type { TestBed } from '../test-bed.ts';
 /** Events per second of a round. */
 const EVENTS = 20_000;
 const COPY = 'plain COPY of the same rows';
+const BARE = 'a bare move of the same rows';
 const EVENTS_WORK = 'archive: events moved from Redis to Postgres';
 const RUNS_WORK = 'archive: events with a run each moved from Redis to Postgres';
 const RUN_EVENT = 'bench/run';
@@ -32,20 +34,31 @@ async function rowOf(testBed: TestBed, work: string, tables: readonly ArchiveTab
   const { archive, bench } = testBed;
   const { rounds, seconds } = bench.options;
   const count = EVENTS * seconds;
-  const [own, copy]: [number[], number[]] = [[], []];
+  const bareMove = await testBed.startProcess('bench/references/bare-move.ts', {
+    REDIS_URL: `${testBed.redisUrl}/1`,
+    DATABASE_URL: archive.url,
+    DATABASE_SCHEMA: archive.schema,
+  });
+  const [own, bare, copy]: [number[], number[], number[]] = [[], [], []];
   for (let round = 0; round < rounds; round++) {
     await archive.empty();
     await store(testBed, count, (n) => archiveEvent(n, name));
     own.push(await moveAll(testBed, count));
+    const names = (await Promise.all(tables.map((table) => archive.dayTables(table)))).flat();
+    bare.push((1_000 * count) / (await bareMove.ask<number>(names)));
     copy.push((1_000 * count) / (await copyAgain(archive, tables)));
-    bench.progress(`${Math.round(own.at(-1) as number)} of ${Math.round(copy.at(-1) as number)} events/s`);
+    bench.progress(`${Math.round(own.at(-1) as number)} of ${Math.round(bare.at(-1) as number)} events/s`);
   }
+  await testBed.stopProcess(bareMove);
   return {
     group,
     work,
     value: median(own),
     unit: 'events/s',
-    references: [{ what: COPY, value: median(copy) }],
-    targets: [{ least: 10_000 }, { share: 0.5, of: COPY }],
+    references: [
+      { what: BARE, value: median(bare) },
+      { what: COPY, value: median(copy) },
+    ],
+    targets: [{ least: 10_000 }, { share: 0.5, of: BARE }],
   };
 }

@@ -12,6 +12,7 @@ const ECHO = 'a bare Koa echo';
 const PIPELINES = 'bare Redis pipelines';
 const SINGLES = 'single events';
 const ISOLATE = 'the transform alone in one thread';
+const TRANSFORM_SERVER = 'a bare Koa server with the transform in another process';
 const group = 'requests';
 
 export const requests: Measurement = {
@@ -24,6 +25,7 @@ async function rowsOn(testBed: TestBed, { options: { rounds, seconds } }: Benchm
   const echo = await testBed.startProcess('bench/references/echo.ts');
   const pipelines = await testBed.startProcess('bench/references/pipelines.ts', { REDIS_URL: `${testBed.redisUrl}/1` });
   const isolate = await testBed.startProcess('bench/references/isolate.ts', {}, ['--no-node-snapshot']);
+  const transformServer = await testBed.startProcess('bench/references/transform-server.ts');
   const hook = await testBed.service.createWebhook();
   const { eventUrl } = testBed.service;
   const [single, batch, webhook] = [eventOf('bench/single'), batchOf('bench/batch'), WEBHOOK_REQUEST].map((content) =>
@@ -79,6 +81,7 @@ async function rowsOn(testBed: TestBed, { options: { rounds, seconds } }: Benchm
   const hooks = await medians(rounds, {
     own: () => own(ofHooks, hook, webhook, 32),
     singles: () => perSecond(eventUrl, single, 32),
+    bare: () => perSecond(transformServer.url, webhook, 32),
     isolate: () => isolate.ask<number>(seconds),
   });
   rows.push({
@@ -88,6 +91,7 @@ async function rowsOn(testBed: TestBed, { options: { rounds, seconds } }: Benchm
     unit: 'events/s',
     references: [
       { what: SINGLES, value: hooks.singles },
+      { what: TRANSFORM_SERVER, value: hooks.bare },
       { what: ISOLATE, value: hooks.isolate },
     ],
     targets: [{ share: 0.6, of: SINGLES }],
