@@ -120,6 +120,23 @@ describe('A stored event', () => {
     expect(await store.redis.exists(bucketKey(store, id))).to.equal(0);
   });
 
+  it('stays in its bucket while a run sleeps for days, and longer if the run does, as do all events of a batch', async () => {
+    const begin = async (days: number) => {
+      const events = [envelope({ name: 'sleep/x' }), envelope({ name: 'sleep/x' })];
+      for (const event of events) await ingest(event);
+      const batch = events.map(({ internalId }) => internalId);
+      const [eventId] = batch as [string];
+      const since = Date.now();
+      const run = { id: ulid(), env: ENV, eventId, batch, functionId: 'f', requestId: 'r', queuedAt: since };
+      await store.runs.create([{ ...run, reconcileAt: since }]);
+      await store.steps.begin(run, 'nap', { op: 'Sleep', name: 'nap', since, until: since + days * DAY_MS });
+      return Promise.all(batch.map((id) => store.redis.pttl(overflowKey(store, id))));
+    };
+    expect(await begin(3)).to.deep.equal([-2, -2]);
+    const [least, most] = [30 * DAY_MS + RETENTION_MS / 2 - MOMENT_MS, 30 * DAY_MS + RETENTION_MS / 2];
+    for (const ttl of await begin(30)) expect(ttl).to.be.within(least, most);
+  });
+
   for (const [when, days] of [
     ['long ago', -500],
     ['to come', 30],

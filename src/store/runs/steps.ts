@@ -3,6 +3,7 @@ import { MAX_STATE_BYTES, MAX_STEPS, type Memo, type Pending } from '../../model
 import type { HistoryEntry, Run, StepLinks } from '../../model/runs/run.ts';
 import { locationOf } from '../events/event-location.ts';
 import { RUN_SUFFIXES } from '../keys/runs.ts';
+import { inPipelines } from '../redis/connection.ts';
 import { Repository } from '../redis/repository.ts';
 import { fromFlat, type ScriptedRedis } from '../redis/scripts.ts';
 import { encodeHistoryEntry } from './history-entries.ts';
@@ -97,10 +98,10 @@ export class Steps extends Repository<ScriptedRedis, { retentionMs: number }> {
     return { outcome, stackLength, run, callAgain, wait: hasWaited ? wait : undefined };
   }
 
-  /** Records that a step has begun. The run's event is kept until the step is over, and then for the retention.
+  /** Records that a step has begun. The run's events are kept until the step is over; its next call keeps them longer.
    *  @returns the pending step recorded first; undefined: the step is finished, or the run has ended; 'steps': the run has too many */
   async begin(
-    run: Pick<Run, 'env' | 'id' | 'eventId'>,
+    run: Pick<Run, 'env' | 'id' | 'eventId' | 'batch'>,
     stepId: string,
     step: Pending,
   ): Promise<Pending | 'steps' | undefined> {
@@ -111,20 +112,38 @@ export class Steps extends Repository<ScriptedRedis, { retentionMs: number }> {
   /** Records that several steps have begun, atomically.
    *  @returns for each, what `begin` returns */
   async beginAll(
-    { env, id, eventId }: Pick<Run, 'env' | 'id' | 'eventId'>,
+    { env, id, eventId, batch = [] }: Pick<Run, 'env' | 'id' | 'eventId' | 'batch'>,
     begun: readonly BegunStep[],
   ): Promise<(Pending | 'steps' | undefined)[]> {
     const { bucket, field, overflow } = locationOf(this.keys, env, eventId);
     const keys = [this.keys.of(id).run(env, id), bucket, overflow];
-    const steps = begun.flatMap(({ stepId, step }) => {
-      const eventTtlMs = this.deps.retentionMs + Math.max(0, (step.until ?? 0) - step.since);
-      return [stepId, JSON.stringify(step), eventTtlMs];
-    });
+    const ttlsMs = begun.map(({ step }) => this.#eventTtlMs(step));
+    await this.#keepEvents(
+      env,
+      batch.filter((other) => other !== eventId),
+      Math.max(...ttlsMs),
+    );
+    const steps = begun.flatMap(({ stepId, step }, i) => [stepId, JSON.stringify(step), ttlsMs[i] as number]);
     const replies = (await this.redis.beginSteps(...keys, field, MAX_STEPS, ...steps)) as string[];
     return replies.map((reply) => {
       if (reply === 'steps') return 'steps';
       return reply === '' ? undefined : (JSON.parse(reply) as Pending);
     });
+  }
+
+  /** Half the retention is for a wake-up that is late. With more, the event of each sleep would need a key of its own. */
+  #eventTtlMs({ since, until = since }: Pending): number {
+    return Math.ceil(until - since + this.deps.retentionMs / 2);
+  }
+
+  async #keepEvents(env: string, ids: readonly string[], ttlMs: number): Promise<void> {
+    await inPipelines(
+      this.redis,
+      ids.map((id) => {
+        const { bucket, field, overflow } = locationOf(this.keys, env, id);
+        return ['extendRetention', bucket, overflow, field, ttlMs];
+      }),
+    );
   }
 
   /** Records that the step's wait is fully stored, so that it can end. Does nothing if the step has ended. */
