@@ -2,23 +2,35 @@
 import type { Cost, ProcessKind } from './results.ts';
 import { meetsTargets, type Row, type Target } from './row.ts';
 
-/** A p99 without references and targets shares the line of its p50. */
+/** A p99 without references and targets shares the line of its p50. A prefix that all rows have, such as "cluster: ", is left out. */
 export function tableOf(rows: readonly Row[]): string {
   const p99s = new Map(rows.map((row) => [row, p99Of(row, rows)]));
   const shared = new Set(p99s.values());
-  const lines = rows
-    .filter((row) => !shared.has(row))
-    .map((row) => {
-      const { work, value, unit, references, targets } = row;
-      const p99 = p99s.get(row);
-      const result = `${formatNumber(value)} ${unit}${p99 ? ` (p99 ${formatNumber(p99.value)} ${unit})` : ''}`;
-      const beside = references.map(
-        (one) => `${formatPercent(value / one.value)} of ${one.what} (${formatNumber(one.value)})`,
-      );
-      const wanted = targets.map((target) => targetText(target, unit)).join(', ');
-      return [work, result, beside.join(', '), meetsTargets(row) === false ? `**missed**: ${wanted}` : wanted];
-    });
+  const shown = rows.filter((row) => !shared.has(row));
+  const prefix = commonPrefix(shown.map(({ work }) => work));
+  const lines = shown.map((row) => {
+    const { work, value, unit, references, targets } = row;
+    const p99 = p99s.get(row);
+    const result = `${formatNumber(value)} ${unit}${p99 ? ` (p99 ${formatNumber(p99.value)} ${unit})` : ''}`;
+    const beside = references.map(
+      (one) => `${formatPercent(value / one.value)} of ${one.what} (${formatNumber(one.value)})`,
+    );
+    const wanted = targets.map((target) => targetText(target, unit)).join(', ');
+    return [
+      work.slice(prefix.length),
+      result,
+      beside.join(', '),
+      meetsTargets(row) === false ? `**missed**: ${wanted}` : wanted,
+    ];
+  });
   return table(['workload', 'result', 'references', 'target'], lines);
+}
+
+/** @returns what all names begin with, up to a colon or comma; empty for a single name */
+function commonPrefix([first = '', ...others]: readonly string[]): string {
+  if (others.length === 0) return '';
+  const ends = [...first.matchAll(/[:,] /g)].map(({ index }) => first.slice(0, index + 2));
+  return ends.findLast((prefix) => others.every((name) => name.startsWith(prefix))) ?? '';
 }
 
 function p99Of({ work }: Row, rows: readonly Row[]): Row | undefined {

@@ -36,6 +36,12 @@ describe('a row of the benchmark', () => {
     expect(tableOf([missed])).to.match(/\| \*\*missed\*\*: at least 4,000 runs\/s, 50 % of a bare loop \|$/);
   });
 
+  it('is shown without a prefix that all rows of its table have', () => {
+    const rows = ['cluster: runs, one', 'cluster: runs, two'].map((work) => row({ work }));
+    expect(tableOf(rows).match(/^\| (one|two) \|/gm)).to.have.length(2);
+    expect(tableOf([row({ work: 'cluster: runs, one' })])).to.include('| cluster: runs, one |');
+  });
+
   it('is shown with its p50 if it has a p99 and no target of its own', () => {
     const p50 = row({ work: 'read, p50', value: 2, unit: 'ms', references: [] });
     const p99 = row({ work: 'read, p99', value: 9, unit: 'ms', references: [] });
