@@ -11,7 +11,7 @@ import { KEY_DECLARATIONS_BY_ROOM } from '../../src/store/redis/keyspace.ts';
 
 export const PAGE = resolve(import.meta.dirname, '../../docs/redis.md');
 const MARKED = /<!-- keys: ([\w-]+) -->\n[\s\S]*?<!-- end -->/g;
-const HEAD = ['| key | type | TTL | size | value | owner |', '| --- | --- | --- | --- | --- | --- |'];
+const HEAD = ['| key | type | TTL | size | value |', '| --- | --- | --- | --- | --- |'];
 
 export function redisPage(): string {
   const tables: Record<string, Record<string, KeyDeclaration>> = KEY_DECLARATIONS_BY_ROOM;
@@ -26,6 +26,6 @@ export function redisPage(): string {
   });
 }
 
-function row({ pattern, type, ttl, size, description, owner }: KeyDeclaration): string {
-  return `| \`${pattern}\` | ${type} | ${ttl} | ${size} | ${description} | \`${owner}\` |`;
+function row({ pattern, type, ttl, size, description }: KeyDeclaration): string {
+  return `| \`${pattern}\` | ${type} | ${ttl} | ${size} | ${description} |`;
 }
