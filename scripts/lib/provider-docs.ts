@@ -49,7 +49,14 @@ function hasSignedId(preset: Preset): boolean {
 function section({ name, secret, settings, setup }: Preset): string {
   const steps = setup.map((step, index) => `${index + 1}. ${plain(step).replaceAll('{url}', '`url`')}`);
   const needs = settings.map(({ name: setting, description }) => `- \`settings.${setting}\`: ${plain(description)}`);
-  return [`### ${name}`, steps.join('\n'), [secretOf(secret), ...needs].join('\n')].join('\n\n');
+  const notes = [...(isInSteps(secret, setup) ? [] : [secretOf(secret)]), ...needs];
+  return [`### ${name}`, steps.join('\n'), ...(notes.length > 0 ? [notes.join('\n')] : [])].join('\n\n');
+}
+
+/** The steps lead to the secret, and say to paste it; its place is a path of menus or the field of the same form, and nothing else. */
+function isInSteps({ where }: Preset['secret'], setup: readonly string[]): boolean {
+  const isPlace = /^[^.:;]+ → [^.:;]+$/.test(where) || /^You choose (or generate )?it: the field [\w ]+$/.test(where);
+  return isPlace && setup.some((step) => /\bpaste\b/i.test(step));
 }
 
 /** `- Secret (HMAC key, such as …): where it is`. */
