@@ -38,15 +38,12 @@ const TAGS: Record<string, string> = {
 
 const metadataSchema = z.object({
   fetched_at: z.iso.datetime(),
-  cached_until: z
-    .null()
-    .optional()
-    .meta({ description: 'Only in requests of official SDKs: responses are not cached' }),
+  cached_until: z.null().optional().describe('Only in requests of official SDKs: responses are not cached'),
   cursor: z.string().optional(),
-  total: z.int().optional().meta({ description: 'Number of entries of all pages, of lists that know it' }),
+  total: z.int().optional().describe('Number of entries of all pages, of lists that know it'),
   stopped_early: stoppedEarlySchema.optional(),
-  dropped: z.int().optional().meta({ description: 'Of the log of a run: lines that were left out' }),
-  stopped_at: z.iso.datetime().optional().meta({ description: 'What is newer was looked at' }),
+  dropped: z.int().optional().describe('Of the log of a run: lines that were left out'),
+  stopped_at: z.iso.datetime().optional().describe('What is newer was looked at'),
 });
 
 /** Errors that every route of the API may return. */

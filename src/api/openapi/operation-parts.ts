@@ -10,17 +10,21 @@ const errorSchema = z.looseObject({ error: z.string(), code: z.string(), status:
 
 /** The header that selects an environment. */
 export const environmentHeader = z.object({
-  [headerName('service', 'env')]: z.string().optional().meta({
-    description: 'Name of an environment; default production. Also accepted as a query parameter of the same name',
-  }),
+  [headerName('service', 'env')]: z
+    .string()
+    .optional()
+    .describe('Name of an environment; default production. Also accepted as a query parameter of the same name'),
 });
 
 /** The header of every POST. */
 export const idempotencyHeader = z.object({
-  'idempotency-key': z.string().max(255).optional().meta({
-    description:
+  'idempotency-key': z
+    .string()
+    .max(255)
+    .optional()
+    .describe(
       "A text that is new for each request. A request that is repeated with it within 24 hours gets the first one's response",
-  }),
+    ),
 });
 
 export function json<S extends z.ZodType>(schema: S) {

@@ -14,7 +14,7 @@ const send: ZodOpenApiOperationObject = {
     'With an event key: one event or an array of events; either all of them are accepted or none. ' +
     'With the key of a webhook: any body; the transform turns it into an event. The IDs are in the order of the events.',
   requestParams: {
-    path: z.object({ key: z.string().meta({ description: 'Event key, or the key in the URL of a webhook' }) }),
+    path: z.object({ key: z.string().describe('Event key, or the key in the URL of a webhook') }),
     header: environmentHeader,
   },
   requestBody: { required: true, content: json(z.union([sentEventSchema, z.array(sentEventSchema)])) },
@@ -51,14 +51,12 @@ const statusSchema = z.object({ status: z.enum(['ok', 'unavailable']) });
 const readySchema = statusSchema.extend({
   duties: z
     .array(z.object({ name: z.string(), state: z.enum(DUTY_STATES) }))
-    .meta({ description: 'Work that the process repeats; `starting`: no round has ended yet' }),
+    .describe('Work that the process repeats; `starting`: no round has ended yet'),
 });
 const healthSchema = statusSchema.extend({
   mode: z.enum(['dev', 'production']),
   redis: z.enum(['ok', 'unreachable']),
-  intake: z
-    .enum(['open', 'full'])
-    .meta({ description: 'full: requests are rejected with 429 or 503 and `Retry-After`' }),
+  intake: z.enum(['open', 'full']).describe('full: requests are rejected with 429 or 503 and `Retry-After`'),
   uptime_seconds: z.int(),
 });
 

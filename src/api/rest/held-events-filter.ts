@@ -10,12 +10,12 @@ const MAX_SCANNED = 5_000;
 const MAX_FOUND_CHARS = 4 * 1_048_576;
 
 export const heldEventFilter = {
-  webhook: z.string().optional().meta({ description: 'ID of the webhook' }),
-  name: z.string().optional().meta({ description: 'Name of the event' }),
-  selection: z.string().optional().meta({ description: 'The environment that the request selected' }),
+  webhook: z.string().optional().describe('ID of the webhook'),
+  name: z.string().optional().describe('Name of the event'),
+  selection: z.string().optional().describe('The environment that the request selected'),
   reason: z.enum(HELD_REASONS).optional(),
-  received_after: timeSchema.optional().meta({ description: 'Inclusive' }),
-  received_before: timeSchema.optional().meta({ description: 'Exclusive' }),
+  received_after: timeSchema.optional().describe('Inclusive'),
+  received_before: timeSchema.optional().describe('Exclusive'),
 };
 
 const filterSchema = z.object(heldEventFilter);

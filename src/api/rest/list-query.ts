@@ -31,7 +31,7 @@ export function pageQuery<Position>(position: z.ZodType<Position>) {
       .min(1)
       .max(MAX_PAGE)
       .default(DEFAULT_PAGE)
-      .meta({ description: 'Maximum number of entries in the page' }),
+      .describe('Maximum number of entries in the page'),
     ...cursorQuery(position),
   };
 }
@@ -45,7 +45,7 @@ export function longPageQuery<Position>(position: z.ZodType<Position>) {
       .min(1)
       .max(MAX_LONG_PAGE)
       .optional()
-      .meta({ description: 'Maximum number of entries in the page. Absent: as many as fit into a response of 2 MiB' }),
+      .describe('Maximum number of entries in the page. Absent: as many as fit into a response of 2 MiB'),
     ...cursorQuery(position),
   };
 }
@@ -62,7 +62,7 @@ export function cursorQuery<Position>(position: z.ZodType<Position>) {
         return z.NEVER;
       })
       .optional()
-      .meta({ description: '`metadata.cursor` of the previous page. Absent: the first page' }),
+      .describe('`metadata.cursor` of the previous page. Absent: the first page'),
   };
 }
 

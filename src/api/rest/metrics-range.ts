@@ -8,10 +8,8 @@ import { timeSchema } from '../views/time.ts';
 export function timeRange(defaultMs: number) {
   const length = defaultMs === HOUR_MS ? 'an hour' : 'a day';
   return {
-    from: timeSchema
-      .optional()
-      .meta({ description: `Inclusive. Default: ${length} before \`to\`. At most 7 days ago` }),
-    to: timeSchema.optional().meta({ description: 'Exclusive. Default: now' }),
+    from: timeSchema.optional().describe(`Inclusive. Default: ${length} before \`to\`. At most 7 days ago`),
+    to: timeSchema.optional().describe('Exclusive. Default: now'),
   };
 }
 

@@ -28,55 +28,45 @@ interface ReplaySelectionDeps {
 const timestamp = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
 
 const filterSchema = z.strictObject({
-  name: z
-    .string()
-    .min(1)
-    .max(EVENT_NAME_MAX)
-    .nullish()
-    .meta({ description: 'Event name; with `*` at the end, its beginning' }),
+  name: z.string().min(1).max(EVENT_NAME_MAX).nullish().describe('Event name; with `*` at the end, its beginning'),
   source: z
     .string()
     .min(1)
     .max(512)
     .nullish()
-    .meta({ description: 'The source of the events, such as `webhook:<id>`, or `webhook` for all webhooks' }),
-  search: z
-    .string()
-    .min(1)
-    .max(LENGTH_MAX)
-    .nullish()
-    .meta({ description: 'What events must meet, as in a search of events' }),
+    .describe('The source of the events, such as `webhook:<id>`, or `webhook` for all webhooks'),
+  search: z.string().min(1).max(LENGTH_MAX).nullish().describe('What events must meet, as in a search of events'),
   id_prefix: z
     .string()
     .regex(/^[0-7][0-9A-HJKMNP-TV-Z]{0,25}$/, 'the beginning of an internal ID')
     .nullish()
-    .meta({ description: 'How internal IDs begin' }),
+    .describe('How internal IDs begin'),
   ids: z
     .array(z.string().regex(ID_PATTERN))
     .min(1)
     .max(EVENT_IDS_MAX)
     .nullish()
-    .meta({ description: 'Internal IDs: these events alone. Without the rest of the filter' }),
+    .describe('Internal IDs: these events alone. Without the rest of the filter'),
 });
 
 export const replayBodySchema = z.object({
-  name: z.string().min(1).max(128).nullish().meta({ description: 'For people' }),
+  name: z.string().min(1).max(128).nullish().describe('For people'),
   filter: filterSchema.default({}),
-  received_after: timestamp.meta({ description: 'Inclusive' }),
-  received_before: timestamp.meta({ description: 'Exclusive' }),
+  received_after: timestamp.describe('Inclusive'),
+  received_before: timestamp.describe('Exclusive'),
   functions: z
     .array(z.string().min(1).max(512))
     .min(1)
     .max(FUNCTIONS_MAX)
     .nullish()
-    .meta({ description: 'IDs; absent: all whose triggers match the event now' }),
+    .describe('IDs; absent: all whose triggers match the event now'),
   statuses: z
     .array(z.enum(FORMER_STATUSES))
     .min(1)
     .max(FORMER_STATUSES.length)
-    .meta({ description: 'How the latest run of the function on the event ended; none: there was no run' }),
-  rate: z.int().min(1).max(RATE_MAX).default(RATE_DEFAULT).meta({ description: 'Runs per second' }),
-  dry_run: z.boolean().default(false).meta({ description: 'true: starts nothing, and says what it would start' }),
+    .describe('How the latest run of the function on the event ended; none: there was no run'),
+  rate: z.int().min(1).max(RATE_MAX).default(RATE_DEFAULT).describe('Runs per second'),
+  dry_run: z.boolean().default(false).describe('true: starts nothing, and says what it would start'),
 });
 
 /** @throws ServiceError input_invalid, not_found */

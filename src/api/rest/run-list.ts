@@ -21,18 +21,16 @@ export const listedRunSchema = runSchema
     output: z
       .unknown()
       .optional()
-      .meta({ description: 'What the function returned; null before it has. Only present when requested' }),
-    error: runSchema.shape.error.optional().meta({
-      description: 'Its name, the beginning of its message, and its code; stack, cause and data only when requested',
-    }),
-    event_name: z
-      .string()
+      .describe('What the function returned; null before it has. Only present when requested'),
+    error: runSchema.shape.error
       .optional()
-      .meta({ description: 'Name of the event that triggered it; only with fields=event' }),
-    event_gist: gistSchema.optional().meta({
-      description:
+      .describe('Its name, the beginning of its message, and its code; stack, cause and data only when requested'),
+    event_name: z.string().optional().describe('Name of the event that triggered it; only with fields=event'),
+    event_gist: gistSchema
+      .optional()
+      .describe(
         'The first plain values of the data of that event; only with fields=event. Both are absent where the event is not at hand',
-    }),
+      ),
     state: runStateSchema,
     ...omittedField,
   })

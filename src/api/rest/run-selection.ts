@@ -17,49 +17,49 @@ import { fingerprintSchema, idPrefixSchema, searchOf, searchQuery } from './sear
 
 /** Lists, counts and bulk actions share these filters. */
 export const runFilters = {
-  state: listQuery(RUN_STATES).meta({
-    description:
-      'One or more, separated by commas or repeated: `sleeping,retrying`. With `status`, runs meet both. A page of a list examines up to 1,000 active runs; ' +
+  state: listQuery(RUN_STATES).describe(
+    'One or more, separated by commas or repeated: `sleeping,retrying`. With `status`, runs meet both. A page of a list examines up to 1,000 active runs; ' +
       '`metadata.stopped_early` says that there are more, and the cursor continues from there',
-  }),
+  ),
   function_id: z
     .string()
     .min(1)
     .max(512)
     .optional()
-    .meta({ description: 'The ID of a function, or the beginning of several: `shop-*`' }),
-  app: z.string().min(1).max(128).optional().meta({ description: 'Name of an app: the runs of its functions' }),
-  event_id: z
+    .describe('The ID of a function, or the beginning of several: `shop-*`'),
+  app: z.string().min(1).max(128).optional().describe('Name of an app: the runs of its functions'),
+  event_id: z.string().min(1).max(64).optional().describe('Internal ID of an event: the runs that it triggered'),
+  id_prefix: idPrefixSchema.optional().describe('The beginning of run IDs'),
+  error: z
     .string()
     .min(1)
-    .max(64)
+    .max(1_000)
     .optional()
-    .meta({ description: 'Internal ID of an event: the runs that it triggered' }),
-  id_prefix: idPrefixSchema.optional().meta({ description: 'The beginning of run IDs' }),
-  error: z.string().min(1).max(1_000).optional().meta({
-    description: 'A text in the name or the message of the error, in upper or lower case',
-  }),
-  fingerprint: fingerprintSchema.optional().meta({
-    description: 'Of an error group: the failed runs that have its error. With `function_id` they are found sooner',
-  }),
+    .describe('A text in the name or the message of the error, in upper or lower case'),
+  fingerprint: fingerprintSchema
+    .optional()
+    .describe('Of an error group: the failed runs that have its error. With `function_id` they are found sooner'),
   ...searchQuery,
-  queued_after: timeSchema.optional().meta({ description: 'Inclusive' }),
-  queued_before: timeSchema.optional().meta({ description: 'Exclusive; of a bulk action at most now, the default' }),
+  queued_after: timeSchema.optional().describe('Inclusive'),
+  queued_before: timeSchema.optional().describe('Exclusive; of a bulk action at most now, the default'),
 };
 
 export const runSelectionSchema = z.strictObject({
-  status: listQuery(RUN_STATUSES).meta({
-    description:
-      'Of `cancel` and `retry_now`: Queued, Running, or both, the default. Of `retry`: Failed and Cancelled, the default, or Completed too',
-  }),
+  status: listQuery(RUN_STATUSES).describe(
+    'Of `cancel` and `retry_now`: Queued, Running, or both, the default. Of `retry`: Failed and Cancelled, the default, or Completed too',
+  ),
   ...runFilters,
-  run_ids: z.array(z.string().regex(ID_PATTERN)).min(1).max(RUN_IDS_MAX).optional().meta({
-    description:
-      'These runs, whatever their status: those that the action is not for are skipped. Without other filters',
-  }),
-  started_by: z.string().regex(ID_PATTERN).optional().meta({
-    description: 'ID of a bulk action that is over: the runs that it started. Without other filters but `status`',
-  }),
+  run_ids: z
+    .array(z.string().regex(ID_PATTERN))
+    .min(1)
+    .max(RUN_IDS_MAX)
+    .optional()
+    .describe('These runs, whatever their status: those that the action is not for are skipped. Without other filters'),
+  started_by: z
+    .string()
+    .regex(ID_PATTERN)
+    .optional()
+    .describe('ID of a bulk action that is over: the runs that it started. Without other filters but `status`'),
 });
 
 type RunFilter = z.output<z.ZodObject<typeof runFilters>>;

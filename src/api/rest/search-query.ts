@@ -12,7 +12,7 @@ export const searchQuery = {
   search: z
     .string()
     .optional()
-    .meta({ description: 'A condition in the language of docs/search.md, such as `data.customer.id == "c_1"`' }),
+    .describe('A condition in the language of docs/search.md, such as `data.customer.id == "c_1"`'),
 };
 
 export const idPrefixSchema = z

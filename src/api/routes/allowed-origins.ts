@@ -9,7 +9,7 @@ import { type Route, routesOf } from '../rest/route.ts';
 
 const allowedOriginsSchema = z
   .object({
-    app: z.string().meta({ description: 'Name of the app, which may not have registered yet' }),
+    app: z.string().describe('Name of the app, which may not have registered yet'),
     origins: z.array(z.string()).meta({ examples: [['https://shop-*-acme.example.app']] }),
   })
   .meta({ id: 'AllowedOrigins' });
@@ -40,7 +40,7 @@ export function allowedOriginRoutes({ allowedOrigins, quotas }: ApiParts): Route
         'label, as in `https://shop-*-acme.example.app`. An empty list removes them.',
       params: z.object({ app: z.string().min(1).max(128) }),
       body: z.object({
-        origins: originPatternsSchema.meta({ description: `At most ${ORIGINS_MAX}` }),
+        origins: originPatternsSchema.describe(`At most ${ORIGINS_MAX}`),
       }),
       data: allowedOriginsSchema,
       errors: ['quota_exceeded'],

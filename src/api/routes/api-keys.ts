@@ -19,15 +19,15 @@ export const apiKeySchema = z
     id: z.string(),
     name: apiKeyNameSchema,
     access: accessSchema,
-    environment: z.string().nullable().meta({ description: 'The only environment that the key may access; null: all' }),
-    hint: z.string().meta({ description: 'The last characters of the secret' }),
+    environment: z.string().nullable().describe('The only environment that the key may access; null: all'),
+    hint: z.string().describe('The last characters of the secret'),
     created_at: z.iso.datetime(),
     created_by: z.string(),
-    last_used_at: z.iso.datetime().nullable().meta({ description: 'Accurate to ten seconds' }),
+    last_used_at: z.iso.datetime().nullable().describe('Accurate to ten seconds'),
   })
   .meta({ id: 'ApiKey' });
 export const newApiKeySchema = apiKeySchema
-  .extend({ secret: z.string().meta({ description: 'Shown only once; the service stores its hash' }) })
+  .extend({ secret: z.string().describe('Shown only once; the service stores its hash') })
   .meta({ id: 'NewApiKey' });
 
 const routes = routesOf({ tag: 'API keys', scope: 'installation', access: 'admin' });

@@ -15,18 +15,18 @@ import { type Route, routesOf } from '../rest/route.ts';
 export const appCheckSchema = z
   .object({
     ok: z.boolean(),
-    reachable: z.boolean().meta({ description: 'An app responded at its URL' }),
+    reachable: z.boolean().describe('An app responded at its URL'),
     answered_in_ms: z
       .int()
       .nullable()
-      .meta({ description: 'Response time in milliseconds; null: no response, or the principal has no admin access' }),
+      .describe('Response time in milliseconds; null: no response, or the principal has no admin access'),
     status: z
       .int()
       .nullable()
-      .meta({ description: 'HTTP status of the response; null: no response, or the principal has no admin access' }),
+      .describe('HTTP status of the response; null: no response, or the principal has no admin access'),
     problems: z
       .array(z.object({ code: z.enum(PROBLEM_CODES), message: z.string(), fix: z.string() }))
-      .meta({ description: 'Most severe first. Without admin access only `unreachable` is reported' }),
+      .describe('Most severe first. Without admin access only `unreachable` is reported'),
   })
   .meta({ id: 'AppCheck' });
 

@@ -11,16 +11,16 @@ import { time } from '../views/time.ts';
 export const connectionSchema = z
   .object({
     id: z.string(),
-    instance_id: z.string().meta({ description: 'Name of the process of the app, by default its host name' }),
+    instance_id: z.string().describe('Name of the process of the app, by default its host name'),
     app_version: z.string().nullable(),
-    sdk: z.string().meta({ description: 'Name and version of its SDK' }),
-    status: z.enum(['connecting', 'ready', 'paused']).meta({
-      description: '`ready`: it gets calls; `paused`: it gets no more, and finishes those that it has',
-    }),
-    calls: z.int().meta({ description: 'Calls in progress' }),
-    concurrency: z.int().meta({ description: 'Most calls in progress' }),
+    sdk: z.string().describe('Name and version of its SDK'),
+    status: z
+      .enum(['connecting', 'ready', 'paused'])
+      .describe('`ready`: it gets calls; `paused`: it gets no more, and finishes those that it has'),
+    calls: z.int().describe('Calls in progress'),
+    concurrency: z.int().describe('Most calls in progress'),
     connected_at: z.iso.datetime(),
-    heartbeat_at: z.iso.datetime().meta({ description: 'The last heartbeat; 5 s late at most' }),
+    heartbeat_at: z.iso.datetime().describe('The last heartbeat; 5 s late at most'),
   })
   .meta({ id: 'Connection' });
 

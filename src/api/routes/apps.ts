@@ -25,13 +25,14 @@ import { time } from '../views/time.ts';
 
 const slowedSchema = z
   .object({
-    by: z.enum(THROTTLE_REASONS).meta({
-      description:
+    by: z
+      .enum(THROTTLE_REASONS)
+      .describe(
         'overload: the app responds with 429, 502, 503 or 504, or not at all; errors: it responds with another 5xx; latency: it responds much more slowly than before',
-    }),
+      ),
     since: z.iso.datetime(),
-    limit: z.int().meta({ description: 'Most concurrent calls to the app, summed over the workers that throttle it' }),
-    max: z.int().meta({ description: 'The limit without throttling' }),
+    limit: z.int().describe('Most concurrent calls to the app, summed over the workers that throttle it'),
+    max: z.int().describe('The limit without throttling'),
   })
   .meta({ id: 'ThrottledApp', description: 'Workers make fewer concurrent calls because the app is unhealthy' });
 
@@ -39,38 +40,40 @@ export const appSchema = z
   .object({
     name: z.string(),
     url: z.url(),
-    sdk: z.string().nullable().meta({ description: 'Name and version of its SDK' }),
+    sdk: z.string().nullable().describe('Name and version of its SDK'),
     framework: z.string().nullable(),
-    dialect: z.enum(['service', 'inngest']).meta({ description: 'The header dialect that the app uses' }),
-    registered_at: z.iso.datetime().meta({ description: 'When the app last registered' }),
+    dialect: z.enum(['service', 'inngest']).describe('The header dialect that the app uses'),
+    registered_at: z.iso.datetime().describe('When the app last registered'),
     last_sync: z
       .object({
         at: z.iso.datetime(),
         succeeded: z.boolean(),
         error: z.string().nullable(),
-        by: syncOriginSchema.nullable().meta({ description: 'null: it was before the service recorded this' }),
+        by: syncOriginSchema.nullable().describe('null: it was before the service recorded this'),
       })
-      .meta({ description: 'The last attempt to register the app' }),
+      .describe('The last attempt to register the app'),
     last_failed_sync: z
       .object({ at: z.iso.datetime(), error: z.string(), by: syncOriginSchema.nullable() })
       .nullable()
-      .meta({ description: 'The last attempt that failed, also when later ones succeeded; null: none has' }),
-    deploy_id: z.string().nullable().meta({ description: 'Which build of the app it is; null: its SDK does not say' }),
+      .describe('The last attempt that failed, also when later ones succeeded; null: none has'),
+    deploy_id: z.string().nullable().describe('Which build of the app it is; null: its SDK does not say'),
     function_count: z.int(),
-    allowed_origins: z.array(z.string()).meta({
-      description: 'Where the app may register by itself, and endpoints are called; `PUT /v1/allowed-origins/:app`',
-    }),
-    held_registrations: z.int().meta({
-      description: 'Registrations of the app that wait for a confirmation; `GET /v1/held-registrations`',
-    }),
-    declined_url: z.url().nullable().meta({
-      description:
+    allowed_origins: z
+      .array(z.string())
+      .describe('Where the app may register by itself, and endpoints are called; `PUT /v1/allowed-origins/:app`'),
+    held_registrations: z
+      .int()
+      .describe('Registrations of the app that wait for a confirmation; `GET /v1/held-registrations`'),
+    declined_url: z
+      .url()
+      .nullable()
+      .describe(
         'Where the last registration said that the app is, while it still answers at the path of `url`, where it stays; `POST /v1/apps` moves it. null: there was none',
-    }),
-    unsupported_count: z.int().meta({
-      description: 'Fields of the last registration that the service does not act on; `GET /v1/apps/:name` lists them',
-    }),
-    slowed: slowedSchema.nullable().meta({ description: 'null: calls are not throttled' }),
+      ),
+    unsupported_count: z
+      .int()
+      .describe('Fields of the last registration that the service does not act on; `GET /v1/apps/:name` lists them'),
+    slowed: slowedSchema.nullable().describe('null: calls are not throttled'),
   })
   .meta({ id: 'App' });
 
@@ -78,10 +81,11 @@ export const detailedAppSchema = appSchema
   .extend({
     functions: z.array(functionSchema),
     unsupported: unsupportedSchema,
-    refused_functions: z.array(z.object({ id: z.string().nullable(), problem: z.string() })).meta({
-      description:
+    refused_functions: z
+      .array(z.object({ id: z.string().nullable(), problem: z.string() }))
+      .describe(
         'Functions of the last registration that were not registered. An earlier registration of such a function stays in effect',
-    }),
+      ),
   })
   .meta({ id: 'AppWithFunctions' });
 

@@ -17,8 +17,8 @@ export const entrySchema = z
     id: z.string(),
     at: z.iso.datetime(),
     who: z.object({ kind: z.enum(PRINCIPAL_KINDS), id: z.string(), name: z.string() }),
-    action: z.string().meta({ description: 'A route of the API, or sign-in, set-up or set-password' }),
-    target: z.string().nullable().meta({ description: 'ID or name of the changed object' }),
+    action: z.string().describe('A route of the API, or sign-in, set-up or set-password'),
+    target: z.string().nullable().describe('ID or name of the changed object'),
     environment: z.string().nullable(),
     summary: z.string(),
     ip: z.string(),
@@ -29,14 +29,14 @@ export const entrySchema = z
 export const rejectionSchema = z
   .object({
     id: z.string(),
-    action: z.string().meta({ description: 'sign-in, change-password, set-password or set-up' }),
-    reason: z.string().meta({ description: 'The error code' }),
-    name: z.string().nullable().meta({ description: 'Email address of the attempt' }),
-    address: z.string().meta({ description: 'An IPv4 address, or an IPv6 /64 network' }),
-    count: z.int().min(1).meta({ description: 'Number of attempts' }),
+    action: z.string().describe('sign-in, change-password, set-password or set-up'),
+    reason: z.string().describe('The error code'),
+    name: z.string().nullable().describe('Email address of the attempt'),
+    address: z.string().describe('An IPv4 address, or an IPv6 /64 network'),
+    count: z.int().min(1).describe('Number of attempts'),
     first_at: z.iso.datetime(),
     last_at: z.iso.datetime(),
-    request_id: z.string().meta({ description: 'Request ID of the last attempt' }),
+    request_id: z.string().describe('Request ID of the last attempt'),
   })
   .meta({ id: 'Rejection' });
 

@@ -29,13 +29,15 @@ import { operationRoutes } from './bulk-operation.ts';
 const bodySchema = z.object({
   action: z.enum(BULK_ACTIONS),
   filter: runSelectionSchema.default({}),
-  from: z.enum(RERUN_FROM).default('start').meta({
-    description:
+  from: z
+    .enum(RERUN_FROM)
+    .default('start')
+    .describe(
       'Of `retry`. failed_step: a new run keeps the results of the steps that finished before the one that failed; a run without a failed step is skipped',
-  }),
-  all: z.boolean().default(false).meta({ description: 'true: the filter may be empty' }),
-  rate: z.int().min(1).max(RATE_MAX).default(RATE_DEFAULT).meta({ description: 'Re-runs or retries per second' }),
-  dry_run: z.boolean().default(false).meta({ description: 'true: changes nothing, and counts the runs' }),
+    ),
+  all: z.boolean().default(false).describe('true: the filter may be empty'),
+  rate: z.int().min(1).max(RATE_MAX).default(RATE_DEFAULT).describe('Re-runs or retries per second'),
+  dry_run: z.boolean().default(false).describe('true: changes nothing, and counts the runs'),
 });
 
 const params = z.object({ id: z.string().max(64) });
@@ -97,7 +99,7 @@ export function bulkActionRoutes({ bulkActions, selectedRuns, environments }: Ap
     of.list({
       description: 'Newest first. They are kept for `RETENTION_DAYS`, and 200 of them at most.',
       query: z.object({
-        status: listQuery(BULK_STATUSES).meta({ description: 'One or more, separated by commas or repeated' }),
+        status: listQuery(BULK_STATUSES).describe('One or more, separated by commas or repeated'),
         ...pageQuery(namePosition),
       }),
       async find({ env, query: { status: statuses, ...query } }) {

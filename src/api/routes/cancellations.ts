@@ -19,14 +19,14 @@ const cancellationSchema = z
     id: z.string(),
     app_id: z.string(),
     function_id: z.string(),
-    function_internal_id: z.string().meta({ description: 'A UUID that stands for the function' }),
-    environment_id: z.string().meta({ description: 'A UUID that stands for the environment' }),
+    function_internal_id: z.string().describe('A UUID that stands for the function'),
+    environment_id: z.string().describe('A UUID that stands for the environment'),
     started_after: z.iso.datetime().nullable(),
     started_before: z.iso.datetime(),
     if: z.string().nullable(),
-    queued_only: z.boolean().meta({ description: 'true: the queued runs of a function that was paused' }),
+    queued_only: z.boolean().describe('true: the queued runs of a function that was paused'),
     created_at: z.iso.datetime(),
-    done_at: z.iso.datetime().nullable().meta({ description: 'null: it still looks for runs' }),
+    done_at: z.iso.datetime().nullable().describe('null: it still looks for runs'),
     cancelled_runs: z.int(),
   })
   .meta({ id: 'Cancellation' });
@@ -56,14 +56,11 @@ export function cancellationRoutes({ cancellations, functionTables }: ApiParts):
         'Cancels the active runs of a function that were queued in a time range, in the background. A range that ends in the future also ' +
         'cancels runs that are queued until then. While one is in progress, repeating the request returns it.',
       body: z.object({
-        app_id: z.string().max(128).meta({ description: 'Name of the app' }),
-        function_id: z
-          .string()
-          .max(512)
-          .meta({ description: "The function's ID, with or without the app's name as prefix" }),
-        started_after: timestamp.nullish().meta({ description: 'Inclusive' }),
-        started_before: timestamp.meta({ description: 'Exclusive; at most a year ahead' }),
-        if: z.string().max(4_096).nullish().meta({ description: 'CEL over `event`, the event that triggered the run' }),
+        app_id: z.string().max(128).describe('Name of the app'),
+        function_id: z.string().max(512).describe("The function's ID, with or without the app's name as prefix"),
+        started_after: timestamp.nullish().describe('Inclusive'),
+        started_before: timestamp.describe('Exclusive; at most a year ahead'),
+        if: z.string().max(4_096).nullish().describe('CEL over `event`, the event that triggered the run'),
       }),
       data: cancellationSchema,
       errors: ['not_found', 'quota_exceeded'],

@@ -18,10 +18,10 @@ export function deployRoutes({ deploys, functions }: ApiParts): Route[] {
         'Newest first. A registration is a deploy when it changes something: functions, their configuration, the URL, the SDK, or the ID of the ' +
         'build. Kept for 90 days, or for the retention if that is longer: the last 100 of an app, and the last 500 of an environment.',
       query: z.object({
-        app: z.string().max(128).optional().meta({ description: 'Name of an app' }),
-        function_id: z.string().max(256).optional().meta({ description: 'Deploys of the app that has this function' }),
-        from: timeSchema.optional().meta({ description: 'Inclusive' }),
-        to: timeSchema.optional().meta({ description: 'Exclusive' }),
+        app: z.string().max(128).optional().describe('Name of an app'),
+        function_id: z.string().max(256).optional().describe('Deploys of the app that has this function'),
+        from: timeSchema.optional().describe('Inclusive'),
+        to: timeSchema.optional().describe('Exclusive'),
         ...pageQuery(namePosition),
       }),
       data: z.array(deploySchema),

@@ -16,11 +16,10 @@ const retentionSchema = z
   .max(3_650)
   .nullable()
   .optional()
-  .meta({
-    description:
-      'How many days its events and ended runs are kept, from 1 to 3650; null: as the setting RETENTION_DAYS; absent: stays as it is. Needs an ' +
+  .describe(
+    'How many days its events and ended runs are kept, from 1 to 3650; null: as the setting RETENTION_DAYS; absent: stays as it is. Needs an ' +
       'archive. Fewer days hide older events and runs at once, and delete them within an hour or two; that cannot be undone',
-  });
+  );
 
 const routes = routesOf({ tag: 'Environments', scope: 'installation' });
 

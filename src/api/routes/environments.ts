@@ -22,21 +22,19 @@ export const environmentSchema = z
   .object({
     name: z.string(),
     kind: z.enum(ENVIRONMENT_KINDS),
-    created_at: z.iso.datetime().nullable().meta({ description: 'null: production, which always exists' }),
-    archived_at: z.iso
-      .datetime()
-      .nullable()
-      .meta({ description: 'When it was archived; since then it rejects new events' }),
+    created_at: z.iso.datetime().nullable().describe('null: production, which always exists'),
+    archived_at: z.iso.datetime().nullable().describe('When it was archived; since then it rejects new events'),
     event_max_bytes: maxBytesSchema
       .nullable()
-      .meta({ description: 'Largest request body in bytes; null: the limit of the installation' }),
+      .describe('Largest request body in bytes; null: the limit of the installation'),
     retention_days: z
       .int()
       .nullable()
-      .meta({ description: 'How many days its events and ended runs are kept; null: as the setting RETENTION_DAYS' }),
-    deleting_at: z.iso.datetime().nullable().meta({
-      description: 'When its deletion began; the environment disappears when all its data is deleted',
-    }),
+      .describe('How many days its events and ended runs are kept; null: as the setting RETENTION_DAYS'),
+    deleting_at: z.iso
+      .datetime()
+      .nullable()
+      .describe('When its deletion began; the environment disappears when all its data is deleted'),
   })
   .meta({ id: 'Environment' });
 

@@ -94,10 +94,10 @@ export function errorRoutes({ errorGroups, functionTables, deploys }: ApiParts):
         '`metadata.total` is the number of groups of all pages.',
       query: z.object({
         ...pageQuery(groupPosition),
-        state: listQuery(ERROR_GROUP_STATES).meta({ description: 'Absent: all' }),
+        state: listQuery(ERROR_GROUP_STATES).describe('Absent: all'),
         function_id: z.string().min(1).max(512).optional(),
-        from: timeSchema.optional().meta({ description: 'Groups with failures from then on; at most 7 days ago' }),
-        to: timeSchema.optional().meta({ description: 'Exclusive. Default: now' }),
+        from: timeSchema.optional().describe('Groups with failures from then on; at most 7 days ago'),
+        to: timeSchema.optional().describe('Exclusive. Default: now'),
       }),
       data: z.array(errorGroupSchema),
       async handle({ env, query: { function_id: functionId, state: states, limit, cursor, ...range } }) {

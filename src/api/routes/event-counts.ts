@@ -14,8 +14,8 @@ const namesBefore = z.int().min(1).max(NAMES_MAX);
 
 export const bucketSchema = z
   .object({
-    from: z.iso.datetime().meta({ description: 'Inclusive' }),
-    to: z.iso.datetime().meta({ description: 'Exclusive' }),
+    from: z.iso.datetime().describe('Inclusive'),
+    to: z.iso.datetime().describe('Exclusive'),
     count: z.int(),
   })
   .meta({ id: 'Bucket' });
@@ -23,7 +23,7 @@ export const bucketSchema = z
 export const eventNameSchema = z
   .object({
     name: z.string(),
-    count: z.int().meta({ description: 'Stored events with the name' }),
+    count: z.int().describe('Stored events with the name'),
     last_received_at: z.iso.datetime(),
   })
   .meta({ id: 'EventName' });
@@ -38,9 +38,9 @@ export function eventCountRoutes({ eventCounts }: ApiParts): Route[] {
       description: 'By the time of their receipt, in buckets of equal length. The default is the last 24 hours.',
       query: z.object({
         name: z.string().optional(),
-        received_after: timeSchema.optional().meta({ description: 'Inclusive; default 24 hours before the end' }),
-        received_before: timeSchema.optional().meta({ description: 'Exclusive; default now' }),
-        buckets: z.coerce.number().int().min(1).max(500).default(60).meta({ description: 'Number of buckets' }),
+        received_after: timeSchema.optional().describe('Inclusive; default 24 hours before the end'),
+        received_before: timeSchema.optional().describe('Exclusive; default now'),
+        buckets: z.coerce.number().int().min(1).max(500).default(60).describe('Number of buckets'),
       }),
       data: z.array(bucketSchema),
       async handle({ env, query: { name, received_after, received_before, buckets } }) {
@@ -64,7 +64,7 @@ export function eventCountRoutes({ eventCounts }: ApiParts): Route[] {
       summary: 'List event names',
       description: `The names of stored events, at most ${NAMES_MAX.toLocaleString('en')}; the name of the newest event comes first.`,
       query: z.object({
-        limit: z.coerce.number().int().min(1).max(1_000).default(100).meta({ description: 'Maximum number of names' }),
+        limit: z.coerce.number().int().min(1).max(1_000).default(100).describe('Maximum number of names'),
         ...cursorQuery(namesBefore),
       }),
       data: z.array(eventNameSchema),

@@ -11,46 +11,45 @@ import { eventNotFound, eventParams } from '../views/event.ts';
 import { time } from '../views/time.ts';
 
 const readSchema = z.object({
-  path: z.string().meta({ description: 'As in an expression, such as event.data.total' }),
-  value: z.unknown().meta({ description: 'null also for a field that is missing, as in expressions' }),
-  shortened: z.boolean().meta({
-    description: 'true: the value is the beginning of a long text, or null for a large list or object',
-  }),
+  path: z.string().describe('As in an expression, such as event.data.total'),
+  value: z.unknown().describe('null also for a field that is missing, as in expressions'),
+  shortened: z
+    .boolean()
+    .describe('true: the value is the beginning of a long text, or null for a large list or object'),
 });
 
 const expressionSchema = z.object({
-  expression: z.string().meta({ description: 'At most 500 characters' }),
-  result: z.enum(RESULTS).meta({
-    description: 'false: it is not met; failed: it cannot be evaluated on this event; refused: it is not valid',
-  }),
-  reads: z.array(readSchema).meta({ description: 'What it reads of the event; 10 fields at most' }),
+  expression: z.string().describe('At most 500 characters'),
+  result: z
+    .enum(RESULTS)
+    .describe('false: it is not met; failed: it cannot be evaluated on this event; refused: it is not valid'),
+  reads: z.array(readSchema).describe('What it reads of the event; 10 fields at most'),
 });
 
 export const eventDecisionSchema = z
   .object({
     function_id: z.string(),
-    outcome: z.enum(OUTCOMES).meta({
-      description:
+    outcome: z
+      .enum(OUTCOMES)
+      .describe(
         'ran: the event started a run; skipped: it did not; merged: the run of a batch or a debounce stands for it; pending: the event is ' +
-        'being ingested; unknown: nothing is stored that tells',
-    }),
+          'being ingested; unknown: nothing is stored that tells',
+      ),
     reason: z
       .enum([...DECISION_REASONS, 'not_registered'])
       .nullable()
-      .meta({
-        description: 'Of skipped and merged. not_registered: the function did not listen to the event when it came',
-      }),
-    run_ids: z.array(z.string()).meta({
-      description: 'The runs that the event started; of skipped and merged, the run that stands for them',
-    }),
-    until: z.iso.datetime().nullable().meta({ description: 'Until when events are rate-limited' }),
-    expressions: z.array(expressionSchema).nullable().meta({ description: 'Of triggers that were not met' }),
-    changed_since: z.boolean().meta({
-      description: 'true: these expressions were those of the function when the event came; it has others now',
-    }),
-    keys_not_evaluated: z.array(z.object({ option: z.string(), expression: z.string() })).meta({
-      description: "Keys of the function's flow control that cannot be evaluated on the event; they count as empty",
-    }),
+      .describe('Of skipped and merged. not_registered: the function did not listen to the event when it came'),
+    run_ids: z
+      .array(z.string())
+      .describe('The runs that the event started; of skipped and merged, the run that stands for them'),
+    until: z.iso.datetime().nullable().describe('Until when events are rate-limited'),
+    expressions: z.array(expressionSchema).nullable().describe('Of triggers that were not met'),
+    changed_since: z
+      .boolean()
+      .describe('true: these expressions were those of the function when the event came; it has others now'),
+    keys_not_evaluated: z
+      .array(z.object({ option: z.string(), expression: z.string() }))
+      .describe("Keys of the function's flow control that cannot be evaluated on the event; they count as empty"),
   })
   .meta({ id: 'EventDecision' });
 

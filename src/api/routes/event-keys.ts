@@ -19,10 +19,10 @@ export const eventKeySchema = z
     id: z.string(),
     name: nameSchema,
     environment: ownerNameSchema,
-    hint: z.string().meta({ description: 'The last characters of the secret' }),
+    hint: z.string().describe('The last characters of the secret'),
     ...shownListFields,
     max_bytes: maxBytesSchema.nullable(),
-    last_used_at: z.iso.datetime().nullable().meta({ description: 'May lag by up to a minute' }),
+    last_used_at: z.iso.datetime().nullable().describe('May lag by up to a minute'),
     created_at: z.iso.datetime(),
     updated_at: z.iso.datetime(),
   })
@@ -30,9 +30,7 @@ export const eventKeySchema = z
 
 export const createdEventKeySchema = eventKeySchema
   .extend({
-    secret: z
-      .string()
-      .meta({ description: 'The key in the URL of the sender. Shown only once; the service stores its hash' }),
+    secret: z.string().describe('The key in the URL of the sender. Shown only once; the service stores its hash'),
   })
   .meta({ id: 'EventKeyWithSecret' });
 

@@ -10,15 +10,13 @@ const namedSchema = z.object({ id: z.string(), name: z.string() });
 
 export const provenanceSchema = z
   .object({
-    webhook: namedSchema
-      .nullable()
-      .meta({ description: 'The webhook that received the request; null: none, or a deleted one' }),
+    webhook: namedSchema.nullable().describe('The webhook that received the request; null: none, or a deleted one'),
     request: loggedRequestDetailsSchema
       .nullable()
-      .meta({ description: 'The request of the provider; null: the request log no longer has it' }),
-    event_key: namedSchema.nullable().meta({
-      description: 'The event key of the sender; null: none, one of the setting EVENT_KEYS, or a deleted one',
-    }),
+      .describe('The request of the provider; null: the request log no longer has it'),
+    event_key: namedSchema
+      .nullable()
+      .describe('The event key of the sender; null: none, one of the setting EVENT_KEYS, or a deleted one'),
   })
   .meta({ id: 'Provenance' });
 

@@ -38,25 +38,22 @@ export function eventRoutes({
         'Newest first. With `source`, or with large events, a page may have fewer events than its limit although more follow: the last page has no cursor. ' +
         'A search takes at most 5 s; `metadata.stopped_early` says so, and the cursor continues from there.',
       query: z.object({
-        name: z.string().optional().meta({ description: 'The name, or the beginning of several: `order/*`' }),
-        source: z.string().optional().meta({
-          description: 'The source of the events, such as `webhook:<id>`, or `webhook` for all webhooks',
-        }),
-        id: z.string().max(512).optional().meta({ description: "The event's internal ID, or its deduplication ID" }),
-        id_prefix: idPrefixSchema.optional().meta({
-          description: 'The beginning of internal IDs. Finds events received within a day of the time of their ID',
-        }),
-        ...searchQuery,
-        received_after: timeSchema.optional().meta({ description: 'Inclusive' }),
-        received_before: timeSchema.optional().meta({ description: 'Exclusive' }),
-        include: listQuery(['runs', 'gist']).meta({
-          description:
-            'runs: the runs that each event triggered; gist: the first plain values of its data, on one line',
-        }),
-        exclude: z
-          .enum(['data'])
+        name: z.string().optional().describe('The name, or the beginning of several: `order/*`'),
+        source: z
+          .string()
           .optional()
-          .meta({ description: 'data: omits the data of the events, which may be large' }),
+          .describe('The source of the events, such as `webhook:<id>`, or `webhook` for all webhooks'),
+        id: z.string().max(512).optional().describe("The event's internal ID, or its deduplication ID"),
+        id_prefix: idPrefixSchema
+          .optional()
+          .describe('The beginning of internal IDs. Finds events received within a day of the time of their ID'),
+        ...searchQuery,
+        received_after: timeSchema.optional().describe('Inclusive'),
+        received_before: timeSchema.optional().describe('Exclusive'),
+        include: listQuery(['runs', 'gist']).describe(
+          'runs: the runs that each event triggered; gist: the first plain values of its data, on one line',
+        ),
+        exclude: z.enum(['data']).optional().describe('data: omits the data of the events, which may be large'),
         ...pageQuery(eventPosition),
       }),
       data: z.array(listedEventSchema),
@@ -107,10 +104,9 @@ export function eventRoutes({
       summary: 'List the runs that an event triggered',
       params: eventParams,
       query: z.object({
-        exclude: listQuery(LARGE_FIELDS).meta({
-          description:
-            'output: omits the outputs, which may be large; error: omits stack, cause and data of the errors',
-        }),
+        exclude: listQuery(LARGE_FIELDS).describe(
+          'output: omits the outputs, which may be large; error: omits stack, cause and data of the errors',
+        ),
         ...longPageQuery(timePosition),
       }),
       data: z.array(listedRunSchema),

@@ -18,31 +18,30 @@ import { deploySchema, presentDeploy } from '../views/deploy.ts';
 const durationSchema = z
   .object({ p50: z.number(), p95: z.number(), p99: z.number() })
   .nullable()
-  .meta({ description: `Milliseconds: exact of fewer than ${EXACT_BELOW}, otherwise to 10 %; null: nothing ended` });
+  .describe(`Milliseconds: exact of fewer than ${EXACT_BELOW}, otherwise to 10 %; null: nothing ended`);
 
 const pointSchema = z.object({
-  at: z.iso.datetime().meta({ description: 'Start of the time step' }),
-  started: z.int().meta({ description: 'Runs whose function was called for the first time' }),
+  at: z.iso.datetime().describe('Start of the time step'),
+  started: z.int().describe('Runs whose function was called for the first time'),
   completed: z.int(),
   failed: z.int(),
   cancelled: z.int(),
-  attempts_failed: z.int().meta({ description: 'Attempts that failed, those that were retried included' }),
-  duration_ms: durationSchema.meta({
-    description: 'Of the runs that completed or failed: from their start to their end',
-  }),
+  attempts_failed: z.int().describe('Attempts that failed, those that were retried included'),
+  duration_ms: durationSchema.describe('Of the runs that completed or failed: from their start to their end'),
 });
 
 const stepSchema = z.object({
-  name: z.string().nullable().meta({
-    description: 'The first 100 characters of its name; null: all steps beyond the first 50 names of a day together',
-  }),
-  count: z.int().meta({ description: 'How often it ended; each attempt counts' }),
+  name: z
+    .string()
+    .nullable()
+    .describe('The first 100 characters of its name; null: all steps beyond the first 50 names of a day together'),
+  count: z.int().describe('How often it ended; each attempt counts'),
   failed: z.int(),
   duration_ms: durationSchema,
   series: z
     .array(z.object({ at: z.iso.datetime(), count: z.int(), failed: z.int(), duration_ms: durationSchema }))
     .optional()
-    .meta({ description: 'Only of the step that is asked for; time steps in which it did not end are absent' }),
+    .describe('Only of the step that is asked for; time steps in which it did not end are absent'),
 });
 
 export const functionMetricsSchema = z
@@ -52,9 +51,9 @@ export const functionMetricsSchema = z
     step_seconds: z.int(),
     points: z.array(pointSchema),
     total: pointSchema.omit({ at: true }),
-    series_seconds: z.int().meta({ description: 'Time step of the `series` of steps' }),
-    steps: z.array(stepSchema).meta({ description: 'The most frequent first, sleeps excluded' }),
-    deploys: z.array(deploySchema).meta({ description: 'Of its app, in the time range, newest first' }),
+    series_seconds: z.int().describe('Time step of the `series` of steps'),
+    steps: z.array(stepSchema).describe('The most frequent first, sleeps excluded'),
+    deploys: z.array(deploySchema).describe('Of its app, in the time range, newest first'),
   })
   .meta({ id: 'FunctionMetrics' });
 
@@ -71,7 +70,7 @@ export function functionMetricsRoutes({ functions, functionSeries, recentDuratio
       params: z.object({ id: z.string() }),
       query: z.object({
         ...timeRange(DAY_MS),
-        step: z.string().max(100).optional().meta({ description: 'Name of the step whose `series` is wanted' }),
+        step: z.string().max(100).optional().describe('Name of the step whose `series` is wanted'),
       }),
       data: functionMetricsSchema,
       errors: ['not_found'],

@@ -22,7 +22,7 @@ import {
 import { functionLimitsSchema, presentFunctionLimits } from '../views/limits.ts';
 
 const params = z.object({
-  id: z.string().meta({ description: "The function's ID with the app's name as prefix, as in `function_id` of runs" }),
+  id: z.string().describe("The function's ID with the app's name as prefix, as in `function_id` of runs"),
 });
 
 /** Once a pause that holds queued runs is stored, no run starts. Calls of runs that have just started may still reach their app. */
@@ -33,11 +33,10 @@ const pauseSchema = z
     queued_runs: z
       .enum(['run', 'hold', 'cancel'])
       .optional()
-      .meta({
-        description:
-          'run: they start as usual, the default; hold: they start when the function is resumed, and the answer comes a second later, when every worker knows; cancel: they are cancelled in the ' +
+      .describe(
+        'run: they start as usual, the default; hold: they start when the function is resumed, and the answer comes a second later, when every worker knows; cancel: they are cancelled in the ' +
           'background, as `GET /v1/cancellations` shows. Absent for a paused function: as before',
-      }),
+      ),
   })
   .default({});
 
@@ -79,11 +78,11 @@ export function functionRoutes(deps: ApiParts): Route[] {
       summary: 'List functions',
       description: 'Sorted by ID.',
       query: z.object({
-        app: z.string().optional().meta({ description: 'Name of an app' }),
+        app: z.string().optional().describe('Name of an app'),
         archived: z
           .enum(['true', 'false'])
           .default('false')
-          .meta({ description: 'true: only archived functions, which their apps no longer register' }),
+          .describe('true: only archived functions, which their apps no longer register'),
         ...pageQuery(namePosition),
       }),
       data: z.array(listedFunctionSchema),

@@ -12,21 +12,20 @@ const status = z.enum(CHECK_STATUSES);
 
 export const healthSchema = z
   .object({
-    status: status.meta({ description: 'The worst of the checks' }),
+    status: status.describe('The worst of the checks'),
     mode: z.enum(['dev', 'production']),
-    public_url: z.string().nullable().meta({ description: 'The setting PUBLIC_URL' }),
-    time: z.iso.datetime().meta({ description: 'By the clock of the web process that responds' }),
+    public_url: z.string().nullable().describe('The setting PUBLIC_URL'),
+    time: z.iso.datetime().describe('By the clock of the web process that responds'),
     checks: z.array(
       z.object({
         id: z
           .string()
           .meta({ description: 'A check that found several things is listed several times', example: 'redis' }),
-        status: status.meta({
-          description:
-            'problem: something does not work, or accepted events may be lost; warning: it works, and something should be fixed',
-        }),
+        status: status.describe(
+          'problem: something does not work, or accepted events may be lost; warning: it works, and something should be fixed',
+        ),
         message: z.string(),
-        remedy: z.string().nullable().meta({ description: 'What to do; null: nothing' }),
+        remedy: z.string().nullable().describe('What to do; null: nothing'),
       }),
     ),
   })

@@ -27,13 +27,13 @@ const BULK_BOUNDS = 'at most about 10,000 per request, for at most about 10 s';
 
 export const heldSchema = z
   .object({
-    internal_id: z.string().meta({ description: 'ID of the held event' }),
+    internal_id: z.string().describe('ID of the held event'),
     webhook_id: z.string(),
-    selection: z.string().nullable().meta({ description: 'The environment that the request selected; null: none' }),
+    selection: z.string().nullable().describe('The environment that the request selected; null: none'),
     reason: z.enum(HELD_REASONS),
     event: eventSchema,
     received_at: z.iso.datetime(),
-    request_id: z.string().meta({ description: "Request ID, also in the webhook's request log" }),
+    request_id: z.string().describe("Request ID, also in the webhook's request log"),
   })
   .meta({ id: 'HeldEvent' });
 
@@ -43,24 +43,26 @@ export const listedHeldSchema = heldSchema
 
 const assignedSchema = z
   .object({
-    internal_id: z.string().meta({ description: 'ID of the held event' }),
-    event_id: z.string().meta({
-      description: 'Internal ID of the accepted event; if an earlier event has the same `id`, the ID of that event',
-    }),
+    internal_id: z.string().describe('ID of the held event'),
+    event_id: z
+      .string()
+      .describe('Internal ID of the accepted event; if an earlier event has the same `id`, the ID of that event'),
   })
   .meta({ id: 'AssignedEvent' });
 
-const moreSchema = z.boolean().meta({ description: 'More events may match: repeat the request with metadata.cursor' });
-const params = z.object({ id: z.string().meta({ description: 'Internal ID' }) });
-const ids = z.array(z.string().regex(ID_PATTERN)).min(1).max(IDS_MAX).meta({
-  description: 'Internal IDs. Those that are not held, or not any more, are left out',
-});
+const moreSchema = z.boolean().describe('More events may match: repeat the request with metadata.cursor');
+const params = z.object({ id: z.string().describe('Internal ID') });
+const ids = z
+  .array(z.string().regex(ID_PATTERN))
+  .min(1)
+  .max(IDS_MAX)
+  .describe('Internal IDs. Those that are not held, or not any more, are left out');
 const cursorField = { cursor: pageQuery(timePosition).cursor };
 const allField = {
-  all: z.literal('true').optional().meta({ description: 'Instead of a filter: every held event' }),
+  all: z.literal('true').optional().describe('Instead of a filter: every held event'),
 };
 const target = {
-  environment: environmentNameSchema.meta({ description: 'Name of the environment that gets the events' }),
+  environment: environmentNameSchema.describe('Name of the environment that gets the events'),
 };
 
 const routes = routesOf({ tag: 'Holding page', scope: 'installation' });

@@ -50,9 +50,9 @@ export function heldRegistrationRoutes(deps: ApiParts): Route[] {
         'Asks the app at the URL to register, as `POST /v1/apps` does, and allows its `origins` from then on, no others.',
       params,
       body: z.object({
-        allow: originPatternsSchema.default([]).meta({
-          description: `Allowed origins to add, such as \`proposed_pattern\`. At most ${ORIGINS_MAX}`,
-        }),
+        allow: originPatternsSchema
+          .default([])
+          .describe(`Allowed origins to add, such as \`proposed_pattern\`. At most ${ORIGINS_MAX}`),
       }),
       data: syncResultSchema,
       errors: ['not_found', ...SYNC_ERRORS],

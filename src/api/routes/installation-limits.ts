@@ -4,15 +4,18 @@ import { EVENT_LIMIT_MAX_BYTES } from '../../store/environments/event-limits.ts'
 import type { ApiParts } from '../parts.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 
-export const maxBytesSchema = z.int().min(1).max(EVENT_LIMIT_MAX_BYTES).meta({
-  description:
+export const maxBytesSchema = z
+  .int()
+  .min(1)
+  .max(EVENT_LIMIT_MAX_BYTES)
+  .describe(
     'Largest request body in bytes; null: the next wider limit: that of the environment, of the installation, then the setting EVENT_MAX_BYTES',
-});
+  );
 
 export const limitsSchema = z
   .object({
     event_max_bytes: maxBytesSchema.nullable(),
-    default_event_max_bytes: z.int().meta({ description: 'The setting EVENT_MAX_BYTES' }),
+    default_event_max_bytes: z.int().describe('The setting EVENT_MAX_BYTES'),
   })
   .meta({ id: 'InstallationLimits' });
 

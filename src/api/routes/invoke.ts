@@ -10,7 +10,7 @@ import { type Route, routesOf } from '../rest/route.ts';
 
 export const invokedSchema = z
   .object({
-    internal_id: z.string().meta({ description: 'Internal ID of the event that the run works on' }),
+    internal_id: z.string().describe('Internal ID of the event that the run works on'),
     run_id: z.string(),
   })
   .meta({ id: 'Invoked' });
@@ -52,9 +52,7 @@ export function invokeRoutes(deps: ApiParts): Route[] {
       description:
         'Runs only this function, on a new event named `inngest/function.invoked`, which is stored. Works for paused functions too.',
       params: z.object({
-        id: z
-          .string()
-          .meta({ description: "The function's ID with the app's name as prefix, as in `function_id` of runs" }),
+        id: z.string().describe("The function's ID with the app's name as prefix, as in `function_id` of runs"),
       }),
       body: sentEventSchema.pick({ data: true, user: true, v: true }),
       eventLimit: (env) => deps.eventLimits.of(env),

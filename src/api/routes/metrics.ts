@@ -12,20 +12,20 @@ import { type Route, routesOf } from '../rest/route.ts';
 const latencySchema = z
   .object({ p50: z.number(), p95: z.number() })
   .nullable()
-  .meta({ description: 'Milliseconds, accurate to 10 %; null: nothing was measured' });
+  .describe('Milliseconds, accurate to 10 %; null: nothing was measured');
 
 const pointSchema = z.object({
-  at: z.iso.datetime().meta({ description: 'Start of the time step' }),
-  events: z.int().meta({ description: 'Ingested events, without duplicates' }),
+  at: z.iso.datetime().describe('Start of the time step'),
+  events: z.int().describe('Ingested events, without duplicates'),
   duplicates: z.int(),
-  runs_started: z.int().meta({ description: 'Runs whose function was called for the first time' }),
+  runs_started: z.int().describe('Runs whose function was called for the first time'),
   runs_completed: z.int(),
   runs_failed: z.int(),
   runs_cancelled: z.int(),
-  ack_ms: latencySchema.meta({ description: 'From the receipt of a request on /e/ to its response' }),
-  start_ms: latencySchema.meta({
-    description: 'From the receipt of an event, or from its `ts` if that is later, to the first call of a run',
-  }),
+  ack_ms: latencySchema.describe('From the receipt of a request on /e/ to its response'),
+  start_ms: latencySchema.describe(
+    'From the receipt of an event, or from its `ts` if that is later, to the first call of a run',
+  ),
 });
 
 export const metricsSchema = z

@@ -28,50 +28,51 @@ const queueSchema = z.object({
   active: z.int(),
   delayed: z.int(),
   failed: z.int(),
-  oldest_waiting_at: z.iso.datetime().nullable().meta({ description: 'When the first job in the queue became ready' }),
+  oldest_waiting_at: z.iso.datetime().nullable().describe('When the first job in the queue became ready'),
 });
 
 const redisSchema = z.object({
   version: z.string(),
   used_memory_bytes: z.int(),
-  max_memory_bytes: z.int().nullable().meta({ description: 'null: no limit is set' }),
+  max_memory_bytes: z.int().nullable().describe('null: no limit is set'),
   maxmemory_policy: z.string(),
   appendonly: z.boolean(),
-  appendfsync: z.string().nullable().meta({ description: 'null: this Redis does not report it' }),
-  warnings: z.array(z.string()).meta({ description: 'Settings that risk data loss, and how to fix them' }),
+  appendfsync: z.string().nullable().describe('null: this Redis does not report it'),
+  warnings: z.array(z.string()).describe('Settings that risk data loss, and how to fix them'),
   cluster: z
     .object({
       primaries: z.int(),
       replicas: z.int(),
-      hash_slots_not_served: z.int().meta({ description: 'Hash slots without a node, of 16,384' }),
+      hash_slots_not_served: z.int().describe('Hash slots without a node, of 16,384'),
       fullest: z
         .object({ address: z.string(), used_memory_bytes: z.int(), max_memory_bytes: z.int().nullable() })
-        .meta({ description: 'The primary with the smallest part of its memory left' }),
+        .describe('The primary with the smallest part of its memory left'),
     })
     .nullable()
-    .meta({
-      description: 'null: one server. Of a Redis Cluster, the memory above is that of all primaries',
-    }),
+    .describe('null: one server. Of a Redis Cluster, the memory above is that of all primaries'),
 });
 
 const intakeSchema = z.object({
-  open: z.boolean().meta({ description: 'false: requests are rejected with 429 or 503 and `Retry-After`' }),
+  open: z.boolean().describe('false: requests are rejected with 429 or 503 and `Retry-After`'),
   full_since: z.iso.datetime().nullable(),
-  reasons: z.array(z.string()).meta({ description: 'Which limits are exceeded, by how much, and how to fix it' }),
+  reasons: z.array(z.string()).describe('Which limits are exceeded, by how much, and how to fix it'),
 });
 
 const archiveSchema = z.object({
-  state: z.enum(ARCHIVE_STATES).meta({
-    description:
+  state: z
+    .enum(ARCHIVE_STATES)
+    .describe(
       '`off`: there is no Postgres; `behind`: events have waited for it for more than 5 minutes longer than HOT_HOURS; `unavailable`: it does not ' +
-      'respond, and Redis keeps everything',
-  }),
-  behind_seconds: z.int().nullable().meta({ description: 'How long events have waited that are older than HOT_HOURS' }),
-  room_seconds: z.int().nullable().meta({
-    description:
+        'respond, and Redis keeps everything',
+    ),
+  behind_seconds: z.int().nullable().describe('How long events have waited that are older than HOT_HOURS'),
+  room_seconds: z
+    .int()
+    .nullable()
+    .describe(
       'How long Redis has room at its present growth before events are rejected; null: it does not grow, or has no limit, or it is too early to tell',
-  }),
-  reason: z.string().nullable().meta({ description: 'Why it is unavailable' }),
+    ),
+  reason: z.string().nullable().describe('Why it is unavailable'),
 });
 
 const failingSchema = z.object({
@@ -84,16 +85,16 @@ const failingSchema = z.object({
 
 export const overviewSchema = z
   .object({
-    processes: z.array(processSchema).meta({ description: 'Live processes; a dead process disappears after 10 s' }),
-    workers_alive: z.int().meta({ description: '0: events are accepted but not processed' }),
-    queues: z.array(queueSchema).meta({ description: 'Jobs of all environments' }),
+    processes: z.array(processSchema).describe('Live processes; a dead process disappears after 10 s'),
+    workers_alive: z.int().describe('0: events are accepted but not processed'),
+    queues: z.array(queueSchema).describe('Jobs of all environments'),
     redis: redisSchema,
     intake: intakeSchema,
     archive: archiveSchema,
     failing_functions: z
       .array(failingSchema)
-      .meta({ description: 'Functions with failed runs in the last 24 hours, most failures first' }),
-    open_webhook_issues: z.int().meta({ description: 'Issues of webhooks that nobody has acknowledged' }),
+      .describe('Functions with failed runs in the last 24 hours, most failures first'),
+    open_webhook_issues: z.int().describe('Issues of webhooks that nobody has acknowledged'),
   })
   .meta({ id: 'Overview' });
 

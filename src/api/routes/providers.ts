@@ -10,18 +10,18 @@ import { type Route, routesOf } from '../rest/route.ts';
 const providerFields = {
   id: z.string().meta({ description: 'For `provider` of a webhook', example: 'stripe' }),
   name: z.string(),
-  kind: z.enum(['provider', 'generic']).meta({ description: 'generic: a way to verify that many providers share' }),
-  docs: z.url().meta({ description: 'Where the provider describes its signatures' }),
+  kind: z.enum(['provider', 'generic']).describe('generic: a way to verify that many providers share'),
+  docs: z.url().describe('Where the provider describes its signatures'),
   scheme: z
     .string()
     .meta({ description: 'How requests are verified', examples: ['hmac', 'token', 'basic', 'public-key', 'jwt'] }),
   event_name: z.string().meta({ description: 'How the default transform names events', example: 'stripe/{body:type}' }),
   secret: z.object({
-    label: z.string().meta({ description: 'What the provider calls it' }),
-    where: z.string().meta({ description: 'Where it is found' }),
+    label: z.string().describe('What the provider calls it'),
+    where: z.string().describe('Where it is found'),
     example: z.string().nullable(),
-    pattern: z.string().nullable().meta({ description: 'What a secret looks like' }),
-    needed: z.boolean().meta({ description: 'false: requests are verified by a public certificate, without a secret' }),
+    pattern: z.string().nullable().describe('What a secret looks like'),
+    needed: z.boolean().describe('false: requests are verified by a public certificate, without a secret'),
   }),
 };
 
@@ -30,19 +30,17 @@ export const providerSchema = z.object(providerFields).meta({ id: 'Provider' });
 export const providerDetailsSchema = z
   .object({
     ...providerFields,
-    verification: verificationSchema.nullable().meta({ description: 'null: given with each webhook' }),
+    verification: verificationSchema.nullable().describe('null: given with each webhook'),
     custom_scheme: z.enum(['hmac', 'token', 'jwt']).nullable(),
     settings: z.array(
       z.object({ name: z.string(), label: z.string(), description: z.string(), required: z.boolean() }),
     ),
     methods: z.array(z.enum(METHODS)),
-    event_id: z.string().nullable().meta({ description: 'Location of the deduplication ID' }),
+    event_id: z.string().nullable().describe('Location of the deduplication ID'),
     delivery_id: z.string().nullable(),
-    has_handshake: z.boolean().meta({ description: 'The service answers the requests that prove the URL' }),
-    setup: z
-      .array(z.string())
-      .meta({ description: 'What to click at the provider; `{url}` is the URL of the webhook' }),
-    transform: z.string().meta({ description: 'The default transform' }),
+    has_handshake: z.boolean().describe('The service answers the requests that prove the URL'),
+    setup: z.array(z.string()).describe('What to click at the provider; `{url}` is the URL of the webhook'),
+    transform: z.string().describe('The default transform'),
     sample: z.object({
       headers: z.record(z.string(), z.string()),
       query: z.string(),

@@ -99,9 +99,7 @@ export function replayRoutes(deps: ApiParts): Route[] {
     of.list({
       description: 'Newest first. They are kept for the retention, at most 30 days, and 1,000 of them at most.',
       query: z.object({
-        status: listQuery(BULK_OPERATION_STATUSES).meta({
-          description: 'One or more, separated by commas or repeated',
-        }),
+        status: listQuery(BULK_OPERATION_STATUSES).describe('One or more, separated by commas or repeated'),
         ...pageQuery(namePosition),
       }),
       async find({ env, query: { status: statuses, limit, cursor: before } }) {
@@ -119,9 +117,7 @@ export function replayRoutes(deps: ApiParts): Route[] {
         'page may have fewer results than its limit although more follow: the last page has no cursor.',
       params,
       query: z.object({
-        outcome: listQuery(['started', 'skipped', 'failed']).meta({
-          description: 'One or more, separated by commas or repeated',
-        }),
+        outcome: listQuery(['started', 'skipped', 'failed']).describe('One or more, separated by commas or repeated'),
         ...pageQuery(z.int().min(0)),
       }),
       data: z.array(replayResultSchema),
@@ -148,7 +144,7 @@ export function replayRoutes(deps: ApiParts): Route[] {
       params,
       body: z
         .strictObject({
-          cancel_runs: z.boolean().default(false).meta({ description: 'true: also cancels its active runs' }),
+          cancel_runs: z.boolean().default(false).describe('true: also cancels its active runs'),
         })
         .default({ cancel_runs: false }),
       status: 200,

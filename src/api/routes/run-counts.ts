@@ -12,7 +12,7 @@ export const runCountSchema = z
   .object({
     count: z.int(),
     by_status: z.partialRecord(z.enum(RUN_STATUSES), z.int()),
-    is_exact: z.boolean().meta({ description: 'false: there are at least so many' }),
+    is_exact: z.boolean().describe('false: there are at least so many'),
   })
   .meta({ id: 'RunCount' });
 
@@ -25,7 +25,7 @@ export function runCountRoutes({ selectedRuns }: ApiParts): Route[] {
       summary: 'Count runs',
       description: 'The runs that `GET /v1/runs` lists with the same filters. It counts for 2 s at most.',
       query: z.strictObject({
-        status: listQuery(RUN_STATUSES).meta({ description: 'One or more, separated by commas or repeated' }),
+        status: listQuery(RUN_STATUSES).describe('One or more, separated by commas or repeated'),
         ...runFilters,
       }),
       data: runCountSchema,

@@ -11,13 +11,13 @@ import { logLineSchema, presentLogLine } from '../views/run-log.ts';
 const OUTSIDE = 'none';
 
 const query = z.object({
-  level: listQuery(LOG_LEVELS).meta({ description: 'Only lines of these levels, separated by commas' }),
+  level: listQuery(LOG_LEVELS).describe('Only lines of these levels, separated by commas'),
   step: z
     .string()
     .max(40)
     .regex(/^(?:none|[0-9a-f]{40})$/, 'the hashed ID of a step, or none')
     .optional()
-    .meta({ description: `Only lines of the step with this hashed ID; ${OUTSIDE}: those outside of steps` }),
+    .describe(`Only lines of the step with this hashed ID; ${OUTSIDE}: those outside of steps`),
   ...longPageQuery(countPosition),
 });
 

@@ -30,11 +30,14 @@ const rerunSchema = z
   .strictObject({
     from_step: z
       .strictObject({
-        step_id: z.string().min(1).max(256).meta({ description: 'Hashed ID of the step, as in the history' }),
-        input: z.array(z.unknown()).max(STEP_ARGUMENTS_MAX).optional().meta({
-          description:
+        step_id: z.string().min(1).max(256).describe('Hashed ID of the step, as in the history'),
+        input: z
+          .array(z.unknown())
+          .max(STEP_ARGUMENTS_MAX)
+          .optional()
+          .describe(
             'Other arguments for the step, in apps with the official TypeScript SDK: those of `step.run` after its function',
-        }),
+          ),
       })
       .optional(),
   })
@@ -78,13 +81,12 @@ export function runRoutes({
         'Newest first, without outputs and stacks of errors unless `fields` includes them. A page may have fewer runs than its limit although more follow: the last page has no cursor. ' +
         'A search takes at most 5 s; `metadata.stopped_early` says so, and the cursor continues from there.',
       query: z.object({
-        status: listQuery(RUN_STATUSES).meta({ description: 'One or more, separated by commas or repeated' }),
+        status: listQuery(RUN_STATUSES).describe('One or more, separated by commas or repeated'),
         ...runFilters,
-        fields: fieldsQuery([...LARGE_FIELDS, 'event']).meta({
-          description:
-            'output: includes the output of each run; error: the whole error, with its stack, cause and data; both may be large. ' +
+        fields: fieldsQuery([...LARGE_FIELDS, 'event']).describe(
+          'output: includes the output of each run; error: the whole error, with its stack, cause and data; both may be large. ' +
             'event: name and gist of the event that triggered the run',
-        }),
+        ),
         ...pageQuery(timePosition),
       }),
       data: z.array(listedRunSchema),
@@ -156,7 +158,7 @@ export function runRoutes({
       operationId: 'getRunStep',
       summary: 'Get the result of a finished step',
       params: params.extend({
-        step_id: z.string().meta({ description: 'Hashed ID of the step, as in the history' }),
+        step_id: z.string().describe('Hashed ID of the step, as in the history'),
       }),
       data: stepSchema,
       errors: ['not_found'],

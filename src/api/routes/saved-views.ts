@@ -12,13 +12,13 @@ import { type Route, routesOf } from '../rest/route.ts';
 const LISTS = ['runs', 'events', 'webhook-requests'] as const;
 
 const viewInput = {
-  list: z.enum(LISTS).meta({ description: 'The list that it is a view of' }),
+  list: z.enum(LISTS).describe('The list that it is a view of'),
   name: z.string().trim().min(1).max(64),
   query: z
     .string()
     .max(2_048)
     .regex(/^[^\s?#]*$/, 'expected a query string without "?"')
-    .meta({ description: "Query string of the list's page in the dashboard: its filters, columns and density" }),
+    .describe("Query string of the list's page in the dashboard: its filters, columns and density"),
 };
 
 export const savedViewSchema = z

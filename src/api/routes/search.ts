@@ -17,13 +17,13 @@ const FIELDS_MAX = 200;
 
 export const hitsSchema = z
   .object({
-    kind: z.enum(HIT_KINDS).meta({ description: 'What the text is in these hits' }),
-    list: z.string().meta({ description: 'Path and query of the list that has all of them' }),
+    kind: z.enum(HIT_KINDS).describe('What the text is in these hits'),
+    list: z.string().describe('Path and query of the list that has all of them'),
     hits: z.array(
       z.object({
-        id: z.string().optional().meta({ description: 'Of an event or a run' }),
-        name: z.string().meta({ description: 'Of the event, or the ID of the function' }),
-        status: z.string().optional().meta({ description: 'Of a run' }),
+        id: z.string().optional().describe('Of an event or a run'),
+        name: z.string().describe('Of the event, or the ID of the function'),
+        status: z.string().optional().describe('Of a run'),
         at: z.iso.datetime().nullish(),
       }),
     ),
@@ -32,11 +32,12 @@ export const hitsSchema = z
 
 export const fieldSchema = z
   .object({
-    path: z.string().meta({ description: 'As a search names it' }),
+    path: z.string().describe('As a search names it'),
     type: z.enum(['text', 'time', 'json', 'number', 'boolean', 'null', 'list', 'object']),
-    sample: z.union([z.string(), z.number(), z.boolean(), z.null()]).optional().meta({
-      description: 'A value that a recent event has',
-    }),
+    sample: z
+      .union([z.string(), z.number(), z.boolean(), z.null()])
+      .optional()
+      .describe('A value that a recent event has'),
   })
   .meta({ id: 'SearchField' });
 
@@ -69,7 +70,7 @@ export function searchRoutes(deps: ApiParts): Route[] {
       description: 'The variables of the language, then the fields of the newest events, of one name if it is given.',
       query: z.object({
         of: z.enum(['events', 'runs']),
-        name: z.string().max(TEXT_MAX).optional().meta({ description: 'Name of events' }),
+        name: z.string().max(TEXT_MAX).optional().describe('Name of events'),
         ...longPageQuery(countPosition),
       }),
       data: z.array(fieldSchema),

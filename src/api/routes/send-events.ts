@@ -19,10 +19,9 @@ export const matchSchema = z
     functions: z
       .array(z.object({ function_id: z.string(), outcome: z.enum(MATCH_OUTCOMES) }))
       .max(FUNCTIONS_MAX)
-      .meta({
-        description:
-          'The first 100, in the order of their IDs. runs: it would run; paused; not_evaluated: its expression fails on the event, or costs too much',
-      }),
+      .describe(
+        'The first 100, in the order of their IDs. runs: it would run; paused; not_evaluated: its expression fails on the event, or costs too much',
+      ),
     total: z.int(),
   })
   .meta({ id: 'EventMatch' });
@@ -30,12 +29,10 @@ export const matchSchema = z
 export const resentSchema = z
   .object({
     sent: z
-      .array(
-        z.object({ id: z.string(), internal_id: z.string().meta({ description: 'Internal ID of the new event' }) }),
-      )
+      .array(z.object({ id: z.string(), internal_id: z.string().describe('Internal ID of the new event') }))
       .max(RESENT_MAX),
-    missing: z.array(z.string()).max(RESENT_MAX).meta({ description: 'Events that are not stored, or not any more' }),
-    left: z.array(z.string()).max(RESENT_MAX).meta({ description: 'Not sent yet: repeat the request with these' }),
+    missing: z.array(z.string()).max(RESENT_MAX).describe('Events that are not stored, or not any more'),
+    left: z.array(z.string()).max(RESENT_MAX).describe('Not sent yet: repeat the request with these'),
   })
   .meta({ id: 'ResentEvents' });
 
@@ -73,9 +70,9 @@ export function sendEventRoutes(deps: ApiParts): Route[] {
       body: sentEventSchema,
       eventLimit: (env) => eventLimits.of(env),
       data: z.object({
-        internal_id: z.string().meta({
-          description: 'Internal ID of the event; if an earlier event has the same `id`, the ID of that event',
-        }),
+        internal_id: z
+          .string()
+          .describe('Internal ID of the event; if an earlier event has the same `id`, the ID of that event'),
       }),
       errors: ['event_invalid', 'body_too_large', 'environment_archived', ...BACKPRESSURE_ERRORS],
       async handle({ env, body, requestId }) {
@@ -112,7 +109,7 @@ export function sendEventRoutes(deps: ApiParts): Route[] {
         'Creates a new event with the same name, data, user and v, the current time and no deduplication ID, so that it triggers its ' +
         'functions again.',
       params: eventParams,
-      data: z.object({ internal_id: z.string().meta({ description: 'Internal ID of the new event' }) }),
+      data: z.object({ internal_id: z.string().describe('Internal ID of the new event') }),
       errors: ['not_found', 'archive_unavailable', 'environment_archived', ...BACKPRESSURE_ERRORS],
       async handle({ env, params: { id }, requestId }) {
         const event = await events.read(env, id);
@@ -127,7 +124,7 @@ export function sendEventRoutes(deps: ApiParts): Route[] {
       description:
         'As `/v1/events/:id/send-again` does with each, in the order of the IDs. When the service can take no more events, it stops, and `left` has the others.',
       body: z.strictObject({
-        ids: z.array(z.string().regex(ID_PATTERN)).min(1).max(RESENT_MAX).meta({ description: 'Internal IDs' }),
+        ids: z.array(z.string().regex(ID_PATTERN)).min(1).max(RESENT_MAX).describe('Internal IDs'),
       }),
       data: resentSchema,
       errors: ['archive_unavailable', 'environment_archived', ...BACKPRESSURE_ERRORS],

@@ -7,12 +7,12 @@ import { type Route, routesOf } from '../rest/route.ts';
 
 export const settingSchema = z
   .object({
-    name: z.string().meta({ description: 'Name of the environment variable' }),
-    value: z.string().nullable().meta({ description: 'The effective value; null: none, or a secret' }),
+    name: z.string().describe('Name of the environment variable'),
+    value: z.string().nullable().describe('The effective value; null: none, or a secret'),
     default: z.string().nullable(),
     meaning: z.string(),
     is_set: z.boolean(),
-    secret: z.boolean().meta({ description: 'The value is never shown' }),
+    secret: z.boolean().describe('The value is never shown'),
   })
   .meta({ id: 'Setting' });
 

@@ -17,13 +17,13 @@ export function signalRoutes({ acceptor, signalSender, eventLimits }: ApiParts):
       description:
         'Ends the one step of the environment that waits for the signal (`step.waitForSignal`); its run continues with `signal` and `data`. 404 when no step waits for it.',
       body: z.object({
-        signal: z.string().min(1).max(MAX_NAME_LENGTH).meta({ description: 'Name of the signal' }),
-        data: z.unknown().optional().meta({ description: 'Any JSON; absent: null' }),
+        signal: z.string().min(1).max(MAX_NAME_LENGTH).describe('Name of the signal'),
+        data: z.unknown().optional().describe('Any JSON; absent: null'),
       }),
       eventLimit: (env) => eventLimits.of(env),
       // Not in the audit log: steps of functions may send thousands of signals a minute, like events.
       audited: false,
-      data: z.object({ run_id: z.string().meta({ description: 'The run that goes on' }) }).meta({ id: 'SentSignal' }),
+      data: z.object({ run_id: z.string().describe('The run that goes on') }).meta({ id: 'SentSignal' }),
       errors: ['not_found', 'event_invalid', 'body_too_large'],
       async handle({ env, body: { signal, data } }) {
         rejectDeep(data);

@@ -11,18 +11,14 @@ import { ownerNameSchema, presentOwner } from '../views/owner.ts';
 export const signingKeySchema = z
   .object({
     environment: ownerNameSchema,
-    current: z.string().meta({ description: 'The value for SERVICE_SIGNING_KEY of the apps' }),
-    fallback: z.string().nullable().meta({ description: 'The previous key, which apps may still use' }),
-    given: z
-      .boolean()
-      .meta({ description: 'true: the setting SIGNING_KEY defines the key, so it cannot be rotated here' }),
+    current: z.string().describe('The value for SERVICE_SIGNING_KEY of the apps'),
+    fallback: z.string().nullable().describe('The previous key, which apps may still use'),
+    given: z.boolean().describe('true: the setting SIGNING_KEY defines the key, so it cannot be rotated here'),
   })
   .meta({ id: 'SigningKey' });
 
 const params = z.object({
-  name: z
-    .string()
-    .meta({ description: `Name of an environment; "${BRANCH_SET}" for the key of all branch environments` }),
+  name: z.string().describe(`Name of an environment; "${BRANCH_SET}" for the key of all branch environments`),
 });
 
 const routes = routesOf({ tag: 'Signing keys', scope: 'installation', access: 'admin' });

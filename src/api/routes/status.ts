@@ -6,15 +6,13 @@ import { type Route, routesOf } from '../rest/route.ts';
 
 export const statusSchema = z
   .object({
-    workers_alive: z.int().meta({ description: '0: events are accepted but not processed' }),
-    accepts_events: z.boolean().meta({ description: 'false: events are rejected with 429 or 503 and `Retry-After`' }),
-    runs_failed_last_hour: z.int().meta({ description: 'Of the environment' }),
-    held_events: z.int().meta({ description: 'Events of webhooks that wait for an environment' }),
-    held_registrations: z.int().meta({
-      description: 'Registrations of apps of the environment that wait for a confirmation',
-    }),
-    open_errors: z.int().meta({ description: 'Error groups of the environment that nobody has resolved' }),
-    open_webhook_issues: z.int().meta({ description: 'Issues of webhooks that nobody has acknowledged' }),
+    workers_alive: z.int().describe('0: events are accepted but not processed'),
+    accepts_events: z.boolean().describe('false: events are rejected with 429 or 503 and `Retry-After`'),
+    runs_failed_last_hour: z.int().describe('Of the environment'),
+    held_events: z.int().describe('Events of webhooks that wait for an environment'),
+    held_registrations: z.int().describe('Registrations of apps of the environment that wait for a confirmation'),
+    open_errors: z.int().describe('Error groups of the environment that nobody has resolved'),
+    open_webhook_issues: z.int().describe('Issues of webhooks that nobody has acknowledged'),
   })
   .meta({ id: 'Status' });
 

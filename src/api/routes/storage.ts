@@ -13,29 +13,27 @@ const FORECAST_DAYS = [7, 30, 90, 365];
 
 const archivedSchema = z.object({
   rows: z.int(),
-  payload_bytes: z.int().meta({ description: 'Before compression' }),
-  disk_bytes: z.int().meta({
-    description:
+  payload_bytes: z.int().describe('Before compression'),
+  disk_bytes: z
+    .int()
+    .describe(
       'With indexes; of tables that environments share, by the share of payloads. The tables of the present day are counted too',
-  }),
+    ),
 });
 
 export const storageSchema = z
   .object({
-    measured_at: z.iso.datetime().meta({ description: 'Up to 15 s ago' }),
+    measured_at: z.iso.datetime().describe('Up to 15 s ago'),
     retention_days: z.number(),
     hot: z
       .object({
         events: z.int(),
         runs: z.int(),
-        bytes: z
-          .int()
-          .nullable()
-          .meta({ description: 'null: Redis does not permit MEMORY USAGE, or too little is there' }),
-        oldest_at: z.iso.datetime().nullable().meta({ description: 'Minute of the oldest event' }),
+        bytes: z.int().nullable().describe('null: Redis does not permit MEMORY USAGE, or too little is there'),
+        oldest_at: z.iso.datetime().nullable().describe('Minute of the oldest event'),
       })
-      .meta({ description: 'In Redis: estimates from a sample of events' }),
-    archive: z.enum(['off', 'ok', 'unavailable']).meta({ description: '`off`: there is no Postgres' }),
+      .describe('In Redis: estimates from a sample of events'),
+    archive: z.enum(['off', 'ok', 'unavailable']).describe('`off`: there is no Postgres'),
     archived: z
       .object({
         events: archivedSchema,
@@ -51,20 +49,21 @@ export const storageSchema = z
               disk_bytes: z.int(),
             }),
           )
-          .meta({ description: `The last ${DAYS_SHOWN} days that have any, newest first` }),
-        disk_bytes_per_day: z.int().nullable().meta({
-          description: 'Mean of the last week, without the newest day; null: there is no complete day yet',
-        }),
+          .describe(`The last ${DAYS_SHOWN} days that have any, newest first`),
+        disk_bytes_per_day: z
+          .int()
+          .nullable()
+          .describe('Mean of the last week, without the newest day; null: there is no complete day yet'),
         forecast: z
           .array(z.object({ retention_days: z.number(), disk_bytes: z.int() }))
-          .meta({ description: 'Disk at that rate, for some retentions and the one of the environment' }),
+          .describe('Disk at that rate, for some retentions and the one of the environment'),
       })
       .nullable()
-      .meta({ description: 'In Postgres; null: there is none, or it is unavailable' }),
+      .describe('In Postgres; null: there is none, or it is unavailable'),
     installation: z
       .object({ webhook_requests: archivedSchema, audit_entries: archivedSchema })
       .nullable()
-      .meta({ description: 'In Postgres, of all environments together' }),
+      .describe('In Postgres, of all environments together'),
   })
   .meta({ id: 'Storage' });
 

@@ -29,17 +29,17 @@ function limitedFields<S extends z.ZodType>(schema: S) {
 
 const sampleSchema = z.object({
   transform: z.string().min(1).max(65_536),
-  body: z.unknown().meta({ description: 'A string is the raw body; any other value is sent as JSON' }),
+  body: z.unknown().describe('A string is the raw body; any other value is sent as JSON'),
   headers: limitedFields(z.record(z.string(), z.string())).default({}),
   query: limitedFields(z.record(z.string(), stringOrList)).default({}),
-  filter: filterSchema.optional().meta({ description: 'Runs the transform only if the request, a POST, meets it' }),
+  filter: filterSchema.optional().describe('Runs the transform only if the request, a POST, meets it'),
 });
 
 export const transformResultSchema = z
   .object({
-    event: eventSchema.nullable().meta({ description: 'The first event that the transform makes; null: none' }),
+    event: eventSchema.nullable().describe('The first event that the transform makes; null: none'),
     events: z.array(eventSchema).max(MAX_EVENTS),
-    filtered: z.boolean().meta({ description: 'The filter dropped the request; the transform did not run' }),
+    filtered: z.boolean().describe('The filter dropped the request; the transform did not run'),
     response: customResponseSchema.nullable(),
     console: z.array(z.object({ level: z.string(), text: z.string() })),
     duration_ms: z.number(),

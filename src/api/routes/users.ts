@@ -16,12 +16,12 @@ export const userSchema = z
     id: z.string(),
     email: z.email(),
     role: roleSchema,
-    active: z.boolean().meta({ description: 'Whether the user has set a password, and so can sign in' }),
+    active: z.boolean().describe('Whether the user has set a password, and so can sign in'),
     created_at: z.iso.datetime(),
     updated_at: z.iso.datetime(),
   })
   .meta({ id: 'User' });
-const linkSchema = z.url().meta({ description: 'Link with which the user sets a password; works once, for 24 hours' });
+const linkSchema = z.url().describe('Link with which the user sets a password; works once, for 24 hours');
 const params = z.object({ id: z.string() });
 
 const routes = routesOf({ tag: 'Users', scope: 'installation', access: 'admin' });

@@ -53,7 +53,7 @@ export function webhookActionRoutes({ publicUrl, webhooks }: ApiParts): Route[] 
           .min(0)
           .max(30 * DAY_SECONDS)
           .default(DAY_SECONDS)
-          .meta({ description: 'How long previous URLs stay valid; 0: not at all' }),
+          .describe('How long previous URLs stay valid; 0: not at all'),
       }),
       async handle({ params: { id }, body: { keep_old_seconds }, origin }) {
         const now = Date.now();

@@ -80,8 +80,8 @@ export function webhookIssueRoutes(deps: ApiParts): Route[] {
       description: 'The one with the newest failure first. An issue goes 90 days after its last failure.',
       query: z.object({
         ...pageQuery(timePosition),
-        state: listQuery(ISSUE_STATES).meta({ description: 'Absent: all' }),
-        kind: listQuery(ISSUE_KINDS).meta({ description: 'Absent: all' }),
+        state: listQuery(ISSUE_STATES).describe('Absent: all'),
+        kind: listQuery(ISSUE_KINDS).describe('Absent: all'),
         webhook_id: z.string().optional(),
       }),
       data: z.array(webhookIssueSchema),
@@ -163,7 +163,7 @@ export function webhookIssueRoutes(deps: ApiParts): Route[] {
         since: z
           .enum(['opened_at', 'first_seen'])
           .default('opened_at')
-          .meta({ description: '`first_seen`: also those that failed before it was last resolved' }),
+          .describe('`first_seen`: also those that failed before it was last resolved'),
         rate: replayRateSchema,
       }),
       status: 200,

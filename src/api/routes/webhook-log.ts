@@ -27,10 +27,10 @@ const rerunSchema = z
     dry_run: z.boolean(),
     outcome: z.enum(LOG_OUTCOMES),
     reason: z.string().nullable(),
-    event: eventSchema.nullable().meta({ description: 'The first event that the transform makes; null: none' }),
+    event: eventSchema.nullable().describe('The first event that the transform makes; null: none'),
     events: z.array(eventSchema).max(MAX_EVENTS),
-    response: customResponseSchema.nullable().meta({ description: 'null: the usual one' }),
-    ids: z.array(z.string()).meta({ description: 'Internal ID of the event; empty for a dry run' }),
+    response: customResponseSchema.nullable().describe('null: the usual one'),
+    ids: z.array(z.string()).describe('Internal ID of the event; empty for a dry run'),
     console: z.array(z.object({ level: z.string(), text: z.string() })),
     duration_ms: z.number(),
   })
@@ -58,13 +58,13 @@ export function webhookLogRoutes(deps: ApiParts): Route[] {
       params,
       query: z.object({
         ...pageQuery(z.string().regex(ID_PATTERN)),
-        outcome: listQuery(LOG_OUTCOMES).meta({ description: 'One or more, separated by commas or repeated' }),
+        outcome: listQuery(LOG_OUTCOMES).describe('One or more, separated by commas or repeated'),
         verification: z
           .enum(VERIFICATION_RESULTS)
           .optional()
-          .meta({ description: 'failed: those that did not prove who sent them' }),
-        received_after: timeSchema.optional().meta({ description: 'Inclusive' }),
-        received_before: timeSchema.optional().meta({ description: 'Exclusive' }),
+          .describe('failed: those that did not prove who sent them'),
+        received_after: timeSchema.optional().describe('Inclusive'),
+        received_before: timeSchema.optional().describe('Exclusive'),
       }),
       data: z.array(listedRequestSchema),
       errors: ['not_found'],

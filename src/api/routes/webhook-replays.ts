@@ -37,33 +37,27 @@ const replayParams = params.extend({ replay: z.string() });
 const timestamp = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
 
 const bodySchema = z.object({
-  from: timestamp.optional().meta({ description: 'Receipt of the first request, inclusive. Absent: the oldest one' }),
-  to: timestamp.optional().meta({ description: 'Exclusive. Absent: now' }),
-  outcomes: z
-    .array(z.enum(LOG_OUTCOMES))
-    .min(1)
-    .max(LOG_OUTCOMES.length)
-    .optional()
-    .meta({ description: 'Absent: all' }),
+  from: timestamp.optional().describe('Receipt of the first request, inclusive. Absent: the oldest one'),
+  to: timestamp.optional().describe('Exclusive. Absent: now'),
+  outcomes: z.array(z.enum(LOG_OUTCOMES)).min(1).max(LOG_OUTCOMES.length).optional().describe('Absent: all'),
   reasons: z
     .array(z.string().min(1).max(100))
     .min(1)
     .max(REASONS_MAX)
     .optional()
-    .meta({ description: 'Only requests with these reasons, such as `transform_failed`. Absent: all' }),
+    .describe('Only requests with these reasons, such as `transform_failed`. Absent: all'),
   request_ids: z
     .array(z.string().regex(ID_PATTERN))
     .min(1)
     .max(REQUEST_IDS_MAX)
     .optional()
-    .meta({ description: 'These requests alone, whatever their time and outcome' }),
-  draft: transformSchema.optional().meta({
-    description: "Runs instead of the webhook's transform, and is not saved. Absent: the webhook's transform",
-  }),
-  draft_filter: filterSchema.nullish().meta({
-    description:
-      "Runs instead of the webhook's filter, and is not saved. null: no filter. Absent: the webhook's filter",
-  }),
+    .describe('These requests alone, whatever their time and outcome'),
+  draft: transformSchema
+    .optional()
+    .describe("Runs instead of the webhook's transform, and is not saved. Absent: the webhook's transform"),
+  draft_filter: filterSchema
+    .nullish()
+    .describe("Runs instead of the webhook's filter, and is not saved. null: no filter. Absent: the webhook's filter"),
   dry_run: z.boolean().default(true),
   rate: replayRateSchema,
 });

@@ -30,7 +30,7 @@ export function webhookSecretRoutes({ publicUrl, webhooks }: ApiParts): Route[] 
           .min(0)
           .max(30 * DAY_SECONDS)
           .default(DAY_SECONDS)
-          .meta({ description: 'How long the previous secret stays valid; 0: not at all' }),
+          .describe('How long the previous secret stays valid; 0: not at all'),
       }),
       data: webhookSchema,
       errors: ['not_found', 'input_invalid', 'version_conflict'],
@@ -52,7 +52,7 @@ export function webhookSecretRoutes({ publicUrl, webhooks }: ApiParts): Route[] 
       operationId: 'removeWebhookSecret',
       summary: 'Remove a secret of a webhook',
       description: 'A webhook without a secret rejects all requests, unless `verify` is false.',
-      params: z.object({ id: z.string(), secret: z.string().meta({ description: 'ID of the secret' }) }),
+      params: z.object({ id: z.string(), secret: z.string().describe('ID of the secret') }),
       data: webhookSchema,
       errors: ['not_found', 'version_conflict'],
       async handle({ params: { id, secret }, origin }) {

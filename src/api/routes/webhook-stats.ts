@@ -10,11 +10,11 @@ import { time } from '../views/time.ts';
 export const webhookStatsSchema = z
   .object({
     webhook_id: z.string(),
-    last_request_at: z.iso.datetime().nullable().meta({ description: 'null: the request log is empty' }),
+    last_request_at: z.iso.datetime().nullable().describe('null: the request log is empty'),
     requests: z.int(),
-    rejected: z.int().meta({ description: 'Requests that were rejected' }),
-    filtered: z.int().meta({ description: 'Requests that the filter or the list of event names dropped' }),
-    unverified: z.int().meta({ description: 'Requests that failed verification; they were rejected' }),
+    rejected: z.int().describe('Requests that were rejected'),
+    filtered: z.int().describe('Requests that the filter or the list of event names dropped'),
+    unverified: z.int().describe('Requests that failed verification; they were rejected'),
   })
   .meta({ id: 'WebhookStats' });
 

@@ -27,7 +27,7 @@ import {
 const NUMBER = /^[1-9]\d{0,8}$/;
 const number = z.coerce.number().int().min(1);
 const params = z.object({ id: z.string() });
-const versionParams = params.extend({ version: z.string().meta({ description: 'Number of the version' }) });
+const versionParams = params.extend({ version: z.string().describe('Number of the version') });
 
 const routes = routesOf({ tag: 'Webhooks', scope: 'installation' });
 
@@ -81,7 +81,7 @@ export function webhookVersionRoutes(deps: ApiParts): Route[] {
       description: 'What changed from the version `with` to this one.',
       params: versionParams,
       query: z.object({
-        with: number.optional().meta({ description: 'Number of the other version. Default: the one before' }),
+        with: number.optional().describe('Number of the other version. Default: the one before'),
       }),
       data: versionDiffSchema,
       errors: ['not_found'],

@@ -48,7 +48,7 @@ export function webhookRoutes({
         environment: ownerSchema,
         transform: transformSchema
           .optional()
-          .meta({ description: "Default: the provider's, or one that makes the event `webhook/received`" }),
+          .describe("Default: the provider's, or one that makes the event `webhook/received`"),
         ...handlingFields,
         ...listFields,
         message: messageSchema,

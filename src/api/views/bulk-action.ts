@@ -32,9 +32,9 @@ const selectionShape = {
     fingerprint: z.string().nullable(),
     search: z.string().nullable(),
     queued_after: z.iso.datetime().nullable(),
-    queued_before: z.iso.datetime().meta({ description: 'No later than the request' }),
-    run_count: z.int().nullable().meta({ description: 'How many runs were named by ID; null: none were' }),
-    started_by: z.string().nullable().meta({ description: 'The bulk action whose runs are selected' }),
+    queued_before: z.iso.datetime().describe('No later than the request'),
+    run_count: z.int().nullable().describe('How many runs were named by ID; null: none were'),
+    started_by: z.string().nullable().describe('The bulk action whose runs are selected'),
   }),
 };
 
@@ -42,23 +42,24 @@ export const bulkActionSchema = z
   .object({
     id: z.string(),
     ...selectionShape,
-    from: z.enum(RERUN_FROM).nullable().meta({ description: 'Where re-runs begin; null: it re-runs nothing' }),
-    rate: z.int().meta({ description: 'Re-runs or retries per second' }),
-    status: z.enum(BULK_STATUSES).meta({ description: 'done: it has examined all runs' }),
+    from: z.enum(RERUN_FROM).nullable().describe('Where re-runs begin; null: it re-runs nothing'),
+    rate: z.int().describe('Re-runs or retries per second'),
+    status: z.enum(BULK_STATUSES).describe('done: it has examined all runs'),
     matched: z
       .object({ count: z.int(), is_exact: z.boolean() })
-      .meta({ description: 'Runs that the filter selected before it began; not exact: at least so many' }),
+      .describe('Runs that the filter selected before it began; not exact: at least so many'),
     progress: z.object({
-      done: z.int().meta({ description: 'Runs that were cancelled, re-run or retried' }),
-      skipped: z.partialRecord(z.enum(BULK_SKIP_REASONS), z.int()).meta({
-        description:
+      done: z.int().describe('Runs that were cancelled, re-run or retried'),
+      skipped: z
+        .partialRecord(z.enum(BULK_SKIP_REASONS), z.int())
+        .describe(
           'Number by reason. run_not_waiting: no attempt of it was delayed; no_failed_step: none of its steps failed; run_active: the run, or a re-run of it, is active; run_ended: it ended before it could be cancelled; run_gone: it is no ' +
-          'longer stored; function_archived: its app no longer registers the function; event_gone: its event is no longer stored',
-      }),
+            'longer stored; function_archived: its app no longer registers the function; event_gone: its event is no longer stored',
+        ),
       position: z.iso
         .datetime()
         .nullable()
-        .meta({ description: 'Runs queued later are done; null: it has not begun, or does not go by time' }),
+        .describe('Runs queued later are done; null: it has not begun, or does not go by time'),
     }),
     waiting_because: z.enum(BULK_WAITING_REASONS).nullable(),
     created_at: z.iso.datetime(),
@@ -70,8 +71,8 @@ export const bulkDryRunSchema = z
   .object({
     dry_run: z.literal(true),
     ...selectionShape,
-    count: z.int().meta({ description: 'Runs that the filter selects now' }),
-    is_exact: z.boolean().meta({ description: 'false: it counted for 5 s, and all numbers are at least' }),
+    count: z.int().describe('Runs that the filter selects now'),
+    is_exact: z.boolean().describe('false: it counted for 5 s, and all numbers are at least'),
     by_status: z.partialRecord(z.enum(RUN_STATUSES), z.int()),
     by_function: z.array(z.object({ function_id: z.string(), count: z.int() })),
     sample: z.array(
@@ -82,9 +83,10 @@ export const bulkDryRunSchema = z
         queued_at: z.iso.datetime(),
       }),
     ),
-    stopped_at: z.iso.datetime().nullable().meta({
-      description: 'Only runs queued from then on were counted. null: all were, or it does not go by time',
-    }),
+    stopped_at: z.iso
+      .datetime()
+      .nullable()
+      .describe('Only runs queued from then on were counted. null: all were, or it does not go by time'),
   })
   .meta({ id: 'BulkActionDryRun' });
 
@@ -172,7 +174,7 @@ export function presentBulkDryRun(
 export const bulkResultSchema = z
   .object({
     run_id: z.string(),
-    rerun_id: z.string().nullable().meta({ description: 'The run that a re-run started' }),
+    rerun_id: z.string().nullable().describe('The run that a re-run started'),
     skipped_because: z.enum(BULK_SKIP_REASONS).nullable(),
   })
   .meta({ id: 'BulkActionResult' });

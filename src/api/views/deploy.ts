@@ -7,12 +7,13 @@ const FACT_NAMES = { url: 'url', sdk: 'sdk', framework: 'framework', deployId: '
 
 export const syncOriginSchema = z
   .object({
-    kind: z.enum(SYNC_KINDS).meta({
-      description:
+    kind: z
+      .enum(SYNC_KINDS)
+      .describe(
         'app: the app sent it; connection: it came over a connection of the app; discovery: a service in dev mode found the app; request: somebody ' +
-        'asked the service to ask the app',
-    }),
-    name: z.string().nullable().meta({ description: 'Who asked for it' }),
+          'asked the service to ask the app',
+      ),
+    name: z.string().nullable().describe('Who asked for it'),
   })
   .meta({ id: 'SyncOrigin' });
 
@@ -22,19 +23,19 @@ export const deploySchema = z
     app: z.string(),
     at: z.iso.datetime(),
     url: z.string(),
-    sdk: z.string().nullable().meta({ description: 'Name and version of its SDK' }),
+    sdk: z.string().nullable().describe('Name and version of its SDK'),
     framework: z.string().nullable(),
-    deploy_id: z.string().nullable().meta({ description: 'Which build of the app it is; null: its SDK does not say' }),
+    deploy_id: z.string().nullable().describe('Which build of the app it is; null: its SDK does not say'),
     by: syncOriginSchema,
-    first: z.boolean().meta({ description: 'The app was not registered before' }),
+    first: z.boolean().describe('The app was not registered before'),
     changes: z
       .array(
         z.object({
           field: z.enum(APP_FACTS.map((fact) => FACT_NAMES[fact])),
-          from: z.string().nullable().meta({ description: 'null: it had none' }),
+          from: z.string().nullable().describe('null: it had none'),
         }),
       )
-      .meta({ description: 'What else changed than functions, with its former value' }),
+      .describe('What else changed than functions, with its former value'),
     functions: z
       .object({
         added: z.array(z.string()),
@@ -42,12 +43,12 @@ export const deploySchema = z
         changed: z.array(
           z.object({
             id: z.string(),
-            fields: z.array(z.string()).meta({ description: 'Fields of its configuration that differ, at most 20' }),
+            fields: z.array(z.string()).describe('Fields of its configuration that differ, at most 20'),
           }),
         ),
-        omitted: z.int().meta({ description: 'Further functions, which are not named' }),
+        omitted: z.int().describe('Further functions, which are not named'),
       })
-      .meta({ description: 'IDs of the functions whose registration changed. A new URL of the app changes none' }),
+      .describe('IDs of the functions whose registration changed. A new URL of the app changes none'),
   })
   .meta({ id: 'Deploy' });
 

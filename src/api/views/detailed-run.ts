@@ -10,27 +10,23 @@ import { traceSchema } from './trace.ts';
 export const detailedRunSchema = runSchema
   .extend({
     state: runStateSchema,
-    next_try_at: z.iso.datetime().nullable().meta({
-      description:
-        'When the next attempt is due: a retry, or the first attempt when the `ts` of the event is in the future; null: no attempt is scheduled',
-    }),
-    history: z
-      .array(historySchema)
-      .meta({ description: 'Attempts and steps in order of completion; pending steps come last' }),
-    waiting: waitingSchema
+    next_try_at: z.iso
+      .datetime()
       .nullable()
-      .meta({ description: 'What its next call waits for; null: it waits for no limit' }),
+      .describe(
+        'When the next attempt is due: a retry, or the first attempt when the `ts` of the event is in the future; null: no attempt is scheduled',
+      ),
+    history: z.array(historySchema).describe('Attempts and steps in order of completion; pending steps come last'),
+    waiting: waitingSchema.nullable().describe('What its next call waits for; null: it waits for no limit'),
     fingerprint: z
       .string()
       .nullable()
-      .meta({ description: 'Of the error group in which the failed run is counted; null: it has not failed' }),
+      .describe('Of the error group in which the failed run is counted; null: it has not failed'),
     failed_step: z
       .object({ step_id: z.string(), name: z.string().nullable() })
       .nullable()
-      .meta({ description: 'The step that `error` is from; null: there is no error, or the function itself failed' }),
-    metadata: z
-      .array(metadataSchema)
-      .meta({ description: 'What the function, or somebody later, said of the run and its steps' }),
+      .describe('The step that `error` is from; null: there is no error, or the function itself failed'),
+    metadata: z.array(metadataSchema).describe('What the function, or somebody later, said of the run and its steps'),
     ...traceSchema.shape,
   })
   .meta({ id: 'RunWithHistory' });

@@ -10,33 +10,35 @@ const HOURS_MAX = 28;
 
 export const errorGroupSchema = z
   .object({
-    fingerprint: z.string().meta({ description: 'Of function, failing step, error name, message and own frame' }),
+    fingerprint: z.string().describe('Of function, failing step, error name, message and own frame'),
     function_id: z.string(),
     function_name: z.string(),
-    step: z.string().nullable().meta({ description: 'Name of the step that failed; null: the function itself did' }),
-    name: z.string().meta({ description: 'Of the last error' }),
-    message: z.string().meta({ description: 'The beginning of the message of the last error' }),
-    state: z.enum(ERROR_GROUP_STATES).meta({ description: 'The next failure reopens a resolved group' }),
-    count: z.int().meta({
-      description: 'Failed runs in the hours that overlap the time range; without a time range, since `first_seen`',
-    }),
+    step: z.string().nullable().describe('Name of the step that failed; null: the function itself did'),
+    name: z.string().describe('Of the last error'),
+    message: z.string().describe('The beginning of the message of the last error'),
+    state: z.enum(ERROR_GROUP_STATES).describe('The next failure reopens a resolved group'),
+    count: z
+      .int()
+      .describe('Failed runs in the hours that overlap the time range; without a time range, since `first_seen`'),
     first_seen: z.iso.datetime(),
     last_seen: z.iso.datetime(),
-    opened_at: z.iso.datetime().meta({ description: 'The first failure since it was opened, or reopened' }),
-    times_reopened: z.int().meta({ description: 'How often a failure reopened it' }),
+    opened_at: z.iso.datetime().describe('The first failure since it was opened, or reopened'),
+    times_reopened: z.int().describe('How often a failure reopened it'),
     state_changed_at: z.iso.datetime(),
     state_changed_by: z
       .object({ kind: z.enum(PRINCIPAL_KINDS), id: z.string(), name: z.string() })
       .nullable()
-      .meta({ description: 'null: a failure opened it' }),
-    sample_run_ids: z.array(z.string()).meta({ description: 'The last failed runs, the newest first; 10 at most' }),
-    since_deploy: z.object({ id: z.string(), at: z.iso.datetime() }).nullable().meta({
-      description:
+      .describe('null: a failure opened it'),
+    sample_run_ids: z.array(z.string()).describe('The last failed runs, the newest first; 10 at most'),
+    since_deploy: z
+      .object({ id: z.string(), at: z.iso.datetime() })
+      .nullable()
+      .describe(
         'The last deploy before `opened_at` that changed the app; null: none is known. A failure that came long after it may have another cause',
-    }),
+      ),
     histogram: z
       .object({ from: z.iso.datetime(), step_seconds: z.int(), counts: z.array(z.int()) })
-      .meta({ description: 'Failed runs over the time range, by default the last 7 days; 28 steps at most' }),
+      .describe('Failed runs over the time range, by default the last 7 days; 28 steps at most'),
   })
   .meta({ id: 'ErrorGroup' });
 

@@ -15,30 +15,32 @@ const ACCOUNT_ID = uuidOf('installation');
 
 export const storedEventSchema = z
   .object({
-    internal_id: z.string().meta({ description: 'The ID that the service assigned to the event' }),
-    id: z.string().meta({
-      description:
+    internal_id: z.string().describe('The ID that the service assigned to the event'),
+    id: z
+      .string()
+      .describe(
         'The deduplication ID that the sender set, else the internal ID, as functions receive it. Always the internal ID in requests with a signing key or an x-inngest header',
-    }),
+      ),
     name: z.string(),
     data: eventSchema.shape.data,
-    ts: z.int().meta({ description: 'Unix milliseconds' }),
+    ts: z.int().describe('Unix milliseconds'),
     user: eventSchema.shape.user,
     v: z.string().optional(),
     meta: eventSchema.shape.meta,
     verified: eventSchema.shape.verified,
     received_at: z.iso.datetime(),
-    source: z.string().meta({
-      description:
+    source: z
+      .string()
+      .describe(
         'event-key:<id>, or event-key for a key without an ID (from a setting, or any key in dev mode); webhook:<id>; ' +
-        'event:<internal id> (that event, sent again); api; or service',
-    }),
+          'event:<internal id> (that event, sent again); api; or service',
+      ),
     request_id: z.string(),
-    duplicates: z.int().meta({ description: 'How often the event was sent again and ignored' }),
-    receivedAt: z.iso.datetime().meta({ description: 'As received_at' }),
-    environmentID: z.string().meta({ description: 'A UUID that stands for the environment' }),
-    accountID: z.string().meta({ description: 'A UUID that stands for the installation' }),
-    sourceID: z.string().nullable().meta({ description: 'Always null' }),
+    duplicates: z.int().describe('How often the event was sent again and ignored'),
+    receivedAt: z.iso.datetime().describe('As received_at'),
+    environmentID: z.string().describe('A UUID that stands for the environment'),
+    accountID: z.string().describe('A UUID that stands for the installation'),
+    sourceID: z.string().nullable().describe('Always null'),
   })
   .meta({ id: 'StoredEvent' });
 
@@ -48,17 +50,14 @@ export const runBriefSchema = runSchema
 
 export const listedEventSchema = storedEventSchema
   .extend({
-    data: eventSchema.shape.data.optional().meta({ description: 'Omitted with exclude=data' }),
+    data: eventSchema.shape.data.optional().describe('Omitted with exclude=data'),
     ...omittedField,
-    gist: gistSchema.optional().meta({ description: 'The first plain values of the data; only with include=gist' }),
-    runs: z
-      .array(runBriefSchema)
-      .optional()
-      .meta({ description: 'The runs that the event triggered; only with include=runs' }),
+    gist: gistSchema.optional().describe('The first plain values of the data; only with include=gist'),
+    runs: z.array(runBriefSchema).optional().describe('The runs that the event triggered; only with include=runs'),
   })
   .meta({ id: 'ListedEvent' });
 
-export const eventParams = z.object({ id: z.string().meta({ description: 'Internal ID' }) });
+export const eventParams = z.object({ id: z.string().describe('Internal ID') });
 
 /** @param env the event's environment
  *  @param dialect for official SDKs, `id` is the internal ID */

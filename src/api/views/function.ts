@@ -20,66 +20,68 @@ const triggerSchema = z
   .object({
     event: z.string().optional(),
     expression: z.string().optional(),
-    cron: z.string().optional().meta({ description: 'A schedule, with its time zone' }),
-    jitter: z.string().optional().meta({ description: 'A run starts up to so much later than its schedule says' }),
-    catchUp: z.enum(['last', 'all']).optional().meta({
-      description: 'Of a schedule: whether all missed ticks run late, or only the last one, the default',
-    }),
+    cron: z.string().optional().describe('A schedule, with its time zone'),
+    jitter: z.string().optional().describe('A run starts up to so much later than its schedule says'),
+    catchUp: z
+      .enum(['last', 'all'])
+      .optional()
+      .describe('Of a schedule: whether all missed ticks run late, or only the last one, the default'),
   })
   .meta({ id: 'Trigger' });
 
 const detailedTriggerSchema = triggerSchema
   .extend({
-    next_run_at: z.iso.datetime().nullable().optional().meta({
-      description: 'Of a schedule: when it starts the next run, without its jitter; null: it is paused or archived',
-    }),
-    next_ticks: z.array(z.iso.datetime()).optional().meta({
-      description: 'Of a schedule: its next ticks, at most 5; empty: it is paused or archived',
-    }),
-    time_zone: z.string().nullable().optional().meta({ description: 'Of a schedule; null: it ticks at intervals' }),
+    next_run_at: z.iso
+      .datetime()
+      .nullable()
+      .optional()
+      .describe('Of a schedule: when it starts the next run, without its jitter; null: it is paused or archived'),
+    next_ticks: z
+      .array(z.iso.datetime())
+      .optional()
+      .describe('Of a schedule: its next ticks, at most 5; empty: it is paused or archived'),
+    time_zone: z.string().nullable().optional().describe('Of a schedule; null: it ticks at intervals'),
     last_tick: z
       .object({
         at: z.iso.datetime(),
         run: z
           .object({ run_id: z.string(), status: z.enum(RUN_STATUSES) })
           .nullable()
-          .meta({
-            description: 'null: it started none, as while the function was paused; or the run is no longer stored',
-          }),
+          .describe('null: it started none, as while the function was paused; or the run is no longer stored'),
       })
       .nullable()
       .optional()
-      .meta({ description: 'Of a schedule: its last tick' }),
+      .describe('Of a schedule: its last tick'),
     missed_ticks: z
       .array(
         z.object({
           first: z.iso.datetime(),
           last: z.iso.datetime(),
-          count: z.int().nullable().meta({ description: 'null: more than 1,000' }),
+          count: z.int().nullable().describe('null: more than 1,000'),
         }),
       )
       .optional()
-      .meta({
-        description:
-          'Of a schedule: its ticks that started no run because no worker was there in time, all from `first` to `last`. The last 10 gaps of the ' +
+      .describe(
+        'Of a schedule: its ticks that started no run because no worker was there in time, all from `first` to `last`. The last 10 gaps of the ' +
           'function, the latest first',
-      }),
+      ),
   })
   .meta({ id: 'TriggerWithNextRun' });
 
 const problemSchema = z
   .object({
-    reason: z.enum(PROBLEM_REASONS).meta({
-      description:
+    reason: z
+      .enum(PROBLEM_REASONS)
+      .describe(
         'too_costly: evaluating the expression exceeded its cost limit; quarantined: that happened too often, or the environment has used up its ' +
-        'share, so the limit is lower for a while; refused: this version of the service rejects the expression',
-    }),
+          'share, so the limit is lower for a while; refused: this version of the service rejects the expression',
+      ),
     message: z.string(),
-    expression: z.string().meta({ description: 'The first 500 characters' }),
+    expression: z.string().describe('The first 500 characters'),
     at: z.iso.datetime(),
-    events: z.int().meta({
-      description: 'Events for which the expression was not evaluated, so that they triggered no run and ended no wait',
-    }),
+    events: z
+      .int()
+      .describe('Events for which the expression was not evaluated, so that they triggered no run and ended no wait'),
   })
   .meta({ id: 'ExpressionProblem' });
 
@@ -87,23 +89,23 @@ export const functionSchema = z
   .object({
     id: z.string(),
     name: z.string(),
-    description: z.string().nullable().meta({ description: 'As the app registered it; null: it has none' }),
-    group: z.string().nullable().meta({ description: 'Under which the app lists it with others; null: none' }),
+    description: z.string().nullable().describe('As the app registered it; null: it has none'),
+    group: z.string().nullable().describe('Under which the app lists it with others; null: none'),
     app: z.string(),
     triggers: z.array(triggerSchema),
-    retries: z.int().meta({ description: 'Attempts after the first' }),
-    paused_at: z.iso.datetime().nullable().meta({ description: 'null: not paused' }),
-    queued_runs: z.enum(['run', 'hold']).nullable().meta({
-      description: 'Whether its queued runs start while it is paused, or wait until it is resumed; null: not paused',
-    }),
-    expression_problem: problemSchema.nullable().meta({
-      description: 'The latest problem of the last day that kept an expression from being evaluated; null: none',
-    }),
-    problems: z.array(z.string()).meta({
-      description:
-        'What does not work as the app configured it, such as an expression that is not valid; empty: nothing',
-    }),
-    archived: z.boolean().meta({ description: 'The app no longer registers the function: events do not trigger it' }),
+    retries: z.int().describe('Attempts after the first'),
+    paused_at: z.iso.datetime().nullable().describe('null: not paused'),
+    queued_runs: z
+      .enum(['run', 'hold'])
+      .nullable()
+      .describe('Whether its queued runs start while it is paused, or wait until it is resumed; null: not paused'),
+    expression_problem: problemSchema
+      .nullable()
+      .describe('The latest problem of the last day that kept an expression from being evaluated; null: none'),
+    problems: z
+      .array(z.string())
+      .describe('What does not work as the app configured it, such as an expression that is not valid; empty: nothing'),
+    archived: z.boolean().describe('The app no longer registers the function: events do not trigger it'),
   })
   .meta({ id: 'Function' });
 
@@ -114,13 +116,11 @@ export const listedFunctionSchema = functionSchema
 export const detailedFunctionSchema = functionSchema
   .extend({
     triggers: z.array(detailedTriggerSchema),
-    url: z.string().meta({ description: 'The URL of calls to the function' }),
+    url: z.string().describe('The URL of calls to the function'),
     cancel: z
       .array(z.object({ event: z.string(), expression: z.string().optional(), timeout: z.string().optional() }))
-      .meta({ description: 'Events that cancel runs of the function' }),
-    configuration: z
-      .record(z.string(), z.unknown())
-      .meta({ description: 'The configuration as registered by the app' }),
+      .describe('Events that cancel runs of the function'),
+    configuration: z.record(z.string(), z.unknown()).describe('The configuration as registered by the app'),
   })
   .meta({ id: 'FunctionWithConfiguration' });
 

@@ -1,6 +1,6 @@
 /** The gist of an event, in lists and live updates. */
 import { z } from 'zod';
 
-export const gistSchema = z.string().meta({
-  description: 'The first plain values of the data on one line, at most 120 characters: `customer: "c_1", total: 99.5`',
-});
+export const gistSchema = z
+  .string()
+  .describe('The first plain values of the data on one line, at most 120 characters: `customer: "c_1", total: 99.5`');

@@ -6,13 +6,13 @@ import { time } from './time.ts';
 
 export const heldRegistrationSchema = z
   .object({
-    id: z.string().meta({ description: 'The same for every registration of the app at this URL with these origins' }),
+    id: z.string().describe('The same for every registration of the app at this URL with these origins'),
     app: z.string(),
     url: z.url(),
     origins: z
       .array(z.string())
-      .meta({ description: 'What nobody has allowed, and a confirmation allows: of the URL, and of functions' }),
-    present_url: z.string().nullable().meta({ description: 'Where the app is, and stays; null: it is not registered' }),
+      .describe('What nobody has allowed, and a confirmation allows: of the URL, and of functions'),
+    present_url: z.string().nullable().describe('Where the app is, and stays; null: it is not registered'),
     proposed_pattern: z
       .string()
       .nullable()
@@ -26,10 +26,12 @@ export const heldRegistrationSchema = z
     function_count: z.int(),
     first_at: z.iso.datetime(),
     last_at: z.iso.datetime(),
-    refused: z.object({ count: z.int(), last_at: z.iso.datetime(), last_url: z.url() }).nullable().meta({
-      description:
+    refused: z
+      .object({ count: z.int(), last_at: z.iso.datetime(), last_url: z.url() })
+      .nullable()
+      .describe(
         'Further registrations of the app that do not wait, because as many do as may. If the last one is yours, allow its origin: `PUT /v1/allowed-origins/:app`',
-    }),
+      ),
   })
   .meta({ id: 'HeldRegistration' });
 

@@ -6,12 +6,13 @@ export const omittedField = {
   omitted: z
     .array(z.string())
     .optional()
-    .meta({ description: 'Fields that are too large for a list; get the item by its ID to read them' }),
+    .describe('Fields that are too large for a list; get the item by its ID to read them'),
 };
 
 /** Why a list may be incomplete: `metadata.stopped_early`. */
-export const stoppedEarlySchema = z.enum(STOPPED_EARLY).meta({
-  description:
+export const stoppedEarlySchema = z
+  .enum(STOPPED_EARLY)
+  .describe(
     'The list may be incomplete. archive_unavailable: Postgres, which has the older entries, cannot be reached; time: the search took too long. ' +
-    'The cursor continues from here',
-});
+      'The cursor continues from here',
+  );

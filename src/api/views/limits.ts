@@ -7,55 +7,54 @@ import { time } from './time.ts';
 const KINDS = ['concurrency', 'run_concurrency', 'throttle', 'capacity', 'paused'] as const;
 type Kind = (typeof KINDS)[number];
 
-const kind = z.enum(KINDS).meta({
-  description:
+const kind = z
+  .enum(KINDS)
+  .describe(
     'concurrency: calls at the same time; run_concurrency: runs at the same time; throttle: starts in a period; capacity: calls that the ' +
-    'workers can make, for runs that are served by priority; paused: the function is paused and holds its queued runs',
-});
+      'workers can make, for runs that are served by priority; paused: the function is paused and holds its queued runs',
+  );
 
 /** A limit without its usage. */
 export const limitNameSchema = z.object({
   kind,
   scope: z.enum(['fn', 'env', 'account']),
-  key: z.string().nullable().meta({ description: 'Value of its key; null: it has none' }),
+  key: z.string().nullable().describe('Value of its key; null: it has none'),
   key_expression: z.string().nullable(),
   limit: z.int(),
 });
 
-const heldBy = z.array(z.string()).meta({ description: 'IDs of up to 10 runs of this environment that hold a permit' });
-const heldElsewhere = z
-  .int()
-  .meta({ description: 'Number of runs of other environments that hold a permit, among 200 holders' });
+const heldBy = z.array(z.string()).describe('IDs of up to 10 runs of this environment that hold a permit');
+const heldElsewhere = z.int().describe('Number of runs of other environments that hold a permit, among 200 holders');
 
 const limitSchema = limitNameSchema
   .extend({
-    in_use: z.int().meta({ description: 'Calls, or runs, that hold a permit; of a throttle 0' }),
+    in_use: z.int().describe('Calls, or runs, that hold a permit; of a throttle 0'),
     held_by: heldBy,
     held_elsewhere: heldElsewhere,
-    holds_back: z.boolean().meta({ description: 'Whether the first run in line waits for this limit' }),
+    holds_back: z.boolean().describe('Whether the first run in line waits for this limit'),
   })
   .meta({ id: 'Limit' });
 
 export const waitingSchema = z
   .object({
-    since: z.iso.datetime().meta({ description: 'Since when it waits, less its priority' }),
-    position: z.int().meta({ description: 'Place in line among the calls with the same limits, from 1' }),
-    earliest_start: z.iso.datetime().nullable().meta({ description: 'By its throttle; null: as soon as others end' }),
+    since: z.iso.datetime().describe('Since when it waits, less its priority'),
+    position: z.int().describe('Place in line among the calls with the same limits, from 1'),
+    earliest_start: z.iso.datetime().nullable().describe('By its throttle; null: as soon as others end'),
     limits: z.array(limitSchema),
   })
   .meta({ id: 'Waiting' });
 
 export const functionLimitsSchema = z
   .object({
-    waiting: z.int().meta({ description: 'Calls that wait for a limit' }),
-    limits: z.array(limitSchema.omit({ key: true, holds_back: true }).extend({ in_use: z.int().nullable() })).meta({
-      description: 'The limits of its runs; `in_use` is null where each value of a key has a limit of its own',
-    }),
+    waiting: z.int().describe('Calls that wait for a limit'),
+    limits: z
+      .array(limitSchema.omit({ key: true, holds_back: true }).extend({ in_use: z.int().nullable() }))
+      .describe('The limits of its runs; `in_use` is null where each value of a key has a limit of its own'),
     longest_backlogs: z.array(
       z.object({
-        keys: z.record(z.string(), z.string()).meta({ description: 'Value of each key, by its expression' }),
+        keys: z.record(z.string(), z.string()).describe('Value of each key, by its expression'),
         waiting: z.int(),
-        since: z.iso.datetime().meta({ description: 'Since when the first waits, less its priority' }),
+        since: z.iso.datetime().describe('Since when the first waits, less its priority'),
         limits: z.array(
           z.object({
             kind,

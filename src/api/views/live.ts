@@ -10,12 +10,10 @@ import { time } from './time.ts';
 
 /** The data of each kind of message. */
 export const liveSchemas = {
-  hello: z
-    .object({})
-    .meta({ description: 'Sent first, and again whenever updates may have been lost: reload what is shown' }),
+  hello: z.object({}).describe('Sent first, and again whenever updates may have been lost: reload what is shown'),
   events: z
     .object({
-      count: z.int().meta({ description: 'Number of events ingested since the previous message' }),
+      count: z.int().describe('Number of events ingested since the previous message'),
       events: z.array(
         z.object({
           internal_id: z.string(),
@@ -26,44 +24,46 @@ export const liveSchemas = {
         }),
       ),
     })
-    .meta({ description: 'Ingested events, oldest first; at most the last 200' }),
+    .describe('Ingested events, oldest first; at most the last 200'),
   runs: z
     .object({
-      count: z
-        .int()
-        .meta({ description: 'Number of changes of runs since the previous message; at most 200 runs are listed' }),
-      created: z.int().meta({ description: 'Number of runs that were created since the previous message' }),
+      count: z.int().describe('Number of changes of runs since the previous message; at most 200 runs are listed'),
+      created: z.int().describe('Number of runs that were created since the previous message'),
       runs: z.array(
         z.object({
           run_id: z.string(),
           function_id: z.string(),
           event_id: z.string(),
           status: z.enum(RUN_STATUSES),
-          state: runStateSchema.optional().meta({
-            description:
+          state: runStateSchema
+            .optional()
+            .describe(
               'Where it is as the message is sent; absent of runs that have ended, and while it cannot be read',
-          }),
+            ),
           queued_at: z.iso.datetime().optional(),
           run_started_at: z.iso.datetime().optional(),
           ended_at: z.iso.datetime().optional(),
-          error: z.string().nullable().optional().meta({
-            description:
+          error: z
+            .string()
+            .nullable()
+            .optional()
+            .describe(
               'The beginning of the error of its last failed attempt; null: none failed, or a later one succeeded',
-          }),
+            ),
           replay_id: z.string().optional(),
-          created: z.literal(true).optional().meta({ description: 'The run was created since the previous message' }),
-          event_name: z.string().optional().meta({ description: 'Of a run that was created' }),
-          event_gist: gistSchema.optional().meta({ description: 'Of a run that was created: as in lists of runs' }),
+          created: z.literal(true).optional().describe('The run was created since the previous message'),
+          event_name: z.string().optional().describe('Of a run that was created'),
+          event_gist: gistSchema.optional().describe('Of a run that was created: as in lists of runs'),
         }),
       ),
     })
-    .meta({ description: 'Runs that were created, were called, finished a step, or ended' }),
+    .describe('Runs that were created, were called, finished a step, or ended'),
   'webhook-requests': z
     .object({
       requests: z.array(z.object({ webhook_id: z.string(), id: z.string(), outcome: z.enum(LOG_OUTCOMES) })),
     })
-    .meta({ description: 'Requests that were added to the request log of any webhook' }),
-  'held-events': z.object({ count: z.int() }).meta({ description: 'Number of events added to the holding page' }),
+    .describe('Requests that were added to the request log of any webhook'),
+  'held-events': z.object({ count: z.int() }).describe('Number of events added to the holding page'),
   'webhook-issues': z
     .object({
       issues: z.array(
@@ -75,7 +75,7 @@ export const liveSchemas = {
         }),
       ),
     })
-    .meta({ description: 'Issues of webhooks that were opened, got failures, or changed their state' }),
+    .describe('Issues of webhooks that were opened, got failures, or changed their state'),
 } as const;
 
 export type LiveKind = keyof typeof liveSchemas;

@@ -25,14 +25,14 @@ export const originalRequestSchema = z
   .object({
     ...loggedSchema.pick({ id: true, received_at: true, method: true, rerun_of: true, verification: true }).shape,
     outcome: z.enum(LOG_OUTCOMES),
-    query_string: z.string().meta({ description: 'As it came, without the question mark' }),
+    query_string: z.string().describe('As it came, without the question mark'),
     headers: z
       .array(z.tuple([z.string(), z.string()]))
-      .meta({ description: 'Names in lower case, with their values; a name may come several times' }),
-    body: z.base64().nullable().meta({ description: 'In base64; null: it was not read completely and is not stored' }),
-    withheld: z.array(z.string()).meta({
-      description: `Headers and query parameters with a password, a token or a cookie; their value is ${MASK}`,
-    }),
+      .describe('Names in lower case, with their values; a name may come several times'),
+    body: z.base64().nullable().describe('In base64; null: it was not read completely and is not stored'),
+    withheld: z
+      .array(z.string())
+      .describe(`Headers and query parameters with a password, a token or a cookie; their value is ${MASK}`),
   })
   .meta({ id: 'OriginalRequest' });
 

@@ -9,9 +9,9 @@ export const ownerSchema = z
   .union([z.literal(BRANCH_SET), environmentNameSchema])
   .default(PRODUCTION)
   .transform((name) => (name === BRANCH_SET ? BRANCHES : name))
-  .meta({ description: 'Name of the environment that owns it; "branches": all branch environments share it' });
+  .describe('Name of the environment that owns it; "branches": all branch environments share it');
 
-export const ownerNameSchema = z.string().meta({ description: 'Name of the environment that owns it, or "branches"' });
+export const ownerNameSchema = z.string().describe('Name of the environment that owns it, or "branches"');
 
 export function presentOwner(owner: string): string {
   return owner === BRANCHES ? BRANCH_SET : owner;

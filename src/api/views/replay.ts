@@ -19,7 +19,7 @@ import { ENDED } from '../../store/bulk/started-runs.ts';
 import { time } from './time.ts';
 
 const counts = <const Name extends string>(names: readonly Name[], description: string) =>
-  z.partialRecord(z.enum(names), z.int()).meta({ description });
+  z.partialRecord(z.enum(names), z.int()).describe(description);
 
 const skippedSchema = counts(
   SKIP_REASONS,
@@ -35,11 +35,11 @@ const selectionShape = {
     source: z.string().nullable(),
     search: z.string().nullable(),
     id_prefix: z.string().nullable(),
-    id_count: z.int().nullable().meta({ description: 'How many events were named by ID; null: none were' }),
+    id_count: z.int().nullable().describe('How many events were named by ID; null: none were'),
   }),
-  received_after: z.iso.datetime().meta({ description: 'No earlier than the retention' }),
-  received_before: z.iso.datetime().meta({ description: 'No later than the request' }),
-  functions: z.array(z.string()).nullable().meta({ description: 'null: all that match each event' }),
+  received_after: z.iso.datetime().describe('No earlier than the retention'),
+  received_before: z.iso.datetime().describe('No later than the request'),
+  functions: z.array(z.string()).nullable().describe('null: all that match each event'),
   statuses: z.array(z.enum(FORMER_STATUSES)),
 };
 
@@ -47,38 +47,38 @@ export const replaySchema = z
   .object({
     id: z.string(),
     name: z.string().nullable(),
-    status: z.enum(BULK_OPERATION_STATUSES).meta({
-      description:
+    status: z
+      .enum(BULK_OPERATION_STATUSES)
+      .describe(
         'done: it has examined all events; its runs may still be active. cancelling: it starts no more runs, and cancels those that are active',
-    }),
+      ),
     ...selectionShape,
-    rate: z.int().meta({ description: 'Runs per second' }),
+    rate: z.int().describe('Runs per second'),
     created_at: z.iso.datetime(),
     done_at: z.iso.datetime().nullable(),
     waiting_because: z
       .enum(WAITING_REASONS)
       .nullable()
-      .meta({
-        description:
-          'Why it starts no runs for now. backlog, memory: the queues or Redis are too full; active_runs: too many of its runs are active; ' +
+      .describe(
+        'Why it starts no runs for now. backlog, memory: the queues or Redis are too full; active_runs: too many of its runs are active; ' +
           'archive_unavailable: Postgres is unavailable; environment_archived: its environment is archived. null: it does not wait',
-      }),
+      ),
     progress: z.object({
-      looked_at: z.int().meta({ description: 'Events that meet the filter' }),
-      matched: z.int().meta({ description: 'Of them, events with a function whose former run has a wanted status' }),
-      started: z.int().meta({ description: 'Runs' }),
+      looked_at: z.int().describe('Events that meet the filter'),
+      matched: z.int().describe('Of them, events with a function whose former run has a wanted status'),
+      started: z.int().describe('Runs'),
       skipped: skippedSchema,
       failed_to_start: counts(FAILURE_REASONS, 'Number by reason. event_gone: the event is no longer stored'),
-      position: z.iso.datetime().meta({ description: 'Events received before are done' }),
+      position: z.iso.datetime().describe('Events received before are done'),
       estimated_seconds_left: z
         .number()
         .nullable()
-        .meta({ description: 'As if events came evenly; null: it does not run, or has just begun' }),
-      results_omitted: z.int().meta({ description: 'Results that are counted and not listed' }),
+        .describe('As if events came evenly; null: it does not run, or has just begun'),
+      results_omitted: z.int().describe('Results that are counted and not listed'),
     }),
     runs: z
       .object({ active: z.int(), completed: z.int(), failed: z.int(), cancelled: z.int() })
-      .meta({ description: 'The runs that it started' }),
+      .describe('The runs that it started'),
   })
   .meta({ id: 'Replay' });
 
@@ -86,9 +86,9 @@ export const dryRunSchema = z
   .object({
     dry_run: z.literal(true),
     ...selectionShape,
-    looked_at: z.int().meta({ description: 'Events that meet the filter' }),
-    matched: z.int().meta({ description: 'Of them, events with a function whose former run has a wanted status' }),
-    would_start: z.int().meta({ description: 'Runs' }),
+    looked_at: z.int().describe('Events that meet the filter'),
+    matched: z.int().describe('Of them, events with a function whose former run has a wanted status'),
+    would_start: z.int().describe('Runs'),
     by_function: z.array(
       z.object({
         function_id: z.string(),
@@ -107,10 +107,12 @@ export const dryRunSchema = z
         former_run_id: z.string().nullable(),
       }),
     ),
-    stopped_at: z.iso.datetime().nullable().meta({
-      description:
+    stopped_at: z.iso
+      .datetime()
+      .nullable()
+      .describe(
         'It ran out of time and examined only events received before this, so all numbers are lower bounds. null: it examined all',
-    }),
+      ),
   })
   .meta({ id: 'ReplayDryRun' });
 
@@ -120,9 +122,9 @@ export const replayResultSchema = z
     function_id: z.string(),
     outcome: z.enum(['started', 'skipped', 'failed']),
     reason: z.enum([...SKIP_REASONS, ...FAILURE_REASONS]).nullable(),
-    run_id: z.string().nullable().meta({ description: 'The run; of one that is skipped, the run because of which' }),
+    run_id: z.string().nullable().describe('The run; of one that is skipped, the run because of which'),
     run_status: z.enum(RUN_STATUSES).nullable(),
-    retry_of: z.string().nullable().meta({ description: 'The former run' }),
+    retry_of: z.string().nullable().describe('The former run'),
   })
   .meta({ id: 'ReplayResult' });
 

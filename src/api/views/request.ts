@@ -26,35 +26,33 @@ export const SECRET =
 
 export const loggedSchema = z
   .object({
-    id: z.string().meta({ description: 'Request ID, also in the `x-request-id` of the response' }),
+    id: z.string().describe('Request ID, also in the `x-request-id` of the response'),
     received_at: z.iso.datetime(),
     method: z.string(),
     ip: z.string(),
-    outcome: z.enum(LOG_OUTCOMES).meta({
-      description:
+    outcome: z
+      .enum(LOG_OUTCOMES)
+      .describe(
         'accepted: the request became an event; ignored: the transform returned no event; filtered: the filter or the list of event names dropped it; held: the event is on the holding page; handshake: the provider proved the URL; rejected: the response was an error',
-    }),
-    status: z.int().meta({ description: 'HTTP status of the response' }),
-    reason: z.string().nullable().meta({ description: 'Error code, or why the event was filtered or held' }),
+      ),
+    status: z.int().describe('HTTP status of the response'),
+    reason: z.string().nullable().describe('Error code, or why the event was filtered or held'),
     message: z.string().nullable(),
     event_name: z.string().nullable(),
-    ids: z.array(z.string()).meta({ description: 'Internal ID of the event' }),
+    ids: z.array(z.string()).describe('Internal ID of the event'),
     console: z.array(z.object({ level: z.string(), text: z.string() })),
     duration_ms: z.number(),
-    body_bytes: z.int().nullable().meta({ description: 'null: the body was not read completely and is not stored' }),
-    rerun_of: z.string().nullable().meta({ description: 'The logged request of which this is a re-run' }),
-    version: z
-      .int()
-      .nullable()
-      .meta({ description: 'Version of the webhook that handled it; null: from before versions' }),
+    body_bytes: z.int().nullable().describe('null: the body was not read completely and is not stored'),
+    rerun_of: z.string().nullable().describe('The logged request of which this is a re-run'),
+    version: z.int().nullable().describe('Version of the webhook that handled it; null: from before versions'),
     verification: z
       .object({
         result: z.enum(VERIFICATION_RESULTS),
-        reason: z.string().nullable().meta({ description: 'Which part did not match; null: verified or skipped' }),
-        secret_id: z.string().nullable().meta({ description: 'ID of the secret that matched' }),
+        reason: z.string().nullable().describe('Which part did not match; null: verified or skipped'),
+        secret_id: z.string().nullable().describe('ID of the secret that matched'),
       })
       .nullable()
-      .meta({ description: 'skipped: `verify` was false; null: the webhook had no provider' }),
+      .describe('skipped: `verify` was false; null: the webhook had no provider'),
   })
   .meta({ id: 'LoggedRequest' });
 
@@ -65,14 +63,12 @@ export const listedRequestSchema = loggedSchema
 
 export const loggedRequestDetailsSchema = loggedSchema
   .extend({
-    headers: z
-      .record(z.string(), z.union([z.string(), z.array(z.string())]))
-      .meta({ description: 'Secret values are masked' }),
+    headers: z.record(z.string(), z.union([z.string(), z.array(z.string())])).describe('Secret values are masked'),
     query: z.record(z.string(), z.array(z.string())),
     body: z
       .object({ encoding: z.enum(['utf8', 'base64']), content: z.string() })
       .nullable()
-      .meta({ description: 'The unchanged body; base64 when it is not UTF-8' }),
+      .describe('The unchanged body; base64 when it is not UTF-8'),
   })
   .meta({ id: 'LoggedRequestDetails' });
 

@@ -18,56 +18,56 @@ import { time } from './time.ts';
 export const historySchema = z
   .object({
     kind: z.enum(['attempt', 'step']),
-    step_id: z.string().nullable().meta({ description: 'Hashed ID of the step' }),
+    step_id: z.string().nullable().describe('Hashed ID of the step'),
     name: z.string().nullable(),
-    op: z.string().nullable().meta({ description: 'Kind of step: StepRun, Sleep, WaitForEvent, …' }),
-    attempt: z.int().nullable().meta({ description: 'Number of earlier attempts' }),
+    op: z.string().nullable().describe('Kind of step: StepRun, Sleep, WaitForEvent, …'),
+    attempt: z.int().nullable().describe('Number of earlier attempts'),
     status: z
       .enum(['Waiting', 'Completed', 'Failed', 'Cancelled'])
-      .meta({ description: 'Cancelled: the step was pending when its run ended' }),
+      .describe('Cancelled: the step was pending when its run ended'),
     queued_at: z.iso.datetime().nullable(),
     started_at: z.iso.datetime().nullable(),
     ended_at: z.iso.datetime().nullable(),
     until: z.iso
       .datetime()
       .nullable()
-      .meta({ description: 'When a pending sleep or wait ends; of a cancelled one, when it would have ended' }),
-    waits_for: z.string().nullable().meta({ description: 'Name of the event or signal that a wait is for' }),
+      .describe('When a pending sleep or wait ends; of a cancelled one, when it would have ended'),
+    waits_for: z.string().nullable().describe('Name of the event or signal that a wait is for'),
     if: z
       .string()
       .nullable()
-      .meta({ description: 'The expression that the event of a wait must meet; of a long one, the beginning' }),
+      .describe('The expression that the event of a wait must meet; of a long one, the beginning'),
     invoked: z
       .object({
-        function_id: z.string().nullable().meta({ description: 'null: not known' }),
-        run_id: z.string().meta({ description: 'There is no such run where the function did not start' }),
+        function_id: z.string().nullable().describe('null: not known'),
+        run_id: z.string().describe('There is no such run where the function did not start'),
       })
       .nullable()
-      .meta({ description: 'What a step of the kind InvokeFunction invokes' }),
+      .describe('What a step of the kind InvokeFunction invokes'),
     error: runErrorSchema.nullable(),
-    timed_out: z.boolean().meta({ description: 'true: a wait, or an invocation, ended at its timeout' }),
-    group: z.int().nullable().meta({
-      description: 'Steps of a run with the same number were planned together, to run in parallel; null: planned alone',
-    }),
-    run_id: z.string().nullable().meta({
-      description: 'The run that the step started (an invocation), or that went on with the signal it sent',
-    }),
-    event_id: z.string().nullable().meta({ description: 'Internal ID of the event that ended the wait' }),
+    timed_out: z.boolean().describe('true: a wait, or an invocation, ended at its timeout'),
+    group: z
+      .int()
+      .nullable()
+      .describe('Steps of a run with the same number were planned together, to run in parallel; null: planned alone'),
+    run_id: z
+      .string()
+      .nullable()
+      .describe('The run that the step started (an invocation), or that went on with the signal it sent'),
+    event_id: z.string().nullable().describe('Internal ID of the event that ended the wait'),
     event_ids: z
       .array(z.string())
       .max(MAX_SENT_IDS)
-      .meta({
-        description: `Internal IDs of the first ${MAX_SENT_IDS} events that the step sent`,
-      }),
-    events_sent: z.int().nullable().meta({ description: 'How many events the step sent; null: it sends none' }),
+      .describe(`Internal IDs of the first ${MAX_SENT_IDS} events that the step sent`),
+    events_sent: z.int().nullable().describe('How many events the step sent; null: it sends none'),
     request: z
       .object({
         method: z.string(),
-        origin: z.string().meta({ description: 'Scheme, host and port; the path may hold secrets' }),
-        status: z.int().nullable().meta({ description: 'Of the response; null: there is none' }),
+        origin: z.string().describe('Scheme, host and port; the path may hold secrets'),
+        status: z.int().nullable().describe('Of the response; null: there is none'),
       })
       .nullable()
-      .meta({ description: 'The request that the service made for the step' }),
+      .describe('The request that the service made for the step'),
   })
   .meta({ id: 'HistoryEntry' });
 

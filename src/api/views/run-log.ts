@@ -5,12 +5,12 @@ import { time } from './time.ts';
 
 export const logLineSchema = z
   .object({
-    at: z.iso.datetime().meta({ description: "When it was written, by the app's clock" }),
+    at: z.iso.datetime().describe("When it was written, by the app's clock"),
     level: z.enum(LOG_LEVELS),
     message: z.string(),
-    fields: z.record(z.string(), z.unknown()).nullable().meta({ description: 'What was logged beside the message' }),
-    step_id: z.string().nullable().meta({ description: 'Hashed ID of the step that wrote it; null: outside of steps' }),
-    attempt: z.int().meta({ description: 'Attempts of the call before the one that wrote it' }),
+    fields: z.record(z.string(), z.unknown()).nullable().describe('What was logged beside the message'),
+    step_id: z.string().nullable().describe('Hashed ID of the step that wrote it; null: outside of steps'),
+    attempt: z.int().describe('Attempts of the call before the one that wrote it'),
   })
   .meta({ id: 'LogLine' });
 

@@ -6,12 +6,10 @@ import { time } from './time.ts';
 export const metadataSchema = z
   .object({
     scope: z.enum(['run', 'step', 'step_attempt', 'extended_trace']),
-    step_id: z.string().nullable().meta({ description: 'Hashed ID of the step that it is about' }),
-    attempt: z.int().nullable().meta({ description: 'The attempt of the step that it is about' }),
+    step_id: z.string().nullable().describe('Hashed ID of the step that it is about'),
+    attempt: z.int().nullable().describe('The attempt of the step that it is about'),
     span_id: z.string().nullable(),
-    kind: z
-      .string()
-      .meta({ description: 'userland.…, inngest.score, inngest.experiment, inngest.ai, inngest.warnings, …' }),
+    kind: z.string().describe('userland.…, inngest.score, inngest.experiment, inngest.ai, inngest.warnings, …'),
     values: z.record(z.string(), z.unknown()),
     updated_at: z.iso.datetime(),
   })

@@ -13,8 +13,8 @@ export const runErrorSchema = z.object({
   name: z.string(),
   message: z.string(),
   stack: z.string().optional(),
-  cause: z.unknown().optional().meta({ description: 'Another error, or any other value' }),
-  data: z.unknown().optional().meta({ description: 'What a failed step returned beside its error' }),
+  cause: z.unknown().optional().describe('Another error, or any other value'),
+  data: z.unknown().optional().describe('What a failed step returned beside its error'),
   code: z.union([z.string(), z.number()]).optional(),
   source: z
     .object({
@@ -23,64 +23,62 @@ export const runErrorSchema = z.object({
       lines: z.array(z.object({ line: z.int(), text: z.string() })),
     })
     .optional()
-    .meta({ description: 'The line of code that threw it, with its neighbors, where the app sent them' }),
+    .describe('The line of code that threw it, with its neighbors, where the app sent them'),
 });
 
 const cancelReasonSchema = z
   .object({
-    cause: z.enum(CANCEL_CAUSES).meta({
-      description:
+    cause: z
+      .enum(CANCEL_CAUSES)
+      .describe(
         'request: by somebody, through the API or the dashboard; event: one that met a cancel trigger; pause: its function was paused, and ' +
-        'its queued runs cancelled; singleton: another run of the same key replaced it; replay: the replay that started it was cancelled with its runs',
-    }),
+          'its queued runs cancelled; singleton: another run of the same key replaced it; replay: the replay that started it was cancelled with its runs',
+      ),
     id: z
       .string()
       .nullable()
-      .meta({ description: 'Of the event, the bulk cancellation or bulk action, the replay, or the other run' }),
+      .describe('Of the event, the bulk cancellation or bulk action, the replay, or the other run'),
     by: z
       .object({ kind: z.enum(PRINCIPAL_KINDS), id: z.string(), name: z.string() })
       .nullable()
-      .meta({ description: 'Who requested it, as in the audit log; null: not known, or nobody' }),
+      .describe('Who requested it, as in the audit log; null: not known, or nobody'),
   })
   .meta({ id: 'CancelReason' });
 
 /** Additional fields for users of the official SDKs (docs/rest.md). */
 const officialFields = {
-  function_version: z.int().meta({ description: 'Always 1' }),
-  environment_id: z.string().meta({ description: 'A UUID that stands for the environment' }),
-  original_run_id: z.string().nullable().meta({ description: 'As retry_of' }),
-  batch_id: z.string().nullable().meta({ description: 'Of the run of a batch, the ID of its first event' }),
-  cron: z.string().nullable().meta({ description: 'Always null' }),
+  function_version: z.int().describe('Always 1'),
+  environment_id: z.string().describe('A UUID that stands for the environment'),
+  original_run_id: z.string().nullable().describe('As retry_of'),
+  batch_id: z.string().nullable().describe('Of the run of a batch, the ID of its first event'),
+  cron: z.string().nullable().describe('Always null'),
 };
 
 export const runSchema = z
   .object({
     run_id: z.string(),
     function_id: z.string(),
-    event_id: z
-      .string()
-      .meta({ description: 'Internal ID of the event that triggered the run; of a batch, the first' }),
-    event_ids: z
-      .array(z.string())
-      .meta({ description: 'Internal IDs of all events that the run is for: of a batch, in order' }),
+    event_id: z.string().describe('Internal ID of the event that triggered the run; of a batch, the first'),
+    event_ids: z.array(z.string()).describe('Internal IDs of all events that the run is for: of a batch, in order'),
     status: z.enum(RUN_STATUSES),
-    attempt: z.int().meta({ description: 'Number of attempts before the current or last one' }),
+    attempt: z.int().describe('Number of attempts before the current or last one'),
     queued_at: z.iso.datetime(),
     run_started_at: z.iso.datetime().nullable(),
     ended_at: z.iso.datetime().nullable(),
-    output: z.unknown().meta({
-      description: 'What the function returned; null before it has. Of a failed run, the error as the app sent it',
-    }),
+    output: z
+      .unknown()
+      .describe('What the function returned; null before it has. Of a failed run, the error as the app sent it'),
     error: runErrorSchema
       .nullable()
-      .meta({ description: 'Error of the last failed attempt; null when none failed or a later one succeeded' }),
-    request_id: z.string().meta({ description: 'ID of the request that sent the event' }),
-    cancel_reason: cancelReasonSchema.nullable().meta({ description: 'null: not cancelled, or by an earlier version' }),
-    retry_of: z.string().nullable().meta({ description: 'The run of which this is a re-run' }),
-    replay_id: z.string().nullable().meta({ description: 'The replay that started it' }),
-    from_step: z.string().nullable().meta({
-      description: 'The step that a re-run began with: hashed ID; null: it began at the start',
-    }),
+      .describe('Error of the last failed attempt; null when none failed or a later one succeeded'),
+    request_id: z.string().describe('ID of the request that sent the event'),
+    cancel_reason: cancelReasonSchema.nullable().describe('null: not cancelled, or by an earlier version'),
+    retry_of: z.string().nullable().describe('The run of which this is a re-run'),
+    replay_id: z.string().nullable().describe('The replay that started it'),
+    from_step: z
+      .string()
+      .nullable()
+      .describe('The step that a re-run began with: hashed ID; null: it began at the start'),
     ...officialFields,
   })
   .meta({ id: 'Run' });

@@ -8,14 +8,16 @@ import { runErrorSchema } from './run.ts';
 export const stepSchema = z
   .object({
     step_id: z.string(),
-    data: z.unknown().optional().meta({
-      description:
-        'What the step returned; for a wait the event, or null after a timeout; null for a sleep; absent when the step failed',
-    }),
-    error: runErrorSchema
-      .extend({ data: z.unknown().optional().meta({ description: 'What the step returned in spite of the error' }) })
+    data: z
+      .unknown()
       .optional()
-      .meta({ description: 'Present when the step failed permanently' }),
+      .describe(
+        'What the step returned; for a wait the event, or null after a timeout; null for a sleep; absent when the step failed',
+      ),
+    error: runErrorSchema
+      .extend({ data: z.unknown().optional().describe('What the step returned in spite of the error') })
+      .optional()
+      .describe('Present when the step failed permanently'),
   })
   .meta({ id: 'Step' });
 

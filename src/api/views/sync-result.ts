@@ -7,18 +7,18 @@ import type { SyncResult } from '../apps/sync.ts';
 export const unsupportedSchema = z
   .array(
     z.object({
-      function: z.string().nullable().meta({ description: 'ID of the function; null: a field of the app itself' }),
+      function: z.string().nullable().describe('ID of the function; null: a field of the app itself'),
       field: z.string().meta({ examples: ['triggers.0.debounce'] }),
       message: z.string(),
     }),
   )
-  .meta({ description: 'Fields of the last registration that the service does not act on, at most 100' });
+  .describe('Fields of the last registration that the service does not act on, at most 100');
 
 export const syncResultSchema = z.object({
   url: z.url(),
-  functions: z.array(z.object({ id: z.string(), problems: z.array(z.string()) })).meta({
-    description: 'Functions of the app that do not work as configured; empty: all do',
-  }),
+  functions: z
+    .array(z.object({ id: z.string(), problems: z.array(z.string()) }))
+    .describe('Functions of the app that do not work as configured; empty: all do'),
   unsupported: unsupportedSchema,
   unsupported_count: z.int(),
 });

@@ -25,7 +25,7 @@ export const secretSchema = z
   .trim()
   .min(1)
   .max(4_096)
-  .meta({ description: 'White space at its beginning and end is removed' });
+  .describe('White space at its beginning and end is removed');
 
 /** null removes; an omitted field stays unchanged. */
 export const handlingFields = {
@@ -33,17 +33,20 @@ export const handlingFields = {
     description: 'ID of a provider (`GET /v1/providers`); null: requests are not verified',
     example: 'stripe',
   }),
-  secrets: z.array(secretSchema).max(SECRETS_MAX).optional().meta({
-    description:
+  secrets: z
+    .array(secretSchema)
+    .max(SECRETS_MAX)
+    .optional()
+    .describe(
       'Secrets by which the provider proves who it is, the newest first: two during a rotation. They are never shown again',
-  }),
-  verify: z.boolean().optional().meta({
-    description:
+    ),
+  verify: z
+    .boolean()
+    .optional()
+    .describe(
       'false: requests are taken without verification. Default: true. A webhook without a secret rejects all requests until it has one',
-  }),
-  verification: customVerificationSchema
-    .nullish()
-    .meta({ description: 'How a generic provider (`hmac`, `api-key`, `jwt`) signs' }),
+    ),
+  verification: customVerificationSchema.nullish().describe('How a generic provider (`hmac`, `api-key`, `jwt`) signs'),
   settings: z
     .preprocess(
       (given, context) => {
@@ -55,7 +58,7 @@ export const handlingFields = {
       z.record(z.string().max(50), z.string().max(500)),
     )
     .optional()
-    .meta({ description: "The provider's settings, by name" }),
+    .describe("The provider's settings, by name"),
   filter: filterSchema.nullish().meta({
     description:
       'CEL over `method`, `headers` (names in lower case), `query` and `body`: other requests make no event. null: none',
@@ -66,17 +69,19 @@ export const handlingFields = {
     .min(1)
     .max(METHODS.length)
     .nullish()
-    .meta({ description: "HTTP methods to accept. Default: the provider's, or POST" }),
-  deduplicate: z.boolean().optional().meta({
-    description:
+    .describe("HTTP methods to accept. Default: the provider's, or POST"),
+  deduplicate: z
+    .boolean()
+    .optional()
+    .describe(
       "false: an event whose transform sets no `id` has none. Default: true, the provider's own ID of the event or of the delivery, so that its retries count once",
-  }),
+    ),
   max_body_bytes: z
     .int()
     .min(1)
     .max(EVENT_LIMIT_MAX_BYTES)
     .nullish()
-    .meta({ description: "A lower limit than the environment's; null: none" }),
+    .describe("A lower limit than the environment's; null: none"),
 };
 
 export type HandlingInput = z.output<z.ZodObject<typeof handlingFields>>;

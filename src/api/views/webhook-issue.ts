@@ -10,34 +10,33 @@ export const webhookIssueSchema = z
     id: z.string(),
     webhook_id: z.string(),
     webhook_name: z.string(),
-    kind: z.enum(ISSUE_KINDS).meta({
-      description:
+    kind: z
+      .enum(ISSUE_KINDS)
+      .describe(
         '`verification`: requests could not be verified; `transform`: the transform or the filter failed; `quarantine`: the transform was in ' +
-        'quarantine; `silence`: no requests come any more',
-    }),
+          'quarantine; `silence`: no requests come any more',
+      ),
     state: z.enum(ISSUE_STATES),
     first_seen: z.iso.datetime(),
     last_seen: z.iso.datetime(),
-    count: z.int().meta({ description: 'Failed requests; of a silence, how often there was one' }),
-    reasons: z
-      .record(z.string(), z.int())
-      .meta({ description: 'Failures by reason; of more than 19, the rest as `other`' }),
+    count: z.int().describe('Failed requests; of a silence, how often there was one'),
+    reasons: z.record(z.string(), z.int()).describe('Failures by reason; of more than 19, the rest as `other`'),
     sample: z
       .object({
-        request_id: z.string().nullable().meta({ description: 'null: a silence has none' }),
+        request_id: z.string().nullable().describe('null: a silence has none'),
         reason: z.string(),
         message: z.string(),
         at: z.iso.datetime(),
       })
-      .meta({ description: 'The last failure' }),
-    opened_at: z.iso.datetime().meta({ description: 'The first failure since it was opened, or reopened' }),
-    times_reopened: z.int().meta({ description: 'How often a failure reopened it' }),
+      .describe('The last failure'),
+    opened_at: z.iso.datetime().describe('The first failure since it was opened, or reopened'),
+    times_reopened: z.int().describe('How often a failure reopened it'),
     state_changed_at: z.iso.datetime(),
     state_changed_by: z
       .object({ kind: z.enum([...PRINCIPAL_KINDS, 'traffic']), id: z.string(), name: z.string() })
       .nullable()
-      .meta({ description: 'null: a failure opened it. `traffic`: requests came again' }),
-    replay_id: z.string().nullable().meta({ description: 'The last replay of its requests since it was opened' }),
+      .describe('null: a failure opened it. `traffic`: requests came again'),
+    replay_id: z.string().nullable().describe('The last replay of its requests since it was opened'),
   })
   .meta({ id: 'WebhookIssue' });
 

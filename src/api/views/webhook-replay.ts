@@ -25,20 +25,20 @@ export const replaySchema = z
     waiting_for: z
       .string()
       .nullable()
-      .meta({ description: 'Error code of what it waits for, such as `backlog_full`; null: nothing' }),
+      .describe('Error code of what it waits for, such as `backlog_full`; null: nothing'),
     from: z.iso.datetime().nullable(),
     to: z.iso.datetime(),
     outcomes: z.array(z.enum(LOG_OUTCOMES)).nullable(),
     reasons: z.array(z.string()).nullable(),
     request_ids: z.array(z.string()).nullable(),
-    with_draft: z.boolean().meta({ description: 'With a draft of the transform, of the filter, or of both' }),
+    with_draft: z.boolean().describe('With a draft of the transform, of the filter, or of both'),
     rate: z.int(),
-    total: count.meta({ description: 'Number of requests when it began' }),
-    total_is_exact: z.boolean().meta({ description: 'false: there are more' }),
-    done: count.meta({ description: 'Requests that made an event' }),
+    total: count.describe('Number of requests when it began'),
+    total_is_exact: z.boolean().describe('false: there are more'),
+    done: count.describe('Requests that made an event'),
     failed: count,
     skipped: count,
-    position: z.string().nullable().meta({ description: 'ID of the last request that has a result' }),
+    position: z.string().nullable().describe('ID of the last request that has a result'),
     created_at: z.iso.datetime(),
     ended_at: z.iso.datetime().nullable(),
   })
@@ -47,13 +47,13 @@ export const replaySchema = z
 const madeSchema = z.object({
   outcome: z.enum(LOG_OUTCOMES),
   event_name: z.string().nullable(),
-  event: eventSchema.nullable().meta({ description: 'The first one; null: none, or one of more than 16 KiB' }),
-  events: z.array(eventSchema).meta({ description: 'The first ones, as far as they have 16 KiB together' }),
+  event: eventSchema.nullable().describe('The first one; null: none, or one of more than 16 KiB'),
+  events: z.array(eventSchema).describe('The first ones, as far as they have 16 KiB together'),
   event_count: count,
   response: z
     .object({ status: z.int(), headers: z.record(z.string(), z.string()), body: z.string().nullable() })
     .nullable()
-    .meta({ description: 'null: the usual answer. Its body is null if it has more than 16,384 characters' }),
+    .describe('null: the usual answer. Its body is null if it has more than 16,384 characters'),
   reason: z.string().nullable(),
   message: z.string().nullable(),
 });
@@ -61,7 +61,7 @@ const madeSchema = z.object({
 export const dryRunSchema = z
   .object({
     total: count,
-    total_is_exact: z.boolean().meta({ description: 'false: there are more' }),
+    total_is_exact: z.boolean().describe('false: there are more'),
     sample: z
       .array(
         z.object({
@@ -72,40 +72,30 @@ export const dryRunSchema = z
             event_name: z.string().nullable(),
             reason: z.string().nullable(),
           }),
-          before: madeSchema
-            .nullable()
-            .meta({ description: 'What the webhook makes of the request; null: there is no draft' }),
-          after: madeSchema.meta({ description: 'What the draft makes of it, or without one the webhook' }),
+          before: madeSchema.nullable().describe('What the webhook makes of the request; null: there is no draft'),
+          after: madeSchema.describe('What the draft makes of it, or without one the webhook'),
           change: z.enum(CHANGES),
         }),
       )
-      .meta({ description: 'The newest requests' }),
-    stopped_early: stoppedEarlySchema.nullable().meta({
-      description: 'Why the sample has fewer requests than it could; null: it is complete',
-    }),
+      .describe('The newest requests'),
+    stopped_early: stoppedEarlySchema
+      .nullable()
+      .describe('Why the sample has fewer requests than it could; null: it is complete'),
   })
   .meta({ id: 'WebhookReplayDryRun' });
 
 export const startedReplaySchema = z.object({
-  replay: replaySchema.nullable().meta({ description: 'null: a dry run' }),
-  dry_run: dryRunSchema.nullable().meta({ description: 'null: no dry run' }),
+  replay: replaySchema.nullable().describe('null: a dry run'),
+  dry_run: dryRunSchema.nullable().describe('null: no dry run'),
 });
 
-export const replayRateSchema = z
-  .int()
-  .min(1)
-  .max(RATE_MAX)
-  .default(DEFAULT_RATE)
-  .meta({ description: 'Requests per second' });
+export const replayRateSchema = z.int().min(1).max(RATE_MAX).default(DEFAULT_RATE).describe('Requests per second');
 
 export const replayResultSchema = z
   .object({
     request_id: z.string(),
-    event_id: z
-      .string()
-      .nullable()
-      .meta({ description: 'Internal ID of the event; for a duplicate, of the earlier one' }),
-    reason: z.string().nullable().meta({ description: 'Error code, or why the request made no event' }),
+    event_id: z.string().nullable().describe('Internal ID of the event; for a duplicate, of the earlier one'),
+    reason: z.string().nullable().describe('Error code, or why the request made no event'),
     message: z.string().nullable(),
   })
   .meta({ id: 'WebhookReplayResult' });

@@ -23,10 +23,11 @@ export const messageSchema = z.string().trim().min(1).max(MESSAGE_MAX_LENGTH).op
   example: 'Skip test events',
 });
 
-export const ifVersionSchema = z.int().min(1).optional().meta({
-  description:
-    'The version that was changed: 409 `version_conflict` if the webhook has another one by now. Absent: any',
-});
+export const ifVersionSchema = z
+  .int()
+  .min(1)
+  .optional()
+  .describe('The version that was changed: 409 `version_conflict` if the webhook has another one by now. Absent: any');
 
 const API_NAMES = {
   transform: 'transform',
@@ -45,17 +46,15 @@ const fieldSchema = z.enum(VERSIONED_FIELDS.map((field) => API_NAMES[field]));
 export const versionSchema = z
   .object({
     version: z.int(),
-    is_live: z.boolean().meta({ description: 'Whether it handles requests now' }),
+    is_live: z.boolean().describe('Whether it handles requests now'),
     created_at: z.iso.datetime(),
     author: z
       .object({ kind: z.enum(PRINCIPAL_KINDS), id: z.string(), name: z.string() })
       .nullable()
-      .meta({ description: 'Who saved it; null: it was saved before there were versions' }),
+      .describe('Who saved it; null: it was saved before there were versions'),
     message: z.string().nullable(),
-    restored_from: z.int().nullable().meta({ description: 'The version whose content it has again' }),
-    changed: z
-      .array(fieldSchema)
-      .meta({ description: 'What differs from the version before; of the first version, what was set' }),
+    restored_from: z.int().nullable().describe('The version whose content it has again'),
+    changed: z.array(fieldSchema).describe('What differs from the version before; of the first version, what was set'),
   })
   .meta({ id: 'WebhookVersion' });
 
@@ -67,14 +66,14 @@ const snapshotSchema = z
     verification: verificationSchema.nullable(),
     settings: z.record(z.string(), z.string()),
     verify: z.boolean(),
-    methods: z.array(z.enum(METHODS)).nullable().meta({ description: "null: the provider's, or POST" }),
+    methods: z.array(z.enum(METHODS)).nullable().describe("null: the provider's, or POST"),
     deduplicate: z.boolean(),
     max_body_bytes: z.int().nullable(),
   })
   .meta({ id: 'WebhookSnapshot' });
 
 export const versionDetailsSchema = versionSchema
-  .extend({ snapshot: snapshotSchema.meta({ description: 'What the webhook was. Secrets are no part of it' }) })
+  .extend({ snapshot: snapshotSchema.describe('What the webhook was. Secrets are no part of it') })
   .meta({ id: 'WebhookVersionDetails' });
 
 export const versionDiffSchema = z
@@ -84,12 +83,12 @@ export const versionDiffSchema = z
     changes: z.array(
       z.object({
         field: fieldSchema,
-        before: z.unknown().meta({ description: 'In the version `with`' }),
-        after: z.unknown().meta({ description: 'In the version `version`' }),
+        before: z.unknown().describe('In the version `with`'),
+        after: z.unknown().describe('In the version `version`'),
         diff: z
           .string()
           .nullable()
-          .meta({ description: 'Of `transform` and `filter`: the difference by lines, as `diff -u` shows it' }),
+          .describe('Of `transform` and `filter`: the difference by lines, as `diff -u` shows it'),
       }),
     ),
   })

@@ -15,43 +15,45 @@ export const webhookNameSchema = z
   .max(100)
   .meta({ description: 'Name of your choice', example: 'GitHub' });
 
-export const transformSchema = z.string().min(1).max(65_536).meta({
-  description:
+export const transformSchema = z
+  .string()
+  .min(1)
+  .max(65_536)
+  .describe(
     'JavaScript that defines the function transform(evt, headers, queryParams, raw), which returns an event, or null to ignore the request',
-});
+  );
 
 export const webhookSchema = z
   .object({
     id: z.string(),
     name: webhookNameSchema,
     environment: ownerNameSchema,
-    url: z.url().nullable().meta({
-      description:
+    url: z
+      .url()
+      .nullable()
+      .describe(
         'The URL to which the provider posts. Keep it secret: it authenticates the sender. null for a principal with read access',
-    }),
+      ),
     former_urls: z
       .array(z.object({ url: z.url(), until: z.iso.datetime() }))
-      .meta({ description: 'Previous URLs that are still valid' }),
+      .describe('Previous URLs that are still valid'),
     transform: transformSchema,
     ...shownListFields,
-    provider: z.string().nullable().meta({ description: 'null: requests are not verified' }),
-    verify: z.boolean().meta({ description: 'Whether requests are verified' }),
+    provider: z.string().nullable().describe('null: requests are not verified'),
+    verify: z.boolean().describe('Whether requests are verified'),
     secrets: z
       .array(z.object({ id: z.string(), added_at: z.iso.datetime(), expires_at: z.iso.datetime().nullable() }))
-      .meta({ description: 'The newest first. Their texts are never shown' }),
-    verification: verificationSchema.nullable().meta({ description: "The user's; null: the provider's own" }),
+      .describe('The newest first. Their texts are never shown'),
+    verification: verificationSchema.nullable().describe("The user's; null: the provider's own"),
     settings: z.record(z.string(), z.string()),
     filter: z.string().nullable(),
     methods: z.array(z.enum(METHODS)),
     deduplicate: z
       .boolean()
-      .meta({ description: "Whether the provider's ID is the deduplication ID of events whose transform sets none" }),
+      .describe("Whether the provider's ID is the deduplication ID of events whose transform sets none"),
     max_body_bytes: z.int().nullable(),
-    version: z.int().meta({ description: 'Counts the saves of what decides how a request is handled' }),
-    paused_at: z.iso
-      .datetime()
-      .nullable()
-      .meta({ description: 'Since when requests are rejected with 503; null: not paused' }),
+    version: z.int().describe('Counts the saves of what decides how a request is handled'),
+    paused_at: z.iso.datetime().nullable().describe('Since when requests are rejected with 503; null: not paused'),
     created_at: z.iso.datetime(),
     updated_at: z.iso.datetime(),
   })

@@ -4,9 +4,7 @@ import { isWithin, parseAddress, parseRange, type Range } from '../network/addre
 
 const MAX_ITEMS = 200;
 
-const mode = z
-  .enum(['allow', 'deny'])
-  .meta({ description: 'allow: accept only listed items; deny: accept all other items' });
+const mode = z.enum(['allow', 'deny']).describe('allow: accept only listed items; deny: accept all other items');
 
 export const nameListSchema = z
   .strictObject({

@@ -5,9 +5,7 @@ import { ACCESS, type Access, type Principal } from './access.ts';
 export const API_KEY_PREFIX = 'api-';
 
 export const apiKeyNameSchema = z.string().trim().min(1).max(100);
-export const accessSchema = z
-  .enum(ACCESS)
-  .meta({ description: 'Each level includes the previous one: read, write, admin' });
+export const accessSchema = z.enum(ACCESS).describe('Each level includes the previous one: read, write, admin');
 
 export interface ApiKey {
   id: string;

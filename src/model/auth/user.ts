@@ -12,7 +12,7 @@ export const PASSWORD_MIN = 12;
 const PASSWORD_MAX = 256;
 
 export const emailSchema = z.string().trim().toLowerCase().max(254).pipe(z.email());
-export const roleSchema = z.enum(ROLES).meta({ description: 'admin: everything; member: read and write; read-only' });
+export const roleSchema = z.enum(ROLES).describe('admin: everything; member: read and write; read-only');
 export const passwordSchema = z
   .string()
   .min(PASSWORD_MIN, `a password has at least ${PASSWORD_MIN} characters`)

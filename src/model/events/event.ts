@@ -35,22 +35,27 @@ export const eventSchema = z
       .max(EVENT_NAME_MAX)
       .meta({ description: 'Event name', examples: ['order/paid'] }),
     data: jsonObject('Arbitrary user data'),
-    id: z.string().min(1).max(EVENT_ID_MAX).optional().meta({
-      description: 'Deduplication ID: within 24 hours, an event with an ID already seen is ignored whatever its name',
-    }),
+    id: z
+      .string()
+      .min(1)
+      .max(EVENT_ID_MAX)
+      .optional()
+      .describe('Deduplication ID: within 24 hours, an event with an ID already seen is ignored whatever its name'),
     ts: z
       .int()
       .min(TS_MIN)
       .max(TS_MAX)
       .optional()
-      .meta({ description: 'Event time in Unix milliseconds; absent: the time of receipt' }),
+      .describe('Event time in Unix milliseconds; absent: the time of receipt'),
     user: jsonObject('Passed through to functions').optional(),
-    v: z.string().optional().meta({ description: 'Version of the payload, passed through' }),
-    meta: metaSchema.optional().meta({ description: 'Sessions that the event belongs to: IDs by name' }),
-    verified: z.boolean().optional().meta({
-      description:
+    v: z.string().optional().describe('Version of the payload, passed through'),
+    meta: metaSchema.optional().describe('Sessions that the event belongs to: IDs by name'),
+    verified: z
+      .boolean()
+      .optional()
+      .describe(
         "Of a webhook with a provider: whether the provider's signature of the request was verified. Only the service sets it",
-    }),
+      ),
   })
   .meta({ id: 'Event', description: 'An event' });
 

@@ -28,10 +28,9 @@ export const sentEventSchema = z
     id: z
       .string(idRule)
       .max(EVENT_ID_MAX, idRule)
-      .meta({
-        description:
-          'Deduplication ID: within 24 hours, an event with an ID already seen is ignored whatever its name. Absent, null or empty: none',
-      })
+      .describe(
+        'Deduplication ID: within 24 hours, an event with an ID already seen is ignored whatever its name. Absent, null or empty: none',
+      )
       .nullable()
       .transform((id) => id || undefined)
       .optional(),
@@ -54,7 +53,7 @@ export const sentEventSchema = z
       .optional(),
     v: z
       .string(vRule)
-      .meta({ description: 'Version of the payload, passed through' })
+      .describe('Version of the payload, passed through')
       .nullable()
       .transform((v) => v ?? undefined)
       .optional(),

@@ -65,7 +65,7 @@ export const metadataRequestSchema = z.object({
       step_attempt: z.int().min(0).nullish(),
       span_id: z.string().min(1).max(NAME_MAX).nullish(),
     })
-    .meta({ description: 'What the metadata is about; step_id as in the code of the function, or hashed' }),
+    .describe('What the metadata is about; step_id as in the code of the function, or hashed'),
   metadata: updatesSchema,
 });
 
