@@ -13,6 +13,11 @@ export function strict<S extends z.ZodType | undefined>(schema: S): S {
   return (schema instanceof z.ZodObject ? schema.strict() : schema) as S;
 }
 
+/** An object of the API. @param id its name in the OpenAPI document */
+export function apiObject<Shape extends z.ZodRawShape>(id: string, shape: Shape): z.ZodObject<Shape> {
+  return z.object(shape).meta({ id });
+}
+
 /** Whether the input may be missing altogether. */
 export function isOptional(schema: z.ZodType): boolean {
   return schema.safeParse(undefined).success;

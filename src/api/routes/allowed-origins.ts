@@ -2,17 +2,16 @@
 import { z } from 'zod';
 import { quotaExceeded } from '../../model/apps/quotas.ts';
 import { ORIGINS_MAX, originPatternsSchema } from '../../origin-patterns.ts';
+import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { longPageQuery, namePosition, pageOf } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 
-const allowedOriginsSchema = z
-  .object({
-    app: z.string().describe('Name of the app, which may not have registered yet'),
-    origins: z.array(z.string()).meta({ examples: [['https://shop-*-acme.example.app']] }),
-  })
-  .meta({ id: 'AllowedOrigins' });
+const allowedOriginsSchema = apiObject('AllowedOrigins', {
+  app: z.string().describe('Name of the app, which may not have registered yet'),
+  origins: z.array(z.string()).meta({ examples: [['https://shop-*-acme.example.app']] }),
+});
 
 const routes = routesOf({ tag: 'Apps', scope: 'environment' });
 

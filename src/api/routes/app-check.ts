@@ -9,26 +9,25 @@ import { covers, type Principal } from '../../model/auth/access.ts';
 import { isFailureHandler } from '../../model/events/lifecycle.ts';
 import type { App } from '../../store/apps/apps.ts';
 import type { Connections } from '../../store/connect/connections.ts';
+import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 
-export const appCheckSchema = z
-  .object({
-    ok: z.boolean(),
-    reachable: z.boolean().describe('An app responded at its URL'),
-    answered_in_ms: z
-      .int()
-      .nullable()
-      .describe('Response time in milliseconds; null: no response, or the principal has no admin access'),
-    status: z
-      .int()
-      .nullable()
-      .describe('HTTP status of the response; null: no response, or the principal has no admin access'),
-    problems: z
-      .array(z.object({ code: z.enum(PROBLEM_CODES), message: z.string(), fix: z.string() }))
-      .describe('Most severe first. Without admin access only `unreachable` is reported'),
-  })
-  .meta({ id: 'AppCheck' });
+export const appCheckSchema = apiObject('AppCheck', {
+  ok: z.boolean(),
+  reachable: z.boolean().describe('An app responded at its URL'),
+  answered_in_ms: z
+    .int()
+    .nullable()
+    .describe('Response time in milliseconds; null: no response, or the principal has no admin access'),
+  status: z
+    .int()
+    .nullable()
+    .describe('HTTP status of the response; null: no response, or the principal has no admin access'),
+  problems: z
+    .array(z.object({ code: z.enum(PROBLEM_CODES), message: z.string(), fix: z.string() }))
+    .describe('Most severe first. Without admin access only `unreachable` is reported'),
+});
 
 const routes = routesOf({ tag: 'Apps', scope: 'environment' });
 

@@ -2,27 +2,26 @@
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import type { Connection } from '../../model/apps/connection.ts';
+import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { countPosition, longPageQuery, pageFrom } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { time } from '../views/time.ts';
 
-export const connectionSchema = z
-  .object({
-    id: z.string(),
-    instance_id: z.string().describe('Name of the process of the app, by default its host name'),
-    app_version: z.string().nullable(),
-    sdk: z.string().describe('Name and version of its SDK'),
-    status: z
-      .enum(['connecting', 'ready', 'paused'])
-      .describe('`ready`: it gets calls; `paused`: it gets no more, and finishes those that it has'),
-    calls: z.int().describe('Calls in progress'),
-    concurrency: z.int().describe('Most calls in progress'),
-    connected_at: z.iso.datetime(),
-    heartbeat_at: z.iso.datetime().describe('The last heartbeat; 5 s late at most'),
-  })
-  .meta({ id: 'Connection' });
+export const connectionSchema = apiObject('Connection', {
+  id: z.string(),
+  instance_id: z.string().describe('Name of the process of the app, by default its host name'),
+  app_version: z.string().nullable(),
+  sdk: z.string().describe('Name and version of its SDK'),
+  status: z
+    .enum(['connecting', 'ready', 'paused'])
+    .describe('`ready`: it gets calls; `paused`: it gets no more, and finishes those that it has'),
+  calls: z.int().describe('Calls in progress'),
+  concurrency: z.int().describe('Most calls in progress'),
+  connected_at: z.iso.datetime(),
+  heartbeat_at: z.iso.datetime().describe('The last heartbeat; 5 s late at most'),
+});
 
 const routes = routesOf({ tag: 'Apps', scope: 'environment' });
 

@@ -7,6 +7,7 @@ import { covers, type Principal } from '../../model/auth/access.ts';
 import { THROTTLE_REASONS, type ThrottledApp } from '../../model/capacity/adaptive-limit.ts';
 import { schedulesOf } from '../../model/schedules/schedules.ts';
 import type { App, SyncFailure, SyncFinder } from '../../store/apps/apps.ts';
+import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { namePosition, pageOf, pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
@@ -36,46 +37,44 @@ const slowedSchema = z
   })
   .meta({ id: 'ThrottledApp', description: 'Workers make fewer concurrent calls because the app is unhealthy' });
 
-export const appSchema = z
-  .object({
-    name: z.string(),
-    url: z.url(),
-    sdk: z.string().nullable().describe('Name and version of its SDK'),
-    framework: z.string().nullable(),
-    dialect: z.enum(['service', 'inngest']).describe('The header dialect that the app uses'),
-    registered_at: z.iso.datetime().describe('When the app last registered'),
-    last_sync: z
-      .object({
-        at: z.iso.datetime(),
-        succeeded: z.boolean(),
-        error: z.string().nullable(),
-        by: syncOriginSchema.nullable().describe('null: it was before the service recorded this'),
-      })
-      .describe('The last attempt to register the app'),
-    last_failed_sync: z
-      .object({ at: z.iso.datetime(), error: z.string(), by: syncOriginSchema.nullable() })
-      .nullable()
-      .describe('The last attempt that failed, also when later ones succeeded; null: none has'),
-    deploy_id: z.string().nullable().describe('Which build of the app it is; null: its SDK does not say'),
-    function_count: z.int(),
-    allowed_origins: z
-      .array(z.string())
-      .describe('Where the app may register by itself, and endpoints are called; `PUT /v1/allowed-origins/:app`'),
-    held_registrations: z
-      .int()
-      .describe('Registrations of the app that wait for a confirmation; `GET /v1/held-registrations`'),
-    declined_url: z
-      .url()
-      .nullable()
-      .describe(
-        'Where the last registration said that the app is, while it still answers at the path of `url`, where it stays; `POST /v1/apps` moves it. null: there was none',
-      ),
-    unsupported_count: z
-      .int()
-      .describe('Fields of the last registration that the service does not act on; `GET /v1/apps/:name` lists them'),
-    slowed: slowedSchema.nullable().describe('null: calls are not throttled'),
-  })
-  .meta({ id: 'App' });
+export const appSchema = apiObject('App', {
+  name: z.string(),
+  url: z.url(),
+  sdk: z.string().nullable().describe('Name and version of its SDK'),
+  framework: z.string().nullable(),
+  dialect: z.enum(['service', 'inngest']).describe('The header dialect that the app uses'),
+  registered_at: z.iso.datetime().describe('When the app last registered'),
+  last_sync: z
+    .object({
+      at: z.iso.datetime(),
+      succeeded: z.boolean(),
+      error: z.string().nullable(),
+      by: syncOriginSchema.nullable().describe('null: it was before the service recorded this'),
+    })
+    .describe('The last attempt to register the app'),
+  last_failed_sync: z
+    .object({ at: z.iso.datetime(), error: z.string(), by: syncOriginSchema.nullable() })
+    .nullable()
+    .describe('The last attempt that failed, also when later ones succeeded; null: none has'),
+  deploy_id: z.string().nullable().describe('Which build of the app it is; null: its SDK does not say'),
+  function_count: z.int(),
+  allowed_origins: z
+    .array(z.string())
+    .describe('Where the app may register by itself, and endpoints are called; `PUT /v1/allowed-origins/:app`'),
+  held_registrations: z
+    .int()
+    .describe('Registrations of the app that wait for a confirmation; `GET /v1/held-registrations`'),
+  declined_url: z
+    .url()
+    .nullable()
+    .describe(
+      'Where the last registration said that the app is, while it still answers at the path of `url`, where it stays; `POST /v1/apps` moves it. null: there was none',
+    ),
+  unsupported_count: z
+    .int()
+    .describe('Fields of the last registration that the service does not act on; `GET /v1/apps/:name` lists them'),
+  slowed: slowedSchema.nullable().describe('null: calls are not throttled'),
+});
 
 export const detailedAppSchema = appSchema
   .extend({

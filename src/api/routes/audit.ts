@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { PRINCIPAL_KINDS } from '../../model/auth/access.ts';
 import type { StoredAuditEntry } from '../../store/auth/audit-log.ts';
 import type { StoredRejection } from '../../store/auth/rejection-log.ts';
+import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
@@ -12,33 +13,29 @@ import { type Route, routesOf } from '../rest/route.ts';
 const entryId = z.string().regex(/^[1-9]\d{0,14}-\d{1,15}$/);
 const rejectionPosition = z.string().regex(/^[1-9]\d{0,15}$/);
 
-export const entrySchema = z
-  .object({
-    id: z.string(),
-    at: z.iso.datetime(),
-    who: z.object({ kind: z.enum(PRINCIPAL_KINDS), id: z.string(), name: z.string() }),
-    action: z.string().describe('A route of the API, or sign-in, set-up or set-password'),
-    target: z.string().nullable().describe('ID or name of the changed object'),
-    environment: z.string().nullable(),
-    summary: z.string(),
-    ip: z.string(),
-    request_id: z.string(),
-  })
-  .meta({ id: 'AuditEntry' });
+export const entrySchema = apiObject('AuditEntry', {
+  id: z.string(),
+  at: z.iso.datetime(),
+  who: z.object({ kind: z.enum(PRINCIPAL_KINDS), id: z.string(), name: z.string() }),
+  action: z.string().describe('A route of the API, or sign-in, set-up or set-password'),
+  target: z.string().nullable().describe('ID or name of the changed object'),
+  environment: z.string().nullable(),
+  summary: z.string(),
+  ip: z.string(),
+  request_id: z.string(),
+});
 
-export const rejectionSchema = z
-  .object({
-    id: z.string(),
-    action: z.string().describe('sign-in, change-password, set-password or set-up'),
-    reason: z.string().describe('The error code'),
-    name: z.string().nullable().describe('Email address of the attempt'),
-    address: z.string().describe('An IPv4 address, or an IPv6 /64 network'),
-    count: z.int().min(1).describe('Number of attempts'),
-    first_at: z.iso.datetime(),
-    last_at: z.iso.datetime(),
-    request_id: z.string().describe('Request ID of the last attempt'),
-  })
-  .meta({ id: 'Rejection' });
+export const rejectionSchema = apiObject('Rejection', {
+  id: z.string(),
+  action: z.string().describe('sign-in, change-password, set-password or set-up'),
+  reason: z.string().describe('The error code'),
+  name: z.string().nullable().describe('Email address of the attempt'),
+  address: z.string().describe('An IPv4 address, or an IPv6 /64 network'),
+  count: z.int().min(1).describe('Number of attempts'),
+  first_at: z.iso.datetime(),
+  last_at: z.iso.datetime(),
+  request_id: z.string().describe('Request ID of the last attempt'),
+});
 
 const routes = routesOf({ tag: 'Audit log', scope: 'installation', access: 'admin' });
 

@@ -5,6 +5,7 @@ import { compile } from '../../model/expressions/expression.ts';
 import { newId } from '../../model/ids.ts';
 import { type Cancellation, digestOf } from '../../model/runs/cancellation.ts';
 import { uuidOf } from '../../model/values/uuid.ts';
+import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { longPageQuery, namePosition, pageOfNewest } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
@@ -14,22 +15,20 @@ import { time } from '../views/time.ts';
 const FUTURE_MAX_MS = 366 * 86_400_000;
 const timestamp = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
 
-const cancellationSchema = z
-  .object({
-    id: z.string(),
-    app_id: z.string(),
-    function_id: z.string(),
-    function_internal_id: z.string().describe('A UUID that stands for the function'),
-    environment_id: z.string().describe('A UUID that stands for the environment'),
-    started_after: z.iso.datetime().nullable(),
-    started_before: z.iso.datetime(),
-    if: z.string().nullable(),
-    queued_only: z.boolean().describe('true: the queued runs of a function that was paused'),
-    created_at: z.iso.datetime(),
-    done_at: z.iso.datetime().nullable().describe('null: it still looks for runs'),
-    cancelled_runs: z.int(),
-  })
-  .meta({ id: 'Cancellation' });
+const cancellationSchema = apiObject('Cancellation', {
+  id: z.string(),
+  app_id: z.string(),
+  function_id: z.string(),
+  function_internal_id: z.string().describe('A UUID that stands for the function'),
+  environment_id: z.string().describe('A UUID that stands for the environment'),
+  started_after: z.iso.datetime().nullable(),
+  started_before: z.iso.datetime(),
+  if: z.string().nullable(),
+  queued_only: z.boolean().describe('true: the queued runs of a function that was paused'),
+  created_at: z.iso.datetime(),
+  done_at: z.iso.datetime().nullable().describe('null: it still looks for runs'),
+  cancelled_runs: z.int(),
+});
 
 const routes = routesOf({ tag: 'Runs', scope: 'environment', forApps: true });
 

@@ -11,6 +11,7 @@ import {
 } from '../../model/environment.ts';
 import { schedulesOf } from '../../model/schedules/schedules.ts';
 import { describe } from '../../model/values/json.ts';
+import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { namePosition, pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
@@ -18,25 +19,23 @@ import { type Route, routesOf } from '../rest/route.ts';
 import { time } from '../views/time.ts';
 import { maxBytesSchema } from './installation-limits.ts';
 
-export const environmentSchema = z
-  .object({
-    name: z.string(),
-    kind: z.enum(ENVIRONMENT_KINDS),
-    created_at: z.iso.datetime().nullable().describe('null: production, which always exists'),
-    archived_at: z.iso.datetime().nullable().describe('When it was archived; since then it rejects new events'),
-    event_max_bytes: maxBytesSchema
-      .nullable()
-      .describe('Largest request body in bytes; null: the limit of the installation'),
-    retention_days: z
-      .int()
-      .nullable()
-      .describe('How many days its events and ended runs are kept; null: as the setting RETENTION_DAYS'),
-    deleting_at: z.iso
-      .datetime()
-      .nullable()
-      .describe('When its deletion began; the environment disappears when all its data is deleted'),
-  })
-  .meta({ id: 'Environment' });
+export const environmentSchema = apiObject('Environment', {
+  name: z.string(),
+  kind: z.enum(ENVIRONMENT_KINDS),
+  created_at: z.iso.datetime().nullable().describe('null: production, which always exists'),
+  archived_at: z.iso.datetime().nullable().describe('When it was archived; since then it rejects new events'),
+  event_max_bytes: maxBytesSchema
+    .nullable()
+    .describe('Largest request body in bytes; null: the limit of the installation'),
+  retention_days: z
+    .int()
+    .nullable()
+    .describe('How many days its events and ended runs are kept; null: as the setting RETENTION_DAYS'),
+  deleting_at: z.iso
+    .datetime()
+    .nullable()
+    .describe('When its deletion began; the environment disappears when all its data is deleted'),
+});
 
 const params = z.object({ name: z.string() });
 

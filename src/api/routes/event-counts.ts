@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import { DAY_MS } from '../../model/values/time.ts';
+import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { cursorQuery, pageFrom } from '../rest/list-query.ts';
 import { earlyStop, listReply } from '../rest/list-response.ts';
@@ -12,21 +13,17 @@ import { time, timeSchema } from '../views/time.ts';
 const NAMES_MAX = 10_000;
 const namesBefore = z.int().min(1).max(NAMES_MAX);
 
-export const bucketSchema = z
-  .object({
-    from: z.iso.datetime().describe('Inclusive'),
-    to: z.iso.datetime().describe('Exclusive'),
-    count: z.int(),
-  })
-  .meta({ id: 'Bucket' });
+export const bucketSchema = apiObject('Bucket', {
+  from: z.iso.datetime().describe('Inclusive'),
+  to: z.iso.datetime().describe('Exclusive'),
+  count: z.int(),
+});
 
-export const eventNameSchema = z
-  .object({
-    name: z.string(),
-    count: z.int().describe('Stored events with the name'),
-    last_received_at: z.iso.datetime(),
-  })
-  .meta({ id: 'EventName' });
+export const eventNameSchema = apiObject('EventName', {
+  name: z.string(),
+  count: z.int().describe('Stored events with the name'),
+  last_received_at: z.iso.datetime(),
+});
 
 const routes = routesOf({ tag: 'Events', scope: 'environment' });
 

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { type ExplainedDecision, OUTCOMES } from '../../jobs/flow-control/explained-decisions.ts';
 import { RESULTS } from '../../jobs/flow-control/expression-reader.ts';
 import { DECISION_REASONS } from '../../model/flow-control/decision.ts';
+import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { namePosition, pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
@@ -26,32 +27,30 @@ const expressionSchema = z.object({
   reads: z.array(readSchema).describe('What it reads of the event; 10 fields at most'),
 });
 
-export const eventDecisionSchema = z
-  .object({
-    function_id: z.string(),
-    outcome: z
-      .enum(OUTCOMES)
-      .describe(
-        'ran: the event started a run; skipped: it did not; merged: the run of a batch or a debounce stands for it; pending: the event is ' +
-          'being ingested; unknown: nothing is stored that tells',
-      ),
-    reason: z
-      .enum([...DECISION_REASONS, 'not_registered'])
-      .nullable()
-      .describe('Of skipped and merged. not_registered: the function did not listen to the event when it came'),
-    run_ids: z
-      .array(z.string())
-      .describe('The runs that the event started; of skipped and merged, the run that stands for them'),
-    until: z.iso.datetime().nullable().describe('Until when events are rate-limited'),
-    expressions: z.array(expressionSchema).nullable().describe('Of triggers that were not met'),
-    changed_since: z
-      .boolean()
-      .describe('true: these expressions were those of the function when the event came; it has others now'),
-    keys_not_evaluated: z
-      .array(z.object({ option: z.string(), expression: z.string() }))
-      .describe("Keys of the function's flow control that cannot be evaluated on the event; they count as empty"),
-  })
-  .meta({ id: 'EventDecision' });
+export const eventDecisionSchema = apiObject('EventDecision', {
+  function_id: z.string(),
+  outcome: z
+    .enum(OUTCOMES)
+    .describe(
+      'ran: the event started a run; skipped: it did not; merged: the run of a batch or a debounce stands for it; pending: the event is ' +
+        'being ingested; unknown: nothing is stored that tells',
+    ),
+  reason: z
+    .enum([...DECISION_REASONS, 'not_registered'])
+    .nullable()
+    .describe('Of skipped and merged. not_registered: the function did not listen to the event when it came'),
+  run_ids: z
+    .array(z.string())
+    .describe('The runs that the event started; of skipped and merged, the run that stands for them'),
+  until: z.iso.datetime().nullable().describe('Until when events are rate-limited'),
+  expressions: z.array(expressionSchema).nullable().describe('Of triggers that were not met'),
+  changed_since: z
+    .boolean()
+    .describe('true: these expressions were those of the function when the event came; it has others now'),
+  keys_not_evaluated: z
+    .array(z.object({ option: z.string(), expression: z.string() }))
+    .describe("Keys of the function's flow control that cannot be evaluated on the event; they count as empty"),
+});
 
 const routes = routesOf({ tag: 'Events', scope: 'environment' });
 

@@ -4,6 +4,7 @@ import { ServiceError } from '../../errors.ts';
 import { type EventKey, hintOf, newEventKeySecret } from '../../model/auth/event-key.ts';
 import { digestOf } from '../../model/auth/secret.ts';
 import { newId } from '../../model/ids.ts';
+import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { namePosition, pageOf, pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
@@ -14,19 +15,17 @@ import { maxBytesSchema } from './installation-limits.ts';
 
 const nameSchema = z.string().trim().min(1).max(100).meta({ description: 'Name of your choice', example: 'Shop' });
 
-export const eventKeySchema = z
-  .object({
-    id: z.string(),
-    name: nameSchema,
-    environment: ownerNameSchema,
-    hint: z.string().describe('The last characters of the secret'),
-    ...shownListFields,
-    max_bytes: maxBytesSchema.nullable(),
-    last_used_at: z.iso.datetime().nullable().describe('May lag by up to a minute'),
-    created_at: z.iso.datetime(),
-    updated_at: z.iso.datetime(),
-  })
-  .meta({ id: 'EventKey' });
+export const eventKeySchema = apiObject('EventKey', {
+  id: z.string(),
+  name: nameSchema,
+  environment: ownerNameSchema,
+  hint: z.string().describe('The last characters of the secret'),
+  ...shownListFields,
+  max_bytes: maxBytesSchema.nullable(),
+  last_used_at: z.iso.datetime().nullable().describe('May lag by up to a minute'),
+  created_at: z.iso.datetime(),
+  updated_at: z.iso.datetime(),
+});
 
 export const createdEventKeySchema = eventKeySchema
   .extend({

@@ -1,6 +1,7 @@
 /** `/v1/events/:id/arrival`: the provenance of an event. */
 import { z } from 'zod';
 import { subjectOf } from '../../model/events/event.ts';
+import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { eventNotFound, eventParams } from '../views/event.ts';
@@ -8,17 +9,15 @@ import { loggedRequestDetailsSchema, presentDetails } from '../views/request.ts'
 
 const namedSchema = z.object({ id: z.string(), name: z.string() });
 
-export const provenanceSchema = z
-  .object({
-    webhook: namedSchema.nullable().describe('The webhook that received the request; null: none, or a deleted one'),
-    request: loggedRequestDetailsSchema
-      .nullable()
-      .describe('The request of the provider; null: the request log no longer has it'),
-    event_key: namedSchema
-      .nullable()
-      .describe('The event key of the sender; null: none, one of the setting EVENT_KEYS, or a deleted one'),
-  })
-  .meta({ id: 'Provenance' });
+export const provenanceSchema = apiObject('Provenance', {
+  webhook: namedSchema.nullable().describe('The webhook that received the request; null: none, or a deleted one'),
+  request: loggedRequestDetailsSchema
+    .nullable()
+    .describe('The request of the provider; null: the request log no longer has it'),
+  event_key: namedSchema
+    .nullable()
+    .describe('The event key of the sender; null: none, one of the setting EVENT_KEYS, or a deleted one'),
+});
 
 const routes = routesOf({ tag: 'Events', scope: 'environment' });
 

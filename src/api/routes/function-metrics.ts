@@ -10,6 +10,7 @@ import {
   type StepSeries,
   timeStepOf,
 } from '../../store/telemetry/function-series.ts';
+import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { timeRange, timeRangeOf } from '../rest/metrics-range.ts';
 import { type Route, routesOf } from '../rest/route.ts';
@@ -44,18 +45,16 @@ const stepSchema = z.object({
     .describe('Only of the step that is asked for; time steps in which it did not end are absent'),
 });
 
-export const functionMetricsSchema = z
-  .object({
-    from: z.iso.datetime(),
-    to: z.iso.datetime(),
-    step_seconds: z.int(),
-    points: z.array(pointSchema),
-    total: pointSchema.omit({ at: true }),
-    series_seconds: z.int().describe('Time step of the `series` of steps'),
-    steps: z.array(stepSchema).describe('The most frequent first, sleeps excluded'),
-    deploys: z.array(deploySchema).describe('Of its app, in the time range, newest first'),
-  })
-  .meta({ id: 'FunctionMetrics' });
+export const functionMetricsSchema = apiObject('FunctionMetrics', {
+  from: z.iso.datetime(),
+  to: z.iso.datetime(),
+  step_seconds: z.int(),
+  points: z.array(pointSchema),
+  total: pointSchema.omit({ at: true }),
+  series_seconds: z.int().describe('Time step of the `series` of steps'),
+  steps: z.array(stepSchema).describe('The most frequent first, sleeps excluded'),
+  deploys: z.array(deploySchema).describe('Of its app, in the time range, newest first'),
+});
 
 const routes = routesOf({ tag: 'Functions', scope: 'environment' });
 

@@ -1,5 +1,6 @@
 /** `/v1/health/checks`: problems of the installation, and how to fix them. */
 import { z } from 'zod';
+import { apiObject } from '../http/validation.ts';
 import { CHECK_STATUSES } from '../operations/health-checks/check.ts';
 import { HealthChecks } from '../operations/health-checks/health-checks.ts';
 import { installationChecks } from '../operations/health-checks/installation-checks.ts';
@@ -10,26 +11,24 @@ import { type Route, routesOf } from '../rest/route.ts';
 
 const status = z.enum(CHECK_STATUSES);
 
-export const healthSchema = z
-  .object({
-    status: status.describe('The worst of the checks'),
-    mode: z.enum(['dev', 'production']),
-    public_url: z.string().nullable().describe('The setting PUBLIC_URL'),
-    time: z.iso.datetime().describe('By the clock of the web process that responds'),
-    checks: z.array(
-      z.object({
-        id: z
-          .string()
-          .meta({ description: 'A check that found several things is listed several times', example: 'redis' }),
-        status: status.describe(
-          'problem: something does not work, or accepted events may be lost; warning: it works, and something should be fixed',
-        ),
-        message: z.string(),
-        remedy: z.string().nullable().describe('What to do; null: nothing'),
-      }),
-    ),
-  })
-  .meta({ id: 'Health' });
+export const healthSchema = apiObject('Health', {
+  status: status.describe('The worst of the checks'),
+  mode: z.enum(['dev', 'production']),
+  public_url: z.string().nullable().describe('The setting PUBLIC_URL'),
+  time: z.iso.datetime().describe('By the clock of the web process that responds'),
+  checks: z.array(
+    z.object({
+      id: z
+        .string()
+        .meta({ description: 'A check that found several things is listed several times', example: 'redis' }),
+      status: status.describe(
+        'problem: something does not work, or accepted events may be lost; warning: it works, and something should be fixed',
+      ),
+      message: z.string(),
+      remedy: z.string().nullable().describe('What to do; null: nothing'),
+    }),
+  ),
+});
 
 const routes = routesOf({ tag: 'Overview', scope: 'installation' });
 

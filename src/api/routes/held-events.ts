@@ -1,6 +1,5 @@
 /** `/v1/holding`: the holding page, where webhook events without a valid environment wait until they are assigned to one
  *  (docs/webhooks.md). */
-
 import { z } from 'zod';
 import { BACKPRESSURE_ERRORS, invalidField, ServiceError } from '../../errors.ts';
 import { environmentNameSchema } from '../../model/environment.ts';
@@ -10,6 +9,7 @@ import { chunksOf } from '../../model/values/chunks.ts';
 import { describe } from '../../model/values/json.ts';
 import type { Position } from '../../store/redis/pagination.ts';
 import { HELD_REASONS, type HeldEvent } from '../../store/webhooks/held-events.ts';
+import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { rejectArchived } from '../receive/resolve-environment.ts';
 import { findHeldEvents, heldEventFilter } from '../rest/held-events-filter.ts';
@@ -25,30 +25,26 @@ const IDS_MAX = 1_000;
 const IDS_AT_ONCE = 100;
 const BULK_BOUNDS = 'at most about 10,000 per request, for at most about 10 s';
 
-export const heldSchema = z
-  .object({
-    internal_id: z.string().describe('ID of the held event'),
-    webhook_id: z.string(),
-    selection: z.string().nullable().describe('The environment that the request selected; null: none'),
-    reason: z.enum(HELD_REASONS),
-    event: eventSchema,
-    received_at: z.iso.datetime(),
-    request_id: z.string().describe("Request ID, also in the webhook's request log"),
-  })
-  .meta({ id: 'HeldEvent' });
+export const heldSchema = apiObject('HeldEvent', {
+  internal_id: z.string().describe('ID of the held event'),
+  webhook_id: z.string(),
+  selection: z.string().nullable().describe('The environment that the request selected; null: none'),
+  reason: z.enum(HELD_REASONS),
+  event: eventSchema,
+  received_at: z.iso.datetime(),
+  request_id: z.string().describe("Request ID, also in the webhook's request log"),
+});
 
 export const listedHeldSchema = heldSchema
   .extend({ event: eventSchema.partial({ data: true }), ...omittedField })
   .meta({ id: 'ListedHeldEvent' });
 
-const assignedSchema = z
-  .object({
-    internal_id: z.string().describe('ID of the held event'),
-    event_id: z
-      .string()
-      .describe('Internal ID of the accepted event; if an earlier event has the same `id`, the ID of that event'),
-  })
-  .meta({ id: 'AssignedEvent' });
+const assignedSchema = apiObject('AssignedEvent', {
+  internal_id: z.string().describe('ID of the held event'),
+  event_id: z
+    .string()
+    .describe('Internal ID of the accepted event; if an earlier event has the same `id`, the ID of that event'),
+});
 
 const moreSchema = z.boolean().describe('More events may match: repeat the request with metadata.cursor');
 const params = z.object({ id: z.string().describe('Internal ID') });

@@ -1,6 +1,7 @@
 /** `/v1/account/limits`: the limits of the installation. */
 import { z } from 'zod';
 import { EVENT_LIMIT_MAX_BYTES } from '../../store/environments/event-limits.ts';
+import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 
@@ -12,12 +13,10 @@ export const maxBytesSchema = z
     'Largest request body in bytes; null: the next wider limit: that of the environment, of the installation, then the setting EVENT_MAX_BYTES',
   );
 
-export const limitsSchema = z
-  .object({
-    event_max_bytes: maxBytesSchema.nullable(),
-    default_event_max_bytes: z.int().describe('The setting EVENT_MAX_BYTES'),
-  })
-  .meta({ id: 'InstallationLimits' });
+export const limitsSchema = apiObject('InstallationLimits', {
+  event_max_bytes: maxBytesSchema.nullable(),
+  default_event_max_bytes: z.int().describe('The setting EVENT_MAX_BYTES'),
+});
 
 const routes = routesOf({ tag: 'Installation', scope: 'installation' });
 

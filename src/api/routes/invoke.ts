@@ -4,16 +4,15 @@ import { BACKPRESSURE_ERRORS, type ErrorCode, ServiceError } from '../../errors.
 import type { ApiInvocation, Invoked } from '../../jobs/runs/invocations.ts';
 import { SKIPPED_INVOCATION_ERRORS } from '../../jobs/runs/skipped-invocation.ts';
 import { rejectDeep, sentEventSchema } from '../../model/events/sent-event.ts';
+import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { rejectArchived } from '../receive/resolve-environment.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 
-export const invokedSchema = z
-  .object({
-    internal_id: z.string().describe('Internal ID of the event that the run works on'),
-    run_id: z.string(),
-  })
-  .meta({ id: 'Invoked' });
+export const invokedSchema = apiObject('Invoked', {
+  internal_id: z.string().describe('Internal ID of the event that the run works on'),
+  run_id: z.string(),
+});
 
 /** Errors of every route that invokes a function. */
 export const INVOKE_ERRORS = [

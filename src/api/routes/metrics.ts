@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { quantile } from '../../model/capacity/histogram.ts';
 import { DAY_MS, HOUR_MS } from '../../model/values/time.ts';
 import { METRICS_KEPT_MS, type Point } from '../../store/telemetry/metrics.ts';
+import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { longPageQuery, namePosition, pageOf } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
@@ -28,24 +29,20 @@ const pointSchema = z.object({
   ),
 });
 
-export const metricsSchema = z
-  .object({
-    from: z.iso.datetime(),
-    to: z.iso.datetime(),
-    step_seconds: z.int(),
-    points: z.array(pointSchema),
-  })
-  .meta({ id: 'Metrics' });
+export const metricsSchema = apiObject('Metrics', {
+  from: z.iso.datetime(),
+  to: z.iso.datetime(),
+  step_seconds: z.int(),
+  points: z.array(pointSchema),
+});
 
-export const functionStatsSchema = z
-  .object({
-    function_id: z.string(),
-    started: z.int(),
-    completed: z.int(),
-    failed: z.int(),
-    cancelled: z.int(),
-  })
-  .meta({ id: 'FunctionStats' });
+export const functionStatsSchema = apiObject('FunctionStats', {
+  function_id: z.string(),
+  started: z.int(),
+  completed: z.int(),
+  failed: z.int(),
+  cancelled: z.int(),
+});
 
 const routes = routesOf({ tag: 'Overview', scope: 'environment' });
 

@@ -6,6 +6,7 @@ import { queueStatuses } from '../../jobs/queues/queue-status.ts';
 import { DAY_MS } from '../../model/values/time.ts';
 import { type ClusterInfo, readServerInfo } from '../../store/redis/server-info.ts';
 import { PROCESS_KINDS, type ProcessStatus } from '../../store/telemetry/processes.ts';
+import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { time } from '../views/time.ts';
@@ -83,20 +84,18 @@ const failingSchema = z.object({
   cancelled: z.int(),
 });
 
-export const overviewSchema = z
-  .object({
-    processes: z.array(processSchema).describe('Live processes; a dead process disappears after 10 s'),
-    workers_alive: z.int().describe('0: events are accepted but not processed'),
-    queues: z.array(queueSchema).describe('Jobs of all environments'),
-    redis: redisSchema,
-    intake: intakeSchema,
-    archive: archiveSchema,
-    failing_functions: z
-      .array(failingSchema)
-      .describe('Functions with failed runs in the last 24 hours, most failures first'),
-    open_webhook_issues: z.int().describe('Issues of webhooks that nobody has acknowledged'),
-  })
-  .meta({ id: 'Overview' });
+export const overviewSchema = apiObject('Overview', {
+  processes: z.array(processSchema).describe('Live processes; a dead process disappears after 10 s'),
+  workers_alive: z.int().describe('0: events are accepted but not processed'),
+  queues: z.array(queueSchema).describe('Jobs of all environments'),
+  redis: redisSchema,
+  intake: intakeSchema,
+  archive: archiveSchema,
+  failing_functions: z
+    .array(failingSchema)
+    .describe('Functions with failed runs in the last 24 hours, most failures first'),
+  open_webhook_issues: z.int().describe('Issues of webhooks that nobody has acknowledged'),
+});
 
 const routes = routesOf({ tag: 'Overview', scope: 'environment' });
 

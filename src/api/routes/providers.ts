@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import { PRESETS, presetOf } from '../../providers/catalog.ts';
 import { METHODS, type Preset, verificationSchema } from '../../providers/preset.ts';
+import { apiObject } from '../http/validation.ts';
 import { countPosition, longPageQuery, pageFrom } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, routesOf } from '../rest/route.ts';
@@ -25,30 +26,26 @@ const providerFields = {
   }),
 };
 
-export const providerSchema = z.object(providerFields).meta({ id: 'Provider' });
+export const providerSchema = apiObject('Provider', providerFields);
 
-export const providerDetailsSchema = z
-  .object({
-    ...providerFields,
-    verification: verificationSchema.nullable().describe('null: given with each webhook'),
-    custom_scheme: z.enum(['hmac', 'token', 'jwt']).nullable(),
-    settings: z.array(
-      z.object({ name: z.string(), label: z.string(), description: z.string(), required: z.boolean() }),
-    ),
-    methods: z.array(z.enum(METHODS)),
-    event_id: z.string().nullable().describe('Location of the deduplication ID'),
-    delivery_id: z.string().nullable(),
-    has_handshake: z.boolean().describe('The service answers the requests that prove the URL'),
-    setup: z.array(z.string()).describe('What to click at the provider; `{url}` is the URL of the webhook'),
-    transform: z.string().describe('The default transform'),
-    sample: z.object({
-      headers: z.record(z.string(), z.string()),
-      query: z.string(),
-      body: z.string(),
-      event_name: z.string(),
-    }),
-  })
-  .meta({ id: 'ProviderDetails' });
+export const providerDetailsSchema = apiObject('ProviderDetails', {
+  ...providerFields,
+  verification: verificationSchema.nullable().describe('null: given with each webhook'),
+  custom_scheme: z.enum(['hmac', 'token', 'jwt']).nullable(),
+  settings: z.array(z.object({ name: z.string(), label: z.string(), description: z.string(), required: z.boolean() })),
+  methods: z.array(z.enum(METHODS)),
+  event_id: z.string().nullable().describe('Location of the deduplication ID'),
+  delivery_id: z.string().nullable(),
+  has_handshake: z.boolean().describe('The service answers the requests that prove the URL'),
+  setup: z.array(z.string()).describe('What to click at the provider; `{url}` is the URL of the webhook'),
+  transform: z.string().describe('The default transform'),
+  sample: z.object({
+    headers: z.record(z.string(), z.string()),
+    query: z.string(),
+    body: z.string(),
+    event_name: z.string(),
+  }),
+});
 
 const routes = routesOf({ tag: 'Webhooks', scope: 'installation' });
 

@@ -1,6 +1,7 @@
 /** `/v1/runs/count`: counts the runs of a list. */
 import { z } from 'zod';
 import { RUN_STATUSES } from '../../model/runs/run-status.ts';
+import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { listQuery } from '../rest/list-query.ts';
 import { type Route, routesOf } from '../rest/route.ts';
@@ -8,13 +9,11 @@ import { filteredBy, runFilters } from '../rest/run-selection.ts';
 
 const COUNT_MS = 2_000;
 
-export const runCountSchema = z
-  .object({
-    count: z.int(),
-    by_status: z.partialRecord(z.enum(RUN_STATUSES), z.int()),
-    is_exact: z.boolean().describe('false: there are at least so many'),
-  })
-  .meta({ id: 'RunCount' });
+export const runCountSchema = apiObject('RunCount', {
+  count: z.int(),
+  by_status: z.partialRecord(z.enum(RUN_STATUSES), z.int()),
+  is_exact: z.boolean().describe('false: there are at least so many'),
+});
 
 const routes = routesOf({ tag: 'Runs', scope: 'environment' });
 

@@ -4,6 +4,7 @@ import { ServiceError } from '../../errors.ts';
 import { newId } from '../../model/ids.ts';
 import { describe } from '../../model/values/json.ts';
 import { MAX_VIEWS, type SavedView, viewOwnerOf } from '../../store/auth/saved-views.ts';
+import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { longPageQuery, pageOf, timePosition } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
@@ -21,9 +22,12 @@ const viewInput = {
     .describe("Query string of the list's page in the dashboard: its filters, columns and density"),
 };
 
-export const savedViewSchema = z
-  .object({ id: z.string(), ...viewInput, list: z.string(), created_at: z.iso.datetime() })
-  .meta({ id: 'SavedView' });
+export const savedViewSchema = apiObject('SavedView', {
+  id: z.string(),
+  ...viewInput,
+  list: z.string(),
+  created_at: z.iso.datetime(),
+});
 
 const routes = routesOf({ tag: 'Views', scope: 'environment', audited: false });
 

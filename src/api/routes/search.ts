@@ -1,9 +1,9 @@
 /** `/v1/search`: possible meanings of a text, and the fields by which events and runs are searched. */
-
 import { z } from 'zod';
 import { nameOfPrincipal } from '../../model/auth/access.ts';
 import { addFields, type Field } from '../../model/search/field-paths.ts';
 import { EVENT_PREFIX, VARIABLES } from '../../model/search/variables.ts';
+import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { countPosition, longPageQuery, pageFrom } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
@@ -15,31 +15,27 @@ const TEXT_MAX = 512;
 const SAMPLED = 10;
 const FIELDS_MAX = 200;
 
-export const hitsSchema = z
-  .object({
-    kind: z.enum(HIT_KINDS).describe('What the text is in these hits'),
-    list: z.string().describe('Path and query of the list that has all of them'),
-    hits: z.array(
-      z.object({
-        id: z.string().optional().describe('Of an event or a run'),
-        name: z.string().describe('Of the event, or the ID of the function'),
-        status: z.string().optional().describe('Of a run'),
-        at: z.iso.datetime().nullish(),
-      }),
-    ),
-  })
-  .meta({ id: 'SearchHits' });
+export const hitsSchema = apiObject('SearchHits', {
+  kind: z.enum(HIT_KINDS).describe('What the text is in these hits'),
+  list: z.string().describe('Path and query of the list that has all of them'),
+  hits: z.array(
+    z.object({
+      id: z.string().optional().describe('Of an event or a run'),
+      name: z.string().describe('Of the event, or the ID of the function'),
+      status: z.string().optional().describe('Of a run'),
+      at: z.iso.datetime().nullish(),
+    }),
+  ),
+});
 
-export const fieldSchema = z
-  .object({
-    path: z.string().describe('As a search names it'),
-    type: z.enum(['text', 'time', 'json', 'number', 'boolean', 'null', 'list', 'object']),
-    sample: z
-      .union([z.string(), z.number(), z.boolean(), z.null()])
-      .optional()
-      .describe('A value that a recent event has'),
-  })
-  .meta({ id: 'SearchField' });
+export const fieldSchema = apiObject('SearchField', {
+  path: z.string().describe('As a search names it'),
+  type: z.enum(['text', 'time', 'json', 'number', 'boolean', 'null', 'list', 'object']),
+  sample: z
+    .union([z.string(), z.number(), z.boolean(), z.null()])
+    .optional()
+    .describe('A value that a recent event has'),
+});
 
 const routes = routesOf({ tag: 'Events', scope: 'environment' });
 

@@ -5,6 +5,7 @@ import { listeningFunctions, MATCH_OUTCOMES } from '../../jobs/matching/listenin
 import { copyToResend, type Event, type Source } from '../../model/events/event.ts';
 import { rejectDeep, rejectFarFuture, sentEventSchema } from '../../model/events/sent-event.ts';
 import { ID_PATTERN } from '../../model/ids.ts';
+import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { rejectArchived } from '../receive/resolve-environment.ts';
 import { type Route, routesOf } from '../rest/route.ts';
@@ -14,27 +15,23 @@ const FUNCTIONS_MAX = 100;
 /** Maximum number of events per request. */
 const RESENT_MAX = 100;
 
-export const matchSchema = z
-  .object({
-    functions: z
-      .array(z.object({ function_id: z.string(), outcome: z.enum(MATCH_OUTCOMES) }))
-      .max(FUNCTIONS_MAX)
-      .describe(
-        'The first 100, in the order of their IDs. runs: it would run; paused; not_evaluated: its expression fails on the event, or costs too much',
-      ),
-    total: z.int(),
-  })
-  .meta({ id: 'EventMatch' });
+export const matchSchema = apiObject('EventMatch', {
+  functions: z
+    .array(z.object({ function_id: z.string(), outcome: z.enum(MATCH_OUTCOMES) }))
+    .max(FUNCTIONS_MAX)
+    .describe(
+      'The first 100, in the order of their IDs. runs: it would run; paused; not_evaluated: its expression fails on the event, or costs too much',
+    ),
+  total: z.int(),
+});
 
-export const resentSchema = z
-  .object({
-    sent: z
-      .array(z.object({ id: z.string(), internal_id: z.string().describe('Internal ID of the new event') }))
-      .max(RESENT_MAX),
-    missing: z.array(z.string()).max(RESENT_MAX).describe('Events that are not stored, or not any more'),
-    left: z.array(z.string()).max(RESENT_MAX).describe('Not sent yet: repeat the request with these'),
-  })
-  .meta({ id: 'ResentEvents' });
+export const resentSchema = apiObject('ResentEvents', {
+  sent: z
+    .array(z.object({ id: z.string(), internal_id: z.string().describe('Internal ID of the new event') }))
+    .max(RESENT_MAX),
+  missing: z.array(z.string()).max(RESENT_MAX).describe('Events that are not stored, or not any more'),
+  left: z.array(z.string()).max(RESENT_MAX).describe('Not sent yet: repeat the request with these'),
+});
 
 const routes = routesOf({ tag: 'Events', scope: 'environment' });
 

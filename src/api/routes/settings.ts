@@ -1,20 +1,19 @@
 /** `/v1/settings`: the settings with which the service was started. */
 import { z } from 'zod';
+import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { countPosition, longPageQuery, pageFrom } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 
-export const settingSchema = z
-  .object({
-    name: z.string().describe('Name of the environment variable'),
-    value: z.string().nullable().describe('The effective value; null: none, or a secret'),
-    default: z.string().nullable(),
-    meaning: z.string(),
-    is_set: z.boolean(),
-    secret: z.boolean().describe('The value is never shown'),
-  })
-  .meta({ id: 'Setting' });
+export const settingSchema = apiObject('Setting', {
+  name: z.string().describe('Name of the environment variable'),
+  value: z.string().nullable().describe('The effective value; null: none, or a secret'),
+  default: z.string().nullable(),
+  meaning: z.string(),
+  is_set: z.boolean(),
+  secret: z.boolean().describe('The value is never shown'),
+});
 
 const routes = routesOf({ tag: 'Installation', scope: 'installation' });
 

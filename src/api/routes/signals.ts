@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import { rejectDeep } from '../../model/events/sent-event.ts';
 import { MAX_NAME_LENGTH } from '../../model/runs/operation.ts';
+import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 
@@ -23,7 +24,7 @@ export function signalRoutes({ acceptor, signalSender, eventLimits }: ApiParts):
       eventLimit: (env) => eventLimits.of(env),
       // Not in the audit log: steps of functions may send thousands of signals a minute, like events.
       audited: false,
-      data: z.object({ run_id: z.string().describe('The run that goes on') }).meta({ id: 'SentSignal' }),
+      data: apiObject('SentSignal', { run_id: z.string().describe('The run that goes on') }),
       errors: ['not_found', 'event_invalid', 'body_too_large'],
       async handle({ env, body: { signal, data } }) {
         rejectDeep(data);

@@ -4,18 +4,17 @@ import { ServiceError } from '../../errors.ts';
 import { BRANCH_SET, BRANCHES, ownerOf } from '../../model/environment.ts';
 import { describe } from '../../model/values/json.ts';
 import type { SigningKeyPair } from '../../store/auth/signing-keys.ts';
+import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { ownerNameSchema, presentOwner } from '../views/owner.ts';
 
-export const signingKeySchema = z
-  .object({
-    environment: ownerNameSchema,
-    current: z.string().describe('The value for SERVICE_SIGNING_KEY of the apps'),
-    fallback: z.string().nullable().describe('The previous key, which apps may still use'),
-    given: z.boolean().describe('true: the setting SIGNING_KEY defines the key, so it cannot be rotated here'),
-  })
-  .meta({ id: 'SigningKey' });
+export const signingKeySchema = apiObject('SigningKey', {
+  environment: ownerNameSchema,
+  current: z.string().describe('The value for SERVICE_SIGNING_KEY of the apps'),
+  fallback: z.string().nullable().describe('The previous key, which apps may still use'),
+  given: z.boolean().describe('true: the setting SIGNING_KEY defines the key, so it cannot be rotated here'),
+});
 
 const params = z.object({
   name: z.string().describe(`Name of an environment; "${BRANCH_SET}" for the key of all branch environments`),

@@ -1,20 +1,19 @@
 /** `/v1/status`: whether the service works, and how much needs attention. Cheap enough for every open page to request it every few seconds. */
 import { z } from 'zod';
 import { HOUR_MS, MINUTE_MS } from '../../model/values/time.ts';
+import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 
-export const statusSchema = z
-  .object({
-    workers_alive: z.int().describe('0: events are accepted but not processed'),
-    accepts_events: z.boolean().describe('false: events are rejected with 429 or 503 and `Retry-After`'),
-    runs_failed_last_hour: z.int().describe('Of the environment'),
-    held_events: z.int().describe('Events of webhooks that wait for an environment'),
-    held_registrations: z.int().describe('Registrations of apps of the environment that wait for a confirmation'),
-    open_errors: z.int().describe('Error groups of the environment that nobody has resolved'),
-    open_webhook_issues: z.int().describe('Issues of webhooks that nobody has acknowledged'),
-  })
-  .meta({ id: 'Status' });
+export const statusSchema = apiObject('Status', {
+  workers_alive: z.int().describe('0: events are accepted but not processed'),
+  accepts_events: z.boolean().describe('false: events are rejected with 429 or 503 and `Retry-After`'),
+  runs_failed_last_hour: z.int().describe('Of the environment'),
+  held_events: z.int().describe('Events of webhooks that wait for an environment'),
+  held_registrations: z.int().describe('Registrations of apps of the environment that wait for a confirmation'),
+  open_errors: z.int().describe('Error groups of the environment that nobody has resolved'),
+  open_webhook_issues: z.int().describe('Issues of webhooks that nobody has acknowledged'),
+});
 
 const routes = routesOf({ tag: 'Overview', scope: 'environment' });
 

@@ -1,9 +1,9 @@
 /** `/v1/storage`: how much space an environment takes in Redis and Postgres. */
-
 import { z } from 'zod';
 import type { ArchivedDayUse } from '../../archive/archived-storage.ts';
 import type { StorageUse } from '../../history/storage-use.ts';
 import { DAY_MS } from '../../model/values/time.ts';
+import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { time } from '../views/time.ts';
@@ -21,51 +21,49 @@ const archivedSchema = z.object({
     ),
 });
 
-export const storageSchema = z
-  .object({
-    measured_at: z.iso.datetime().describe('Up to 15 s ago'),
-    retention_days: z.number(),
-    hot: z
-      .object({
-        events: z.int(),
-        runs: z.int(),
-        bytes: z.int().nullable().describe('null: Redis does not permit MEMORY USAGE, or too little is there'),
-        oldest_at: z.iso.datetime().nullable().describe('Minute of the oldest event'),
-      })
-      .describe('In Redis: estimates from a sample of events'),
-    archive: z.enum(['off', 'ok', 'unavailable']).describe('`off`: there is no Postgres'),
-    archived: z
-      .object({
-        events: archivedSchema,
-        runs: archivedSchema,
-        oldest_day: z.iso.date().nullable(),
-        days: z
-          .array(
-            z.object({
-              day: z.iso.date(),
-              events: z.int(),
-              runs: z.int(),
-              payload_bytes: z.int(),
-              disk_bytes: z.int(),
-            }),
-          )
-          .describe(`The last ${DAYS_SHOWN} days that have any, newest first`),
-        disk_bytes_per_day: z
-          .int()
-          .nullable()
-          .describe('Mean of the last week, without the newest day; null: there is no complete day yet'),
-        forecast: z
-          .array(z.object({ retention_days: z.number(), disk_bytes: z.int() }))
-          .describe('Disk at that rate, for some retentions and the one of the environment'),
-      })
-      .nullable()
-      .describe('In Postgres; null: there is none, or it is unavailable'),
-    installation: z
-      .object({ webhook_requests: archivedSchema, audit_entries: archivedSchema })
-      .nullable()
-      .describe('In Postgres, of all environments together'),
-  })
-  .meta({ id: 'Storage' });
+export const storageSchema = apiObject('Storage', {
+  measured_at: z.iso.datetime().describe('Up to 15 s ago'),
+  retention_days: z.number(),
+  hot: z
+    .object({
+      events: z.int(),
+      runs: z.int(),
+      bytes: z.int().nullable().describe('null: Redis does not permit MEMORY USAGE, or too little is there'),
+      oldest_at: z.iso.datetime().nullable().describe('Minute of the oldest event'),
+    })
+    .describe('In Redis: estimates from a sample of events'),
+  archive: z.enum(['off', 'ok', 'unavailable']).describe('`off`: there is no Postgres'),
+  archived: z
+    .object({
+      events: archivedSchema,
+      runs: archivedSchema,
+      oldest_day: z.iso.date().nullable(),
+      days: z
+        .array(
+          z.object({
+            day: z.iso.date(),
+            events: z.int(),
+            runs: z.int(),
+            payload_bytes: z.int(),
+            disk_bytes: z.int(),
+          }),
+        )
+        .describe(`The last ${DAYS_SHOWN} days that have any, newest first`),
+      disk_bytes_per_day: z
+        .int()
+        .nullable()
+        .describe('Mean of the last week, without the newest day; null: there is no complete day yet'),
+      forecast: z
+        .array(z.object({ retention_days: z.number(), disk_bytes: z.int() }))
+        .describe('Disk at that rate, for some retentions and the one of the environment'),
+    })
+    .nullable()
+    .describe('In Postgres; null: there is none, or it is unavailable'),
+  installation: z
+    .object({ webhook_requests: archivedSchema, audit_entries: archivedSchema })
+    .nullable()
+    .describe('In Postgres, of all environments together'),
+});
 
 const routes = routesOf({ tag: 'Environments', scope: 'environment' });
 

@@ -1,10 +1,10 @@
 /** `/v1/transforms/test`: runs a transform on a sample request and ingests nothing. */
-
 import { z } from 'zod';
 import { eventSchema } from '../../model/events/event.ts';
 import { newId } from '../../model/ids.ts';
 import { isJsonObject } from '../../model/values/json.ts';
 import { MAX_FIELDS } from '../http/urlencoded.ts';
+import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { checkFilter } from '../receive/check-filter.ts';
 import { passesFilter } from '../receive/filter-webhook.ts';
@@ -35,16 +35,14 @@ const sampleSchema = z.object({
   filter: filterSchema.optional().describe('Runs the transform only if the request, a POST, meets it'),
 });
 
-export const transformResultSchema = z
-  .object({
-    event: eventSchema.nullable().describe('The first event that the transform makes; null: none'),
-    events: z.array(eventSchema).max(MAX_EVENTS),
-    filtered: z.boolean().describe('The filter dropped the request; the transform did not run'),
-    response: customResponseSchema.nullable(),
-    console: z.array(z.object({ level: z.string(), text: z.string() })),
-    duration_ms: z.number(),
-  })
-  .meta({ id: 'TransformResult' });
+export const transformResultSchema = apiObject('TransformResult', {
+  event: eventSchema.nullable().describe('The first event that the transform makes; null: none'),
+  events: z.array(eventSchema).max(MAX_EVENTS),
+  filtered: z.boolean().describe('The filter dropped the request; the transform did not run'),
+  response: customResponseSchema.nullable(),
+  console: z.array(z.object({ level: z.string(), text: z.string() })),
+  duration_ms: z.number(),
+});
 
 const routes = routesOf({ tag: 'Webhooks', scope: 'installation' });
 

@@ -6,21 +6,20 @@ import { PRODUCTION } from '../../model/environment.ts';
 import { describe } from '../../model/values/json.ts';
 import { viewOwnerOf } from '../../store/auth/saved-views.ts';
 import type { Unchanged } from '../../store/auth/users.ts';
+import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { longPageQuery, namePosition, pageOf } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 
-export const userSchema = z
-  .object({
-    id: z.string(),
-    email: z.email(),
-    role: roleSchema,
-    active: z.boolean().describe('Whether the user has set a password, and so can sign in'),
-    created_at: z.iso.datetime(),
-    updated_at: z.iso.datetime(),
-  })
-  .meta({ id: 'User' });
+export const userSchema = apiObject('User', {
+  id: z.string(),
+  email: z.email(),
+  role: roleSchema,
+  active: z.boolean().describe('Whether the user has set a password, and so can sign in'),
+  created_at: z.iso.datetime(),
+  updated_at: z.iso.datetime(),
+});
 const linkSchema = z.url().describe('Link with which the user sets a password; works once, for 24 hours');
 const params = z.object({ id: z.string() });
 

@@ -1,10 +1,10 @@
 /** `/v1/webhooks/:id/requests`: the request log of a webhook; re-runs a logged request. */
-
 import { z } from 'zod';
 import { BACKPRESSURE_ERRORS, ServiceError } from '../../errors.ts';
 import { eventSchema } from '../../model/events/event.ts';
 import { ID_PATTERN } from '../../model/ids.ts';
 import { LOG_OUTCOMES, type LoggedRequest, VERIFICATION_RESULTS } from '../../store/webhooks/webhook-log.ts';
+import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { existingWebhook } from '../receive/existing-webhook.ts';
 import { processWebhook } from '../receive/process-webhook.ts';
@@ -22,19 +22,17 @@ import { timeSchema } from '../views/time.ts';
 const params = z.object({ id: z.string() });
 const requestParams = params.extend({ rid: z.string() });
 
-const rerunSchema = z
-  .object({
-    dry_run: z.boolean(),
-    outcome: z.enum(LOG_OUTCOMES),
-    reason: z.string().nullable(),
-    event: eventSchema.nullable().describe('The first event that the transform makes; null: none'),
-    events: z.array(eventSchema).max(MAX_EVENTS),
-    response: customResponseSchema.nullable().describe('null: the usual one'),
-    ids: z.array(z.string()).describe('Internal ID of the event; empty for a dry run'),
-    console: z.array(z.object({ level: z.string(), text: z.string() })),
-    duration_ms: z.number(),
-  })
-  .meta({ id: 'Rerun' });
+const rerunSchema = apiObject('Rerun', {
+  dry_run: z.boolean(),
+  outcome: z.enum(LOG_OUTCOMES),
+  reason: z.string().nullable(),
+  event: eventSchema.nullable().describe('The first event that the transform makes; null: none'),
+  events: z.array(eventSchema).max(MAX_EVENTS),
+  response: customResponseSchema.nullable().describe('null: the usual one'),
+  ids: z.array(z.string()).describe('Internal ID of the event; empty for a dry run'),
+  console: z.array(z.object({ level: z.string(), text: z.string() })),
+  duration_ms: z.number(),
+});
 
 const routes = routesOf({ tag: 'Webhooks', scope: 'installation' });
 

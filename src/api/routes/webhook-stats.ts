@@ -1,22 +1,21 @@
 /** `/v1/webhooks/stats`: request counts of each webhook. */
 import { z } from 'zod';
 import type { LogStats } from '../../store/webhooks/webhook-log.ts';
+import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { longPageQuery, namePosition, pageOf } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { time } from '../views/time.ts';
 
-export const webhookStatsSchema = z
-  .object({
-    webhook_id: z.string(),
-    last_request_at: z.iso.datetime().nullable().describe('null: the request log is empty'),
-    requests: z.int(),
-    rejected: z.int().describe('Requests that were rejected'),
-    filtered: z.int().describe('Requests that the filter or the list of event names dropped'),
-    unverified: z.int().describe('Requests that failed verification; they were rejected'),
-  })
-  .meta({ id: 'WebhookStats' });
+export const webhookStatsSchema = apiObject('WebhookStats', {
+  webhook_id: z.string(),
+  last_request_at: z.iso.datetime().nullable().describe('null: the request log is empty'),
+  requests: z.int(),
+  rejected: z.int().describe('Requests that were rejected'),
+  filtered: z.int().describe('Requests that the filter or the list of event names dropped'),
+  unverified: z.int().describe('Requests that failed verification; they were rejected'),
+});
 
 const routes = routesOf({ tag: 'Webhooks', scope: 'installation' });
 

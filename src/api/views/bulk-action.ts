@@ -17,6 +17,7 @@ import {
 } from '../../model/runs/bulk-action.ts';
 import { RUN_STATES } from '../../model/runs/run-state.ts';
 import { RUN_STATUSES } from '../../model/runs/run-status.ts';
+import { apiObject } from '../http/validation.ts';
 import { time } from './time.ts';
 
 const selectionShape = {
@@ -38,57 +39,53 @@ const selectionShape = {
   }),
 };
 
-export const bulkActionSchema = z
-  .object({
-    id: z.string(),
-    ...selectionShape,
-    from: z.enum(RERUN_FROM).nullable().describe('Where re-runs begin; null: it re-runs nothing'),
-    rate: z.int().describe('Re-runs or retries per second'),
-    status: z.enum(BULK_STATUSES).describe('done: it has examined all runs'),
-    matched: z
-      .object({ count: z.int(), is_exact: z.boolean() })
-      .describe('Runs that the filter selected before it began; not exact: at least so many'),
-    progress: z.object({
-      done: z.int().describe('Runs that were cancelled, re-run or retried'),
-      skipped: z
-        .partialRecord(z.enum(BULK_SKIP_REASONS), z.int())
-        .describe(
-          'Number by reason. run_not_waiting: no attempt of it was delayed; no_failed_step: none of its steps failed; run_active: the run, or a re-run of it, is active; run_ended: it ended before it could be cancelled; run_gone: it is no ' +
-            'longer stored; function_archived: its app no longer registers the function; event_gone: its event is no longer stored',
-        ),
-      position: z.iso
-        .datetime()
-        .nullable()
-        .describe('Runs queued later are done; null: it has not begun, or does not go by time'),
-    }),
-    waiting_because: z.enum(BULK_WAITING_REASONS).nullable(),
-    created_at: z.iso.datetime(),
-    done_at: z.iso.datetime().nullable(),
-  })
-  .meta({ id: 'BulkAction' });
-
-export const bulkDryRunSchema = z
-  .object({
-    dry_run: z.literal(true),
-    ...selectionShape,
-    count: z.int().describe('Runs that the filter selects now'),
-    is_exact: z.boolean().describe('false: it counted for 5 s, and all numbers are at least'),
-    by_status: z.partialRecord(z.enum(RUN_STATUSES), z.int()),
-    by_function: z.array(z.object({ function_id: z.string(), count: z.int() })),
-    sample: z.array(
-      z.object({
-        run_id: z.string(),
-        function_id: z.string(),
-        status: z.enum(RUN_STATUSES),
-        queued_at: z.iso.datetime(),
-      }),
-    ),
-    stopped_at: z.iso
+export const bulkActionSchema = apiObject('BulkAction', {
+  id: z.string(),
+  ...selectionShape,
+  from: z.enum(RERUN_FROM).nullable().describe('Where re-runs begin; null: it re-runs nothing'),
+  rate: z.int().describe('Re-runs or retries per second'),
+  status: z.enum(BULK_STATUSES).describe('done: it has examined all runs'),
+  matched: z
+    .object({ count: z.int(), is_exact: z.boolean() })
+    .describe('Runs that the filter selected before it began; not exact: at least so many'),
+  progress: z.object({
+    done: z.int().describe('Runs that were cancelled, re-run or retried'),
+    skipped: z
+      .partialRecord(z.enum(BULK_SKIP_REASONS), z.int())
+      .describe(
+        'Number by reason. run_not_waiting: no attempt of it was delayed; no_failed_step: none of its steps failed; run_active: the run, or a re-run of it, is active; run_ended: it ended before it could be cancelled; run_gone: it is no ' +
+          'longer stored; function_archived: its app no longer registers the function; event_gone: its event is no longer stored',
+      ),
+    position: z.iso
       .datetime()
       .nullable()
-      .describe('Only runs queued from then on were counted. null: all were, or it does not go by time'),
-  })
-  .meta({ id: 'BulkActionDryRun' });
+      .describe('Runs queued later are done; null: it has not begun, or does not go by time'),
+  }),
+  waiting_because: z.enum(BULK_WAITING_REASONS).nullable(),
+  created_at: z.iso.datetime(),
+  done_at: z.iso.datetime().nullable(),
+});
+
+export const bulkDryRunSchema = apiObject('BulkActionDryRun', {
+  dry_run: z.literal(true),
+  ...selectionShape,
+  count: z.int().describe('Runs that the filter selects now'),
+  is_exact: z.boolean().describe('false: it counted for 5 s, and all numbers are at least'),
+  by_status: z.partialRecord(z.enum(RUN_STATUSES), z.int()),
+  by_function: z.array(z.object({ function_id: z.string(), count: z.int() })),
+  sample: z.array(
+    z.object({
+      run_id: z.string(),
+      function_id: z.string(),
+      status: z.enum(RUN_STATUSES),
+      queued_at: z.iso.datetime(),
+    }),
+  ),
+  stopped_at: z.iso
+    .datetime()
+    .nullable()
+    .describe('Only runs queued from then on were counted. null: all were, or it does not go by time'),
+});
 
 function presentSelection(action: BulkActionKind, selection: RunSelection) {
   const {
@@ -171,13 +168,11 @@ export function presentBulkDryRun(
   };
 }
 
-export const bulkResultSchema = z
-  .object({
-    run_id: z.string(),
-    rerun_id: z.string().nullable().describe('The run that a re-run started'),
-    skipped_because: z.enum(BULK_SKIP_REASONS).nullable(),
-  })
-  .meta({ id: 'BulkActionResult' });
+export const bulkResultSchema = apiObject('BulkActionResult', {
+  run_id: z.string(),
+  rerun_id: z.string().nullable().describe('The run that a re-run started'),
+  skipped_because: z.enum(BULK_SKIP_REASONS).nullable(),
+});
 
 export function presentBulkResult({ runId, rerunId, skip }: BulkResult): z.output<typeof bulkResultSchema> {
   return { run_id: runId, rerun_id: rerunId ?? null, skipped_because: skip ?? null };

@@ -1,56 +1,53 @@
 /** The API's representation of a deploy. */
 import { z } from 'zod';
 import { APP_FACTS, type Deploy, SYNC_KINDS, type SyncOrigin } from '../../model/apps/deploy.ts';
+import { apiObject } from '../http/validation.ts';
 import { time } from './time.ts';
 
 const FACT_NAMES = { url: 'url', sdk: 'sdk', framework: 'framework', deployId: 'deploy_id' } as const;
 
-export const syncOriginSchema = z
-  .object({
-    kind: z
-      .enum(SYNC_KINDS)
-      .describe(
-        'app: the app sent it; connection: it came over a connection of the app; discovery: a service in dev mode found the app; request: somebody ' +
-          'asked the service to ask the app',
-      ),
-    name: z.string().nullable().describe('Who asked for it'),
-  })
-  .meta({ id: 'SyncOrigin' });
+export const syncOriginSchema = apiObject('SyncOrigin', {
+  kind: z
+    .enum(SYNC_KINDS)
+    .describe(
+      'app: the app sent it; connection: it came over a connection of the app; discovery: a service in dev mode found the app; request: somebody ' +
+        'asked the service to ask the app',
+    ),
+  name: z.string().nullable().describe('Who asked for it'),
+});
 
-export const deploySchema = z
-  .object({
-    id: z.string(),
-    app: z.string(),
-    at: z.iso.datetime(),
-    url: z.string(),
-    sdk: z.string().nullable().describe('Name and version of its SDK'),
-    framework: z.string().nullable(),
-    deploy_id: z.string().nullable().describe('Which build of the app it is; null: its SDK does not say'),
-    by: syncOriginSchema,
-    first: z.boolean().describe('The app was not registered before'),
-    changes: z
-      .array(
+export const deploySchema = apiObject('Deploy', {
+  id: z.string(),
+  app: z.string(),
+  at: z.iso.datetime(),
+  url: z.string(),
+  sdk: z.string().nullable().describe('Name and version of its SDK'),
+  framework: z.string().nullable(),
+  deploy_id: z.string().nullable().describe('Which build of the app it is; null: its SDK does not say'),
+  by: syncOriginSchema,
+  first: z.boolean().describe('The app was not registered before'),
+  changes: z
+    .array(
+      z.object({
+        field: z.enum(APP_FACTS.map((fact) => FACT_NAMES[fact])),
+        from: z.string().nullable().describe('null: it had none'),
+      }),
+    )
+    .describe('What else changed than functions, with its former value'),
+  functions: z
+    .object({
+      added: z.array(z.string()),
+      removed: z.array(z.string()),
+      changed: z.array(
         z.object({
-          field: z.enum(APP_FACTS.map((fact) => FACT_NAMES[fact])),
-          from: z.string().nullable().describe('null: it had none'),
+          id: z.string(),
+          fields: z.array(z.string()).describe('Fields of its configuration that differ, at most 20'),
         }),
-      )
-      .describe('What else changed than functions, with its former value'),
-    functions: z
-      .object({
-        added: z.array(z.string()),
-        removed: z.array(z.string()),
-        changed: z.array(
-          z.object({
-            id: z.string(),
-            fields: z.array(z.string()).describe('Fields of its configuration that differ, at most 20'),
-          }),
-        ),
-        omitted: z.int().describe('Further functions, which are not named'),
-      })
-      .describe('IDs of the functions whose registration changed. A new URL of the app changes none'),
-  })
-  .meta({ id: 'Deploy' });
+      ),
+      omitted: z.int().describe('Further functions, which are not named'),
+    })
+    .describe('IDs of the functions whose registration changed. A new URL of the app changes none'),
+});
 
 export function presentDeploy(deploy: Deploy): z.input<typeof deploySchema> {
   const { id, app, at, url, sdk, framework, deployId, by, first, changes, functions } = deploy;

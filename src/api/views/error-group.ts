@@ -4,43 +4,42 @@ import type { Deploy } from '../../model/apps/deploy.ts';
 import { PRINCIPAL_KINDS } from '../../model/auth/access.ts';
 import { countWithin, ERROR_GROUP_STATES, type ErrorGroup, HOURS_KEPT } from '../../model/errors/error-group.ts';
 import { HOUR_MS } from '../../model/values/time.ts';
+import { apiObject } from '../http/validation.ts';
 import { time } from './time.ts';
 
 const HOURS_MAX = 28;
 
-export const errorGroupSchema = z
-  .object({
-    fingerprint: z.string().describe('Of function, failing step, error name, message and own frame'),
-    function_id: z.string(),
-    function_name: z.string(),
-    step: z.string().nullable().describe('Name of the step that failed; null: the function itself did'),
-    name: z.string().describe('Of the last error'),
-    message: z.string().describe('The beginning of the message of the last error'),
-    state: z.enum(ERROR_GROUP_STATES).describe('The next failure reopens a resolved group'),
-    count: z
-      .int()
-      .describe('Failed runs in the hours that overlap the time range; without a time range, since `first_seen`'),
-    first_seen: z.iso.datetime(),
-    last_seen: z.iso.datetime(),
-    opened_at: z.iso.datetime().describe('The first failure since it was opened, or reopened'),
-    times_reopened: z.int().describe('How often a failure reopened it'),
-    state_changed_at: z.iso.datetime(),
-    state_changed_by: z
-      .object({ kind: z.enum(PRINCIPAL_KINDS), id: z.string(), name: z.string() })
-      .nullable()
-      .describe('null: a failure opened it'),
-    sample_run_ids: z.array(z.string()).describe('The last failed runs, the newest first; 10 at most'),
-    since_deploy: z
-      .object({ id: z.string(), at: z.iso.datetime() })
-      .nullable()
-      .describe(
-        'The last deploy before `opened_at` that changed the app; null: none is known. A failure that came long after it may have another cause',
-      ),
-    histogram: z
-      .object({ from: z.iso.datetime(), step_seconds: z.int(), counts: z.array(z.int()) })
-      .describe('Failed runs over the time range, by default the last 7 days; 28 steps at most'),
-  })
-  .meta({ id: 'ErrorGroup' });
+export const errorGroupSchema = apiObject('ErrorGroup', {
+  fingerprint: z.string().describe('Of function, failing step, error name, message and own frame'),
+  function_id: z.string(),
+  function_name: z.string(),
+  step: z.string().nullable().describe('Name of the step that failed; null: the function itself did'),
+  name: z.string().describe('Of the last error'),
+  message: z.string().describe('The beginning of the message of the last error'),
+  state: z.enum(ERROR_GROUP_STATES).describe('The next failure reopens a resolved group'),
+  count: z
+    .int()
+    .describe('Failed runs in the hours that overlap the time range; without a time range, since `first_seen`'),
+  first_seen: z.iso.datetime(),
+  last_seen: z.iso.datetime(),
+  opened_at: z.iso.datetime().describe('The first failure since it was opened, or reopened'),
+  times_reopened: z.int().describe('How often a failure reopened it'),
+  state_changed_at: z.iso.datetime(),
+  state_changed_by: z
+    .object({ kind: z.enum(PRINCIPAL_KINDS), id: z.string(), name: z.string() })
+    .nullable()
+    .describe('null: a failure opened it'),
+  sample_run_ids: z.array(z.string()).describe('The last failed runs, the newest first; 10 at most'),
+  since_deploy: z
+    .object({ id: z.string(), at: z.iso.datetime() })
+    .nullable()
+    .describe(
+      'The last deploy before `opened_at` that changed the app; null: none is known. A failure that came long after it may have another cause',
+    ),
+  histogram: z
+    .object({ from: z.iso.datetime(), step_seconds: z.int(), counts: z.array(z.int()) })
+    .describe('Failed runs over the time range, by default the last 7 days; 28 steps at most'),
+});
 
 export interface ErrorTimes {
   /** Unix milliseconds; undefined: since the group was first seen. */

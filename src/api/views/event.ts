@@ -1,11 +1,11 @@
 /** The API's representation of an event. */
-
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import type { Dialect } from '../../model/apps/app.ts';
 import { eventSchema } from '../../model/events/event.ts';
 import { uuidOf } from '../../model/values/uuid.ts';
 import type { FoundEvent } from '../../store/events/events.ts';
+import { apiObject } from '../http/validation.ts';
 import { gistSchema } from './gist.ts';
 import { omittedField } from './incomplete.ts';
 import { runSchema } from './run.ts';
@@ -13,36 +13,34 @@ import { time } from './time.ts';
 
 const ACCOUNT_ID = uuidOf('installation');
 
-export const storedEventSchema = z
-  .object({
-    internal_id: z.string().describe('The ID that the service assigned to the event'),
-    id: z
-      .string()
-      .describe(
-        'The deduplication ID that the sender set, else the internal ID, as functions receive it. Always the internal ID in requests with a signing key or an x-inngest header',
-      ),
-    name: z.string(),
-    data: eventSchema.shape.data,
-    ts: z.int().describe('Unix milliseconds'),
-    user: eventSchema.shape.user,
-    v: z.string().optional(),
-    meta: eventSchema.shape.meta,
-    verified: eventSchema.shape.verified,
-    received_at: z.iso.datetime(),
-    source: z
-      .string()
-      .describe(
-        'event-key:<id>, or event-key for a key without an ID (from a setting, or any key in dev mode); webhook:<id>; ' +
-          'event:<internal id> (that event, sent again); api; or service',
-      ),
-    request_id: z.string(),
-    duplicates: z.int().describe('How often the event was sent again and ignored'),
-    receivedAt: z.iso.datetime().describe('As received_at'),
-    environmentID: z.string().describe('A UUID that stands for the environment'),
-    accountID: z.string().describe('A UUID that stands for the installation'),
-    sourceID: z.string().nullable().describe('Always null'),
-  })
-  .meta({ id: 'StoredEvent' });
+export const storedEventSchema = apiObject('StoredEvent', {
+  internal_id: z.string().describe('The ID that the service assigned to the event'),
+  id: z
+    .string()
+    .describe(
+      'The deduplication ID that the sender set, else the internal ID, as functions receive it. Always the internal ID in requests with a signing key or an x-inngest header',
+    ),
+  name: z.string(),
+  data: eventSchema.shape.data,
+  ts: z.int().describe('Unix milliseconds'),
+  user: eventSchema.shape.user,
+  v: z.string().optional(),
+  meta: eventSchema.shape.meta,
+  verified: eventSchema.shape.verified,
+  received_at: z.iso.datetime(),
+  source: z
+    .string()
+    .describe(
+      'event-key:<id>, or event-key for a key without an ID (from a setting, or any key in dev mode); webhook:<id>; ' +
+        'event:<internal id> (that event, sent again); api; or service',
+    ),
+  request_id: z.string(),
+  duplicates: z.int().describe('How often the event was sent again and ignored'),
+  receivedAt: z.iso.datetime().describe('As received_at'),
+  environmentID: z.string().describe('A UUID that stands for the environment'),
+  accountID: z.string().describe('A UUID that stands for the installation'),
+  sourceID: z.string().nullable().describe('Always null'),
+});
 
 export const runBriefSchema = runSchema
   .pick({ run_id: true, function_id: true, status: true })

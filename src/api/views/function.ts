@@ -1,5 +1,4 @@
 /** The API's representation of a function. */
-
 import { z } from 'zod';
 import type { AppFunction, Trigger } from '../../model/apps/app.ts';
 import { functionProblems } from '../../model/apps/function-problems.ts';
@@ -9,6 +8,7 @@ import { nextRunAt } from '../../model/schedules/schedules.ts';
 import { nextTicks, timeZoneOf } from '../../model/schedules/ticks.ts';
 import { type KnownProblem, PROBLEM_REASONS } from '../../store/apps/expression-problems.ts';
 import type { MissedTicks } from '../../store/apps/missed-ticks.ts';
+import { apiObject } from '../http/validation.ts';
 import { omittedField } from './incomplete.ts';
 import { time } from './time.ts';
 
@@ -16,18 +16,16 @@ import { time } from './time.ts';
 const DESCRIPTION_LENGTH = 1_000;
 const GROUP_LENGTH = 100;
 
-const triggerSchema = z
-  .object({
-    event: z.string().optional(),
-    expression: z.string().optional(),
-    cron: z.string().optional().describe('A schedule, with its time zone'),
-    jitter: z.string().optional().describe('A run starts up to so much later than its schedule says'),
-    catchUp: z
-      .enum(['last', 'all'])
-      .optional()
-      .describe('Of a schedule: whether all missed ticks run late, or only the last one, the default'),
-  })
-  .meta({ id: 'Trigger' });
+const triggerSchema = apiObject('Trigger', {
+  event: z.string().optional(),
+  expression: z.string().optional(),
+  cron: z.string().optional().describe('A schedule, with its time zone'),
+  jitter: z.string().optional().describe('A run starts up to so much later than its schedule says'),
+  catchUp: z
+    .enum(['last', 'all'])
+    .optional()
+    .describe('Of a schedule: whether all missed ticks run late, or only the last one, the default'),
+});
 
 const detailedTriggerSchema = triggerSchema
   .extend({
@@ -68,46 +66,42 @@ const detailedTriggerSchema = triggerSchema
   })
   .meta({ id: 'TriggerWithNextRun' });
 
-const problemSchema = z
-  .object({
-    reason: z
-      .enum(PROBLEM_REASONS)
-      .describe(
-        'too_costly: evaluating the expression exceeded its cost limit; quarantined: that happened too often, or the environment has used up its ' +
-          'share, so the limit is lower for a while; refused: this version of the service rejects the expression',
-      ),
-    message: z.string(),
-    expression: z.string().describe('The first 500 characters'),
-    at: z.iso.datetime(),
-    events: z
-      .int()
-      .describe('Events for which the expression was not evaluated, so that they triggered no run and ended no wait'),
-  })
-  .meta({ id: 'ExpressionProblem' });
+const problemSchema = apiObject('ExpressionProblem', {
+  reason: z
+    .enum(PROBLEM_REASONS)
+    .describe(
+      'too_costly: evaluating the expression exceeded its cost limit; quarantined: that happened too often, or the environment has used up its ' +
+        'share, so the limit is lower for a while; refused: this version of the service rejects the expression',
+    ),
+  message: z.string(),
+  expression: z.string().describe('The first 500 characters'),
+  at: z.iso.datetime(),
+  events: z
+    .int()
+    .describe('Events for which the expression was not evaluated, so that they triggered no run and ended no wait'),
+});
 
-export const functionSchema = z
-  .object({
-    id: z.string(),
-    name: z.string(),
-    description: z.string().nullable().describe('As the app registered it; null: it has none'),
-    group: z.string().nullable().describe('Under which the app lists it with others; null: none'),
-    app: z.string(),
-    triggers: z.array(triggerSchema),
-    retries: z.int().describe('Attempts after the first'),
-    paused_at: z.iso.datetime().nullable().describe('null: not paused'),
-    queued_runs: z
-      .enum(['run', 'hold'])
-      .nullable()
-      .describe('Whether its queued runs start while it is paused, or wait until it is resumed; null: not paused'),
-    expression_problem: problemSchema
-      .nullable()
-      .describe('The latest problem of the last day that kept an expression from being evaluated; null: none'),
-    problems: z
-      .array(z.string())
-      .describe('What does not work as the app configured it, such as an expression that is not valid; empty: nothing'),
-    archived: z.boolean().describe('The app no longer registers the function: events do not trigger it'),
-  })
-  .meta({ id: 'Function' });
+export const functionSchema = apiObject('Function', {
+  id: z.string(),
+  name: z.string(),
+  description: z.string().nullable().describe('As the app registered it; null: it has none'),
+  group: z.string().nullable().describe('Under which the app lists it with others; null: none'),
+  app: z.string(),
+  triggers: z.array(triggerSchema),
+  retries: z.int().describe('Attempts after the first'),
+  paused_at: z.iso.datetime().nullable().describe('null: not paused'),
+  queued_runs: z
+    .enum(['run', 'hold'])
+    .nullable()
+    .describe('Whether its queued runs start while it is paused, or wait until it is resumed; null: not paused'),
+  expression_problem: problemSchema
+    .nullable()
+    .describe('The latest problem of the last day that kept an expression from being evaluated; null: none'),
+  problems: z
+    .array(z.string())
+    .describe('What does not work as the app configured it, such as an expression that is not valid; empty: nothing'),
+  archived: z.boolean().describe('The app no longer registers the function: events do not trigger it'),
+});
 
 export const listedFunctionSchema = functionSchema
   .extend({ triggers: z.array(triggerSchema).optional(), ...omittedField })

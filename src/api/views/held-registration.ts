@@ -2,38 +2,37 @@
 import { z } from 'zod';
 import type { HeldRegistration, RefusedRegistrations } from '../../model/apps/held-registration.ts';
 import { proposedPattern } from '../../origin-patterns.ts';
+import { apiObject } from '../http/validation.ts';
 import { time } from './time.ts';
 
-export const heldRegistrationSchema = z
-  .object({
-    id: z.string().describe('The same for every registration of the app at this URL with these origins'),
-    app: z.string(),
-    url: z.url(),
-    origins: z
-      .array(z.string())
-      .describe('What nobody has allowed, and a confirmation allows: of the URL, and of functions'),
-    present_url: z.string().nullable().describe('Where the app is, and stays; null: it is not registered'),
-    proposed_pattern: z
-      .string()
-      .nullable()
-      .meta({
-        description:
-          'A pattern of allowed origins that has both URLs, where each deployment seems to get a host of its own',
-        examples: ['https://shop-*-acme.example.app'],
-      }),
-    sdk: z.string().nullable(),
-    framework: z.string().nullable(),
-    function_count: z.int(),
-    first_at: z.iso.datetime(),
-    last_at: z.iso.datetime(),
-    refused: z
-      .object({ count: z.int(), last_at: z.iso.datetime(), last_url: z.url() })
-      .nullable()
-      .describe(
-        'Further registrations of the app that do not wait, because as many do as may. If the last one is yours, allow its origin: `PUT /v1/allowed-origins/:app`',
-      ),
-  })
-  .meta({ id: 'HeldRegistration' });
+export const heldRegistrationSchema = apiObject('HeldRegistration', {
+  id: z.string().describe('The same for every registration of the app at this URL with these origins'),
+  app: z.string(),
+  url: z.url(),
+  origins: z
+    .array(z.string())
+    .describe('What nobody has allowed, and a confirmation allows: of the URL, and of functions'),
+  present_url: z.string().nullable().describe('Where the app is, and stays; null: it is not registered'),
+  proposed_pattern: z
+    .string()
+    .nullable()
+    .meta({
+      description:
+        'A pattern of allowed origins that has both URLs, where each deployment seems to get a host of its own',
+      examples: ['https://shop-*-acme.example.app'],
+    }),
+  sdk: z.string().nullable(),
+  framework: z.string().nullable(),
+  function_count: z.int(),
+  first_at: z.iso.datetime(),
+  last_at: z.iso.datetime(),
+  refused: z
+    .object({ count: z.int(), last_at: z.iso.datetime(), last_url: z.url() })
+    .nullable()
+    .describe(
+      'Further registrations of the app that do not wait, because as many do as may. If the last one is yours, allow its origin: `PUT /v1/allowed-origins/:app`',
+    ),
+});
 
 interface OfItsApp {
   /** undefined if the app is not registered. */

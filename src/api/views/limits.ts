@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { FunctionLimits, LimitStatus, WaitingCall } from '../../jobs/flow-control/limit-status.ts';
 import type { Limit } from '../../model/flow-control/limits.ts';
+import { apiObject } from '../http/validation.ts';
 import { time } from './time.ts';
 
 const KINDS = ['concurrency', 'run_concurrency', 'throttle', 'capacity', 'paused'] as const;
@@ -35,40 +36,36 @@ const limitSchema = limitNameSchema
   })
   .meta({ id: 'Limit' });
 
-export const waitingSchema = z
-  .object({
-    since: z.iso.datetime().describe('Since when it waits, less its priority'),
-    position: z.int().describe('Place in line among the calls with the same limits, from 1'),
-    earliest_start: z.iso.datetime().nullable().describe('By its throttle; null: as soon as others end'),
-    limits: z.array(limitSchema),
-  })
-  .meta({ id: 'Waiting' });
+export const waitingSchema = apiObject('Waiting', {
+  since: z.iso.datetime().describe('Since when it waits, less its priority'),
+  position: z.int().describe('Place in line among the calls with the same limits, from 1'),
+  earliest_start: z.iso.datetime().nullable().describe('By its throttle; null: as soon as others end'),
+  limits: z.array(limitSchema),
+});
 
-export const functionLimitsSchema = z
-  .object({
-    waiting: z.int().describe('Calls that wait for a limit'),
-    limits: z
-      .array(limitSchema.omit({ key: true, holds_back: true }).extend({ in_use: z.int().nullable() }))
-      .describe('The limits of its runs; `in_use` is null where each value of a key has a limit of its own'),
-    longest_backlogs: z.array(
-      z.object({
-        keys: z.record(z.string(), z.string()).describe('Value of each key, by its expression'),
-        waiting: z.int(),
-        since: z.iso.datetime().describe('Since when the first waits, less its priority'),
-        limits: z.array(
-          z.object({
-            kind,
-            limit: z.int(),
-            in_use: z.int(),
-            held_by: heldBy,
-            held_elsewhere: heldElsewhere,
-            holds_back: z.boolean(),
-          }),
-        ),
-      }),
-    ),
-  })
-  .meta({ id: 'FunctionLimits' });
+export const functionLimitsSchema = apiObject('FunctionLimits', {
+  waiting: z.int().describe('Calls that wait for a limit'),
+  limits: z
+    .array(limitSchema.omit({ key: true, holds_back: true }).extend({ in_use: z.int().nullable() }))
+    .describe('The limits of its runs; `in_use` is null where each value of a key has a limit of its own'),
+  longest_backlogs: z.array(
+    z.object({
+      keys: z.record(z.string(), z.string()).describe('Value of each key, by its expression'),
+      waiting: z.int(),
+      since: z.iso.datetime().describe('Since when the first waits, less its priority'),
+      limits: z.array(
+        z.object({
+          kind,
+          limit: z.int(),
+          in_use: z.int(),
+          held_by: heldBy,
+          held_elsewhere: heldElsewhere,
+          holds_back: z.boolean(),
+        }),
+      ),
+    }),
+  ),
+});
 
 export function presentWaiting({ since, ahead, limits, earliestStart }: WaitingCall): z.infer<typeof waitingSchema> {
   return {

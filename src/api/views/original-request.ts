@@ -11,6 +11,7 @@ import {
 import type { VerificationScheme } from '../../providers/preset.ts';
 import type { Webhook } from '../../store/webhooks/webhook.ts';
 import { LOG_OUTCOMES, type LoggedRequest } from '../../store/webhooks/webhook-log.ts';
+import { apiObject } from '../http/validation.ts';
 import { MASK, maskedHeaders, maskedSearch } from '../receive/stored-credentials.ts';
 import { loggedSchema, presentLogged, SECRET } from './request.ts';
 
@@ -21,20 +22,18 @@ const SCHEMES = PRESETS.flatMap(({ verification }) => verification ?? []);
 const TOKENS = namesOf(SCHEMES.filter(sendsSecret).flatMap(credentialLocations));
 const SIGNATURES = namesOf(SCHEMES.filter((scheme) => !sendsSecret(scheme)).flatMap(credentialLocations));
 
-export const originalRequestSchema = z
-  .object({
-    ...loggedSchema.pick({ id: true, received_at: true, method: true, rerun_of: true, verification: true }).shape,
-    outcome: z.enum(LOG_OUTCOMES),
-    query_string: z.string().describe('As it came, without the question mark'),
-    headers: z
-      .array(z.tuple([z.string(), z.string()]))
-      .describe('Names in lower case, with their values; a name may come several times'),
-    body: z.base64().nullable().describe('In base64; null: it was not read completely and is not stored'),
-    withheld: z
-      .array(z.string())
-      .describe(`Headers and query parameters with a password, a token or a cookie; their value is ${MASK}`),
-  })
-  .meta({ id: 'OriginalRequest' });
+export const originalRequestSchema = apiObject('OriginalRequest', {
+  ...loggedSchema.pick({ id: true, received_at: true, method: true, rerun_of: true, verification: true }).shape,
+  outcome: z.enum(LOG_OUTCOMES),
+  query_string: z.string().describe('As it came, without the question mark'),
+  headers: z
+    .array(z.tuple([z.string(), z.string()]))
+    .describe('Names in lower case, with their values; a name may come several times'),
+  body: z.base64().nullable().describe('In base64; null: it was not read completely and is not stored'),
+  withheld: z
+    .array(z.string())
+    .describe(`Headers and query parameters with a password, a token or a cookie; their value is ${MASK}`),
+});
 
 export function presentOriginal(
   { summary, headers, search, body }: LoggedRequest,

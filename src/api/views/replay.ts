@@ -16,6 +16,7 @@ import {
 } from '../../model/replays/replay.ts';
 import { RUN_STATUSES, type RunStatus } from '../../model/runs/run-status.ts';
 import { ENDED } from '../../store/bulk/started-runs.ts';
+import { apiObject } from '../http/validation.ts';
 import { time } from './time.ts';
 
 const counts = <const Name extends string>(names: readonly Name[], description: string) =>
@@ -43,90 +44,84 @@ const selectionShape = {
   statuses: z.array(z.enum(FORMER_STATUSES)),
 };
 
-export const replaySchema = z
-  .object({
-    id: z.string(),
-    name: z.string().nullable(),
-    status: z
-      .enum(BULK_OPERATION_STATUSES)
-      .describe(
-        'done: it has examined all events; its runs may still be active. cancelling: it starts no more runs, and cancels those that are active',
-      ),
-    ...selectionShape,
-    rate: z.int().describe('Runs per second'),
-    created_at: z.iso.datetime(),
-    done_at: z.iso.datetime().nullable(),
-    waiting_because: z
-      .enum(WAITING_REASONS)
-      .nullable()
-      .describe(
-        'Why it starts no runs for now. backlog, memory: the queues or Redis are too full; active_runs: too many of its runs are active; ' +
-          'archive_unavailable: Postgres is unavailable; environment_archived: its environment is archived. null: it does not wait',
-      ),
-    progress: z.object({
-      looked_at: z.int().describe('Events that meet the filter'),
-      matched: z.int().describe('Of them, events with a function whose former run has a wanted status'),
-      started: z.int().describe('Runs'),
-      skipped: skippedSchema,
-      failed_to_start: counts(FAILURE_REASONS, 'Number by reason. event_gone: the event is no longer stored'),
-      position: z.iso.datetime().describe('Events received before are done'),
-      estimated_seconds_left: z
-        .number()
-        .nullable()
-        .describe('As if events came evenly; null: it does not run, or has just begun'),
-      results_omitted: z.int().describe('Results that are counted and not listed'),
-    }),
-    runs: z
-      .object({ active: z.int(), completed: z.int(), failed: z.int(), cancelled: z.int() })
-      .describe('The runs that it started'),
-  })
-  .meta({ id: 'Replay' });
-
-export const dryRunSchema = z
-  .object({
-    dry_run: z.literal(true),
-    ...selectionShape,
+export const replaySchema = apiObject('Replay', {
+  id: z.string(),
+  name: z.string().nullable(),
+  status: z
+    .enum(BULK_OPERATION_STATUSES)
+    .describe(
+      'done: it has examined all events; its runs may still be active. cancelling: it starts no more runs, and cancels those that are active',
+    ),
+  ...selectionShape,
+  rate: z.int().describe('Runs per second'),
+  created_at: z.iso.datetime(),
+  done_at: z.iso.datetime().nullable(),
+  waiting_because: z
+    .enum(WAITING_REASONS)
+    .nullable()
+    .describe(
+      'Why it starts no runs for now. backlog, memory: the queues or Redis are too full; active_runs: too many of its runs are active; ' +
+        'archive_unavailable: Postgres is unavailable; environment_archived: its environment is archived. null: it does not wait',
+    ),
+  progress: z.object({
     looked_at: z.int().describe('Events that meet the filter'),
     matched: z.int().describe('Of them, events with a function whose former run has a wanted status'),
-    would_start: z.int().describe('Runs'),
-    by_function: z.array(
-      z.object({
-        function_id: z.string(),
-        would_start: z.int(),
-        by_former_status: z.partialRecord(z.enum(FORMER_STATUSES), z.int()),
-      }),
-    ),
+    started: z.int().describe('Runs'),
     skipped: skippedSchema,
-    sample: z.array(
-      z.object({
-        event_id: z.string(),
-        event_name: z.string(),
-        received_at: z.iso.datetime(),
-        function_id: z.string(),
-        former_status: z.enum(FORMER_STATUSES),
-        former_run_id: z.string().nullable(),
-      }),
-    ),
-    stopped_at: z.iso
-      .datetime()
+    failed_to_start: counts(FAILURE_REASONS, 'Number by reason. event_gone: the event is no longer stored'),
+    position: z.iso.datetime().describe('Events received before are done'),
+    estimated_seconds_left: z
+      .number()
       .nullable()
-      .describe(
-        'It ran out of time and examined only events received before this, so all numbers are lower bounds. null: it examined all',
-      ),
-  })
-  .meta({ id: 'ReplayDryRun' });
+      .describe('As if events came evenly; null: it does not run, or has just begun'),
+    results_omitted: z.int().describe('Results that are counted and not listed'),
+  }),
+  runs: z
+    .object({ active: z.int(), completed: z.int(), failed: z.int(), cancelled: z.int() })
+    .describe('The runs that it started'),
+});
 
-export const replayResultSchema = z
-  .object({
-    event_id: z.string(),
-    function_id: z.string(),
-    outcome: z.enum(['started', 'skipped', 'failed']),
-    reason: z.enum([...SKIP_REASONS, ...FAILURE_REASONS]).nullable(),
-    run_id: z.string().nullable().describe('The run; of one that is skipped, the run because of which'),
-    run_status: z.enum(RUN_STATUSES).nullable(),
-    retry_of: z.string().nullable().describe('The former run'),
-  })
-  .meta({ id: 'ReplayResult' });
+export const dryRunSchema = apiObject('ReplayDryRun', {
+  dry_run: z.literal(true),
+  ...selectionShape,
+  looked_at: z.int().describe('Events that meet the filter'),
+  matched: z.int().describe('Of them, events with a function whose former run has a wanted status'),
+  would_start: z.int().describe('Runs'),
+  by_function: z.array(
+    z.object({
+      function_id: z.string(),
+      would_start: z.int(),
+      by_former_status: z.partialRecord(z.enum(FORMER_STATUSES), z.int()),
+    }),
+  ),
+  skipped: skippedSchema,
+  sample: z.array(
+    z.object({
+      event_id: z.string(),
+      event_name: z.string(),
+      received_at: z.iso.datetime(),
+      function_id: z.string(),
+      former_status: z.enum(FORMER_STATUSES),
+      former_run_id: z.string().nullable(),
+    }),
+  ),
+  stopped_at: z.iso
+    .datetime()
+    .nullable()
+    .describe(
+      'It ran out of time and examined only events received before this, so all numbers are lower bounds. null: it examined all',
+    ),
+});
+
+export const replayResultSchema = apiObject('ReplayResult', {
+  event_id: z.string(),
+  function_id: z.string(),
+  outcome: z.enum(['started', 'skipped', 'failed']),
+  reason: z.enum([...SKIP_REASONS, ...FAILURE_REASONS]).nullable(),
+  run_id: z.string().nullable().describe('The run; of one that is skipped, the run because of which'),
+  run_status: z.enum(RUN_STATUSES).nullable(),
+  retry_of: z.string().nullable().describe('The former run'),
+});
 
 function presentSelection({ filter, after, before, functionIds, statuses }: ReplaySelection) {
   const { name, source, search, idPrefix, ids } = filter;

@@ -1,5 +1,4 @@
 /** The API's representation of a logged webhook request, with secrets masked. */
-
 import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
 import {
@@ -16,6 +15,7 @@ import {
   VERIFICATION_RESULTS,
 } from '../../store/webhooks/webhook-log.ts';
 import { listsOf } from '../http/urlencoded.ts';
+import { apiObject } from '../http/validation.ts';
 import { MASK } from '../receive/stored-credentials.ts';
 import { omittedField } from './incomplete.ts';
 import { time } from './time.ts';
@@ -24,37 +24,35 @@ import { time } from './time.ts';
 export const SECRET =
   /^(?:proxy-)?authorization$|cookie|(?:^|[-_])(?:signature|sign|sig|hmac|token|secret|password|passwd|auth|key|apikey|jwt|session)(?:$|[-_])/i;
 
-export const loggedSchema = z
-  .object({
-    id: z.string().describe('Request ID, also in the `x-request-id` of the response'),
-    received_at: z.iso.datetime(),
-    method: z.string(),
-    ip: z.string(),
-    outcome: z
-      .enum(LOG_OUTCOMES)
-      .describe(
-        'accepted: the request became an event; ignored: the transform returned no event; filtered: the filter or the list of event names dropped it; held: the event is on the holding page; handshake: the provider proved the URL; rejected: the response was an error',
-      ),
-    status: z.int().describe('HTTP status of the response'),
-    reason: z.string().nullable().describe('Error code, or why the event was filtered or held'),
-    message: z.string().nullable(),
-    event_name: z.string().nullable(),
-    ids: z.array(z.string()).describe('Internal ID of the event'),
-    console: z.array(z.object({ level: z.string(), text: z.string() })),
-    duration_ms: z.number(),
-    body_bytes: z.int().nullable().describe('null: the body was not read completely and is not stored'),
-    rerun_of: z.string().nullable().describe('The logged request of which this is a re-run'),
-    version: z.int().nullable().describe('Version of the webhook that handled it; null: from before versions'),
-    verification: z
-      .object({
-        result: z.enum(VERIFICATION_RESULTS),
-        reason: z.string().nullable().describe('Which part did not match; null: verified or skipped'),
-        secret_id: z.string().nullable().describe('ID of the secret that matched'),
-      })
-      .nullable()
-      .describe('skipped: `verify` was false; null: the webhook had no provider'),
-  })
-  .meta({ id: 'LoggedRequest' });
+export const loggedSchema = apiObject('LoggedRequest', {
+  id: z.string().describe('Request ID, also in the `x-request-id` of the response'),
+  received_at: z.iso.datetime(),
+  method: z.string(),
+  ip: z.string(),
+  outcome: z
+    .enum(LOG_OUTCOMES)
+    .describe(
+      'accepted: the request became an event; ignored: the transform returned no event; filtered: the filter or the list of event names dropped it; held: the event is on the holding page; handshake: the provider proved the URL; rejected: the response was an error',
+    ),
+  status: z.int().describe('HTTP status of the response'),
+  reason: z.string().nullable().describe('Error code, or why the event was filtered or held'),
+  message: z.string().nullable(),
+  event_name: z.string().nullable(),
+  ids: z.array(z.string()).describe('Internal ID of the event'),
+  console: z.array(z.object({ level: z.string(), text: z.string() })),
+  duration_ms: z.number(),
+  body_bytes: z.int().nullable().describe('null: the body was not read completely and is not stored'),
+  rerun_of: z.string().nullable().describe('The logged request of which this is a re-run'),
+  version: z.int().nullable().describe('Version of the webhook that handled it; null: from before versions'),
+  verification: z
+    .object({
+      result: z.enum(VERIFICATION_RESULTS),
+      reason: z.string().nullable().describe('Which part did not match; null: verified or skipped'),
+      secret_id: z.string().nullable().describe('ID of the secret that matched'),
+    })
+    .nullable()
+    .describe('skipped: `verify` was false; null: the webhook had no provider'),
+});
 
 export const listedRequestSchema = loggedSchema
   .partial({ console: true, message: true })

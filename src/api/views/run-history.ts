@@ -1,5 +1,4 @@
 /** The API's representation of a run's history. */
-
 import { z } from 'zod';
 import type { PartitionedIds } from '../../model/partitions/partitioned-ids.ts';
 import { awaitedBy, type Pending } from '../../model/runs/memo.ts';
@@ -12,64 +11,60 @@ import {
   type StepLinks,
 } from '../../model/runs/run.ts';
 import { linksOfRequest } from '../../model/runs/step-links.ts';
+import { apiObject } from '../http/validation.ts';
 import { runErrorSchema } from './run.ts';
 import { time } from './time.ts';
 
-export const historySchema = z
-  .object({
-    kind: z.enum(['attempt', 'step']),
-    step_id: z.string().nullable().describe('Hashed ID of the step'),
-    name: z.string().nullable(),
-    op: z.string().nullable().describe('Kind of step: StepRun, Sleep, WaitForEvent, …'),
-    attempt: z.int().nullable().describe('Number of earlier attempts'),
-    status: z
-      .enum(['Waiting', 'Completed', 'Failed', 'Cancelled'])
-      .describe('Cancelled: the step was pending when its run ended'),
-    queued_at: z.iso.datetime().nullable(),
-    started_at: z.iso.datetime().nullable(),
-    ended_at: z.iso.datetime().nullable(),
-    until: z.iso
-      .datetime()
-      .nullable()
-      .describe('When a pending sleep or wait ends; of a cancelled one, when it would have ended'),
-    waits_for: z.string().nullable().describe('Name of the event or signal that a wait is for'),
-    if: z
-      .string()
-      .nullable()
-      .describe('The expression that the event of a wait must meet; of a long one, the beginning'),
-    invoked: z
-      .object({
-        function_id: z.string().nullable().describe('null: not known'),
-        run_id: z.string().describe('There is no such run where the function did not start'),
-      })
-      .nullable()
-      .describe('What a step of the kind InvokeFunction invokes'),
-    error: runErrorSchema.nullable(),
-    timed_out: z.boolean().describe('true: a wait, or an invocation, ended at its timeout'),
-    group: z
-      .int()
-      .nullable()
-      .describe('Steps of a run with the same number were planned together, to run in parallel; null: planned alone'),
-    run_id: z
-      .string()
-      .nullable()
-      .describe('The run that the step started (an invocation), or that went on with the signal it sent'),
-    event_id: z.string().nullable().describe('Internal ID of the event that ended the wait'),
-    event_ids: z
-      .array(z.string())
-      .max(MAX_SENT_IDS)
-      .describe(`Internal IDs of the first ${MAX_SENT_IDS} events that the step sent`),
-    events_sent: z.int().nullable().describe('How many events the step sent; null: it sends none'),
-    request: z
-      .object({
-        method: z.string(),
-        origin: z.string().describe('Scheme, host and port; the path may hold secrets'),
-        status: z.int().nullable().describe('Of the response; null: there is none'),
-      })
-      .nullable()
-      .describe('The request that the service made for the step'),
-  })
-  .meta({ id: 'HistoryEntry' });
+export const historySchema = apiObject('HistoryEntry', {
+  kind: z.enum(['attempt', 'step']),
+  step_id: z.string().nullable().describe('Hashed ID of the step'),
+  name: z.string().nullable(),
+  op: z.string().nullable().describe('Kind of step: StepRun, Sleep, WaitForEvent, …'),
+  attempt: z.int().nullable().describe('Number of earlier attempts'),
+  status: z
+    .enum(['Waiting', 'Completed', 'Failed', 'Cancelled'])
+    .describe('Cancelled: the step was pending when its run ended'),
+  queued_at: z.iso.datetime().nullable(),
+  started_at: z.iso.datetime().nullable(),
+  ended_at: z.iso.datetime().nullable(),
+  until: z.iso
+    .datetime()
+    .nullable()
+    .describe('When a pending sleep or wait ends; of a cancelled one, when it would have ended'),
+  waits_for: z.string().nullable().describe('Name of the event or signal that a wait is for'),
+  if: z.string().nullable().describe('The expression that the event of a wait must meet; of a long one, the beginning'),
+  invoked: z
+    .object({
+      function_id: z.string().nullable().describe('null: not known'),
+      run_id: z.string().describe('There is no such run where the function did not start'),
+    })
+    .nullable()
+    .describe('What a step of the kind InvokeFunction invokes'),
+  error: runErrorSchema.nullable(),
+  timed_out: z.boolean().describe('true: a wait, or an invocation, ended at its timeout'),
+  group: z
+    .int()
+    .nullable()
+    .describe('Steps of a run with the same number were planned together, to run in parallel; null: planned alone'),
+  run_id: z
+    .string()
+    .nullable()
+    .describe('The run that the step started (an invocation), or that went on with the signal it sent'),
+  event_id: z.string().nullable().describe('Internal ID of the event that ended the wait'),
+  event_ids: z
+    .array(z.string())
+    .max(MAX_SENT_IDS)
+    .describe(`Internal IDs of the first ${MAX_SENT_IDS} events that the step sent`),
+  events_sent: z.int().nullable().describe('How many events the step sent; null: it sends none'),
+  request: z
+    .object({
+      method: z.string(),
+      origin: z.string().describe('Scheme, host and port; the path may hold secrets'),
+      status: z.int().nullable().describe('Of the response; null: there is none'),
+    })
+    .nullable()
+    .describe('The request that the service made for the step'),
+});
 
 /** Attempts and steps in order of completion, followed by pending steps. */
 export function presentHistory(

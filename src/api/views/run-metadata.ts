@@ -1,19 +1,18 @@
 /** The API's representation of a run's metadata. */
 import { z } from 'zod';
 import type { Metadata } from '../../model/runs/metadata.ts';
+import { apiObject } from '../http/validation.ts';
 import { time } from './time.ts';
 
-export const metadataSchema = z
-  .object({
-    scope: z.enum(['run', 'step', 'step_attempt', 'extended_trace']),
-    step_id: z.string().nullable().describe('Hashed ID of the step that it is about'),
-    attempt: z.int().nullable().describe('The attempt of the step that it is about'),
-    span_id: z.string().nullable(),
-    kind: z.string().describe('userland.…, inngest.score, inngest.experiment, inngest.ai, inngest.warnings, …'),
-    values: z.record(z.string(), z.unknown()),
-    updated_at: z.iso.datetime(),
-  })
-  .meta({ id: 'RunMetadata' });
+export const metadataSchema = apiObject('RunMetadata', {
+  scope: z.enum(['run', 'step', 'step_attempt', 'extended_trace']),
+  step_id: z.string().nullable().describe('Hashed ID of the step that it is about'),
+  attempt: z.int().nullable().describe('The attempt of the step that it is about'),
+  span_id: z.string().nullable(),
+  kind: z.string().describe('userland.…, inngest.score, inngest.experiment, inngest.ai, inngest.warnings, …'),
+  values: z.record(z.string(), z.unknown()),
+  updated_at: z.iso.datetime(),
+});
 
 export function presentMetadata({ scope, stepId, attempt, spanId, kind, values, updatedAt }: Metadata) {
   return {

@@ -7,6 +7,7 @@ import { RUN_STATUSES, type Run } from '../../model/runs/run.ts';
 import { withoutSource } from '../../model/runs/run-error.ts';
 import { isShallowJson, MAX_DEPTH, parseStored } from '../../model/values/json.ts';
 import { uuidOf } from '../../model/values/uuid.ts';
+import { apiObject } from '../http/validation.ts';
 import { time } from './time.ts';
 
 export const runErrorSchema = z.object({
@@ -26,24 +27,22 @@ export const runErrorSchema = z.object({
     .describe('The line of code that threw it, with its neighbors, where the app sent them'),
 });
 
-const cancelReasonSchema = z
-  .object({
-    cause: z
-      .enum(CANCEL_CAUSES)
-      .describe(
-        'request: by somebody, through the API or the dashboard; event: one that met a cancel trigger; pause: its function was paused, and ' +
-          'its queued runs cancelled; singleton: another run of the same key replaced it; replay: the replay that started it was cancelled with its runs',
-      ),
-    id: z
-      .string()
-      .nullable()
-      .describe('Of the event, the bulk cancellation or bulk action, the replay, or the other run'),
-    by: z
-      .object({ kind: z.enum(PRINCIPAL_KINDS), id: z.string(), name: z.string() })
-      .nullable()
-      .describe('Who requested it, as in the audit log; null: not known, or nobody'),
-  })
-  .meta({ id: 'CancelReason' });
+const cancelReasonSchema = apiObject('CancelReason', {
+  cause: z
+    .enum(CANCEL_CAUSES)
+    .describe(
+      'request: by somebody, through the API or the dashboard; event: one that met a cancel trigger; pause: its function was paused, and ' +
+        'its queued runs cancelled; singleton: another run of the same key replaced it; replay: the replay that started it was cancelled with its runs',
+    ),
+  id: z
+    .string()
+    .nullable()
+    .describe('Of the event, the bulk cancellation or bulk action, the replay, or the other run'),
+  by: z
+    .object({ kind: z.enum(PRINCIPAL_KINDS), id: z.string(), name: z.string() })
+    .nullable()
+    .describe('Who requested it, as in the audit log; null: not known, or nobody'),
+});
 
 /** Additional fields for users of the official SDKs (docs/rest.md). */
 const officialFields = {
@@ -54,34 +53,32 @@ const officialFields = {
   cron: z.string().nullable().describe('Always null'),
 };
 
-export const runSchema = z
-  .object({
-    run_id: z.string(),
-    function_id: z.string(),
-    event_id: z.string().describe('Internal ID of the event that triggered the run; of a batch, the first'),
-    event_ids: z.array(z.string()).describe('Internal IDs of all events that the run is for: of a batch, in order'),
-    status: z.enum(RUN_STATUSES),
-    attempt: z.int().describe('Number of attempts before the current or last one'),
-    queued_at: z.iso.datetime(),
-    run_started_at: z.iso.datetime().nullable(),
-    ended_at: z.iso.datetime().nullable(),
-    output: z
-      .unknown()
-      .describe('What the function returned; null before it has. Of a failed run, the error as the app sent it'),
-    error: runErrorSchema
-      .nullable()
-      .describe('Error of the last failed attempt; null when none failed or a later one succeeded'),
-    request_id: z.string().describe('ID of the request that sent the event'),
-    cancel_reason: cancelReasonSchema.nullable().describe('null: not cancelled, or by an earlier version'),
-    retry_of: z.string().nullable().describe('The run of which this is a re-run'),
-    replay_id: z.string().nullable().describe('The replay that started it'),
-    from_step: z
-      .string()
-      .nullable()
-      .describe('The step that a re-run began with: hashed ID; null: it began at the start'),
-    ...officialFields,
-  })
-  .meta({ id: 'Run' });
+export const runSchema = apiObject('Run', {
+  run_id: z.string(),
+  function_id: z.string(),
+  event_id: z.string().describe('Internal ID of the event that triggered the run; of a batch, the first'),
+  event_ids: z.array(z.string()).describe('Internal IDs of all events that the run is for: of a batch, in order'),
+  status: z.enum(RUN_STATUSES),
+  attempt: z.int().describe('Number of attempts before the current or last one'),
+  queued_at: z.iso.datetime(),
+  run_started_at: z.iso.datetime().nullable(),
+  ended_at: z.iso.datetime().nullable(),
+  output: z
+    .unknown()
+    .describe('What the function returned; null before it has. Of a failed run, the error as the app sent it'),
+  error: runErrorSchema
+    .nullable()
+    .describe('Error of the last failed attempt; null when none failed or a later one succeeded'),
+  request_id: z.string().describe('ID of the request that sent the event'),
+  cancel_reason: cancelReasonSchema.nullable().describe('null: not cancelled, or by an earlier version'),
+  retry_of: z.string().nullable().describe('The run of which this is a re-run'),
+  replay_id: z.string().nullable().describe('The replay that started it'),
+  from_step: z
+    .string()
+    .nullable()
+    .describe('The step that a re-run began with: hashed ID; null: it began at the start'),
+  ...officialFields,
+});
 
 /** A run in a list of events. */
 export function presentBrief({ id, functionId, status }: Pick<Run, 'id' | 'functionId' | 'status'>) {

@@ -3,23 +3,22 @@ import { z } from 'zod';
 import { failingStepOf } from '../../model/errors/failing-step.ts';
 import type { HistoryEntry, Run } from '../../model/runs/run.ts';
 import { isJsonObject, parseStored } from '../../model/values/json.ts';
+import { apiObject } from '../http/validation.ts';
 import { runErrorSchema } from './run.ts';
 
-export const stepSchema = z
-  .object({
-    step_id: z.string(),
-    data: z
-      .unknown()
-      .optional()
-      .describe(
-        'What the step returned; for a wait the event, or null after a timeout; null for a sleep; absent when the step failed',
-      ),
-    error: runErrorSchema
-      .extend({ data: z.unknown().optional().describe('What the step returned in spite of the error') })
-      .optional()
-      .describe('Present when the step failed permanently'),
-  })
-  .meta({ id: 'Step' });
+export const stepSchema = apiObject('Step', {
+  step_id: z.string(),
+  data: z
+    .unknown()
+    .optional()
+    .describe(
+      'What the step returned; for a wait the event, or null after a timeout; null for a sleep; absent when the step failed',
+    ),
+  error: runErrorSchema
+    .extend({ data: z.unknown().optional().describe('What the step returned in spite of the error') })
+    .optional()
+    .describe('Present when the step failed permanently'),
+});
 
 /** @param memo JSON text of a Memo (model/runs/memo.ts) */
 export function presentStep(stepId: string, memo: string) {

@@ -3,42 +3,41 @@ import { z } from 'zod';
 import { PRINCIPAL_KINDS } from '../../model/auth/access.ts';
 import { ISSUE_KINDS, ISSUE_STATES } from '../../model/webhooks/issue.ts';
 import type { WebhookIssue } from '../../store/webhooks/webhook-issues.ts';
+import { apiObject } from '../http/validation.ts';
 import { time } from './time.ts';
 
-export const webhookIssueSchema = z
-  .object({
-    id: z.string(),
-    webhook_id: z.string(),
-    webhook_name: z.string(),
-    kind: z
-      .enum(ISSUE_KINDS)
-      .describe(
-        '`verification`: requests could not be verified; `transform`: the transform or the filter failed; `quarantine`: the transform was in ' +
-          'quarantine; `silence`: no requests come any more',
-      ),
-    state: z.enum(ISSUE_STATES),
-    first_seen: z.iso.datetime(),
-    last_seen: z.iso.datetime(),
-    count: z.int().describe('Failed requests; of a silence, how often there was one'),
-    reasons: z.record(z.string(), z.int()).describe('Failures by reason; of more than 19, the rest as `other`'),
-    sample: z
-      .object({
-        request_id: z.string().nullable().describe('null: a silence has none'),
-        reason: z.string(),
-        message: z.string(),
-        at: z.iso.datetime(),
-      })
-      .describe('The last failure'),
-    opened_at: z.iso.datetime().describe('The first failure since it was opened, or reopened'),
-    times_reopened: z.int().describe('How often a failure reopened it'),
-    state_changed_at: z.iso.datetime(),
-    state_changed_by: z
-      .object({ kind: z.enum([...PRINCIPAL_KINDS, 'traffic']), id: z.string(), name: z.string() })
-      .nullable()
-      .describe('null: a failure opened it. `traffic`: requests came again'),
-    replay_id: z.string().nullable().describe('The last replay of its requests since it was opened'),
-  })
-  .meta({ id: 'WebhookIssue' });
+export const webhookIssueSchema = apiObject('WebhookIssue', {
+  id: z.string(),
+  webhook_id: z.string(),
+  webhook_name: z.string(),
+  kind: z
+    .enum(ISSUE_KINDS)
+    .describe(
+      '`verification`: requests could not be verified; `transform`: the transform or the filter failed; `quarantine`: the transform was in ' +
+        'quarantine; `silence`: no requests come any more',
+    ),
+  state: z.enum(ISSUE_STATES),
+  first_seen: z.iso.datetime(),
+  last_seen: z.iso.datetime(),
+  count: z.int().describe('Failed requests; of a silence, how often there was one'),
+  reasons: z.record(z.string(), z.int()).describe('Failures by reason; of more than 19, the rest as `other`'),
+  sample: z
+    .object({
+      request_id: z.string().nullable().describe('null: a silence has none'),
+      reason: z.string(),
+      message: z.string(),
+      at: z.iso.datetime(),
+    })
+    .describe('The last failure'),
+  opened_at: z.iso.datetime().describe('The first failure since it was opened, or reopened'),
+  times_reopened: z.int().describe('How often a failure reopened it'),
+  state_changed_at: z.iso.datetime(),
+  state_changed_by: z
+    .object({ kind: z.enum([...PRINCIPAL_KINDS, 'traffic']), id: z.string(), name: z.string() })
+    .nullable()
+    .describe('null: a failure opened it. `traffic`: requests came again'),
+  replay_id: z.string().nullable().describe('The last replay of its requests since it was opened'),
+});
 
 export function presentIssue(issue: WebhookIssue, webhookName: string): z.input<typeof webhookIssueSchema> {
   const { id, webhookId, kind, state, count, reasons, sample, reopened, stateChangedBy, replayId } = issue;

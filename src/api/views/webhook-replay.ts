@@ -1,9 +1,9 @@
 /** The API's representation of replays of webhook requests. */
-
 import { z } from 'zod';
 import { type Event, eventSchema } from '../../model/events/event.ts';
 import { LOG_OUTCOMES } from '../../store/webhooks/webhook-log.ts';
 import type { WebhookReplay, WebhookReplayResult } from '../../store/webhooks/webhook-replay.ts';
+import { apiObject } from '../http/validation.ts';
 import { CHANGES, type Comparison, type Made } from '../replays/dry-run.ts';
 import type { StartedReplay } from '../replays/start-replay.ts';
 import { stoppedEarlySchema } from './incomplete.ts';
@@ -17,32 +17,27 @@ const count = z.int().min(0);
 const RATE_MAX = 100;
 const DEFAULT_RATE = 10;
 
-export const replaySchema = z
-  .object({
-    id: z.string(),
-    webhook_id: z.string(),
-    state: z.enum(REPLAY_STATES),
-    waiting_for: z
-      .string()
-      .nullable()
-      .describe('Error code of what it waits for, such as `backlog_full`; null: nothing'),
-    from: z.iso.datetime().nullable(),
-    to: z.iso.datetime(),
-    outcomes: z.array(z.enum(LOG_OUTCOMES)).nullable(),
-    reasons: z.array(z.string()).nullable(),
-    request_ids: z.array(z.string()).nullable(),
-    with_draft: z.boolean().describe('With a draft of the transform, of the filter, or of both'),
-    rate: z.int(),
-    total: count.describe('Number of requests when it began'),
-    total_is_exact: z.boolean().describe('false: there are more'),
-    done: count.describe('Requests that made an event'),
-    failed: count,
-    skipped: count,
-    position: z.string().nullable().describe('ID of the last request that has a result'),
-    created_at: z.iso.datetime(),
-    ended_at: z.iso.datetime().nullable(),
-  })
-  .meta({ id: 'WebhookReplay' });
+export const replaySchema = apiObject('WebhookReplay', {
+  id: z.string(),
+  webhook_id: z.string(),
+  state: z.enum(REPLAY_STATES),
+  waiting_for: z.string().nullable().describe('Error code of what it waits for, such as `backlog_full`; null: nothing'),
+  from: z.iso.datetime().nullable(),
+  to: z.iso.datetime(),
+  outcomes: z.array(z.enum(LOG_OUTCOMES)).nullable(),
+  reasons: z.array(z.string()).nullable(),
+  request_ids: z.array(z.string()).nullable(),
+  with_draft: z.boolean().describe('With a draft of the transform, of the filter, or of both'),
+  rate: z.int(),
+  total: count.describe('Number of requests when it began'),
+  total_is_exact: z.boolean().describe('false: there are more'),
+  done: count.describe('Requests that made an event'),
+  failed: count,
+  skipped: count,
+  position: z.string().nullable().describe('ID of the last request that has a result'),
+  created_at: z.iso.datetime(),
+  ended_at: z.iso.datetime().nullable(),
+});
 
 const madeSchema = z.object({
   outcome: z.enum(LOG_OUTCOMES),
@@ -58,31 +53,29 @@ const madeSchema = z.object({
   message: z.string().nullable(),
 });
 
-export const dryRunSchema = z
-  .object({
-    total: count,
-    total_is_exact: z.boolean().describe('false: there are more'),
-    sample: z
-      .array(
-        z.object({
-          request_id: z.string(),
-          received_at: z.iso.datetime(),
-          logged: z.object({
-            outcome: z.enum(LOG_OUTCOMES),
-            event_name: z.string().nullable(),
-            reason: z.string().nullable(),
-          }),
-          before: madeSchema.nullable().describe('What the webhook makes of the request; null: there is no draft'),
-          after: madeSchema.describe('What the draft makes of it, or without one the webhook'),
-          change: z.enum(CHANGES),
+export const dryRunSchema = apiObject('WebhookReplayDryRun', {
+  total: count,
+  total_is_exact: z.boolean().describe('false: there are more'),
+  sample: z
+    .array(
+      z.object({
+        request_id: z.string(),
+        received_at: z.iso.datetime(),
+        logged: z.object({
+          outcome: z.enum(LOG_OUTCOMES),
+          event_name: z.string().nullable(),
+          reason: z.string().nullable(),
         }),
-      )
-      .describe('The newest requests'),
-    stopped_early: stoppedEarlySchema
-      .nullable()
-      .describe('Why the sample has fewer requests than it could; null: it is complete'),
-  })
-  .meta({ id: 'WebhookReplayDryRun' });
+        before: madeSchema.nullable().describe('What the webhook makes of the request; null: there is no draft'),
+        after: madeSchema.describe('What the draft makes of it, or without one the webhook'),
+        change: z.enum(CHANGES),
+      }),
+    )
+    .describe('The newest requests'),
+  stopped_early: stoppedEarlySchema
+    .nullable()
+    .describe('Why the sample has fewer requests than it could; null: it is complete'),
+});
 
 export const startedReplaySchema = z.object({
   replay: replaySchema.nullable().describe('null: a dry run'),
@@ -91,14 +84,12 @@ export const startedReplaySchema = z.object({
 
 export const replayRateSchema = z.int().min(1).max(RATE_MAX).default(DEFAULT_RATE).describe('Requests per second');
 
-export const replayResultSchema = z
-  .object({
-    request_id: z.string(),
-    event_id: z.string().nullable().describe('Internal ID of the event; for a duplicate, of the earlier one'),
-    reason: z.string().nullable().describe('Error code, or why the request made no event'),
-    message: z.string().nullable(),
-  })
-  .meta({ id: 'WebhookReplayResult' });
+export const replayResultSchema = apiObject('WebhookReplayResult', {
+  request_id: z.string(),
+  event_id: z.string().nullable().describe('Internal ID of the event; for a duplicate, of the earlier one'),
+  reason: z.string().nullable().describe('Error code, or why the request made no event'),
+  message: z.string().nullable(),
+});
 
 export function presentReplay({
   id,

@@ -12,6 +12,7 @@ import {
   type WebhookSnapshot,
 } from '../../store/webhooks/webhook.ts';
 import type { Author, WebhookVersion } from '../../store/webhooks/webhook-versions.ts';
+import { apiObject } from '../http/validation.ts';
 import { lineDiff } from './line-diff.ts';
 import { time } from './time.ts';
 import { transformSchema } from './webhook.ts';
@@ -43,56 +44,50 @@ const API_NAMES = {
 
 const fieldSchema = z.enum(VERSIONED_FIELDS.map((field) => API_NAMES[field]));
 
-export const versionSchema = z
-  .object({
-    version: z.int(),
-    is_live: z.boolean().describe('Whether it handles requests now'),
-    created_at: z.iso.datetime(),
-    author: z
-      .object({ kind: z.enum(PRINCIPAL_KINDS), id: z.string(), name: z.string() })
-      .nullable()
-      .describe('Who saved it; null: it was saved before there were versions'),
-    message: z.string().nullable(),
-    restored_from: z.int().nullable().describe('The version whose content it has again'),
-    changed: z.array(fieldSchema).describe('What differs from the version before; of the first version, what was set'),
-  })
-  .meta({ id: 'WebhookVersion' });
+export const versionSchema = apiObject('WebhookVersion', {
+  version: z.int(),
+  is_live: z.boolean().describe('Whether it handles requests now'),
+  created_at: z.iso.datetime(),
+  author: z
+    .object({ kind: z.enum(PRINCIPAL_KINDS), id: z.string(), name: z.string() })
+    .nullable()
+    .describe('Who saved it; null: it was saved before there were versions'),
+  message: z.string().nullable(),
+  restored_from: z.int().nullable().describe('The version whose content it has again'),
+  changed: z.array(fieldSchema).describe('What differs from the version before; of the first version, what was set'),
+});
 
-const snapshotSchema = z
-  .object({
-    transform: transformSchema,
-    filter: z.string().nullable(),
-    provider: z.string().nullable(),
-    verification: verificationSchema.nullable(),
-    settings: z.record(z.string(), z.string()),
-    verify: z.boolean(),
-    methods: z.array(z.enum(METHODS)).nullable().describe("null: the provider's, or POST"),
-    deduplicate: z.boolean(),
-    max_body_bytes: z.int().nullable(),
-  })
-  .meta({ id: 'WebhookSnapshot' });
+const snapshotSchema = apiObject('WebhookSnapshot', {
+  transform: transformSchema,
+  filter: z.string().nullable(),
+  provider: z.string().nullable(),
+  verification: verificationSchema.nullable(),
+  settings: z.record(z.string(), z.string()),
+  verify: z.boolean(),
+  methods: z.array(z.enum(METHODS)).nullable().describe("null: the provider's, or POST"),
+  deduplicate: z.boolean(),
+  max_body_bytes: z.int().nullable(),
+});
 
 export const versionDetailsSchema = versionSchema
   .extend({ snapshot: snapshotSchema.describe('What the webhook was. Secrets are no part of it') })
   .meta({ id: 'WebhookVersionDetails' });
 
-export const versionDiffSchema = z
-  .object({
-    with: z.int(),
-    version: z.int(),
-    changes: z.array(
-      z.object({
-        field: fieldSchema,
-        before: z.unknown().describe('In the version `with`'),
-        after: z.unknown().describe('In the version `version`'),
-        diff: z
-          .string()
-          .nullable()
-          .describe('Of `transform` and `filter`: the difference by lines, as `diff -u` shows it'),
-      }),
-    ),
-  })
-  .meta({ id: 'WebhookVersionDiff' });
+export const versionDiffSchema = apiObject('WebhookVersionDiff', {
+  with: z.int(),
+  version: z.int(),
+  changes: z.array(
+    z.object({
+      field: fieldSchema,
+      before: z.unknown().describe('In the version `with`'),
+      after: z.unknown().describe('In the version `version`'),
+      diff: z
+        .string()
+        .nullable()
+        .describe('Of `transform` and `filter`: the difference by lines, as `diff -u` shows it'),
+    }),
+  ),
+});
 
 export function authorOf({ kind, id, name }: Principal): Author {
   return { kind, id, name };

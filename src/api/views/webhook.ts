@@ -4,6 +4,7 @@ import { covers, type Principal } from '../../model/auth/access.ts';
 import { presetOf } from '../../providers/catalog.ts';
 import { METHODS, verificationSchema } from '../../providers/preset.ts';
 import { versionOf, type Webhook } from '../../store/webhooks/webhook.ts';
+import { apiObject } from '../http/validation.ts';
 import { presentLists, shownListFields } from './list-fields.ts';
 import { ownerNameSchema, presentOwner } from './owner.ts';
 import { time } from './time.ts';
@@ -23,41 +24,39 @@ export const transformSchema = z
     'JavaScript that defines the function transform(evt, headers, queryParams, raw), which returns an event, or null to ignore the request',
   );
 
-export const webhookSchema = z
-  .object({
-    id: z.string(),
-    name: webhookNameSchema,
-    environment: ownerNameSchema,
-    url: z
-      .url()
-      .nullable()
-      .describe(
-        'The URL to which the provider posts. Keep it secret: it authenticates the sender. null for a principal with read access',
-      ),
-    former_urls: z
-      .array(z.object({ url: z.url(), until: z.iso.datetime() }))
-      .describe('Previous URLs that are still valid'),
-    transform: transformSchema,
-    ...shownListFields,
-    provider: z.string().nullable().describe('null: requests are not verified'),
-    verify: z.boolean().describe('Whether requests are verified'),
-    secrets: z
-      .array(z.object({ id: z.string(), added_at: z.iso.datetime(), expires_at: z.iso.datetime().nullable() }))
-      .describe('The newest first. Their texts are never shown'),
-    verification: verificationSchema.nullable().describe("The user's; null: the provider's own"),
-    settings: z.record(z.string(), z.string()),
-    filter: z.string().nullable(),
-    methods: z.array(z.enum(METHODS)),
-    deduplicate: z
-      .boolean()
-      .describe("Whether the provider's ID is the deduplication ID of events whose transform sets none"),
-    max_body_bytes: z.int().nullable(),
-    version: z.int().describe('Counts the saves of what decides how a request is handled'),
-    paused_at: z.iso.datetime().nullable().describe('Since when requests are rejected with 503; null: not paused'),
-    created_at: z.iso.datetime(),
-    updated_at: z.iso.datetime(),
-  })
-  .meta({ id: 'Webhook' });
+export const webhookSchema = apiObject('Webhook', {
+  id: z.string(),
+  name: webhookNameSchema,
+  environment: ownerNameSchema,
+  url: z
+    .url()
+    .nullable()
+    .describe(
+      'The URL to which the provider posts. Keep it secret: it authenticates the sender. null for a principal with read access',
+    ),
+  former_urls: z
+    .array(z.object({ url: z.url(), until: z.iso.datetime() }))
+    .describe('Previous URLs that are still valid'),
+  transform: transformSchema,
+  ...shownListFields,
+  provider: z.string().nullable().describe('null: requests are not verified'),
+  verify: z.boolean().describe('Whether requests are verified'),
+  secrets: z
+    .array(z.object({ id: z.string(), added_at: z.iso.datetime(), expires_at: z.iso.datetime().nullable() }))
+    .describe('The newest first. Their texts are never shown'),
+  verification: verificationSchema.nullable().describe("The user's; null: the provider's own"),
+  settings: z.record(z.string(), z.string()),
+  filter: z.string().nullable(),
+  methods: z.array(z.enum(METHODS)),
+  deduplicate: z
+    .boolean()
+    .describe("Whether the provider's ID is the deduplication ID of events whose transform sets none"),
+  max_body_bytes: z.int().nullable(),
+  version: z.int().describe('Counts the saves of what decides how a request is handled'),
+  paused_at: z.iso.datetime().nullable().describe('Since when requests are rejected with 503; null: not paused'),
+  created_at: z.iso.datetime(),
+  updated_at: z.iso.datetime(),
+});
 
 /** @param origin scheme and host of the URLs */
 export function presentWebhook(webhook: Webhook, origin: string, nowMs: number) {
