@@ -28,7 +28,6 @@ export function officialInvokeRoutes(deps: ApiParts): Route[] {
   const byApp = (path: `/${string}/:app/functions/:id/invoke`) =>
     routes.post(path, {
       ...common,
-      params: z.object({ app: z.string(), id: z.string() }),
       body: payloadSchema.extend({
         data: eventSchema.shape.data,
         idempotencyKey: keySchema,
@@ -53,7 +52,6 @@ export function officialInvokeRoutes(deps: ApiParts): Route[] {
   return [
     routes.post('/invoke/:id', {
       ...common,
-      params: z.object({ id: z.string() }),
       body: payloadSchema.partial({ data: true }),
       data: invokedSchema,
       async handle({ env, params: { id }, body: { data = {}, ...rest }, requestId }) {

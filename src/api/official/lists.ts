@@ -22,7 +22,6 @@ export function officialListRoutes({ runs, steps, retries, apps, functions }: Ap
     routes.get('/v1/runs/:id/jobs', {
       operationId: 'listRunJobs',
       summary: 'List what a run will do next',
-      params: z.object({ id: z.string() }),
       data: z.array(jobSchema),
       errors: ['not_found'],
       async handle({ env, params: { id } }) {
@@ -40,7 +39,6 @@ export function officialListRoutes({ runs, steps, retries, apps, functions }: Ap
       tag: 'Apps',
       operationId: 'listAppFunctions',
       summary: 'List the functions of an app',
-      params: z.object({ name: z.string() }),
       query: z.object(pageQuery(namePosition)),
       data: z.array(listedFunctionSchema),
       errors: ['not_found'],

@@ -1,5 +1,5 @@
 /** A route of the REST API, declared once: its schemas validate the input and describe it in the OpenAPI document. */
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { ErrorCode } from '../../errors.ts';
 import type { Dialect } from '../../model/apps/app.ts';
 import type { Access, Principal } from '../../model/auth/access.ts';
@@ -8,7 +8,14 @@ import { strict } from '../http/validation.ts';
 
 type Schema = z.ZodType;
 
-type Parsed<S extends Schema | undefined> = S extends Schema ? z.output<S> : undefined;
+type Parsed<S extends Schema | undefined, Absent = undefined> = S extends Schema ? z.output<S> : Absent;
+
+/** The parameters in a path, as text. */
+type PathParams<Path extends string> = Path extends `${string}:${infer Name}/${infer Rest}`
+  ? Record<Name, string> & PathParams<Rest>
+  : Path extends `${string}:${infer Name}`
+    ? Record<Name, string>
+    : unknown;
 
 export interface Input<Params, Query, Body> {
   params: Params;
@@ -42,6 +49,7 @@ export interface Route {
   operationId: string;
   summary: string;
   description?: string;
+  /** Default: each parameter of the path is any text. */
   params?: z.ZodObject;
   query?: z.ZodObject;
   body?: Schema;
@@ -89,20 +97,26 @@ export function routesOf(shared: Shared) {
       Params extends z.ZodObject | undefined = undefined,
       Query extends z.ZodObject | undefined = undefined,
       Body extends Schema | undefined = undefined,
+      const Path extends string = string,
     >(
-      path: string,
+      path: Path,
       definition: Partial<Omit<Route, 'handle' | 'params' | 'query' | 'body' | 'summary' | 'operationId'>> &
         Pick<Route, 'operationId' | 'summary'> & {
           params?: Params;
           query?: Query;
           body?: Body;
-          handle(input: Input<Parsed<Params>, Parsed<Query>, Parsed<Body>>): Promise<Reply>;
+          handle(input: Input<Parsed<Params, PathParams<Path>>, Parsed<Query>, Parsed<Body>>): Promise<Reply>;
         },
     ): Route => {
-      const { params, query, body } = definition;
+      const { params = paramsIn(path), query, body } = definition;
       const access = method === 'get' ? 'read' : 'write';
       const own = { ...definition, params, query: strict(query), body: strict(body) };
       return { access, errors: [], ...shared, ...own, method, path } as unknown as Route;
     };
   return { get: on('get'), post: on('post'), put: on('put'), patch: on('patch'), delete: on('delete') };
+}
+
+function paramsIn(path: string): z.ZodObject | undefined {
+  const names = Array.from(path.matchAll(/:(\w+)/g), ([, name]) => name as string);
+  return names.length === 0 ? undefined : z.object(Object.fromEntries(names.map((name) => [name, z.string()])));
 }

@@ -41,7 +41,6 @@ export function appCheckRoutes(deps: ApiParts): Route[] {
       description:
         'Sends a signed probe to the URL of the app and reports the problems that keep calls from succeeding, and what functions configure that does not work. No function runs. ' +
         'Without admin access the response only tells whether the app is reachable.',
-      params: z.object({ name: z.string() }),
       data: appCheckSchema,
       errors: ['not_found'],
       async handle({ env, principal, params: { name } }) {

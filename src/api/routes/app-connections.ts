@@ -31,7 +31,6 @@ export function appConnectionRoutes({ apps, connections }: ApiParts): Route[] {
       operationId: 'listAppConnections',
       summary: 'List the connections of an app',
       description: 'Of an app that connects; the longest connected first. Other apps have none.',
-      params: z.object({ name: z.string() }),
       query: z.object(longPageQuery(countPosition)),
       data: z.array(connectionSchema),
       errors: ['not_found'],
@@ -52,7 +51,6 @@ export function appConnectionRoutes({ apps, connections }: ApiParts): Route[] {
       summary: 'End a connection of an app',
       description:
         'It gets no more calls from now on, also of other apps that it serves, and its WebSocket is closed within 5 s. The instance connects again, if its signing key is valid, and continues the calls that it has.',
-      params: z.object({ name: z.string(), id: z.string() }),
       errors: ['not_found'],
       async handle({ env, params: { name, id } }) {
         if (await connections.end(env, name, id)) return {};

@@ -88,8 +88,6 @@ export const detailedAppSchema = appSchema
   })
   .meta({ id: 'AppWithFunctions' });
 
-const params = z.object({ name: z.string() });
-
 const routes = routesOf({ tag: 'Apps', scope: 'environment' });
 
 export function appRoutes(deps: ApiParts): Route[] {
@@ -146,7 +144,6 @@ export function appRoutes(deps: ApiParts): Route[] {
     routes.get('/v1/apps/:name', {
       operationId: 'getApp',
       summary: 'Get an app with its functions',
-      params,
       data: detailedAppSchema,
       errors: ['not_found'],
       async handle({ env, principal, params: { name } }) {
@@ -187,7 +184,6 @@ export function appRoutes(deps: ApiParts): Route[] {
       summary: 'Delete an app',
       description:
         'Archives its functions: events no longer trigger them, and active runs finish. The app comes back when it registers again.',
-      params,
       errors: ['not_found'],
       async handle({ env, params: { name } }) {
         const { previous } = await functions.replaceForApp(env, name, [], quotas.functions);

@@ -98,7 +98,6 @@ export function cancellationRoutes({ cancellations, functionTables }: ApiParts):
       operationId: 'deleteCancellation',
       summary: 'Delete a cancellation',
       description: 'It cancels no further runs.',
-      params: z.object({ id: z.string() }),
       status: 200,
       data: cancellationSchema,
       errors: ['not_found'],

@@ -31,7 +31,6 @@ export function environmentLimitRoutes({ environments, config: { archive } }: Ap
       operationId: 'updateEnvironmentLimits',
       summary: 'Update the limits of an environment',
       description: 'The limit of an event key comes first, then this one, then that of the installation.',
-      params: z.object({ name: z.string() }),
       body: z.object({ event_max_bytes: maxBytesSchema.nullable().optional(), retention_days: retentionSchema }),
       data: environmentSchema,
       errors: ['environment_unknown', 'input_invalid'],

@@ -37,8 +37,6 @@ export const environmentSchema = apiObject('Environment', {
     .describe('When its deletion began; the environment disappears when all its data is deleted'),
 });
 
-const params = z.object({ name: z.string() });
-
 const routes = routesOf({ tag: 'Environments', scope: 'installation' });
 
 export function environmentRoutes(deps: ApiParts): Route[] {
@@ -93,7 +91,6 @@ export function environmentRoutes(deps: ApiParts): Route[] {
     routes.get('/v1/environments/:name', {
       operationId: 'getEnvironment',
       summary: 'Get an environment',
-      params,
       data: environmentSchema,
       errors: ['environment_unknown'],
       async handle({ params: { name } }) {
@@ -106,7 +103,6 @@ export function environmentRoutes(deps: ApiParts): Route[] {
       summary: 'Archive an environment',
       description:
         'An archived environment rejects new events; its data stays readable. Production cannot be archived.',
-      params,
       data: environmentSchema,
       errors: ['environment_unknown', 'input_invalid'],
       async handle({ params: { name } }) {
@@ -118,7 +114,6 @@ export function environmentRoutes(deps: ApiParts): Route[] {
       access: 'admin',
       operationId: 'unarchiveEnvironment',
       summary: 'Unarchive an environment',
-      params,
       data: environmentSchema,
       errors: ['environment_unknown', 'environment_deleting'],
       async handle({ params: { name } }) {
@@ -133,7 +128,6 @@ export function environmentRoutes(deps: ApiParts): Route[] {
       description:
         'Deletes all its data: events, runs, apps, functions and jobs. The environment is archived at once; workers delete the data in the ' +
         'background, and then the environment disappears. API keys that are restricted to it are revoked. This cannot be undone.',
-      params,
       status: 202,
       data: environmentSchema,
       errors: ['environment_unknown', 'input_invalid'],

@@ -33,7 +33,6 @@ export const createdEventKeySchema = eventKeySchema
   })
   .meta({ id: 'EventKeyWithSecret' });
 
-const params = z.object({ id: z.string() });
 const settableFields = { ...listFields, max_bytes: maxBytesSchema.nullish() };
 
 const routes = routesOf({ tag: 'Event keys', scope: 'installation' });
@@ -91,7 +90,6 @@ export function eventKeyRoutes({ eventKeys, environments }: ApiParts): Route[] {
     routes.get('/v1/event-keys/:id', {
       operationId: 'getEventKey',
       summary: 'Get an event key',
-      params,
       data: eventKeySchema,
       errors: ['not_found'],
       async handle({ params: { id } }) {
@@ -104,7 +102,6 @@ export function eventKeyRoutes({ eventKeys, environments }: ApiParts): Route[] {
       operationId: 'updateEventKey',
       summary: 'Update an event key',
       description: 'Omitted fields stay unchanged; null removes a list or limit. The secret stays the same.',
-      params,
       body: z.object({ name: nameSchema.optional(), ...settableFields }),
       data: eventKeySchema,
       errors: ['not_found'],
@@ -127,7 +124,6 @@ export function eventKeyRoutes({ eventKeys, environments }: ApiParts): Route[] {
       operationId: 'revokeEventKey',
       summary: 'Revoke an event key',
       description: 'Requests with the key are rejected with 401 from then on.',
-      params,
       errors: ['not_found'],
       async handle({ params: { id } }) {
         await eventKeys.remove(await existing(id));

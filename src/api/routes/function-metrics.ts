@@ -66,7 +66,6 @@ export function functionMetricsRoutes({ functions, functionSeries, recentDuratio
       description:
         'The last 6 hours in steps of a minute, the last day in steps of 5 minutes, beyond that in steps of an hour. Counts lag by at most seven ' +
         'seconds.',
-      params: z.object({ id: z.string() }),
       query: z.object({
         ...timeRange(DAY_MS),
         step: z.string().max(100).optional().describe('Name of the step whose `series` is wanted'),

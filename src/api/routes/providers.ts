@@ -65,7 +65,6 @@ export function providerRoutes(): Route[] {
     routes.get('/v1/providers/:id', {
       operationId: 'getProvider',
       summary: 'Get a provider with its settings, default transform and sample',
-      params: z.object({ id: z.string() }),
       data: providerDetailsSchema,
       errors: ['not_found'],
       async handle({ params: { id } }) {

@@ -31,7 +31,6 @@ export function runLogRoutes({ runs, runParts }: ApiParts): Route[] {
       description:
         `In the order in which it came. Up to ${RUN_LOG_MAX_LINES} lines and ${RUN_LOG_MAX_BYTES} bytes of a run are kept, the oldest; ` +
         '`metadata.dropped` has the number of the others.',
-      params: z.object({ id: z.string() }),
       query,
       data: z.array(logLineSchema),
       errors: ['not_found'],

@@ -8,7 +8,6 @@ import { listReply } from '../rest/list-response.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { metadataSchema, presentMetadata } from '../views/run-metadata.ts';
 
-const params = z.object({ id: z.string() });
 const notFound = (id: string) => new ServiceError('not_found', { detail: `there is no run with the ID "${id}"` });
 
 const routes = routesOf({ tag: 'Runs', scope: 'environment', forApps: true });
@@ -19,7 +18,6 @@ export function runMetadataRoutes({ runs, runParts, runMetadata }: ApiParts): Ro
     routes.get('/v1/runs/:id/metadata', {
       operationId: 'listRunMetadata',
       summary: "List a run's metadata",
-      params,
       query: z.object(longPageQuery(countPosition)),
       data,
       errors: ['not_found'],
@@ -34,7 +32,6 @@ export function runMetadataRoutes({ runs, runParts, runMetadata }: ApiParts): Ro
       operationId: 'updateRunMetadata',
       summary: "Update a run's metadata",
       description: `Also after the end of the run. A run has at most ${METADATA_MAX_VALUES} values and ${METADATA_MAX_BYTES} bytes.`,
-      params,
       body: metadataRequestSchema,
       data,
       errors: ['not_found', 'quota_exceeded'],

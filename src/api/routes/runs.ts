@@ -43,7 +43,6 @@ const rerunSchema = z
   })
   .default({});
 
-const params = z.object({ id: z.string() });
 const notFound = (id: string) => new ServiceError('not_found', { detail: `there is no run with the ID "${id}"` });
 
 /** The calls that the run needs next. */
@@ -124,7 +123,6 @@ export function runRoutes({
     routes.get('/v1/runs/:id', {
       operationId: 'getRun',
       summary: 'Get a run with its history',
-      params,
       data: detailedRunSchema,
       errors: ['not_found'],
       async handle({ env, dialect, params: { id } }) {
@@ -157,7 +155,8 @@ export function runRoutes({
     routes.get('/v1/runs/:id/steps/:step_id', {
       operationId: 'getRunStep',
       summary: 'Get the result of a finished step',
-      params: params.extend({
+      params: z.object({
+        id: z.string(),
         step_id: z.string().describe('Hashed ID of the step, as in the history'),
       }),
       data: stepSchema,
@@ -178,7 +177,6 @@ export function runRoutes({
       description:
         'Creates a new run of the same function on the same event, without finished steps, or with `from_step` from that step on: the run ' +
         'has the results of the steps that finished before it. While that run is active, repeating the request returns it.',
-      params,
       body: rerunSchema,
       status: 201,
       data: runSchema,
@@ -196,7 +194,6 @@ export function runRoutes({
       summary: 'Retry a run now',
       description:
         'Starts the next attempt at once instead of when it is due. It counts as a regular attempt. Sleeps and waits are not shortened.',
-      params,
       data: runSchema,
       errors: ['not_found', 'run_not_waiting'],
       async handle({ env, params: { id } }) {
@@ -209,7 +206,6 @@ export function runRoutes({
       operationId: 'cancelRun',
       summary: 'Cancel a run',
       description: 'A call in flight is not aborted; its response is ignored. Canceling twice has no further effect.',
-      params,
       status: 200,
       data: runSchema,
       errors: ['not_found', 'run_ended'],

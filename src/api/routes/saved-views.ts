@@ -69,7 +69,6 @@ export function savedViewRoutes({ savedViews }: ApiParts): Route[] {
     routes.delete('/v1/views/:id', {
       operationId: 'deleteView',
       summary: 'Delete a saved view',
-      params: z.object({ id: z.string() }),
       errors: ['not_found'],
       async handle({ env, principal, params: { id } }) {
         if (await savedViews.remove(env, viewOwnerOf(principal), id)) return {};

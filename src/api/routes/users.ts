@@ -21,7 +21,6 @@ export const userSchema = apiObject('User', {
   updated_at: z.iso.datetime(),
 });
 const linkSchema = z.url().describe('Link with which the user sets a password; works once, for 24 hours');
-const params = z.object({ id: z.string() });
 
 const routes = routesOf({ tag: 'Users', scope: 'installation', access: 'admin' });
 
@@ -63,7 +62,6 @@ export function userRoutes({ users, savedViews, environments, accounts, publicUr
       operationId: 'updateUser',
       summary: 'Change the role of a user',
       description: 'Takes effect with the next request of the user.',
-      params,
       body: z.object({ role: roleSchema }),
       data: userSchema,
       errors: ['not_found', 'last_admin'],
@@ -76,7 +74,6 @@ export function userRoutes({ users, savedViews, environments, accounts, publicUr
       operationId: 'removeUser',
       summary: 'Remove a user',
       description: 'Ends all sessions of the user at once.',
-      params,
       errors: ['not_found', 'last_admin'],
       async handle({ params: { id } }) {
         changed(await users.remove(id), id);
@@ -90,7 +87,6 @@ export function userRoutes({ users, savedViews, environments, accounts, publicUr
       summary: 'Create a password link',
       description:
         'For a user who was invited or forgot the password. The current password stays valid until the link is used.',
-      params,
       status: 201,
       data: z.object({ set_password_url: linkSchema }),
       errors: ['not_found'],

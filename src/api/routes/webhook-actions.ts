@@ -8,8 +8,6 @@ import { presentWebhook, webhookSchema } from '../views/webhook.ts';
 
 const DAY_SECONDS = 86_400;
 
-const params = z.object({ id: z.string() });
-
 const routes = routesOf({ tag: 'Webhooks', scope: 'installation' });
 
 export function webhookActionRoutes({ publicUrl, webhooks }: ApiParts): Route[] {
@@ -20,7 +18,6 @@ export function webhookActionRoutes({ publicUrl, webhooks }: ApiParts): Route[] 
 
   return [
     routes.post('/v1/webhooks/:id/pause', {
-      params,
       ...response,
       operationId: 'pauseWebhook',
       summary: 'Pause a webhook',
@@ -32,7 +29,6 @@ export function webhookActionRoutes({ publicUrl, webhooks }: ApiParts): Route[] 
       },
     }),
     routes.post('/v1/webhooks/:id/resume', {
-      params,
       ...response,
       operationId: 'resumeWebhook',
       summary: 'Resume a paused webhook',
@@ -42,7 +38,6 @@ export function webhookActionRoutes({ publicUrl, webhooks }: ApiParts): Route[] 
       },
     }),
     routes.post('/v1/webhooks/:id/rotate', {
-      params,
       ...response,
       operationId: 'rotateWebhookUrl',
       summary: 'Rotate the URL of a webhook',

@@ -18,7 +18,6 @@ import { presentStarted, replayRateSchema, startedReplaySchema } from '../views/
 const READ_AT_ONCE = 100;
 /** Maximum number of issues examined for a filtered page. */
 const EXAMINED_MAX = 5_000;
-const params = z.object({ issue: z.string() });
 
 const ACTIONS = [
   ['acknowledge', 'acknowledged', 'Acknowledge an issue of a webhook', 'Somebody knows: failures count on.'],
@@ -112,7 +111,6 @@ export function webhookIssueRoutes(deps: ApiParts): Route[] {
       operationId: 'listIssuesOfWebhook',
       summary: 'List issues of a webhook',
       description: 'One of each kind at most, the one with the newest failure first.',
-      params: z.object({ id: z.string() }),
       query: z.object(longPageQuery(countPosition)),
       data: z.array(webhookIssueSchema),
       errors: ['not_found'],
@@ -125,7 +123,6 @@ export function webhookIssueRoutes(deps: ApiParts): Route[] {
     routes.get('/v1/webhook-issues/:issue', {
       operationId: 'getWebhookIssue',
       summary: 'Get an issue of a webhook',
-      params,
       data: webhookIssueSchema,
       errors: ['not_found'],
       async handle({ params: { issue: id } }) {
@@ -138,7 +135,6 @@ export function webhookIssueRoutes(deps: ApiParts): Route[] {
         operationId: `${action}WebhookIssue`,
         summary,
         description,
-        params,
         status: 200,
         data: webhookIssueSchema,
         errors: ['not_found'],
@@ -157,7 +153,6 @@ export function webhookIssueRoutes(deps: ApiParts): Route[] {
       description:
         'A replay of the requests of the webhook that failed in this way since the issue was opened, or reopened. Those that failed verification are ' +
         'verified again. While a replay of the issue is in progress or paused, the answer has that one.',
-      params,
       body: z.object({
         dry_run: z.boolean().default(true),
         since: z

@@ -19,9 +19,6 @@ import { originalRequestSchema, presentOriginal } from '../views/original-reques
 import { listedRequestSchema, loggedRequestDetailsSchema, presentDetails, presentLogged } from '../views/request.ts';
 import { timeSchema } from '../views/time.ts';
 
-const params = z.object({ id: z.string() });
-const requestParams = params.extend({ rid: z.string() });
-
 const rerunSchema = apiObject('Rerun', {
   dry_run: z.boolean(),
   outcome: z.enum(LOG_OUTCOMES),
@@ -53,7 +50,6 @@ export function webhookLogRoutes(deps: ApiParts): Route[] {
       operationId: 'listWebhookRequests',
       summary: 'List logged requests of a webhook',
       description: 'Newest first, whatever their outcome. A request is logged after its response.',
-      params,
       query: z.object({
         ...pageQuery(z.string().regex(ID_PATTERN)),
         outcome: listQuery(LOG_OUTCOMES).describe('One or more, separated by commas or repeated'),
@@ -85,7 +81,6 @@ export function webhookLogRoutes(deps: ApiParts): Route[] {
     routes.get('/v1/webhooks/:id/requests/:rid', {
       operationId: 'getWebhookRequest',
       summary: 'Get a logged request with headers and body',
-      params: requestParams,
       data: loggedRequestDetailsSchema,
       errors: ['not_found', 'archive_unavailable'],
       async handle({ params: { id, rid } }) {
@@ -99,7 +94,6 @@ export function webhookLogRoutes(deps: ApiParts): Route[] {
       summary: 'Get a logged request as it came',
       description:
         'For programs that forward it to another server, which can verify it: signatures are shown. Passwords, tokens and cookies are not.',
-      params: requestParams,
       data: originalRequestSchema,
       errors: ['not_found', 'archive_unavailable'],
       async handle({ params: { id, rid } }) {
@@ -114,7 +108,6 @@ export function webhookLogRoutes(deps: ApiParts): Route[] {
         'Processes the request as if it was received now, with the current transform. A dry run returns the outcome and changes nothing. ' +
         'Otherwise the new event is accepted, filtered or held, and is ignored as a duplicate when the transform sets an `id` that was seen ' +
         'within 24 hours; the re-run is logged as a request of its own. A paused webhook and its list of addresses do not prevent a re-run.',
-      params: requestParams,
       body: z.object({ dry_run: z.boolean().default(true) }),
       data: rerunSchema,
       errors: [

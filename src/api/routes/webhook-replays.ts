@@ -33,7 +33,6 @@ const REQUEST_IDS_MAX = 1_000;
 const REASONS_MAX = 20;
 
 const params = z.object({ id: z.string() });
-const replayParams = params.extend({ replay: z.string() });
 const timestamp = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
 
 const bodySchema = z.object({
@@ -77,7 +76,7 @@ export function webhookReplayRoutes(deps: ApiParts): Route[] {
   const of = operationRoutes({
     routes,
     path: '/v1/webhooks/:id/replays/:replay',
-    params: replayParams,
+    params: params.extend({ replay: z.string() }),
     name: 'WebhookReplay',
     noun: 'replay of a webhook',
     plural: 'replays of a webhook',
@@ -96,7 +95,6 @@ export function webhookReplayRoutes(deps: ApiParts): Route[] {
         'Without `from`, `to` and `request_ids` these are the last 50 whatever their time. ' +
         'It ingests nothing. Otherwise the requests are processed in the background as if they were received now, the oldest first. ' +
         'Re-runs of requests are not replayed.',
-      params,
       body: bodySchema,
       data: startedReplaySchema,
       errors: ['not_found', 'transform_invalid', 'quota_exceeded', 'archive_unavailable', ...BACKPRESSURE_ERRORS],
@@ -127,7 +125,6 @@ export function webhookReplayRoutes(deps: ApiParts): Route[] {
       summary: 'List results of a replay',
       description:
         'Oldest request first. The last 1,000 results of each status are kept; the counts of the replay are exact.',
-      params: replayParams,
       query: z.object({ status: z.enum(WEBHOOK_REPLAY_OUTCOMES).default('failed'), ...longPageQuery(namePosition) }),
       data: z.array(replayResultSchema),
       errors: ['not_found'],

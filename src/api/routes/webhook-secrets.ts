@@ -22,7 +22,6 @@ export function webhookSecretRoutes({ publicUrl, webhooks }: ApiParts): Route[] 
       summary: 'Rotate the secret of a webhook',
       description:
         'The new secret counts at once; the one before it stays valid for the given time, older ones do not.',
-      params: z.object({ id: z.string() }),
       body: z.object({
         secret: secretSchema,
         keep_old_seconds: z

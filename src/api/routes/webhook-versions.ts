@@ -26,8 +26,7 @@ import {
 
 const NUMBER = /^[1-9]\d{0,8}$/;
 const number = z.coerce.number().int().min(1);
-const params = z.object({ id: z.string() });
-const versionParams = params.extend({ version: z.string().describe('Number of the version') });
+const versionParams = z.object({ id: z.string(), version: z.string().describe('Number of the version') });
 
 const routes = routesOf({ tag: 'Webhooks', scope: 'installation' });
 
@@ -49,7 +48,6 @@ export function webhookVersionRoutes(deps: ApiParts): Route[] {
       summary: 'List versions of a webhook',
       description:
         'Newest first. Each save that changes how requests are handled is a version; of each webhook the last 100 are kept, and 2 MiB at most.',
-      params,
       query: z.object(pageQuery(number)),
       data: z.array(versionSchema),
       errors: ['not_found'],

@@ -24,8 +24,6 @@ const DEFAULT_TRANSFORM = `function transform(evt, headers = {}, queryParams = {
 }
 `;
 
-const params = z.object({ id: z.string() });
-
 const routes = routesOf({ tag: 'Webhooks', scope: 'installation' });
 
 export function webhookRoutes({
@@ -94,7 +92,6 @@ export function webhookRoutes({
     routes.get('/v1/webhooks/:id', {
       operationId: 'getWebhook',
       summary: 'Get a webhook',
-      params,
       data: webhookSchema,
       errors: ['not_found'],
       async handle({ params: { id }, principal, origin }) {
@@ -107,7 +104,6 @@ export function webhookRoutes({
       summary: 'Update a webhook',
       description:
         'Omitted fields stay unchanged; null removes a list. The URL stays the same. A change of how requests are handled makes a new version.',
-      params,
       body: z.object({
         name: webhookNameSchema.optional(),
         transform: transformSchema.optional(),
@@ -144,7 +140,6 @@ export function webhookRoutes({
       summary: 'Delete a webhook',
       description:
         'Requests to its URL are rejected with 401 from then on. Its versions, its request log and its issues are deleted; its events stay.',
-      params,
       errors: ['not_found'],
       async handle({ params: { id } }) {
         await webhooks.remove(await existingWebhook(webhooks, id));
