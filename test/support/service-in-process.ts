@@ -16,11 +16,14 @@ export async function startInProcess(role: Role, env: Record<string, string>): P
   };
   const problem = (what: string) => new Error(`${role} ${what}. Its log:\n${output.trim() || '(nothing)'}`);
   let failure: Error | undefined;
+  // Until it has ended: suites keep what they start, and a service of 9 MB would cost the garbage collector time until the last of them.
+  let service: Running | undefined;
   let ending: Promise<void> | undefined;
   let hasEnded = false;
-  const end = (service: Running) => {
-    ending ??= service.close().finally(() => {
+  const end = () => {
+    ending ??= service?.close().finally(() => {
       hasEnded = true;
+      service = undefined;
     });
     return ending;
   };
@@ -32,12 +35,11 @@ export async function startInProcess(role: Role, env: Record<string, string>): P
     const onFailure = (error: Error) => {
       failure = error;
       log.fatal({ err: error.message }, 'cannot go on');
-      void end(service);
+      void end();
     };
-    const service = await startRole({ config, log, onFailure });
-    return service;
+    return startRole({ config, log, onFailure });
   };
-  const service = await start().catch((error: Error) => {
+  service = await start().catch((error: Error) => {
     write(`${error.name}: ${error.message}`);
     throw problem('ended before it was ready');
   });
@@ -54,7 +56,7 @@ export async function startInProcess(role: Role, env: Record<string, string>): P
       if (failure) throw problem(`had already ended (${failure.message})`);
       const late = Promise.withResolvers<never>();
       const timer = setTimeout(() => late.reject(problem(`did not end in order within ${END_MS} ms`)), END_MS);
-      await Promise.race([end(service), late.promise]).finally(() => clearTimeout(timer));
+      await Promise.race([end(), late.promise]).finally(() => clearTimeout(timer));
     },
   };
 }

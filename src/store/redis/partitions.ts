@@ -118,6 +118,11 @@ export class Partitions {
       timer.unref();
     };
     redis.on('ready', readAgain);
+    // They would hold all of a closed service in memory.
+    redis.once('end', () => {
+      clearTimeout(timer);
+      clearTimeout(outdated);
+    });
     readAgain();
     return firstRead.promise;
   }
