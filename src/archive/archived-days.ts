@@ -1,6 +1,7 @@
 /** Archived days of each environment. The first shipment of a day decides its retention, which names the tables of its rows: so all rows
  *  of an event or run are in one table, even if the retention changes later. */
 import { LRUCache } from 'lru-cache';
+import { atMost } from '../model/values/cache-size.ts';
 import type { Client } from './database.ts';
 import { Repository } from './repository.ts';
 
@@ -28,7 +29,7 @@ export interface DayChange {
 }
 
 export class ArchivedDays extends Repository {
-  readonly #retentions = new LRUCache<string, number>({ max: CACHED_MAX });
+  readonly #retentions = new LRUCache<string, number>(atMost(CACHED_MAX));
 
   /** Retention of a day, in days.
    *  @param wanted retention for a day that has none yet */

@@ -3,6 +3,7 @@
  *  with the same name. */
 import { LRUCache } from 'lru-cache';
 import { PRODUCTION } from '../model/environment.ts';
+import { atMost } from '../model/values/cache-size.ts';
 import { toText } from './encoding.ts';
 import { Repository } from './repository.ts';
 
@@ -16,8 +17,8 @@ const COLUMNS = { event_names: 'name', event_sources: 'source', functions: 'func
 export type NumberedTable = keyof typeof COLUMNS;
 
 export class Numbers extends Repository {
-  readonly #environments = new LRUCache<string, number>({ max: CACHED_MAX });
-  readonly #numbers = new LRUCache<string, number>({ max: CACHED_MAX, ttl: NUMBER_CACHED_MS });
+  readonly #environments = new LRUCache<string, number>(atMost(CACHED_MAX));
+  readonly #numbers = new LRUCache<string, number>({ ...atMost(CACHED_MAX), ttl: NUMBER_CACHED_MS });
 
   /** undefined if nothing of the environment is archived. */
   async environment(env: string): Promise<number | undefined> {

@@ -7,6 +7,7 @@ import type { AccessListMatcher } from '../../model/auth/allow-lists.ts';
 import { digestOf } from '../../model/auth/secret.ts';
 import { PRODUCTION } from '../../model/environment.ts';
 import type { Event } from '../../model/events/event.ts';
+import { atMost } from '../../model/values/cache-size.ts';
 import { describe } from '../../model/values/json.ts';
 import type { EventKeyInUse, EventKeys } from '../../store/auth/event-keys.ts';
 import type { WebhookDirectory } from '../../store/webhooks/webhook-directory.ts';
@@ -35,7 +36,7 @@ export class Credentials {
   readonly #dev: boolean;
   /** In dev mode: digests of secrets that Redis does not know. The service makes secrets at random, so nobody is given one later that was
    *  tried before. */
-  readonly #unknown = new LRUCache<string, true>({ max: UNKNOWN_MAX });
+  readonly #unknown = new LRUCache<string, true>(atMost(UNKNOWN_MAX));
 
   constructor(eventKeys: EventKeys, webhooks: WebhookDirectory, dev: boolean) {
     this.#eventKeys = eventKeys;

@@ -11,6 +11,7 @@ import type { PartitionedIds } from '../../model/partitions/partitioned-ids.ts';
 import { awaitedBy } from '../../model/runs/memo.ts';
 import { DEFAULT_RETRIES } from '../../model/runs/retry.ts';
 import { hasEnded, invokedRunId, type Run } from '../../model/runs/run.ts';
+import { atMost } from '../../model/values/cache-size.ts';
 import { chunksOf } from '../../model/values/chunks.ts';
 import type { Clock } from '../../model/values/clock.ts';
 import { isStoreFailure } from '../../store/redis/connection.ts';
@@ -62,7 +63,7 @@ export const reconciliation = duty<ReconcileDeps>({
     inWords: '10 s, or 4 × `STALLED_AFTER_SECONDS`',
   },
   rounds(deps) {
-    const failures = new LRUCache<string, number>({ max: FAILURES_MAX });
+    const failures = new LRUCache<string, number>(atMost(FAILURES_MAX));
     return async ({ partition }) => {
       const nowMs = deps.clock();
       const due = await deps.activeRuns.dueForReconciliation(partition, nowMs, RUNS_AT_ONCE);

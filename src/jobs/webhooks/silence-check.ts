@@ -5,6 +5,7 @@ import { LRUCache } from 'lru-cache';
 import { duty } from '../../duties/duty.ts';
 import type { Logger } from '../../log.ts';
 import type { PartitionedIds } from '../../model/partitions/partitioned-ids.ts';
+import { atMost } from '../../model/values/cache-size.ts';
 import { chunksOf } from '../../model/values/chunks.ts';
 import { DAY_MS, HOUR_MS } from '../../model/values/time.ts';
 import { issueIdOf } from '../../model/webhooks/issue.ts';
@@ -42,7 +43,7 @@ export const silenceCheck = duty<SilenceCheckDeps>({
   everyMs: 60_000,
   leaseMs: 60_000,
   rounds(deps) {
-    const lookAgain = new LRUCache<string, { lastAt: number; at: number }>({ max: LOOK_AGAIN_MAX });
+    const lookAgain = new LRUCache<string, { lastAt: number; at: number }>(atMost(LOOK_AGAIN_MAX));
     return async () => {
       const { opened, resolved } = await checkSilence(deps, Date.now(), lookAgain);
       if (opened + resolved > 0) deps.log.info({ opened, resolved }, 'webhooks are silent, or no longer');

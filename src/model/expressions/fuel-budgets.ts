@@ -5,6 +5,7 @@
  *  an environment have used its share of the process, its costly expressions are quarantined until the end of the minute. A quarantined
  *  expression is still evaluated with a very small budget, which is enough for most events. */
 import { LRUCache } from 'lru-cache';
+import { atMost } from '../values/cache-size.ts';
 import { MINUTE_MS } from '../values/time.ts';
 import { EVALUATION_UNITS, type Evaluation } from './expression.ts';
 
@@ -48,7 +49,7 @@ const FULL: FuelBudget = { units: EVALUATION_UNITS };
 
 export class FuelBudgets {
   /** Bounded against any number of expressions and environments; an evicted record only means that the expression is trusted again. */
-  readonly #records = new LRUCache<string, History>({ max: 10_000 });
+  readonly #records = new LRUCache<string, History>(atMost(10_000));
   readonly #shares = new LRUCache<string, Share>({ max: 1_000 });
 
   budgetOf({ env, expression }: Owner, now: number): FuelBudget {

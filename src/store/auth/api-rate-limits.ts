@@ -2,6 +2,7 @@
  *  the process uses the last known count, and adds its own requests in batches every tenth of a second. */
 import { LRUCache } from 'lru-cache';
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
+import { atMost } from '../../model/values/cache-size.ts';
 import type { Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 
@@ -34,7 +35,7 @@ interface Known {
 export class ApiRateLimits {
   readonly #limit: number;
   readonly #limiter: RateLimiterRedis;
-  readonly #known = new LRUCache<string, Known>({ max: KNOWN_MAX });
+  readonly #known = new LRUCache<string, Known>(atMost(KNOWN_MAX));
 
   constructor(redis: Redis, keys: Keyspace, limit: number) {
     const points = Math.max(1, limit);

@@ -1,6 +1,7 @@
 /** Kinds of environments, for the worker. A kind never changes, so it is read once and cached. */
 import { LRUCache } from 'lru-cache';
 import { type EnvironmentKind, PRODUCTION } from '../../model/environment.ts';
+import { atMost } from '../../model/values/cache-size.ts';
 import type { Environments } from './environments.ts';
 
 const CACHE_SIZE = 10_000;
@@ -9,7 +10,7 @@ const CACHE_MS = 60_000;
 
 export class EnvironmentKinds {
   readonly #environments: Pick<Environments, 'read'>;
-  readonly #known = new LRUCache<string, EnvironmentKind>({ max: CACHE_SIZE, ttl: CACHE_MS });
+  readonly #known = new LRUCache<string, EnvironmentKind>({ ...atMost(CACHE_SIZE), ttl: CACHE_MS });
 
   constructor(environments: Pick<Environments, 'read'>) {
     this.#environments = environments;

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { atMost } from '../../model/values/cache-size.ts';
 
 /** `good` (closed): runs with others. `suspect` (half-open): runs alone. `quarantined` (open): does not run. */
 export interface CircuitState {
@@ -26,7 +27,7 @@ export interface CircuitBreakerRules {
 export class CircuitBreakers {
   readonly #rules: CircuitBreakerRules;
   /** Bounded against any number of webhooks; an evicted record only means that the transform is trusted again. */
-  readonly #records = new LRUCache<string, CircuitRecord>({ max: 10_000 });
+  readonly #records = new LRUCache<string, CircuitRecord>(atMost(10_000));
 
   constructor(rules: CircuitBreakerRules) {
     this.#rules = rules;

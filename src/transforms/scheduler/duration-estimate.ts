@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { atMost } from '../../model/values/cache-size.ts';
 
 const SLOW_MS = 10;
 const WEIGHT_OF_NEWEST = 0.2;
@@ -9,7 +10,7 @@ export const BATCH_MAX = 32;
 /** Estimates how long each transform takes, by `QueuedRequest.key`. Only fast ones may queue inside the child, where nothing can
  *  overtake them. A transform without history counts as slow. */
 export class DurationEstimate {
-  readonly #meanMs = new LRUCache<string, number>({ max: 10_000 });
+  readonly #meanMs = new LRUCache<string, number>(atMost(10_000));
 
   record(key: string, durationMs: number) {
     const mean = this.#meanMs.get(key) ?? durationMs;
