@@ -75,10 +75,9 @@ function checkAccessAgain(route: Route, { principals }: MountDeps): Middleware {
 function bodyReader({ method, body, eventLimit, bodyLimitBytes = BODY_LIMIT_BYTES }: Route): Middleware {
   if (method === 'get') return (_, next) => next();
   const read = eventLimit ? readEvent(eventLimit) : readJson(bodyLimitBytes);
-  const mayBeMissing = body && isOptional(body);
   return (ctx, next) => {
     rejectEncoding(ctx.req);
-    if (body && !(mayBeMissing && isEmpty(ctx.req))) requireJson(ctx.get('content-type'));
+    if (body && !(isEmpty(ctx.req) && isOptional(body))) requireJson(ctx.get('content-type'));
     return read(ctx, next);
   };
 }
