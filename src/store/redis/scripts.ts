@@ -238,8 +238,17 @@ function absentKeyBeside(key: Argument | undefined): string {
   return `${text.slice(0, text.indexOf('}') + 1)}:absent`;
 }
 
+/** Tests start many services in one process. */
+const composed = new Map<string, string>();
+
 /** @param file path below src/store */
 export function readScript(file: string): string {
+  const known = composed.get(file) ?? compose(file);
+  composed.set(file, known);
+  return known;
+}
+
+function compose(file: string): string {
   const script = readLua(file).replace(INCLUDE, (_, included: string) => readLua(included));
   const locals = [...new Set(script.match(CONSTANT))].flatMap((name) => {
     const value = CONSTANTS[name];
