@@ -7,6 +7,7 @@ import { answerHandshake, type HandshakeAnswer, type HandshakeOptions } from '..
 import { handshakeSchema, type Preset } from '../../src/providers/preset.ts';
 import { ProviderRequest } from '../../src/providers/provider-request.ts';
 import type { Failure } from '../../src/providers/verification/verification.ts';
+import { anyCharacter } from '../support/any-character.ts';
 
 const SECRET = 'the-secret-of-this-webhook-7Qk2';
 const TOKEN = 'the-verify-token-of-this-webhook-9Wd4';
@@ -118,7 +119,7 @@ describe('Responses to handshakes', () => {
       answer: { type: 'application/json', body: { challenge: '{body:challenge}', kind: 1 } },
     });
     await fc.assert(
-      fc.asyncProperty(fc.string({ minLength: 1, maxLength: 300, unit: 'binary' }), async (challenge) => {
+      fc.asyncProperty(fc.string({ minLength: 1, maxLength: 300, unit: anyCharacter }), async (challenge) => {
         const answer = await answerHandshake(preset, requestOf('POST', {}, '', { challenge }), options());
         expect(JSON.parse((answer as HandshakeAnswer).body)).to.deep.equal({ challenge, kind: 1 });
       }),
@@ -139,7 +140,7 @@ describe('Any request', () => {
   ];
   const values = fc.oneof(
     fc.constantFrom('subscribe', 'endpoint.url_validation', 'url_verification', 'SubscriptionConfirmation', '1', ''),
-    fc.string({ unit: 'binary', maxLength: 40 }),
+    fc.string({ unit: anyCharacter, maxLength: 40 }),
     fc.string({ minLength: 2_000, maxLength: 3_000 }),
   );
   const headerNames = [
@@ -155,7 +156,7 @@ describe('Any request', () => {
     ),
     fc.record({ event: values, payload: fc.record({ plainToken: values }) }),
     fc.json().map((text) => text as unknown),
-    fc.string({ unit: 'binary' }),
+    fc.string({ unit: anyCharacter }),
   );
   const requests = fc.record({
     method: fc.constantFrom('GET', 'POST', 'PUT'),
