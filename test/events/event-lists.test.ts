@@ -38,7 +38,7 @@ describe('The list of all events', () => {
   async function ingest(all: ReceivedEvents) {
     const env = `env-${++environments}`;
     const batch = all.map(({ name, source, ago }) =>
-      envelope({ name }, { env, source, receivedAt: now - ago, internalId: ulid(now) }),
+      envelope({ name }, { env, source, receivedAt: now - ago, internalId: ulid(now, Math.random) }),
     );
     await store.events.markIngested(await store.events.storeNew(batch), now);
     const sorted = batch.toSorted((a, b) => b.receivedAt - a.receivedAt || (a.internalId < b.internalId ? 1 : -1));

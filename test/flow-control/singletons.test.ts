@@ -126,7 +126,7 @@ describe('A singleton', () => {
       if (!died || !next) throw new Error('unreachable');
       const fn = functionWith({ singleton: { mode: 'cancel' } });
       // Runs of one millisecond have no order.
-      const at = (ms: number) => candidateOf(fn, {}, ulid(Date.now() + ms));
+      const at = (ms: number) => candidateOf(fn, {}, ulid(Date.now() + ms, Math.random));
       const [first, second, third] = [at(0), at(1), at(2)];
       const [{ keys } = {}] = await next.start([first]);
       const digest = keys?.singleton as string;
