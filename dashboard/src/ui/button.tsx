@@ -63,3 +63,14 @@ export function IconButton({
     </button>
   );
 }
+
+/** Below a list that has further pages. */
+export function ShowMoreButton({ busy, onClick }: { busy: boolean; onClick(): void }) {
+  return (
+    <div className="mt-4 text-center">
+      <Button busy={busy} onClick={onClick}>
+        Show more
+      </Button>
+    </div>
+  );
+}

@@ -33,7 +33,7 @@ export interface Column<Row> {
   isFixed?: boolean;
 }
 
-interface DataTableProps<Row extends RowData> {
+export interface DataTableProps<Row extends RowData> {
   /** For screen readers: "Events". */
   label: string;
   columns: readonly Column<Row>[];

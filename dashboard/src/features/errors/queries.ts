@@ -1,9 +1,10 @@
 /** Error groups: why runs fail. */
-import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { callApi } from '../../api/client.ts';
 import { useEnv } from '../../api/environment.ts';
 import { useLiveUpdates } from '../../api/live-updates.ts';
 import type { ErrorGroup } from '../../api/types.ts';
+import { useList } from '../../api/use-list.ts';
 import { DAY_MS, MINUTE_MS } from '../../lib/time-units.ts';
 import { useThrottled } from '../../lib/use-throttled.ts';
 
@@ -20,18 +21,8 @@ export interface ErrorFilters {
 /** The one with the newest failure first. */
 export function useErrorGroups({ state, function: functionId }: ErrorFilters) {
   const env = useEnv();
-  return useInfiniteQuery({
-    queryKey: ['errors', env, 'list', state, functionId],
-    queryFn: ({ signal, pageParam }) =>
-      callApi<ErrorGroup[]>('/v1/errors', {
-        env,
-        signal,
-        query: { state, function_id: functionId, limit: PAGE_SIZE, cursor: pageParam },
-      }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ metadata }) => metadata.cursor,
-    placeholderData: (before) => before,
-  });
+  const query = { state, function_id: functionId, limit: PAGE_SIZE };
+  return useList<ErrorGroup>(['errors', env, state, functionId], '/v1/errors', query, { env, keepsRows: true });
 }
 
 /** Those that are open and had failures in the last 24 hours, the most frequent one first.

@@ -1,8 +1,9 @@
 /** Issues of webhooks: what is wrong with them, and the replay of what failed. */
-import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { callApi } from '../../api/client.ts';
 import { useLiveUpdates } from '../../api/live-updates.ts';
 import type { WebhookIssue, WebhookReplay, WebhookReplayDryRun } from '../../api/types.ts';
+import { useList } from '../../api/use-list.ts';
 import { useThrottled } from '../../lib/use-throttled.ts';
 
 export const ISSUE_KINDS = [
@@ -33,17 +34,8 @@ export function useOpenIssues() {
 /** The issues of all webhooks, the one with the newest failure first.
  *  @param state several are separated by commas; undefined: all */
 export function useIssues(state: string | undefined, kind: string | undefined) {
-  return useInfiniteQuery({
-    queryKey: ['webhook-issues', 'list', state, kind],
-    queryFn: ({ signal, pageParam }) =>
-      callApi<WebhookIssue[]>('/v1/webhook-issues', {
-        signal,
-        query: { state, kind, limit: PAGE_SIZE, cursor: pageParam },
-      }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ metadata }) => metadata.cursor,
-    placeholderData: (before) => before,
-  });
+  const key = ['webhook-issues', state, kind];
+  return useList<WebhookIssue>(key, '/v1/webhook-issues', { state, kind }, { keepsRows: true });
 }
 
 export function useIssuesOfWebhook(webhookId: string) {

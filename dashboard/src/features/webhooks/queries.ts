@@ -1,5 +1,5 @@
 /** Webhook queries. Webhooks belong to the installation: the selected environment does not filter them. */
-import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback } from 'react';
 import { type ApiResponse, callApi } from '../../api/client.ts';
 import { useEnv } from '../../api/environment.ts';
@@ -11,6 +11,7 @@ import type {
   Webhook,
   WebhookStats,
 } from '../../api/types.ts';
+import { useList } from '../../api/use-list.ts';
 
 const PAGE_SIZE = 100;
 
@@ -57,16 +58,7 @@ export function useWebhookStats() {
 /** The request log, newest first. */
 export function useRequests(id: string) {
   const env = useEnv();
-  return useInfiniteQuery({
-    queryKey: ['webhook-requests', env, id],
-    queryFn: ({ signal, pageParam }) =>
-      callApi<ListedRequest[]>(`/v1/webhooks/${id}/requests`, {
-        signal,
-        query: { limit: PAGE_SIZE, cursor: pageParam },
-      }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ metadata }) => metadata.cursor,
-  });
+  return useList<ListedRequest>(['webhook-requests', env, id], `/v1/webhooks/${id}/requests`);
 }
 
 /** A logged request with headers and body. It never changes. */

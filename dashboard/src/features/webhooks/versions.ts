@@ -1,24 +1,14 @@
 /** Versions of a webhook. */
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { callApi } from '../../api/client.ts';
 import { useEnv } from '../../api/environment.ts';
 import type { WebhookVersion, WebhookVersionDetails, WebhookVersionDiff } from '../../api/types.ts';
-
-const PAGE_SIZE = 50;
+import { useList } from '../../api/use-list.ts';
 
 /** Newest first. Read again when webhooks are. */
 export function useVersions(webhookId: string) {
   const env = useEnv();
-  return useInfiniteQuery({
-    queryKey: ['webhooks', env, webhookId, 'versions'],
-    queryFn: ({ signal, pageParam }) =>
-      callApi<WebhookVersion[]>(`/v1/webhooks/${webhookId}/versions`, {
-        signal,
-        query: { limit: PAGE_SIZE, cursor: pageParam },
-      }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ metadata }) => metadata.cursor,
-  });
+  return useList<WebhookVersion>(['webhooks', env, webhookId, 'versions'], `/v1/webhooks/${webhookId}/versions`);
 }
 
 export function useVersion(webhookId: string, version: number) {

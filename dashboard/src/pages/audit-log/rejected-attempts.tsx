@@ -1,9 +1,8 @@
 import type { RejectedAttempt } from '../../api/types.ts';
 import { useList } from '../../api/use-list.ts';
-import { type Column, DataTable } from '../../ui/data-table.tsx';
+import type { Column } from '../../ui/data-table.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
-import { ErrorAlert } from '../../ui/error-alert.tsx';
-import { Loading } from '../../ui/loading.tsx';
+import { ListTable } from '../../ui/list-table.tsx';
 import { Time } from '../../ui/time.tsx';
 
 const REASONS: Record<string, string> = {
@@ -47,19 +46,14 @@ const COLUMNS: Column<RejectedAttempt>[] = [
 
 /** Similar attempts share a row, because anyone can cause any number of them. */
 export function RejectedAttempts() {
-  const { rows, error, loadMore, loadingMore, refetch } = useList<RejectedAttempt>(['refusals'], '/v1/audit/refusals');
-  if (error && !rows) return <ErrorAlert error={error} onRetry={refetch} />;
-  if (!rows) return <Loading rows={10} />;
-  if (rows.length === 0) return <EmptyState title="No rejected attempts">Failed sign-ins appear here.</EmptyState>;
+  const attempts = useList<RejectedAttempt>(['refusals'], '/v1/audit/refusals');
   return (
-    <DataTable
+    <ListTable
+      list={attempts}
       label="Rejected attempts"
       columns={COLUMNS}
-      rows={rows}
       rowKey={({ id }) => id}
-      onEndReached={loadMore}
-      loadingMore={loadingMore}
-      rowHeight={44}
+      empty={<EmptyState title="No rejected attempts">Failed sign-ins appear here.</EmptyState>}
     />
   );
 }

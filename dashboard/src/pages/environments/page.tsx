@@ -4,9 +4,7 @@ import type { Environment } from '../../api/types.ts';
 import { useList } from '../../api/use-list.ts';
 import { adminOnlyReason } from '../../ui/admin-only.tsx';
 import { Button } from '../../ui/button.tsx';
-import { DataTable } from '../../ui/data-table.tsx';
-import { ErrorAlert } from '../../ui/error-alert.tsx';
-import { Loading } from '../../ui/loading.tsx';
+import { ListTable } from '../../ui/list-table.tsx';
 import { Page } from '../../ui/page.tsx';
 import { columnsFor } from './columns.tsx';
 import { EnvironmentForm } from './environment-form.tsx';
@@ -14,7 +12,7 @@ import { EnvironmentForm } from './environment-form.tsx';
 export default function EnvironmentsPage() {
   const isAdmin = useHasAccess('admin');
   const [creating, setCreating] = useState(false);
-  const { rows, error, loadMore, loadingMore, refetch } = useList<Environment>(['environments'], '/v1/environments');
+  const environments = useList<Environment>(['environments'], '/v1/environments');
   const columns = useMemo(() => columnsFor(isAdmin), [isAdmin]);
   return (
     <Page
@@ -32,19 +30,13 @@ export default function EnvironmentsPage() {
         </Button>
       }
     >
-      {error && !rows && <ErrorAlert error={error} onRetry={refetch} />}
-      {!error && !rows && <Loading />}
-      {rows && (
-        <DataTable
-          label="Environments"
-          columns={columns}
-          rows={rows}
-          rowKey={({ name }) => name}
-          onEndReached={loadMore}
-          loadingMore={loadingMore}
-          rowHeight={52}
-        />
-      )}
+      <ListTable
+        list={environments}
+        label="Environments"
+        columns={columns}
+        rowKey={({ name }) => name}
+        rowHeight={52}
+      />
       {creating && <EnvironmentForm onClose={() => setCreating(false)} />}
     </Page>
   );

@@ -4,7 +4,7 @@ import { ErrorGroupLine } from '../../features/errors/error-group-line.tsx';
 import { useErrorGroups, useLiveErrors } from '../../features/errors/queries.ts';
 import { Sparkline } from '../../features/errors/sparkline.tsx';
 import { useFunctions } from '../../features/functions/queries.ts';
-import { Button } from '../../ui/button.tsx';
+import { ShowMoreButton } from '../../ui/button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { Select } from '../../ui/field.tsx';
@@ -67,11 +67,11 @@ function FunctionFilter({ value, onChange }: { value?: string | undefined; onCha
 }
 
 function List({ state, functionId }: { state: ErrorGroup['state'] | 'all'; functionId: string | undefined }) {
-  const groups = useErrorGroups({ state: state === 'all' ? undefined : state, function: functionId });
-  if (groups.isPending) return <Loading rows={6} />;
-  if (groups.isError) return <ErrorAlert error={groups.error} onRetry={() => void groups.refetch()} />;
-  const rows = groups.data.pages.flatMap(({ data }) => data);
-  if (rows.length === 0 && !groups.hasNextPage) {
+  const filters = { state: state === 'all' ? undefined : state, function: functionId };
+  const { rows, error, hasMore, loadMore, loadingMore, refetch } = useErrorGroups(filters);
+  if (error) return <ErrorAlert error={error} onRetry={refetch} />;
+  if (!rows) return <Loading rows={6} />;
+  if (rows.length === 0 && !hasMore) {
     return (
       <EmptyState title={state === 'open' ? 'No open errors' : 'No errors'}>
         A run that fails for good is counted here, with all others that fail for the same reason.
@@ -87,13 +87,7 @@ function List({ state, functionId }: { state: ErrorGroup['state'] | 'all'; funct
           ))}
         </ul>
       </Card>
-      {groups.hasNextPage && (
-        <div className="mt-4 text-center">
-          <Button busy={groups.isFetchingNextPage} onClick={() => void groups.fetchNextPage()}>
-            Show more
-          </Button>
-        </div>
-      )}
+      {hasMore && <ShowMoreButton busy={loadingMore} onClick={loadMore} />}
     </>
   );
 }

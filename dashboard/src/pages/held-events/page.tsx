@@ -61,7 +61,7 @@ interface ListProps {
 
 function List({ filter, onOpen, onAssign }: ListProps) {
   const canWrite = useHasAccess('write');
-  const held = useHeldEvents(filter);
+  const { rows, error, hasMore, loadMore, loadingMore, refetch } = useHeldEvents(filter);
   const { data: webhooks } = useWebhooks();
   const columns = useMemo(
     () => columnsOf(new Map(webhooks?.map(({ id, name }) => [id, name])), canWrite, onOpen, onAssign),
@@ -69,15 +69,10 @@ function List({ filter, onOpen, onAssign }: ListProps) {
   );
   const selection = useRowSelection(JSON.stringify(filter));
   const selected = selection.all ? { filter } : { ids: [...selection.keys] };
-  const { hasNextPage, isFetchingNextPage, fetchNextPage } = held;
-  const loadMore = useCallback(() => {
-    if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
-  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
-  if (held.isPending) return <Loading />;
-  if (held.isError) return <ErrorAlert error={held.error} onRetry={() => void held.refetch()} />;
-  const rows = held.data.pages.flatMap(({ data }) => data);
+  if (error) return <ErrorAlert error={error} onRetry={refetch} />;
+  if (!rows) return <Loading />;
   const filtered = Object.values(filter).some((value) => value !== undefined);
-  if (rows.length === 0 && !hasNextPage) return <NoHeldEvents filtered={filtered} />;
+  if (rows.length === 0 && !hasMore) return <NoHeldEvents filtered={filtered} />;
   const selectedLabel = selection.all
     ? 'all events that match'
     : `${selection.keys.size} selected ${selection.keys.size === 1 ? 'event' : 'events'}`;
@@ -87,7 +82,7 @@ function List({ filter, onOpen, onAssign }: ListProps) {
       <div className="mb-3 flex flex-wrap items-center justify-between gap-2">
         <p className="text-sm text-muted tabular-nums" role="status">
           {rows.length}
-          {hasNextPage && ' or more'} {rows.length === 1 && !hasNextPage ? 'held event' : 'held events'}
+          {hasMore && ' or more'} {rows.length === 1 && !hasMore ? 'held event' : 'held events'}
         </p>
         <div className="flex gap-2">
           <DiscardButton selection={{ filter }} label={all} disabled={!canWrite}>
@@ -111,13 +106,13 @@ function List({ filter, onOpen, onAssign }: ListProps) {
         rowHeight={52}
         onOpen={({ internal_id }) => onOpen(internal_id)}
         onEndReached={loadMore}
-        loadingMore={isFetchingNextPage}
+        loadingMore={loadingMore}
         selectable={canWrite ? { selection, labelOf } : undefined}
       />
       <SelectionBar
         selection={selection}
         nouns={['event', 'events']}
-        matching={{ count: rows.length, isExact: !hasNextPage }}
+        matching={{ count: rows.length, isExact: !hasMore }}
       >
         <Button
           icon="arrow-right"

@@ -1,10 +1,9 @@
 /** Queries of held events. They belong to the installation: the selected environment does not filter them. */
-import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ApiResponse, callApi, type Query } from '../../api/client.ts';
 import { useLiveUpdates } from '../../api/live-updates.ts';
 import type { HeldEvent, ListedHeldEvent } from '../../api/types.ts';
-
-const PAGE_SIZE = 100;
+import { useList } from '../../api/use-list.ts';
 
 /** Kept in the URL. */
 export interface Filter {
@@ -19,13 +18,7 @@ export type Selection = { id: string } | { ids: readonly string[] } | { filter: 
 
 export function useHeldEvents({ webhook, name, selection, reason }: Filter) {
   const filter = { webhook, name, selection, reason };
-  return useInfiniteQuery({
-    queryKey: ['held-events', filter],
-    queryFn: ({ signal, pageParam }) =>
-      callApi<ListedHeldEvent[]>('/v1/holding', { signal, query: { ...filter, limit: PAGE_SIZE, cursor: pageParam } }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ metadata }) => metadata.cursor,
-  });
+  return useList<ListedHeldEvent>(['held-events', filter], '/v1/holding', filter);
 }
 
 export function useHeldEvent(id: string | undefined) {

@@ -1,13 +1,12 @@
-import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { callApi } from '../../api/client.ts';
 import type { ApiKey, NewApiKey } from '../../api/types.ts';
+import { useList } from '../../api/use-list.ts';
 import { Button } from '../../ui/button.tsx';
-import { type Column, DataTable } from '../../ui/data-table.tsx';
+import type { Column } from '../../ui/data-table.tsx';
 import { ConfirmButton } from '../../ui/dialog.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
-import { ErrorAlert } from '../../ui/error-alert.tsx';
-import { Loading } from '../../ui/loading.tsx';
+import { ListTable } from '../../ui/list-table.tsx';
 import { SecretDialog, Snippet } from '../../ui/secret-dialog.tsx';
 import { Badge } from '../../ui/status-badge.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -21,11 +20,7 @@ const TONES = { read: 'neutral', write: 'busy', admin: 'warn' } as const;
 export function ApiKeys() {
   const [creating, setCreating] = useState(false);
   const [created, setCreated] = useState<NewApiKey>();
-  const { data, error, refetch } = useQuery({
-    queryKey: ['api-keys'],
-    queryFn: ({ signal }) => callApi<ApiKey[]>('/v1/api-keys', { signal }),
-  });
-  const rows = data?.data;
+  const keys = useList<ApiKey>(['api-keys'], '/v1/api-keys');
   const columns = useMemo(columnsOf, []);
   const create = (
     <Button variant="primary" icon="plus" onClick={() => setCreating(true)}>
@@ -37,16 +32,18 @@ export function ApiKeys() {
       description="Programs authenticate to the REST API with an API key, which can be limited to one environment."
       action={create}
     >
-      {error && !rows && <ErrorAlert error={error} onRetry={() => void refetch()} />}
-      {!error && !rows && <Loading />}
-      {rows?.length === 0 && (
-        <EmptyState title="No API keys yet" command={createCommand()}>
-          Create one for each program that uses the API, with the least access it needs.
-        </EmptyState>
-      )}
-      {rows && rows.length > 0 && (
-        <DataTable label="API keys" columns={columns} rows={rows} rowKey={({ id }) => id} rowHeight={56} />
-      )}
+      <ListTable
+        list={keys}
+        label="API keys"
+        columns={columns}
+        rowKey={({ id }) => id}
+        rowHeight={56}
+        empty={
+          <EmptyState title="No API keys yet" command={createCommand()}>
+            Create one for each program that uses the API, with the least access it needs.
+          </EmptyState>
+        }
+      />
       {creating && <ApiKeyForm onClose={() => setCreating(false)} onCreated={setCreated} />}
       <SecretDialog
         title="API key created"

@@ -6,11 +6,10 @@ import { useList } from '../../api/use-list.ts';
 import { ALL_BRANCHES, scopeLabel } from '../../lib/environment-scope.ts';
 import { adminOnlyReason } from '../../ui/admin-only.tsx';
 import { Button, IconButton } from '../../ui/button.tsx';
-import { type Column, DataTable } from '../../ui/data-table.tsx';
+import type { Column } from '../../ui/data-table.tsx';
 import { ConfirmButton } from '../../ui/dialog.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
-import { ErrorAlert } from '../../ui/error-alert.tsx';
-import { Loading } from '../../ui/loading.tsx';
+import { ListTable } from '../../ui/list-table.tsx';
 import { SecretDialog, Snippet } from '../../ui/secret-dialog.tsx';
 import { Badge } from '../../ui/status-badge.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -21,7 +20,7 @@ import { KeyHint, Section } from './section.tsx';
 /** Keys for senders, part of the URL: `POST /e/<event key>`. */
 export function EventKeys() {
   const isAdmin = useHasAccess('admin');
-  const { rows, error, loadMore, loadingMore, refetch } = useList<EventKey>(['event-keys'], '/v1/event-keys');
+  const keys = useList<EventKey>(['event-keys'], '/v1/event-keys');
   const [creating, setCreating] = useState(false);
   const [editing, setEditing] = useState<EventKey>();
   const [created, setCreated] = useState<NewEventKey>();
@@ -39,24 +38,18 @@ export function EventKeys() {
   );
   return (
     <Section description="Senders use an event key in the URL. It belongs to one environment." action={create}>
-      {error && !rows && <ErrorAlert error={error} onRetry={refetch} />}
-      {!error && !rows && <Loading />}
-      {rows?.length === 0 && (
-        <EmptyState title="No event keys yet" command={createCommand()}>
-          Create one per sender, so that you can identify and revoke each. Dev mode accepts any key.
-        </EmptyState>
-      )}
-      {rows && rows.length > 0 && (
-        <DataTable
-          label="Event keys"
-          columns={columns}
-          rows={rows}
-          rowKey={({ id }) => id}
-          onEndReached={loadMore}
-          loadingMore={loadingMore}
-          rowHeight={56}
-        />
-      )}
+      <ListTable
+        list={keys}
+        label="Event keys"
+        columns={columns}
+        rowKey={({ id }) => id}
+        rowHeight={56}
+        empty={
+          <EmptyState title="No event keys yet" command={createCommand()}>
+            Create one per sender, so that you can identify and revoke each. Dev mode accepts any key.
+          </EmptyState>
+        }
+      />
       {creating && <EventKeyForm onClose={() => setCreating(false)} onCreated={setCreated} />}
       {editing && <EventKeyForm existing={editing} onClose={() => setEditing(undefined)} />}
       <SecretDialog

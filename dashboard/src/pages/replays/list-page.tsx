@@ -4,10 +4,9 @@ import type { Replay } from '../../api/types.ts';
 import { formatCount } from '../../lib/format.ts';
 import { OperationStatus } from '../../ui/bulk-operations/operation-status.tsx';
 import { Button } from '../../ui/button.tsx';
-import { type Column, DataTable } from '../../ui/data-table.tsx';
+import type { Column } from '../../ui/data-table.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
-import { ErrorAlert } from '../../ui/error-alert.tsx';
-import { Loading } from '../../ui/loading.tsx';
+import { ListTable } from '../../ui/list-table.tsx';
 import { Card, Page } from '../../ui/page.tsx';
 import { ProgressBar } from '../../ui/progress-bar.tsx';
 import { Time } from '../../ui/time.tsx';
@@ -21,7 +20,7 @@ export default function ReplaysPage() {
   const { new: isNew, env: _, ...given } = route.useSearch() as { new?: true; env?: string };
   const navigate = route.useNavigate();
   const canWrite = useHasAccess('write');
-  const { rows, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useReplays();
+  const replays = useReplays();
   const close = () => void navigate({ search: (({ env }: { env?: string }) => ({ env })) as never, replace: true });
   return (
     <Page
@@ -39,30 +38,22 @@ export default function ReplaysPage() {
         </Button>
       }
     >
-      {error && <ErrorAlert error={error} onRetry={() => void refetch()} />}
-      {!rows && !error && <Loading rows={6} />}
-      {rows?.length === 0 && (
-        <Card>
-          <EmptyState title="No replays yet">
-            A replay runs functions again on past events: after a bug was fixed, for a new function, or after an outage.
-            A dry run says first what it would start.
-          </EmptyState>
-        </Card>
-      )}
-      {rows && rows.length > 0 && (
-        <DataTable
-          label="Replays"
-          columns={COLUMNS}
-          rows={rows}
-          rowKey={({ id }) => id}
-          onOpen={({ id }) => void navigate({ to: '/replays/$id', params: { id }, search: {} })}
-          onEndReached={() => {
-            if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
-          }}
-          loadingMore={isFetchingNextPage}
-          rowHeight={57}
-        />
-      )}
+      <ListTable
+        list={replays}
+        label="Replays"
+        columns={COLUMNS}
+        rowKey={({ id }) => id}
+        onOpen={({ id }) => void navigate({ to: '/replays/$id', params: { id }, search: {} })}
+        rowHeight={57}
+        empty={
+          <Card>
+            <EmptyState title="No replays yet">
+              A replay runs functions again on past events: after a bug was fixed, for a new function, or after an
+              outage. A dry run says first what it would start.
+            </EmptyState>
+          </Card>
+        }
+      />
       {isNew && canWrite && <NewReplayDialog given={given} onClose={close} />}
     </Page>
   );

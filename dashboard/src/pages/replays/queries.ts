@@ -1,11 +1,11 @@
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import { useEffect, useMemo } from 'react';
+import { useQuery } from '@tanstack/react-query';
+import { useEffect } from 'react';
 import { callApi } from '../../api/client.ts';
 import { useEnv } from '../../api/environment.ts';
 import type { Replay, ReplayResult } from '../../api/types.ts';
+import { useList } from '../../api/use-list.ts';
 import { POLL_MS } from '../../ui/bulk-operations/operation.ts';
 
-const PAGE_SIZE = 100;
 const IDLE_POLL_MS = 10_000;
 
 /** Whether its numbers still change. */
@@ -15,17 +15,8 @@ export function isActive({ status, runs }: Replay): boolean {
 
 export function useReplays() {
   const env = useEnv();
-  const list = useInfiniteQuery({
-    queryKey: ['replays', env, 'list'],
-    queryFn: ({ pageParam, signal }) =>
-      callApi<Replay[]>('/v1/replays', { env, signal, query: { limit: PAGE_SIZE, cursor: pageParam } }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ metadata }) => metadata.cursor,
-    refetchInterval: ({ state }) =>
-      state.data?.pages.some(({ data }) => data.some(isActive)) ? POLL_MS : IDLE_POLL_MS,
-  });
-  const rows = useMemo(() => list.data?.pages.flatMap(({ data }) => data), [list.data]);
-  return { ...list, rows };
+  const pollMs = (rows: readonly Replay[]) => (rows.some(isActive) ? POLL_MS : IDLE_POLL_MS);
+  return useList<Replay>(['replays', env], '/v1/replays', {}, { env, pollMs });
 }
 
 export function useReplay(id: string) {
@@ -40,25 +31,14 @@ export function useReplay(id: string) {
 /** Read again while the numbers of the replay change. A refetch loads all pages, so a list of several is read again only at the end. */
 export function useResults({ id, progress, runs, ...replay }: Replay, outcome: string | undefined) {
   const env = useEnv();
-  const list = useInfiniteQuery({
-    queryKey: ['replays', env, id, 'results', outcome],
-    queryFn: ({ pageParam, signal }) =>
-      callApi<ReplayResult[]>(`/v1/replays/${id}/results`, {
-        env,
-        signal,
-        query: { outcome, limit: PAGE_SIZE, cursor: pageParam },
-      }),
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ metadata }) => metadata.cursor,
-  });
-  const { refetch, data } = list;
+  const key = ['replays', env, id, 'results', outcome];
+  const list = useList<ReplayResult>(key, `/v1/replays/${id}/results`, { outcome }, { env });
+  const { refetch, pageCount } = list;
   const active = isActive({ id, progress, runs, ...replay });
   const numbers = JSON.stringify([progress.started, progress.skipped, progress.failed_to_start, runs, active]);
-  const isLong = (data?.pages.length ?? 0) > 1;
   // biome-ignore lint/correctness/useExhaustiveDependencies: refetches when the numbers change
   useEffect(() => {
-    if (!isLong || !active) void refetch();
+    if (pageCount <= 1 || !active) void refetch();
   }, [numbers, refetch]);
-  const rows = useMemo(() => data?.pages.flatMap((page) => page.data), [data]);
-  return { ...list, rows, active };
+  return { list, active };
 }

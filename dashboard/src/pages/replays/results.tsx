@@ -1,10 +1,9 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { Replay, ReplayResult } from '../../api/types.ts';
 import { Id } from '../../ui/code-block.tsx';
-import { type Column, DataTable } from '../../ui/data-table.tsx';
+import type { Column } from '../../ui/data-table.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
-import { ErrorAlert } from '../../ui/error-alert.tsx';
-import { Loading } from '../../ui/loading.tsx';
+import { ListTable } from '../../ui/list-table.tsx';
 import { Card } from '../../ui/page.tsx';
 import { SegmentedControl } from '../../ui/segmented-control.tsx';
 import { Badge, RunStatusBadge } from '../../ui/status-badge.tsx';
@@ -24,7 +23,7 @@ const LINK = 'text-accent hover:underline';
 export function Results({ replay }: { replay: Replay }) {
   const { outcome } = route.useSearch();
   const navigate = route.useNavigate();
-  const { rows, active, error, refetch, hasNextPage, isFetchingNextPage, fetchNextPage } = useResults(replay, outcome);
+  const { list, active } = useResults(replay, outcome);
   const omitted = replay.progress.results_omitted;
   return (
     <section aria-label="Results">
@@ -46,26 +45,18 @@ export function Results({ replay }: { replay: Replay }) {
           }
         />
       </div>
-      {error && <ErrorAlert error={error} onRetry={() => void refetch()} />}
-      {!rows && !error && <Loading rows={4} />}
-      {rows?.length === 0 && (
-        <Card>
-          <EmptyState title={active ? 'No results yet' : 'No results'} />
-        </Card>
-      )}
-      {rows && rows.length > 0 && (
-        <DataTable
-          label="Results"
-          columns={COLUMNS}
-          rows={rows}
-          rowKey={({ event_id, function_id }) => `${event_id} ${function_id}`}
-          onEndReached={() => {
-            if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
-          }}
-          loadingMore={isFetchingNextPage}
-          rowHeight={52}
-        />
-      )}
+      <ListTable
+        list={list}
+        label="Results"
+        columns={COLUMNS}
+        rowKey={({ event_id, function_id }) => `${event_id} ${function_id}`}
+        rowHeight={52}
+        empty={
+          <Card>
+            <EmptyState title={active ? 'No results yet' : 'No results'} />
+          </Card>
+        }
+      />
       {omitted > 0 && (
         <p className="mt-2 text-sm text-muted">{omitted.toLocaleString()} more results are counted and not listed.</p>
       )}

@@ -1,6 +1,6 @@
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { ISSUE_KINDS, useIssues, useLiveIssues } from '../../../features/webhooks/issues.ts';
-import { Button } from '../../../ui/button.tsx';
+import { ShowMoreButton } from '../../../ui/button.tsx';
 import { EmptyState } from '../../../ui/empty-state.tsx';
 import { ErrorAlert } from '../../../ui/error-alert.tsx';
 import { Select } from '../../../ui/field.tsx';
@@ -57,20 +57,13 @@ export default function IssuesPage() {
 }
 
 function List({ state = 'open,acknowledged', kind }: { state: string | undefined; kind: string | undefined }) {
-  const issues = useIssues(state === 'all' ? undefined : state, kind);
-  if (issues.isPending) return <Loading />;
-  if (issues.isError) return <ErrorAlert error={issues.error} onRetry={() => void issues.refetch()} />;
-  const rows = issues.data.pages.flatMap(({ data }) => data);
+  const { rows, error, hasMore, loadMore, loadingMore, refetch } = useIssues(state === 'all' ? undefined : state, kind);
+  if (error) return <ErrorAlert error={error} onRetry={refetch} />;
+  if (!rows) return <Loading />;
   return (
     <>
       {rows.length === 0 ? <EmptyState title="No issues" /> : <IssueList issues={rows} showsWebhook />}
-      {issues.hasNextPage && (
-        <div className="mt-4 text-center">
-          <Button busy={issues.isFetchingNextPage} onClick={() => void issues.fetchNextPage()}>
-            Show more
-          </Button>
-        </div>
-      )}
+      {hasMore && <ShowMoreButton busy={loadingMore} onClick={loadMore} />}
     </>
   );
 }

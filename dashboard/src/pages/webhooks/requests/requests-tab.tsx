@@ -1,5 +1,5 @@
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { useCallback, useEffect, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { useHasAccess } from '../../../api/current-user.ts';
 import type { ListedRequest, Webhook } from '../../../api/types.ts';
 import { ColumnsMenu } from '../../../features/lists/columns-menu.tsx';
@@ -39,16 +39,11 @@ export default function RequestsTab({ webhook, draft }: { webhook: Webhook; draf
 function Log({ webhook, draft }: { webhook: Webhook; draft: Draft }) {
   const { outcome } = route.useSearch();
   const navigate = useNavigate();
-  const requests = useRequests(webhook.id);
+  const { rows: all = [], error, hasMore, loadMore, loadingMore, ...requests } = useRequests(webhook.id);
   const canWrite = useHasAccess('write');
   const selection = useRowSelection(`${webhook.id} ${outcome}`);
   const [replaying, setReplaying] = useState<readonly string[]>();
-  const { hasNextPage, isFetchingNextPage, fetchNextPage } = requests;
-  const all = requests.data?.pages.flatMap(({ data }) => data) ?? [];
   const rows = outcome ? all.filter((request) => request.outcome === outcome) : all;
-  const loadMore = useCallback(() => {
-    if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
-  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
   useEffect(() => {
     if (rows.length < MIN_ROWS) loadMore();
   }, [rows.length, loadMore]);
@@ -56,8 +51,8 @@ function Log({ webhook, draft }: { webhook: Webhook; draft: Draft }) {
   const set = (change: object) =>
     void navigate({ to: '.', search: (before: object) => ({ ...before, ...change }) as never });
 
-  if (requests.isPending) return <Loading />;
-  if (requests.isError) return <ErrorAlert error={requests.error} onRetry={() => void requests.refetch()} />;
+  if (error) return <ErrorAlert error={error} onRetry={requests.refetch} />;
+  if (requests.pageCount === 0) return <Loading />;
   if (all.length === 0) {
     return (
       <EmptyState title="No requests yet" command={curlCommand(webhook.url)}>
@@ -81,7 +76,7 @@ function Log({ webhook, draft }: { webhook: Webhook; draft: Draft }) {
           <ReplayButton webhook={webhook} draft={draft} given={{ outcome: outcome ?? '' }} />
         </div>
       </div>
-      {rows.length === 0 && !hasNextPage ? (
+      {rows.length === 0 && !hasMore ? (
         <EmptyState title="No results">
           <p className="mb-4">
             None of the last {all.length} requests is {outcome}.
@@ -96,7 +91,7 @@ function Log({ webhook, draft }: { webhook: Webhook; draft: Draft }) {
           rowKey={keyOf}
           onOpen={({ id }) => set({ request: id })}
           onEndReached={loadMore}
-          loadingMore={isFetchingNextPage}
+          loadingMore={loadingMore}
           rowHeight={view.density === 'compact' ? ROW_PX.compact : 44}
           compact={view.density === 'compact'}
           selectable={canWrite ? { selection, labelOf } : undefined}

@@ -19,7 +19,7 @@ export function FilterCard({ webhook, canWrite }: { webhook: Webhook; canWrite: 
   const [base, setBase] = useState(saved);
   const [isUsed, setIsUsed] = useState(false);
   const change = useUpdateWebhook(webhook.id);
-  const latest = useRequests(webhook.id).data?.pages[0]?.data.find(({ body_bytes }) => body_bytes !== null);
+  const latest = useRequests(webhook.id).rows?.find(({ body_bytes }) => body_bytes !== null);
   const request = useRequest(webhook.id, isUsed ? latest?.id : undefined).data;
   const errorId = useId();
   // Another user's filter is loaded, unless this one is being changed.

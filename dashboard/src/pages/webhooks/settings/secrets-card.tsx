@@ -118,9 +118,9 @@ function OneSecret({ webhook, secret: { id, added_at, expires_at }, isNewest, ca
 
 /** The latest request that the secret verified, among the latest ones of the log. */
 function LastMatch({ webhook, secretId }: { webhook: Webhook; secretId: string }) {
-  const page = useRequests(webhook.id).data?.pages[0]?.data;
-  if (!page) return null;
-  const match = page.find(({ verification }) => verification?.secret_id === secretId);
+  const { rows } = useRequests(webhook.id);
+  if (!rows) return null;
+  const match = rows.find(({ verification }) => verification?.secret_id === secretId);
   return (
     <span className="text-sm text-muted">
       {match ? (

@@ -19,19 +19,19 @@ interface LiveRequestProps {
 /** The newest request of the webhook as soon as it comes: verified, or why not, and what to do. */
 export function LiveRequest({ webhook, provider }: LiveRequestProps) {
   const canWrite = useHasAccess('write');
-  const requests = useRequests(webhook.id);
-  const newest = requests.data?.pages[0]?.data[0];
+  const { rows, error, refetch } = useRequests(webhook.id);
+  const newest = rows?.[0];
   const canMend = canWrite && newest !== undefined && isMendedBySecret(newest) && provider.secret.needed;
   return (
     <Card title={newest ? 'Latest request' : 'First request'}>
       <div role="status" aria-live="polite">
-        {requests.isPending && <Loading rows={3} />}
-        {requests.data && !newest && <Waiting provider={provider} />}
+        {!rows && !error && <Loading rows={3} />}
+        {rows && !newest && <Waiting provider={provider} />}
         {newest && <Newest webhook={webhook} request={newest} />}
       </div>
-      {requests.isError && (
+      {error && (
         <div className="p-4">
-          <ErrorAlert error={requests.error} onRetry={() => void requests.refetch()} />
+          <ErrorAlert error={error} onRetry={refetch} />
         </div>
       )}
       {canMend && <VerifyAgain webhook={webhook} provider={provider} requestId={newest.id} />}

@@ -1,10 +1,8 @@
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
-import { useCallback } from 'react';
 import type { Webhook, WebhookVersion } from '../../../api/types.ts';
 import { fieldLabel, useVersions } from '../../../features/webhooks/versions.ts';
-import { type Column, DataTable } from '../../../ui/data-table.tsx';
-import { ErrorAlert } from '../../../ui/error-alert.tsx';
-import { Loading } from '../../../ui/loading.tsx';
+import type { Column } from '../../../ui/data-table.tsx';
+import { ListTable } from '../../../ui/list-table.tsx';
 import { Time } from '../../../ui/time.tsx';
 import { LiveBadge } from './live-badge.tsx';
 import { VersionDetails } from './version-details.tsx';
@@ -20,29 +18,21 @@ export default function VersionsTab({ webhook }: { webhook: Webhook }) {
 function List({ webhook }: { webhook: Webhook }) {
   const navigate = useNavigate();
   const versions = useVersions(webhook.id);
-  const { hasNextPage, isFetchingNextPage, fetchNextPage } = versions;
-  const loadMore = useCallback(() => {
-    if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
-  }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
-  if (versions.isPending) return <Loading />;
-  if (versions.isError) return <ErrorAlert error={versions.error} onRetry={() => void versions.refetch()} />;
   return (
     <>
       <p className="mb-3 text-sm text-muted">
         Each save that changes how requests are handled is a version. The last 100 are kept. Secrets are no part of
         them.
       </p>
-      <DataTable
+      <ListTable
+        list={versions}
         label="Versions"
         columns={COLUMNS}
-        rows={versions.data.pages.flatMap(({ data }) => data)}
         rowKey={({ version }) => String(version)}
         rowHeight={52}
         onOpen={({ version }) =>
           void navigate({ to: '.', search: (before: object) => ({ ...before, version }) as never })
         }
-        onEndReached={loadMore}
-        loadingMore={isFetchingNextPage}
       />
     </>
   );

@@ -15,7 +15,7 @@ const PASTED = 'pasted';
 export function SamplePicker({ webhook, sampleState }: { webhook: Webhook; sampleState: SampleState }) {
   const { origin, edited, newRequestId, select } = sampleState;
   const now = useNow();
-  const requests = (useRequests(webhook.id).data?.pages ?? []).flatMap(({ data }) => data);
+  const { rows: requests = [] } = useRequests(webhook.id);
   const options = requests.filter(({ body_bytes }) => body_bytes !== null).slice(0, MAX_REQUESTS);
   const providers = useProviders().data ?? [];
   const listed = origin.id === PLAIN || [...options, ...providers].some(({ id }) => id === origin.id);

@@ -67,11 +67,11 @@ export function useSample(webhook: Webhook): SampleState {
 
 /** Three requests with a stored body: the latest, the first seen on this page, and the latest when the page was opened. */
 function useNewest(id: string) {
-  const { data } = useRequests(id);
-  const last = data?.pages[0]?.data.find(({ body_bytes }) => body_bytes !== null)?.id;
+  const { rows } = useRequests(id);
+  const last = rows?.find(({ body_bytes }) => body_bytes !== null)?.id;
   const [opened, setOpened] = useState<{ last: string | undefined }>();
   const [first, setFirst] = useState(last);
-  if (opened === undefined && data) setOpened({ last });
+  if (opened === undefined && rows) setOpened({ last });
   if (first === undefined && last !== undefined) setFirst(last);
   return { last, first: first ?? last, atOpening: opened ? opened.last : last };
 }
