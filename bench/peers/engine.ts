@@ -12,7 +12,7 @@ export interface Engine {
 }
 
 export interface OpenEngine {
-  /** Of everything that was installed for it. */
+  /** Versions of everything installed for it. */
   version: string;
   /** The request that starts a run. */
   startOf(name: FunctionName): { url: string; body: string };

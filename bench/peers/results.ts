@@ -5,7 +5,7 @@ import type { FunctionName } from './functions.ts';
 export interface PeerResults {
   /** ISO 8601. */
   at: string;
-  /** Of the repository. */
+  /** Commit of the repository. */
   commit: string;
   /** A caveat, shown with the figures. */
   note?: string;
@@ -18,7 +18,7 @@ export interface PeerResults {
 
 export interface EngineResult {
   name: string;
-  /** Of everything that was installed for it. */
+  /** Versions of everything installed for it. */
   version: string;
   durability: Durability;
   loads: LoadResult[];

@@ -115,7 +115,7 @@ function number(value: number | undefined): string {
   return value === undefined ? '–' : formatNumber(value);
 }
 
-/** Of all parts, per run. */
+/** CPU time of all parts, per run. */
 function cpuOf({ cpuMs }: LoadResult): number {
   return PARTS.reduce((all, part) => all + cpuMs[part], 0);
 }

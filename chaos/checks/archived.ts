@@ -7,7 +7,7 @@ import { withoutPrefix } from './keys.ts';
 /** The lease of a killed archiver ends, another takes over, and looks at events whose runs were active. */
 const ARCHIVED_WITHIN_MS = 120_000;
 const POLL_MS = 500;
-/** Of the keys that are left, this many are shown with their content, up to this length. */
+/** Maximum number of remaining keys shown, and the length of their content. */
 const SHOWN_KEYS = 40;
 const SHOWN_CHARACTERS = 2_000;
 /** Keys that have nothing of single events and runs, or that are claims of IDs, results of replays, or live for minutes; and what is learned

@@ -35,7 +35,7 @@ export interface BulkResult {
 export class BulkWork {
   /** As they were last seen, by ID; the service keeps a limited number. */
   readonly actions = new Map<string, BulkActionView>();
-  /** Of re-runs that are over, by ID: the service drops them with the action. */
+  /** Results of finished re-runs, by ID: the service drops them with the action. */
   readonly results = new Map<string, BulkResult[]>();
   readonly #service: Service;
   readonly #rerun = new Set<string>();

@@ -16,7 +16,7 @@ type GenericEvent[T any] struct {
 	// Data is a JSON object. A nil one is sent as {}.
 	Data T
 	// ID of an event to send: a second one with it, of any name, is ignored for 24 hours. Optional.
-	// Of one that has arrived: its own, never nil.
+	// A received event has one, never nil.
 	ID *string
 	// Timestamp in milliseconds since 1970. Default: when the service receives it.
 	Timestamp int64

@@ -60,7 +60,7 @@ func (c *logCollector) add(at time.Time, level slog.Level, message string, field
 	c.lines = append(c.lines, line)
 }
 
-// takeBatch has what was logged since the last time, within the limits anew; nil: nothing was.
+// takeBatch takes the lines logged since the last call, and resets the limits; nil: there are none.
 func (c *logCollector) takeBatch(id string, attempt int) fields {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"github.com/tidegate/tidegate/clients/go/internal/replay"
 )
 
-// decodeEvents are the events of a call, as the handler is to have them.
+// decodeEvents returns the events of a call, decoded for the handler.
 func (c chain) decodeEvents(ctx context.Context, given call) (call, error) {
 	if len(c) == 0 {
 		return given, nil
@@ -89,7 +89,7 @@ func (c chain) decodeEnd(ctx context.Context, data json.RawMessage) (json.RawMes
 		}
 		fields["events"], _ = replay.Encode(events) // of JSON only
 	}
-	// Of a failed run it is the error, which is not encoded.
+	// A failed run has its error here, which is not encoded.
 	if !isAbsent(fields["result"]) && isAbsent(fields["error"]) {
 		where := place.Output(textOf(fields["function_id"]), textOf(fields["run_id"]), trigger)
 		result, err := c.decode(ctx, fields["result"], AtOutput, where)

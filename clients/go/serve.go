@@ -43,7 +43,7 @@ type AppRequest struct {
 	Body any
 }
 
-// AppAnswer is to be sent as it is. Its body is JSON.
+// AppAnswer is the response to send, unchanged. Its body is JSON.
 type AppAnswer struct {
 	Status int
 	Header http.Header

@@ -60,7 +60,7 @@ export class Container<Parts extends object> {
   }
 }
 
-/** Takes and calls the last first. One that fails does not stop the others.
+/** Removes and calls each, last first. A failing one does not stop the others.
  *  @throws the first error */
 export async function closeAll(closes: (() => unknown)[]): Promise<void> {
   const errors: unknown[] = [];

@@ -16,7 +16,7 @@ export class Opened {
     return part;
   }
 
-  /** One that fails does not stop the others.
+  /** A failing one does not stop the others.
    *  @throws the first error */
   async close(): Promise<void> {
     this.#isClosed = true;

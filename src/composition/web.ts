@@ -54,7 +54,7 @@ interface WebhookParts {
   webhookWatcher: WebhookWatcher;
   documentFetcher: DocumentFetcher;
   fetchDocument: FetchDocument;
-  /** Of webhook requests. */
+  /** Rounds of webhook replays. */
   bulkRounds: BulkRounds;
 }
 

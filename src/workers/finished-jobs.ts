@@ -20,7 +20,7 @@ export class JobEnds<Data> {
       if (before) return { result: nextOf(before.finished, before.nowMs), finishedOn: before.nowMs };
       const ending = this.#endingOf(job.id, token, fetchNext && !backend.closing);
       const finished = await jobLists.finish(ending);
-      // BullMQ says why the worker has lost the job.
+      // BullMQ's own script reports why the worker has lost the job.
       if (!finished) return otherwise(job, value, keep, token, fetchNext);
       return { result: nextOf(finished, ending.nowMs), finishedOn: ending.nowMs };
     };

@@ -9,7 +9,7 @@ import { fill } from './match.ts';
 const { KIND } = messages;
 type Kind = keyof typeof KIND;
 
-/** Of the kinds with a payload. */
+/** The message of each kind with a payload. */
 const MESSAGES = {
   workerConnect: messages.WorkerConnectRequest,
   gatewayConnectionReady: messages.ConnectionReady,

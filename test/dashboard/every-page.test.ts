@@ -30,7 +30,7 @@ const DIALOGS: Record<string, string> = {
 const LISTS = ['/events', '/runs'];
 /** Compressed JavaScript of a page, with what it loads by itself. */
 const SCRIPTS_MAX_BYTES = 160_000;
-/** Of all pages since the dashboard was loaded, also where they come from the browser's cache. */
+/** Bytes of all scripts since the dashboard was loaded, those from the browser's cache included. */
 const SCRIPT_BYTES = `(() => {
   // Beside hundreds of requests.
   performance.setResourceTimingBufferSize(10_000);

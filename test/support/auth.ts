@@ -6,7 +6,7 @@ import { type Answer, request } from './http.ts';
 import type { Service } from './service.ts';
 
 export const PASSWORD = 'correct horse battery';
-/** Of the password: to check it takes no time, instead of 0.2 s of CPU time. */
+/** A hash of the password that takes no time to check, instead of 0.2 s of CPU time. */
 const CHEAP_HASH = [
   'scrypt',
   2,

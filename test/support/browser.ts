@@ -48,7 +48,7 @@ export type WithPage = (work: (page: Page) => Promise<void>, options?: BrowserOp
 
 interface KeptPage {
   page: Page;
-  /** Of its context, as JSON. */
+  /** Options of its context, as JSON. */
   options: string;
   origin: string;
 }

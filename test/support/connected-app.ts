@@ -28,7 +28,7 @@ export interface InstanceOptions {
   functions?: FunctionSpec[];
   concurrency?: number;
   headers?: Record<string, string>;
-  /** Of its messages; default: that of the official SDKs. */
+  /** Format of its messages; default: that of the official SDKs. */
   format?: MessageFormat;
   /** Text instead of its functions. */
   rawFunctions?: string;

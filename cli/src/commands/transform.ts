@@ -8,7 +8,7 @@ import { type Output, printable } from '../output.ts';
 import { FileChanges } from '../transforms/file-changes.ts';
 import { type Sample, sampleOfFile, samplesOfWebhook } from '../transforms/samples.ts';
 
-/** What the code is to blame for. */
+/** Errors that the code itself causes. */
 const OF_THE_CODE = ['transform_invalid', 'transform_failed', 'filter_failed'];
 const LAST_MAX = 50;
 

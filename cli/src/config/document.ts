@@ -110,7 +110,7 @@ function checkSecrets({ name, secrets }: Entry, where: string): void {
   );
 }
 
-/** As the service writes them, so that nothing differs where nothing is another. */
+/** Written as the service writes them, so that equal configurations show no difference. */
 function checkOrigins({ name, allowed_origins: origins }: Entry, where: string): string[] {
   if (!Array.isArray(origins) || origins.length === 0 || !origins.every((one) => typeof one === 'string')) {
     throw usageError(

@@ -16,7 +16,7 @@ export interface FieldChange {
 export interface Change {
   action: 'create' | 'update' | 'delete';
   kind: Kind;
-  /** As it shall be; of a deletion, as it is. */
+  /** The wanted state; for a deletion, the present one. */
   entry: Entry;
   /** The ID in the API; undefined: it does not exist yet. */
   id: string | undefined;

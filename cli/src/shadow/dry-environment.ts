@@ -50,8 +50,8 @@ export class DryEnvironment {
     }
   }
 
-  /** Pauses the functions that are not, and resumes those that are to be called. @returns the apps, and how many it paused
-   *  @throws CliError for a function that is to be called and is not there, or has a schedule */
+  /** Pauses all functions except those to call, which it resumes. @returns the apps, and how many functions it paused
+   *  @throws CliError for a function to call that does not exist or has a schedule */
   async prepare(): Promise<{ apps: string[]; paused: number }> {
     const functions = (await this.api.all('/v1/functions')).filter(({ archived }) => !archived);
     for (const id of this.#called)

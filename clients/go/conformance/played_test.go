@@ -46,7 +46,7 @@ type received struct {
 	body         []byte
 }
 
-// playedService gives its replies in turn, the last one for ever.
+// playedService gives its replies in turn, the last one forever.
 type playedService struct {
 	url     string
 	mu      sync.Mutex

@@ -25,13 +25,13 @@ type Event struct {
 	Body              string              `json:"body"`
 	IsBase64Encoded   bool                `json:"isBase64Encoded"`
 
-	// Of 1.0. Its query is decoded.
+	// Payload format 1.0, whose query is decoded.
 	HTTPMethod      string              `json:"httpMethod"`
 	Path            string              `json:"path"`
 	Query           map[string]string   `json:"queryStringParameters"`
 	MultiValueQuery map[string][]string `json:"multiValueQueryStringParameters"`
 
-	// Of 2.0.
+	// Payload format 2.0.
 	RawPath        string `json:"rawPath"`
 	RawQueryString string `json:"rawQueryString"`
 

@@ -181,7 +181,7 @@ func checkAge(atSeconds string, options AgeOpts) error {
 	if tolerance == 0 {
 		tolerance = 5 * time.Minute
 	}
-	// Of digits; one too large for an int64 is far from any time of receipt as a float64 too.
+	// A float64 holds any number of digits; one too large for an int64 is far from any time of receipt.
 	at, _ := strconv.ParseFloat(atSeconds, 64)
 	age := float64(received.UnixMilli())/1_000 - at
 	if math.Abs(age) <= tolerance.Seconds() {

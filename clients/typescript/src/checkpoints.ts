@@ -7,7 +7,7 @@ import { askService } from './service.ts';
 import type { Settings } from './settings.ts';
 import type { Op } from './steps/op.ts';
 
-/** Of buffered steps, in characters: with one more step, the largest, an answer still has room for them. */
+/** Maximum characters of buffered steps: an answer has room for them and one more step of the largest size. */
 const MAX_BUFFERED_LENGTH = 1_048_576;
 const STORE_TIMEOUT_MS = 10_000;
 /** A request that fails sooner costs a call little. */

@@ -18,7 +18,7 @@ export interface CronTrigger {
   cron: string;
   /** Starts each run up to this much later, by chance: spreads functions with the same schedule. */
   jitter?: string;
-  /** What runs after a time in which nothing could: all missed times, up to the last 1,000, or only the last one, the default. */
+  /** Which missed ticks run late: all, up to the last 1,000, or only the last one (default). */
   catchUp?: 'last' | 'all';
 }
 

@@ -45,7 +45,7 @@ export class LogCollector {
     this.#lines.push(line);
   }
 
-  /** What was collected since the last time, within the limits anew; undefined: nothing. */
+  /** Takes the lines collected since the last call, and resets the limits; undefined: there are none. */
   takeBatch(): { lines: CollectedLine[]; dropped: number } | undefined {
     const batch = this.#lines.length > 0 ? { lines: this.#lines, dropped: this.#dropped } : undefined;
     this.#lines = [];

@@ -56,7 +56,7 @@ class LiveConnection {
   #source: EventSource | undefined;
   readonly #watchers = new Set<() => void>();
   #state: LiveState = 'off';
-  /** Those who need it in a hidden tab. */
+  /** Number of users that need the stream in a hidden tab. */
   #keepers = 0;
   #reopenMs = REOPEN_FIRST_MS;
   #timer: number | undefined;

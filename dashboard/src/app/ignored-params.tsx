@@ -7,7 +7,7 @@ import { IconButton } from '../ui/button.tsx';
 const OPENED = { path: window.location.pathname, search: parseSearch(window.location.search) };
 const SHOWN_CHARS = 60;
 
-/** Says which values of the URL mean nothing, so that nobody takes a list for filtered that is not. */
+/** Lists values of the URL that have no effect, so that nobody takes an unfiltered list for a filtered one. */
 export function IgnoredParams() {
   const [ignored, setIgnored] = useState<readonly string[]>();
   const path = useRouterState({ select: ({ location }) => location.pathname });

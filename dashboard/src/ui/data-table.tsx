@@ -71,7 +71,7 @@ export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
     overscan: 12,
     scrollMargin: usePageOffset(body),
     scrollPaddingStart: HEADER_PX,
-    // A new function would have all positions computed anew.
+    // With a new function all positions would be computed again.
     getItemKey: useCallback((index: number) => keyAt(rows, index, rowKey), [rows, rowKey]),
   });
   const items = virtual.getVirtualItems();

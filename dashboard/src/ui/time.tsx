@@ -44,7 +44,7 @@ export function Time({ at }: { at: string | number | null | undefined }) {
   );
 }
 
-/** What has happened since the last tick is no future. */
+/** An event after the last tick is shown as past, not future. */
 function sinceTick(differenceMs: number): number {
   return differenceMs > 0 && differenceMs <= TICK_MS ? 0 : differenceMs;
 }

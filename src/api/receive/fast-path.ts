@@ -15,7 +15,7 @@ export interface FastRoute {
 
 export interface FastPathDeps {
   publicUrl: string | undefined;
-  /** Of POST requests. */
+  /** Routes of POST requests. */
   routes: readonly FastRoute[];
   /** Middleware that runs before all other steps and sees the final response, outermost first. */
   observers: readonly Middleware[];

@@ -31,7 +31,7 @@ export interface Message<Value> {
 
 const EMPTY = new Uint8Array(0);
 
-/** How JSON has a field whose JSON type is that of its value. */
+/** Reads and writes a field whose JSON value is the value itself. */
 function asItIs<Value>(no: number, isValue: (json: unknown) => json is Value, type: string) {
   return {
     toJson: (value: Value) => value,

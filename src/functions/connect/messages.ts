@@ -19,7 +19,7 @@ export const KIND = {
   workerRequestExtendLease: 12,
   workerRequestExtendLeaseAck: 13,
   syncFailed: 14,
-  // Of this service alone, beyond the numbers that the official SDKs may use.
+  // Kinds of this service alone, beyond the numbers that the official SDKs may use.
   workerCheckpoint: 100,
   workerCheckpointAck: 101,
 } as const;

@@ -11,7 +11,7 @@ export default {
     where: 'You choose it: the field Secret token of the webhook',
   },
   eventName: 'gitlab/{body:object_kind}.{body:object_attributes.action}',
-  // Not X-Gitlab-Event-UUID, which webhooks share that one another's work set off.
+  // Not X-Gitlab-Event-UUID: webhooks that trigger each other share it.
   deliveryId: 'header:idempotency-key',
   setup: [
     'Open the project or group → Settings → Webhooks → Add new webhook.',

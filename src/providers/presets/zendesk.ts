@@ -17,7 +17,7 @@ export default {
     where: 'Admin Center → Apps and integrations → Webhooks → your webhook → Reveal secret',
   },
   eventName: 'zendesk/{body:type}',
-  // Not the ID in the body: of triggers and automations the user writes the body, where id may be that of a record.
+  // Not the ID in the body: users write the bodies of triggers and automations, where `id` may be a record's.
   deliveryId: 'header:x-zendesk-webhook-invocation-id',
   setup: [
     'Open Admin Center → Apps and integrations → Webhooks → Create webhook.',

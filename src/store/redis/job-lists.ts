@@ -18,7 +18,7 @@ export interface JobEnding {
   /** Key of the job. */
   key: string;
   id: string;
-  /** Of its lock. */
+  /** Token of its lock. */
   token: string;
   /** Unix milliseconds. */
   nowMs: number;

@@ -23,7 +23,7 @@ func With(ctx context.Context, c Clock) context.Context {
 	return context.WithValue(ctx, key{}, c)
 }
 
-// Of is the context's clock: the real one, unless it carries another.
+// Of returns the clock of the context, by default the real one.
 func Of(ctx context.Context) Clock {
 	if c, ok := ctx.Value(key{}).(Clock); ok {
 		return c

@@ -27,7 +27,7 @@ func With(ctx context.Context, places ...Place) context.Context {
 	return context.WithValue(ctx, key{}, places)
 }
 
-// Of is what With was given.
+// Of returns the place that With stored.
 func Of(ctx context.Context) []Place {
 	places, _ := ctx.Value(key{}).([]Place)
 	return places

@@ -25,7 +25,7 @@ type key struct{}
 // With is a context of the run.
 func With(ctx context.Context, r Run) context.Context { return context.WithValue(ctx, key{}, r) }
 
-// Of is the context's run. Steps find one, for they have asked before whether they are in a function.
+// Of returns the run of the context. Steps check first that they are in a function.
 func Of(ctx context.Context) Run {
 	r, _ := ctx.Value(key{}).(Run)
 	return r

@@ -1,4 +1,4 @@
-"""What may mend a request that failed: a forgotten SERVICE_DEV, or another port."""
+"""Hints for a failed request: a forgotten SERVICE_DEV, or another port."""
 
 from __future__ import annotations
 

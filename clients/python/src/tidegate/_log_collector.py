@@ -53,7 +53,7 @@ class LogCollector:
             self._lines.append(line)
 
     def take_batch(self) -> dict[str, Any] | None:
-        """What was logged since the last time, within the limits anew. None: nothing was."""
+        """Takes the lines logged since the last call, and resets the limits. None: there are none."""
         with self._lock:
             batch = {"lines": self._lines, "dropped": self._dropped} if self._lines else None
             self._lines, self._length, self._dropped = [], 0, 0

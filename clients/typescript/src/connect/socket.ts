@@ -50,7 +50,7 @@ export class GatewaySocket {
     this.#onLost = onLost;
   }
 
-  /** What cannot be sent is lost: calls that need a confirmation send again over the next one. */
+  /** A frame that cannot be sent is lost: calls that need a confirmation send it again over the next connection. */
   send<K extends Kind>(kind: K, payload: Payloads[K]): void {
     if (this.#webSocket.readyState === OPEN) this.#webSocket.send(frameText(kind, payload));
   }

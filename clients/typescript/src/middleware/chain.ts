@@ -61,7 +61,7 @@ function encodeEvents(events: readonly OutgoingEvent[], { encode }: Codec): Prom
   );
 }
 
-/** A second call of the handler would number its steps anew. */
+/** A second call of the handler would number its steps again from the first. */
 function once(of: AnyMiddleware, next: () => Promise<unknown>): () => Promise<unknown> {
   let called = false;
   return async () => {

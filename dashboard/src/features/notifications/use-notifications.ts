@@ -21,7 +21,7 @@ export function useNotifications(): void {
     activity.current = noActivity();
     if (!isChosen) return;
     const timer = setInterval(() => {
-      // Who looks at the page sees it there.
+      // A visible page shows it already.
       if (!document.hasFocus()) show(activity.current, env);
       activity.current = noActivity();
     }, PAUSE_MS);

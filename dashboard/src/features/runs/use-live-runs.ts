@@ -21,9 +21,9 @@ interface LiveRunsOptions {
   read(): Promise<RunPage>;
 }
 
-/** A list that has become longer by live updates starts anew with its first page. */
+/** A list that live updates have made longer starts again with its first page. */
 const MAX_LIVE_ROWS = 20_000;
-/** While there are more changes than messages hold, the first rows are read anew so often. */
+/** Interval at which the first rows are read again while there are more changes than messages hold. */
 const CATCH_UP_MS = 5_000;
 
 export function useLiveRuns({ filters, isLive, keepsPosition, appOf, loaded, pages, change, read }: LiveRunsOptions) {

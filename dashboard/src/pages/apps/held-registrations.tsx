@@ -57,7 +57,7 @@ export function HeldRegistrations({ app }: { app?: string }) {
   );
 }
 
-/** What does not wait, because as many do as may. */
+/** Registrations that were refused because the maximum number waits. */
 function Refused({ held }: { held: HeldRegistration[] }) {
   const byApp = new Map(held.map(({ app, refused }) => [app, refused]));
   return [...byApp].map(
@@ -72,7 +72,7 @@ function Refused({ held }: { held: HeldRegistration[] }) {
   );
 }
 
-/** Those of them that nobody has allowed, beside that of the URL. */
+/** Further origins that nobody has allowed, in addition to that of the URL. */
 function originsOfFunctions({ url, origins }: HeldRegistration): string[] {
   return origins.filter((origin) => origin !== new URL(url).origin);
 }

@@ -8,7 +8,7 @@ import { duration, Time } from '../../ui/time.tsx';
 /** Memory use and durability settings of Redis. */
 export function RedisCard({ redis }: { redis: Overview['redis'] }) {
   const { version, cluster, warnings } = redis;
-  // What is short first is the memory of one node.
+  // The memory of one node runs short first.
   const { used_memory_bytes: used, max_memory_bytes: max } = cluster?.fullest ?? redis;
   return (
     <Card title="Redis" actions={<span className="text-xs text-muted">{version}</span>}>

@@ -23,7 +23,7 @@ interface State {
 }
 
 const NONE: ReadonlySet<string> = new Set();
-/** As many as one request may name. */
+/** Maximum number that one request may name. */
 export const SELECTED_MAX = 1_000;
 
 /** @param of what the list shows, such as its filters and environment: another list begins with nothing selected */

@@ -45,7 +45,7 @@ class GatewaySocket:
         """Whether its gateway shuts down."""
 
     def send(self, kind: str, payload: dict[str, Any]) -> None:
-        """What cannot be sent is lost: calls that need a confirmation send again over the next one."""
+        """A frame that cannot be sent is lost: calls that need a confirmation send it again later."""
         self._unsent.put_nowait(frame_text(kind, payload))
 
     async def read(self, on_frame: Callable[[Frame], None]) -> str:

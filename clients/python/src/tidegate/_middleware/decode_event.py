@@ -36,7 +36,7 @@ def _decoded_inside(data: Mapping[str, Any], decode: Decode) -> dict[str, Any]:
         decoded["event"] = _inner(data["event"], decode)
     if isinstance(data.get("events"), list):
         decoded["events"] = [_inner(event, decode) for event in data["events"]]
-    # Of a failed run it is the error, which is not encoded.
+    # A failed run has its error here, which is not encoded.
     if "result" in data and not data.get("error"):
         place = output_place(str(data.get("function_id")), str(data.get("run_id")), data.get("event"))
         decoded["result"] = decode(data["result"], "output", [place])

@@ -80,7 +80,7 @@ class AsyncReplay:
         except asyncio.CancelledError as error:
             if self._over:
                 raise
-            # Of the handler's own making: it awaited something that was cancelled.
+            # The handler itself awaited something that was cancelled.
             self._end = Failed(error)
         except Exception as error:
             self._end = Failed(error)

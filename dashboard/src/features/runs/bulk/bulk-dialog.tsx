@@ -27,7 +27,7 @@ interface BulkDialogProps {
 
 /** Counts the runs first, says what will happen with them and whether it can be undone, and starts the action. */
 export function BulkDialog({ env, action, filter: given, onClose, onStarted }: BulkDialogProps) {
-  // What was counted is acted on: "the last hour" is another one at every rendering.
+  // The action uses the counted time range: "the last hour" would change with every rendering.
   const [filter] = useState(given);
   const [from, setFrom] = useState<RerunFrom>('start');
   const [typed, setTyped] = useState('');

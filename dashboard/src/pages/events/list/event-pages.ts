@@ -19,7 +19,7 @@ export type RunUpdate = RunSummary & { event_id: string };
 
 export type LiveEvent = LiveMessages['events']['events'][number];
 
-/** A list that has become longer by live updates starts anew with its first page. */
+/** A list that live updates have made longer starts again with its first page. */
 export const MAX_LIVE_ROWS = 20_000;
 
 export function toRow(event: ListedEvent): EventRow {

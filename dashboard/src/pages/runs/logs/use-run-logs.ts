@@ -3,7 +3,7 @@ import { callApi } from '../../../api/client.ts';
 import { useEnv } from '../../../api/environment.ts';
 import type { LogLine } from '../../../api/types.ts';
 
-/** As many as the service keeps of a run. */
+/** The number of lines that the service keeps of a run. */
 const MAX_LINES = 1_000;
 
 export interface RunLog {

@@ -53,7 +53,7 @@ export function SecretField({ provider, label, value, onChange, error, required 
   );
 }
 
-/** What precedes what is wrong with the field. */
+/** The beginning of a message about the field. */
 const BEFORE_REASON = /^.*?field "[^"]*": /s;
 
 /** The API's message about one of the fields, for that field. */

@@ -5,7 +5,7 @@ import { EventLinks } from '../event-links.tsx';
 import { explanationOf } from '../failure-reasons.ts';
 import { reasonLabel } from '../outcome.tsx';
 
-/** What a request came to: which secret matched, the events, or why there are none and what to do. */
+/** The result of a request: which secret matched, the events, or why there are none and what to do. */
 export function Explanation({ webhook, request }: { webhook: Webhook; request: ListedRequest }) {
   const { verification, outcome, message } = request;
   if (verification?.result === 'failed') return <NotVerified request={request} />;
