@@ -1,6 +1,10 @@
 /** A TCP proxy in front of several processes, as a load balancer is: new connections go to the process that the test chooses. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { Transform } from 'node:stream';
+
+/** What the process sends, as it reaches the client. */
+type Edit = (bytes: Buffer) => Buffer;
 
 export class TcpProxy {
   /** Port that new connections go to. */
@@ -9,12 +13,15 @@ export class TcpProxy {
   readonly #sockets = new Set<Socket>();
   #isFrozen = false;
 
-  private constructor(target: number) {
+  readonly #edit: Edit | undefined;
+
+  private constructor(target: number, edit: Edit | undefined) {
     this.target = target;
+    this.#edit = edit;
   }
 
-  static async start(target: number): Promise<TcpProxy> {
-    const proxy = new TcpProxy(target);
+  static async start(target: number, edit?: Edit): Promise<TcpProxy> {
+    const proxy = new TcpProxy(target, edit);
     proxy.#server.listen(0, '127.0.0.1');
     await once(proxy.#server, 'listening');
     return proxy;
@@ -49,12 +56,18 @@ export class TcpProxy {
       [upstream, client],
     ] as const) {
       this.#sockets.add(from);
-      if (!this.#isFrozen) from.pipe(to);
+      if (!this.#isFrozen) (from === upstream ? this.#edited(from) : from).pipe(to);
       from.on('error', () => to.destroy());
       from.once('close', () => {
         this.#sockets.delete(from);
         to.destroy();
       });
     }
+  }
+
+  #edited(upstream: Socket): Transform | Socket {
+    const edit = this.#edit;
+    if (!edit) return upstream;
+    return upstream.pipe(new Transform({ transform: (bytes, _, done) => done(null, edit(bytes)) }));
   }
 }
