@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Problem, runMain } from '../scripts/lib/problem.ts';
-import type { HostProgram } from '../test/support/program.ts';
+import type { AppProcess } from './apps/app-process.ts';
 import { expectationsOf, startApp } from './apps/apps.ts';
 import { listenForExecutions } from './apps/executions.ts';
 import { startHostileApp } from './apps/hostile.ts';
@@ -114,7 +114,7 @@ async function run(options: Options, timeline: Timeline): Promise<Results> {
     await hostile.register(serviceUrl);
     const apps = await Promise.all(
       options.languages.map(async (language) => {
-        const app: HostProgram = await startApp(language, service, executions.url, mode);
+        const app: AppProcess = await startApp(language, service, executions.url, mode);
         closing.push(() => app.stop());
         return app;
       }),
@@ -148,7 +148,7 @@ async function run(options: Options, timeline: Timeline): Promise<Results> {
     ]);
     const stopMs = options.short ? STOP_MS.short : STOP_MS.long;
     const attacked = await target.inject(
-      { service, sender, apps, random, postgres, stopMs },
+      { service, sender, apps, executions, random, postgres, stopMs },
       ledger,
       timeline,
       options,

@@ -14,7 +14,8 @@ export const SECRETS = {
 export type ServiceMode = 'production' | 'dev';
 /** After this time, another worker takes over the jobs of a dead worker. */
 export const STALLED_AFTER_SECONDS = 5;
-export const CALL_TIMEOUT_SECONDS = 15;
+/** Also the lease of a call over a connection. */
+export const CALL_TIMEOUT_SECONDS = 10;
 
 const WEBS = 2;
 const WORKERS = 2;
@@ -64,6 +65,7 @@ export class Service {
       INGEST_DURABILITY: 'fsync',
       STALLED_AFTER_SECONDS: String(STALLED_AFTER_SECONDS),
       CALL_TIMEOUT_SECONDS: String(CALL_TIMEOUT_SECONDS),
+      CONNECT_LEASE_SECONDS: String(CALL_TIMEOUT_SECONDS),
       RETRY_SCALE: '0.02',
       SHUTDOWN_DRAIN_SECONDS: '1',
       LOG_LEVEL: 'warn',

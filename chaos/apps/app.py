@@ -19,8 +19,9 @@ from tidegate.connect import connect
 from tidegate.fastapi import serve
 
 PATH = "/api/service"
+RETRIES = 10
 client = Tidegate(app_id="chaos-python")
-connected = Tidegate(app_id="chaos-python-connected", base_url=os.environ["CONNECT_URL"])
+connected = Tidegate(app_id="chaos-python-connected")
 
 
 def report(ctx: Context, function: str, step: str, finished: list[str]) -> None:
@@ -48,13 +49,13 @@ async def report_async(ctx: Context, function: str, step: str, finished: list[st
 def both_of(app: Tidegate, prefix: str) -> list[Function[Any]]:
     """Of an app that serves, or of one that connects."""
 
-    @app.create_function(id="steps", trigger="chaos/steps")
+    @app.create_function(id="steps", retries=RETRIES, trigger="chaos/steps")
     async def steps(ctx: Context) -> None:
         await ctx.step.run("a", report_async, ctx, f"{prefix}steps", "a", [])
         await ctx.step.sleep("nap", datetime.timedelta(milliseconds=300))
         await ctx.step.run("b", report_async, ctx, f"{prefix}steps", "b", ["a"])
 
-    @app.create_function(id="chain", trigger="chaos/chain")
+    @app.create_function(id="chain", retries=RETRIES, trigger="chaos/chain")
     async def chain(ctx: Context) -> None:
         await ctx.step.run("a", report_async, ctx, f"{prefix}chain", "a", [])
         await ctx.step.run("b", report_async, ctx, f"{prefix}chain", "b", ["a"])
@@ -63,7 +64,7 @@ def both_of(app: Tidegate, prefix: str) -> list[Function[Any]]:
     return [steps, chain]
 
 
-@client.create_function(id="flaky", trigger="chaos/flaky")
+@client.create_function(id="flaky", retries=RETRIES, trigger="chaos/flaky")
 async def flaky(ctx: Context) -> None:
     await ctx.step.run("a", report_async, ctx, "flaky", "a", [])
     if ctx.attempt == 0:

@@ -7,6 +7,7 @@ import { type HostProgram, startHost } from '../../test/support/program.ts';
 import { installPython } from '../../test/support/python.ts';
 import type { Expectations } from '../history/properties/completion.ts';
 import { SECRETS, type Service, type ServiceMode } from '../service.ts';
+import { AppProcess } from './app-process.ts';
 import { HOSTILE_FUNCTION } from './hostile.ts';
 import {
   BATCHED,
@@ -92,19 +93,18 @@ export async function startApp(
   service: Service,
   executionsUrl: string,
   serviceMode: ServiceMode,
-): Promise<HostProgram> {
+): Promise<AppProcess> {
   const port = String(await freePort());
   const env = {
     PORT: port,
     SERVICE_SERVE_ORIGIN: `http://127.0.0.1:${port}`,
-    SERVICE_BASE_URL: service.ready[0] as string,
-    CONNECT_URL: service.balancedUrl,
+    SERVICE_BASE_URL: service.balancedUrl,
     ...(serviceMode === 'dev' && { SERVICE_DEV: '1' }),
     SERVICE_SIGNING_KEY: SECRETS.SIGNING_KEY,
     SERVICE_EVENT_KEY: SECRETS.EVENT_KEYS,
     EXECUTIONS_URL: executionsUrl,
   };
-  const app = await start(language, env);
+  const app = await AppProcess.start(language, () => start(language, env));
   const deadline = Date.now() + REGISTERED_WITHIN_MS;
   for (;;) {
     const response = await fetch(app.url, { method: 'PUT' });

@@ -15,6 +15,8 @@ type Report = Omit<Execution, 'kind' | 'tickMs'> & {
 
 export interface ExecutionsListener {
   url: string;
+  /** Resolves when an app starts to execute the step of the function, or when that takes too long. */
+  started(functionId: string, step: string, withinMs: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -24,6 +26,7 @@ export async function listenForExecutions(
   recorder: Recorder,
   isScheduled: (functionId: string) => boolean,
 ): Promise<ExecutionsListener> {
+  const waiting = new Map<string, () => void>();
   const server = createServer(async (request, response) => {
     const { ts, atMs, finished, ...execution } = (await json(request)) as Report;
     recorder.add({
@@ -35,11 +38,20 @@ export async function listenForExecutions(
       atMs: timeline.sinceStart(atMs),
     });
     response.end();
+    waiting.get(`${execution.functionId} ${execution.step}`)?.();
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+    async started(functionId, step, withinMs) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      waiting.set(`${functionId} ${step}`, resolve);
+      const late = setTimeout(resolve, withinMs);
+      await promise;
+      clearTimeout(late);
+      waiting.delete(`${functionId} ${step}`);
+    },
     async close() {
       server.close();
       server.closeAllConnections();

@@ -8,6 +8,7 @@ import {
   LIMITED,
   RATE_LIMITED,
   REPLAYED,
+  RETRIES,
   SINGLETON,
   THROTTLED,
   TICKING,
@@ -20,19 +21,26 @@ const period = (ms: number) => `${ms / 1_000}s`;
 export function flowControlFunctions(client: Tidegate) {
   return [
     client.createFunction(
-      { id: LIMITED.id, triggers: { event: 'chaos/limited' }, concurrency: LIMITED.limit },
+      { id: LIMITED.id, retries: RETRIES, triggers: { event: 'chaos/limited' }, concurrency: LIMITED.limit },
       (context) => hold(LIMITED.id, context, LIMITED.heldMs),
     ),
     client.createFunction(
-      { id: KEYED.id, triggers: { event: 'chaos/keyed' }, concurrency: { limit: KEYED.limit, key: KEY } },
+      {
+        id: KEYED.id,
+        retries: RETRIES,
+        triggers: { event: 'chaos/keyed' },
+        concurrency: { limit: KEYED.limit, key: KEY },
+      },
       (context) => hold(KEYED.id, context, KEYED.heldMs),
     ),
-    client.createFunction({ id: HELD.id, triggers: { event: 'chaos/held' }, concurrency: HELD.limit }, (context) =>
-      hold(HELD.id, context, HELD.heldMs),
+    client.createFunction(
+      { id: HELD.id, retries: RETRIES, triggers: { event: 'chaos/held' }, concurrency: HELD.limit },
+      (context) => hold(HELD.id, context, HELD.heldMs),
     ),
     client.createFunction(
       {
         id: THROTTLED.id,
+        retries: RETRIES,
         triggers: { event: 'chaos/throttled' },
         throttle: { limit: THROTTLED.limit, burst: THROTTLED.burst, period: period(THROTTLED.periodMs), key: KEY },
       },
@@ -41,13 +49,19 @@ export function flowControlFunctions(client: Tidegate) {
     client.createFunction(
       {
         id: RATE_LIMITED.id,
+        retries: RETRIES,
         triggers: { event: 'chaos/rate-limited' },
         rateLimit: { limit: RATE_LIMITED.limit, period: period(RATE_LIMITED.periodMs), key: KEY },
       },
       (context) => report(RATE_LIMITED.id, context),
     ),
     client.createFunction(
-      { id: SINGLETON.id, triggers: { event: 'chaos/singleton' }, singleton: { key: KEY, mode: 'skip' } },
+      {
+        id: SINGLETON.id,
+        retries: RETRIES,
+        triggers: { event: 'chaos/singleton' },
+        singleton: { key: KEY, mode: 'skip' },
+      },
       async (context) => {
         await context.step.run('a', () => report(SINGLETON.id, context, 'a'));
         await context.step.sleep('nap', SINGLETON.sleepMs);
@@ -57,6 +71,7 @@ export function flowControlFunctions(client: Tidegate) {
     client.createFunction(
       {
         id: DEBOUNCED.id,
+        retries: RETRIES,
         triggers: { event: DEBOUNCED.name },
         debounce: { period: period(DEBOUNCED.periodMs), key: KEY },
       },
@@ -65,15 +80,17 @@ export function flowControlFunctions(client: Tidegate) {
     client.createFunction(
       {
         id: BATCHED.id,
+        retries: RETRIES,
         triggers: { event: 'chaos/batched' },
         batchEvents: { maxSize: BATCHED.maxSize, timeout: period(BATCHED.timeoutMs), key: KEY },
       },
       (context) => report(BATCHED.id, context),
     ),
-    client.createFunction({ id: TICKING.id, triggers: { cron: `*/${TICKING.everyMs / 1_000} * * * * *` } }, (context) =>
-      report(TICKING.id, context),
+    client.createFunction(
+      { id: TICKING.id, retries: RETRIES, triggers: { cron: `*/${TICKING.everyMs / 1_000} * * * * *` } },
+      (context) => report(TICKING.id, context),
     ),
-    client.createFunction({ id: REPLAYED.id, triggers: { event: REPLAYED.name } }, (context) =>
+    client.createFunction({ id: REPLAYED.id, retries: RETRIES, triggers: { event: REPLAYED.name } }, (context) =>
       report(REPLAYED.id, context),
     ),
   ];

@@ -1,6 +1,8 @@
 /** The flow control of functions of the app in TypeScript, with what it and the checks of the history need. */
 export const APP_ID = 'chaos-typescript';
 export const functionIdOf = (id: string) => `${APP_ID}-${id}`;
+/** Of every function: calls use up attempts while their app is dead or hangs. */
+export const RETRIES = 10;
 
 export const LIMITED = { id: 'limited', limit: 2, heldMs: 40 };
 /** A limit for each key. */

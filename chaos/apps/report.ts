@@ -39,6 +39,7 @@ async function send(
   const body = JSON.stringify({
     ...{ phase, id: execution, app: 'typescript', functionId: functionIdOf(id), runId, step, finished, atMs },
     sentIds: data.flatMap((one) => one.id ?? []),
+    process: process.pid,
     key: data[0]?.key,
     ts: events[0]?.ts,
   });

@@ -1,5 +1,6 @@
 /** What a fault is. Each repairs what it broke before it resolves. */
-import type { HostProgram } from '../../test/support/program.ts';
+import type { AppProcess } from '../apps/app-process.ts';
+import type { ExecutionsListener } from '../apps/executions.ts';
 import type { Sender } from '../load/sender.ts';
 import type { PostgresServer } from '../postgres.ts';
 import type { Random } from '../random.ts';
@@ -11,7 +12,8 @@ export interface ChaosContext {
   service: Service;
   sender: Sender;
   /** Without the hostile one. */
-  apps: readonly HostProgram[];
+  apps: readonly AppProcess[];
+  executions: ExecutionsListener;
   random: Random;
   /** undefined: the service has no archive. */
   postgres: PostgresServer | undefined;

@@ -43,6 +43,8 @@ export interface Execution {
   runId: string;
   /** `(call)` for a function without steps. */
   step: string;
+  /** ID of the app's process, of an app that reports ends. */
+  process?: number;
   /** The sender's IDs of the events of the run. */
   sentIds: string[];
   key?: string;

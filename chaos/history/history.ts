@@ -4,7 +4,8 @@ import type { Control, Entry, Execution, FaultEntry, Send, StoredEvent, StoredRe
 
 /** Steps by clocks of the service, which such a fault sets. */
 const CLOCK_FAULT = /^clock-/;
-const APP_FAULT = /^stop-app$/;
+const APP_FAULT = /-app$/;
+const APP_HANGS = /^hang-app$/;
 
 export class History {
   readonly entries: readonly Entry[];
@@ -60,7 +61,19 @@ export class History {
     return this.faults.some((fault) => fault.excuses && overlaps(fault, fromMs, untilMs));
   }
 
-  /** Whether a call in the interval may have reached its app late: its worker died, or its app was stopped. */
+  /** Whether a worker may have lost a call in the interval, which may reach its app late. Faults of apps lose none. */
+  mayLoseCalls(fromMs: number, untilMs: number): boolean {
+    return this.faults.some(
+      (fault) => fault.excuses && !APP_FAULT.test(fault.what) && overlaps(fault, fromMs, untilMs),
+    );
+  }
+
+  /** Whether an app hung in the interval for longer than calls last: the service has given up those that it had, and the app still runs them. */
+  hasAbandonedCalls(fromMs: number, untilMs: number): boolean {
+    return this.faults.some((fault) => APP_HANGS.test(fault.what) && overlaps(fault, fromMs, untilMs));
+  }
+
+  /** Whether a call in the interval may have reached its app late: its worker died, or its app was stopped or killed. */
   mayReachAppLate(fromMs: number, untilMs: number): boolean {
     const isStopped = this.faults.some((fault) => APP_FAULT.test(fault.what) && overlaps(fault, fromMs, untilMs));
     return isStopped || this.excuses(fromMs, untilMs);

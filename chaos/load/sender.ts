@@ -62,6 +62,11 @@ export class Sender {
     }
   }
 
+  /** An event that has no data of its own. */
+  send(name: string): void {
+    this.#begin(this.#requests.event(name));
+  }
+
   get stopped(): boolean {
     return this.#stopped;
   }

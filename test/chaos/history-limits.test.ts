@@ -35,6 +35,14 @@ describe('The history of scripts/chaos', () => {
       expect(check(1, start('r1', 0), ...call('r2', 6_000, 9_000))).to.deep.equal([]);
     });
 
+    it('but not for a call whose process has died, or one that the service has given up while its app hung', () => {
+      const again = call('r1', 200, 300).map((entry) => ({ ...entry, process: 2 }));
+      expect(check(1, start('r1', 0, { process: 1 }), ...call('r2', 50, 100), ...again)).to.deep.equal([]);
+      const atOnce = [...call('r1', 11_001, 11_100), ...call('r2', 11_001, 11_100)];
+      expect(check(1, ...atOnce)).to.have.length(1);
+      expect(check(1, fault('hang-app', 0, 11_000), ...atOnce)).to.deep.equal([]);
+    });
+
     it('in no history of a semaphore, but in each with one call more', () => {
       const durations = fc.array(fc.integer({ min: 1, max: 400 }), { minLength: 4, maxLength: 30 });
       fc.assert(

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { Decision, StoredWait } from '../../chaos/history/entry.ts';
+import type { Decision, Execution, StoredWait } from '../../chaos/history/entry.ts';
 import { History } from '../../chaos/history/history.ts';
 import { checkCompletion, FINDINGS } from '../../chaos/history/properties/completion.ts';
 import { checkDeduplication } from '../../chaos/history/properties/deduplication.ts';
@@ -117,6 +117,16 @@ describe('The history of scripts/chaos', () => {
     it('whose results the app had received, whatever failed', () => {
       const all = [fault('kill-all', 0, 100_000), step('a', 1), step('b', 2, ['a']), step('a', 60_000)];
       expect(findRepeats(new History(all), TIMES).afterFinished).to.have.length(1);
+    });
+
+    it('whose results the app had before it was killed: only those without an answer run again', () => {
+      const found = (again: Execution) => {
+        const entries = [fault('kill-app', 9_960, 10_500), step('a', 9_900), step('b', 9_950, ['a']), again];
+        const { excused, afterFinished, unexcused } = findRepeats(new History(entries), TIMES);
+        return [excused, afterFinished.length, unexcused.length];
+      };
+      expect(found(step('b', 11_000, ['a']))).to.deep.equal([1, 0, 0]);
+      expect(found(step('a', 11_000))).to.deep.equal([0, 1, 0]);
     });
   });
 

@@ -36,13 +36,15 @@ export async function must(program: string, args: string[], options: ProgramOpti
   return output;
 }
 
-/** A program that hosts an app: listens on a free port, prints `{"url": …}` first, and exits when its stdin closes. */
+/** A program that hosts an app: listens on a free port, then prints the line `{"url": …}`, and exits when its stdin closes. */
 export interface HostProgram {
   /** The app's URL. */
   url: string;
   pid: number;
   /** Its output so far. */
   output(): string;
+  /** Resolves when it has died. */
+  kill(): Promise<void>;
   /** @throws if it does not exit cleanly */
   stop(): Promise<void>;
 }
@@ -57,12 +59,18 @@ export async function startHost(program: string, args: string[], { cwd, env }: P
   const failure = (what: string) => new Error(`${program} ${what}. Its output:\n${output() || '(none)'}`);
 
   const lines = createInterface({ input: child.stdout });
-  const first = await Promise.race([once(lines, 'line'), closed.then(() => undefined)]);
+  // Its client may have logged something before.
+  const told = new Promise<string>((resolve) => lines.on('line', (line) => line.startsWith('{"url"') && resolve(line)));
+  const first = await Promise.race([told, closed.then(() => undefined)]);
   if (!first) throw failure(`ended before it listened (exit code ${child.exitCode})`);
   return {
-    url: JSON.parse(first[0]).url,
+    url: JSON.parse(first).url,
     pid: child.pid as number,
     output,
+    async kill() {
+      child.kill('SIGKILL');
+      await closed;
+    },
     async stop() {
       const straggler = setTimeout(() => child.kill('SIGKILL'), END_MS);
       child.stdin.end();

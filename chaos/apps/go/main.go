@@ -20,18 +20,21 @@ import (
 	"github.com/tidegate/tidegate/clients/go/step"
 )
 
-const path = "/api/service"
+const (
+	path    = "/api/service"
+	retries = 10
+)
 
 func main() {
 	client, err := tidegate.NewClient(tidegate.ClientOpts{AppID: "chaos-go"})
 	if err != nil {
 		log.Fatal(err)
 	}
-	connected, err := tidegate.NewClient(tidegate.ClientOpts{AppID: "chaos-go-connected", BaseURL: os.Getenv("CONNECT_URL")})
+	connected, err := tidegate.NewClient(tidegate.ClientOpts{AppID: "chaos-go-connected"})
 	if err != nil {
 		log.Fatal(err)
 	}
-	flakyFn, err := tidegate.CreateFunction(client, tidegate.FunctionOpts{ID: "flaky"}, tidegate.EventTrigger("chaos/flaky"), flaky)
+	flakyFn, err := tidegate.CreateFunction(client, tidegate.FunctionOpts{ID: "flaky", Retries: tidegate.Ptr(retries)}, tidegate.EventTrigger("chaos/flaky"), flaky)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -58,7 +61,7 @@ func main() {
 // bothOf an app that serves, or of one that connects.
 func bothOf(app *tidegate.Client, prefix string) []tidegate.ServableFunction {
 	define := func(id string, handler tidegate.Handler[map[string]any]) tidegate.ServableFunction {
-		fn, err := tidegate.CreateFunction(app, tidegate.FunctionOpts{ID: id}, tidegate.EventTrigger("chaos/"+id), handler)
+		fn, err := tidegate.CreateFunction(app, tidegate.FunctionOpts{ID: id, Retries: tidegate.Ptr(retries)}, tidegate.EventTrigger("chaos/"+id), handler)
 		if err != nil {
 			log.Fatal(err)
 		}

@@ -11,6 +11,9 @@ export interface ConcurrencyLimit {
   certainMs: number;
 }
 
+/** An app that hung starts what it was sent meanwhile within this time. */
+const ABANDONED_START_WITHIN_MS = 2_000;
+
 interface Call {
   start: Execution;
   end: Execution;
@@ -22,15 +25,18 @@ export function checkConcurrency(history: History, limit: ConcurrencyLimit): Vio
   return [...byKey].flatMap(([key, calls]) => exceeded(key, calls, limit));
 }
 
-/** From the first start of a call to its first end: then the service may have its result, and give the permit to another. */
-function callsOf({ starts, ends }: History, { functionId, certainMs }: ConcurrencyLimit): Call[] {
-  const nameOf = ({ runId, step }: Execution) => `${runId} ${step}`;
+/** From the first start of a call to its first end: then the service may have its result, and give the permit to another. The death of its app
+ *  ends a call without one, and its next attempt is another call. */
+function callsOf(history: History, { functionId, certainMs }: ConcurrencyLimit): Call[] {
+  const { starts, ends } = history;
+  const nameOf = ({ runId, step, process }: Execution) => `${runId} ${step} ${process}`;
   const firstEnds = new Map<string, Execution>();
   for (const end of ends) if (!firstEnds.has(nameOf(end))) firstEnds.set(nameOf(end), end);
   const calls = new Map<string, Call>();
   for (const start of starts) {
     const end = firstEnds.get(nameOf(start));
     if (start.functionId !== functionId || !end || calls.has(nameOf(start))) continue;
+    if (history.hasAbandonedCalls(start.atMs - ABANDONED_START_WITHIN_MS, start.atMs)) continue;
     calls.set(nameOf(start), { start, end, untilMs: Math.min(end.atMs, start.atMs + certainMs) });
   }
   return [...calls.values()];

@@ -14,7 +14,7 @@ export interface Repeats {
   /** Repeats during a crash, or while Redis rejected writes. */
   excused: number;
   unexcused: Violation[];
-  /** Executed again after the service had sent their results to the app. No crash excuses that. */
+  /** Executed again after the app had their results, or the answer that they are stored. No crash excuses that, and no death of the app. */
   afterFinished: Violation[];
 }
 
@@ -22,7 +22,7 @@ export interface Repeats {
 const ANSWERED_WITHIN_MS = 2_000;
 
 export function findRepeats(history: History, { callTimeoutMs, stalledAfterMs }: RepeatTimes): Repeats {
-  /** A call that a worker lost may reach the app this much later. */
+  /** A call that a worker lost reaches the app, with what was finished then, this much later at most. */
   const inFlightMs = callTimeoutMs + stalledAfterMs;
   const result: Repeats = { executions: history.starts.length, excused: 0, unexcused: [], afterFinished: [] };
   for (const ofRun of Map.groupBy(history.starts, ({ app, runId }) => `${app} ${runId}`).values()) {
@@ -34,8 +34,8 @@ export function findRepeats(history: History, { callTimeoutMs, stalledAfterMs }:
       const before = last.get(step);
       const known = finished.get(step);
       const what = `${app}: step ${step} of run ${runId}, at ${seconds(before?.atMs ?? 0)} and ${seconds(atMs)}`;
-      if (known && atMs > known.atMs + inFlightMs)
-        result.afterFinished.push({ what, proof: [...(before ? [before] : []), known, start] });
+      const isLost = known && atMs <= known.atMs + inFlightMs && history.mayLoseCalls(known.atMs - inFlightMs, atMs);
+      if (known && !isLost) result.afterFinished.push({ what, proof: [...(before ? [before] : []), known, start] });
       else if (before) {
         // A fault may start this long before the step and still cost the worker its locks.
         if (history.excuses(before.atMs - stalledAfterMs, before.atMs + ANSWERED_WITHIN_MS)) result.excused++;
