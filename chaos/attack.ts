@@ -1,4 +1,4 @@
-/** Injects one fault after another: first each kind once, then random ones, for the time that the options set. */
+/** Injects one fault after another: first each kind once, if the longest time allows that, then random ones, for the time that the options set. */
 import { setTimeout } from 'node:timers/promises';
 import type { ChaosContext, Fault } from './faults/fault.ts';
 import type { Options } from './options.ts';
@@ -27,12 +27,14 @@ export async function injectFaults<Context extends ChaosContext>(
   let ended = 0;
   const untilMs = timeline.nowMs + options.minutes * 60_000;
   const latestMs = timeline.nowMs + options.atMostMinutes * 60_000;
-  while (timeline.nowMs < untilMs || (ended < options.kills && timeline.nowMs < latestMs)) {
+  const isNeeded = () => first.length > 0 || ended < options.kills;
+  while (timeline.nowMs < untilMs || (isNeeded() && timeline.nowMs < latestMs)) {
     const fault = first.pop() ?? random.weighted(possible);
     await timeline.during(fault.name, fault.excuses, () => fault.run(context));
     faults[fault.name] = (faults[fault.name] ?? 0) + 1;
     ended += fault.ends;
     await setTimeout(random.between(PAUSE_LEAST_MS, PAUSE_MOST_MS));
   }
-  return { faults, skipped: [...new Set(leftOut)] };
+  const late = first.map(({ name }) => `no time was left for ${name}`);
+  return { faults, skipped: [...new Set([...leftOut, ...late])] };
 }

@@ -118,7 +118,7 @@ function commandOf(options: Options): string {
     length,
     kills > 0 ? ` --kills ${kills}` : '',
     atMostMinutes === usualAtMost(minutes) ? '' : ` --at-most ${atMostMinutes}`,
-    rate === usualRate(short) ? '' : ` --rate ${rate}`,
+    rate === usualRate(short, cluster) ? '' : ` --rate ${rate}`,
     only ? ` --only ${only.join()}` : '',
     send ? ` --send '${send.join(';')}'` : '',
   ].join('');
