@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import { hasEnded } from '../../model/runs/run.ts';
 import type { ApiParts } from '../parts.ts';
-import { namePosition, pageOf, pageQuery } from '../rest/list-query.ts';
-import { listReply } from '../rest/list-response.ts';
+import { namePosition, pageQuery } from '../rest/list-query.ts';
+import { sortedReply } from '../rest/list-response.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { listedFunctionSchema, presentFunction } from '../views/function.ts';
 import { time } from '../views/time.ts';
@@ -48,13 +48,7 @@ export function officialListRoutes({ runs, steps, retries, apps, functions }: Ap
         }
         const own = (await functions.all(env)).functions.filter((fn) => fn.app === name && !fn.archived);
         const sorted = own.sort((a, b) => (a.id < b.id ? -1 : 1));
-        const { page, next } = pageOf(sorted, ({ id }) => id, query);
-        return listReply(page, {
-          present: (fn) => presentFunction(fn, undefined),
-          positionOf: ({ id }) => id,
-          next,
-          omittable: ['triggers'],
-        });
+        return sortedReply(sorted, 'id', query, (fn) => presentFunction(fn, undefined), ['triggers']);
       },
     }),
   ];

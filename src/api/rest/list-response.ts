@@ -1,7 +1,7 @@
 /** List responses of at most two megabytes. A page ends before the item that would exceed the limit; an item that exceeds it alone is sent
  *  without its large fields. */
 import type { MaybeIncomplete, StoppedEarly } from '../../history/merged-page.ts';
-import { nextPage } from './list-query.ts';
+import { nextPage, pageFrom, pageOf } from './list-query.ts';
 
 const LIST_MAX_BYTES = 2 * 1_048_576;
 /** Room for `metadata` and its cursor. */
@@ -55,6 +55,29 @@ export function listReply<Row>(
     items.push(item);
   }
   return { data: new ListPage(items), metadata: { ...nextPage(next), ...stopMetadata(stoppedEarly, next) } };
+}
+
+/** A page of a list in memory, sorted by a field. */
+export function sortedReply<Name extends string, Row extends Record<Name, string>>(
+  sorted: readonly Row[],
+  name: Name,
+  query: Parameters<typeof pageOf>[2],
+  present: ListOptions<Row>['present'],
+  omittable?: readonly string[],
+) {
+  const positionOf = (row: Row) => row[name];
+  const { page, next } = pageOf(sorted, positionOf, query);
+  return listReply(page, { present, positionOf, next, ...(omittable && { omittable }) });
+}
+
+/** A page of a list in memory with its own order. */
+export function countedReply<Row>(
+  all: readonly Row[],
+  query: Parameters<typeof pageFrom>[1],
+  present: ListOptions<Row>['present'],
+) {
+  const { page, next } = pageFrom(all, query);
+  return listReply(page, { present: ([, row]) => present(row), positionOf: ([at]) => at, next });
 }
 
 /** @param last position at which the list stopped */

@@ -4,8 +4,8 @@ import { quotaExceeded } from '../../model/apps/quotas.ts';
 import { ORIGINS_MAX, originPatternsSchema } from '../../origin-patterns.ts';
 import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
-import { longPageQuery, namePosition, pageOf } from '../rest/list-query.ts';
-import { listReply } from '../rest/list-response.ts';
+import { longPageQuery, namePosition } from '../rest/list-query.ts';
+import { sortedReply } from '../rest/list-response.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 
 const allowedOriginsSchema = apiObject('AllowedOrigins', {
@@ -27,8 +27,7 @@ export function allowedOriginRoutes({ allowedOrigins, quotas }: ApiParts): Route
       async handle({ env, query }) {
         const all = [...(await allowedOrigins.all(env))].map(([app, origins]) => ({ app, origins }));
         const sorted = all.sort((a, b) => (a.app < b.app ? -1 : 1));
-        const { page, next } = pageOf(sorted, ({ app }) => app, query);
-        return listReply(page, { present: (one) => one, positionOf: ({ app }) => app, next });
+        return sortedReply(sorted, 'app', query, (one) => one);
       },
     }),
     routes.put('/v1/allowed-origins/:app', {

@@ -9,8 +9,8 @@ import { describe } from '../../model/values/json.ts';
 import type { UsedApiKey } from '../../store/auth/api-keys.ts';
 import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
-import { longPageQuery, namePosition, pageOf } from '../rest/list-query.ts';
-import { listReply } from '../rest/list-response.ts';
+import { longPageQuery, namePosition } from '../rest/list-query.ts';
+import { sortedReply } from '../rest/list-response.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 
 const HINT_LENGTH = 4;
@@ -47,8 +47,7 @@ export function apiKeyRoutes({ apiKeys, environments }: ApiParts): Route[] {
       query: z.object(longPageQuery(namePosition)),
       data: z.array(apiKeySchema),
       async handle({ query }) {
-        const { page, next } = pageOf(await apiKeys.all(), ({ id }) => id, query);
-        return listReply(page, { present, positionOf: ({ id }) => id, next });
+        return sortedReply(await apiKeys.all(), 'id', query, present);
       },
     }),
     routes.post('/v1/api-keys', {

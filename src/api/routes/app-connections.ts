@@ -4,8 +4,8 @@ import { ServiceError } from '../../errors.ts';
 import type { Connection } from '../../model/apps/connection.ts';
 import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
-import { countPosition, longPageQuery, pageFrom } from '../rest/list-query.ts';
-import { listReply } from '../rest/list-response.ts';
+import { countPosition, longPageQuery } from '../rest/list-query.ts';
+import { countedReply } from '../rest/list-response.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { time } from '../views/time.ts';
 
@@ -38,12 +38,8 @@ export function appConnectionRoutes({ apps, connections }: ApiParts): Route[] {
         if (!(await apps.read(env, name))) {
           throw new ServiceError('not_found', { detail: `there is no app named "${name}"` });
         }
-        const { page, next } = pageFrom(await connections.ofApp(env, name, Date.now()), query);
-        return listReply(page, {
-          present: ([, { connection, calls }]) => present(connection, name, calls),
-          positionOf: ([at]) => at,
-          next,
-        });
+        const live = await connections.ofApp(env, name, Date.now());
+        return countedReply(live, query, ({ connection, calls }) => present(connection, name, calls));
       },
     }),
     routes.delete('/v1/apps/:name/connections/:id', {

@@ -9,8 +9,8 @@ import { schedulesOf } from '../../model/schedules/schedules.ts';
 import type { App, SyncFailure, SyncFinder } from '../../store/apps/apps.ts';
 import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
-import { namePosition, pageOf, pageQuery } from '../rest/list-query.ts';
-import { listReply } from '../rest/list-response.ts';
+import { namePosition, pageQuery } from '../rest/list-query.ts';
+import { sortedReply } from '../rest/list-response.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { presentSyncOrigin, syncOriginSchema } from '../views/deploy.ts';
 import { functionSchema, presentFunction } from '../views/function.ts';
@@ -132,13 +132,10 @@ export function appRoutes(deps: ApiParts): Route[] {
       query: z.object(pageQuery(namePosition)),
       data: z.array(appSchema),
       async handle({ env, principal, query }) {
-        const { page, next } = pageOf(await apps.all(env), ({ name }) => name, query);
+        const all = await apps.all(env);
         const [live, slowed, origins] = await Promise.all([liveFunctions(env), slowedIn(env), originsIn(env)]);
-        return listReply(page, {
-          present: (app) => presentApp(app, live, principal, slowed, origins),
-          positionOf: ({ name }) => name,
-          next,
-        });
+        const item = (app: App) => presentApp(app, live, principal, slowed, origins);
+        return sortedReply(all, 'name', query, item);
       },
     }),
     routes.get('/v1/apps/:name', {

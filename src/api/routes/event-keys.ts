@@ -6,8 +6,8 @@ import { digestOf } from '../../model/auth/secret.ts';
 import { newId } from '../../model/ids.ts';
 import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
-import { namePosition, pageOf, pageQuery } from '../rest/list-query.ts';
-import { listReply } from '../rest/list-response.ts';
+import { namePosition, pageQuery } from '../rest/list-query.ts';
+import { sortedReply } from '../rest/list-response.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { listFields, listsOf, presentLists, shownListFields } from '../views/list-fields.ts';
 import { checkOwner, ownerNameSchema, ownerSchema, presentOwner } from '../views/owner.ts';
@@ -83,8 +83,7 @@ export function eventKeyRoutes({ eventKeys, environments }: ApiParts): Route[] {
       data: z.array(eventKeySchema),
       async handle({ query }) {
         const [all, uses] = await Promise.all([eventKeys.all(), eventKeys.lastUses()]);
-        const { page, next } = pageOf(all, ({ id }) => id, query);
-        return listReply(page, { present: (key) => present(key, uses.get(key.id)), positionOf: ({ id }) => id, next });
+        return sortedReply(all, 'id', query, (key) => present(key, uses.get(key.id)));
       },
     }),
     routes.get('/v1/event-keys/:id', {

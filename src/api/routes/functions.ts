@@ -9,8 +9,8 @@ import { newId } from '../../model/ids.ts';
 import { allSchedulesOf } from '../../model/schedules/schedules.ts';
 import type { ApiParts } from '../parts.ts';
 import { lastTicksOf } from '../rest/last-ticks.ts';
-import { namePosition, pageOf, pageQuery } from '../rest/list-query.ts';
-import { listReply } from '../rest/list-response.ts';
+import { namePosition, pageQuery } from '../rest/list-query.ts';
+import { sortedReply } from '../rest/list-response.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import {
   detailedFunctionSchema,
@@ -90,14 +90,9 @@ export function functionRoutes(deps: ApiParts): Route[] {
         const all = (await functions.all(env)).functions
           .filter((fn) => fn.archived === (archived === 'true') && (app === undefined || fn.app === app))
           .sort((a, b) => (a.id < b.id ? -1 : 1));
-        const { page, next } = pageOf(all, ({ id }) => id, at);
         const problems = await expressionProblems.of(env, Date.now());
-        return listReply(page, {
-          present: (fn) => presentFunction(fn, problems.get(fn.id)),
-          positionOf: ({ id }) => id,
-          next,
-          omittable: ['triggers'],
-        });
+        const item = (fn: AppFunction) => presentFunction(fn, problems.get(fn.id));
+        return sortedReply(all, 'id', at, item, ['triggers']);
       },
     }),
     routes.get('/v1/functions/:id', {

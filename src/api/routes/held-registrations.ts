@@ -6,8 +6,8 @@ import { describe } from '../../model/values/json.ts';
 import { ORIGINS_MAX, originPatternsSchema } from '../../origin-patterns.ts';
 import { HELD_PER_APP_MAX, heldOfAll } from '../../store/apps/held-registrations.ts';
 import type { ApiParts } from '../parts.ts';
-import { countPosition, longPageQuery, pageFrom } from '../rest/list-query.ts';
-import { listReply } from '../rest/list-response.ts';
+import { countPosition, longPageQuery } from '../rest/list-query.ts';
+import { countedReply } from '../rest/list-response.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { heldRegistrationSchema, presentHeld } from '../views/held-registration.ts';
 import { presentSync, SYNC_ERRORS, syncResultSchema, withoutDetails } from '../views/sync-result.ts';
@@ -34,13 +34,9 @@ export function heldRegistrationRoutes(deps: ApiParts): Route[] {
       async handle({ env, query }) {
         const [byApp, all] = await Promise.all([heldRegistrations.byApp(env, Date.now()), apps.all(env)]);
         const urls = new Map(all.map(({ name, url }) => [name, url]));
-        const { page, next } = pageFrom(heldOfAll(byApp), query);
-        return listReply(page, {
-          present: ([, one]) =>
-            presentHeld(one, { presentUrl: urls.get(one.app), refused: byApp.get(one.app)?.refused }),
-          positionOf: ([at]) => at,
-          next,
-        });
+        return countedReply(heldOfAll(byApp), query, (one) =>
+          presentHeld(one, { presentUrl: urls.get(one.app), refused: byApp.get(one.app)?.refused }),
+        );
       },
     }),
     routes.post('/v1/held-registrations/:id/confirm', {

@@ -2,11 +2,11 @@
 import { z } from 'zod';
 import { quantile } from '../../model/capacity/histogram.ts';
 import { DAY_MS, HOUR_MS } from '../../model/values/time.ts';
-import { METRICS_KEPT_MS, type Point } from '../../store/telemetry/metrics.ts';
+import { type FunctionCounts, METRICS_KEPT_MS, type Point } from '../../store/telemetry/metrics.ts';
 import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
-import { longPageQuery, namePosition, pageOf } from '../rest/list-query.ts';
-import { listReply } from '../rest/list-response.ts';
+import { longPageQuery, namePosition } from '../rest/list-query.ts';
+import { sortedReply } from '../rest/list-response.ts';
 import { timeRange, timeRangeOf } from '../rest/metrics-range.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 
@@ -76,12 +76,8 @@ export function metricsRoutes({ metrics }: ApiParts): Route[] {
         const { from, to } = timeRangeOf(query, DAY_MS, METRICS_KEPT_MS, Date.now());
         const counted = await metrics.functions(env, from, to);
         const sorted = counted.sort((a, b) => (a.functionId < b.functionId ? -1 : 1));
-        const { page, next } = pageOf(sorted, ({ functionId }) => functionId, query);
-        return listReply(page, {
-          present: ({ functionId, ...counts }) => ({ function_id: functionId, ...counts }),
-          positionOf: ({ functionId }) => functionId,
-          next,
-        });
+        const item = ({ functionId, ...counts }: FunctionCounts) => ({ function_id: functionId, ...counts });
+        return sortedReply(sorted, 'functionId', query, item);
       },
     }),
   ];

@@ -4,8 +4,8 @@ import { ServiceError } from '../../errors.ts';
 import { PRESETS, presetOf } from '../../providers/catalog.ts';
 import { METHODS, type Preset, verificationSchema } from '../../providers/preset.ts';
 import { apiObject } from '../http/validation.ts';
-import { countPosition, longPageQuery, pageFrom } from '../rest/list-query.ts';
-import { listReply } from '../rest/list-response.ts';
+import { countPosition, longPageQuery } from '../rest/list-query.ts';
+import { countedReply } from '../rest/list-response.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 
 const providerFields = {
@@ -58,8 +58,7 @@ export function providerRoutes(): Route[] {
       query: z.object(longPageQuery(countPosition)),
       data: z.array(providerSchema),
       async handle({ query }) {
-        const { page, next } = pageFrom(PRESETS, query);
-        return listReply(page, { present: ([, preset]) => present(preset), positionOf: ([at]) => at, next });
+        return countedReply(PRESETS, query, present);
       },
     }),
     routes.get('/v1/providers/:id', {

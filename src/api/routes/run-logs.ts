@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import { LOG_LEVELS, type LogLine, RUN_LOG_MAX_BYTES, RUN_LOG_MAX_LINES } from '../../model/runs/log-lines.ts';
 import type { ApiParts } from '../parts.ts';
-import { countPosition, listQuery, longPageQuery, pageFrom } from '../rest/list-query.ts';
-import { listReply } from '../rest/list-response.ts';
+import { countPosition, listQuery, longPageQuery } from '../rest/list-query.ts';
+import { countedReply } from '../rest/list-response.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { logLineSchema, presentLogLine } from '../views/run-log.ts';
 
@@ -41,12 +41,7 @@ export function runLogRoutes({ runs, runParts }: ApiParts): Route[] {
         const { lines, dropped } = await runParts.read(env, id, 'logs');
         const isWanted = (line: LogLine) =>
           (!level || level.includes(line.level)) && (step === undefined || (line.step ?? OUTSIDE) === step);
-        const { page: shown, next } = pageFrom(lines.filter(isWanted), page);
-        const { data, metadata } = listReply(shown, {
-          present: ([, line]) => presentLogLine(line),
-          positionOf: ([at]) => at,
-          next,
-        });
+        const { data, metadata } = countedReply(lines.filter(isWanted), page, presentLogLine);
         return { data, metadata: { ...metadata, dropped } };
       },
     }),

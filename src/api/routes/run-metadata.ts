@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import { METADATA_MAX_BYTES, METADATA_MAX_VALUES, metadataRequestSchema, targetOf } from '../../model/runs/metadata.ts';
 import type { ApiParts } from '../parts.ts';
-import { countPosition, longPageQuery, pageFrom } from '../rest/list-query.ts';
-import { listReply } from '../rest/list-response.ts';
+import { countPosition, longPageQuery } from '../rest/list-query.ts';
+import { countedReply } from '../rest/list-response.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { metadataSchema, presentMetadata } from '../views/run-metadata.ts';
 
@@ -23,8 +23,7 @@ export function runMetadataRoutes({ runs, runParts, runMetadata }: ApiParts): Ro
       errors: ['not_found'],
       async handle({ env, params: { id }, query }) {
         if (!(await runs.read(env, id))) throw notFound(id);
-        const { page, next } = pageFrom(await runParts.read(env, id, 'metadata'), query);
-        return listReply(page, { present: ([, one]) => presentMetadata(one), positionOf: ([at]) => at, next });
+        return countedReply(await runParts.read(env, id, 'metadata'), query, presentMetadata);
       },
     }),
     routes.post('/v1/runs/:id/metadata', {

@@ -6,8 +6,8 @@ import { describe } from '../../model/values/json.ts';
 import { MAX_VIEWS, type SavedView, viewOwnerOf } from '../../store/auth/saved-views.ts';
 import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
-import { longPageQuery, pageOf, timePosition } from '../rest/list-query.ts';
-import { listReply } from '../rest/list-response.ts';
+import { longPageQuery, timePosition } from '../rest/list-query.ts';
+import { sortedReply } from '../rest/list-response.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 
 const LISTS = ['runs', 'events', 'webhook-requests'] as const;
@@ -40,8 +40,7 @@ export function savedViewRoutes({ savedViews }: ApiParts): Route[] {
       query: z.object(longPageQuery(timePosition.shape.id)),
       data: z.array(savedViewSchema),
       async handle({ env, principal, query }) {
-        const { page, next } = pageOf(await savedViews.all(env, viewOwnerOf(principal)), ({ id }) => id, query);
-        return listReply(page, { present, positionOf: ({ id }) => id, next });
+        return sortedReply(await savedViews.all(env, viewOwnerOf(principal)), 'id', query, present);
       },
     }),
     routes.post('/v1/views', {

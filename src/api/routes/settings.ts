@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
-import { countPosition, longPageQuery, pageFrom } from '../rest/list-query.ts';
-import { listReply } from '../rest/list-response.ts';
+import { countPosition, longPageQuery } from '../rest/list-query.ts';
+import { countedReply } from '../rest/list-response.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 
 export const settingSchema = apiObject('Setting', {
@@ -28,12 +28,7 @@ export function settingRoutes({ settings }: ApiParts): Route[] {
       query: z.object(longPageQuery(countPosition)),
       data: z.array(settingSchema),
       async handle({ query }) {
-        const { page, next } = pageFrom(settings, query);
-        return listReply(page, {
-          present: ([, { isSet, ...setting }]) => ({ ...setting, is_set: isSet }),
-          positionOf: ([at]) => at,
-          next,
-        });
+        return countedReply(settings, query, ({ isSet, ...setting }) => ({ ...setting, is_set: isSet }));
       },
     }),
   ];

@@ -8,8 +8,8 @@ import { viewOwnerOf } from '../../store/auth/saved-views.ts';
 import type { Unchanged } from '../../store/auth/users.ts';
 import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
-import { longPageQuery, namePosition, pageOf } from '../rest/list-query.ts';
-import { listReply } from '../rest/list-response.ts';
+import { longPageQuery, namePosition } from '../rest/list-query.ts';
+import { sortedReply } from '../rest/list-response.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 
 export const userSchema = apiObject('User', {
@@ -40,8 +40,7 @@ export function userRoutes({ users, savedViews, environments, accounts, publicUr
       query: z.object(longPageQuery(namePosition)),
       data: z.array(userSchema),
       async handle({ query }) {
-        const { page, next } = pageOf(await users.all(), ({ id }) => id, query);
-        return listReply(page, { present, positionOf: ({ id }) => id, next });
+        return sortedReply(await users.all(), 'id', query, present);
       },
     }),
     routes.post('/v1/users', {

@@ -9,8 +9,8 @@ import type { WebhookIssue } from '../../store/webhooks/webhook-issues.ts';
 import type { ApiParts } from '../parts.ts';
 import { existingWebhook } from '../receive/existing-webhook.ts';
 import { startReplay } from '../replays/start-replay.ts';
-import { countPosition, listQuery, longPageQuery, pageFrom, pageQuery, timePosition } from '../rest/list-query.ts';
-import { listReply } from '../rest/list-response.ts';
+import { countPosition, listQuery, longPageQuery, pageQuery, timePosition } from '../rest/list-query.ts';
+import { countedReply, listReply } from '../rest/list-response.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { presentIssue, webhookIssueSchema } from '../views/webhook-issue.ts';
 import { presentStarted, replayRateSchema, startedReplaySchema } from '../views/webhook-replay.ts';
@@ -116,8 +116,8 @@ export function webhookIssueRoutes(deps: ApiParts): Route[] {
       errors: ['not_found'],
       async handle({ params: { id }, query }) {
         const { name } = await existingWebhook(webhooks, id);
-        const { page, next } = pageFrom(newestFirst(await webhookIssues.ofWebhook(id)), query);
-        return listReply(page, { present: ([, issue]) => presentIssue(issue, name), positionOf: ([at]) => at, next });
+        const issues = newestFirst(await webhookIssues.ofWebhook(id));
+        return countedReply(issues, query, (issue) => presentIssue(issue, name));
       },
     }),
     routes.get('/v1/webhook-issues/:issue', {

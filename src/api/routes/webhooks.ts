@@ -7,8 +7,8 @@ import { presetOf } from '../../providers/catalog.ts';
 import type { Webhook } from '../../store/webhooks/webhook.ts';
 import type { ApiParts } from '../parts.ts';
 import { existingWebhook } from '../receive/existing-webhook.ts';
-import { namePosition, pageOf, pageQuery } from '../rest/list-query.ts';
-import { listReply } from '../rest/list-response.ts';
+import { namePosition, pageQuery } from '../rest/list-query.ts';
+import { sortedReply } from '../rest/list-response.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { listFields, listsOf } from '../views/list-fields.ts';
 import { checkOwner, ownerSchema } from '../views/owner.ts';
@@ -84,9 +84,8 @@ export function webhookRoutes({
       query: z.object(pageQuery(namePosition)),
       data: z.array(webhookSchema),
       async handle({ query, principal, origin }) {
-        const { page, next } = pageOf(await webhooks.all(), ({ id }) => id, query);
         const item = (webhook: Webhook) => visibleTo(principal, present(webhook, origin));
-        return listReply(page, { present: item, positionOf: ({ id }) => id, next });
+        return sortedReply(await webhooks.all(), 'id', query, item);
       },
     }),
     routes.get('/v1/webhooks/:id', {
