@@ -1,25 +1,21 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useEffect, useId, useState } from 'react';
+import { useEffect, useState } from 'react';
 import { callApi } from '../../api/client.ts';
 import { useEnv } from '../../api/environment.ts';
-import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
-import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { TextField } from '../../ui/field.tsx';
+import { FormDialog } from '../../ui/form-dialog.tsx';
 import { toast } from '../../ui/toast.tsx';
 
 /** Registers the app at a URL. Errors appear in the dialog. */
 export function RegisterDialog({ open, onClose }: { open: boolean; onClose(): void }) {
   const register = useRegister();
-  const formId = useId();
   const [url, setUrl] = useState('');
   const [error, setError] = useState<Error>();
   const [busy, setBusy] = useState(false);
   useEffect(() => {
     if (open) setError(undefined);
   }, [open]);
-  const submit = async (event: FormEvent) => {
-    event.preventDefault();
+  const submit = async () => {
     setBusy(true);
     setError(undefined);
     try {
@@ -33,33 +29,27 @@ export function RegisterDialog({ open, onClose }: { open: boolean; onClose(): vo
     }
   };
   return (
-    <Dialog
+    <FormDialog
       open={open}
       title="Register app"
+      submitLabel={busy ? 'Registering…' : 'Register'}
+      busy={busy}
+      disabled={url.trim() === ''}
+      error={error}
+      onSubmit={() => void submit()}
       onClose={onClose}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button variant="primary" type="submit" form={formId} busy={busy} disabled={url.trim() === ''}>
-            {busy ? 'Registering…' : 'Register'}
-          </Button>
-        </>
-      }
     >
-      <form id={formId} onSubmit={(event) => void submit(event)} className="space-y-4">
-        <TextField
-          label="App URL"
-          type="url"
-          required
-          autoFocus
-          placeholder="http://127.0.0.1:3000/api/service"
-          hint="The URL where the app serves its functions. The service must be able to reach it."
-          value={url}
-          onChange={({ target }) => setUrl(target.value)}
-        />
-        {error && <ErrorAlert error={error} />}
-      </form>
-    </Dialog>
+      <TextField
+        label="App URL"
+        type="url"
+        required
+        autoFocus
+        placeholder="http://127.0.0.1:3000/api/service"
+        hint="The URL where the app serves its functions. The service must be able to reach it."
+        value={url}
+        onChange={({ target }) => setUrl(target.value)}
+      />
+    </FormDialog>
   );
 }
 

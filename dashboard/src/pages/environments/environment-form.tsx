@@ -1,10 +1,8 @@
-import { type FormEvent, useId, useState } from 'react';
+import { useState } from 'react';
 import { callApi } from '../../api/client.ts';
 import type { Environment } from '../../api/types.ts';
-import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
-import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
+import { FormDialog } from '../../ui/form-dialog.tsx';
 import { useAction } from '../../ui/use-action.ts';
 
 const HINTS = {
@@ -14,7 +12,6 @@ const HINTS = {
 } as const;
 
 export function EnvironmentForm({ onClose }: { onClose(): void }) {
-  const form = useId();
   const [name, setName] = useState('');
   const [kind, setKind] = useState<keyof typeof HINTS>('named');
   const create = useAction({
@@ -24,45 +21,33 @@ export function EnvironmentForm({ onClose }: { onClose(): void }) {
     onSuccess: onClose,
     showsError: true,
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    create.mutate();
-  };
   return (
-    <Dialog
-      open
+    <FormDialog
       title="Create environment"
+      submitLabel="Create"
+      busy={create.isPending}
+      error={create.error}
+      onSubmit={() => create.mutate()}
       onClose={onClose}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button variant="primary" type="submit" form={form} busy={create.isPending}>
-            Create
-          </Button>
-        </>
-      }
     >
-      <form id={form} onSubmit={submit} className="space-y-5">
-        {create.error && <ErrorAlert error={create.error} />}
-        <TextField
-          label="Name"
-          hint="Letters and digits, separated by _ . - or /. It cannot be changed later."
-          value={name}
-          required
-          maxLength={64}
-          spellCheck={false}
-          onChange={({ target }) => setName(target.value)}
-        />
-        <Select
-          label="Kind"
-          hint={HINTS[kind]}
-          value={kind}
-          onChange={({ target }) => setKind(target.value as keyof typeof HINTS)}
-        >
-          <option value="named">named</option>
-          <option value="branch">branch</option>
-        </Select>
-      </form>
-    </Dialog>
+      <TextField
+        label="Name"
+        hint="Letters and digits, separated by _ . - or /. It cannot be changed later."
+        value={name}
+        required
+        maxLength={64}
+        spellCheck={false}
+        onChange={({ target }) => setName(target.value)}
+      />
+      <Select
+        label="Kind"
+        hint={HINTS[kind]}
+        value={kind}
+        onChange={({ target }) => setKind(target.value as keyof typeof HINTS)}
+      >
+        <option value="named">named</option>
+        <option value="branch">branch</option>
+      </Select>
+    </FormDialog>
   );
 }

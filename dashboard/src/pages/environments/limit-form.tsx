@@ -1,11 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
-import { type FormEvent, useId, useState } from 'react';
+import { useState } from 'react';
 import { callApi } from '../../api/client.ts';
 import type { Environment, Limits } from '../../api/types.ts';
 import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
-import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { TextField } from '../../ui/field.tsx';
+import { FormDialog } from '../../ui/form-dialog.tsx';
 import { useAction } from '../../ui/use-action.ts';
 
 /** The largest request that sends events to the environment, with the button that opens the form. */
@@ -30,7 +29,6 @@ export function RequestLimit({ of: environment, isAdmin }: { of: Environment; is
 
 function LimitForm({ environment, onClose }: { environment: Environment; onClose(): void }) {
   const { name, event_max_bytes, retention_days } = environment;
-  const form = useId();
   const [text, setText] = useState(event_max_bytes?.toString() ?? '');
   const [days, setDays] = useState(retention_days?.toString() ?? '');
   const { data } = useQuery({
@@ -52,46 +50,34 @@ function LimitForm({ environment, onClose }: { environment: Environment; onClose
     onSuccess: onClose,
     showsError: true,
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    save.mutate();
-  };
   return (
-    <Dialog
-      open
+    <FormDialog
       title={`Limits of ${name}`}
+      submitLabel="Save"
+      busy={save.isPending}
+      error={save.error}
+      onSubmit={() => save.mutate()}
       onClose={onClose}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button variant="primary" type="submit" form={form} busy={save.isPending}>
-            Save
-          </Button>
-        </>
-      }
     >
-      <form id={form} onSubmit={submit} className="space-y-5">
-        {save.error && <ErrorAlert error={save.error} />}
-        <TextField
-          label="Maximum request size (bytes)"
-          hint="Empty: the installation limit. An event key can have its own limit."
-          type="number"
-          min={1}
-          max={16 * 1_048_576}
-          placeholder={wider?.toString()}
-          value={text}
-          onChange={({ target }) => setText(target.value)}
-        />
-        <TextField
-          label="Retention (days)"
-          hint="Empty: as RETENTION_DAYS says. Needs an archive (DATABASE_URL). Fewer days delete what is older."
-          type="number"
-          min={1}
-          max={3_650}
-          value={days}
-          onChange={({ target }) => setDays(target.value)}
-        />
-      </form>
-    </Dialog>
+      <TextField
+        label="Maximum request size (bytes)"
+        hint="Empty: the installation limit. An event key can have its own limit."
+        type="number"
+        min={1}
+        max={16 * 1_048_576}
+        placeholder={wider?.toString()}
+        value={text}
+        onChange={({ target }) => setText(target.value)}
+      />
+      <TextField
+        label="Retention (days)"
+        hint="Empty: as RETENTION_DAYS says. Needs an archive (DATABASE_URL). Fewer days delete what is older."
+        type="number"
+        min={1}
+        max={3_650}
+        value={days}
+        onChange={({ target }) => setDays(target.value)}
+      />
+    </FormDialog>
   );
 }

@@ -1,12 +1,10 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { type FormEvent, useId, useState } from 'react';
+import { useState } from 'react';
 import { callApi } from '../../api/client.ts';
 import { useHasAccess } from '../../api/current-user.ts';
 import { useEnvironments } from '../../api/environment.ts';
-import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
-import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
+import { FormDialog } from '../../ui/form-dialog.tsx';
 import { toast } from '../../ui/toast.tsx';
 import type { Assignment } from './assignment.ts';
 import { useAssign } from './queries.ts';
@@ -18,7 +16,6 @@ interface AssignDialogProps {
 }
 
 export function AssignDialog({ assignment, onClose, onDone }: AssignDialogProps) {
-  const form = useId();
   const { submit, busy, error, reset } = useSubmit(assignment, () => {
     onClose();
     onDone();
@@ -28,27 +25,20 @@ export function AssignDialog({ assignment, onClose, onDone }: AssignDialogProps)
     onClose();
   };
   return (
-    <Dialog
+    <FormDialog
       open={assignment !== undefined}
       title={`Assign ${assignment?.label ?? ''}`}
+      submitLabel="Assign"
+      busy={busy}
+      error={error}
+      onSubmit={submit}
       onClose={close}
-      footer={
-        <>
-          <Button onClick={close}>Cancel</Button>
-          <Button variant="primary" type="submit" form={form} busy={busy}>
-            Assign
-          </Button>
-        </>
-      }
     >
-      <form id={form} onSubmit={submit} className="space-y-4">
-        <Fields suggested={assignment?.suggestedEnvironment} />
-        <p className="text-muted">
-          The environment ingests it like a new event and runs its functions. This cannot be undone.
-        </p>
-        {error && <ErrorAlert error={error} />}
-      </form>
-    </Dialog>
+      <Fields suggested={assignment?.suggestedEnvironment} />
+      <p className="text-muted">
+        The environment ingests it like a new event and runs its functions. This cannot be undone.
+      </p>
+    </FormDialog>
   );
 }
 
@@ -125,9 +115,8 @@ function useSubmit(assignment: Assignment | undefined, done: () => void) {
       createBranch.reset();
       assign.reset();
     },
-    submit(event: FormEvent<HTMLFormElement>) {
-      event.preventDefault();
-      const fields = new FormData(event.currentTarget);
+    submit(form: HTMLFormElement) {
+      const fields = new FormData(form);
       // Errors are shown from the state of the mutations.
       run(String(fields.get('environment')), String(fields.get('branch') ?? '').trim()).catch(() => {});
     },

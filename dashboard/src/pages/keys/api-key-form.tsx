@@ -1,11 +1,9 @@
-import { type FormEvent, useId, useState } from 'react';
+import { useState } from 'react';
 import { callApi } from '../../api/client.ts';
 import { useEnvironments } from '../../api/environment.ts';
 import type { ApiKey, NewApiKey } from '../../api/types.ts';
-import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
-import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
+import { FormDialog } from '../../ui/form-dialog.tsx';
 import { useAction } from '../../ui/use-action.ts';
 
 const ACCESS: [ApiKey['access'], string][] = [
@@ -16,7 +14,6 @@ const ACCESS: [ApiKey['access'], string][] = [
 
 /** @param onCreated receives the secret, which the API returns only once */
 export function ApiKeyForm({ onClose, onCreated }: { onClose(): void; onCreated(created: NewApiKey): void }) {
-  const form = useId();
   const environments = useEnvironments();
   const [name, setName] = useState('');
   const [access, setAccess] = useState<ApiKey['access']>('read');
@@ -30,55 +27,43 @@ export function ApiKeyForm({ onClose, onCreated }: { onClose(): void; onCreated(
     onSuccess: onClose,
     showsError: true,
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    save.mutate();
-  };
   return (
-    <Dialog
-      open
+    <FormDialog
       title="Create API key"
+      submitLabel="Create key"
+      busy={save.isPending}
+      error={save.error}
+      onSubmit={() => save.mutate()}
       onClose={onClose}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button variant="primary" type="submit" form={form} busy={save.isPending}>
-            Create key
-          </Button>
-        </>
-      }
     >
-      <form id={form} onSubmit={submit} className="space-y-5">
-        {save.error && <ErrorAlert error={save.error} />}
-        <TextField
-          label="Name"
-          hint="The program that uses it"
-          value={name}
-          required
-          maxLength={100}
-          onChange={({ target }) => setName(target.value)}
-        />
-        <Select label="Access" value={access} onChange={({ target }) => setAccess(target.value as ApiKey['access'])}>
-          {ACCESS.map(([id, meaning]) => (
-            <option key={id} value={id}>
-              {meaning}
-            </option>
-          ))}
-        </Select>
-        <Select
-          label="Environment"
-          hint="A key for one environment cannot access other environments or installation settings."
-          value={environment}
-          onChange={({ target }) => setEnvironment(target.value)}
-        >
-          <option value="">all environments</option>
-          {environments.map((one) => (
-            <option key={one.name} value={one.name}>
-              {one.name}
-            </option>
-          ))}
-        </Select>
-      </form>
-    </Dialog>
+      <TextField
+        label="Name"
+        hint="The program that uses it"
+        value={name}
+        required
+        maxLength={100}
+        onChange={({ target }) => setName(target.value)}
+      />
+      <Select label="Access" value={access} onChange={({ target }) => setAccess(target.value as ApiKey['access'])}>
+        {ACCESS.map(([id, meaning]) => (
+          <option key={id} value={id}>
+            {meaning}
+          </option>
+        ))}
+      </Select>
+      <Select
+        label="Environment"
+        hint="A key for one environment cannot access other environments or installation settings."
+        value={environment}
+        onChange={({ target }) => setEnvironment(target.value)}
+      >
+        <option value="">all environments</option>
+        {environments.map((one) => (
+          <option key={one.name} value={one.name}>
+            {one.name}
+          </option>
+        ))}
+      </Select>
+    </FormDialog>
   );
 }

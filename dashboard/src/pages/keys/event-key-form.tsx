@@ -1,11 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
-import { type FormEvent, useId, useState } from 'react';
+import { useState } from 'react';
 import { callApi, PRODUCTION } from '../../api/client.ts';
 import type { EventKey, Limits, NewEventKey } from '../../api/types.ts';
-import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
-import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { TextField } from '../../ui/field.tsx';
+import { FormDialog } from '../../ui/form-dialog.tsx';
 import { useAction } from '../../ui/use-action.ts';
 import { AccessListField, toAccessList, toDraft } from './access-list-field.tsx';
 import { ScopeSelect } from './scope-select.tsx';
@@ -22,7 +20,6 @@ export function EventKeyForm({
   onClose(): void;
   onCreated?(created: NewEventKey): void;
 }) {
-  const form = useId();
   const [name, setName] = useState(existing?.name ?? '');
   const [environment, setEnvironment] = useState(PRODUCTION);
   const [names, setNames] = useState(() => toDraft(existing?.event_names));
@@ -41,52 +38,40 @@ export function EventKeyForm({
     onSuccess: onClose,
     showsError: true,
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    save.mutate();
-  };
   return (
-    <Dialog
-      open
+    <FormDialog
       title={existing ? `Edit ${existing.name}` : 'Create event key'}
+      submitLabel={existing ? 'Save' : 'Create key'}
+      busy={save.isPending}
+      error={save.error}
+      onSubmit={() => save.mutate()}
       onClose={onClose}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button variant="primary" type="submit" form={form} busy={save.isPending}>
-            {existing ? 'Save' : 'Create key'}
-          </Button>
-        </>
-      }
     >
-      <form id={form} onSubmit={submit} className="space-y-5">
-        {save.error && <ErrorAlert error={save.error} />}
-        <TextField
-          label="Name"
-          hint="The sender that uses it"
-          value={name}
-          required
-          maxLength={100}
-          onChange={({ target }) => setName(target.value)}
-        />
-        {!existing && <ScopeSelect value={environment} onChange={setEnvironment} />}
-        <AccessListField
-          label="Event names"
-          items="events"
-          hint="One name per line. A trailing * matches anything: order/*"
-          draft={names}
-          onChange={setNames}
-        />
-        <AccessListField
-          label="IP addresses"
-          items="addresses"
-          hint="One address or CIDR range per line: 192.0.2.7, 2001:db8::/32"
-          draft={addresses}
-          onChange={setAddresses}
-        />
-        <MaxBytes value={maxBytes} onChange={setMaxBytes} />
-      </form>
-    </Dialog>
+      <TextField
+        label="Name"
+        hint="The sender that uses it"
+        value={name}
+        required
+        maxLength={100}
+        onChange={({ target }) => setName(target.value)}
+      />
+      {!existing && <ScopeSelect value={environment} onChange={setEnvironment} />}
+      <AccessListField
+        label="Event names"
+        items="events"
+        hint="One name per line. A trailing * matches anything: order/*"
+        draft={names}
+        onChange={setNames}
+      />
+      <AccessListField
+        label="IP addresses"
+        items="addresses"
+        hint="One address or CIDR range per line: 192.0.2.7, 2001:db8::/32"
+        draft={addresses}
+        onChange={setAddresses}
+      />
+      <MaxBytes value={maxBytes} onChange={setMaxBytes} />
+    </FormDialog>
   );
 }
 

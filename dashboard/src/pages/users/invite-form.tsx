@@ -1,17 +1,14 @@
-import { type FormEvent, useId, useState } from 'react';
+import { useState } from 'react';
 import { callApi } from '../../api/client.ts';
 import type { User } from '../../api/types.ts';
-import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
-import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
+import { FormDialog } from '../../ui/form-dialog.tsx';
 import { useAction } from '../../ui/use-action.ts';
 import type { PasswordLink } from './password-link.ts';
 import { ROLES, type Role } from './roles.ts';
 
 /** @param onLink receives the link with which the invited user sets a password */
 export function InviteForm({ onClose, onLink }: { onClose(): void; onLink(link: PasswordLink): void }) {
-  const form = useId();
   const [email, setEmail] = useState('');
   const [role, setRole] = useState<Role>('member');
   const invite = useAction({
@@ -23,44 +20,32 @@ export function InviteForm({ onClose, onLink }: { onClose(): void; onLink(link: 
     },
     showsError: true,
   });
-  const submit = (event: FormEvent) => {
-    event.preventDefault();
-    invite.mutate();
-  };
   return (
-    <Dialog
-      open
+    <FormDialog
       title="Invite user"
+      submitLabel="Create link"
+      busy={invite.isPending}
+      error={invite.error}
+      onSubmit={() => invite.mutate()}
       onClose={onClose}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button variant="primary" type="submit" form={form} busy={invite.isPending}>
-            Create link
-          </Button>
-        </>
-      }
     >
-      <form id={form} onSubmit={submit} className="space-y-5">
-        {invite.error && <ErrorAlert error={invite.error} />}
-        <TextField
-          label="Email address"
-          hint="The sign-in name. No email is sent."
-          type="email"
-          autoComplete="off"
-          value={email}
-          required
-          maxLength={254}
-          onChange={({ target }) => setEmail(target.value)}
-        />
-        <Select label="Role" value={role} onChange={({ target }) => setRole(target.value as Role)}>
-          {ROLES.map(([name, meaning]) => (
-            <option key={name} value={name}>
-              {name}: {meaning}
-            </option>
-          ))}
-        </Select>
-      </form>
-    </Dialog>
+      <TextField
+        label="Email address"
+        hint="The sign-in name. No email is sent."
+        type="email"
+        autoComplete="off"
+        value={email}
+        required
+        maxLength={254}
+        onChange={({ target }) => setEmail(target.value)}
+      />
+      <Select label="Role" value={role} onChange={({ target }) => setRole(target.value as Role)}>
+        {ROLES.map(([name, meaning]) => (
+          <option key={name} value={name}>
+            {name}: {meaning}
+          </option>
+        ))}
+      </Select>
+    </FormDialog>
   );
 }
