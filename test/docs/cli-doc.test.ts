@@ -1,17 +1,16 @@
 import { execFile } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
 import { EXIT } from '../../cli/src/exit-codes.ts';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
-import { cliOk, variablesOf } from '../support/cli.ts';
+import { cliOk, PROGRAM, variablesOf } from '../support/cli.ts';
 import { type Service, startService } from '../support/service.ts';
 import { blocksOf, pageOf } from './examples.ts';
 
 const run = promisify(execFile);
-const MAIN = resolve(import.meta.dirname, '../../cli/src/main.ts');
 const FILES = {
   'order.json': '{"orderId": "A1", "total": 120}',
   'events.ndjson': '{"name": "order/paid", "data": {"total": 1}}\n{"name": "order/paid", "data": {"total": 2}}\n',
@@ -31,7 +30,7 @@ describe('docs/cli.md', function () {
     host = await startAppHost();
     folder = mkdtempSync(join(tmpdir(), 'tidegate-cli-'));
     for (const [name, text] of Object.entries(FILES)) writeFileSync(join(folder, name), text);
-    writeFileSync(join(folder, 'tidegate'), `#!/bin/sh\nexec ${process.execPath} ${MAIN} "$@"\n`);
+    writeFileSync(join(folder, 'tidegate'), `#!/bin/sh\nexec ${process.execPath} ${PROGRAM} "$@"\n`);
     chmodSync(join(folder, 'tidegate'), 0o755);
     await host.register(service, [{ id: 'send-receipt', triggers: [{ event: 'order/paid' }] }], { appName: 'shop' });
   });

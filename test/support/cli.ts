@@ -1,14 +1,19 @@
-/** The command line (cli/) in tests: the real program, against a real service. */
+/** The command line (cli/) in tests, against a real service: in the process of the tests, or as the real program, with which test/docs/cli-doc.test.ts runs
+ *  the examples of docs/cli.md. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
+import { Readable, Writable } from 'node:stream';
+import { runProgram } from '../../cli/src/program.ts';
 import type { Service } from './service.ts';
 import { until } from './until.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 export const MAIN = resolve(ROOT, 'cli/src/main.ts');
 /** A run of all tests bundles it: a command starts with two thirds of the CPU time. */
-const PROGRAM = process.env.TEST_CLI ?? MAIN;
+export const PROGRAM = process.env.TEST_CLI ?? MAIN;
+/** They start processes themselves. */
+const STARTING = ['dev', 'start'];
 /** Time limit of a command that must end. */
 const PATIENCE_MS = 90_000;
 
@@ -32,19 +37,46 @@ export interface CliResult {
   readonly json: any;
 }
 
-/** Runs a command to its end. */
+/** Runs a command to its end: without a process of its own, where a folder or a program does not ask for one. */
 export async function cli(args: string[], options: CliOptions = {}): Promise<CliResult> {
+  const needsProcess = options.cwd !== undefined || options.program !== undefined || STARTING.includes(args[0] ?? '');
+  if (!needsProcess) return inProcess(args, options);
   const command = startCli(args, options);
   command.child.stdin?.end(options.input ?? '');
   const straggler = setTimeout(() => command.child.kill('SIGKILL'), PATIENCE_MS);
   const exitCode = await command.exitCode;
   clearTimeout(straggler);
+  return resultOf(exitCode, command.stdout(), command.stderr());
+}
+
+async function inProcess(args: string[], { service, env, input }: CliOptions): Promise<CliResult> {
+  const printed = { stdout: '', stderr: '' };
+  const to = (name: keyof typeof printed) =>
+    new Writable({
+      decodeStrings: false,
+      write(text, _, done) {
+        printed[name] += text;
+        done();
+      },
+    });
+  const exitCode = await runProgram({
+    args,
+    variables: { ...ownVariables(), ...(service && variablesOf(service)), ...env },
+    stdin: Readable.from(input === undefined ? [] : [Buffer.from(input)]),
+    stdout: to('stdout'),
+    stderr: to('stderr'),
+    signal: AbortSignal.timeout(PATIENCE_MS),
+  });
+  return resultOf(exitCode, printed.stdout, printed.stderr);
+}
+
+function resultOf(exitCode: number, stdout: string, stderr: string): CliResult {
   return {
     exitCode,
-    stdout: command.stdout(),
-    stderr: command.stderr(),
+    stdout,
+    stderr,
     get json() {
-      return JSON.parse(command.stdout());
+      return JSON.parse(stdout);
     },
   };
 }
