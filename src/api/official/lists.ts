@@ -23,7 +23,6 @@ export function officialListRoutes({ runs, steps, retries, apps, functions }: Ap
       operationId: 'listRunJobs',
       summary: 'List what a run will do next',
       data: z.array(jobSchema),
-      errors: ['not_found'],
       async handle({ env, params: { id } }) {
         const run = await runs.read(env, id);
         if (!run) throw new ServiceError('not_found', { detail: `there is no run with the ID "${id}"` });
@@ -41,7 +40,6 @@ export function officialListRoutes({ runs, steps, retries, apps, functions }: Ap
       summary: 'List the functions of an app',
       query: z.object(pageQuery(namePosition)),
       data: z.array(listedFunctionSchema),
-      errors: ['not_found'],
       async handle({ env, params: { name }, query }) {
         if (!(await apps.read(env, name))) {
           throw new ServiceError('not_found', { detail: `there is no app with the name "${name}"` });

@@ -89,7 +89,7 @@ type Shared = Pick<Route, 'tag' | 'scope'> & Partial<Pick<Route, 'access' | 'for
 export type Routes = ReturnType<typeof routesOf>;
 
 /** Declares routes by their methods, and derives the types of a handler from the schemas of its route. Without `access`, a GET needs read access
- *  and the others write access. */
+ *  and the others write access; without `errors`, what a path with a parameter names may not be found. */
 export function routesOf(shared: Shared) {
   const on =
     (method: Route['method']) =>
@@ -110,8 +110,9 @@ export function routesOf(shared: Shared) {
     ): Route => {
       const { params = paramsIn(path), query, body } = definition;
       const access = method === 'get' ? 'read' : 'write';
+      const errors = path.includes(':') ? ['not_found'] : [];
       const own = { ...definition, params, query: strict(query), body: strict(body) };
-      return { access, errors: [], ...shared, ...own, method, path } as unknown as Route;
+      return { access, errors, ...shared, ...own, method, path } as unknown as Route;
     };
   return { get: on('get'), post: on('post'), put: on('put'), patch: on('patch'), delete: on('delete') };
 }

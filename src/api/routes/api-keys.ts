@@ -84,7 +84,6 @@ export function apiKeyRoutes({ apiKeys, environments }: ApiParts): Route[] {
       operationId: 'revokeApiKey',
       summary: 'Revoke an API key',
       description: 'Requests with the key are rejected with 401 from then on.',
-      errors: ['not_found'],
       async handle({ params: { id } }) {
         const revoked = await apiKeys.revoke(id);
         if (!revoked)

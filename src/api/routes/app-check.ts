@@ -42,7 +42,6 @@ export function appCheckRoutes(deps: ApiParts): Route[] {
         'Sends a signed probe to the URL of the app and reports the problems that keep calls from succeeding, and what functions configure that does not work. No function runs. ' +
         'Without admin access the response only tells whether the app is reachable.',
       data: appCheckSchema,
-      errors: ['not_found'],
       async handle({ env, principal, params: { name } }) {
         const app = await apps.read(env, name);
         if (!app) throw new ServiceError('not_found', { detail: `there is no app named "${name}"` });

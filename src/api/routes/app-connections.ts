@@ -33,7 +33,6 @@ export function appConnectionRoutes({ apps, connections }: ApiParts): Route[] {
       description: 'Of an app that connects; the longest connected first. Other apps have none.',
       query: z.object(longPageQuery(countPosition)),
       data: z.array(connectionSchema),
-      errors: ['not_found'],
       async handle({ env, params: { name }, query }) {
         if (!(await apps.read(env, name))) {
           throw new ServiceError('not_found', { detail: `there is no app named "${name}"` });
@@ -47,7 +46,6 @@ export function appConnectionRoutes({ apps, connections }: ApiParts): Route[] {
       summary: 'End a connection of an app',
       description:
         'It gets no more calls from now on, also of other apps that it serves, and its WebSocket is closed within 5 s. The instance connects again, if its signing key is valid, and continues the calls that it has.',
-      errors: ['not_found'],
       async handle({ env, params: { name, id } }) {
         if (await connections.end(env, name, id)) return {};
         throw new ServiceError('not_found', { detail: `the app "${name}" has no live connection with the ID "${id}"` });

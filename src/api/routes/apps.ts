@@ -142,7 +142,6 @@ export function appRoutes(deps: ApiParts): Route[] {
       operationId: 'getApp',
       summary: 'Get an app with its functions',
       data: detailedAppSchema,
-      errors: ['not_found'],
       async handle({ env, principal, params: { name } }) {
         const app = await existing(env, name);
         const own = (await liveFunctions(env)).filter((fn) => fn.app === name);
@@ -181,7 +180,6 @@ export function appRoutes(deps: ApiParts): Route[] {
       summary: 'Delete an app',
       description:
         'Archives its functions: events no longer trigger them, and active runs finish. The app comes back when it registers again.',
-      errors: ['not_found'],
       async handle({ env, params: { name } }) {
         const { previous } = await functions.replaceForApp(env, name, [], quotas.functions);
         // Endpoints of a host do not have an app.

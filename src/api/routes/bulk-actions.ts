@@ -114,7 +114,6 @@ export function bulkActionRoutes({ bulkActions, selectedRuns, environments }: Ap
       params,
       query: z.object(pageQuery(countPosition)),
       data: z.array(bulkResultSchema),
-      errors: ['not_found'],
       async handle({ env, params: { id }, query: { limit, cursor = 0 } }) {
         await existing(env, id);
         const found = await bulkActions.results<BulkResult>({ env, id }, { from: cursor, limit: limit + 1 });

@@ -42,7 +42,6 @@ interface List<One, Params extends z.ZodObject | undefined, Query extends z.ZodO
   description: string;
   /** Absent: the same as for one operation. */
   data?: z.ZodType;
-  errors?: Route['errors'];
   present?(operation: One): object;
   /** @returns a page, newest first, and the position of the next one */
   find(
@@ -80,7 +79,6 @@ export function operationRoutes<One extends Operation, Params extends z.ZodObjec
         ...(list.params && { params: list.params }),
         query: list.query,
         data: (list.data ?? data).array(),
-        errors: list.errors ?? [],
         async handle(input) {
           const { page, next } = await list.find(input as Parameters<typeof list.find>[0]);
           return listReply(page, { present: list.present ?? present, positionOf: ({ id }) => id, next });
@@ -94,7 +92,6 @@ export function operationRoutes<One extends Operation, Params extends z.ZodObjec
         summary: `Get a ${noun}`,
         params,
         data,
-        errors: ['not_found'],
         async handle({ env, params: given }) {
           return { data: present(await kind.read(env, given as z.output<Params>)) };
         },

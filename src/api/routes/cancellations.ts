@@ -100,7 +100,6 @@ export function cancellationRoutes({ cancellations, functionTables }: ApiParts):
       description: 'It cancels no further runs.',
       status: 200,
       data: cancellationSchema,
-      errors: ['not_found'],
       async handle({ env, params: { id } }) {
         const cancellation = await existing(env, id);
         await cancellations.remove(cancellation);

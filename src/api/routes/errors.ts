@@ -124,7 +124,6 @@ export function errorRoutes({ errorGroups, functionTables, deploys }: ApiParts):
       summary: 'Get an error group',
       params,
       data: errorGroupSchema,
-      errors: ['not_found'],
       async handle({ env, params: { fingerprint } }) {
         return { data: await presentOne(env, fingerprint) };
       },
@@ -137,7 +136,6 @@ export function errorRoutes({ errorGroups, functionTables, deploys }: ApiParts):
         params,
         status: 200,
         data: errorGroupSchema,
-        errors: ['not_found'],
         async handle({ env, params: { fingerprint }, principal: { kind, id, name } }) {
           await existing(env, fingerprint);
           const changed = await errorGroups.change(env, fingerprint, to, { kind, id, name }, Date.now());

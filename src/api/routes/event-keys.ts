@@ -90,7 +90,6 @@ export function eventKeyRoutes({ eventKeys, environments }: ApiParts): Route[] {
       operationId: 'getEventKey',
       summary: 'Get an event key',
       data: eventKeySchema,
-      errors: ['not_found'],
       async handle({ params: { id } }) {
         return { data: await withLastUse(await existing(id)) };
       },
@@ -103,7 +102,6 @@ export function eventKeyRoutes({ eventKeys, environments }: ApiParts): Route[] {
       description: 'Omitted fields stay unchanged; null removes a list or limit. The secret stays the same.',
       body: z.object({ name: nameSchema.optional(), ...settableFields }),
       data: eventKeySchema,
-      errors: ['not_found'],
       async handle({ params: { id }, body: { name, max_bytes, ...lists } }) {
         const before = await existing(id);
         const maxBytes = max_bytes === undefined ? before.maxBytes : (max_bytes ?? undefined);
@@ -123,7 +121,6 @@ export function eventKeyRoutes({ eventKeys, environments }: ApiParts): Route[] {
       operationId: 'revokeEventKey',
       summary: 'Revoke an event key',
       description: 'Requests with the key are rejected with 401 from then on.',
-      errors: ['not_found'],
       async handle({ params: { id } }) {
         await eventKeys.remove(await existing(id));
         return {};

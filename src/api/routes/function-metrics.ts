@@ -71,7 +71,6 @@ export function functionMetricsRoutes({ functions, functionSeries, recentDuratio
         step: z.string().max(100).optional().describe('Name of the step whose `series` is wanted'),
       }),
       data: functionMetricsSchema,
-      errors: ['not_found'],
       async handle({ env, params: { id }, query: { step, ...range } }) {
         const fn = await functions.read(env, id);
         if (!fn) throw new ServiceError('not_found', { detail: `there is no function with the ID "${id}"` });

@@ -101,7 +101,6 @@ export function functionRoutes(deps: ApiParts): Route[] {
       summary: 'Get a function with its configuration',
       params,
       data: detailedFunctionSchema,
-      errors: ['not_found'],
       async handle({ env, params: { id } }) {
         const [fn, problem] = await existing(env, id);
         const isLive = environments.find(env)?.archivedAt === undefined;
@@ -118,7 +117,6 @@ export function functionRoutes(deps: ApiParts): Route[] {
         'Its concurrency limits and its throttle with their use now, and the keys for which most calls wait.',
       params,
       data: functionLimitsSchema,
-      errors: ['not_found'],
       async handle({ env, params: { id } }) {
         const [fn] = await existing(env, id);
         return { data: presentFunctionLimits(await limitStatuses.ofFunction(env, fn)) };
@@ -152,7 +150,6 @@ export function functionRoutes(deps: ApiParts): Route[] {
         'in which they were queued.',
       params,
       data: functionSchema,
-      errors: ['not_found'],
       async handle({ env, params: { id } }) {
         const [fn] = await existing(env, id);
         await changing(env, id, () => functions.resume(env, id));

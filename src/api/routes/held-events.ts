@@ -117,7 +117,6 @@ export function heldEventRoutes({ heldEvents, environments, acceptor, backpressu
       summary: 'Get a held event',
       params,
       data: heldSchema,
-      errors: ['not_found'],
       async handle({ params: { id } }) {
         return { data: present(await existing(id)) };
       },
@@ -177,7 +176,6 @@ export function heldEventRoutes({ heldEvents, environments, acceptor, backpressu
       operationId: 'deleteHeldEvent',
       summary: 'Delete a held event',
       params,
-      errors: ['not_found'],
       async handle({ params: { id } }) {
         if (!(await heldEvents.remove(id))) throw notFound(id);
         return {};

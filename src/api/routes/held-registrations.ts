@@ -75,7 +75,6 @@ export function heldRegistrationRoutes(deps: ApiParts): Route[] {
       summary: 'Reject a registration',
       description: 'It is forgotten, and the app stays where it is. It waits again if the app registers there again.',
       params,
-      errors: ['not_found'],
       async handle({ env, params: { id } }) {
         const { app } = await existing(env, id);
         await heldRegistrations.release(env, app, (held) => held.id === id);

@@ -65,7 +65,6 @@ export function providerRoutes(): Route[] {
       operationId: 'getProvider',
       summary: 'Get a provider with its settings, default transform and sample',
       data: providerDetailsSchema,
-      errors: ['not_found'],
       async handle({ params: { id } }) {
         const preset = presetOf(id);
         if (!preset) throw new ServiceError('not_found', { detail: `there is no provider with the ID "${id}"` });

@@ -33,7 +33,6 @@ export function runLogRoutes({ runs, runParts }: ApiParts): Route[] {
         '`metadata.dropped` has the number of the others.',
       query,
       data: z.array(logLineSchema),
-      errors: ['not_found'],
       async handle({ env, params: { id }, query: { level, step, ...page } }) {
         if (!(await runs.read(env, id))) {
           throw new ServiceError('not_found', { detail: `there is no run with the ID "${id}"` });

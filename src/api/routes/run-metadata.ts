@@ -20,7 +20,6 @@ export function runMetadataRoutes({ runs, runParts, runMetadata }: ApiParts): Ro
       summary: "List a run's metadata",
       query: z.object(longPageQuery(countPosition)),
       data,
-      errors: ['not_found'],
       async handle({ env, params: { id }, query }) {
         if (!(await runs.read(env, id))) throw notFound(id);
         return countedReply(await runParts.read(env, id, 'metadata'), query, presentMetadata);

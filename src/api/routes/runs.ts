@@ -124,7 +124,6 @@ export function runRoutes({
       operationId: 'getRun',
       summary: 'Get a run with its history',
       data: detailedRunSchema,
-      errors: ['not_found'],
       async handle({ env, dialect, params: { id } }) {
         const run = await runs.read(env, id);
         if (!run) throw notFound(id);
@@ -160,7 +159,6 @@ export function runRoutes({
         step_id: z.string().describe('Hashed ID of the step, as in the history'),
       }),
       data: stepSchema,
-      errors: ['not_found'],
       async handle({ env, params: { id, step_id } }) {
         const memo = await steps.memo(env, id, step_id);
         if (memo === undefined) {

@@ -68,7 +68,6 @@ export function savedViewRoutes({ savedViews }: ApiParts): Route[] {
     routes.delete('/v1/views/:id', {
       operationId: 'deleteView',
       summary: 'Delete a saved view',
-      errors: ['not_found'],
       async handle({ env, principal, params: { id } }) {
         if (await savedViews.remove(env, viewOwnerOf(principal), id)) return {};
         throw new ServiceError('not_found', { detail: `there is no saved view with the ID ${describe(id)}` });

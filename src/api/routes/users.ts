@@ -88,7 +88,6 @@ export function userRoutes({ users, savedViews, environments, accounts, publicUr
         'For a user who was invited or forgot the password. The current password stays valid until the link is used.',
       status: 201,
       data: z.object({ set_password_url: linkSchema }),
-      errors: ['not_found'],
       async handle({ params: { id }, origin }) {
         return { data: { set_password_url: linkTo(await accounts.passwordToken(await existing(id)), origin) } };
       },

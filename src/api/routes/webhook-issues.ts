@@ -113,7 +113,6 @@ export function webhookIssueRoutes(deps: ApiParts): Route[] {
       description: 'One of each kind at most, the one with the newest failure first.',
       query: z.object(longPageQuery(countPosition)),
       data: z.array(webhookIssueSchema),
-      errors: ['not_found'],
       async handle({ params: { id }, query }) {
         const { name } = await existingWebhook(webhooks, id);
         const issues = newestFirst(await webhookIssues.ofWebhook(id));
@@ -124,7 +123,6 @@ export function webhookIssueRoutes(deps: ApiParts): Route[] {
       operationId: 'getWebhookIssue',
       summary: 'Get an issue of a webhook',
       data: webhookIssueSchema,
-      errors: ['not_found'],
       async handle({ params: { issue: id } }) {
         const { issue, webhookName } = await existing(id);
         return { data: presentIssue(issue, webhookName) };
@@ -137,7 +135,6 @@ export function webhookIssueRoutes(deps: ApiParts): Route[] {
         description,
         status: 200,
         data: webhookIssueSchema,
-        errors: ['not_found'],
         async handle({ params: { issue: id }, principal: { kind, id: principalId, name } }) {
           await existing(id);
           const changed = await webhookIssues.change(id, { to, by: { kind, id: principalId, name } }, Date.now());

@@ -61,7 +61,6 @@ export function webhookLogRoutes(deps: ApiParts): Route[] {
         received_before: timeSchema.optional().describe('Exclusive'),
       }),
       data: z.array(listedRequestSchema),
-      errors: ['not_found'],
       async handle({
         params: { id },
         query: { limit, cursor, outcome: outcomes, verification, received_after: after, received_before: before },

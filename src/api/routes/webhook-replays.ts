@@ -108,7 +108,6 @@ export function webhookReplayRoutes(deps: ApiParts): Route[] {
       params,
       query: z.object(longPageQuery(namePosition)),
       data: replaySchema.omit({ request_ids: true }),
-      errors: ['not_found'],
       present(replay) {
         const { request_ids: _, ...shown } = presentReplay(replay);
         return shown;
@@ -127,7 +126,6 @@ export function webhookReplayRoutes(deps: ApiParts): Route[] {
         'Oldest request first. The last 1,000 results of each status are kept; the counts of the replay are exact.',
       query: z.object({ status: z.enum(WEBHOOK_REPLAY_OUTCOMES).default('failed'), ...longPageQuery(namePosition) }),
       data: z.array(replayResultSchema),
-      errors: ['not_found'],
       async handle({ params: { id, replay }, query: { status, ...at } }) {
         const results = await webhookReplays.results<WebhookReplayResult>(await existing(id, replay), { list: status });
         const { page, next } = pageOf(results, ({ requestId }) => requestId, at);

@@ -50,7 +50,6 @@ export function webhookVersionRoutes(deps: ApiParts): Route[] {
         'Newest first. Each save that changes how requests are handled is a version; of each webhook the last 100 are kept, and 2 MiB at most.',
       query: z.object(pageQuery(number)),
       data: z.array(versionSchema),
-      errors: ['not_found'],
       async handle({ params: { id }, query: { limit, cursor } }) {
         const webhook = await existingWebhook(webhooks, id);
         const { versions, next } = await webhookVersions.list(webhook, { limit, before: cursor });
@@ -66,7 +65,6 @@ export function webhookVersionRoutes(deps: ApiParts): Route[] {
       summary: 'Get a version of a webhook',
       params: versionParams,
       data: versionDetailsSchema,
-      errors: ['not_found'],
       async handle({ params: { id, version: wanted } }) {
         const webhook = await existingWebhook(webhooks, id);
         const { version, snapshot } = await existing(webhook, wanted);
@@ -82,7 +80,6 @@ export function webhookVersionRoutes(deps: ApiParts): Route[] {
         with: number.optional().describe('Number of the other version. Default: the one before'),
       }),
       data: versionDiffSchema,
-      errors: ['not_found'],
       async handle({ params: { id, version }, query: { with: other = Number(version) - 1 } }) {
         const webhook = await existingWebhook(webhooks, id);
         const [before, after] = [await existing(webhook, other), await existing(webhook, version)];

@@ -92,7 +92,6 @@ export function webhookRoutes({
       operationId: 'getWebhook',
       summary: 'Get a webhook',
       data: webhookSchema,
-      errors: ['not_found'],
       async handle({ params: { id }, principal, origin }) {
         return { data: visibleTo(principal, present(await existingWebhook(webhooks, id), origin)) };
       },
@@ -139,7 +138,6 @@ export function webhookRoutes({
       summary: 'Delete a webhook',
       description:
         'Requests to its URL are rejected with 401 from then on. Its versions, its request log and its issues are deleted; its events stay.',
-      errors: ['not_found'],
       async handle({ params: { id } }) {
         await webhooks.remove(await existingWebhook(webhooks, id));
         await Promise.all([webhookLog.remove(id), webhookIssues.remove(id), webhookTraffic.remove(id)]);
