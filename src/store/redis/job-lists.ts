@@ -1,7 +1,6 @@
 /** Changes the lists of jobs in BullMQ's queues without BullMQ, whose scripts do much that this service never needs. */
 import { QUEUE_KEYS } from '../keys/bullmq.ts';
 import { Repository } from './repository.ts';
-import { fromFlat } from './scripts.ts';
 
 /** A job that only waits for a worker. */
 export interface WaitingJob {
@@ -56,11 +55,11 @@ export class JobLists extends Repository {
   }
 }
 
-export type FinishReply = [outcome?: number, found?: string | number, fields?: string[]];
+export type FinishReply = [outcome?: number, found?: string | number, fields?: string];
 
 /** Converts what lib/finish-job.lua returns. */
 export function toFinished([outcome, found, fields]: FinishReply): Finished | undefined {
   if (outcome === undefined) return undefined;
-  if (fields) return { next: { id: String(found), fields: fromFlat(fields) } };
+  if (fields) return { next: { id: String(found), fields: JSON.parse(fields) as Record<string, string> } };
   return { isSure: outcome === 1, delayedUntil: Number(found ?? 0) };
 }

@@ -18,7 +18,7 @@ import { memberOf } from './active-runs.ts';
 import { segmentSize } from './ended-run-index.ts';
 import { addEventRuns } from './event-runs.ts';
 import { decodeHistoryEntry, encodeHistoryEntry } from './history-entries.ts';
-import { toMemos, toPending, toRun } from './run-record.ts';
+import { toPending, toRun } from './run-record.ts';
 import { endingFields, type NewRun, portionsOf, rowOf } from './run-writing.ts';
 import { type RemoteWait, readRemote } from './wait-location.ts';
 import type { Waits } from './waits.ts';
@@ -160,17 +160,17 @@ export class Runs extends Repository<
       location.field,
     )) as [
       outcome: LoadedState['state'] | 'gone',
-      run: string[],
+      run: string,
       event: string | null,
       stack: string[],
-      memos: string[],
+      memos: string,
       pending: number,
       planOnly: number,
       step: string | null,
     ];
     const [outcome, run, event, stack, memos, pending, planOnly, step] = reply;
     if (outcome === 'gone' || outcome === 'superseded') return { state: 'superseded' };
-    const loadedRun = toRun(env, runId, fromFlat(run));
+    const loadedRun = toRun(env, runId, JSON.parse(run) as Record<string, string>);
     if (outcome === 'ended' || outcome === 'held') return { state: outcome, run: loadedRun };
     if (outcome === 'nextCallDue') return { state: outcome, run: loadedRun, finishedSteps: Number(event) };
     return {
@@ -178,7 +178,7 @@ export class Runs extends Repository<
       run: loadedRun,
       event: event === null ? undefined : recordOf(readEvent(eventId, event)),
       stack,
-      memos: toMemos(fromFlat(memos)),
+      memos: JSON.parse(memos) as Record<string, Memo>,
       pending,
       planOnly: planOnly === 1,
       ...(step && { step: JSON.parse(step) as Pending }),

@@ -1,3 +1,4 @@
+-- @include redis/lua/lib/read-fields.lua
 -- @include redis/lua/lib/finish-job.lua
 -- Ends a completed job, and takes the next one.
 -- KEYS: job (hash)

@@ -1,6 +1,7 @@
 -- @include runs/lua/lib/is-active.lua
 -- @include runs/lua/lib/packed-run.lua
 -- @include runs/lua/lib/remove-waits.lua
+-- @include redis/lua/lib/read-fields.lua
 -- @include redis/lua/lib/finish-job.lua
 -- Ends a run, once: the first ending is kept. The run moves from the indexes of active runs to those of runs with the same ending.
 -- KEYS: run (hash), active runs (zset), active runs of the environment (zset), active runs of the function (zset), runs of the function

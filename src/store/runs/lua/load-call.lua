@@ -1,5 +1,6 @@
 -- @include runs/lua/lib/is-active.lua
 -- @include runs/lua/lib/packed-run.lua
+-- @include redis/lua/lib/read-fields.lua
 -- @include events/lua/lib/stored-event.lua
 -- Begins a call of a run's function, unless the call is no longer needed.
 -- KEYS: run (hash), bucket of its event (hash), overflow key of its event (string), active runs (zset), functions whose runs
@@ -8,40 +9,33 @@
 --       the next reconciliation (ms), length of the stack that the call is for or '', step to run or '', field of the event in its
 --       bucket.
 --       Positional: this runs for every call.
--- Returns {'due', run (later fields replace earlier ones of their name), event or false, stack, memos, number of pending steps, 1 if new steps are only planned, the pending step
+-- Returns {'due', run, event or false, stack, memos, number of pending steps, 1 if new steps are only planned, the pending step
 -- to run or false}; {'ended', run}: the run has
 -- ended; {'held', run}: its function is paused, and it must not start; {'superseded'}: a later call does this one's work, or the step is
 -- finished; {'nextCallDue', run, number of finished steps}: a later call is due, but may not be enqueued because a worker died; {'gone'}.
+-- The run and the memos are JSON objects: to read a reply of many strings takes a client twice as long.
 local run, bucket, overflow, active_runs, held_functions = unpack(KEYS)
 local now, attempt, retention, member, reconcile_at, stack_length, step, event_field = unpack(ARGV)
 local memos, stack, pending = run .. SUFFIX_MEMOS, run .. SUFFIX_STACK, run .. SUFFIX_PENDING
 
-local function read_run()
-  local fields, of = redis.call('HGETALL', run), {}
-  for i = 1, #fields, 2 do
-    of[fields[i]] = fields[i + 1]
-  end
-  return fields, of
-end
-
-local fields, of = read_run()
+local of = read_fields(run)
 if of[FIELD_PACKED] then
   packed_runs().unpack(run)
-  fields, of = read_run()
+  of = read_fields(run)
 end
 local status, started_at, checkpoint = of[FIELD_STATUS], of[FIELD_STARTED_AT], of[FIELD_CHECKPOINT]
 if not status then
   return {'gone'}
 end
 if not is_active(status) then
-  return {'ended', fields}
+  return {'ended', cjson.encode(of)}
 end
 -- Processes may learn of a pause a second late.
 if not started_at then
   local mark = redis.call('HGET', held_functions, of[FIELD_FUNCTION_ID])
   local queued_before = mark and tonumber(string.match(mark, ' (%d+)$'))
   if mark and (not queued_before or tonumber(of[FIELD_QUEUED_AT]) <= queued_before) then
-    return {'held', fields}
+    return {'held', cjson.encode(of)}
   end
 end
 -- Before its first call, only a re-run from a step has steps.
@@ -57,15 +51,12 @@ then
   -- The owner of a checkpoint continues the run by itself.
   local is_owned = checkpoint and string.find(checkpoint, #finished_steps .. ':', 1, true) == 1
   if not is_owned and answered_at < #finished_steps and redis.call('HLEN', pending) == 0 then
-    return {'nextCallDue', fields, #finished_steps}
+    return {'nextCallDue', cjson.encode(of), #finished_steps}
   end
   return {'superseded'}
 end
-local changed = { FIELD_STATUS, STATUS_RUNNING, FIELD_ATTEMPT, attempt, FIELD_STARTED_AT, started_at or now }
-redis.call('HSET', run, unpack(changed))
-for _, text in ipairs(changed) do
-  fields[#fields + 1] = text
-end
+of[FIELD_STATUS], of[FIELD_ATTEMPT], of[FIELD_STARTED_AT] = STATUS_RUNNING, attempt, started_at or now
+redis.call('HSET', run, FIELD_STATUS, STATUS_RUNNING, FIELD_ATTEMPT, attempt, FIELD_STARTED_AT, started_at or now)
 redis.call('ZADD', active_runs, reconcile_at, member)
 local pending_steps = has_steps and redis.call('HLEN', pending) or 0
 local plan_only = pending_steps > 0
@@ -81,8 +72,15 @@ if stack_length ~= '' then
     redis.call('HSET', run, own, 1)
   end
 end
+-- Memos are JSON.
+local steps = {}
+if #finished_steps > 0 then
+  for step_id, memo in pairs(read_fields(memos)) do
+    steps[#steps + 1] = cjson.encode(step_id) .. ':' .. memo
+  end
+end
 return {
-  'due', fields, extend_retention(bucket, event_field, overflow, retention), finished_steps,
-  #finished_steps == 0 and {} or redis.call('HGETALL', memos), pending_steps, plan_only and 1 or 0,
+  'due', cjson.encode(of), extend_retention(bucket, event_field, overflow, retention), finished_steps,
+  '{' .. table.concat(steps, ',') .. '}', pending_steps, plan_only and 1 or 0,
   step ~= '' and redis.call('HGET', pending, step) or false
 }

@@ -27,14 +27,8 @@ local function finish_job(job, id, token, now, lock_ms, takes_next)
     return redis.call('EXISTS', prefix .. QUEUE_PRIORITIZED) == 1 and {0} or {1, due_at or 0}
   end
   local next_job = prefix .. next_id
-  local fields = redis.call('HGETALL', next_job)
-  local executions = 0
-  for i = 1, #fields, 2 do
-    if fields[i] == JOB_EXECUTIONS then
-      executions = fields[i + 1]
-    end
-  end
+  local fields = read_fields(next_job)
   redis.call('SET', next_job .. ':lock', token, 'PX', lock_ms)
-  redis.call('HSET', next_job, JOB_STARTED_AT, now, JOB_EXECUTIONS, executions + 1)
-  return {2, next_id, fields}
+  redis.call('HSET', next_job, JOB_STARTED_AT, now, JOB_EXECUTIONS, (fields[JOB_EXECUTIONS] or 0) + 1)
+  return {2, next_id, cjson.encode(fields)}
 end
