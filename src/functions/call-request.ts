@@ -43,6 +43,7 @@ export function callRequestBody(context: CallContext, client?: ClientFields): st
   const payloads = batch ? payloadsOf(batch) : payload;
   const steps = canonical(memos);
   const trimmed = payloads === undefined || payload.length + payloads.length + steps.length > MAX_CALL_BYTES;
+  // In canonical order.
   const ctx = canonical({
     attempt: run.attempt,
     disable_immediate_execution: planOnly,

@@ -3,6 +3,11 @@ import canonicalize from 'canonicalize';
 
 /** Values without a canonical form are replaced as JavaScript does: lone surrogates by U+FFFD, numbers beyond a double by null. */
 export function canonical(value: unknown): string {
+  if (value !== undefined && isInOrder(value)) {
+    const text = JSON.stringify(value);
+    // As it writes a lone surrogate.
+    if (!text.includes('\\ud')) return text;
+  }
   try {
     return canonicalize(value) as string;
   } catch {
@@ -12,4 +17,14 @@ export function canonical(value: unknown): string {
     );
     return canonicalize(JSON.parse(text)) as string;
   }
+}
+
+/** Whether JSON.stringify writes all keys in canonical order, as it does in a quarter of the time. */
+function isInOrder(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  if (Array.isArray(value)) return value.every(isInOrder);
+  const keys = Object.keys(value);
+  return keys.every(
+    (key, i) => (i === 0 || (keys[i - 1] as string) < key) && isInOrder((value as Record<string, unknown>)[key]),
+  );
 }

@@ -158,19 +158,21 @@ export function copyToResend({ name, data, user, v, meta, verified }: Event): Ev
 /** An event as it was sent, with its ID and time. */
 export function payloadOf(record: EventRecord): Event & { ts: number } {
   const { name, data, id, ts, user, v, meta, verified, internal_id } = record;
+  // In the order of canonical JSON, which calls contain.
   return {
-    name,
     data,
     id: id ?? internal_id,
+    ...(meta && { meta }),
+    name,
     ts,
     ...(user !== undefined && { user }),
     ...(v !== undefined && { v }),
-    ...(meta && { meta }),
     ...(verified !== undefined && { verified }),
   };
 }
 
 /** The event as functions receive it: in calls, as the result of a wait, and in events about the end of a run (docs/protocol.md#calls). */
 export function receivedEventOf(record: EventRecord): Event & { ts: number } {
-  return { user: {}, ...payloadOf(record) };
+  const payload = payloadOf(record);
+  return payload.user === undefined ? { ...payload, user: {} } : payload;
 }
