@@ -3,7 +3,6 @@
 import { MAX_STATE_BYTES, MAX_STEPS } from '../../model/runs/memo.ts';
 import type { HistoryEntry, Run } from '../../model/runs/run.ts';
 import { Repository } from '../redis/repository.ts';
-import { fromFlat } from '../redis/scripts.ts';
 import { memberOf } from './active-runs.ts';
 import { encodeHistoryEntry } from './history-entries.ts';
 import { toRun } from './run-record.ts';
@@ -56,10 +55,10 @@ export class Checkpoints extends Repository {
       owner?.reconcileAt ?? '',
       +race,
       ...steps.flatMap(({ id, memo, entry }) => [id, memo, entry ? encodeHistoryEntry(entry) : '']),
-    )) as [outcome: CheckpointOutcome['outcome'], stackLength: number, fields: string[]];
+    )) as [outcome: CheckpointOutcome['outcome'], stackLength: number, fields: string];
     const [outcome, stackLength, fields] = reply;
     if (outcome === 'stale' || outcome === 'ended' || outcome === 'gone') return { outcome };
-    return { outcome, stackLength, run: toRun(env, runId, fromFlat(fields)) };
+    return { outcome, stackLength, run: toRun(env, runId, JSON.parse(fields) as Record<string, string>) };
   }
 
   /** Ends the ownership, so that another call can continue the run. Repeating it has no further effect, but returns undefined.
