@@ -1,9 +1,8 @@
 /** Ends completed jobs by a script of this service, which does only what its jobs need (store/redis/lua/lib/finish-job.lua): its own, or the one
  *  that ends the run of a call. */
 import { Job, type JobJson } from 'bullmq';
-import type { JobEnd } from '../jobs/runs/call-attempt.ts';
 import { JOB_FIELDS } from '../store/keys/bullmq.ts';
-import type { Finished, JobEnding, JobLists } from '../store/redis/job-lists.ts';
+import type { Finished, JobEnd, JobEnding, JobLists } from '../store/redis/job-lists.ts';
 import type { WatchedWorker } from './watched-worker.ts';
 
 export class JobEnds<Data> {

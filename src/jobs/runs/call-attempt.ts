@@ -1,16 +1,9 @@
 /** One attempt of a call, and the state of the run that it counts for. A call that has stored steps while in flight has created a new
  *  state of the run: its failure is the first attempt of a call for that state, whose job is another one. */
 import type { Op } from '../../model/runs/operation.ts';
-import type { Finished, JobEnding } from '../../store/redis/job-lists.ts';
+import type { JobEnd } from '../../store/redis/job-lists.ts';
 import type { Loaded } from '../../store/runs/runs.ts';
 import type { CallJob, JobAttempts } from '../queues/queues.ts';
-
-/** The end of a call's job, which may come with that of its run. */
-export interface JobEnd {
-  /** Call at once before the end is sent. */
-  begin(): JobEnding;
-  record(finished: Finished): void;
-}
 
 export interface CallAttempt {
   job: CallJob;

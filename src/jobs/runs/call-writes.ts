@@ -82,11 +82,14 @@ const WRITES: Record<Write, Perform> = {
   async finishedStep({ outcome }, attempt, { transitions, telemetry }) {
     const [op] = outcome.ops ?? [];
     if (outcome.kind !== 'steps' || !op) return undefined;
-    const { job, loaded } = attempt;
-    const { run, memos } = loaded;
+    const { job, jobEnd, loaded } = attempt;
+    const { run, memos, planOnly } = loaded;
     const history = attemptHistory(outcome, attempt, problemOf);
     const race = outcome.race === true || asksForRace(op);
-    await transitions.finishStep(run.env, run.id, op.id, memoOf(op), { race, call: { at: job.at, history } });
+    const nextJob =
+      jobEnd && job.at !== undefined && !planOnly ? await transitions.nextJob(run, job.at + 1) : undefined;
+    const next = jobEnd && nextJob && { job: nextJob, end: jobEnd };
+    await transitions.finishStep(run.env, run.id, op.id, memoOf(op), { race, call: { at: job.at, history, next } });
     telemetry.recordHistory(run, history, memos);
     telemetry.publishRun(run, 'Running', null);
     return undefined;

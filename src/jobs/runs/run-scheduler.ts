@@ -71,6 +71,15 @@ export class RunScheduler {
     await this.start(await this.#admission.admit(calls));
   }
 
+  /** @returns the job of the call, which is not enqueued; undefined: it waits for more than a worker */
+  async waitingCall(call: CallToSchedule): Promise<WaitingJob | undefined> {
+    const { env, runId, functionId } = call.ref;
+    // BullMQ also traces jobs.
+    if (this.#queueOf(runId).opts.telemetry || (await this.#admission.isLimited(env, functionId))) return undefined;
+    const [job] = await this.#withPriorities([callJob(call)]);
+    return job && waitingJob(job);
+  }
+
   /** Enqueues the jobs of admitted calls. */
   async start(calls: readonly AdmittedCallToSchedule[]): Promise<void> {
     if (calls.length === 0) return;

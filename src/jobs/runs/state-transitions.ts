@@ -14,14 +14,15 @@ import { failedOutput, type RunFailure } from '../../model/runs/run-failure.ts';
 import type { StartedRuns } from '../../store/bulk/started-runs.ts';
 import type { SingletonHolders } from '../../store/flow-control/singleton-holders.ts';
 import { isStoreFailure } from '../../store/redis/connection.ts';
+import type { JobEnd, WaitingJob } from '../../store/redis/job-lists.ts';
 import type { LeftOver, Runs, StepsAtEnd } from '../../store/runs/runs.ts';
 import type { SealedRequests } from '../../store/runs/sealed-requests.ts';
 import type { ResultContext, Steps, StepWait } from '../../store/runs/steps.ts';
 import type { UnfinishedEnds } from '../../store/runs/unfinished-ends.ts';
 import type { FunctionTables } from '../functions/function-tables.ts';
+import type { CallToSchedule } from '../queues/call-ref.ts';
 import { toRunRef } from '../queues/queues.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import type { JobEnd } from './call-attempt.ts';
 import type { DeferredFunctions } from './deferred-functions.ts';
 import { type EndTransition, type EndWrite, WRITES_OF_END } from './end-writes.ts';
 import type { FailureCounter } from './failure-counter.ts';
@@ -121,9 +122,17 @@ export class RunTransitions {
 
   /** @param finishedSteps number of finished steps, whose results the call carries */
   async scheduleNextCall(run: Run, finishedSteps: number): Promise<void> {
+    await this.#deps.scheduler.enqueueCall(await this.#nextCall(run, finishedSteps));
+  }
+
+  /** @returns the job of the next call, if that waits for nothing but a worker */
+  async nextJob(run: Run, finishedSteps: number): Promise<WaitingJob | undefined> {
+    return this.#deps.scheduler.waitingCall(await this.#nextCall(run, finishedSteps));
+  }
+
+  async #nextCall(run: Run, finishedSteps: number): Promise<CallToSchedule> {
     const fn = await this.#deps.functions.find(run.env, run.functionId);
-    const retries = fn?.retries ?? DEFAULT_RETRIES;
-    await this.#deps.scheduler.enqueueCall({ ref: toRunRef(run), at: finishedSteps, retries });
+    return { ref: toRunRef(run), at: finishedSteps, retries: fn?.retries ?? DEFAULT_RETRIES };
   }
 
   /** @param event the event that triggered the run, if available

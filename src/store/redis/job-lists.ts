@@ -26,6 +26,13 @@ export interface JobEnding {
   takesNext: boolean;
 }
 
+/** The end of a call's job, which may come with that of its run, or with the job of the next call. */
+export interface JobEnd {
+  /** Call at once before the end is sent. */
+  begin(): JobEnding;
+  record(finished: Finished): void;
+}
+
 export type Finished =
   /** `isSure`: there is no next job; otherwise BullMQ has to look for one.
    *  `delayedUntil`: when the next delayed job is due, Unix milliseconds. */
@@ -39,12 +46,9 @@ export class JobLists extends Repository {
   /** Adds each job that does not exist yet.
    *  @param keyOf a key of the queue */
   async add(keyOf: (suffix: string) => string, jobs: readonly WaitingJob[], nowMs: number): Promise<void> {
-    const { waiting, settings, lastId, marker } = QUEUE_KEYS;
-    const keys = [waiting, settings, lastId, marker].map(keyOf) as [string, string, string, string];
     for (let i = 0; i < jobs.length; i += ADDED_AT_ONCE) {
       const some = jobs.slice(i, i + ADDED_AT_ONCE);
-      const fields = some.flatMap(({ id, name, data, options }) => [id, name, data, options]);
-      await this.redis.addJobs(...keys, keyOf(''), nowMs, ...fields);
+      await this.redis.addJobs(keyOf(QUEUE_KEYS.waiting), nowMs, ...some.flatMap(toArguments));
     }
   }
 
@@ -53,6 +57,11 @@ export class JobLists extends Repository {
   async finish({ key, id, token, nowMs, lockMs, takesNext }: JobEnding): Promise<Finished | undefined> {
     return toFinished((await this.redis.finishJob(key, id, token, nowMs, lockMs, takesNext ? 1 : '')) as FinishReply);
   }
+}
+
+/** As lib/add-jobs.lua takes it. */
+export function toArguments({ id, name, data, options }: WaitingJob): [string, string, string, string] {
+  return [id, name, data, options];
 }
 
 export type FinishReply = [outcome?: number, found?: string | number, fields?: string];

@@ -4,8 +4,16 @@ import type { HistoryEntry, Run, StepLinks } from '../../model/runs/run.ts';
 import { locationOf } from '../events/event-location.ts';
 import { RUN_SUFFIXES } from '../keys/runs.ts';
 import { inPipelines } from '../redis/connection.ts';
+import {
+  type FinishReply,
+  type JobEnd,
+  type JobEnding,
+  toArguments,
+  toFinished,
+  type WaitingJob,
+} from '../redis/job-lists.ts';
 import { Repository } from '../redis/repository.ts';
-import { fromFlat, type ScriptedRedis } from '../redis/scripts.ts';
+import type { ScriptedRedis } from '../redis/scripts.ts';
 import { encodeHistoryEntry } from './history-entries.ts';
 import { allPendingStepsOf, type PendingSteps, pendingStepsOf } from './pending-steps.ts';
 import { toRun } from './run-record.ts';
@@ -42,15 +50,21 @@ export interface AnsweringCall {
   /** Number of finished steps that it was made with; undefined for the call of a planned step. */
   at: number | undefined;
   history: readonly HistoryEntry[];
+  /** The job of the next call, and the end of the call's own job: both are written with the step, if nothing else is to be done. */
+  next?: { job: WaitingJob; end: JobEnd } | undefined;
 }
 
 type MemoReply = [
   outcome: MemoOutcome['outcome'] | 'waits',
   stackLength: number,
-  run: string[],
+  run: string,
   was: string | null,
   due: number,
+  end: FinishReply,
 ];
+
+/** What store-memo.lua takes of the two jobs. */
+const JOB_ARGUMENTS = 9;
 
 /** A step that begins. */
 export interface BegunStep {
@@ -70,17 +84,22 @@ export class Steps extends Repository<ScriptedRedis, { retentionMs: number }> {
     entryOf: (step: Pending) => HistoryEntry,
     { race = false, pending, call }: ResultContext = {},
   ): Promise<MemoOutcome> {
-    const given = [
-      this.keys.of(runId).run(env, runId),
-      stepId,
-      JSON.stringify(memo),
-      MAX_STEPS,
-      MAX_STATE_BYTES,
-      +race,
-    ];
-    const ofCall = call ? [call.at ?? '', ...call.history.map(encodeHistoryEntry)] : [];
-    const store = async (waiting: string, entry?: HistoryEntry) =>
-      (await this.redis.storeMemo(...given, waiting, entry ? encodeHistoryEntry(entry) : '', ...ofCall)) as MemoReply;
+    const key = this.keys.of(runId).run(env, runId);
+    const given = [stepId, JSON.stringify(memo), MAX_STEPS, MAX_STATE_BYTES, +race];
+    const store = async (waiting: string, entry?: HistoryEntry) => {
+      const ending = call?.next?.end.begin();
+      const ofCall = call
+        ? [call.at ?? '', ...argumentsOf(call.next?.job, ending), ...call.history.map(encodeHistoryEntry)]
+        : [];
+      return (await this.redis.storeMemo(
+        key,
+        ending?.key ?? key,
+        ...given,
+        waiting,
+        entry ? encodeHistoryEntry(entry) : '',
+        ...ofCall,
+      )) as MemoReply;
+    };
     let wait = pending && { step: pending, entry: entryOf(pending) };
     let reply = await store(pending ? JSON.stringify(pending) : '', wait?.entry);
     while (reply[0] === 'waits') {
@@ -88,10 +107,12 @@ export class Steps extends Repository<ScriptedRedis, { retentionMs: number }> {
       wait = { step, entry: entryOf(step) };
       reply = await store(reply[3] as string, wait.entry);
     }
-    const [outcome, stackLength, fields, was, due] = reply;
+    const [outcome, stackLength, fields, was, due, end = []] = reply;
+    const finished = toFinished(end);
+    if (finished) call?.next?.end.record(finished);
     if (outcome === 'ended' || outcome === 'gone') return { outcome };
-    const run = toRun(env, runId, fromFlat(fields));
-    const callAgain = due === 1;
+    const run = toRun(env, runId, JSON.parse(fields) as Record<string, string>);
+    const callAgain = due === 1 && !finished;
     if (outcome === 'there') return { outcome, stackLength, run, callAgain };
     if (outcome !== 'stored') return { outcome, stackLength, run };
     const hasWaited = was && (JSON.parse(was) as Pending).op !== 'StepPlanned';
@@ -170,4 +191,11 @@ export class Steps extends Repository<ScriptedRedis, { retentionMs: number }> {
     const run = this.keys.of(runId).run(env, runId);
     return ((await this.redis.readPart(run, RUN_SUFFIXES.memos, stepId)) as string | null) ?? undefined;
   }
+}
+
+/** As store-memo.lua takes them. */
+function argumentsOf(next: WaitingJob | undefined, ending: JobEnding | undefined): (string | number)[] {
+  if (!next || !ending) return Array.from({ length: JOB_ARGUMENTS }, () => '');
+  const { id, token, nowMs, lockMs, takesNext } = ending;
+  return [...toArguments(next), id, token, nowMs, lockMs, takesNext ? 1 : ''];
 }

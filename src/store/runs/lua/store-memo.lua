@@ -2,38 +2,43 @@
 -- @include runs/lua/lib/packed-run.lua
 -- @include runs/lua/lib/append-history.lua
 -- @include runs/lua/lib/record-answered.lua
+-- @include redis/lua/lib/read-fields.lua
+-- @include redis/lua/lib/add-jobs.lua
+-- @include redis/lua/lib/finish-job.lua
 -- Stores the result of a step, with its history entry if it waited, and decides whether to call the function again. First write wins: a
 -- stored memo never changes.
--- KEYS: run (hash)
+-- KEYS: run (hash), job that ends with the step if the next call is all that is left to do (hash of BullMQ); the run again: none
 -- ARGV: step, memo (JSON), maximum number of steps, maximum bytes of all memos, 1 if the result is in race mode or 0, the pending step
 -- that `entry` is about or '', entry (JSON) or ''; if the step came alone with the response to a call: number of finished steps when the
--- call was made or '', and the entries of the call (JSON). Positional: this runs for every step.
--- Returns {outcome, length of the stack, run, the pending step or false, 1 to call the function again}; outcomes: 'stored',
+-- call was made or '', of the job of the next call: ID, name, data and options (JSON), of the job that ends: ID, token of its lock, now (ms),
+-- duration of locks (ms), '1' to take the next job; and the entries of the call (JSON). Positional: this runs for every step.
+-- Returns {outcome, length of the stack, run as a JSON object, the pending step or false, 1 to call the function again, what finish_job
+-- returns}; outcomes: 'stored',
 -- 'waits' (nothing is stored: the pending step needs another entry), 'there' (an earlier memo is kept), 'ended', 'steps' or 'bytes' (too
 -- many), 'gone'.
-local run = KEYS[1]
+local run, job = unpack(KEYS)
 local step, memo, max_steps, max_bytes, race, waiting, entry, answered = unpack(ARGV, 1, 8)
-local FIRST_ENTRY = 9
+local NEXT_JOB, ENDED_JOB, FIRST_ENTRY = 9, 13, 18
 local memos, stack, pending = run .. SUFFIX_MEMOS, run .. SUFFIX_STACK, run .. SUFFIX_PENDING
-local status, answered_at, raced_at, checkpoint, packed = unpack(
-  redis.call('HMGET', run, FIELD_STATUS, FIELD_ANSWERED_AT, FIELD_RACED_AT, FIELD_CHECKPOINT, FIELD_PACKED)
-)
+local of = read_fields(run)
+if of[FIELD_PACKED] then
+  packed_runs().unpack(run)
+  of = read_fields(run)
+end
+local status, answered_at, raced_at = of[FIELD_STATUS], of[FIELD_ANSWERED_AT], of[FIELD_RACED_AT]
 if not status then
   return {'gone'}
-end
-if packed then
-  packed_runs().unpack(run)
 end
 -- Records what came with the step.
 local function record_call()
   if answered then
     append_history(run, FIRST_ENTRY)
     if answered ~= '' then
-      record_answered(run, answered, answered_at, checkpoint)
+      record_answered(run, answered, answered_at, of[FIELD_CHECKPOINT])
     end
   end
 end
-local fields = redis.call('HGETALL', run)
+local fields = cjson.encode(of)
 if not is_active(status) then
   record_call()
   return {'ended', 0, fields}
@@ -73,4 +78,11 @@ if not is_due and (raced or race == '1' or (pending_step and string.find(pending
   redis.call('HSET', run, FIELD_RACED_AT, length)
   is_due = true
 end
-return {'stored', length, fields, pending_step, is_due and 1 or 0}
+-- The job of the next call is that of this number of steps.
+local finished = {}
+if is_due and job ~= run and length == tonumber(answered) + 1 then
+  local id, token, now, lock_ms, takes_next = unpack(ARGV, ENDED_JOB, FIRST_ENTRY - 1)
+  add_jobs(string.sub(job, 1, -1 - #id), now, { unpack(ARGV, NEXT_JOB, ENDED_JOB - 1) })
+  finished = finish_job(job, id, token, now, lock_ms, takes_next)
+end
+return {'stored', length, fields, pending_step, is_due and 1 or 0, finished}
