@@ -72,15 +72,17 @@ if stack_length ~= '' then
     redis.call('HSET', run, own, 1)
   end
 end
--- Memos are JSON.
-local steps = {}
+-- Memos are JSON, and may be large: they are copied once.
+local steps = {'{'}
 if #finished_steps > 0 then
   for step_id, memo in pairs(read_fields(memos)) do
-    steps[#steps + 1] = cjson.encode(step_id) .. ':' .. memo
+    steps[#steps + 1] = (#steps == 1 and '' or ',') .. cjson.encode(step_id) .. ':'
+    steps[#steps + 1] = memo
   end
 end
+steps[#steps + 1] = '}'
 return {
   'due', cjson.encode(of), extend_retention(bucket, event_field, overflow, retention), finished_steps,
-  '{' .. table.concat(steps, ',') .. '}', pending_steps, plan_only and 1 or 0,
+  table.concat(steps), pending_steps, plan_only and 1 or 0,
   step ~= '' and redis.call('HGET', pending, step) or false
 }
