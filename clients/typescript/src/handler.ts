@@ -52,7 +52,8 @@ export function createHandler(options: ServeOptions, framework: string): AppHand
       }
       case 'POST': {
         const body = await authenticBody(request, settings);
-        return run({ body, ...targetOf(request.url), waitUntil: request.waitUntil }, settings);
+        const { url, waitUntil, sendCheckpoint } = request;
+        return run({ body, ...targetOf(url), waitUntil, sendCheckpoint }, settings);
       }
       default:
         return json(405, { message: 'Only GET, PUT and POST are answered here' }, { allow: 'GET, PUT, POST' });

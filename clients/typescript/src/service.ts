@@ -28,13 +28,19 @@ export async function askService(
   return ask(path, { ...init, signal: AbortSignal.timeout(timeoutMs) }, settings, settings.signingKeyFallback);
 }
 
-async function ask(path: string, init: RequestInit, { mode, baseUrl, env, fetch }: Settings, key: string | undefined) {
-  const headers = new Headers(init.headers);
+/** @returns the headers, and those of an app's request to the service */
+export function authenticated(given: RequestInit['headers'], { env }: Settings, key: string | undefined): Headers {
+  const headers = new Headers(given);
   headers.set(HEADERS.sdk, SDK);
   if (env) headers.set(HEADERS.env, env);
   if (key) headers.set('authorization', `Bearer ${hashedKey(key)}`);
+  return headers;
+}
+
+async function ask(path: string, init: RequestInit, settings: Settings, key: string | undefined) {
+  const { mode, baseUrl, fetch } = settings;
   try {
-    const response = await fetch(`${baseUrl}${path}`, { ...init, headers });
+    const response = await fetch(`${baseUrl}${path}`, { ...init, headers: authenticated(init.headers, settings, key) });
     return { ok: response.ok, status: response.status, text: await response.text() };
   } catch (cause) {
     throw new ServeError(500, unreachable(cause, baseUrl, mode), { cause });
