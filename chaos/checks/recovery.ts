@@ -24,23 +24,30 @@ export async function recover(
     if (stored) found.events.push(stored);
     found.runs.push(...runs);
   };
-  let pending = [...events];
-  for (;;) {
-    const isLast = isOver();
-    const again: Acknowledged[] = [];
-    const queue = [...pending];
-    const work = async () => {
-      for (let event = queue.pop(); event; event = queue.pop()) {
-        const state = await readEvent(service, timeline, event, expectations);
-        if (!isLast && !isSettled(state, expectations)) again.push(event);
-        else add(state);
-      }
-    };
-    await Promise.all(Array.from({ length: AT_ONCE }, work));
-    if (again.length === 0) return found;
-    pending = again;
-    await setTimeout(POLL_MS);
-  }
+  // Then one after the other: to read all that are not settled again and again keeps web processes busy all the time.
+  const pending: Acknowledged[] = [];
+  await forEach(events, async (event) => {
+    const state = await readEvent(service, timeline, event, expectations);
+    if (isSettled(state, expectations)) add(state);
+    else pending.push(event);
+  });
+  await forEach(pending, async (event) => {
+    for (;;) {
+      const isLast = isOver();
+      const state = await readEvent(service, timeline, event, expectations);
+      if (isLast || isSettled(state, expectations)) return add(state);
+      await setTimeout(POLL_MS);
+    }
+  });
+  return found;
+}
+
+async function forEach(events: Iterable<Acknowledged>, work: (event: Acknowledged) => Promise<void>): Promise<void> {
+  const queue = [...events];
+  const next = async () => {
+    for (let event = queue.pop(); event; event = queue.pop()) await work(event);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, next));
 }
 
 /** Whether some go on. */
