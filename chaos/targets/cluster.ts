@@ -26,7 +26,7 @@ export async function redisCluster(dir: string, { short }: Options): Promise<Tar
     partitions,
     inject(context, ledger, timeline, options) {
       outages = new Outages(ledger, timeline);
-      return injectFaults(FAULTS_ON_CLUSTER, { ...context, cluster, outages }, timeline, options);
+      return injectFaults(FAULTS_ON_CLUSTER, { ...context, cluster, outages, movesOnlyUsed: short }, timeline, options);
     },
     primaries: async () => (await cluster.primaries()).map(({ admin }) => admin),
     counts: () => [

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Cluster } from 'ioredis';
 import { type RedisCluster, startCluster } from '../../scripts/lib/cluster/cluster.ts';
-import { rebalance, reshard } from '../../scripts/lib/cluster/move-hash-slots.ts';
+import { moveHashSlot, rebalance, reshard, usedHashSlots } from '../../scripts/lib/cluster/move-hash-slots.ts';
 import { usageBetween, usageOf } from '../../scripts/lib/cluster/usage.ts';
 import { sizeOf } from '../../scripts/lib/cluster/view.ts';
 
@@ -58,6 +58,20 @@ describe('A Redis Cluster of scripts and tests', () => {
     cluster.resume(owner);
     await cluster.waitUntilHealthy();
     expect(await cluster.replicasOf(promoted)).to.deep.equal([owner]);
+  });
+
+  it('moves only the hash slots that have keys', async () => {
+    for (let n = 0; n < 30; n++) await client.set(`{c}:${n}`, n);
+    const from = await cluster.ownerOf('{c}');
+    const to = (await cluster.primaries()).find((primary) => primary !== from) as RedisCluster['nodes'][0];
+    const used = await usedHashSlots(cluster, from);
+    for (const hashSlot of used) await moveHashSlot(cluster, hashSlot, from, to);
+    await cluster.waitUntilServed();
+    expect(await cluster.ownerOf('{c}')).to.equal(to);
+    expect(await usedHashSlots(cluster, from)).to.deep.equal([]);
+    expect(await usedHashSlots(cluster, to)).to.include.members(used);
+    const values = await Promise.all(Array.from({ length: 30 }, (_, n) => client.get(`{c}:${n}`)));
+    expect(values).to.deep.equal(values.map((_, n) => String(n)));
   });
 
   it('moves hash slots with their keys, and back', async () => {

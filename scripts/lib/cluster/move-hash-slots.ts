@@ -1,10 +1,16 @@
-/** Moves hash slots between the nodes of a Redis Cluster while it works, with redis-cli. */
+/** Moves hash slots between the nodes of a Redis Cluster while it works: with redis-cli, or some of them by the same commands. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import type { Redis } from 'ioredis';
+import { LOOPBACK } from '../ports.ts';
 import { Problem } from '../problem.ts';
 import type { RedisCluster } from './cluster.ts';
 import type { ClusterNode } from './node.ts';
 import { sizeOf } from './view.ts';
+
+/** As redis-cli does by default. */
+const USUAL_KEYS_AT_ONCE = 10;
+const MIGRATE_MS = 60_000;
 
 export interface MoveOptions {
   /** Keys that a MIGRATE moves at a time; fewer take longer. */
@@ -50,6 +56,56 @@ export async function reshard(
     String(count ?? all),
     '--cluster-yes',
   ]);
+}
+
+/** The hash slots of a primary that have keys. Most have none when few hash tags have all keys. */
+export async function usedHashSlots(cluster: RedisCluster, primary: ClusterNode): Promise<number[]> {
+  const ranges = (await cluster.view()).find(({ id }) => id === primary.id)?.ranges ?? [];
+  const all = ranges.flatMap(([first, last]) => Array.from({ length: last - first + 1 }, (_, index) => first + index));
+  const asked = primary.admin.pipeline();
+  for (const hashSlot of all) asked.cluster('COUNTKEYSINSLOT', hashSlot);
+  const counts = ((await asked.exec()) ?? []).map(([error, count]) => {
+    if (error) throw error;
+    return count as number;
+  });
+  return all.filter((_, index) => counts[index] !== 0);
+}
+
+/** Moves a hash slot from one primary to another, as redis-cli does. */
+export async function moveHashSlot(
+  cluster: RedisCluster,
+  hashSlot: number,
+  from: ClusterNode,
+  to: ClusterNode,
+  { keysAtOnce = USUAL_KEYS_AT_ONCE }: MoveOptions = {},
+): Promise<void> {
+  const primaries = await cluster.primaries();
+  // A move of many keys may take longer than a command of `admin`.
+  const source = from.admin.duplicate({ commandTimeout: MIGRATE_MS });
+  try {
+    await to.admin.cluster('SETSLOT', hashSlot, 'IMPORTING', from.id);
+    await source.cluster('SETSLOT', hashSlot, 'MIGRATING', to.id);
+    const { user = 'default', password } = cluster.settings.credentials ?? {};
+    const login = password === undefined ? [] : ['AUTH2', user, password];
+    while (await migrateKeys(source, hashSlot, to, keysAtOnce, login));
+    for (const { admin } of new Set([to, from, ...primaries])) await admin.cluster('SETSLOT', hashSlot, 'NODE', to.id);
+  } finally {
+    source.disconnect();
+  }
+}
+
+/** @returns false: there were none left */
+async function migrateKeys(
+  source: Redis,
+  hashSlot: number,
+  { port }: ClusterNode,
+  count: number,
+  login: readonly string[],
+): Promise<boolean> {
+  const keys = (await source.cluster('GETKEYSINSLOT', hashSlot, count)).map(String);
+  if (keys.length === 0) return false;
+  await source.call('MIGRATE', LOOPBACK, String(port), '', '0', String(MIGRATE_MS), ...login, 'KEYS', ...keys);
+  return true;
 }
 
 /** Ends moves that were interrupted, as `redis-cli --cluster fix` does. */
