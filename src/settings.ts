@@ -193,7 +193,9 @@ const archive = {
     .min(0.001)
     .max(8_760)
     .default(24)
-    .describe('Age in hours at which events and ended runs move to Postgres. At least 1; in dev mode also a fraction'),
+    .describe(
+      'Age in hours at which events and ended runs move to Postgres, and the length of sleeps for which active runs do. At least 1; in dev mode also a fraction',
+    ),
 };
 
 const backpressure = {

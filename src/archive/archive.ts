@@ -16,6 +16,7 @@ import { Database } from './database.ts';
 import { DayRemoval } from './day-removal.ts';
 import { DayTables } from './day-tables.ts';
 import { Numbers } from './numbers.ts';
+import { OffloadedRunRows } from './offloaded-runs.ts';
 import { RequestShipments } from './request-shipments.ts';
 import { SchemaCheck } from './schema-check.ts';
 import { type RetentionOf, Shipments } from './shipments.ts';
@@ -38,6 +39,8 @@ export interface Archive {
   eventsSince: ArchivedEventsSince;
   runs: ArchivedRuns;
   runParts: ArchivedRunParts;
+  /** Active runs that sleep here. */
+  offloadedRuns: OffloadedRunRows;
   /** Age at which events and ended runs leave Redis. */
   hotMs: number;
 }
@@ -75,6 +78,7 @@ export function createArchive(
     eventsSince: new ArchivedEventsSince(database, { numbers, scopes }),
     runs: new ArchivedRuns(database, { numbers, scopes, rows }),
     runParts: new ArchivedRunParts(database, { rows }),
+    offloadedRuns: new OffloadedRunRows(database, { numbers }),
     hotMs: settings.hotMs,
   };
 }

@@ -39,11 +39,15 @@ export class Numbers extends Repository {
     return (await this.environment(env)) as number;
   }
 
-  /** Hides everything archived of the environment. */
+  /** Hides everything archived of the environment, and removes its runs that sleep here. */
   async forgetEnvironment(env: string, nowMs: number): Promise<void> {
     this.#environments.delete(env);
     const text = 'UPDATE environments SET deleted_at = $2 WHERE name = $1 AND deleted_at IS NULL';
     await this.database.query(text, [toText(env), nowMs]);
+    await this.database.query(
+      'DELETE FROM offloaded_runs o USING environments e WHERE e.id = o.env_id AND e.deleted_at IS NOT NULL AND e.name = $1',
+      [toText(env)],
+    );
   }
 
   /** All by number, from Postgres. */

@@ -144,7 +144,7 @@ const RUN: Definitions<RunParts, Needs & FlowControlParts> = {
   replicated: ({ acceptor }) => acceptor.writeReplicated.bind(acceptor),
   waitMatcher: (parts) =>
     new WaitMatcher({
-      events: parts.events,
+      events: parts.history.events,
       pastEvents: parts.history.pastEvents,
       waits: parts.waits,
       waitCandidates: parts.waitCandidates,

@@ -5,6 +5,7 @@ import { archiving } from '../jobs/archive/archiving.ts';
 import { auditShipping } from '../jobs/archive/audit-entries.ts';
 import { dayMaintenance } from '../jobs/archive/day-maintenance.ts';
 import { migrating } from '../jobs/archive/migration.ts';
+import { offloading, removingRows, returning } from '../jobs/archive/offloading.ts';
 import { webhookRequestShipping } from '../jobs/archive/webhook-requests.ts';
 import { adoption, bulkOperating } from '../jobs/bulk/bulk-duty.ts';
 import { branchExpiry, environmentDeletion } from '../jobs/environments/branch-lifecycle.ts';
@@ -32,7 +33,16 @@ export const WORKER_DUTIES = [
 ] as const;
 
 /** With an archive. */
-export const ARCHIVE_DUTIES = [migrating, archiving, webhookRequestShipping, auditShipping, dayMaintenance] as const;
+export const ARCHIVE_DUTIES = [
+  migrating,
+  archiving,
+  offloading,
+  returning,
+  removingRows,
+  webhookRequestShipping,
+  auditShipping,
+  dayMaintenance,
+] as const;
 
 /** Started last and ended first: other workers take over before this worker's jobs end. */
 export const PARTITION_DUTIES = [partitionSharing] as const;

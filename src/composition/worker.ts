@@ -164,9 +164,12 @@ function bulkRounds(parts: Parts): BulkRounds {
 
 function archiveDutyDeps(parts: Parts): ArchiveDutyDeps | undefined {
   const { config, store, archive, archiveState, migration, environments, unarchivedRequests, auditLog, log } = parts;
-  if (!archive) return undefined;
+  const { runReturns } = parts.history;
+  if (!archive || !runReturns) return undefined;
   return {
     ...{ archive, archiveState, migration, environments, unarchivedRequests, auditLog, log },
+    ...{ offloadedRuns: store.offloadedRuns, events: store.events, runReturns },
+    reconcileAfterMs: config.reconcileAfterMs,
     archiver: new Archiver({
       archive,
       store,

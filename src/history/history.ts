@@ -21,6 +21,7 @@ import { EventHistory } from './event-history.ts';
 import { EventListHistory, type ListedEvents } from './event-lists.ts';
 import { ListedRunHistory } from './listed-runs.ts';
 import type { MaybeIncomplete } from './merged-page.ts';
+import { RunReturns } from './offloaded-runs.ts';
 import { PastEvents } from './past-events.ts';
 import { RunHistory } from './run-history.ts';
 import { type ListedRunPage, RunListHistory } from './run-lists.ts';
@@ -52,6 +53,8 @@ export interface History {
   runParts: Pick<RunParts, 'read'>;
   steps: Pick<Steps, 'memo' | 'progress'>;
   runMetadata: Pick<RunMetadata, 'update'>;
+  /** undefined without an archive. */
+  runReturns?: Pick<RunReturns, 'bringBack'>;
   webhookLog: Pick<WebhookLog, 'list' | 'listOldest' | 'stats' | 'read' | 'remove' | 'maxRequests'>;
   auditLog: Pick<AuditLog, 'list'>;
 }
@@ -61,6 +64,8 @@ export function createHistory(store: Store, archive: Archive | undefined): Histo
   if (!archive) return hot;
   const events = new EventHistory(store.events, archive);
   const { runs, runStatuses, restoredSteps, runLists } = store;
+  const runReturns = new RunReturns({ store, archive, events });
+  store.offloadedRuns.readFrom(runReturns);
   const runParts = new RunPartHistory(store, archive);
   return {
     ...hot,
@@ -71,6 +76,7 @@ export function createHistory(store: Store, archive: Archive | undefined): Histo
     runs: new RunHistory({ runs, restoredSteps, archive }),
     runLists: new RunListHistory({ store, archive, isInRedis: (env, id) => events.isInRedis(env, id) }),
     listedRuns: new ListedRunHistory({ listed: runLists.listed, runStatuses, archive }),
+    runReturns,
     runParts,
     steps: runParts,
     runMetadata: runParts,

@@ -16,7 +16,7 @@ import {
 import type { Store } from '../store/store.ts';
 import { archivedBefore, mergedPage, type Page, startOf } from './merged-page.ts';
 
-export type ListedRunPage = RunPage & Pick<Page<Run>, 'stoppedEarly'>;
+export type ListedRunPage = Omit<RunPage, 'stoppedEarly'> & Pick<Page<Run>, 'stoppedEarly'>;
 
 export interface RunListHistoryDeps {
   store: Pick<Store, 'redis' | 'keys' | 'runLists'>;
@@ -38,7 +38,7 @@ export class RunListHistory implements Pick<RunLists, 'briefsByEvent' | 'readByE
     const { archive } = this.#deps;
     const { env, functionIds, timeRange, limit } = query;
     const statuses = statusesOf(query)?.filter(isEnding);
-    // Active runs are never archived.
+    // Active runs are never archived; Redis lists those that are offloaded.
     if (statuses?.length === 0) return runLists.list(query);
     const border = archivedBefore(archive, Date.now());
     const page = await mergedPage<Run>(
@@ -65,7 +65,11 @@ export class RunListHistory implements Pick<RunLists, 'briefsByEvent' | 'readByE
     const [asked] = await this.#maybeArchived(env, [eventId]);
     if (asked === undefined) return hot;
     try {
-      return inOrder(await archive.runs.readByEvent(env, eventId), hot);
+      const [archived, offloaded] = await Promise.all([
+        archive.runs.readByEvent(env, eventId),
+        this.#offloadedOf(env, [eventId]),
+      ]);
+      return inOrder(archived, [...offloaded, ...hot]);
     } catch (error) {
       if (isUnavailable(error) && (await this.#deps.isInRedis(env, eventId))) return hot;
       throw error;
@@ -93,12 +97,32 @@ export class RunListHistory implements Pick<RunLists, 'briefsByEvent' | 'readByE
     const hot = await store.runLists.briefsByEvent(env, eventIds);
     const asked = await this.#maybeArchived(env, eventIds);
     if (asked.length === 0) return hot;
-    const found = await archive.runs.briefsByEvent(env, asked).catch((error) => {
+    const none = (error: unknown): [] => {
       if (isUnavailable(error) && whenAway === 'hot') return [];
       throw error;
-    });
+    };
+    const [found, offloaded] = await Promise.all([
+      archive.runs.briefsByEvent(env, asked).catch(none),
+      this.#offloadedOf(env, asked).catch(none),
+    ]);
     const archived = new Map(asked.map((id, i) => [id, found[i] ?? []]));
-    return Promise.all(eventIds.map((id, i) => this.#mergedBriefs(env, id, archived.get(id) ?? [], hot[i] ?? [])));
+    return Promise.all(
+      eventIds.map((id, i) => {
+        const others = offloaded.filter((run) => (run.batch ?? [run.eventId]).includes(id));
+        const notArchived = new Map([...others.map(briefOf), ...(hot[i] ?? [])].map((brief) => [brief.id, brief]));
+        return this.#mergedBriefs(env, id, archived.get(id) ?? [], [...notArchived.values()]);
+      }),
+    );
+  }
+
+  /** Runs of archived events that sleep in Postgres, or did until a moment ago: nothing in Redis lists them under their events. */
+  async #offloadedOf(env: string, eventIds: readonly string[]): Promise<Run[]> {
+    const { store, archive } = this.#deps;
+    const found = await archive.offloadedRuns.ofEvents(env, eventIds);
+    return store.runLists.listed.read(
+      env,
+      found.map(({ id }) => id),
+    );
   }
 
   async #mergedBriefs(env: string, eventId: string, archived: RunBrief[], hot: RunBrief[]): Promise<RunBrief[]> {
@@ -106,8 +130,12 @@ export class RunListHistory implements Pick<RunLists, 'briefsByEvent' | 'readByE
     if (hot.length === 0) return archived;
     // Some have ended and some are active: rare, and briefs lack the time of creation.
     const { store, archive } = this.#deps;
-    const runs = inOrder(await archive.runs.readByEvent(env, eventId), await store.runLists.readByEvent(env, eventId));
-    return runs.map(({ id, functionId, status }) => ({ id, functionId, status }));
+    const [archivedRuns, offloaded, hotRuns] = await Promise.all([
+      archive.runs.readByEvent(env, eventId),
+      this.#offloadedOf(env, [eventId]),
+      store.runLists.readByEvent(env, eventId),
+    ]);
+    return inOrder(archivedRuns, [...offloaded, ...hotRuns]).map(briefOf);
   }
 
   /** The events whose runs may be archived: younger events, by ID and location, have none. */
@@ -133,6 +161,10 @@ function hotPart({ items, next, stoppedEarly }: Page<Run>, { timeRange }: RunQue
 function inOrder(archived: readonly Run[], hot: readonly Run[]): Run[] {
   const all = new Map([...archived, ...hot].map((run) => [run.id, run]));
   return [...all.values()].sort((a, b) => (isOlder(positionOf(a), positionOf(b)) ? -1 : 1));
+}
+
+function briefOf({ id, functionId, status }: Run): RunBrief {
+  return { id, functionId, status };
 }
 
 function isEnding(status: RunStatus): status is Ending['status'] {

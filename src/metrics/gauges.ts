@@ -13,7 +13,10 @@ export interface StoredGauges {
     /** Age of the job that has waited longest; 0: no job waits. */
     backlogAgeMs: number;
   }[];
+  /** Offloaded ones included. */
   activeRuns: number;
+  /** Of them, those in Postgres; undefined without an archive. */
+  offloadedRuns: { count: number; overdueMs: number } | undefined;
   /** Functions' backlogs of calls that wait for limits. */
   backlogs: readonly FunctionBacklog[];
   processes: { web: number; worker: number };
@@ -149,6 +152,12 @@ function storedGauges(registry: MetricsRegistry): (status: StoredGauges | undefi
   const max = registry.gauge('redis_max_memory_bytes', 'Memory limit of Redis; absent: no limit.', 'max');
   const cluster = clusterGauges(registry);
   const activeRuns = registry.gauge('runs_active', 'Runs that have not ended.', 'max');
+  const offloadedRuns = registry.gauge('runs_offloaded', 'Active runs that sleep in Postgres.', 'max');
+  const overdue = registry.gauge(
+    'runs_offloaded_overdue_seconds',
+    'How long a run that sleeps in Postgres has been due to return to Redis.',
+    'max',
+  );
   const processes = registry.gaugesBy('processes', 'Running processes.', ['kind'], 'max');
   const jobs = registry.gaugesBy('queue_jobs', 'Jobs in a queue.', ['queue', 'state'], 'max');
   const ages = registry.gaugesBy(
@@ -179,6 +188,10 @@ function storedGauges(registry: MetricsRegistry): (status: StoredGauges | undefi
     set(used, usedMemoryBytes);
     if (maxMemoryBytes !== undefined) set(max, maxMemoryBytes);
     set(activeRuns, status.activeRuns);
+    if (status.offloadedRuns) {
+      set(offloadedRuns, status.offloadedRuns.count);
+      set(overdue, status.offloadedRuns.overdueMs / 1_000);
+    }
     if (status.archiveLagMs !== undefined) set(archiveLag, status.archiveLagMs / 1_000);
     for (const [kind, count] of Object.entries(status.processes)) set(processes(kind), count);
     for (const queue of queues) {

@@ -6,6 +6,7 @@ import { keyspace } from '../../src/store/redis/keyspace.ts';
 import type { Position } from '../../src/store/redis/pagination.ts';
 import { withScripts } from '../../src/store/redis/scripts.ts';
 import { EndedRunIndex } from '../../src/store/runs/ended-run-index.ts';
+import { OffloadedRuns } from '../../src/store/runs/offloaded-runs.ts';
 import { RunLists } from '../../src/store/runs/run-lists.ts';
 import { Runs } from '../../src/store/runs/runs.ts';
 import { Waits } from '../../src/store/runs/waits.ts';
@@ -45,12 +46,14 @@ describe('The list of all runs', () => {
   before(() => {
     redis = connectRedis();
     const scripted = withScripts(redis);
+    const offloadedRuns = new OffloadedRuns(scripted, keyspaces, { reconcileAfterMs: 0 });
     runs = new Runs(scripted, keyspaces, {
       waits: new Waits(scripted, keyspaces),
+      offloadedRuns,
       retentionMs: RETENTION_MS,
       segmentSize: SEGMENT_RUNS,
     });
-    lists = new RunLists(scripted, keyspaces, new EndedRunIndex(redis, keyspaces, SEGMENT_RUNS));
+    lists = new RunLists(scripted, keyspaces, new EndedRunIndex(redis, keyspaces, SEGMENT_RUNS), offloadedRuns);
   });
   after(async () => {
     await deleteKeys(redis, prefix);

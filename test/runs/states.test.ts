@@ -248,7 +248,7 @@ describe('The state of a run', () => {
     });
     const functions = new FunctionTables(store.functions);
     const states = new RunStates({
-      steps: new Steps(redis as never, store.keys, { retentionMs: 0 }),
+      steps: new Steps(redis as never, store.keys, { retentionMs: 0, offloadedRuns: store.offloadedRuns }),
       ids: store.ids,
       limitUsage: new LimitUsage(redis as never, store.keys),
       functions,

@@ -39,7 +39,8 @@ interface Match {
 }
 
 export interface WaitMatcherDeps {
-  events: Events;
+  /** Includes archived ones: those of offloaded runs. */
+  events: Pick<Events, 'records'>;
   pastEvents: Pick<Events, 'since'>;
   waits: Waits;
   waitCandidates: WaitCandidates;

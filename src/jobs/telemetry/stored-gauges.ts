@@ -5,6 +5,7 @@ import type { LimitUsage } from '../../store/flow-control/limit-usage.ts';
 import type { Redis } from '../../store/redis/connection.ts';
 import { readServerInfo } from '../../store/redis/server-info.ts';
 import type { ActiveRuns } from '../../store/runs/active-runs.ts';
+import type { OffloadedRuns } from '../../store/runs/offloaded-runs.ts';
 import type { ArchiveStatus } from '../../store/telemetry/archive-status.ts';
 import type { Processes } from '../../store/telemetry/processes.ts';
 import type { PartitionQueues } from '../queues/partition-queues.ts';
@@ -18,6 +19,7 @@ const TIMEOUT_MS = 1_000;
 interface StoredGaugesDeps {
   redis: Redis;
   activeRuns: ActiveRuns;
+  offloadedRuns: Pick<OffloadedRuns, 'count' | 'firstDueAt'>;
   processes: Processes;
   limitUsage: LimitUsage;
   archiveStatus: ArchiveStatus;
@@ -52,26 +54,40 @@ export function storedGauges(deps: StoredGaugesDeps, queues: PartitionQueues, ho
 }
 
 async function read(
-  { redis, activeRuns, processes, limitUsage, archiveStatus }: StoredGaugesDeps,
+  { redis, activeRuns, offloadedRuns, processes, limitUsage, archiveStatus }: StoredGaugesDeps,
   queues: PartitionQueues,
   hotMs: number | undefined,
   nowMs: number,
 ): Promise<StoredGauges> {
-  const [{ usedMemoryBytes, maxMemoryBytes, cluster }, active, alive, statuses, backlogs, archiveLagMs] =
-    await Promise.all([
-      readServerInfo(redis),
-      activeRuns.count(),
-      processes.alive(),
-      queueStatuses(queues, nowMs),
-      limitUsage.waitingCalls(),
-      hotMs === undefined ? undefined : archiveStatus.behindMs(hotMs, nowMs),
-    ]);
+  const [
+    { usedMemoryBytes, maxMemoryBytes, cluster },
+    active,
+    offloaded,
+    dueAt,
+    alive,
+    statuses,
+    backlogs,
+    archiveLagMs,
+  ] = await Promise.all([
+    readServerInfo(redis),
+    activeRuns.count(),
+    offloadedRuns.count(),
+    offloadedRuns.firstDueAt(),
+    processes.alive(),
+    queueStatuses(queues, nowMs),
+    limitUsage.waitingCalls(),
+    hotMs === undefined ? undefined : archiveStatus.behindMs(hotMs, nowMs),
+  ]);
   const count = (kind: string) => alive.filter((process) => process.kind === kind).length;
   return {
     queues: statuses.map(({ oldestWaitingAt = nowMs, ...status }) => {
       return { ...status, backlogAgeMs: Math.max(0, nowMs - oldestWaitingAt) };
     }),
-    activeRuns: active,
+    activeRuns: active + offloaded,
+    offloadedRuns:
+      hotMs === undefined && offloaded === 0
+        ? undefined
+        : { count: offloaded, overdueMs: Math.max(0, nowMs - (dueAt ?? nowMs)) },
     backlogs,
     archiveLagMs,
     processes: { web: count('web'), worker: count('worker') },

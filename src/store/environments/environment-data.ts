@@ -66,14 +66,16 @@ export class EnvironmentData extends Repository<Redis> {
 
   /** The list of all active runs is shared by all environments. */
   async #removeActiveRuns(
-    { activeRuns, activeRunsIn }: PartitionKeyspace,
+    { activeRuns, activeRunsIn, offloadedRuns }: PartitionKeyspace,
     env: string,
     signal: AbortSignal,
   ): Promise<void> {
     while (!signal.aborted) {
       const ids = await this.redis.zrange(activeRunsIn(env), 0, String(RUNS_AT_ONCE - 1));
       if (ids.length === 0) return;
-      await this.redis.zrem(activeRuns, ...ids.map((id) => memberOf(env, id)));
+      const members = ids.map((id) => memberOf(env, id));
+      await this.redis.zrem(activeRuns, ...members);
+      await this.redis.zrem(offloadedRuns, ...members);
       await this.redis.zrem(activeRunsIn(env), ...ids);
     }
   }

@@ -91,6 +91,11 @@ export const RUN_KEYS = {
       size: 'empty; `:memos` and `:stack` as of a run',
     },
   ),
+  offloadedRuns: zset(
+    'offloaded-runs',
+    '`<env>/<run ID>` of runs that Postgres has, by return (ms); the fraction is the version. Only with an archive.',
+    { owner: 'runs/offloaded-runs.ts', ttl: 'none', size: '1 entry per run that sleeps for longer than `HOT_HOURS`' },
+  ),
   activeRuns: zset('active-runs', '`<env>/<run ID>` by next reconciliation (ms).', {
     owner: 'runs/active-runs.ts',
     ttl: 'none',

@@ -26,12 +26,15 @@ import type { Redis } from './servers.ts';
 
 /** Without `numberOfKeys`, the first argument of each call is that number. */
 const SCRIPTS = {
-  createRuns: { file: 'runs/lua/create-runs.lua', numberOfKeys: 2 },
+  createRuns: { file: 'runs/lua/create-runs.lua', numberOfKeys: 3 },
   loadCall: { file: 'runs/lua/load-call.lua', numberOfKeys: 5 },
   copySteps: { file: 'runs/lua/copy-steps.lua', numberOfKeys: 2 },
   storeMemo: { file: 'runs/lua/store-memo.lua', numberOfKeys: 2 },
   storeMemos: { file: 'runs/lua/store-memos.lua', numberOfKeys: 3 },
   scheduleReconciliation: { file: 'runs/lua/schedule-reconciliation.lua', numberOfKeys: 2 },
+  readSleepingRun: { file: 'runs/lua/read-sleeping-run.lua', numberOfKeys: 2 },
+  offloadRun: { file: 'runs/lua/offload-run.lua', numberOfKeys: 3 },
+  returnRun: { file: 'runs/lua/return-run.lua', numberOfKeys: 3 },
   readSteps: { file: 'runs/lua/read-steps.lua', numberOfKeys: 1 },
   readPart: { file: 'runs/lua/read-part.lua', numberOfKeys: 1 },
   handOver: { file: 'runs/lua/hand-over.lua', numberOfKeys: 1 },

@@ -3,6 +3,7 @@ import type { Run } from '../../model/runs/run.ts';
 import { RUN_FIELDS } from '../keys/run-fields.ts';
 import { inPipelines, type Redis } from '../redis/connection.ts';
 import { Repository } from '../redis/repository.ts';
+import { isAway, type OffloadedRecord, type OffloadedRuns } from './offloaded-runs.ts';
 import { toRun } from './run-record.ts';
 
 const {
@@ -12,18 +13,44 @@ const {
   memoBytes: _memoBytes,
   checkpoint: _checkpoint,
   stepInput: _stepInput,
+  packed: _packed,
   ...LISTED_FIELDS
 } = RUN_FIELDS;
 const LISTED = Object.values(LISTED_FIELDS);
 
-export class ListedRuns extends Repository<Redis> {
-  /** In the order of the IDs; runs that are not stored are omitted. */
-  async read(env: string, ids: readonly string[]): Promise<Run[]> {
-    const found = await this.#ofEach<(string | null)[]>(env, ids, 'hmget', LISTED);
-    return found.flatMap((values, i) => {
-      const fields = Object.fromEntries(LISTED.map((name, n) => [name, values[n] ?? undefined]));
-      return fields[RUN_FIELDS.status] ? [toRun(env, ids[i] as string, fields as Record<string, string>)] : [];
+export class ListedRuns extends Repository<Redis, { offloadedRuns: OffloadedRuns }> {
+  /** In the order of the IDs; runs that are not stored are omitted.
+   *  @param whenAway whether offloaded runs are left out while Postgres is away
+   *  @throws ServiceError archive_unavailable */
+  async read(env: string, ids: readonly string[], whenAway: 'throw' | 'omit' = 'throw'): Promise<Run[]> {
+    const all = await this.#fields(env, ids);
+    const missing = ids.filter((id) => !all.has(id));
+    const { offloadedRuns } = this.deps;
+    if (missing.length > 0 && offloadedRuns.mayExist) {
+      const offloaded = await offloadedRuns.records(env, missing).catch((error) => {
+        if (isAway(error) && whenAway === 'omit') return new Map<string, OffloadedRecord>();
+        throw error;
+      });
+      for (const [id, { fields }] of offloaded) all.set(id, fields);
+      // Others may have come back a moment ago.
+      const others = missing.filter((id) => !offloaded.has(id));
+      for (const [id, fields] of await this.#fields(env, others)) all.set(id, fields);
+    }
+    return ids.flatMap((id) => {
+      const fields = all.get(id);
+      return fields ? [toRun(env, id, fields)] : [];
     });
+  }
+
+  /** By ID; runs that are not in Redis are omitted. */
+  async #fields(env: string, ids: readonly string[]): Promise<Map<string, Record<string, string>>> {
+    const found = await this.#ofEach<(string | null)[]>(env, ids, 'hmget', LISTED);
+    const all = new Map<string, Record<string, string>>();
+    for (const [i, values] of found.entries()) {
+      const fields = Object.fromEntries(LISTED.map((name, n) => [name, values[n] ?? undefined]));
+      if (fields[RUN_FIELDS.status]) all.set(ids[i] as string, fields as Record<string, string>);
+    }
+    return all;
   }
 
   /** Size in bytes, in the order of the IDs; 0: no output. */

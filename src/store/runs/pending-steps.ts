@@ -3,6 +3,7 @@ import type { Pending } from '../../model/runs/memo.ts';
 import { replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import { fromFlat, type ScriptedRedis } from '../redis/scripts.ts';
+import { isAway, type OffloadedRecord, type OffloadedRuns, type StepsReply } from './offloaded-runs.ts';
 import { toPending } from './run-record.ts';
 
 /** Approximate maximum of steps read per run, of many runs. */
@@ -17,21 +18,20 @@ export interface PendingSteps {
   done: number;
 }
 
-type Reply = [pending: string[], count: number, done: number];
-
 /** All pending steps of one run. */
 export async function allPendingStepsOf(
   redis: ScriptedRedis,
   keys: Keyspace,
   { env, id }: { env: string; id: string },
 ): Promise<PendingSteps> {
-  return toPendingSteps((await redis.readSteps(keys.of(id).run(env, id), '')) as Reply);
+  return toPendingSteps((await redis.readSteps(keys.of(id).run(env, id), '')) as StepsReply);
 }
 
 /** In the order of the runs. */
 export async function pendingStepsOf(
   redis: ScriptedRedis,
   keys: Keyspace,
+  offloadedRuns: OffloadedRuns,
   runs: readonly { env: string; id: string }[],
 ): Promise<PendingSteps[]> {
   const found = new Map<string, PendingSteps>();
@@ -41,15 +41,29 @@ export async function pendingStepsOf(
     [...byPartition].map(async ([ofPartition, some]) => {
       const pipeline = redis.pipeline();
       for (const { env, id } of some) pipeline.readSteps(ofPartition.run(env, id), READ_MAX);
-      for (const [i, reply] of replies<Reply>(await pipeline.exec()).entries()) {
+      for (const [i, reply] of replies<StepsReply>(await pipeline.exec()).entries()) {
         found.set((some[i] as { id: string }).id, toPendingSteps(reply));
       }
     }),
   );
+  const empty = runs.filter(({ id }) => isEmpty(found.get(id) as PendingSteps));
+  for (const [env, ofEnv] of Map.groupBy(empty, (run) => run.env)) {
+    const ids = ofEnv.map(({ id }) => id);
+    // Without Postgres it is unknown what they wait for.
+    const records = await offloadedRuns.records(env, ids).catch((error) => {
+      if (isAway(error)) return new Map<string, OffloadedRecord>();
+      throw error;
+    });
+    for (const [id, { steps }] of records) found.set(id, toPendingSteps(steps));
+  }
   return runs.map(({ id }) => found.get(id) as PendingSteps);
 }
 
-function toPendingSteps([flat, count, done]: Reply): PendingSteps {
+function isEmpty({ pending, done }: PendingSteps): boolean {
+  return done === 0 && pending.size === 0;
+}
+
+function toPendingSteps([flat, count, done]: StepsReply): PendingSteps {
   const pending = toPending(fromFlat(flat));
   return { pending, unread: Math.max(0, count - pending.size), done };
 }

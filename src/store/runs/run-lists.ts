@@ -19,6 +19,7 @@ import type { ScriptedRedis } from '../redis/scripts.ts';
 import type { EndedRunIndex } from './ended-run-index.ts';
 import { runsOfEvents } from './event-runs.ts';
 import { ListedRuns } from './listed-runs.ts';
+import { isAway, type OffloadedRecord, type OffloadedRuns } from './offloaded-runs.ts';
 
 export interface RunQuery {
   env: string;
@@ -35,6 +36,8 @@ export type RunBrief = Pick<Run, 'id' | 'functionId' | 'status'>;
 
 export interface RunPage {
   runs: Run[];
+  /** Runs are missing that sleep in Postgres, which is away. */
+  stoppedEarly?: 'archive_unavailable';
   /** Cursor of the next page; undefined on the last page. */
   next: Position | undefined;
 }
@@ -47,14 +50,25 @@ export class RunLists extends Repository {
   /** The runs themselves. */
   readonly listed: ListedRuns;
   readonly #endedRuns: EndedRunIndex;
+  readonly #offloadedRuns: OffloadedRuns;
 
-  constructor(redis: ScriptedRedis, keys: Keyspace, endedRuns: EndedRunIndex) {
+  constructor(redis: ScriptedRedis, keys: Keyspace, endedRuns: EndedRunIndex, offloadedRuns: OffloadedRuns) {
     super(redis, keys);
-    this.listed = new ListedRuns(redis, keys);
+    this.listed = new ListedRuns(redis, keys, { offloadedRuns });
+    this.#offloadedRuns = offloadedRuns;
     this.#endedRuns = endedRuns;
   }
 
   async list(query: RunQuery): Promise<RunPage> {
+    try {
+      return await this.#list(query, 'throw');
+    } catch (error) {
+      if (!isAway(error)) throw error;
+      return { ...(await this.#list(query, 'omit')), stoppedEarly: 'archive_unavailable' };
+    }
+  }
+
+  async #list(query: RunQuery, whenAway: 'throw' | 'omit'): Promise<RunPage> {
     const { env, timeRange, limit } = query;
     const statuses = statusesOf(query);
     const runs: Run[] = [];
@@ -64,6 +78,7 @@ export class RunLists extends Repository {
       const read = await this.listed.read(
         env,
         positions.map(({ id }) => id),
+        whenAway,
       );
       runs.push(...read.filter((run) => !statuses || statuses.includes(run.status)));
       if (runs.length > limit || (runs.length === limit && positions.length === limit)) {
@@ -133,24 +148,34 @@ export class RunLists extends Repository {
     const commands = listed.flat().map((id) => {
       return ['hmget', this.keys.of(id).run(env, id), RUN_FIELDS.functionId, RUN_FIELDS.status];
     });
-    const fields = (await inPipelines<[string | null, string | null]>(this.redis, commands)).values();
+    const read = await inPipelines<[string | null, string | null]>(this.redis, commands);
+    const fields = read.values();
+    const missing = listed.flat().filter((_, i) => !read[i]?.[1]);
+    // Without Postgres, lists of events have what Redis has.
+    const offloaded = await this.#offloadedRuns.records(env, missing).catch((error) => {
+      if (isAway(error)) return new Map<string, OffloadedRecord>();
+      throw error;
+    });
     return listed.map((ids) =>
       ids.flatMap((id) => {
-        const [functionId, status] = fields.next().value ?? [];
+        const [ownFunctionId, ownStatus] = fields.next().value ?? [];
+        const { fields: others = {} } = offloaded.get(id) ?? {};
+        const functionId = ownFunctionId ?? others[RUN_FIELDS.functionId];
+        const status = ownStatus ?? others[RUN_FIELDS.status];
         return functionId && status ? [{ id, functionId, status: status as RunStatus }] : [];
       }),
     );
   }
 
   /** Runs of an event, in the order of creation. */
-  async readByEvent(env: string, eventId: string): Promise<Run[]> {
+  async readByEvent(env: string, eventId: string, whenAway: 'throw' | 'omit' = 'throw'): Promise<Run[]> {
     const [ids = []] = await runsOfEvents(this.redis, this.keys, env, [eventId]);
-    return this.listed.read(env, ids);
+    return this.listed.read(env, ids, whenAway);
   }
 
   /** Runs of one event, few enough to read at once. */
   async listByEvent(eventId: string, query: RunQuery): Promise<RunPage> {
-    return pageOfRuns(await this.readByEvent(query.env, eventId), query);
+    return pageOfRuns(await this.readByEvent(query.env, eventId, 'omit'), query);
   }
 }
 

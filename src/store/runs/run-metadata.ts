@@ -6,9 +6,11 @@ import {
   type MetadataUpdate,
 } from '../../model/runs/metadata.ts';
 import { Repository } from '../redis/repository.ts';
+import type { ScriptedRedis } from '../redis/scripts.ts';
 import { metadataChange } from './metadata-fields.ts';
+import type { OffloadedRuns } from './offloaded-runs.ts';
 
-export class RunMetadata extends Repository {
+export class RunMetadata extends Repository<ScriptedRedis, { offloadedRuns: OffloadedRuns }> {
   /** Idempotent.
    *  @returns 'full': the run would have too much metadata, and nothing changed; 'gone': there is no such run */
   async update(
@@ -21,7 +23,11 @@ export class RunMetadata extends Repository {
     const { field, op, values } = metadataChange(target, update, nowMs);
     const bounds = [METADATA_MAX_BYTES, METADATA_MAX_VALUES];
     const key = this.keys.of(runId).run(env, runId);
-    const reply = await this.redis.setMetadata(key, field, op, nowMs, ...bounds, ...values.flat());
-    return reply as 'stored' | 'full' | 'gone';
+    const store = async () => {
+      const reply = await this.redis.setMetadata(key, field, op, nowMs, ...bounds, ...values.flat());
+      return reply as 'stored' | 'full' | 'gone';
+    };
+    const outcome = await store();
+    return outcome === 'gone' && (await this.deps.offloadedRuns.bringBack(env, [runId])) ? store() : outcome;
   }
 }

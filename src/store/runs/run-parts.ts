@@ -1,9 +1,10 @@
 /** Parts of runs that are kept after their end (keys/runs.ts declares them): as Redis has them, as the archive has them, and as they are read. */
 import { KEPT_PARTS, type KeptPart, RUN_SUFFIXES } from '../keys/runs.ts';
 import { Repository } from '../redis/repository.ts';
-import { fromFlat } from '../redis/scripts.ts';
+import { fromFlat, type ScriptedRedis } from '../redis/scripts.ts';
 import { decodeHistoryEntry } from './history-entries.ts';
 import { toMetadata } from './metadata-fields.ts';
+import type { OffloadedRuns } from './offloaded-runs.ts';
 import { type StoredRunLog, storedRunLog, toRunLog } from './run-log-fields.ts';
 import { toMemos } from './run-record.ts';
 
@@ -47,14 +48,16 @@ export function codecOf<Part extends KeptPart>(part: Part) {
   return CODECS[part] as unknown as Codec<PartContents[Part], ArchivedPart<Part>, PartValue<Part>>;
 }
 
-export class RunParts extends Repository {
+export class RunParts extends Repository<ScriptedRedis, { offloadedRuns: OffloadedRuns }> {
   async read<Part extends KeptPart>(env: string, runId: string, part: Part): Promise<PartValue<Part>> {
     return codecOf(part).read(await this.find(env, runId, part));
   }
 
   /** In the form that the archive has it; undefined: Redis has nothing of it. */
   async find<Part extends KeptPart>(env: string, runId: string, part: Part): Promise<ArchivedPart<Part> | undefined> {
-    return codecOf(part).archived((await this.#contents(env, runId, part)) as PartContents[Part]);
+    const find = async () => codecOf(part).archived((await this.#contents(env, runId, part)) as PartContents[Part]);
+    const found = await find();
+    return found === undefined && (await this.deps.offloadedRuns.bringBack(env, [runId])) ? find() : found;
   }
 
   async #contents(env: string, runId: string, part: KeptPart): Promise<Fields | Entries> {

@@ -18,6 +18,7 @@ import { memberOf } from './active-runs.ts';
 import { segmentSize } from './ended-run-index.ts';
 import { addEventRuns } from './event-runs.ts';
 import { decodeHistoryEntry, encodeHistoryEntry } from './history-entries.ts';
+import type { OffloadedRuns } from './offloaded-runs.ts';
 import { toPending, toRun } from './run-record.ts';
 import { endingFields, type NewRun, portionsOf, rowOf } from './run-writing.ts';
 import { type RemoteWait, readRemote } from './wait-location.ts';
@@ -82,7 +83,7 @@ export interface LeftOver extends StepsAtEnd {
 
 export class Runs extends Repository<
   ScriptedRedis,
-  { waits: Waits; retentionMs: number; segmentSize?: number | undefined }
+  { waits: Waits; offloadedRuns: OffloadedRuns; retentionMs: number; segmentSize?: number | undefined }
 > {
   /** Creates each run that does not exist yet. */
   async create(runs: readonly NewRun[]): Promise<void> {
@@ -92,9 +93,13 @@ export class Runs extends Repository<
     }
     for (const { env, id: runId, queuedAt, eventId, batch } of runs) {
       const eventIds = batch?.filter((id) => id !== eventId);
-      if (eventIds)
-        await addEventRuns(this.redis, this.keys, { env, runId, queuedAt, eventIds }, this.deps.retentionMs);
+      if (eventIds) await this.listUnder({ env, runId, queuedAt, eventIds });
     }
+  }
+
+  /** Lists a run under events, once each. */
+  async listUnder(run: { env: string; runId: string; queuedAt: number; eventIds: readonly string[] }): Promise<void> {
+    await addEventRuns(this.redis, this.keys, run, this.deps.retentionMs);
   }
 
   async #createIn(keys: PartitionKeyspace, runs: readonly NewRun[]): Promise<void> {
@@ -104,6 +109,7 @@ export class Runs extends Repository<
       pipeline.createRuns(
         keys.activeRuns,
         keys.activeRunsIn(env),
+        keys.offloadedRuns,
         queuedAt,
         this.deps.retentionMs,
         memberOf(env, ''),
@@ -300,8 +306,18 @@ export class Runs extends Repository<
     return inPipelines(this.redis, commands);
   }
 
-  /** In the order of the IDs; runs that are not stored are omitted. */
+  /** In the order of the IDs; runs that are not stored are omitted. Offloaded ones are brought back: whoever reads a run may change it next. */
   async readMany(env: string, ids: readonly string[]): Promise<Run[]> {
+    const found = await this.#readMany(env, ids);
+    if (found.length === ids.length) return found;
+    const present = new Set(found.map(({ id }) => id));
+    const missing = ids.filter((id) => !present.has(id));
+    if (!(await this.deps.offloadedRuns.bringBack(env, missing))) return found;
+    const byId = new Map([...found, ...(await this.#readMany(env, missing))].map((run) => [run.id, run]));
+    return ids.flatMap((id) => byId.get(id) ?? []);
+  }
+
+  async #readMany(env: string, ids: readonly string[]): Promise<Run[]> {
     if (ids.length === 0) return [];
     const commands = ids.map((id) => ['hgetall', this.keys.of(id).run(env, id)]);
     const found = await inPipelines<Record<string, string>>(this.redis, commands);

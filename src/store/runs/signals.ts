@@ -5,6 +5,8 @@ import { runOfWait, waitKey } from '../../model/runs/wait.ts';
 import { RUN_FIELDS } from '../keys/run-fields.ts';
 import { replies } from '../redis/connection.ts';
 import { Repository } from '../redis/repository.ts';
+import type { ScriptedRedis } from '../redis/scripts.ts';
+import type { OffloadedRuns } from './offloaded-runs.ts';
 import { writeLocal, writeRemote } from './wait-location.ts';
 import { ttlOf } from './waits.ts';
 
@@ -26,7 +28,7 @@ export interface NewSignal extends StepRef {
 /** `replaced`: the step that waited before. `taken`: another step waits for the signal. `ended`: the run has ended. */
 export type SignalOutcome = { outcome: 'stored'; replaced: StepRef | undefined } | { outcome: 'taken' | 'ended' };
 
-export class Signals extends Repository {
+export class Signals extends Repository<ScriptedRedis, { offloadedRuns: OffloadedRuns }> {
   /** Idempotent. Registers the wait with its run first, so that the run's end removes it. */
   async add({ env, signal, until, replaces, ...step }: NewSignal, nowMs: number): Promise<SignalOutcome> {
     const key = waitKey(step);
@@ -92,7 +94,8 @@ export class Signals extends Repository {
     const { run, memos } = this.keys.of(runId);
     const reading = this.redis.pipeline().hget(run(env, runId), RUN_FIELDS.status).hexists(memos(env, runId), stepId);
     const [status, hasMemo] = replies<unknown>(await reading.exec()) as [RunStatus | null, number];
-    return status !== null && !hasEnded({ status }) && hasMemo === 0;
+    if (status === null) return (await this.deps.offloadedRuns.which(env, [runId])).has(runId);
+    return !hasEnded({ status }) && hasMemo === 0;
   }
 }
 

@@ -15,6 +15,7 @@ import {
 import { Repository } from '../redis/repository.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 import { encodeHistoryEntry } from './history-entries.ts';
+import type { OffloadedRuns } from './offloaded-runs.ts';
 import { allPendingStepsOf, type PendingSteps, pendingStepsOf } from './pending-steps.ts';
 import { toRun } from './run-record.ts';
 
@@ -72,7 +73,7 @@ export interface BegunStep {
   step: Pending;
 }
 
-export class Steps extends Repository<ScriptedRedis, { retentionMs: number }> {
+export class Steps extends Repository<ScriptedRedis, { retentionMs: number; offloadedRuns: OffloadedRuns }> {
   /** Stores the result of a step, with its history entry if it waited; an earlier memo of the same step is kept. The function must be called
    *  again if no other step is pending, or the step is in race mode.
    *  @param entryOf history entry of the step as it was pending */
@@ -102,6 +103,9 @@ export class Steps extends Repository<ScriptedRedis, { retentionMs: number }> {
     };
     let wait = pending && { step: pending, entry: entryOf(pending) };
     let reply = await store(pending ? JSON.stringify(pending) : '', wait?.entry);
+    if (reply[0] === 'gone' && (await this.deps.offloadedRuns.bringBack(env, [runId]))) {
+      reply = await store(pending ? JSON.stringify(pending) : '', wait?.entry);
+    }
     while (reply[0] === 'waits') {
       const step = JSON.parse(reply[3] as string) as Pending;
       wait = { step, entry: entryOf(step) };
@@ -177,19 +181,26 @@ export class Steps extends Repository<ScriptedRedis, { retentionMs: number }> {
 
   /** The pending steps, and the number of finished ones. */
   async progress(env: string, runId: string): Promise<{ pending: Map<string, Pending>; done: number }> {
-    const { pending, done } = await allPendingStepsOf(this.redis, this.keys, { env, id: runId });
+    const of = { env, id: runId };
+    let { pending, done } = await allPendingStepsOf(this.redis, this.keys, of);
+    if (done === 0 && pending.size === 0 && (await this.deps.offloadedRuns.bringBack(env, [runId]))) {
+      ({ pending, done } = await allPendingStepsOf(this.redis, this.keys, of));
+    }
     return { pending, done };
   }
 
   /** In the order of the runs; of each, only some of many pending steps. */
   progressOf(runs: readonly Pick<Run, 'env' | 'id'>[]): Promise<PendingSteps[]> {
-    return pendingStepsOf(this.redis, this.keys, runs);
+    return pendingStepsOf(this.redis, this.keys, this.deps.offloadedRuns, runs);
   }
 
   /** The memo of a finished step, as JSON text; undefined if it is not finished. */
   async memo(env: string, runId: string, stepId: string): Promise<string | undefined> {
     const run = this.keys.of(runId).run(env, runId);
-    return ((await this.redis.readPart(run, RUN_SUFFIXES.memos, stepId)) as string | null) ?? undefined;
+    const read = async () => (await this.redis.readPart(run, RUN_SUFFIXES.memos, stepId)) as string | null;
+    const memo = await read();
+    if (memo !== null || !(await this.deps.offloadedRuns.bringBack(env, [runId]))) return memo ?? undefined;
+    return (await read()) ?? undefined;
   }
 }
 

@@ -6,6 +6,7 @@ import { ArchivableRuns } from './archivable-runs.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { Defers } from './defers.ts';
 import { EndedRunIndex } from './ended-run-index.ts';
+import { OffloadedRuns } from './offloaded-runs.ts';
 import { RestoredSteps } from './restored-steps.ts';
 import { RunLists } from './run-lists.ts';
 import { RunLogs } from './run-logs.ts';
@@ -21,24 +22,26 @@ import { WaitCandidates } from './wait-candidates.ts';
 import { Waits } from './waits.ts';
 
 export function createRunStore({ redis, keys, config }: StoreContext) {
-  const { hotTtlMs: retentionMs, secretKey, secretKeyFallback } = config;
+  const { hotTtlMs: retentionMs, reconcileAfterMs, secretKey, secretKeyFallback } = config;
+  const offloadedRuns = new OffloadedRuns(redis, keys, { reconcileAfterMs });
   const waits = new Waits(redis, keys);
   return {
-    runs: new Runs(redis, keys, { waits, retentionMs }),
-    runParts: new RunParts(redis, keys),
-    runMetadata: new RunMetadata(redis, keys),
-    runLogs: new RunLogs(redis, keys),
-    runStatuses: new RunStatuses(redis, keys),
-    runLists: new RunLists(redis, keys, new EndedRunIndex(redis, keys)),
+    runs: new Runs(redis, keys, { waits, offloadedRuns, retentionMs }),
+    runParts: new RunParts(redis, keys, { offloadedRuns }),
+    runMetadata: new RunMetadata(redis, keys, { offloadedRuns }),
+    runLogs: new RunLogs(redis, keys, { offloadedRuns }),
+    runStatuses: new RunStatuses(redis, keys, { offloadedRuns }),
+    runLists: new RunLists(redis, keys, new EndedRunIndex(redis, keys), offloadedRuns),
     activeRuns: new ActiveRuns(redis, keys),
+    offloadedRuns,
     unfinishedEnds: new UnfinishedEnds(redis, keys),
     archivableRuns: new ArchivableRuns(redis, keys),
-    steps: new Steps(redis, keys, { retentionMs }),
+    steps: new Steps(redis, keys, { retentionMs, offloadedRuns }),
     restoredSteps: new RestoredSteps(redis, keys),
     checkpoints: new Checkpoints(redis, keys),
     waits,
     waitCandidates: new WaitCandidates(redis, keys),
-    signals: new Signals(redis, keys),
+    signals: new Signals(redis, keys, { offloadedRuns }),
     defers: new Defers(redis, keys),
     requests: new SealedRequests(redis, keys, { sealer: new Sealer(secretKey, secretKeyFallback) }),
   };

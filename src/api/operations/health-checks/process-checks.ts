@@ -5,6 +5,7 @@ import type { PartitionQueues } from '../../../jobs/queues/partition-queues.ts';
 import { queueStatuses } from '../../../jobs/queues/queue-status.ts';
 import { INGEST } from '../../../jobs/queues/queues.ts';
 import type { ActiveRuns } from '../../../store/runs/active-runs.ts';
+import type { OffloadedRuns } from '../../../store/runs/offloaded-runs.ts';
 import type { Processes } from '../../../store/telemetry/processes.ts';
 import { type Finding, type HealthCheck, ok, orOk, problem, warning } from './check.ts';
 import { SYNC_CLOCKS } from './redis-checks.ts';
@@ -23,18 +24,19 @@ export interface ProcessCheckDeps {
   queues: PartitionQueues;
   backpressure: Backpressure;
   activeRuns: ActiveRuns;
+  offloadedRuns: Pick<OffloadedRuns, 'firstDueAt' | 'count'>;
   archiveHealth: ArchiveHealth;
 }
 
 export function processChecks(deps: ProcessCheckDeps): HealthCheck[] {
-  const { processes, queues, backpressure, activeRuns, archiveHealth } = deps;
+  const { processes, queues, backpressure, activeRuns, offloadedRuns, archiveHealth } = deps;
   return [
     { id: 'processes', run: () => alive(processes) },
     { id: 'process_clocks', run: (nowMs) => clocks(processes, nowMs) },
     { id: 'apps', run: () => throttledApps(processes) },
     { id: 'backpressure', run: async () => rejecting(backpressure) },
     { id: 'queues', run: (nowMs) => backlog(queues, nowMs) },
-    { id: 'runs', run: (nowMs) => stuckRuns(activeRuns, nowMs) },
+    { id: 'runs', run: (nowMs) => stuckRuns(activeRuns, offloadedRuns, nowMs) },
     { id: 'archive', run: (nowMs) => archive(archiveHealth, nowMs) },
   ];
 }
@@ -102,8 +104,27 @@ async function backlog(queues: PartitionQueues, nowMs: number): Promise<Finding[
   return orOk(found, 'no job waits for long');
 }
 
-async function stuckRuns(activeRuns: ActiveRuns, nowMs: number): Promise<Finding[]> {
-  const [all, overdue] = await Promise.all([activeRuns.count(), activeRuns.count(nowMs - STUCK_MS)]);
+async function stuckRuns(
+  activeRuns: ActiveRuns,
+  offloadedRuns: Pick<OffloadedRuns, 'firstDueAt' | 'count'>,
+  nowMs: number,
+): Promise<Finding[]> {
+  const [hot, offloaded, overdue, returnAt = nowMs] = await Promise.all([
+    activeRuns.count(),
+    offloadedRuns.count(),
+    activeRuns.count(nowMs - STUCK_MS),
+    offloadedRuns.firstDueAt(),
+  ]);
+  const all = hot + offloaded;
+  if (returnAt < nowMs - STUCK_MS) {
+    const minutes = Math.round((nowMs - returnAt) / 60_000);
+    return [
+      problem(
+        `runs that sleep in Postgres should have returned ${minutes} min ago`,
+        "They continue once Postgres responds. If it does, look in the workers' log for 'an offloaded run could not return'.",
+      ),
+    ];
+  }
   if (overdue === 0) return [ok(`${all} runs are active, and none is stuck`)];
   return [
     problem(
