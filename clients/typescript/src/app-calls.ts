@@ -3,7 +3,7 @@
 import type { AppRequest } from './app-request.ts';
 import type { Call } from './call.ts';
 import { readCall } from './call.ts';
-import { Checkpoints } from './checkpoints.ts';
+import { Checkpoints, type SendCheckpoint } from './checkpoints.ts';
 import { ServeError } from './errors.ts';
 import type { OneOrMany } from './events.ts';
 import type { TidegateFunction } from './function-types.ts';
@@ -33,9 +33,11 @@ export interface HostedApp {
 }
 
 /** A call as it reached the app. */
-export interface IncomingCall extends Target, Pick<AppRequest, 'waitUntil' | 'sendCheckpoint'> {
+export interface IncomingCall extends Target, Pick<AppRequest, 'waitUntil'> {
   /** JSON. */
   body: string;
+  /** Default: by a request. */
+  sendCheckpoint?: SendCheckpoint;
 }
 
 export interface AppCalls {

@@ -1,5 +1,3 @@
-import type { SendCheckpoint } from './checkpoints.ts';
-
 /** A request to the app, independent of the web framework. */
 export interface AppRequest {
   method: string;
@@ -12,6 +10,4 @@ export interface AppRequest {
   body(): Promise<Buffer | string | object>;
   /** Lets this work end on a platform that otherwise stops the process with the answer. */
   waitUntil?: ((work: Promise<unknown>) => void) | undefined;
-  /** Default: by fetch. */
-  sendCheckpoint?: SendCheckpoint | undefined;
 }

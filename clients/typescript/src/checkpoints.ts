@@ -9,7 +9,7 @@ import type { Op } from './steps/op.ts';
 
 /** Maximum characters of buffered steps: an answer has room for them and one more step of the largest size. */
 const MAX_BUFFERED_LENGTH = 1_048_576;
-export const STORE_TIMEOUT_MS = 10_000;
+const STORE_TIMEOUT_MS = 10_000;
 /** A request that fails sooner costs a call little. */
 const SLOW_MS = 1_000;
 const PAUSE_MS = 60_000;
@@ -71,13 +71,10 @@ export class Checkpoints {
   }
 }
 
-export async function postCheckpoint(runId: string, body: string, settings: Settings): Promise<number> {
+async function postCheckpoint(runId: string, body: string, settings: Settings): Promise<number> {
   const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body };
-  return (await askService(checkpointPath(runId), init, settings, STORE_TIMEOUT_MS)).status;
-}
-
-export function checkpointPath(runId: string): string {
-  return `/v1/checkpoint/${encodeURIComponent(runId)}/async`;
+  const path = `/v1/checkpoint/${encodeURIComponent(runId)}/async`;
+  return (await askService(path, init, settings, STORE_TIMEOUT_MS)).status;
 }
 
 /** The checkpoints of one call. */

@@ -1,7 +1,6 @@
 /** Functions in a Fastify app: `app.register(serve({ client, functions, path: '/api/service' }))`. */
 import { MAX_BODY_BYTES } from './body.ts';
 import { createHandler, type ServeOptions } from './handler.ts';
-import { sendCheckpointByNode } from './node-checkpoint.ts';
 
 export type { ServeOptions };
 
@@ -56,7 +55,6 @@ export function serve(options: ServeOptions & { path: string }): (app: FastifySc
           secure: request.protocol === 'https',
           header: (name) => request.headers[name]?.toString(),
           body: async () => (Buffer.isBuffer(request.body) ? request.body : ''),
-          sendCheckpoint: sendCheckpointByNode,
         });
         if (!answer) return;
         reply.code(answer.status);

@@ -52,8 +52,7 @@ export function createHandler(options: ServeOptions, framework: string): AppHand
       }
       case 'POST': {
         const body = await authenticBody(request, settings);
-        const { url, waitUntil, sendCheckpoint } = request;
-        return run({ body, ...targetOf(url), waitUntil, sendCheckpoint }, settings);
+        return run({ body, ...targetOf(request.url), waitUntil: request.waitUntil }, settings);
       }
       default:
         return json(405, { message: 'Only GET, PUT and POST are answered here' }, { allow: 'GET, PUT, POST' });

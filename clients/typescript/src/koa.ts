@@ -2,7 +2,6 @@
 import type { IncomingMessage } from 'node:http';
 import { readBody } from './body.ts';
 import { createHandler, type ServeOptions } from './handler.ts';
-import { sendCheckpointByNode } from './node-checkpoint.ts';
 
 export type { ServeOptions };
 
@@ -28,7 +27,6 @@ export function serve(options: ServeOptions) {
       secure: 'encrypted' in ctx.req.socket,
       header: (name) => ctx.get(name) || undefined,
       body: () => bodyOf(ctx),
-      sendCheckpoint: sendCheckpointByNode,
     });
     if (!answer) {
       await next();

@@ -2,7 +2,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { readBody } from './body.ts';
 import { createHandler, type ServeOptions } from './handler.ts';
-import { sendCheckpointByNode } from './node-checkpoint.ts';
 
 /** Properties that frameworks add to a request. */
 export interface ParsedRequest {
@@ -23,7 +22,6 @@ export function createNodeHandler(options: ServeOptions, framework: string) {
       secure: 'encrypted' in req.socket,
       header: (name) => req.headers[name]?.toString(),
       body: () => bodyOfNode(req),
-      sendCheckpoint: sendCheckpointByNode,
     });
     if (answer) res.writeHead(answer.status, answer.headers).end(answer.body);
     return answer !== undefined;

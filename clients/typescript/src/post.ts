@@ -2,6 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { HEADERS, SDK } from './headers.ts';
 import { hintIfRefused, unreachable } from './hints.ts';
+import type { ServiceResponse } from './request.ts';
 import { parseObject } from './response.ts';
 import { parseRetryAfterMs } from './retry-after.ts';
 import type { Settings } from './settings.ts';
@@ -39,7 +40,7 @@ export interface Failure {
   requestId?: string | undefined;
   cause?: unknown;
   retriable?: boolean;
-  retryAfter?: string | null;
+  retryAfter?: string | undefined;
   /** The size limit of a request, as the service states it. */
   limitBytes?: number | undefined;
 }
@@ -60,19 +61,18 @@ export async function postEvents(
 }
 
 async function tryOnce({ body, seed, signal }: PostRequest, settings: Settings): Promise<{ ids: string[] } | Failure> {
-  const { mode, baseUrl, eventKey, env, fetch } = settings;
+  const { mode, baseUrl, eventKey, env, request } = settings;
   const url = `${baseUrl}/e/${encodeURIComponent(eventKey)}`;
-  const headers = new Headers({
+  const headers = {
     'content-type': 'application/json',
     [HEADERS.sdk]: SDK,
     [HEADERS.eventIdSeed]: seed,
     ...(env && { [HEADERS.env]: env }),
-  });
+  };
   const tryEnds = AbortSignal.timeout(TRY_TIMEOUT_MS);
   try {
     const either = signal ? AbortSignal.any([signal, tryEnds]) : tryEnds;
-    const response = await fetch(url, { method: 'POST', headers, body, signal: either });
-    return readAnswer(response, await response.text(), mode);
+    return readAnswer(await request(url, { method: 'POST', headers, body, signal: either }), mode);
   } catch (cause) {
     if (signal?.aborted) return abandoned(signal);
     // Without the path, which contains the secret key.
@@ -89,11 +89,11 @@ export function abandoned({ reason }: AbortSignal, before?: Failure): Failure {
   return { message, code: timedOut ? 'timeout' : 'aborted', status, requestId, cause: reason };
 }
 
-function readAnswer(response: Response, text: string, mode: Settings['mode']): { ids: string[] } | Failure {
-  const { status } = response;
+function readAnswer(response: ServiceResponse, mode: Settings['mode']): { ids: string[] } | Failure {
+  const { ok, status, text } = response;
   const { ids, error, code, limit_bytes: limitBytes } = parseObject(text);
-  if (response.ok && Array.isArray(ids)) return { ids };
-  const message = response.ok
+  if (ok && Array.isArray(ids)) return { ids };
+  const message = ok
     ? `The answer (${status}) has no ids, so it did not come from the service`
     : typeof error === 'string'
       ? error
@@ -102,16 +102,16 @@ function readAnswer(response: Response, text: string, mode: Settings['mode']): {
     message: `${message}${hintIfRefused(status, mode)}`,
     status,
     code: typeof code === 'string' ? code : undefined,
-    requestId: response.headers.get(HEADERS.requestId) ?? undefined,
+    requestId: response.header(HEADERS.requestId),
     retriable: status === 408 || status === 429 || status >= 500,
-    retryAfter: response.headers.get(HEADERS.retryAfter),
+    retryAfter: response.header(HEADERS.retryAfter),
     limitBytes: typeof limitBytes === 'number' ? limitBytes : undefined,
   };
 }
 
 /** The service's `retry-after`, or exponential backoff with full jitter. */
-function delayMs({ retryAfter = null }: Failure, tries: number, { nowMs, random }: Clock): number {
-  const askedMs = parseRetryAfterMs(retryAfter, nowMs());
+function delayMs({ retryAfter }: Failure, tries: number, { nowMs, random }: Clock): number {
+  const askedMs = parseRetryAfterMs(retryAfter ?? null, nowMs());
   if (askedMs !== undefined) return Math.min(askedMs, MAX_RETRY_AFTER_MS);
   return random() * FIRST_BACKOFF_MS * 2 ** (tries - 1);
 }

@@ -10,9 +10,10 @@ export function parseObject(text: string): Record<string, unknown> {
   }
 }
 
-/** Why a fetch failed. Its message is only "fetch failed"; its cause has the reason. */
+/** Why a request failed. The message of fetch is only "fetch failed": its cause has the reason. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  const { message, code } = (error.cause ?? {}) as { message?: string; code?: string };
+  // Of several addresses, an error without a message is the sum.
+  const { message, code } = (error.cause ?? error) as { message?: string; code?: string };
   return message || code || error.message;
 }

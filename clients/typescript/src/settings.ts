@@ -6,6 +6,7 @@ import { currentEnv, type Env } from './environment.ts';
 import { ConfigError } from './errors.ts';
 import type { Logger } from './logger.ts';
 import type { AnyMiddleware } from './middleware/types.ts';
+import { requestBy, type SendRequest } from './request.ts';
 import { isSigningKey } from './signature.ts';
 
 const DEV_BASE_URL = 'http://127.0.0.1:8288';
@@ -42,7 +43,7 @@ export interface ClientOptions {
   /** Whether calls of functions go on after a step, once it is stored, instead of ending with it. Functions can have their own. Default: true,
    *  except on platforms that limit the time of requests, such as AWS Lambda, Vercel, Netlify and Cloudflare. */
   checkpoint?: Checkpoint | undefined;
-  /** Default: the global fetch. */
+  /** For requests to the service, for example through a proxy. Default: node:http on Node, else the global fetch. */
   fetch?: typeof fetch | undefined;
   /** For all functions and sends. The first is the outermost. */
   middleware?: readonly AnyMiddleware[] | undefined;
@@ -70,7 +71,7 @@ export interface Settings {
   /** Also the expected mode of the service. */
   readonly mode: 'dev' | 'cloud';
   readonly env: string | undefined;
-  readonly fetch: typeof fetch;
+  readonly request: SendRequest;
   readonly maxBytes: number;
   readonly logger: Logger;
   /** undefined: unless a middleware encodes values. */
@@ -94,7 +95,7 @@ export function readSettings(options: ClientOptions, env: Env = currentEnv()): S
   return {
     mode: dev ? 'dev' : 'cloud',
     env: options.env || env.SERVICE_ENV || undefined,
-    fetch: options.fetch ?? globalThis.fetch,
+    request: requestBy(options.fetch),
     maxBytes: options.maxBytes ?? DEFAULT_MAX_BYTES,
     logger: options.logger ?? console,
     logs: options.logs ?? (env.SERVICE_LOGS ? isOn(env.SERVICE_LOGS) : undefined),

@@ -66,6 +66,31 @@ describe('Sending from TypeScript', () => {
     expect(urls).to.deep.equal([`${service.url}/e/k%201`]);
   });
 
+  it('uses a global fetch that the app has replaced', async () => {
+    const service = await startService();
+    const urls: unknown[] = [];
+    const { fetch } = globalThis;
+    globalThis.fetch = (url, init) => {
+      urls.push(url);
+      return fetch(url, init);
+    };
+    try {
+      await clientOf(service.url).send(EVENT);
+    } finally {
+      globalThis.fetch = fetch;
+    }
+    expect(urls).to.deep.equal([`${service.url}/e/k%201`]);
+  });
+
+  it('follows a redirect that keeps the method', async () => {
+    const service = await startService();
+    const moved = await startService({ status: 307, headers: { location: `${service.url}/moved` } });
+    await clientOf(moved.url).send(EVENT);
+    expect(service.requests.map(({ method, url, body }) => [method, url, body])).to.deep.equal([
+      ['POST', '/moved', JSON.stringify([EVENT])],
+    ]);
+  });
+
   for (const reply of [408, 429, 500, 502, 503] as const) {
     it(`retries after a ${reply}`, async () => {
       const service = await startService({ status: reply, headers: AT_ONCE }, {});
