@@ -222,8 +222,8 @@ describe('Runs with steps', () => {
     await host.nextCall('f');
     const day = 86_400_000;
     const event = `${service.keys.of(id).prefix}:overflow-event:production:${id}`;
-    await until(async () => (await service.redis.pttl(event)) > 36 * day, {
-      describe: 'the event is kept 30 days and 7',
+    await until(async () => (await service.redis.pttl(event)) > 33 * day, {
+      describe: 'the event is kept for 30 days and half the retention',
     });
   });
 
