@@ -36,6 +36,8 @@ const HOLD_MS = 1_500;
 const LONG_HOLD_MS = 10_000;
 /** Within this time after its minute a schedule has run. */
 const AFTER_MINUTE_MS = 30_000;
+/** More than the service needs to store the schedules of an app. */
+const REGISTRATION_MS = 10_000;
 /** An hour or a minute is meant to be longer than this. */
 const SOON_MS = 12_000;
 
@@ -254,7 +256,9 @@ export const PROBES: Readonly<Record<string, Probe>> = {
 
   async cron(outside) {
     const { registered_at } = (await outside.service.get(`/v1/apps/${outside.app}`)).body.data;
-    const dueMs = Math.ceil(Date.parse(registered_at) / 60_000) * 60_000 - Date.now();
+    // A minute that begins during the registration may be over before the schedule is stored.
+    const storedAtMs = Date.parse(registered_at) + REGISTRATION_MS;
+    const dueMs = Math.ceil(storedAtMs / 60_000) * 60_000 - Date.now();
     const path = `/v1/runs?function_id=${outside.app}-cron`;
     const { body } = await outside.service.waitFor(
       path,
