@@ -4,7 +4,8 @@ import { join, resolve } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import type { Plugin } from 'vite';
 
-const MIN_BYTES = 1_024;
+/** Smaller files hardly get smaller. */
+const MIN_BYTES = 200;
 
 export function compress(): Plugin {
   let dir = '';
