@@ -3,6 +3,7 @@
 import { ErrorCode } from 'bullmq';
 import { type EnvironmentKind, PRODUCTION } from '../../model/environment.ts';
 import type { Run } from '../../model/runs/run.ts';
+import { chunksOf } from '../../model/values/chunks.ts';
 import type { EnvironmentKinds } from '../../store/environments/environment-kinds.ts';
 import { delayedUntil, JOB_FIELDS, QUEUE_KEYS } from '../../store/keys/bullmq.ts';
 import type { JobLists, WaitingJob } from '../../store/redis/job-lists.ts';
@@ -33,8 +34,12 @@ const LIVE_STATES: ReadonlySet<string> = new Set([
   'waiting',
   'waiting-children',
 ]);
-/** BullMQ takes jobs without a priority first, so any number of branch jobs delays no others. */
-const BRANCH_PRIORITY = 1;
+/** BullMQ takes jobs without a priority first, then those with the lowest number: any number of wake-ups that are due at once delays no calls, and any
+ *  number of branch jobs no others. */
+const WAKE_PRIORITY = 1;
+const BRANCH_PRIORITY = 2;
+/** BullMQ adds them in one transaction. */
+const WAKES_AT_ONCE = 100;
 
 export interface RunSchedulerDeps {
   jobLists: Pick<JobLists, 'add'>;
@@ -130,10 +135,13 @@ export class RunScheduler {
     else await this.#addOne(wakeJob(wake));
   }
 
-  /** Enqueues wake-ups that are due soon, of runs of one partition. */
+  /** Enqueues wake-ups that are due soon, of runs of one partition that have slept for long. They yield to other jobs until they are late. */
   async enqueueWakes(wakes: readonly WakeToSchedule[]): Promise<void> {
-    const [first] = wakes;
-    if (first) await this.#queueOf(first.ref.runId).addBulk(await this.#withPriorities(wakes.map(wakeJob)));
+    for (const some of chunksOf(wakes, WAKES_AT_ONCE)) {
+      const [{ ref }] = some as [WakeToSchedule];
+      const jobs = some.map(wakeJob).map((job) => ({ ...job, opts: { ...job.opts, priority: WAKE_PRIORITY } }));
+      await this.#queueOf(ref.runId).addBulk(await this.#withPriorities(jobs));
+    }
   }
 
   #isFar({ untilMs, nowMs }: WakeToSchedule): boolean {
@@ -202,8 +210,16 @@ export class RunScheduler {
 
   async ensureWake(wake: WakeToSchedule): Promise<void> {
     if (this.#isFar(wake)) return;
-    await this.#removeDead(wakeJobId(wake.ref.runId, wake.stepId));
+    const jobId = wakeJobId(wake.ref.runId, wake.stepId);
+    if (await this.#yieldsTooLong(wake, jobId)) return this.#queueOf(jobId).getBackend().changePriority(jobId, 0);
+    await this.#removeDead(jobId);
     await this.enqueueWake(wake);
+  }
+
+  async #yieldsTooLong(wake: WakeToSchedule, jobId: string): Promise<boolean> {
+    if (wake.nowMs < wake.untilMs + this.#reconcileAfterMs) return false;
+    const [job] = await this.#withPriorities([wakeJob(wake)]);
+    return !job?.opts.priority && (await this.#queueOf(jobId).getJobState(jobId)) === 'prioritized';
   }
 
   async #removeDead(jobId: string): Promise<void> {
