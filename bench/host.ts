@@ -1,6 +1,6 @@
 /** A minimal function host: answers every call at once, counts the calls, and measures the delay of each event. The function `bench-ten`
  *  has ten steps in a call each; `bench-checkpoint-<n>` has ten steps in one call, and stores them with checkpoints of n steps. Functions of
- *  WAITS have three steps with results of 50 bytes, then a step that sleeps or waits. Every other
+ *  WAITS have three steps with results of 50 bytes, then a step that sleeps or waits; `bench-napping` only sleeps, until the time in its event. Every other
  *  function has none; one with `failing` in its name fails permanently. IPC commands: `report` returns the figures
  *  since the last report; `hold` delays responses until `release`, `hold-waiting` those to events of the key "waiting". */
 import { createHash } from 'node:crypto';
@@ -15,6 +15,8 @@ export interface HostReport {
   lastAt: number;
   /** Milliseconds from the `sentAt` in an event's data, or from the tick of a schedule, to its call. */
   ages: number[];
+  /** Milliseconds from the end of each sleep of `bench-napping` to the call after it. */
+  late: number[];
 }
 
 const STEPS = 10;
@@ -24,25 +26,45 @@ const stepRun = (n: number) => ({ id: n.toString(16).padStart(40, '0'), op: 'Ste
 const idOf = (name: string) => createHash('sha1').update(name).digest('hex');
 const STEPS_BEFORE_WAIT = 3;
 const WAIT_AT_MOST = '30d';
-const WAITS: Record<string, object> = {
-  sleeping: { id: idOf('nap'), op: 'Sleep', name: WAIT_AT_MOST, displayName: 'nap', opts: { duration: WAIT_AT_MOST } },
-  waiting: {
-    id: idOf('answer'),
+const nap = (duration: string) => ({ op: 'Sleep', name: duration, displayName: 'nap', opts: { duration } });
+/** By function. @param key of the event */
+const WAITS: Record<string, (key: string) => { displayName: string }> = {
+  'sleeping-days': () => nap('3d'),
+  sleeping: () => nap(WAIT_AT_MOST),
+  waiting: () => ({
     op: 'WaitForEvent',
     name: 'bench/answer',
     displayName: 'answer',
     opts: { event: 'bench/answer', timeout: WAIT_AT_MOST, if: 'async.data.key == event.data.key' },
-  },
+  }),
+  signal: (key) => ({
+    op: 'WaitForSignal',
+    name: key,
+    displayName: 'answer',
+    opts: { signal: key, timeout: WAIT_AT_MOST },
+  }),
 };
-const WAITING_FUNCTION = /fnId=bench-(sleeping|waiting)\b/;
+const WAITING_FUNCTION = new RegExp(`fnId=bench-(${Object.keys(WAITS).join('|')})&`);
+const KEY = /"key":"(\w+)"/;
 
 /** @param done number of finished steps */
-function waitingAnswer(name: string, done: number): object | undefined {
+function waitingAnswer(name: string, done: number, body: string): object | undefined {
   if (done > STEPS_BEFORE_WAIT) return undefined;
   const step = `step-${done + 1}`;
-  return done === STEPS_BEFORE_WAIT
-    ? WAITS[name]
+  const wait = WAITS[name]?.(KEY.exec(body)?.[1] ?? '');
+  return done === STEPS_BEFORE_WAIT && wait
+    ? { id: idOf(wait.displayName), ...wait }
     : { id: idOf(step), op: 'StepRun', name: step, displayName: step, data: 'x'.repeat(48) };
+}
+
+const NAPPING = /fnId=bench-napping\b/;
+const UNTIL = /"until":"([^"]+)"/;
+
+/** @returns undefined after the sleep, of which the delay is recorded */
+function napUntil(until: string, done: number): object | undefined {
+  if (done === 0) return { id: idOf('nap'), op: 'Sleep', name: until, displayName: 'nap', opts: { duration: until } };
+  seen.late.push(seen.lastAt - Date.parse(until));
+  return undefined;
 }
 
 const agent = new Agent({ keepAlive: true, maxSockets: 128 });
@@ -69,7 +91,8 @@ async function storeSteps(call: string, size: number): Promise<void> {
   }
 }
 
-let seen: HostReport = { calls: 0, lastAt: 0, ages: [] };
+const NOTHING_SEEN = { calls: 0, lastAt: 0 };
+let seen: HostReport = { ...NOTHING_SEEN, ages: [], late: [] };
 let held: (() => void)[] | undefined;
 let holdsAll = false;
 const WAITING = '"key":"waiting"';
@@ -86,7 +109,8 @@ const server = createServer((request, response) => {
     const finished = () => Number(/"current":(\d+)/.exec(body)?.[1]);
     const done = request.url?.includes('bench-ten') ? finished() : STEPS;
     const waiting = WAITING_FUNCTION.exec(request.url ?? '')?.[1];
-    const wait = waiting && waitingAnswer(waiting, finished());
+    const until = NAPPING.test(request.url ?? '') && UNTIL.exec(body)?.[1];
+    const wait = until ? napUntil(until, finished()) : waiting && waitingAnswer(waiting, finished(), body);
     const headers = { 'content-type': 'application/json', 'x-service-sdk': 'bench:v1.0.0' };
     const answer = () => {
       if (request.url?.includes('failing'))
@@ -113,6 +137,6 @@ process.on('message', (order: HostCommand) => {
     held = undefined;
   }
   process.send?.(seen);
-  seen = { calls: 0, lastAt: 0, ages: [] };
+  seen = { ...NOTHING_SEEN, ages: [], late: [] };
 });
 process.once('disconnect', () => process.exit());

@@ -12,6 +12,7 @@ export const HELP = `scripts/bench [options]
   --soak-minutes <n>    length of the memory measurement under load; 0 skips it (10)
   --no-growth           skip the measurements on a full service
   --growth-scale <n>    how full: a share of 2,000,000 events, 100,000 jobs and 2,000 functions (1)
+  --sleepers <n>        runs that sleep, for the measurements beside them; 0 skips them (1000000)
   --archive-events <n>  events in Postgres for the measurements of reads; 0 skips them (20000000)
   --out <file>          write the results to this file
   --check               exit with code 1 if a target is missed
@@ -26,6 +27,7 @@ export interface Options {
   soakMinutes: number;
   growth: boolean;
   growthScale: number;
+  sleepers: number;
   archiveEvents: number;
   out: string | undefined;
   check: boolean;
@@ -48,6 +50,7 @@ export function readOptions(args: string[]): Options {
     seconds: Math.round(number('seconds', 1)),
     soakMinutes: number('soak-minutes', 0),
     growthScale: number('growth-scale', 0.001),
+    sleepers: Math.round(number('sleepers', 0)),
     archiveEvents: Math.round(number('archive-events', 0)),
     growth,
     out,
@@ -69,6 +72,7 @@ function parse(args: string[]) {
         'soak-minutes': { type: 'string', default: '10' },
         growth: { type: 'boolean', default: true },
         'growth-scale': { type: 'string', default: '1' },
+        sleepers: { type: 'string', default: '1000000' },
         'archive-events': { type: 'string', default: '20000000' },
         out: { type: 'string' },
         check: { type: 'boolean', default: false },

@@ -36,6 +36,7 @@ export const GROUPS = [
   'memory',
   'soak',
   'growth',
+  'sleepers',
   'archiver',
   'archive',
   'archive-bytes',

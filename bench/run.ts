@@ -26,6 +26,7 @@ import { memory } from './rows/memory.ts';
 import { requests } from './rows/requests.ts';
 import { runs } from './rows/runs.ts';
 import { schedules } from './rows/schedules.ts';
+import { sleepers } from './rows/sleepers.ts';
 import { soak } from './rows/soak.ts';
 import { waitingRuns } from './rows/waiting-runs.ts';
 import { webhooks } from './rows/webhooks.ts';
@@ -59,7 +60,13 @@ async function measureRows(bench: Benchmark): Promise<void> {
 }
 
 /** The measurements that the options select. @throws Problem when none match */
-function selectMeasurements({ only, growth: isGrowth, soakMinutes, archiveEvents }: Options): Measurement[] {
+function selectMeasurements({
+  only,
+  growth: isGrowth,
+  soakMinutes,
+  archiveEvents,
+  sleepers: sleeperCount,
+}: Options): Measurement[] {
   const all = [
     requests,
     webhooks,
@@ -84,6 +91,7 @@ function selectMeasurements({ only, growth: isGrowth, soakMinutes, archiveEvents
     dashboard,
     ...(soakMinutes > 0 ? [soak] : []),
     ...(isGrowth ? [growth] : []),
+    ...(sleeperCount > 0 ? [sleepers] : []),
     ...(archiveEvents > 0 ? [archiveReads] : []),
   ];
   const named = all.filter(({ names }) =>

@@ -17,6 +17,8 @@ export const SECRETS = {
 const ENV = 'production';
 const BATCH = 100;
 const SENDS_AT_ONCE = 4;
+/** Longer than the first reconciliation of a run takes to come. */
+const AWAKE_MS = 30_000;
 
 export interface BenchFunction {
   id: string;
@@ -182,14 +184,22 @@ export class Service {
       this.#sum(this.#queueKeys(queue, [QUEUE_KEYS.waiting, QUEUE_KEYS.active]).map((key) => ['llen', key]));
     const sorted = (queue: string, states: string[]) =>
       this.#sum(this.#queueKeys(queue, states).map((key) => ['zcard', key]));
-    const [ingest, runs, retried, failed] = await Promise.all([
+    const [ingest, runs, wakes, retried, failed] = await Promise.all([
       listed(INGEST),
       listed(RUNS),
+      sorted(RUNS, [QUEUE_KEYS.prioritized]),
       sorted(INGEST, [QUEUE_KEYS.failed, QUEUE_KEYS.delayed]),
       sorted(RUNS, [QUEUE_KEYS.failed]),
     ]);
     if (failed + retried > expectedFailures) throw new Error('jobs of the service failed');
-    return { ingest, runs };
+    return { ingest, runs: runs + wakes };
+  }
+
+  /** Waits until all active runs sleep for long: until none is reconciled soon. Until then they are not packed. */
+  async untilAsleep(): Promise<void> {
+    const awake = () =>
+      this.#sum(this.#partitions.map(({ activeRuns }) => ['zcount', activeRuns, '-inf', Date.now() + AWAKE_MS]));
+    while ((await awake()) > 0) await setTimeout(500);
   }
 
   /** Waits until all events are ingested. */
@@ -211,7 +221,7 @@ export class Service {
     return this.#partitions.flatMap(({ queues }) => states.map((state) => queueKey(queues, queue, state)));
   }
 
-  async #sum(commands: [command: string, key: string][]): Promise<number> {
+  async #sum(commands: Parameters<typeof inPipelines>[1]): Promise<number> {
     return (await inPipelines<number>(this.#redis, commands)).reduce((sum, count) => sum + count, 0);
   }
 

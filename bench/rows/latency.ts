@@ -2,10 +2,11 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Measurement } from '../bench.ts';
 import { now } from '../count-calls.ts';
+import type { HostReport } from '../host.ts';
 import { median, quantile } from '../statistics.ts';
 import type { TestBed } from '../test-bed.ts';
 
-const INTERVAL_MS = 10;
+export const INTERVAL_MS = 10;
 /** Rounds are longer than others by this factor. */
 const ROUND_FACTOR = 2;
 const WORK = `event received to function called, ${1_000 / INTERVAL_MS} events/s`;
@@ -19,11 +20,11 @@ export const latency: Measurement = {
       await testBed.service.register('bench', [{ id: 'run', event: 'bench/run' }]);
       await testBed.startWorker();
       // Warm-up.
-      await callDelays(testBed, 200);
+      await plainCalls(testBed, 200);
       const { rounds, seconds } = bench.options;
       const all: number[][] = [];
       for (let round = 0; round < rounds; round++)
-        all.push(await callDelays(testBed, (ROUND_FACTOR * seconds * 1_000) / INTERVAL_MS));
+        all.push((await plainCalls(testBed, (ROUND_FACTOR * seconds * 1_000) / INTERVAL_MS)).ages);
       const row = { group, unit: 'ms', references: [] } as const;
       const at = (q: number) => median(all.map((ages) => quantile(ages, q)));
       return {
@@ -37,8 +38,9 @@ export const latency: Measurement = {
     }),
 };
 
-/** Milliseconds from when each event was due to the call of its function. */
-async function callDelays(testBed: TestBed, events: number): Promise<number[]> {
+/** Sends events of plain runs at that rate.
+ *  @returns what the host saw meanwhile; `ages`: from when each event was due to the call of its function */
+export async function plainCalls(testBed: TestBed, events: number): Promise<HostReport> {
   await testBed.host();
   const startedAt = now();
   const sends: Promise<void>[] = [];
@@ -52,7 +54,8 @@ async function callDelays(testBed: TestBed, events: number): Promise<number[]> {
   }
   await Promise.all(sends);
   await testBed.service.untilDrained();
-  const { ages } = await testBed.host();
-  if (ages.length !== events) throw new Error(`${events} events were sent and ${ages.length} calls came`);
-  return ages;
+  const report = await testBed.host();
+  const calls = report.ages.length;
+  if (calls !== events) throw new Error(`${events} events were sent and ${calls} calls came`);
+  return report;
 }

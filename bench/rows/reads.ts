@@ -39,7 +39,7 @@ export async function readRows(service: Service): Promise<Row[]> {
   return rows;
 }
 
-async function measureReads(service: Service, path: (n: number) => string): Promise<number[]> {
+export async function measureReads(service: Service, path: (n: number) => string): Promise<number[]> {
   const times: number[] = [];
   for (let n = 0; n < READS + WARM_UPS; n++) {
     const startedAt = performance.now();

@@ -1,5 +1,4 @@
-/** Bytes in Redis of a run that sleeps or waits for an event for 30 days after three steps with results of 50 bytes, beside its event: in whole, and by key. */
-import { setTimeout } from 'node:timers/promises';
+/** Bytes in Redis of a run that sleeps or waits after three steps with results of 50 bytes, beside its event: in whole, and by key. */
 import type { Measurement } from '../bench.ts';
 import type { Row } from '../row.ts';
 import { median } from '../statistics.ts';
@@ -10,12 +9,13 @@ const RUNS = 5_000;
 const SAMPLES = 100;
 /** Runs are packed when they have waited for 4 s. */
 const WORKER = { STALLED_AFTER_SECONDS: '1' };
-const PACKED_MS = 15_000;
 const NOTHING = 'nothing';
 const group = 'memory';
 const KINDS = {
-  sleeping: { work: 'a run that sleeps', targets: [{ most: 1_200 }] },
+  'sleeping-days': { work: 'a run that sleeps for 3 days', targets: [{ most: 1_200 }] },
+  sleeping: { work: 'a run that sleeps for 30 days', targets: [{ most: 1_200 }] },
   waiting: { work: 'a run that waits for an event', targets: [] },
+  signal: { work: 'a run that waits for a signal', targets: [] },
 } as const;
 type Kind = keyof typeof KINDS;
 const NAMES = Object.keys(KINDS) as Kind[];
@@ -51,7 +51,7 @@ async function memoryOf(testBed: TestBed, kind: Kind | typeof NOTHING, count: nu
   const before = (await redisUsage(testBed)).memory;
   await testBed.service.sendEach((n) => ({ name: `bench/${kind}`, data: { key: `k${n}` } }), count);
   await testBed.service.untilDrained();
-  if (kind !== NOTHING) await setTimeout(PACKED_MS);
+  if (kind !== NOTHING) await testBed.service.untilAsleep();
   return ((await redisUsage(testBed)).memory - before) / count;
 }
 
