@@ -56,9 +56,10 @@ export function supervise({ entry, env, execArgv = [], print, onReady }: Program
       print(`did not exit within ${GRACE_MS / 1_000} s; killing it`);
       killGroup(ending);
     }, GRACE_MS);
-    const exited = once(ending, 'exit');
+    // Unlike `exit`, it comes after the last lines.
+    const closed = once(ending, 'close');
     ending.kill('SIGTERM');
-    await exited;
+    await closed;
     clearTimeout(straggler);
   }
 

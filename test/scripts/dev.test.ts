@@ -48,7 +48,7 @@ describe('scripts/dev', () => {
 
   it('starts Redis, web, worker and the example, and ends them in order', async () => {
     const dev = run();
-    await dev.says('main.ts begins');
+    for (const program of ['web.ts', 'worker.ts', 'main.ts']) await dev.says(`${program} begins`);
     expect(dev.output()).to.match(/^Tidegate in dev mode: .* Not for production/);
     expect(dev.output())
       .to.include(`http://127.0.0.1:${port}/e/<any key>`)
