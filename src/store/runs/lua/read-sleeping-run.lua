@@ -15,10 +15,14 @@ local alarm = redis.call('ZSCORE', active_runs, member)
 if not alarm or tonumber(alarm) <= time then
   return {}
 end
-local status, answered_at, checkpoint, packed = unpack(
-  redis.call('HMGET', run, FIELD_STATUS, FIELD_ANSWERED_AT, FIELD_CHECKPOINT, FIELD_PACKED)
+local status, answered_at, checkpoint, packed, memo_bytes = unpack(
+  redis.call('HMGET', run, FIELD_STATUS, FIELD_ANSWERED_AT, FIELD_CHECKPOINT, FIELD_PACKED, FIELD_MEMO_BYTES)
 )
 if not is_active(status) or checkpoint then
+  return {}
+end
+-- Results of steps can have 32 MiB, and Redis is blocked while they are read: their size is known before.
+if tonumber(memo_bytes or 0) > tonumber(max_bytes) then
   return {}
 end
 local parts = packed and packed_runs().read(run)
