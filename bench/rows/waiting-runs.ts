@@ -49,7 +49,8 @@ export const waitingRuns: Measurement = {
 /** Bytes of each event and its run. */
 async function memoryOf(testBed: TestBed, kind: Kind | typeof NOTHING, count: number): Promise<number> {
   const before = (await redisUsage(testBed)).memory;
-  await testBed.service.sendEach((n) => ({ name: `bench/${kind}`, data: { key: `k${n}` } }), count);
+  // Two runs cannot wait for the same signal, so keys are not repeated.
+  await testBed.service.sendEach((n) => ({ name: `bench/${kind}`, data: { key: `${count}-${n}` } }), count);
   await testBed.service.untilDrained();
   if (kind !== NOTHING) await testBed.service.untilAsleep();
   return ((await redisUsage(testBed)).memory - before) / count;
