@@ -25,7 +25,7 @@ export async function redisCluster(dir: string, { short }: Options): Promise<Tar
     settings: { REDIS_CLUSTER_URLS: cluster.urls.join(','), PARTITIONS: String(partitions) },
     partitions,
     inject(context, ledger, timeline, options) {
-      outages = new Outages(ledger, timeline);
+      outages = new Outages(context.service, ledger, timeline);
       return injectFaults(FAULTS_ON_CLUSTER, { ...context, cluster, outages, movesOnlyUsed: short }, timeline, options);
     },
     primaries: async () => (await cluster.primaries()).map(({ admin }) => admin),
