@@ -18,13 +18,15 @@ import (
 
 // testRun is what a service would keep of one run.
 type testRun struct {
-	fn      function
-	stubs   map[string]any
-	retries int
-	logger  *slog.Logger
-	events  []json.RawMessage
-	memos   map[string]json.RawMessage
-	order   []string
+	fn    function
+	stubs map[string]any
+	// failures are of the first attempts of steps, by step ID.
+	failures map[string][]error
+	retries  int
+	logger   *slog.Logger
+	events   []json.RawMessage
+	memos    map[string]json.RawMessage
+	order    []string
 	// ends are when sleeps and waits end, by hashed step ID.
 	ends   map[string]time.Time
 	now    time.Time
@@ -34,13 +36,14 @@ type testRun struct {
 func newRun(ctx context.Context, fn function, options Opts) (*testRun, error) {
 	retries, _ := fn.FactsForTest()
 	r := &testRun{
-		fn:      fn,
-		stubs:   options.Steps,
-		retries: retries,
-		logger:  options.Logger,
-		memos:   map[string]json.RawMessage{},
-		ends:    map[string]time.Time{},
-		now:     options.Now,
+		fn:       fn,
+		stubs:    options.Steps,
+		failures: options.Failures,
+		retries:  retries,
+		logger:   options.Logger,
+		memos:    map[string]json.RawMessage{},
+		ends:     map[string]time.Time{},
+		now:      options.Now,
 	}
 	if options.Retries != nil {
 		r.retries = *options.Retries
@@ -174,21 +177,32 @@ func (r *testRun) callUntilItSucceeds(ctx context.Context) (replay.Progress, err
 
 func (r *testRun) runStep(ctx context.Context, op replay.Op) (*ending, error) {
 	for attempt := 0; ; attempt++ {
-		progress, err := r.call(ctx, attempt, op.ID)
+		ended, mayRetry, err := r.attempt(ctx, op, attempt)
 		if err != nil {
 			return nil, err
 		}
-		if len(progress.Ops) == 0 {
-			return nil, fmt.Errorf("step %q was not found again", op.DisplayName)
-		}
-		outcome := progress.Ops[0]
-		if outcome.Error == nil {
-			return &ending{data: outcome.Data}, nil
-		}
-		if outcome.Code != replay.OpStepError || attempt >= r.retries {
-			return &ending{failure: outcome.Error}, nil
+		if ended.failure == nil || !mayRetry || attempt >= r.retries {
+			ended.attempts = attempt + 1
+			return ended, nil
 		}
 	}
+}
+
+// attempt is one attempt of a step. It says whether another may follow when it failed.
+func (r *testRun) attempt(ctx context.Context, op replay.Op, attempt int) (*ending, bool, error) {
+	if failures := r.failures[op.DisplayName]; attempt < len(failures) {
+		failure := failures[attempt]
+		return &ending{failure: r.fn.DescribeForTest(failure)}, !r.fn.IsFinalForTest(failure), nil
+	}
+	progress, err := r.call(ctx, attempt, op.ID)
+	if err != nil {
+		return nil, false, err
+	}
+	if len(progress.Ops) == 0 {
+		return nil, false, fmt.Errorf("step %q was not found again", op.DisplayName)
+	}
+	outcome := progress.Ops[0]
+	return &ending{data: outcome.Data, failure: outcome.Error}, outcome.Code == replay.OpStepError, nil
 }
 
 // call calls the function as the service would. A single step is planned too, so that it can be stubbed.
@@ -250,7 +264,7 @@ func (r *testRun) finish(ctx context.Context, op replay.Op, ended ending) error 
 	if err != nil {
 		return err
 	}
-	done := Step{ID: op.DisplayName, Kind: kindOf(op), Data: bytes.Clone(data)}
+	done := Step{ID: op.DisplayName, Kind: kindOf(op), Data: bytes.Clone(data), Attempts: max(ended.attempts, 1), EndedAt: r.now}
 	if f := ended.failure; f != nil {
 		errors.As(r.fn.StepErrorForTest(op.DisplayName, f), &done.Err)
 	}

@@ -14,6 +14,8 @@ import (
 type ending struct {
 	data    json.RawMessage
 	failure *replay.WireError
+	// attempts that it took; 0: it was no work of the app.
+	attempts int
 }
 
 // memoOf is the protocol's memo for it.

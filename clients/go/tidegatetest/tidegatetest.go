@@ -29,6 +29,9 @@ type Opts struct {
 	// func() (any, error) returns; an error, given or returned, fails it for good. For WaitForEvent: an event, or nil when
 	// none comes in time. For WaitForSignal: the data of the signal, or nil. For Fetch: a step.Response.
 	Steps map[string]any
+	// Failures are errors by ID of a step that runs in the app: its first attempts fail with them, and its code does not run.
+	// Then it is retried as usual.
+	Failures map[string][]error
 	// Now is when the run starts. Sleeps and time-outs take no time, but end in the order of their moments. Default: now.
 	Now time.Time
 	// Retries. Default: the function's own.
@@ -47,6 +50,10 @@ type Step struct {
 	Data json.RawMessage
 	// Err is nil unless it failed for good.
 	Err *tidegate.StepError
+	// Attempts that it took.
+	Attempts int
+	// EndedAt is by the clock of the run, which sleeps and timeouts advance.
+	EndedAt time.Time
 }
 
 // Result is the result of a run.

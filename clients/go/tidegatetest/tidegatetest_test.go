@@ -100,6 +100,50 @@ func TestStubs(t *testing.T) {
 	})
 }
 
+func TestGivenErrorsFailTheFirstAttemptsOfAStep(t *testing.T) {
+	fn := function(t, func(ctx context.Context, _ input) (any, error) {
+		charged, err := step.Run(ctx, "charge", func(context.Context) (string, error) { return "ch_1", nil })
+		var failure *tidegate.StepError
+		if errors.As(err, &failure) {
+			return failure.Message, nil
+		}
+		return charged, err
+	})
+	busy := errors.New("busy")
+	for name, c := range map[string]struct {
+		errors   []error
+		output   string
+		attempts int
+	}{
+		"they are retried":       {[]error{busy, busy}, `"ch_1"`, 3},
+		"too many fail the step": {[]error{busy, busy, busy}, `"busy"`, 3},
+		"some are not retriable": {[]error{tidegate.NonRetriable(errors.New("declined"))}, `"declined"`, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			options := tidegatetest.Opts{Retries: tidegate.Ptr(2), Failures: map[string][]error{"charge": c.errors}}
+			result := tidegatetest.Run(t, fn, options)
+			if string(result.Output) != c.output || result.Steps[0].Attempts != c.attempts {
+				t.Errorf("got %s after %d attempts, %v", result.Output, result.Steps[0].Attempts, result.Err)
+			}
+		})
+	}
+}
+
+func TestARunHasAClockThatSleepsAdvance(t *testing.T) {
+	fn := function(t, func(ctx context.Context, _ input) (any, error) {
+		if err := step.Sleep(ctx, "nap", 3*24*time.Hour); err != nil {
+			return nil, err
+		}
+		return step.Run(ctx, "after", func(context.Context) (any, error) { return nil, nil })
+	})
+	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for _, done := range tidegatetest.Run(t, fn, tidegatetest.Opts{Now: start}).Steps {
+		if want := start.AddDate(0, 0, 3); !done.EndedAt.Equal(want) {
+			t.Errorf("%s ended at %s instead of %s", done.ID, done.EndedAt, want)
+		}
+	}
+}
+
 func TestWhatFailsIsTriedAgain(t *testing.T) {
 	tries := 0
 	fn := function(t, func(ctx context.Context, in input) (any, error) {

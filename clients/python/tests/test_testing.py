@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tidegate import BatchEvents, Context, Event, NonRetriableError, StepError, SyncContext, Tidegate
-from tidegate.testing import run_function, run_function_async
+from tidegate.testing import PublishedMessage, SentSignal, run_function, run_function_async
 
 client = Tidegate("shop", is_dev=True)
 created = client.create_function(id="fn", trigger="order/paid", retries=2)
@@ -109,6 +109,45 @@ def test_what_fails_is_tried_again_as_often_as_the_function_says() -> None:
     run = run_function(fn)
     assert isinstance(run.error, ValueError)
     assert attempts == [("step", 0), ("step", 1), ("step", 2), ("OSError", 0), ("OSError", 1), ("OSError", 2)]
+
+
+def test_given_errors_fail_the_first_attempts_of_a_step() -> None:
+    @created
+    def fn(ctx: SyncContext) -> Any:
+        try:
+            return ctx.step.run("charge", lambda: "ch_1")
+        except StepError as error:
+            return error.message
+
+    def failing(*errors: Exception) -> tuple[Any, int]:
+        run = run_function(fn, failures={"charge": errors})
+        return run.result, run.steps[0].attempts
+
+    busy = OSError("busy")
+    assert failing(busy, busy) == ("ch_1", 3)
+    assert failing(busy, busy, busy) == ("busy", 3)
+    assert failing(NonRetriableError("declined")) == ("declined", 1)
+
+
+def test_a_run_has_a_clock_that_sleeps_advance() -> None:
+    run = run_function(thank, event={"data": {"total": 3}}, now=datetime(2026, 1, 1, tzinfo=timezone.utc))
+    assert [step.ended_at.isoformat()[:10] for step in run.steps] == [
+        "2026-01-01",
+        "2026-01-01",
+        "2026-01-02",
+        "2026-01-16",
+    ]
+
+
+def test_it_shows_the_signals_and_messages_that_steps_would_have_sent() -> None:
+    @created
+    def fn(ctx: SyncContext) -> None:
+        ctx.step.send_signal("wake", signal="order-7", data={"by": "test"})
+        ctx.step.publish("tell", channel="order:7", topic="status", data="paid")
+
+    run = run_function(fn)
+    assert run.signals == [SentSignal(signal="order-7", data={"by": "test"})]
+    assert run.published == [PublishedMessage(channel="order:7", topic="status", data="paid")]
 
 
 def test_it_asks_for_the_result_of_an_invoked_function() -> None:

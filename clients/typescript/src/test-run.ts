@@ -1,6 +1,7 @@
 /** In-memory state of one run for a test. */
 import type { Call } from './call.ts';
 import type { IncomingEvent, OutgoingEvent } from './events.ts';
+import type { MessageToPublish } from './publish.ts';
 import { momentMs } from './steps/duration.ts';
 import type { Memo } from './steps/memo.ts';
 import type { Op, OpCode } from './steps/op.ts';
@@ -13,6 +14,8 @@ export const TEST_RUN = 'test-run';
 export class RunInMemory {
   readonly steps: TestedStep[] = [];
   readonly sent: OutgoingEvent[] = [];
+  readonly signals: { signal: string; data: unknown }[] = [];
+  readonly published: MessageToPublish[] = [];
   readonly #events: IncomingEvent[];
   readonly #maxAttempts: number;
   readonly #memos: Record<string, Memo> = {};
@@ -44,10 +47,11 @@ export class RunInMemory {
   }
 
   /** @param stored the ending as the service would have it */
-  finish(op: Op, ending: Ending, stored: Ending): void {
+  finish(op: Op, ending: Ending, stored: Ending, attempts = 1): void {
     this.#memos[op.id] = memoOf(op, stored);
     this.#order.push(op.id);
-    this.steps.push({ id: op.displayName, kind: kindOf(op), ...ending });
+    const endedAt = new Date(this.#nowMs);
+    this.steps.push({ id: op.displayName, kind: kindOf(op), ...ending, attempts, endedAt });
   }
 
   /** Advances the time to the next end of a waiting step. */

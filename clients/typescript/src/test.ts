@@ -11,6 +11,7 @@ import { storedEvents, testCodec } from './test-codec.ts';
 import { RunInMemory } from './test-run.ts';
 import { applyStub, type Ending } from './test-stubs.ts';
 import type { TestEvent, TestedStep, TestOptions, TestRun } from './test-types.ts';
+import { describeError } from './wire-error.ts';
 
 export type { TestEvent, TestedStep, TestOptions, TestRun };
 
@@ -26,7 +27,7 @@ export async function testFunction<Output, Data = AnyData>(
   fn: TidegateFunction<Output, Data>,
   options: TestOptions<Data> = {},
 ): Promise<TestRun<Jsonified<Output>>> {
-  const { retries = fn.retries, steps: stubs = {}, logger = SILENT } = options;
+  const { retries = fn.retries, steps: stubs = {}, failures = {}, logger = SILENT } = options;
   const nowMs = new Date(options.now ?? Date.now()).getTime();
   const events = await storedEvents(fn as TidegateFunction, eventsOf(fn, options, nowMs));
   const codec = testCodec(fn as TidegateFunction, events[0] as IncomingEvent);
@@ -37,26 +38,31 @@ export async function testFunction<Output, Data = AnyData>(
       const send = { functionId: fn.id, runId, events: [events].flat() as OutgoingEvent[] };
       return aroundSend(fn.middleware, send, async (out) => run.keep(await codec.readableEvents(out)));
     },
-    sendSignal: async () => null,
-    publish: async () => {},
+    sendSignal: async (signal, data) => {
+      run.signals.push({ signal, data });
+      return null;
+    },
+    publish: async (message) => void run.published.push(message),
   };
   const call: CallFunction = (attempt, stepId) => runCall(fn as TidegateFunction, run.call(attempt), stepId, deps);
 
   for (;;) {
     const progress = await callUntilItSucceeds(call, retries);
-    const { steps, sent } = run;
+    const { steps, sent, signals, published } = run;
+    const made = { steps, sent, signals, published };
     if (progress.kind === 'done') {
       const output = await codec.readableOutput(progress.output);
-      return { result: asJson(output) as Jsonified<Output>, steps, sent };
+      return { result: asJson(output) as Jsonified<Output>, ...made };
     }
-    if (progress.kind === 'failed') return { error: progress.error, steps, sent };
+    if (progress.kind === 'failed') return { error: progress.error, ...made };
     const waiting: Op[] = [];
     for (const op of progress.ops) {
       const stubbed = await applyStub(op, stubs);
       if (stubbed) run.finish(op, stubbed, await codec.stored(op, stubbed));
       else if (op.op === 'StepPlanned') {
-        const ending = await runStep(op, call, retries);
-        run.finish(op, await codec.readableResult(op, ending), ending);
+        const failing = Object.hasOwn(failures, op.displayName) ? failures[op.displayName] : [];
+        const { ending, attempts } = await runStep(op, call, retries, failing);
+        run.finish(op, await codec.readableResult(op, ending), ending, attempts);
       } else waiting.push(op);
     }
     // Sleeps and timeouts end after all other work.
@@ -71,13 +77,23 @@ async function callUntilItSucceeds(call: CallFunction, retries: number): Promise
   }
 }
 
-async function runStep({ id, displayName }: Op, call: CallFunction, retries: number): Promise<Ending> {
+/** @param failures errors of its first attempts */
+async function runStep(
+  { id, displayName }: Op,
+  call: CallFunction,
+  retries: number,
+  failures: readonly Error[] = [],
+): Promise<{ ending: Ending; attempts: number }> {
   for (let attempt = 0; ; attempt++) {
-    const progress = await call(attempt, id);
-    const outcome = progress.kind === 'ops' ? progress.ops[0] : undefined;
-    if (outcome?.op === 'StepRun') return { data: outcome.data };
-    const error = outcome?.error ?? { name: 'Error', message: `Step "${displayName}" was not found again` };
-    if (outcome?.op !== 'StepError' || attempt >= retries) return { error };
+    const attempts = attempt + 1;
+    const failure = failures[attempt];
+    const progress = failure ? undefined : await call(attempt, id);
+    const outcome = progress?.kind === 'ops' ? progress.ops[0] : undefined;
+    if (outcome?.op === 'StepRun') return { ending: { data: outcome.data }, attempts };
+    const lost = { name: 'Error', message: `Step "${displayName}" was not found again` };
+    const error = failure ? describeError(failure) : (outcome?.error ?? lost);
+    const mayRetry = failure ? !isFinal(failure) : outcome?.op === 'StepError';
+    if (!mayRetry || attempt >= retries) return { ending: { error }, attempts };
   }
 }
 

@@ -20,14 +20,18 @@ describe('testFunction', () => {
       const { ids } = await step.sendEvent('tell', { name: 'order/answered', data: { yes: true } });
       return { doubled, ids, at: new Date(0) };
     });
-    expect(await testFunction(fn, { event })).to.deep.equal({
+    const now = Date.parse('2026-01-01T00:00:00Z');
+    const [start, end] = [new Date(now), new Date('2026-01-31T00:00:00Z')];
+    expect(await testFunction(fn, { event, now })).to.deep.equal({
       result: { doubled: 6, ids: ['test-event-1'], at: '1970-01-01T00:00:00.000Z' },
       steps: [
-        { id: 'double', kind: 'run', data: 6 },
-        { id: 'nap', kind: 'sleep', data: null },
-        { id: 'tell', kind: 'sendEvent', data: { ids: ['test-event-1'] } },
+        { id: 'double', kind: 'run', data: 6, attempts: 1, endedAt: start },
+        { id: 'nap', kind: 'sleep', data: null, attempts: 1, endedAt: end },
+        { id: 'tell', kind: 'sendEvent', data: { ids: ['test-event-1'] }, attempts: 1, endedAt: end },
       ],
       sent: [{ name: 'order/answered', data: { yes: true } }],
+      signals: [],
+      published: [],
     });
   });
 
@@ -102,12 +106,42 @@ describe('testFunction', () => {
     expect((await testFunction(fn, { event, retries: 0 })).error).to.have.property('message', 'once');
   });
 
+  it('fails the first attempts of a step with given errors, and then runs it', async () => {
+    const fn = client.createFunction({ id: 'fn', triggers, retries: 2 }, ({ step }) =>
+      step.run('charge', () => 'ch_1').catch((error) => (error as StepError).message),
+    );
+    const failing = async (...errors: Error[]) => {
+      const { result, steps } = await testFunction(fn, { event, failures: { charge: errors } });
+      return [result, steps[0]?.attempts];
+    };
+    const busy = new Error('busy');
+    expect(await failing(busy, busy)).to.deep.equal(['ch_1', 3]);
+    expect(await failing(busy, busy, busy)).to.deep.equal(['busy', 3]);
+    expect(await failing(new NonRetriableError('declined'))).to.deep.equal(['declined', 1]);
+  });
+
+  it('shows the signals and messages that steps would have sent', async () => {
+    const fn = client.createFunction({ id: 'fn', triggers }, async ({ step }) => {
+      await step.sendSignal('wake', { signal: 'order-7', data: { by: 'test' } });
+      await step.publish('tell', { channel: 'order:7', topic: 'status', data: 'paid' });
+    });
+    const { signals, published } = await testFunction(fn, { event });
+    expect(signals).to.deep.equal([{ signal: 'order-7', data: { by: 'test' } }]);
+    expect(published).to.deep.equal([{ channel: 'order:7', topic: 'status', data: 'paid' }]);
+  });
+
   it('returns the error of a run that fails permanently', async () => {
     const thrown = new NonRetriableError('never');
     const fn = client.createFunction({ id: 'fn', triggers }, () => {
       throw thrown;
     });
-    expect(await testFunction(fn, { event })).to.deep.equal({ error: thrown, steps: [], sent: [] });
+    expect(await testFunction(fn, { event })).to.deep.equal({
+      error: thrown,
+      steps: [],
+      sent: [],
+      signals: [],
+      published: [],
+    });
   });
 
   it('accepts stubs of signals, requests and models, and races', async () => {

@@ -24,12 +24,19 @@ from ._moments import epoch_ms
 from ._run_call import CallDeps, RunCall
 from ._steps.found import Op
 from ._steps.moves import Done, Failed, Progress
-from ._testing.memory import TEST_RUN, FunctionRun, RunInMemory, StepRecord
+from ._testing.memory import TEST_RUN, FunctionRun, PublishedMessage, RunInMemory, SentSignal, StepRecord
 from ._testing.outside import AsyncMemoryOutside, MemoryOutside
 from ._testing.stubs import NEED_STUBS, Ending, Stub, needs_stub
-from ._wire_error import is_final
+from ._wire_error import WireError, describe_error, is_final
 
-__all__ = ["FunctionRun", "StepRecord", "run_function", "run_function_async"]
+__all__ = [
+    "FunctionRun",
+    "PublishedMessage",
+    "SentSignal",
+    "StepRecord",
+    "run_function",
+    "run_function_async",
+]
 
 T = TypeVar("T")
 
@@ -48,6 +55,7 @@ def run_function(
     event: EventToTest | None = None,
     events: Sequence[EventToTest] | None = None,
     steps: Mapping[str, Any] | None = None,
+    failures: Mapping[str, Sequence[Exception]] | None = None,
     now: datetime | None = None,
     retries: int | None = None,
     middleware: Sequence[Middleware] | None = None,
@@ -61,6 +69,8 @@ def run_function(
     steps: stubs by step ID (`id`, `id:1`, …): the step is not run, and comes to this value, or to what this function
         returns; an exception, given or raised, fails it for good. For `wait_for_event`: an event, or None when none
         comes in time; for `wait_for_signal` a ReceivedSignal or None, for `fetch` a FetchResponse.
+    failures: exceptions by ID of a step that runs in the app: its first attempts fail with them, and its code does
+        not run. Then it is retried as usual.
     now: when the run starts. Sleeps and time-outs take no time, but end in the order of their moments.
     retries: default: the function's own.
     middleware: instead of the client's and the function's own, to inject something else perhaps. What the run comes
@@ -69,7 +79,8 @@ def run_function(
 
     Raises LookupError when a step that the service would do has no stub: one that invokes, fetches or infers.
     """
-    whole = _run(_with_middleware(fn, middleware), event, events, steps or {}, now, retries, logger or _silent())
+    given = _Given(event, events, steps or {}, failures or {}, now, retries, logger or _silent())
+    whole = _run(_with_middleware(fn, middleware), given)
     if not fn.is_async:
         return drive(whole)
     if _in_event_loop():
@@ -83,15 +94,15 @@ async def run_function_async(
     event: EventToTest | None = None,
     events: Sequence[EventToTest] | None = None,
     steps: Mapping[str, Any] | None = None,
+    failures: Mapping[str, Sequence[Exception]] | None = None,
     now: datetime | None = None,
     retries: int | None = None,
     middleware: Sequence[Middleware] | None = None,
     logger: AnyLogger | None = None,
 ) -> FunctionRun[T]:
     """As `run_function`, in this event loop."""
-    return await drive_async(
-        _run(_with_middleware(fn, middleware), event, events, steps or {}, now, retries, logger or _silent())
-    )
+    given = _Given(event, events, steps or {}, failures or {}, now, retries, logger or _silent())
+    return await drive_async(_run(_with_middleware(fn, middleware), given))
 
 
 def _with_middleware(fn: Function[T], middleware: Sequence[Middleware] | None) -> Function[T]:
@@ -102,22 +113,27 @@ def _with_middleware(fn: Function[T], middleware: Sequence[Middleware] | None) -
     return dataclasses.replace(fn, middleware=own)
 
 
-def _run(
-    fn: Function[T],
-    event: EventToTest | None,
-    events: Sequence[EventToTest] | None,
-    stubs: Mapping[str, Any],
-    now: datetime | None,
-    own_retries: int | None,
-    logger: AnyLogger,
-) -> Effects[FunctionRun[T]]:
-    retries = fn.retries if own_retries is None else own_retries
-    now_ms = time.time_ns() // 1_000_000 if now is None else epoch_ms(now)
+@dataclasses.dataclass(frozen=True)
+class _Given:
+    """What the test gives."""
+
+    event: EventToTest | None
+    events: Sequence[EventToTest] | None
+    stubs: Mapping[str, Any]
+    failures: Mapping[str, Sequence[Exception]]
+    now: datetime | None
+    retries: int | None
+    logger: AnyLogger
+
+
+def _run(fn: Function[T], given: _Given) -> Effects[FunctionRun[T]]:
+    retries = fn.retries if given.retries is None else given.retries
+    now_ms = time.time_ns() // 1_000_000 if given.now is None else epoch_ms(given.now)
     stack = Stack(fn.middleware)
-    triggering = [_stored(_event(fn, given, now_ms), stack) for given in (events or [event or {}])]
+    triggering = [_stored(_event(fn, one, now_ms), stack) for one in (given.events or [given.event or {}])]
     values = Values(stack, RunPlaces(function_id=fn.composite_id, run_id=TEST_RUN, event=triggering[0]))
     run = RunInMemory(triggering, retries + 1, now_ms, values)
-    deps = _deps(run, logger)
+    deps = _deps(run, given.logger)
 
     def call(attempt: int, step: str | None = None) -> Effects[Progress]:
         return does(RunCall(fn=fn, call=run.call(attempt), requested_step=step, deps=deps))
@@ -125,16 +141,17 @@ def _run(
     while True:
         progress = yield from _until_it_succeeds(call, retries)
         if isinstance(progress, Done):
-            return FunctionRun(result=values.decode_output(progress.output), steps=run.steps, sent=run.sent)
+            return run.ended(result=values.decode_output(progress.output))
         if isinstance(progress, Failed):
-            return FunctionRun(error=progress.error, steps=run.steps, sent=run.sent)
+            return run.ended(error=progress.error)
         waiting: list[Op] = []
         for op in progress.ops:
             name = op.get("displayName", "")
-            if name in stubs:
-                run.finish(op, (yield from does(Stub(op, stubs[name]))))
+            if name in given.stubs:
+                run.finish(op, (yield from does(Stub(op, given.stubs[name]))))
             elif op.get("op") == "StepPlanned":
-                run.finish(op, (yield from _run_step(op, call, retries)))
+                ending, attempts = yield from _run_step(op, call, retries, given.failures.get(name, ()))
+                run.finish(op, ending, attempts)
             elif op.get("op") in NEED_STUBS:
                 raise needs_stub(op)
             else:
@@ -153,16 +170,26 @@ def _until_it_succeeds(call: _CallFunction, retries: int) -> Effects[Progress]:
         attempt += 1
 
 
-def _run_step(op: Op, call: _CallFunction, retries: int) -> Effects[Ending]:
+def _run_step(op: Op, call: _CallFunction, retries: int, failures: Sequence[Exception]) -> Effects[tuple[Ending, int]]:
+    """Returns its ending, and the attempts that it took.
+
+    failures: of its first attempts.
+    """
     attempt = 0
     while True:
-        progress = yield from call(attempt, op.get("id"))
-        outcome: Op = {} if isinstance(progress, Done | Failed) else progress.ops[0]
-        if outcome.get("op") == "StepRun":
-            return Ending(data=outcome.get("data"), encoded=True)
-        lost = {"name": "Error", "message": f'Step "{op.get("displayName")}" was not found again'}
-        if outcome.get("op") != "StepError" or attempt >= retries:
-            return Ending(error=outcome.get("error", lost))
+        if attempt < len(failures):
+            error = describe_error(failures[attempt])
+            may_retry = not is_final(failures[attempt])
+        else:
+            progress = yield from call(attempt, op.get("id"))
+            outcome: Op = {} if isinstance(progress, Done | Failed) else progress.ops[0]
+            if outcome.get("op") == "StepRun":
+                return Ending(data=outcome.get("data"), encoded=True), attempt + 1
+            lost: WireError = {"name": "Error", "message": f'Step "{op.get("displayName")}" was not found again'}
+            error = outcome.get("error", lost)
+            may_retry = outcome.get("op") == "StepError"
+        if not may_retry or attempt >= retries:
+            return Ending(error=error), attempt + 1
         attempt += 1
 
 

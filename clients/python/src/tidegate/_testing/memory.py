@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime, timezone
 from typing import Any, Generic, Literal, TypeVar
 
 from .._call import Call
@@ -54,6 +55,23 @@ class StepRecord:
     data: Any = None
     """What it came to, as JSON."""
     error: WireError | None = None
+    attempts: int = 1
+    """Attempts that it took."""
+    ended_at: datetime
+    """When it ended, by the clock of the run: sleeps and timeouts advance it."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SentSignal:
+    signal: str
+    data: Any
+
+
+@dataclass(frozen=True, kw_only=True)
+class PublishedMessage:
+    channel: str
+    topic: str
+    data: Any
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,6 +84,10 @@ class FunctionRun(Generic[T]):
     """In the order in which they were finished."""
     sent: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     """The events that `step.send_event` would have sent."""
+    signals: list[SentSignal] = field(default_factory=list[SentSignal])
+    """The signals that `step.send_signal` would have sent."""
+    published: list[PublishedMessage] = field(default_factory=list[PublishedMessage])
+    """The messages that `step.publish` would have published."""
 
 
 class RunInMemory:
@@ -73,6 +95,8 @@ class RunInMemory:
         self._values = values
         self.steps: list[StepRecord] = []
         self.sent: list[dict[str, Any]] = []
+        self.signals: list[SentSignal] = []
+        self.published: list[PublishedMessage] = []
         self._events = events
         self._max_attempts = max_attempts
         self._memos: dict[str, Memo] = {}
@@ -93,11 +117,28 @@ class RunInMemory:
             disable_immediate_execution=True,
         )
 
-    def finish(self, op: Op, ending: Ending) -> None:
+    def finish(self, op: Op, ending: Ending, attempts: int = 1) -> None:
         self._memos[op.get("id", "")] = self._stored(op, ending).memo_of(op)
         data = self._values.decode_stored(op, ending.data) if ending.encoded else ending.data
-        record = StepRecord(id=op.get("displayName", ""), kind=_kind_of(op), data=data, error=ending.error)
+        record = StepRecord(
+            id=op.get("displayName", ""),
+            kind=_kind_of(op),
+            data=data,
+            error=ending.error,
+            attempts=attempts,
+            ended_at=datetime.fromtimestamp(self._now_ms / 1_000, timezone.utc),
+        )
         self.steps.append(record)
+
+    def ended(self, result: Any = None, error: BaseException | None = None) -> FunctionRun[Any]:
+        return FunctionRun(
+            result=result,
+            error=error,
+            steps=self.steps,
+            sent=self.sent,
+            signals=self.signals,
+            published=self.published,
+        )
 
     def finish_first(self, waiting: Sequence[Op]) -> None:
         """Of steps that only wait, the first whose time is over: it is then."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .._json import as_json
-from .memory import RunInMemory
+from .memory import PublishedMessage, RunInMemory, SentSignal
 
 
 class MemoryOutside:
@@ -17,11 +17,12 @@ class MemoryOutside:
         return self._run.keep(events)
 
     def send_signal(self, signal: str, data: object) -> str | None:
-        as_json(data, "The signal's data")
+        self._run.signals.append(SentSignal(signal=signal, data=as_json(data, "The signal's data")))
         return f"test-run-that-waits-for-{signal}"
 
     def publish(self, channel: str, topic: str, data: object) -> None:
-        as_json(data, "The message")
+        message = PublishedMessage(channel=channel, topic=topic, data=as_json(data, "The message"))
+        self._run.published.append(message)
 
 
 class AsyncMemoryOutside:
