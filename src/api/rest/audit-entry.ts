@@ -8,8 +8,8 @@ import type { Route } from './route.ts';
 
 /** Body fields that the entry includes; none of them is secret. */
 const LOGGED_FIELDS = ['name', 'email', 'role', 'access', 'environment', 'kind'];
-/** Fields that select objects: events or requests of replays, runs of bulk actions, events to send again, assign or discard, and allowed
- *  origins of apps. */
+/** Fields that select objects: events or requests to replay, runs of bulk actions, events to send again, assign or discard, and allowed origins of
+ *  apps. */
 const LOGGED_SELECTION = [
   'action',
   'all',

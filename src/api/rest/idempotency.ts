@@ -1,5 +1,6 @@
-/** `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header): a POST that is repeated with the same key gets the first one's response, for 24 hours,
- *  and is not executed again. Responses to rejected and failed requests are not kept: these may be repeated with the same key. */
+/** `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header): for 24 hours, a POST that is repeated with the same key gets the response to the
+ *  first request and is not executed again. Responses to rejected and failed requests are not kept: such a request may be repeated with the same
+ *  key. */
 import type { Next } from 'koa';
 import { type ErrorCode, ServiceError } from '../../errors.ts';
 import { digestOf } from '../../model/auth/secret.ts';
@@ -93,7 +94,7 @@ function responseOf(claimed: Exclude<Claimed, { claim: Claim }>): { status: numb
     if (claimed.conflict === 'other-request') {
       throw new ServiceError('idempotency_key_reused', { detail: 'its parameters or its body differ; use a new key' });
     }
-    throw new ServiceError('idempotency_response_gone', { detail: 'it is sealed under another SECRET_KEY' });
+    throw new ServiceError('idempotency_response_gone', { detail: 'it is encrypted with another SECRET_KEY' });
   }
   const { status, body } = claimed.response;
   if (body !== null) return { status, body };

@@ -9,7 +9,7 @@ const LAST_BATCH_MS = 10_000;
 
 export interface Batch<Item, Cursor> {
   page: readonly Item[];
-  /** Position of the next batch; absent in the last one. */
+  /** Position of the next batch; absent for the last batch. */
   next?: Cursor | undefined;
 }
 

@@ -20,7 +20,7 @@ export interface LastTickDeps {
   runs: Pick<Runs, 'readMany'>;
 }
 
-/** By cron text. Without archived runs while the archive is down. */
+/** Last ticks by cron text. Archived runs are missing while the archive is unavailable. */
 export async function lastTicksOf(
   env: string,
   fn: AppFunction,

@@ -22,7 +22,7 @@ export const countPosition = z.int().min(0);
 /** A position in a list ordered by name. */
 export const namePosition = z.string();
 
-/** One for all lists, because schemas are a quarter of the CPU time in which a web process starts. */
+/** All lists share one schema, because building schemas takes a quarter of the CPU time in which a web process starts. */
 const pageLimit = z.coerce
   .number()
   .int()
@@ -37,19 +37,19 @@ const longPageLimit = z.coerce
   .min(1)
   .max(MAX_LONG_PAGE)
   .optional()
-  .describe('Maximum number of entries in the page. Absent: as many as fit into a response of 2 MiB');
+  .describe('Maximum number of entries in the page. Default: as many as fit into a response of 2 MiB');
 
 /** @param position the schema of the list's positions */
 export function pageQuery<Position>(position: z.ZodType<Position>) {
   return { limit: pageLimit, ...cursorQuery(position) };
 }
 
-/** For a list that is read as a whole: a page has as much as fits into a response (list-response.ts), unless the request limits it. */
+/** Parameters of a list in memory: a page has as many items as fit into a response (list-response.ts), unless the request limits it. */
 export function longPageQuery<Position>(position: z.ZodType<Position>) {
   return { limit: longPageLimit, ...cursorQuery(position) };
 }
 
-/** For a list with its own limit. */
+/** Parameters of a list with its own limit. */
 export function cursorQuery<Position>(position: z.ZodType<Position>) {
   return {
     cursor: z
@@ -61,7 +61,7 @@ export function cursorQuery<Position>(position: z.ZodType<Position>) {
         return z.NEVER;
       })
       .optional()
-      .describe('`metadata.cursor` of the previous page. Absent: the first page'),
+      .describe('`metadata.cursor` of the previous page. Default: the first page'),
   };
 }
 
@@ -83,7 +83,7 @@ export function fieldsQuery<const Name extends string>(known: readonly Name[]) {
     });
 }
 
-/** Some of the known values, separated by commas or repeated, in upper or lower case; undefined if the parameter is absent. */
+/** Known values, separated by commas or repeated, in upper or lower case; undefined if the parameter is absent. */
 export function listQuery<const Value extends string>(known: readonly Value[]) {
   const byName = new Map(known.map((value) => [value.toLowerCase(), value]));
   const knownValue = (text: string) => byName.get(text.trim().toLowerCase());

@@ -1,5 +1,5 @@
-/** List responses of at most two megabytes. A page ends before the item that would exceed the limit; an item that exceeds it alone is sent
- *  without its large fields. */
+/** List responses of at most two megabytes. A page ends before the item that would exceed the limit. A single item above the limit is sent without
+ *  its large fields. */
 import type { MaybeIncomplete, StoppedEarly } from '../../history/merged-page.ts';
 import { nextPage, pageFrom, pageOf } from './list-query.ts';
 
@@ -15,7 +15,7 @@ export function earlyStop({ stoppedEarly }: MaybeIncomplete): { stopped_early?: 
 
 export interface ListOptions<Row> {
   present(row: Row): object;
-  /** Position after this row; absent: the list has one page. */
+  /** Position after this row; absent if the list has only one page. */
   positionOf?(row: Row): unknown;
   /** Position after the last row; undefined: this is the last page. */
   next?: unknown;

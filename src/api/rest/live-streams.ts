@@ -1,5 +1,5 @@
 /** Server-sent events: forwards the live updates of the store to the clients that follow an environment, at most four messages of a kind per
- *  second, and one while there are many updates. A message is compressed once for all clients. Without clients it does nothing. */
+ *  second, and one while there are many updates. A message is compressed once for all clients. Without clients nothing is done. */
 import type { Readable } from 'node:stream';
 import { type LiveFeed, type LiveUpdate, LiveUpdateBuffer } from '../../store/telemetry/live-updates.ts';
 import { PartStream, SharedPart } from '../http/shared-gzip.ts';
@@ -16,7 +16,7 @@ const RETRY_MS = 2_000;
 /** A client that reads more slowly than this is disconnected; it reconnects and starts over. */
 const MAX_BUFFERED_BYTES = 1_048_576;
 const MAX_CLIENTS = 1_000;
-/** Maximum per principal, so that none uses up the capacity of others. */
+/** Maximum number of clients per principal, so that no principal uses up the capacity of others. */
 const MAX_CLIENTS_OF_PRINCIPAL = 250;
 
 const HELLO_TEXT = 'event: hello\ndata: {}\n\n';

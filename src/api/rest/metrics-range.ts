@@ -8,7 +8,7 @@ import { timeSchema } from '../views/time.ts';
 export function timeRange(defaultMs: number) {
   const length = defaultMs === HOUR_MS ? 'an hour' : 'a day';
   return {
-    from: timeSchema.optional().describe(`Inclusive. Default: ${length} before \`to\`. At most 7 days ago`),
+    from: timeSchema.optional().describe(`Inclusive; at most 7 days ago. Default: ${length} before \`to\``),
     to: timeSchema.optional().describe('Exclusive. Default: now'),
   };
 }

@@ -71,7 +71,7 @@ function checkAccessAgain(route: Route, { principals }: MountDeps): Middleware {
   };
 }
 
-/** Also reads the body of a route without one, because a field in it is an error. */
+/** Also reads the body on routes that have none, because a field in such a body is an error. */
 function bodyReader({ method, body, eventLimit, bodyLimitBytes = BODY_LIMIT_BYTES }: Route): Middleware {
   if (method === 'get') return (_, next) => next();
   const read = eventLimit ? readEvent(eventLimit) : readJson(bodyLimitBytes);
@@ -86,7 +86,7 @@ function isEmpty({ headers }: IncomingMessage): boolean {
   return Number(headers['content-length'] ?? 0) === 0 && headers['transfer-encoding'] === undefined;
 }
 
-/** Loads koa-body with the first body: its form parser, which the API never needs, takes a tenth of the CPU time of a start. */
+/** Loads koa-body with the first body: loading its form parser, which the API never needs, takes a tenth of the CPU time of a start. */
 function readJson(limitBytes: number): Middleware {
   let reader: Promise<Middleware> | undefined;
   return async (ctx, next) => {
@@ -98,7 +98,7 @@ function readJson(limitBytes: number): Middleware {
 async function jsonReader(limitBytes: number): Promise<Middleware> {
   const { koaBody } = await import('koa-body');
   return koaBody({
-    // koa-body skips DELETE by default, where a field in a body is an error too.
+    // By default koa-body skips DELETE, but here a field in the body of a DELETE is an error too.
     parsedMethods: ['POST', 'PUT', 'PATCH', 'DELETE'] as HttpMethodEnum[],
     jsonLimit: limitBytes,
     jsonStrict: false,

@@ -28,29 +28,29 @@ interface ReplaySelectionDeps {
 const timestamp = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
 
 const filterSchema = z.strictObject({
-  name: z.string().min(1).max(EVENT_NAME_MAX).nullish().describe('Event name; with `*` at the end, its beginning'),
+  name: z.string().min(1).max(EVENT_NAME_MAX).nullish().describe('Event name, or a prefix with `*`: `order/*`'),
   source: z
     .string()
     .min(1)
     .max(512)
     .nullish()
     .describe('The source of the events, such as `webhook:<id>`, or `webhook` for all webhooks'),
-  search: z.string().min(1).max(LENGTH_MAX).nullish().describe('What events must meet, as in a search of events'),
+  search: z.string().min(1).max(LENGTH_MAX).nullish().describe('A condition that events must meet, in the language of docs/search.md'),
   id_prefix: z
     .string()
     .regex(/^[0-7][0-9A-HJKMNP-TV-Z]{0,25}$/, 'the beginning of an internal ID')
     .nullish()
-    .describe('How internal IDs begin'),
+    .describe('Prefix of internal IDs'),
   ids: z
     .array(z.string().regex(ID_PATTERN))
     .min(1)
     .max(EVENT_IDS_MAX)
     .nullish()
-    .describe('Internal IDs: these events alone. Without the rest of the filter'),
+    .describe('Internal IDs of the events to replay. Cannot be combined with other filters'),
 });
 
 export const replayBodySchema = z.object({
-  name: z.string().min(1).max(128).nullish().describe('For people'),
+  name: z.string().min(1).max(128).nullish().describe('A name for users of the dashboard'),
   filter: filterSchema.default({}),
   received_after: timestamp.describe('Inclusive'),
   received_before: timestamp.describe('Exclusive'),
@@ -59,14 +59,14 @@ export const replayBodySchema = z.object({
     .min(1)
     .max(FUNCTIONS_MAX)
     .nullish()
-    .describe('IDs; absent: all whose triggers match the event now'),
+    .describe('IDs of functions. Default: all functions whose current triggers match the event'),
   statuses: z
     .array(z.enum(FORMER_STATUSES))
     .min(1)
     .max(FORMER_STATUSES.length)
-    .describe('How the latest run of the function on the event ended; none: there was no run'),
+    .describe('Status of the latest run of the function on the event; none: there was no run'),
   rate: z.int().min(1).max(RATE_MAX).default(RATE_DEFAULT).describe('Runs per second'),
-  dry_run: z.boolean().default(false).describe('true: starts nothing, and says what it would start'),
+  dry_run: z.boolean().default(false).describe('true: starts no runs, and returns what would start'),
 });
 
 /** @throws ServiceError input_invalid, not_found */

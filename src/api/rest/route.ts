@@ -26,7 +26,7 @@ export interface Input<Params, Query, Body> {
   /** Becomes the request ID of the events and runs that the request creates. */
   requestId: string;
   principal: Principal;
-  /** Dialect of the response's fields, some of which differ (http/dialect.ts). */
+  /** Dialect of the response: names and values of some fields depend on it (http/dialect.ts). */
   dialect: Dialect;
   /** Scheme and host by which the client reached the service. */
   origin: string;
@@ -45,15 +45,15 @@ export interface Route {
   scope: 'environment' | 'installation';
   /** Apps may use it too, with their signing key. */
   forApps?: true;
-  /** A verb and its object in camel case. It never changes, because generated clients have a method of this name. */
+  /** A verb and its object in camel case. Never change it: generated clients have a method of this name. */
   operationId: string;
   summary: string;
   description?: string;
-  /** Default: each parameter of the path is any text. */
+  /** Default: each path parameter accepts any text. */
   params?: z.ZodObject;
   query?: z.ZodObject;
   body?: Schema;
-  /** Limit of a body that contains an event. Such a body is parsed without losing digits of its numbers. */
+  /** Limit of a body that contains an event. Parsing such a body keeps all digits of its numbers. */
   eventLimit?: (env: string) => EventLimit;
   /** Maximum size of the body, if not the default. */
   bodyLimitBytes?: number;
@@ -83,13 +83,13 @@ export interface Reply {
   metadata?: Record<string, unknown>;
 }
 
-/** What the routes of a file share. */
+/** Fields that the routes of a file share. */
 type Shared = Pick<Route, 'tag' | 'scope'> & Partial<Pick<Route, 'access' | 'forApps' | 'audited'>>;
 
 export type Routes = ReturnType<typeof routesOf>;
 
-/** Declares routes by their methods, and derives the types of a handler from the schemas of its route. Without `access`, a GET needs read access
- *  and the others write access; without `errors`, what a path with a parameter names may not be found. */
+/** Declares routes by their methods, and derives the types of a handler from the schemas of its route. Default of `access`: read for GET, write
+ *  for other methods. Default of `errors`: `not_found` for a path with a parameter. */
 export function routesOf(shared: Shared) {
   const on =
     (method: Route['method']) =>

@@ -13,8 +13,8 @@ const PORTION = 10;
 /** Maximum characters of events that are read for a page. */
 const MAX_CHARACTERS = 4_194_304;
 
-/** @returns by event ID, without events that are no longer stored. Also without the events beyond 4 million characters of payloads, and without
- *  archived ones while the archive is unavailable: the runs are listed anyway */
+/** @returns by event ID. Events that are no longer stored, events beyond 4 million characters of payloads, and archived events while the archive
+ *  is unavailable are missing; the runs are listed anyway */
 export async function eventsOfRuns(
   events: Pick<History['events'], 'envelopes'>,
   env: string,

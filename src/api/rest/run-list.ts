@@ -1,4 +1,4 @@
-/** Lists of runs: without outputs and with truncated errors, or with as many outputs and whole errors as fit into a response. */
+/** Lists of runs: by default without outputs and with truncated errors; on request with outputs and whole errors, as many as fit into a response. */
 
 import { z } from 'zod';
 import type { History } from '../../history/history.ts';
@@ -21,15 +21,15 @@ export const listedRunSchema = runSchema
     output: z
       .unknown()
       .optional()
-      .describe('What the function returned; null before it has. Only present when requested'),
+      .describe('What the function returned; null until then. Only with fields=output'),
     error: runSchema.shape.error
       .optional()
-      .describe('Its name, the beginning of its message, and its code; stack, cause and data only when requested'),
-    event_name: z.string().optional().describe('Name of the event that triggered it; only with fields=event'),
+      .describe('Name, code, and the beginning of the message; stack, cause and data only with fields=error'),
+    event_name: z.string().optional().describe('Name of the event that triggered the run; only with fields=event'),
     event_gist: gistSchema
       .optional()
       .describe(
-        'The first plain values of the data of that event; only with fields=event. Both are absent where the event is not at hand',
+        'The first plain values of the data of that event; only with fields=event. `event_name` and `gist` are absent if the event is not available',
       ),
     state: runStateSchema,
     ...omittedField,

@@ -18,7 +18,7 @@ import { fingerprintSchema, idPrefixSchema, searchOf, searchQuery } from './sear
 /** Lists, counts and bulk actions share these filters. */
 export const runFilters = {
   state: listQuery(RUN_STATES).describe(
-    'One or more, separated by commas or repeated: `sleeping,retrying`. With `status`, runs meet both. A page of a list examines up to 1,000 active runs; ' +
+    'One or more, separated by commas or repeated: `sleeping,retrying`. With `status`, runs must meet both. A page of a list examines up to 1,000 active runs; ' +
       '`metadata.stopped_early` says that there are more, and the cursor continues from there',
   ),
   function_id: z
@@ -26,27 +26,27 @@ export const runFilters = {
     .min(1)
     .max(512)
     .optional()
-    .describe('The ID of a function, or the beginning of several: `shop-*`'),
-  app: z.string().min(1).max(128).optional().describe('Name of an app: the runs of its functions'),
-  event_id: z.string().min(1).max(64).optional().describe('Internal ID of an event: the runs that it triggered'),
-  id_prefix: idPrefixSchema.optional().describe('The beginning of run IDs'),
+    .describe('The ID of a function, or a prefix with `*`: `shop-*`'),
+  app: z.string().min(1).max(128).optional().describe('Name of an app, to select runs of its functions'),
+  event_id: z.string().min(1).max(64).optional().describe('Internal ID of an event, to select the runs that it triggered'),
+  id_prefix: idPrefixSchema.optional().describe('Prefix of run IDs'),
   error: z
     .string()
     .min(1)
     .max(1_000)
     .optional()
-    .describe('A text in the name or the message of the error, in upper or lower case'),
+    .describe('A text in the name or the message of the error; case does not matter'),
   fingerprint: fingerprintSchema
     .optional()
-    .describe('Of an error group: the failed runs that have its error. With `function_id` they are found sooner'),
+    .describe('Fingerprint of an error group, to select the failed runs that have its error. `function_id` makes the search faster'),
   ...searchQuery,
   queued_after: timeSchema.optional().describe('Inclusive'),
-  queued_before: timeSchema.optional().describe('Exclusive; of a bulk action at most now, the default'),
+  queued_before: timeSchema.optional().describe('Exclusive. For a bulk action: at most now, which is the default'),
 };
 
 export const runSelectionSchema = z.strictObject({
   status: listQuery(RUN_STATUSES).describe(
-    'Of `cancel` and `retry_now`: Queued, Running, or both, the default. Of `retry`: Failed and Cancelled, the default, or Completed too',
+    'For `cancel` and `retry_now`: Queued, Running, or both (default). For `retry`: Failed, Cancelled, Completed; default: Failed and Cancelled',
   ),
   ...runFilters,
   run_ids: z
@@ -54,12 +54,12 @@ export const runSelectionSchema = z.strictObject({
     .min(1)
     .max(RUN_IDS_MAX)
     .optional()
-    .describe('These runs, whatever their status: those that the action is not for are skipped. Without other filters'),
+    .describe('IDs of the runs, whatever their status; runs to which the action does not apply are skipped. Cannot be combined with other filters'),
   started_by: z
     .string()
     .regex(ID_PATTERN)
     .optional()
-    .describe('ID of a bulk action that is over: the runs that it started. Without other filters but `status`'),
+    .describe('ID of a bulk action that has ended, to select the runs that it started. Only `status` can be combined with it'),
 });
 
 type RunFilter = z.output<z.ZodObject<typeof runFilters>>;

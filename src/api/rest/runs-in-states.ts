@@ -1,4 +1,4 @@
-/** Pages of runs in given states. No index has the states of active runs, so a bounded number of them is examined for each page. */
+/** Pages of runs in given states. No index has the states of active runs, so each page examines a bounded number of runs. */
 import type { SearchPage } from '../../history/search-merge.ts';
 import type { RunStates } from '../../jobs/runs/run-states.ts';
 import { RUN_STATUSES, type Run, type RunStatus } from '../../model/runs/run.ts';
@@ -9,7 +9,7 @@ const READ_AT_ONCE = 100;
 /** Maximum number of runs examined for one page: some 30 pipelines. */
 const LOOKED_AT_MAX = 1_000;
 
-/** Reads runs with these statuses from a position on; undefined: from the newest. */
+/** Reads runs with these statuses, starting at a position; undefined: at the newest run. */
 type ReadPage = (
   statuses: readonly RunStatus[] | undefined,
   cursor: Position | undefined,
@@ -18,7 +18,7 @@ type ReadPage = (
 
 interface StateFilter {
   states: readonly RunStateKind[];
-  /** undefined: any. */
+  /** undefined: any state. */
   statuses: readonly RunStatus[] | undefined;
   cursor: Position | undefined;
   limit: number;

@@ -44,7 +44,7 @@ export interface Hit {
 
 export interface Hits {
   kind: (typeof HIT_KINDS)[number];
-  /** Path, with parameters, of the list that shows all of them. */
+  /** Path, with parameters, of the list that shows all hits. */
   list: string;
   hits: Hit[];
 }

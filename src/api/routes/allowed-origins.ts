@@ -1,4 +1,4 @@
-/** `/v1/allowed-origins`: the origins where apps and endpoints may be (docs/security.md#addresses-of-apps). */
+/** `/v1/allowed-origins`: the origins at which apps may register and endpoints are called (docs/security.md#addresses-of-apps). */
 import { z } from 'zod';
 import { quotaExceeded } from '../../model/apps/quotas.ts';
 import { ORIGINS_MAX, originPatternsSchema } from '../../origin-patterns.ts';
@@ -21,7 +21,7 @@ export function allowedOriginRoutes({ allowedOrigins, quotas }: ApiParts): Route
       operationId: 'listAllowedOrigins',
       summary: 'List the allowed origins of apps',
       description:
-        'By app. Apps without any are missing. The setting APP_ORIGINS adds others, for all apps and environments.',
+        'By app. Apps without allowed origins are not listed. The setting APP_ORIGINS adds origins for all apps and environments.',
       query: z.object(longPageQuery(namePosition)),
       data: z.array(allowedOriginsSchema),
       async handle({ env, query }) {
@@ -34,8 +34,8 @@ export function allowedOriginRoutes({ allowedOrigins, quotas }: ApiParts): Route
       operationId: 'setAllowedOrigins',
       summary: 'Set the allowed origins of an app',
       description:
-        'Where the app may register by itself, and where the service calls endpoints. An origin is scheme, host and port; `*` stands for a part of a ' +
-        'label, as in `https://shop-*-acme.example.app`. An empty list removes them.',
+        'The app may register by itself at these origins, and the service calls endpoints there. An origin is scheme, host and port; `*` stands for a part of a ' +
+        'label, as in `https://shop-*-acme.example.app`. An empty list removes all.',
       params: z.object({ app: z.string().min(1).max(128) }),
       body: z.object({
         origins: originPatternsSchema.describe(`At most ${ORIGINS_MAX}`),

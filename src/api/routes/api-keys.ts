@@ -83,7 +83,7 @@ export function apiKeyRoutes({ apiKeys, environments }: ApiParts): Route[] {
     routes.delete('/v1/api-keys/:id', {
       operationId: 'revokeApiKey',
       summary: 'Revoke an API key',
-      description: 'Requests with the key are rejected with 401 from then on.',
+      description: 'From then on, requests with the key are rejected with 401.',
       async handle({ params: { id } }) {
         const revoked = await apiKeys.revoke(id);
         if (!revoked)

@@ -39,8 +39,8 @@ export function appCheckRoutes(deps: ApiParts): Route[] {
       operationId: 'checkApp',
       summary: 'Diagnose an app',
       description:
-        'Sends a signed probe to the URL of the app and reports the problems that keep calls from succeeding, and what functions configure that does not work. No function runs. ' +
-        'Without admin access the response only tells whether the app is reachable.',
+        "Sends a signed probe to the URL of the app, and reports problems that keep calls from succeeding and parts of the functions' configuration that do not work. No function runs. " +
+        'Without admin access, the response says only whether the app is reachable.',
       data: appCheckSchema,
       async handle({ env, principal, params: { name } }) {
         const app = await apps.read(env, name);
@@ -79,7 +79,7 @@ async function checkConnections(
   return { ok: problems.length === 0, reachable, answered_in_ms: null, status: null, problems };
 }
 
-/** A principal with write access chooses the URL, and the details would reveal the network around the service. */
+/** Any principal with write access can set the URL, so the details would reveal the network around the service. */
 function seesDetails({ access }: Principal): boolean {
   return covers(access, 'admin');
 }

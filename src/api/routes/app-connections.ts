@@ -11,16 +11,16 @@ import { time } from '../views/time.ts';
 
 export const connectionSchema = apiObject('Connection', {
   id: z.string(),
-  instance_id: z.string().describe('Name of the process of the app, by default its host name'),
+  instance_id: z.string().describe('Name of the instance, by default its host name'),
   app_version: z.string().nullable(),
   sdk: z.string().describe('Name and version of its SDK'),
   status: z
     .enum(['connecting', 'ready', 'paused'])
-    .describe('`ready`: it gets calls; `paused`: it gets no more, and finishes those that it has'),
+    .describe('`ready`: the connection gets calls; `paused`: it gets no new calls and finishes its calls in progress'),
   calls: z.int().describe('Calls in progress'),
-  concurrency: z.int().describe('Most calls in progress'),
+  concurrency: z.int().describe('Maximum number of calls in progress'),
   connected_at: z.iso.datetime(),
-  heartbeat_at: z.iso.datetime().describe('The last heartbeat; 5 s late at most'),
+  heartbeat_at: z.iso.datetime().describe('Time of the last heartbeat; lags by at most 5 s'),
 });
 
 const routes = routesOf({ tag: 'Apps', scope: 'environment' });
@@ -30,7 +30,7 @@ export function appConnectionRoutes({ apps, connections }: ApiParts): Route[] {
     routes.get('/v1/apps/:name/connections', {
       operationId: 'listAppConnections',
       summary: 'List the connections of an app',
-      description: 'Of an app that connects; the longest connected first. Other apps have none.',
+      description: 'Longest connected first. Only apps that connect have connections.',
       query: z.object(longPageQuery(countPosition)),
       data: z.array(connectionSchema),
       async handle({ env, params: { name }, query }) {
@@ -45,7 +45,7 @@ export function appConnectionRoutes({ apps, connections }: ApiParts): Route[] {
       operationId: 'endAppConnection',
       summary: 'End a connection of an app',
       description:
-        'It gets no more calls from now on, also of other apps that it serves, and its WebSocket is closed within 5 s. The instance connects again, if its signing key is valid, and continues the calls that it has.',
+        'The connection gets no more calls, of any app that it serves, and its WebSocket is closed within 5 s. An instance with a valid signing key connects again and continues its calls in progress.',
       async handle({ env, params: { name, id } }) {
         if (await connections.end(env, name, id)) return {};
         throw new ServiceError('not_found', { detail: `the app "${name}" has no live connection with the ID "${id}"` });

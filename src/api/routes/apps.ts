@@ -49,18 +49,18 @@ export const appSchema = apiObject('App', {
       at: z.iso.datetime(),
       succeeded: z.boolean(),
       error: z.string().nullable(),
-      by: syncOriginSchema.nullable().describe('null: it was before the service recorded this'),
+      by: syncOriginSchema.nullable().describe('null: the app registered before the service recorded this'),
     })
     .describe('The last attempt to register the app'),
   last_failed_sync: z
     .object({ at: z.iso.datetime(), error: z.string(), by: syncOriginSchema.nullable() })
     .nullable()
-    .describe('The last attempt that failed, also when later ones succeeded; null: none has'),
-  deploy_id: z.string().nullable().describe('Which build of the app it is; null: its SDK does not say'),
+    .describe('The last failed attempt, even if later attempts succeeded; null: no attempt failed'),
+  deploy_id: z.string().nullable().describe('The build of the app; null: its SDK does not report one'),
   function_count: z.int(),
   allowed_origins: z
     .array(z.string())
-    .describe('Where the app may register by itself, and endpoints are called; `PUT /v1/allowed-origins/:app`'),
+    .describe('Origins at which the app may register by itself and endpoints are called; set by `PUT /v1/allowed-origins/:app`'),
   held_registrations: z
     .int()
     .describe('Registrations of the app that wait for a confirmation; `GET /v1/held-registrations`'),
@@ -68,11 +68,11 @@ export const appSchema = apiObject('App', {
     .url()
     .nullable()
     .describe(
-      'Where the last registration said that the app is, while it still answers at the path of `url`, where it stays; `POST /v1/apps` moves it. null: there was none',
+      'Another URL, which the last registration gave. The app still responds at `url`, so that remains in use; `POST /v1/apps` moves the app. null: there is no other URL',
     ),
   unsupported_count: z
     .int()
-    .describe('Fields of the last registration that the service does not act on; `GET /v1/apps/:name` lists them'),
+    .describe('Number of fields of the last registration that the service ignores; `GET /v1/apps/:name` lists them'),
   slowed: slowedSchema.nullable().describe('null: calls are not throttled'),
 });
 
@@ -83,7 +83,7 @@ export const detailedAppSchema = appSchema
     refused_functions: z
       .array(z.object({ id: z.string().nullable(), problem: z.string() }))
       .describe(
-        'Functions of the last registration that were not registered. An earlier registration of such a function stays in effect',
+        'Functions of the last registration that were rejected. An earlier registration of such a function stays in effect',
       ),
   })
   .meta({ id: 'AppWithFunctions' });
@@ -161,7 +161,7 @@ export function appRoutes(deps: ApiParts): Route[] {
       operationId: 'registerApp',
       summary: 'Ask an app to register',
       description:
-        'Sends PUT to the URL, in production signed; the app registers its functions in the answer or by a request of its own.',
+        'Sends PUT to the URL, signed in production; the app registers its functions in the response or by a request of its own.',
       body: z.object({ url: z.url({ protocol: /^https?$/ }) }),
       data: syncResultSchema,
       errors: [...SYNC_ERRORS],
@@ -179,10 +179,10 @@ export function appRoutes(deps: ApiParts): Route[] {
       operationId: 'deleteApp',
       summary: 'Delete an app',
       description:
-        'Archives its functions: events no longer trigger them, and active runs finish. The app comes back when it registers again.',
+        'Archives its functions: events no longer trigger them, and active runs finish. The app and its functions return when it registers again.',
       async handle({ env, params: { name } }) {
         const { previous } = await functions.replaceForApp(env, name, [], quotas.functions);
-        // Endpoints of a host do not have an app.
+        // Endpoints of a host have no app.
         if (previous.every(({ archived }) => archived)) await existing(env, name);
         const gone = previous.flatMap((fn) => schedulesOf(env, fn));
         if (gone.length > 0) await schedules.follow(env, gone);
@@ -232,7 +232,7 @@ function presentApp(
   };
 }
 
-/** Sums the limits of all workers that throttle the app; the first one names the reason. */
+/** Sums the limits of all workers that throttle the app; the reason is that of the first worker. */
 function presentSlowed(slowed: readonly ThrottledApp[]) {
   const [first] = slowed.toSorted((a, b) => a.since - b.since);
   if (!first) return null;

@@ -45,7 +45,7 @@ export function auditRoutes({ auditLog, rejectionLog }: ApiParts): Route[] {
       operationId: 'listAuditEntries',
       summary: 'List audit entries',
       description:
-        'Changes and sign-ins, newest first: the last 10,000, or with an archive those of `AUDIT_RETENTION_DAYS`. GET /v1/audit/refusals lists rejected attempts to sign in.',
+        'Changes and sign-ins, newest first: the last 10,000, or with an archive those of `AUDIT_RETENTION_DAYS`. `GET /v1/audit/refusals` lists rejected attempts to sign in.',
       query: z.object({
         ...pageQuery(entryId),
       }),

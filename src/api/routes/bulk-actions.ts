@@ -33,11 +33,11 @@ const bodySchema = z.object({
     .enum(RERUN_FROM)
     .default('start')
     .describe(
-      'Of `retry`. failed_step: a new run keeps the results of the steps that finished before the one that failed; a run without a failed step is skipped',
+      'For `retry`. failed_step: the new run keeps the results of the steps that finished before the failed step; a run without a failed step is skipped',
     ),
   all: z.boolean().default(false).describe('true: the filter may be empty'),
   rate: z.int().min(1).max(RATE_MAX).default(RATE_DEFAULT).describe('Re-runs or retries per second'),
-  dry_run: z.boolean().default(false).describe('true: changes nothing, and counts the runs'),
+  dry_run: z.boolean().default(false).describe('true: counts the runs and changes nothing'),
 });
 
 const params = z.object({ id: z.string().max(64) });
@@ -70,8 +70,8 @@ export function bulkActionRoutes({ bulkActions, selectedRuns, environments }: Ap
       summary: 'Cancel, re-run or retry many runs',
       description:
         'Cancels the active runs that the filter selects, re-runs the ended ones as `POST /v1/runs/:id/retry` does, or starts the delayed attempts as ' +
-        '`POST /v1/runs/:id/retry-now` does, in the background, from the newest to the oldest. Re-runs call the app as it is now. Runs that are queued after the request are not affected. They are counted first, for 5 s at most. With `dry_run`, the response has status ' +
-        '200 and the count, and nothing changes.',
+        '`POST /v1/runs/:id/retry-now` does, in the background, from the newest to the oldest. Re-runs call the app as it is now. Runs that are queued after the request are not affected. The runs are counted first, for at most 5 s. With `dry_run`, the response has status ' +
+        '200 and the counts, and nothing changes.',
       body: bodySchema,
       status: 201,
       dryRunStatus: 200,
@@ -97,7 +97,7 @@ export function bulkActionRoutes({ bulkActions, selectedRuns, environments }: Ap
       },
     }),
     of.list({
-      description: 'Newest first. They are kept for `RETENTION_DAYS`, and 200 of them at most.',
+      description: 'Newest first. At most 200 are kept, for `RETENTION_DAYS`.',
       query: z.object({
         status: listQuery(BULK_STATUSES).describe('One or more, separated by commas or repeated'),
         ...pageQuery(namePosition),
@@ -110,7 +110,7 @@ export function bulkActionRoutes({ bulkActions, selectedRuns, environments }: Ap
     routes.get('/v1/runs/bulk/:id/results', {
       operationId: 'listBulkActionResults',
       summary: 'List what a bulk action did with each run',
-      description: 'In the order in which it came to them. The first 100,000 are kept, for 7 days.',
+      description: 'In the order of processing. The first 100,000 results are kept, for 7 days.',
       params,
       query: z.object(pageQuery(countPosition)),
       data: z.array(bulkResultSchema),
@@ -122,14 +122,14 @@ export function bulkActionRoutes({ bulkActions, selectedRuns, environments }: Ap
       },
     }),
     ...of.changes({
-      pause: 'It changes no more runs until it is resumed.',
-      resume: 'One that is not paused is unchanged.',
-      cancel: 'It changes no more runs. What it has done stays. One that is done stays so.',
+      pause: 'The action changes no more runs until it is resumed.',
+      resume: 'An action that is not paused stays unchanged.',
+      cancel: 'The action changes no more runs. Changes that it made stay. An action that is done stays done.',
     }),
   ];
 }
 
-/** While the action is starting runs, not all of them are known.
+/** While the action is starting runs, their list is incomplete.
  *  @throws ServiceError input_invalid */
 function rejectActive(bulk: BulkAction): void {
   if (isOpen(bulk)) throw invalidField('filter.started_by', `the bulk action is ${bulk.status}; cancel it first`);

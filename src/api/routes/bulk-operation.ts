@@ -36,14 +36,14 @@ export interface OperationKind<One extends Operation, Params extends z.ZodObject
 }
 
 interface List<One, Params extends z.ZodObject | undefined, Query extends z.ZodObject> {
-  /** Absent: the list's path has no parameters. */
+  /** Absent if the list's path has no parameters. */
   params?: Params;
   query: Query;
   description: string;
-  /** Absent: the same as for one operation. */
+  /** Default: that of one operation. */
   data?: z.ZodType;
   present?(operation: One): object;
-  /** @returns a page, newest first, and the position of the next one */
+  /** @returns a page, newest first, and the position of the next page */
   find(
     input: Input<Params extends z.ZodObject ? z.output<Params> : undefined, z.output<Query>, undefined>,
   ): Promise<{ page: One[]; next: string | undefined }>;

@@ -24,9 +24,9 @@ const cancellationSchema = apiObject('Cancellation', {
   started_after: z.iso.datetime().nullable(),
   started_before: z.iso.datetime(),
   if: z.string().nullable(),
-  queued_only: z.boolean().describe('true: the queued runs of a function that was paused'),
+  queued_only: z.boolean().describe('true: cancels the queued runs of a function that was paused'),
   created_at: z.iso.datetime(),
-  done_at: z.iso.datetime().nullable().describe('null: it still looks for runs'),
+  done_at: z.iso.datetime().nullable().describe('null: the cancellation is in progress'),
   cancelled_runs: z.int(),
 });
 
@@ -52,8 +52,8 @@ export function cancellationRoutes({ cancellations, functionTables }: ApiParts):
       operationId: 'createCancellation',
       summary: 'Cancel many runs',
       description:
-        'Cancels the active runs of a function that were queued in a time range, in the background. A range that ends in the future also ' +
-        'cancels runs that are queued until then. While one is in progress, repeating the request returns it.',
+        'Cancels the active runs of a function that were queued in a time range, in the background. If the range ends in the future, ' +
+        'runs queued until then are cancelled too. Repeating the request while the cancellation is in progress returns the same cancellation.',
       body: z.object({
         app_id: z.string().max(128).describe('Name of the app'),
         function_id: z.string().max(512).describe("The function's ID, with or without the app's name as prefix"),
@@ -86,7 +86,7 @@ export function cancellationRoutes({ cancellations, functionTables }: ApiParts):
     routes.get('/v1/cancellations', {
       operationId: 'listCancellations',
       summary: 'List cancellations',
-      description: 'Newest first. One that is done is kept for `RETENTION_DAYS` at least, and 1,000 of all at most.',
+      description: 'Newest first. Cancellations that are done are kept for at least `RETENTION_DAYS`; at most 1,000 in total.',
       query: z.object(longPageQuery(namePosition)),
       data: z.array(cancellationSchema),
       async handle({ env, query }) {
@@ -97,7 +97,7 @@ export function cancellationRoutes({ cancellations, functionTables }: ApiParts):
     routes.delete('/v1/cancellations/:id', {
       operationId: 'deleteCancellation',
       summary: 'Delete a cancellation',
-      description: 'It cancels no further runs.',
+      description: 'Deleting a cancellation in progress stops it: no further runs are cancelled.',
       status: 200,
       data: cancellationSchema,
       async handle({ env, params: { id } }) {

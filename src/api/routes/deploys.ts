@@ -16,10 +16,10 @@ export function deployRoutes({ deploys, functions }: ApiParts): Route[] {
       summary: 'List deploys',
       description:
         'Newest first. A registration is a deploy when it changes something: functions, their configuration, the URL, the SDK, or the ID of the ' +
-        'build. Kept for 90 days, or for the retention if that is longer: the last 100 of an app, and the last 500 of an environment.',
+        'build. Deploys are kept for 90 days, or for the retention if that is longer: the last 100 of an app and the last 500 of an environment.',
       query: z.object({
         app: z.string().max(128).optional().describe('Name of an app'),
-        function_id: z.string().max(256).optional().describe('Deploys of the app that has this function'),
+        function_id: z.string().max(256).optional().describe('ID of a function, to select deploys of its app'),
         from: timeSchema.optional().describe('Inclusive'),
         to: timeSchema.optional().describe('Exclusive'),
         ...pageQuery(namePosition),

@@ -17,8 +17,8 @@ const retentionSchema = z
   .nullable()
   .optional()
   .describe(
-    'How many days its events and ended runs are kept, from 1 to 3650; null: as the setting RETENTION_DAYS; absent: stays as it is. Needs an ' +
-      'archive. Fewer days hide older events and runs at once, and delete them within an hour or two; that cannot be undone',
+    'Number of days, from 1 to 3650, for which events and ended runs are kept; null: the setting RETENTION_DAYS; absent: unchanged. Requires an ' +
+      'archive. Fewer days hide older events and runs at once, and delete them within two hours; this cannot be undone',
   );
 
 const routes = routesOf({ tag: 'Environments', scope: 'installation' });
@@ -30,7 +30,7 @@ export function environmentLimitRoutes({ environments, config: { archive } }: Ap
       access: 'admin',
       operationId: 'updateEnvironmentLimits',
       summary: 'Update the limits of an environment',
-      description: 'The limit of an event key comes first, then this one, then that of the installation.',
+      description: 'The limit of an event key takes precedence, then that of the environment, then that of the installation.',
       body: z.object({ event_max_bytes: maxBytesSchema.nullable().optional(), retention_days: retentionSchema }),
       data: environmentSchema,
       errors: ['environment_unknown', 'input_invalid'],

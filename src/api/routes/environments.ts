@@ -23,18 +23,18 @@ export const environmentSchema = apiObject('Environment', {
   name: z.string(),
   kind: z.enum(ENVIRONMENT_KINDS),
   created_at: z.iso.datetime().nullable().describe('null: production, which always exists'),
-  archived_at: z.iso.datetime().nullable().describe('When it was archived; since then it rejects new events'),
+  archived_at: z.iso.datetime().nullable().describe('When the environment was archived; since then it rejects new events'),
   event_max_bytes: maxBytesSchema
     .nullable()
     .describe('Largest request body in bytes; null: the limit of the installation'),
   retention_days: z
     .int()
     .nullable()
-    .describe('How many days its events and ended runs are kept; null: as the setting RETENTION_DAYS'),
+    .describe('Number of days for which events and ended runs are kept; null: the setting RETENTION_DAYS'),
   deleting_at: z.iso
     .datetime()
     .nullable()
-    .describe('When its deletion began; the environment disappears when all its data is deleted'),
+    .describe('When the deletion began; the environment disappears once all its data is deleted'),
 });
 
 const routes = routesOf({ tag: 'Environments', scope: 'installation' });

@@ -28,7 +28,7 @@ const groupPosition = z.object({ at: z.int().min(0), id: z.string().regex(FINGER
 
 const ACTIONS = [
   ['resolve', 'resolved', 'Resolve an error group', 'The next failure reopens it.'],
-  ['reopen', 'open', 'Reopen an error group', 'As it was before somebody resolved it.'],
+  ['reopen', 'open', 'Reopen an error group', 'Undoes the resolution of the group.'],
 ] as const satisfies [string, ErrorGroupState, string, string][];
 
 const routes = routesOf({ tag: 'Errors', scope: 'environment' });
@@ -60,7 +60,7 @@ export function errorRoutes({ errorGroups, functionTables, deploys }: ApiParts):
     return shown;
   }
 
-  /** Groups change while they are read: one may be deleted or have another state by now. */
+  /** Groups change while they are read: a group may have been deleted or have another state by now. */
   async function page(
     env: string,
     positions: readonly Position[],
@@ -89,14 +89,14 @@ export function errorRoutes({ errorGroups, functionTables, deploys }: ApiParts):
       operationId: 'listErrorGroups',
       summary: 'List error groups',
       description:
-        'Failed runs of a function that have the same error are a group. The one with the newest failure first. Failures are counted by hour for 7 days; a ' +
-        'group goes 30 days after its last failure. A function has 100 groups at most, an environment 1,000. Without a time range, ' +
+        'Failed runs of a function with the same error form a group. The group with the newest failure comes first. Failures are counted by hour for 7 days; a ' +
+        'group is deleted 30 days after its last failure. A function has at most 100 groups, an environment at most 1,000. Without a time range, ' +
         '`metadata.total` is the number of groups of all pages.',
       query: z.object({
         ...pageQuery(groupPosition),
         state: listQuery(ERROR_GROUP_STATES).describe('Absent: all'),
         function_id: z.string().min(1).max(512).optional(),
-        from: timeSchema.optional().describe('Groups with failures from then on; at most 7 days ago'),
+        from: timeSchema.optional().describe('Groups with failures since this time; at most 7 days ago'),
         to: timeSchema.optional().describe('Exclusive. Default: now'),
       }),
       data: z.array(errorGroupSchema),

@@ -9,7 +9,7 @@ import { earlyStop, listReply } from '../rest/list-response.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { time, timeSchema } from '../views/time.ts';
 
-/** Further names are not listed, because each page counts the previous ones again. */
+/** Further names are not listed, because each page would count the names of previous pages again. */
 const NAMES_MAX = 10_000;
 const namesBefore = z.int().min(1).max(NAMES_MAX);
 
@@ -32,7 +32,7 @@ export function eventCountRoutes({ eventCounts }: ApiParts): Route[] {
     routes.get('/v1/events/histogram', {
       operationId: 'getEventHistogram',
       summary: 'Count events over time',
-      description: 'By the time of their receipt, in buckets of equal length. The default is the last 24 hours.',
+      description: 'By time of receipt, in buckets of equal length. Default: the last 24 hours.',
       query: z.object({
         name: z.string().optional(),
         received_after: timeSchema.optional().describe('Inclusive; default 24 hours before the end'),

@@ -12,8 +12,8 @@ import { eventNotFound, eventParams } from '../views/event.ts';
 import { time } from '../views/time.ts';
 
 const readSchema = z.object({
-  path: z.string().describe('As in an expression, such as event.data.total'),
-  value: z.unknown().describe('null also for a field that is missing, as in expressions'),
+  path: z.string().describe('Path of the field as in expressions, such as event.data.total'),
+  value: z.unknown().describe('Value of the field; null if the field is missing, as in expressions'),
   shortened: z
     .boolean()
     .describe('true: the value is the beginning of a long text, or null for a large list or object'),
@@ -23,8 +23,8 @@ const expressionSchema = z.object({
   expression: z.string().describe('At most 500 characters'),
   result: z
     .enum(RESULTS)
-    .describe('false: it is not met; failed: it cannot be evaluated on this event; refused: it is not valid'),
-  reads: z.array(readSchema).describe('What it reads of the event; 10 fields at most'),
+    .describe('false: the event does not meet the expression; failed: the expression cannot be evaluated on this event; refused: the expression is invalid'),
+  reads: z.array(readSchema).describe('Fields of the event that the expression reads; at most 10'),
 });
 
 export const eventDecisionSchema = apiObject('EventDecision', {
@@ -32,24 +32,24 @@ export const eventDecisionSchema = apiObject('EventDecision', {
   outcome: z
     .enum(OUTCOMES)
     .describe(
-      'ran: the event started a run; skipped: it did not; merged: the run of a batch or a debounce stands for it; pending: the event is ' +
-        'being ingested; unknown: nothing is stored that tells',
+      'ran: the event started a run; skipped: it started no run; merged: the run of a batch or a debounce includes the event; pending: the event is ' +
+        'being ingested; unknown: no stored data says',
     ),
   reason: z
     .enum([...DECISION_REASONS, 'not_registered'])
     .nullable()
-    .describe('Of skipped and merged. not_registered: the function did not listen to the event when it came'),
+    .describe('For skipped and merged. not_registered: the function did not listen to the event when it was received'),
   run_ids: z
     .array(z.string())
-    .describe('The runs that the event started; of skipped and merged, the run that stands for them'),
-  until: z.iso.datetime().nullable().describe('Until when events are rate-limited'),
-  expressions: z.array(expressionSchema).nullable().describe('Of triggers that were not met'),
+    .describe('The runs that the event started; for skipped and merged, the run that includes the event or is the reason'),
+  until: z.iso.datetime().nullable().describe('Time until which events are rate-limited'),
+  expressions: z.array(expressionSchema).nullable().describe('Expressions of triggers that were not met'),
   changed_since: z
     .boolean()
-    .describe('true: these expressions were those of the function when the event came; it has others now'),
+    .describe('true: the function had these expressions when the event was received, and has others now'),
   keys_not_evaluated: z
     .array(z.object({ option: z.string(), expression: z.string() }))
-    .describe("Keys of the function's flow control that cannot be evaluated on the event; they count as empty"),
+    .describe("Keys of the function's flow control that cannot be evaluated on the event; their value counts as empty"),
 });
 
 const routes = routesOf({ tag: 'Events', scope: 'environment' });
@@ -61,8 +61,8 @@ export function eventDecisionRoutes({ acceptedEvents: events, explainedDecisions
       operationId: 'listEventDecisions',
       summary: 'List why functions did or did not run on an event',
       description:
-        'One entry for each function that listens to the name of the event now, or that has a run or a decision, in the order of their IDs. Of an ' +
-        'invocation: the function that it invokes, and those that ran.',
+        'One entry for each function that currently listens to the name of the event, or that has a run or a decision for it, by ID. For an ' +
+        'invocation: the function that it invokes, and functions that ran.',
       params: eventParams,
       query: z.object(pageQuery(namePosition)),
       data: z.array(eventDecisionSchema),

@@ -120,7 +120,7 @@ export function eventKeyRoutes({ eventKeys, environments }: ApiParts): Route[] {
       access: 'admin',
       operationId: 'revokeEventKey',
       summary: 'Revoke an event key',
-      description: 'Requests with the key are rejected with 401 from then on.',
+      description: 'From then on, requests with the key are rejected with 401.',
       async handle({ params: { id } }) {
         await eventKeys.remove(await existing(id));
         return {};

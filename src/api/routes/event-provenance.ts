@@ -10,13 +10,13 @@ import { loggedRequestDetailsSchema, presentDetails } from '../views/request.ts'
 const namedSchema = z.object({ id: z.string(), name: z.string() });
 
 export const provenanceSchema = apiObject('Provenance', {
-  webhook: namedSchema.nullable().describe('The webhook that received the request; null: none, or a deleted one'),
+  webhook: namedSchema.nullable().describe('The webhook that received the request; null: no webhook did, or it was deleted'),
   request: loggedRequestDetailsSchema
     .nullable()
-    .describe('The request of the provider; null: the request log no longer has it'),
+    .describe("The provider's request; null: it is no longer in the request log"),
   event_key: namedSchema
     .nullable()
-    .describe('The event key of the sender; null: none, one of the setting EVENT_KEYS, or a deleted one'),
+    .describe("The sender's event key; null: there is none, it is from the setting EVENT_KEYS, or it was deleted"),
 });
 
 const routes = routesOf({ tag: 'Events', scope: 'environment' });

@@ -35,10 +35,10 @@ export function eventRoutes({
       operationId: 'listEvents',
       summary: 'List events',
       description:
-        'Newest first. With `source`, or with large events, a page may have fewer events than its limit although more follow: the last page has no cursor. ' +
-        'A search takes at most 5 s; `metadata.stopped_early` says so, and the cursor continues from there.',
+        'Newest first. With `source`, or with large events, a page may have fewer events than its limit although more follow; only the last page has no cursor. ' +
+        'A search stops after 5 s: then `metadata.stopped_early` is set, and the cursor continues from there.',
       query: z.object({
-        name: z.string().optional().describe('The name, or the beginning of several: `order/*`'),
+        name: z.string().optional().describe('The name, or a prefix with `*`: `order/*`'),
         source: z
           .string()
           .optional()
@@ -46,7 +46,7 @@ export function eventRoutes({
         id: z.string().max(512).optional().describe("The event's internal ID, or its deduplication ID"),
         id_prefix: idPrefixSchema
           .optional()
-          .describe('The beginning of internal IDs. Finds events received within a day of the time of their ID'),
+          .describe('Prefix of internal IDs. Finds events received within a day of the time in their ID'),
         ...searchQuery,
         received_after: timeSchema.optional().describe('Inclusive'),
         received_before: timeSchema.optional().describe('Exclusive'),

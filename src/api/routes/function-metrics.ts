@@ -19,7 +19,7 @@ import { deploySchema, presentDeploy } from '../views/deploy.ts';
 const durationSchema = z
   .object({ p50: z.number(), p95: z.number(), p99: z.number() })
   .nullable()
-  .describe(`Milliseconds: exact of fewer than ${EXACT_BELOW}, otherwise to 10 %; null: nothing ended`);
+  .describe(`Milliseconds: exact below ${EXACT_BELOW} values, otherwise accurate to 10 %; null: nothing ended`);
 
 const pointSchema = z.object({
   at: z.iso.datetime().describe('Start of the time step'),
@@ -27,22 +27,22 @@ const pointSchema = z.object({
   completed: z.int(),
   failed: z.int(),
   cancelled: z.int(),
-  attempts_failed: z.int().describe('Attempts that failed, those that were retried included'),
-  duration_ms: durationSchema.describe('Of the runs that completed or failed: from their start to their end'),
+  attempts_failed: z.int().describe('Failed attempts, including those that were retried'),
+  duration_ms: durationSchema.describe('Time from start to end of the runs that completed or failed'),
 });
 
 const stepSchema = z.object({
   name: z
     .string()
     .nullable()
-    .describe('The first 100 characters of its name; null: all steps beyond the first 50 names of a day together'),
-  count: z.int().describe('How often it ended; each attempt counts'),
+    .describe("The first 100 characters of the step's name; null: all steps beyond the first 50 names of a day"),
+  count: z.int().describe('How often the step ended; each attempt counts'),
   failed: z.int(),
   duration_ms: durationSchema,
   series: z
     .array(z.object({ at: z.iso.datetime(), count: z.int(), failed: z.int(), duration_ms: durationSchema }))
     .optional()
-    .describe('Only of the step that is asked for; time steps in which it did not end are absent'),
+    .describe('Only for the step given by the parameter `step`; time steps in which it did not end are absent'),
 });
 
 export const functionMetricsSchema = apiObject('FunctionMetrics', {
@@ -51,9 +51,9 @@ export const functionMetricsSchema = apiObject('FunctionMetrics', {
   step_seconds: z.int(),
   points: z.array(pointSchema),
   total: pointSchema.omit({ at: true }),
-  series_seconds: z.int().describe('Time step of the `series` of steps'),
-  steps: z.array(stepSchema).describe('The most frequent first, sleeps excluded'),
-  deploys: z.array(deploySchema).describe('Of its app, in the time range, newest first'),
+  series_seconds: z.int().describe('Length of a time step in the `series` of steps'),
+  steps: z.array(stepSchema).describe('Most frequent first, without sleeps'),
+  deploys: z.array(deploySchema).describe("Deploys of the function's app in the time range, newest first"),
 });
 
 const routes = routesOf({ tag: 'Functions', scope: 'environment' });
@@ -64,11 +64,11 @@ export function functionMetricsRoutes({ functions, functionSeries, recentDuratio
       operationId: 'getFunctionMetrics',
       summary: 'Get the runs and steps of a function over time',
       description:
-        'The last 6 hours in steps of a minute, the last day in steps of 5 minutes, beyond that in steps of an hour. Counts lag by at most seven ' +
+        'Time steps are one minute for ranges of up to 6 hours, 5 minutes for up to a day, and one hour beyond. Counts lag by at most seven ' +
         'seconds.',
       query: z.object({
         ...timeRange(DAY_MS),
-        step: z.string().max(100).optional().describe('Name of the step whose `series` is wanted'),
+        step: z.string().max(100).optional().describe('Name of the step for which to return a `series`'),
       }),
       data: functionMetricsSchema,
       async handle({ env, params: { id }, query: { step, ...range } }) {

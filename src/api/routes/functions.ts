@@ -34,8 +34,8 @@ const pauseSchema = z
       .enum(['run', 'hold', 'cancel'])
       .optional()
       .describe(
-        'run: they start as usual, the default; hold: they start when the function is resumed, and the answer comes a second later, when every worker knows; cancel: they are cancelled in the ' +
-          'background, as `GET /v1/cancellations` shows. Absent for a paused function: as before',
+        'run (default): queued runs start as usual; hold: they start when the function is resumed, and the response takes a second longer, until every worker knows; cancel: they are cancelled in the ' +
+          'background, as `GET /v1/cancellations` shows. Default for a paused function: unchanged',
       ),
   })
   .default({});
@@ -46,7 +46,8 @@ export function functionRoutes(deps: ApiParts): Route[] {
   const { functions, cancellations, admission, heldFunctions, schedules, environments, limitStatuses } = deps;
   const { expressionProblems, missedTicks } = deps;
 
-  /** A held function has a limit of 0, so waiting calls now wait for another limit. Recorded before the change, too, in case this process dies. */
+  /** A held function has a limit of 0, so waiting calls now wait for another limit. The new limit is recorded before the change, too, in case this
+   *  process dies. */
   async function changing(env: string, functionId: string, change: () => Promise<void>): Promise<void> {
     await admission.noteChange(env, [functionId]);
     await change();
@@ -112,9 +113,9 @@ export function functionRoutes(deps: ApiParts): Route[] {
     }),
     routes.get('/v1/functions/:id/limits', {
       operationId: 'getFunctionLimits',
-      summary: "Get the use of a function's limits",
+      summary: "Get the usage of a function's limits",
       description:
-        'Its concurrency limits and its throttle with their use now, and the keys for which most calls wait.',
+        "Current usage of the function's concurrency limits and throttle, and the keys for which most calls wait.",
       params,
       data: functionLimitsSchema,
       async handle({ env, params: { id } }) {
@@ -126,9 +127,9 @@ export function functionRoutes(deps: ApiParts): Route[] {
       operationId: 'pauseFunction',
       summary: 'Pause a function',
       description:
-        'Neither events nor schedules start the function, also not later. Runs that have started finish; invocations by other functions and re-runs ' +
-        'still create new runs. `queued_runs` says what becomes of runs that have not started. The function stays paused when its app ' +
-        'registers again. To change the choice, pause it again.',
+        'While the function is paused, events and schedules start no runs, and nothing is caught up later. Runs that have started finish; invocations by other functions and re-runs ' +
+        'still create new runs. `queued_runs` decides about runs that have not started. The function stays paused when its app ' +
+        'registers again. To change `queued_runs`, pause the function again.',
       params,
       body: pauseSchema,
       data: functionSchema,
@@ -146,7 +147,7 @@ export function functionRoutes(deps: ApiParts): Route[] {
       operationId: 'resumeFunction',
       summary: 'Resume a paused function',
       description:
-        'Events received from now on trigger the function, and schedules from their next tick on. Runs that were held start in the order ' +
+        'From now on, events that are received and ticks of schedules trigger the function. Runs that were held start in the order ' +
         'in which they were queued.',
       params,
       data: functionSchema,

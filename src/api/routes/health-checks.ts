@@ -12,20 +12,20 @@ import { type Route, routesOf } from '../rest/route.ts';
 const status = z.enum(CHECK_STATUSES);
 
 export const healthSchema = apiObject('Health', {
-  status: status.describe('The worst of the checks'),
+  status: status.describe('The worst status of all checks'),
   mode: z.enum(['dev', 'production']),
   public_url: z.string().nullable().describe('The setting PUBLIC_URL'),
-  time: z.iso.datetime().describe('By the clock of the web process that responds'),
+  time: z.iso.datetime().describe('Time of the clock of the web process that responds'),
   checks: z.array(
     z.object({
       id: z
         .string()
-        .meta({ description: 'A check that found several things is listed several times', example: 'redis' }),
+        .meta({ description: 'A check with several findings is listed several times', example: 'redis' }),
       status: status.describe(
         'problem: something does not work, or accepted events may be lost; warning: it works, and something should be fixed',
       ),
       message: z.string(),
-      remedy: z.string().nullable().describe('What to do; null: nothing'),
+      remedy: z.string().nullable().describe('How to fix it; null: nothing needs to be fixed'),
     }),
   ),
 });
@@ -42,7 +42,7 @@ export function healthCheckRoutes(deps: ApiParts): Route[] {
       operationId: 'listHealthChecks',
       summary: 'Run all health checks',
       description:
-        'Redis, processes, queues, runs, archive, settings and webhooks: problems, and how to fix them. Each check takes two seconds at most.',
+        'Redis, processes, queues, runs, archive, settings and webhooks: problems, and how to fix them. Each check takes at most two seconds.',
       data: healthSchema,
       async handle() {
         const now = Date.now();

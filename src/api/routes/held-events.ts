@@ -1,4 +1,4 @@
-/** `/v1/holding`: the holding page, where webhook events without a valid environment wait until they are assigned to one
+/** `/v1/holding`: the holding page, where webhook events without a valid environment wait until a user assigns them to an environment
  *  (docs/webhooks.md). */
 import { z } from 'zod';
 import { BACKPRESSURE_ERRORS, invalidField, ServiceError } from '../../errors.ts';
@@ -23,7 +23,7 @@ import { time } from '../views/time.ts';
 const IDS_MAX = 1_000;
 /** Number of events read at once: each may be as large as a request. */
 const IDS_AT_ONCE = 100;
-const BULK_BOUNDS = 'at most about 10,000 per request, for at most about 10 s';
+const BULK_BOUNDS = 'about 10,000 events per request, for about 10 s';
 
 export const heldSchema = apiObject('HeldEvent', {
   internal_id: z.string().describe('ID of the held event'),
@@ -52,10 +52,10 @@ const ids = z
   .array(z.string().regex(ID_PATTERN))
   .min(1)
   .max(IDS_MAX)
-  .describe('Internal IDs. Those that are not held, or not any more, are left out');
+  .describe('Internal IDs. Events that are not or no longer held are left out');
 const cursorField = { cursor: pageQuery(timePosition).cursor };
 const allField = {
-  all: z.literal('true').optional().describe('Instead of a filter: every held event'),
+  all: z.literal('true').optional().describe('true: every held event. Replaces the filter'),
 };
 const target = {
   environment: environmentNameSchema.describe('Name of the environment that gets the events'),
@@ -104,7 +104,7 @@ export function heldEventRoutes({ heldEvents, environments, acceptor, backpressu
       operationId: 'listHeldEvents',
       summary: 'List held events',
       description:
-        'Newest first. With a filter a page may have fewer events than its limit although more follow: the last page has no cursor.',
+        'Newest first. With a filter, a page may have fewer events than its limit although more follow; only the last page has no cursor.',
       query: z.object({ ...heldEventFilter, ...pageQuery(timePosition) }),
       data: z.array(listedHeldSchema),
       async handle({ query: { limit, cursor, ...filter } }) {
@@ -138,7 +138,7 @@ export function heldEventRoutes({ heldEvents, environments, acceptor, backpressu
     routes.post(`${path}/assign`, {
       operationId: 'assignHeldEvents',
       summary: 'Assign held events to an environment by filter or ID',
-      description: `Newest first, ${BULK_BOUNDS}. With \`ids\`, these events alone.`,
+      description: `Newest first, ${BULK_BOUNDS}. \`ids\` selects these events only.`,
       body: z.object({ ...target, ...heldEventFilter, ...cursorField, ids: ids.optional() }),
       data: z.object({ assigned: z.array(assignedSchema), more: moreSchema }),
       errors: ['environment_unknown', 'environment_archived', ...BACKPRESSURE_ERRORS],
@@ -148,7 +148,7 @@ export function heldEventRoutes({ heldEvents, environments, acceptor, backpressu
         const assigned: z.input<typeof assignedSchema>[] = [];
         const assignAll = async (page: readonly HeldEvent[]) => {
           backpressure.admit();
-          // Another request may have assigned some of them meanwhile.
+          // Another request may have assigned some of these events meanwhile.
           await Promise.all(
             page.map(async (held) => {
               const one = await assign(held, environment).catch(ignoreNotFound);

@@ -28,7 +28,7 @@ export function heldRegistrationRoutes(deps: ApiParts): Route[] {
     routes.get('/v1/held-registrations', {
       operationId: 'listHeldRegistrations',
       summary: 'List registrations that wait for a confirmation',
-      description: `Newest first. An app that registers by itself at an origin that nobody has allowed stays where it was. At most ${HELD_PER_APP_MAX} of an app, for 7 days: further ones are refused and counted.`,
+      description: `Newest first. If an app registers by itself at an origin that is not allowed, its present URL remains in use and the registration waits. At most ${HELD_PER_APP_MAX} registrations per app wait, for 7 days; further registrations are rejected and counted.`,
       query: z.object(longPageQuery(countPosition)),
       data: z.array(heldRegistrationSchema),
       async handle({ env, query }) {
@@ -43,7 +43,7 @@ export function heldRegistrationRoutes(deps: ApiParts): Route[] {
       operationId: 'confirmRegistration',
       summary: 'Confirm a registration',
       description:
-        'Asks the app at the URL to register, as `POST /v1/apps` does, and allows its `origins` from then on, no others.',
+        'Asks the app at the URL to register, as `POST /v1/apps` does, and from then on allows its `origins`, and no others.',
       params,
       body: z.object({
         allow: originPatternsSchema
@@ -54,10 +54,10 @@ export function heldRegistrationRoutes(deps: ApiParts): Route[] {
       errors: ['not_found', ...SYNC_ERRORS],
       async handle({ env, principal, params: { id }, body: { allow } }) {
         const { app, url, origins } = await existing(env, id);
-        // Includes the origins of functions, which the app registers meanwhile.
+        // Includes the origins of the functions that the app registers meanwhile.
         const endRequest = await allowedOrigins.startRequest(env, { urls: origins, app }, Date.now());
         try {
-          // Only this app was confirmed, even if another one answers at the URL.
+          // Only this app is confirmed, even if another app responds at the URL.
           const result = await appSync.register(env, url, { kind: 'request', name: principal.name }, app);
           await allowedOrigins.add(env, app, allow);
           for (const origin of [url, ...origins]) await allowedOrigins.addGiven(env, app, origin);
@@ -73,7 +73,7 @@ export function heldRegistrationRoutes(deps: ApiParts): Route[] {
     routes.delete('/v1/held-registrations/:id', {
       operationId: 'rejectRegistration',
       summary: 'Reject a registration',
-      description: 'It is forgotten, and the app stays where it is. It waits again if the app registers there again.',
+      description: 'Deletes the registration; the present URL of the app remains in use. If the app registers at the same URL again, the registration waits again.',
       params,
       async handle({ env, params: { id } }) {
         const { app } = await existing(env, id);

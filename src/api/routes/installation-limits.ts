@@ -10,7 +10,7 @@ export const maxBytesSchema = z
   .min(1)
   .max(EVENT_LIMIT_MAX_BYTES)
   .describe(
-    'Largest request body in bytes; null: the next wider limit: that of the environment, of the installation, then the setting EVENT_MAX_BYTES',
+    'Largest request body in bytes; null: the limit of the environment applies, then that of the installation, then the setting EVENT_MAX_BYTES',
   );
 
 export const limitsSchema = apiObject('InstallationLimits', {

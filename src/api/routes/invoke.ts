@@ -10,7 +10,7 @@ import { rejectArchived } from '../receive/resolve-environment.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 
 export const invokedSchema = apiObject('Invoked', {
-  internal_id: z.string().describe('Internal ID of the event that the run works on'),
+  internal_id: z.string().describe("Internal ID of the run's event"),
   run_id: z.string(),
 });
 

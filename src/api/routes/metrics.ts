@@ -23,9 +23,9 @@ const pointSchema = z.object({
   runs_completed: z.int(),
   runs_failed: z.int(),
   runs_cancelled: z.int(),
-  ack_ms: latencySchema.describe('From the receipt of a request on /e/ to its response'),
+  ack_ms: latencySchema.describe('Time from the receipt of a request on /e/ to its response'),
   start_ms: latencySchema.describe(
-    'From the receipt of an event, or from its `ts` if that is later, to the first call of a run',
+    'Time from the receipt of an event, or its `ts` if that is later, to the first call of a run',
   ),
 });
 
@@ -52,7 +52,7 @@ export function metricsRoutes({ metrics }: ApiParts): Route[] {
       operationId: 'getMetrics',
       summary: 'Get metrics over time',
       description:
-        'Up to 6 hours in steps of a minute, up to a day in steps of 5 minutes, beyond that in steps of an hour. Counts lag by at most two seconds.',
+        'Time steps are one minute for ranges of up to 6 hours, 5 minutes for up to a day, and one hour beyond. Counts lag by at most two seconds.',
       query: z.object(timeRange(HOUR_MS)),
       data: metricsSchema,
       async handle({ env, query }) {
@@ -66,7 +66,7 @@ export function metricsRoutes({ metrics }: ApiParts): Route[] {
       tag: 'Functions',
       operationId: 'listFunctionStats',
       summary: 'Get run counts by function',
-      description: 'Counts whole hours: every hour that overlaps the time range. Functions without runs are omitted.',
+      description: 'Counts every hour that overlaps the time range as a whole. Functions without runs are omitted.',
       query: z.object({
         ...timeRange(DAY_MS),
         ...longPageQuery(namePosition),

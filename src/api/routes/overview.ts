@@ -47,33 +47,33 @@ const redisSchema = z.object({
       hash_slots_not_served: z.int().describe('Hash slots without a node, of 16,384'),
       fullest: z
         .object({ address: z.string(), used_memory_bytes: z.int(), max_memory_bytes: z.int().nullable() })
-        .describe('The primary with the smallest part of its memory left'),
+        .describe('The primary with the smallest share of free memory'),
     })
     .nullable()
-    .describe('null: one server. Of a Redis Cluster, the memory above is that of all primaries'),
+    .describe('null: Redis is a single server. For a Redis Cluster, the memory above is the sum over all primaries'),
 });
 
 const intakeSchema = z.object({
   open: z.boolean().describe('false: requests are rejected with 429 or 503 and `Retry-After`'),
   full_since: z.iso.datetime().nullable(),
-  reasons: z.array(z.string()).describe('Which limits are exceeded, by how much, and how to fix it'),
+  reasons: z.array(z.string()).describe('The exceeded limits, by how much, and how to fix it'),
 });
 
 const archiveSchema = z.object({
   state: z
     .enum(ARCHIVE_STATES)
     .describe(
-      '`off`: there is no Postgres; `behind`: events have waited for it for more than 5 minutes longer than HOT_HOURS; `unavailable`: it does not ' +
+      '`off`: there is no Postgres; `behind`: events have waited for more than 5 minutes beyond HOT_HOURS; `unavailable`: Postgres does not ' +
         'respond, and Redis keeps everything',
     ),
-  behind_seconds: z.int().nullable().describe('How long events have waited that are older than HOT_HOURS'),
+  behind_seconds: z.int().nullable().describe('How long events older than HOT_HOURS have waited'),
   room_seconds: z
     .int()
     .nullable()
     .describe(
-      'How long Redis has room at its present growth before events are rejected; null: it does not grow, or has no limit, or it is too early to tell',
+      'Time until Redis is too full for new events at the present growth; null: Redis is not growing, has no limit, or it is too early to tell',
     ),
-  reason: z.string().nullable().describe('Why it is unavailable'),
+  reason: z.string().nullable().describe('Why the archive is unavailable'),
 });
 
 const failingSchema = z.object({
@@ -85,7 +85,7 @@ const failingSchema = z.object({
 });
 
 export const overviewSchema = apiObject('Overview', {
-  processes: z.array(processSchema).describe('Live processes; a dead process disappears after 10 s'),
+  processes: z.array(processSchema).describe('Number of live processes; a dead process is counted for up to 10 s'),
   workers_alive: z.int().describe('0: events are accepted but not processed'),
   queues: z.array(queueSchema).describe('Jobs of all environments'),
   redis: redisSchema,
@@ -94,7 +94,7 @@ export const overviewSchema = apiObject('Overview', {
   failing_functions: z
     .array(failingSchema)
     .describe('Functions with failed runs in the last 24 hours, most failures first'),
-  open_webhook_issues: z.int().describe('Issues of webhooks that nobody has acknowledged'),
+  open_webhook_issues: z.int().describe('Issues of webhooks that no user has acknowledged'),
 });
 
 const routes = routesOf({ tag: 'Overview', scope: 'environment' });
@@ -120,7 +120,7 @@ export function overviewRoutes(deps: ApiParts): Route[] {
       operationId: 'getOverview',
       summary: 'Get the state of the service',
       description:
-        'Processes, queues, Redis and issues of webhooks concern the whole installation, the functions the environment.',
+        'Processes, queues, Redis and issues of webhooks are those of the whole installation, functions those of the environment.',
       data: overviewSchema,
       async handle({ env }) {
         const nowMs = Date.now();

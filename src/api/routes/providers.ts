@@ -9,19 +9,19 @@ import { countedReply } from '../rest/list-response.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 
 const providerFields = {
-  id: z.string().meta({ description: 'For `provider` of a webhook', example: 'stripe' }),
+  id: z.string().meta({ description: 'Value for the field `provider` of a webhook', example: 'stripe' }),
   name: z.string(),
-  kind: z.enum(['provider', 'generic']).describe('generic: a way to verify that many providers share'),
-  docs: z.url().describe('Where the provider describes its signatures'),
+  kind: z.enum(['provider', 'generic']).describe('generic: a verification scheme that many providers share'),
+  docs: z.url().describe('The page on which the provider describes its signatures'),
   scheme: z
     .string()
     .meta({ description: 'How requests are verified', examples: ['hmac', 'token', 'basic', 'public-key', 'jwt'] }),
   event_name: z.string().meta({ description: 'How the default transform names events', example: 'stripe/{body:type}' }),
   secret: z.object({
-    label: z.string().describe('What the provider calls it'),
-    where: z.string().describe('Where it is found'),
+    label: z.string().describe("The provider's name for the secret"),
+    where: z.string().describe('Where to find the secret'),
     example: z.string().nullable(),
-    pattern: z.string().nullable().describe('What a secret looks like'),
+    pattern: z.string().nullable().describe('Regular expression of secrets'),
     needed: z.boolean().describe('false: requests are verified by a public certificate, without a secret'),
   }),
 };
@@ -30,13 +30,13 @@ export const providerSchema = apiObject('Provider', providerFields);
 
 export const providerDetailsSchema = apiObject('ProviderDetails', {
   ...providerFields,
-  verification: verificationSchema.nullable().describe('null: given with each webhook'),
+  verification: verificationSchema.nullable().describe('null: each webhook sets it'),
   custom_scheme: z.enum(['hmac', 'token', 'jwt']).nullable(),
   settings: z.array(z.object({ name: z.string(), label: z.string(), description: z.string(), required: z.boolean() })),
   methods: z.array(z.enum(METHODS)),
   event_id: z.string().nullable().describe('Location of the deduplication ID'),
   delivery_id: z.string().nullable(),
-  has_handshake: z.boolean().describe('The service answers the requests that prove the URL'),
+  has_handshake: z.boolean().describe('Whether the service responds to the requests with which the provider checks the URL'),
   setup: z.array(z.string()).describe('What to click at the provider; `{url}` is the URL of the webhook'),
   transform: z.string().describe('The default transform'),
   sample: z.object({
@@ -54,7 +54,7 @@ export function providerRoutes(): Route[] {
     routes.get('/v1/providers', {
       operationId: 'listProviders',
       summary: 'List providers',
-      description: 'Those with a preset, by name, then the generic ones.',
+      description: 'Providers with a preset by name, then generic providers.',
       query: z.object(longPageQuery(countPosition)),
       data: z.array(providerSchema),
       async handle({ query }) {

@@ -20,10 +20,10 @@ import {
 } from '../views/replay.ts';
 import { operationRoutes } from './bulk-operation.ts';
 
-/** Maximum number of concurrent dry runs per process: each occupies it for seconds. */
+/** Maximum number of concurrent dry runs per process: each keeps the process busy for seconds. */
 const DRY_RUNS_AT_ONCE = 4;
 const RETRY_AFTER_SECONDS = 5;
-/** A filtered page of results is short if few of them match. */
+/** Maximum number of results examined for a filtered page, which is short if few match. */
 const RESULTS_READ_AT_ONCE = 1_000;
 const RESULT_READS = 20;
 
@@ -78,7 +78,7 @@ export function replayRoutes(deps: ApiParts): Route[] {
       summary: 'Replay events',
       description:
         'Runs functions again on past events, from the oldest to the newest, in the background. Which runs start depends on how the latest run of the ' +
-        'function on the event ended. With `dry_run`, the response has status 200, says what would start, and nothing does.',
+        'function on the event ended. With `dry_run`, nothing starts, and the response has status 200 and says what would start.',
       body: replayBodySchema,
       status: 201,
       dryRunStatus: 200,
@@ -97,7 +97,7 @@ export function replayRoutes(deps: ApiParts): Route[] {
       },
     }),
     of.list({
-      description: 'Newest first. They are kept for the retention, at most 30 days, and 1,000 of them at most.',
+      description: 'Newest first. At most 1,000 are kept, for the retention but at most 30 days.',
       query: z.object({
         status: listQuery(BULK_OPERATION_STATUSES).describe('One or more, separated by commas or repeated'),
         ...pageQuery(namePosition),
@@ -113,8 +113,8 @@ export function replayRoutes(deps: ApiParts): Route[] {
       operationId: 'listReplayResults',
       summary: 'List the results of a replay',
       description:
-        'What happened for each event and function, in the order of the events: the first 100,000 results, of which 50,000 may be skipped. With `outcome`, a ' +
-        'page may have fewer results than its limit although more follow: the last page has no cursor.',
+        'One result for each event and function, in the order of events: the first 100,000 results, including at most 50,000 skipped ones. With `outcome`, a ' +
+        'page may have fewer results than its limit although more follow; only the last page has no cursor.',
       params,
       query: z.object({
         outcome: listQuery(['started', 'skipped', 'failed']).describe('One or more, separated by commas or repeated'),
@@ -132,7 +132,7 @@ export function replayRoutes(deps: ApiParts): Route[] {
         return { data, metadata: nextPage(next) };
       },
     }),
-    ...of.changes({ pause: 'It starts no more runs until it is resumed. Runs that it started continue.' }, [
+    ...of.changes({ pause: 'The replay starts no more runs until it is resumed. Runs that it started continue.' }, [
       'pause',
       'resume',
     ]),
@@ -140,11 +140,11 @@ export function replayRoutes(deps: ApiParts): Route[] {
       operationId: 'cancelReplay',
       summary: 'Cancel a replay',
       description:
-        'It starts no more runs. Runs that it started continue, unless they are to be cancelled too; that is also possible once it is done.',
+        'The replay starts no more runs. Runs that it started continue unless `cancel_runs` is true, which also works on a replay that is done.',
       params,
       body: z
         .strictObject({
-          cancel_runs: z.boolean().default(false).describe('true: also cancels its active runs'),
+          cancel_runs: z.boolean().default(false).describe("true: also cancels the replay's active runs"),
         })
         .default({ cancel_runs: false }),
       status: 200,

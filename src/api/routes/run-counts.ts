@@ -12,7 +12,7 @@ const COUNT_MS = 2_000;
 export const runCountSchema = apiObject('RunCount', {
   count: z.int(),
   by_status: z.partialRecord(z.enum(RUN_STATUSES), z.int()),
-  is_exact: z.boolean().describe('false: there are at least so many'),
+  is_exact: z.boolean().describe('false: the count is a lower bound'),
 });
 
 const routes = routesOf({ tag: 'Runs', scope: 'environment' });
@@ -22,7 +22,7 @@ export function runCountRoutes({ selectedRuns }: ApiParts): Route[] {
     routes.get('/v1/runs/count', {
       operationId: 'countRuns',
       summary: 'Count runs',
-      description: 'The runs that `GET /v1/runs` lists with the same filters. It counts for 2 s at most.',
+      description: 'Counts the runs that `GET /v1/runs` lists with the same filters. Counting stops after 2 s.',
       query: z.strictObject({
         status: listQuery(RUN_STATUSES).describe('One or more, separated by commas or repeated'),
         ...runFilters,

@@ -17,7 +17,7 @@ const query = z.object({
     .max(40)
     .regex(/^(?:none|[0-9a-f]{40})$/, 'the hashed ID of a step, or none')
     .optional()
-    .describe(`Only lines of the step with this hashed ID; ${OUTSIDE}: those outside of steps`),
+    .describe(`Only lines of the step with this hashed ID; ${OUTSIDE}: only lines outside of steps`),
   ...longPageQuery(countPosition),
 });
 
@@ -29,8 +29,8 @@ export function runLogRoutes({ runs, runParts }: ApiParts): Route[] {
       operationId: 'listRunLogs',
       summary: "List a run's log",
       description:
-        `In the order in which it came. Up to ${RUN_LOG_MAX_LINES} lines and ${RUN_LOG_MAX_BYTES} bytes of a run are kept, the oldest; ` +
-        '`metadata.dropped` has the number of the others.',
+        `In order of receipt. The oldest lines of a run are kept, up to ${RUN_LOG_MAX_LINES} lines and ${RUN_LOG_MAX_BYTES} bytes; ` +
+        '`metadata.dropped` is the number of other lines.',
       query,
       data: z.array(logLineSchema),
       async handle({ env, params: { id }, query: { level, step, ...page } }) {

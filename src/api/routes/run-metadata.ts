@@ -29,7 +29,7 @@ export function runMetadataRoutes({ runs, runParts, runMetadata }: ApiParts): Ro
       audited: false,
       operationId: 'updateRunMetadata',
       summary: "Update a run's metadata",
-      description: `Also after the end of the run. A run has at most ${METADATA_MAX_VALUES} values and ${METADATA_MAX_BYTES} bytes.`,
+      description: `Also works after the run has ended. A run has at most ${METADATA_MAX_VALUES} values and ${METADATA_MAX_BYTES} bytes.`,
       body: metadataRequestSchema,
       data,
       errors: ['not_found', 'quota_exceeded'],

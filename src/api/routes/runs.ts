@@ -36,7 +36,7 @@ const rerunSchema = z
           .max(STEP_ARGUMENTS_MAX)
           .optional()
           .describe(
-            'Other arguments for the step, in apps with the official TypeScript SDK: those of `step.run` after its function',
+            'New arguments for the step, in apps with the official TypeScript SDK: the arguments of `step.run` after the function',
           ),
       })
       .optional(),
@@ -77,8 +77,8 @@ export function runRoutes({
       operationId: 'listRuns',
       summary: 'List runs',
       description:
-        'Newest first, without outputs and stacks of errors unless `fields` includes them. A page may have fewer runs than its limit although more follow: the last page has no cursor. ' +
-        'A search takes at most 5 s; `metadata.stopped_early` says so, and the cursor continues from there.',
+        'Newest first, without outputs and stacks of errors unless `fields` includes them. A page may have fewer runs than its limit although more follow; only the last page has no cursor. ' +
+        'A search stops after 5 s: then `metadata.stopped_early` is set, and the cursor continues from there.',
       query: z.object({
         status: listQuery(RUN_STATUSES).describe('One or more, separated by commas or repeated'),
         ...runFilters,
@@ -134,7 +134,7 @@ export function runRoutes({
           runStates.of([run]),
         ]);
         const waiting = await limitStatuses.waiting(run, nextCallsOf(run, progress));
-        // The job of a retry that waits for a limit is put aside.
+        // A retry that waits for a limit has no job in the queue.
         const nextTryAt = waiting ? null : time(await retries.nextAttemptAt(run, progress));
         return {
           data: {
@@ -173,8 +173,8 @@ export function runRoutes({
       operationId: 'rerunRun',
       summary: 'Re-run a finished run',
       description:
-        'Creates a new run of the same function on the same event, without finished steps, or with `from_step` from that step on: the run ' +
-        'has the results of the steps that finished before it. While that run is active, repeating the request returns it.',
+        'Creates a new run of the same function on the same event, without finished steps. With `from_step`, the new run starts at that step and ' +
+        'keeps the results of the steps that finished before it. While the new run is active, repeating the request returns it.',
       body: rerunSchema,
       status: 201,
       data: runSchema,
@@ -203,14 +203,14 @@ export function runRoutes({
     routes.delete('/v1/runs/:id', {
       operationId: 'cancelRun',
       summary: 'Cancel a run',
-      description: 'A call in flight is not aborted; its response is ignored. Canceling twice has no further effect.',
+      description: 'A call in flight is not aborted; its response is ignored. Cancelling again has no further effect.',
       status: 200,
       data: runSchema,
       errors: ['not_found', 'run_ended'],
       async handle({ env, dialect, principal, params: { id } }) {
         const by = { kind: principal.kind, id: principal.id, name: principal.name };
         const cancelled = await transitions.cancel(env, id, { cause: 'request', by });
-        // Redis may no longer have it.
+        // The run may no longer be in Redis.
         const run = cancelled ?? (await runs.read(env, id));
         if (!run) throw notFound(id);
         if (run.status !== 'Cancelled') throw new ServiceError('run_ended', { detail: `its status is ${run.status}` });

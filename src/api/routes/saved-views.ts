@@ -13,7 +13,7 @@ import { type Route, routesOf } from '../rest/route.ts';
 const LISTS = ['runs', 'events', 'webhook-requests'] as const;
 
 const viewInput = {
-  list: z.enum(LISTS).describe('The list that it is a view of'),
+  list: z.enum(LISTS).describe('The list that the view shows'),
   name: z.string().trim().min(1).max(64),
   query: z
     .string()
@@ -36,7 +36,7 @@ export function savedViewRoutes({ savedViews }: ApiParts): Route[] {
     routes.get('/v1/views', {
       operationId: 'listViews',
       summary: 'List saved views',
-      description: 'Those of the signed-in user; with an API key and in dev mode, those of the installation.',
+      description: 'Lists the views of the signed-in user; with an API key and in dev mode, the views of the installation.',
       query: z.object(longPageQuery(timePosition.shape.id)),
       data: z.array(savedViewSchema),
       async handle({ env, principal, query }) {

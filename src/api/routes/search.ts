@@ -16,20 +16,20 @@ const SAMPLED = 10;
 const FIELDS_MAX = 200;
 
 export const hitsSchema = apiObject('SearchHits', {
-  kind: z.enum(HIT_KINDS).describe('What the text is in these hits'),
-  list: z.string().describe('Path and query of the list that has all of them'),
+  kind: z.enum(HIT_KINDS).describe('What the text matches in these hits'),
+  list: z.string().describe('Path and query of the list that has all hits'),
   hits: z.array(
     z.object({
-      id: z.string().optional().describe('Of an event or a run'),
-      name: z.string().describe('Of the event, or the ID of the function'),
-      status: z.string().optional().describe('Of a run'),
+      id: z.string().optional().describe('ID of an event or a run'),
+      name: z.string().describe('Name of the event, or ID of the function'),
+      status: z.string().optional().describe('Status of a run'),
       at: z.iso.datetime().nullish(),
     }),
   ),
 });
 
 export const fieldSchema = apiObject('SearchField', {
-  path: z.string().describe('As a search names it'),
+  path: z.string().describe('Name of the field in a search'),
   type: z.enum(['text', 'time', 'json', 'number', 'boolean', 'null', 'list', 'object']),
   sample: z
     .union([z.string(), z.number(), z.boolean(), z.null()])
@@ -45,8 +45,8 @@ export function searchRoutes(deps: ApiParts): Route[] {
       operationId: 'search',
       summary: 'Find what a text may be',
       description:
-        'Looks for an event or a run with this ID or the beginning of it, a deduplication ID, event names and functions that contain the text or ' +
-        '(`order/*`) begin so, and failed runs whose error has it. A few hits of each. Conditions are the parameter `search` of `GET /v1/events` and `GET /v1/runs`.',
+        'Looks for events and runs whose ID is or begins with the text, a deduplication ID, event names and functions that contain the text or ' +
+        '(`order/*`) begin with it, and failed runs whose error contains it. Returns a few hits of each. For conditions, use the parameter `search` of `GET /v1/events` and `GET /v1/runs`.',
       query: z.object({ text: z.string().trim().min(1).max(TEXT_MAX) }),
       data: z.array(hitsSchema),
       errors: ['searches_full'],
@@ -63,10 +63,10 @@ export function searchRoutes(deps: ApiParts): Route[] {
     routes.get('/v1/search/fields', {
       operationId: 'listSearchFields',
       summary: 'List the fields of searches',
-      description: 'The variables of the language, then the fields of the newest events, of one name if it is given.',
+      description: 'The variables of the search language, then the fields of the newest events, if given of one name.',
       query: z.object({
         of: z.enum(['events', 'runs']),
-        name: z.string().max(TEXT_MAX).optional().describe('Name of events'),
+        name: z.string().max(TEXT_MAX).optional().describe('Event name'),
         ...longPageQuery(countPosition),
       }),
       data: z.array(fieldSchema),

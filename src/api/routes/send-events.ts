@@ -1,4 +1,5 @@
-/** `POST /v1/events`, `/v1/events/:id/send-again`, `/v1/events/send-again`: sends events by hand; `/v1/events/match`: lists the functions that would run. */
+/** `POST /v1/events`, `/v1/events/:id/send-again`, `/v1/events/send-again`: sends events by hand; `/v1/events/match`: lists the functions that
+ *  would run. */
 import { z } from 'zod';
 import { BACKPRESSURE_ERRORS, ServiceError } from '../../errors.ts';
 import { listeningFunctions, MATCH_OUTCOMES } from '../../jobs/matching/listening-functions.ts';
@@ -20,7 +21,7 @@ export const matchSchema = apiObject('EventMatch', {
     .array(z.object({ function_id: z.string(), outcome: z.enum(MATCH_OUTCOMES) }))
     .max(FUNCTIONS_MAX)
     .describe(
-      'The first 100, in the order of their IDs. runs: it would run; paused; not_evaluated: its expression fails on the event, or costs too much',
+      'The first 100, by ID. runs: the function would run; paused: the function is paused; not_evaluated: its expression fails on the event, or costs too much',
     ),
   total: z.int(),
 });
@@ -29,8 +30,8 @@ export const resentSchema = apiObject('ResentEvents', {
   sent: z
     .array(z.object({ id: z.string(), internal_id: z.string().describe('Internal ID of the new event') }))
     .max(RESENT_MAX),
-  missing: z.array(z.string()).max(RESENT_MAX).describe('Events that are not stored, or not any more'),
-  left: z.array(z.string()).max(RESENT_MAX).describe('Not sent yet: repeat the request with these'),
+  missing: z.array(z.string()).max(RESENT_MAX).describe('Events that are not or no longer stored'),
+  left: z.array(z.string()).max(RESENT_MAX).describe('Events that were not sent: repeat the request with these IDs'),
 });
 
 const routes = routesOf({ tag: 'Events', scope: 'environment' });
@@ -62,8 +63,8 @@ export function sendEventRoutes(deps: ApiParts): Route[] {
       operationId: 'sendEvent',
       summary: 'Send an event',
       description:
-        'Works like sending with an event key: the event is stored, triggers functions, and is ignored as a duplicate when its `id` was seen ' +
-        'within 24 hours; then the response has the ID of the first event. Programs should send events with an event key.',
+        'Works like sending with an event key: the event is stored and triggers functions. It is ignored as a duplicate if its `id` was seen ' +
+        'within 24 hours, and the response has the ID of the first event. Programs should send events with an event key.',
       body: sentEventSchema,
       eventLimit: (env) => eventLimits.of(env),
       data: z.object({
@@ -83,8 +84,8 @@ export function sendEventRoutes(deps: ApiParts): Route[] {
       operationId: 'matchEvent',
       summary: 'List the functions that an event would trigger',
       description:
-        'Takes an event as `POST /v1/events` does, and sends nothing. Functions whose expression is false are left out. Limits of flow control, such as a rate ' +
-        'limit, are not looked at.',
+        'Takes an event as `POST /v1/events` does, and sends nothing. Functions whose expression is false are left out. Flow control, such as a rate ' +
+        'limit, is ignored.',
       audited: false,
       body: sentEventSchema,
       eventLimit: (env) => eventLimits.of(env),
@@ -119,7 +120,7 @@ export function sendEventRoutes(deps: ApiParts): Route[] {
       operationId: 'resendEvents',
       summary: 'Send events again',
       description:
-        'As `/v1/events/:id/send-again` does with each, in the order of the IDs. When the service can take no more events, it stops, and `left` has the others.',
+        'Sends each event again as `/v1/events/:id/send-again` does, in the order of the IDs. If the service can accept no more events, it stops, and `left` has the remaining IDs.',
       body: z.strictObject({
         ids: z.array(z.string().regex(ID_PATTERN)).min(1).max(RESENT_MAX).describe('Internal IDs'),
       }),

@@ -16,15 +16,15 @@ export function signalRoutes({ acceptor, signalSender, eventLimits }: ApiParts):
       operationId: 'sendSignal',
       summary: 'Send a signal',
       description:
-        'Ends the one step of the environment that waits for the signal (`step.waitForSignal`); its run continues with `signal` and `data`. 404 when no step waits for it.',
+        'Ends the one step of the environment that waits for the signal (`step.waitForSignal`); its run continues with `signal` and `data`. 404 if no step waits for the signal.',
       body: z.object({
         signal: z.string().min(1).max(MAX_NAME_LENGTH).describe('Name of the signal'),
-        data: z.unknown().optional().describe('Any JSON; absent: null'),
+        data: z.unknown().optional().describe('Any JSON. Default: null'),
       }),
       eventLimit: (env) => eventLimits.of(env),
-      // Not in the audit log: steps of functions may send thousands of signals a minute, like events.
+      // Signals are not in the audit log: like events, functions may send thousands of them a minute.
       audited: false,
-      data: apiObject('SentSignal', { run_id: z.string().describe('The run that goes on') }),
+      data: apiObject('SentSignal', { run_id: z.string().describe('The run that continues') }),
       errors: ['not_found', 'event_invalid', 'body_too_large'],
       async handle({ env, body: { signal, data } }) {
         rejectDeep(data);

@@ -1,4 +1,5 @@
-/** `/v1/status`: whether the service works, and how much needs attention. Cheap enough for every open page to request it every few seconds. */
+/** `/v1/status`: whether the service works, and how much needs attention. The route is cheap enough for every open page to request it every few
+ *  seconds. */
 import { z } from 'zod';
 import { HOUR_MS, MINUTE_MS } from '../../model/values/time.ts';
 import { apiObject } from '../http/validation.ts';
@@ -8,11 +9,11 @@ import { type Route, routesOf } from '../rest/route.ts';
 export const statusSchema = apiObject('Status', {
   workers_alive: z.int().describe('0: events are accepted but not processed'),
   accepts_events: z.boolean().describe('false: events are rejected with 429 or 503 and `Retry-After`'),
-  runs_failed_last_hour: z.int().describe('Of the environment'),
+  runs_failed_last_hour: z.int().describe('Failed runs of the environment'),
   held_events: z.int().describe('Events of webhooks that wait for an environment'),
   held_registrations: z.int().describe('Registrations of apps of the environment that wait for a confirmation'),
-  open_errors: z.int().describe('Error groups of the environment that nobody has resolved'),
-  open_webhook_issues: z.int().describe('Issues of webhooks that nobody has acknowledged'),
+  open_errors: z.int().describe('Open error groups of the environment'),
+  open_webhook_issues: z.int().describe('Issues of webhooks that no user has acknowledged'),
 });
 
 const routes = routesOf({ tag: 'Overview', scope: 'environment' });
@@ -31,7 +32,7 @@ export function statusRoutes({
       operationId: 'getStatus',
       summary: 'Get what needs attention',
       description:
-        'Workers, held events and issues concern the whole installation, failed runs and errors the environment. 503 `unavailable`: Redis cannot be reached.',
+        'Workers, held events and issues are those of the whole installation, failed runs and errors those of the environment. 503 `unavailable`: Redis is unavailable.',
       data: statusSchema,
       async handle({ env }) {
         const nowMs = Date.now();

@@ -17,18 +17,18 @@ const archivedSchema = z.object({
   disk_bytes: z
     .int()
     .describe(
-      'With indexes; of tables that environments share, by the share of payloads. The tables of the present day are counted too',
+      "Includes indexes and today's tables. The size of tables that environments share is divided by size of payloads",
     ),
 });
 
 export const storageSchema = apiObject('Storage', {
-  measured_at: z.iso.datetime().describe('Up to 15 s ago'),
+  measured_at: z.iso.datetime().describe('Time of the measurement; up to 15 s ago'),
   retention_days: z.number(),
   hot: z
     .object({
       events: z.int(),
       runs: z.int(),
-      bytes: z.int().nullable().describe('null: Redis does not permit MEMORY USAGE, or too little is there'),
+      bytes: z.int().nullable().describe('null: Redis does not permit MEMORY USAGE, or there is too little data'),
       oldest_at: z.iso.datetime().nullable().describe('Minute of the oldest event'),
     })
     .describe('In Redis: estimates from a sample of events'),
@@ -48,21 +48,21 @@ export const storageSchema = apiObject('Storage', {
             disk_bytes: z.int(),
           }),
         )
-        .describe(`The last ${DAYS_SHOWN} days that have any, newest first`),
+        .describe(`The last ${DAYS_SHOWN} days with data, newest first`),
       disk_bytes_per_day: z
         .int()
         .nullable()
-        .describe('Mean of the last week, without the newest day; null: there is no complete day yet'),
+        .describe('Mean over the last week, without the newest day; null: there is no complete day yet'),
       forecast: z
         .array(z.object({ retention_days: z.number(), disk_bytes: z.int() }))
-        .describe('Disk at that rate, for some retentions and the one of the environment'),
+        .describe('Disk usage at that rate, for several retentions including that of the environment'),
     })
     .nullable()
-    .describe('In Postgres; null: there is none, or it is unavailable'),
+    .describe('In Postgres; null: there is no Postgres, or it is unavailable'),
   installation: z
     .object({ webhook_requests: archivedSchema, audit_entries: archivedSchema })
     .nullable()
-    .describe('In Postgres, of all environments together'),
+    .describe('In Postgres, for all environments together'),
 });
 
 const routes = routesOf({ tag: 'Environments', scope: 'environment' });
@@ -72,7 +72,7 @@ export function storageRoutes({ storageUses, environments, archive, retentionMs 
     routes.get('/v1/storage', {
       operationId: 'getStorage',
       summary: 'Get the storage of an environment',
-      description: 'How much is in Redis and how much is archived, and what its retention costs.',
+      description: 'Size of the data in Redis and in the archive, and the cost of the retention.',
       data: storageSchema,
       async handle({ env }) {
         const [use, environment] = await Promise.all([storageUses.of(env), environments.read(env)]);

@@ -1,4 +1,4 @@
-/** `GET /v1/stream`: live updates of an environment as server-sent events. The one route of the API whose response does not end. */
+/** `GET /v1/stream`: live updates of an environment as server-sent events. It is the only route of the API whose response does not end. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import { PRODUCTION } from '../../model/environment.ts';
@@ -47,7 +47,7 @@ export function streamRoute(principals: Principals, { environments, liveStreams 
     ctx.type = 'text/event-stream';
     ctx.vary('accept-encoding');
     if (gzip) ctx.set('content-encoding', 'gzip');
-    // Without this nginx buffers the messages.
+    // Without this header, nginx buffers the messages.
     ctx.set('x-accel-buffering', 'no');
     // A connection kept alive after the stream would delay the shutdown of web.
     ctx.set('connection', 'close');

@@ -18,7 +18,7 @@ import { filterSchema } from '../views/webhook-input.ts';
 export const BODY_LIMIT_BYTES = 1_310_720;
 const stringOrList = z.union([z.string(), z.array(z.string())]);
 
-/** Counts the fields before validating them, which takes some microseconds each. */
+/** Counts the fields first, because validating each takes microseconds. */
 function limitedFields<S extends z.ZodType>(schema: S) {
   return z.preprocess((given, context) => {
     if (!isJsonObject(given) || Object.keys(given).length <= MAX_FIELDS) return given;
@@ -32,11 +32,11 @@ const sampleSchema = z.object({
   body: z.unknown().describe('A string is the raw body; any other value is sent as JSON'),
   headers: limitedFields(z.record(z.string(), z.string())).default({}),
   query: limitedFields(z.record(z.string(), stringOrList)).default({}),
-  filter: filterSchema.optional().describe('Runs the transform only if the request, a POST, meets it'),
+  filter: filterSchema.optional().describe('The transform runs only if the request, a POST, meets the filter'),
 });
 
 export const transformResultSchema = apiObject('TransformResult', {
-  event: eventSchema.nullable().describe('The first event that the transform makes; null: none'),
+  event: eventSchema.nullable().describe('The first event that the transform makes; null: it makes none'),
   events: z.array(eventSchema).max(MAX_EVENTS),
   filtered: z.boolean().describe('The filter dropped the request; the transform did not run'),
   response: customResponseSchema.nullable(),

@@ -16,11 +16,11 @@ export const userSchema = apiObject('User', {
   id: z.string(),
   email: z.email(),
   role: roleSchema,
-  active: z.boolean().describe('Whether the user has set a password, and so can sign in'),
+  active: z.boolean().describe('Whether the user has set a password and can sign in'),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
 });
-const linkSchema = z.url().describe('Link with which the user sets a password; works once, for 24 hours');
+const linkSchema = z.url().describe('Link with which the user sets a password; works once, within 24 hours');
 
 const routes = routesOf({ tag: 'Users', scope: 'installation', access: 'admin' });
 
@@ -46,7 +46,7 @@ export function userRoutes({ users, savedViews, environments, accounts, publicUr
     routes.post('/v1/users', {
       operationId: 'inviteUser',
       summary: 'Invite a user',
-      description: 'The service sends no email: pass the link on yourself.',
+      description: 'The service sends no email: give the link to the user yourself.',
       body: z.object({ email: emailSchema, role: roleSchema }),
       status: 201,
       data: userSchema.extend({ set_password_url: linkSchema }).meta({ id: 'InvitedUser' }),
@@ -60,7 +60,7 @@ export function userRoutes({ users, savedViews, environments, accounts, publicUr
       formerMethod: 'put',
       operationId: 'updateUser',
       summary: 'Change the role of a user',
-      description: 'Takes effect with the next request of the user.',
+      description: "Takes effect at the user's next request.",
       body: z.object({ role: roleSchema }),
       data: userSchema,
       errors: ['not_found', 'last_admin'],
@@ -85,7 +85,7 @@ export function userRoutes({ users, savedViews, environments, accounts, publicUr
       operationId: 'createPasswordLink',
       summary: 'Create a password link',
       description:
-        'For a user who was invited or forgot the password. The current password stays valid until the link is used.',
+        'For a user who was invited, or who forgot the password. The current password stays valid until the link is used.',
       status: 201,
       data: z.object({ set_password_url: linkSchema }),
       async handle({ params: { id }, origin }) {

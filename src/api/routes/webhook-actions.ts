@@ -21,7 +21,7 @@ export function webhookActionRoutes({ publicUrl, webhooks }: ApiParts): Route[] 
       ...response,
       operationId: 'pauseWebhook',
       summary: 'Pause a webhook',
-      description: 'Requests are rejected with 503, after which providers retry, and are kept in the request log.',
+      description: 'Requests are rejected with 503, so that providers retry, and are kept in the request log.',
       async handle({ params: { id }, origin }) {
         const now = Date.now();
         const pause = (before: Webhook) => ({ ...before, pausedAt: before.pausedAt ?? now });
@@ -48,7 +48,7 @@ export function webhookActionRoutes({ publicUrl, webhooks }: ApiParts): Route[] 
           .min(0)
           .max(30 * DAY_SECONDS)
           .default(DAY_SECONDS)
-          .describe('How long previous URLs stay valid; 0: not at all'),
+          .describe('How long previous URLs stay valid; 0: they become invalid at once'),
       }),
       async handle({ params: { id }, body: { keep_old_seconds }, origin }) {
         const now = Date.now();

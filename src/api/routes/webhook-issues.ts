@@ -20,10 +20,10 @@ const READ_AT_ONCE = 100;
 const EXAMINED_MAX = 5_000;
 
 const ACTIONS = [
-  ['acknowledge', 'acknowledged', 'Acknowledge an issue of a webhook', 'Somebody knows: failures count on.'],
-  ['resolve', 'resolved', 'Resolve an issue of a webhook', 'The next failure reopens it, and is announced.'],
-  ['ignore', 'ignored', 'Ignore an issue of a webhook', 'Failures count on, and are never told.'],
-  ['reopen', 'open', 'Reopen an issue of a webhook', 'As it was before somebody changed its state.'],
+  ['acknowledge', 'acknowledged', 'Acknowledge an issue of a webhook', 'Marks the issue as known. Failures are still counted.'],
+  ['resolve', 'resolved', 'Resolve an issue of a webhook', 'The next failure reopens the issue and is announced.'],
+  ['ignore', 'ignored', 'Ignore an issue of a webhook', 'Failures are still counted, but never announced.'],
+  ['reopen', 'open', 'Reopen an issue of a webhook', 'Undoes the last change of the state.'],
 ] as const satisfies [string, IssueState, string, string][];
 
 const routes = routesOf({ tag: 'Webhooks', scope: 'installation' });
@@ -76,7 +76,7 @@ export function webhookIssueRoutes(deps: ApiParts): Route[] {
     routes.get('/v1/webhook-issues', {
       operationId: 'listWebhookIssues',
       summary: 'List issues of webhooks',
-      description: 'The one with the newest failure first. An issue goes 90 days after its last failure.',
+      description: 'The issue with the newest failure comes first. An issue is deleted 90 days after its last failure.',
       query: z.object({
         ...pageQuery(timePosition),
         state: listQuery(ISSUE_STATES).describe('Absent: all'),
@@ -110,7 +110,7 @@ export function webhookIssueRoutes(deps: ApiParts): Route[] {
     routes.get('/v1/webhooks/:id/issues', {
       operationId: 'listIssuesOfWebhook',
       summary: 'List issues of a webhook',
-      description: 'One of each kind at most, the one with the newest failure first.',
+      description: 'At most one of each kind; the issue with the newest failure comes first.',
       query: z.object(longPageQuery(countPosition)),
       data: z.array(webhookIssueSchema),
       async handle({ params: { id }, query }) {
@@ -146,16 +146,16 @@ export function webhookIssueRoutes(deps: ApiParts): Route[] {
     ),
     routes.post('/v1/webhook-issues/:issue/replay', {
       operationId: 'replayWebhookIssue',
-      summary: 'Replay what failed of an issue',
+      summary: 'Replay the failed requests of an issue',
       description:
-        'A replay of the requests of the webhook that failed in this way since the issue was opened, or reopened. Those that failed verification are ' +
-        'verified again. While a replay of the issue is in progress or paused, the answer has that one.',
+        "Replays the webhook's requests that failed in this way since the issue was opened or reopened. Requests that failed verification are " +
+        'verified again. While a replay of the issue is in progress or paused, the response has that replay.',
       body: z.object({
         dry_run: z.boolean().default(true),
         since: z
           .enum(['opened_at', 'first_seen'])
           .default('opened_at')
-          .describe('`first_seen`: also those that failed before it was last resolved'),
+          .describe('`first_seen`: also requests that failed before the issue was last resolved'),
         rate: replayRateSchema,
       }),
       status: 200,

@@ -23,9 +23,9 @@ const rerunSchema = apiObject('Rerun', {
   dry_run: z.boolean(),
   outcome: z.enum(LOG_OUTCOMES),
   reason: z.string().nullable(),
-  event: eventSchema.nullable().describe('The first event that the transform makes; null: none'),
+  event: eventSchema.nullable().describe('The first event that the transform makes; null: it makes none'),
   events: z.array(eventSchema).max(MAX_EVENTS),
-  response: customResponseSchema.nullable().describe('null: the usual one'),
+  response: customResponseSchema.nullable().describe('null: the usual response'),
   ids: z.array(z.string()).describe('Internal ID of the event; empty for a dry run'),
   console: z.array(z.object({ level: z.string(), text: z.string() })),
   duration_ms: z.number(),
@@ -56,7 +56,7 @@ export function webhookLogRoutes(deps: ApiParts): Route[] {
         verification: z
           .enum(VERIFICATION_RESULTS)
           .optional()
-          .describe('failed: those that did not prove who sent them'),
+          .describe('failed: requests that could not be authenticated'),
         received_after: timeSchema.optional().describe('Inclusive'),
         received_before: timeSchema.optional().describe('Exclusive'),
       }),
@@ -90,9 +90,9 @@ export function webhookLogRoutes(deps: ApiParts): Route[] {
     routes.get('/v1/webhooks/:id/requests/:rid/original', {
       operationId: 'getOriginalWebhookRequest',
       access: 'write',
-      summary: 'Get a logged request as it came',
+      summary: 'Get a logged request as received',
       description:
-        'For programs that forward it to another server, which can verify it: signatures are shown. Passwords, tokens and cookies are not.',
+        'For programs that forward the request to another server. Signatures are shown, so that the server can verify the request; passwords, tokens and cookies are not.',
       data: originalRequestSchema,
       errors: ['not_found', 'archive_unavailable'],
       async handle({ params: { id, rid } }) {
@@ -104,8 +104,8 @@ export function webhookLogRoutes(deps: ApiParts): Route[] {
       operationId: 'rerunWebhookRequest',
       summary: 'Re-run a logged request',
       description:
-        'Processes the request as if it was received now, with the current transform. A dry run returns the outcome and changes nothing. ' +
-        'Otherwise the new event is accepted, filtered or held, and is ignored as a duplicate when the transform sets an `id` that was seen ' +
+        'Processes the request as if it were received now, with the current transform. A dry run returns the outcome and changes nothing. ' +
+        'Otherwise the new event is accepted, filtered or held, and is ignored as a duplicate if the transform sets an `id` that was seen ' +
         'within 24 hours; the re-run is logged as a request of its own. A paused webhook and its list of addresses do not prevent a re-run.',
       body: z.object({ dry_run: z.boolean().default(true) }),
       data: rerunSchema,

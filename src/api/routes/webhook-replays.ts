@@ -36,27 +36,27 @@ const params = z.object({ id: z.string() });
 const timestamp = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
 
 const bodySchema = z.object({
-  from: timestamp.optional().describe('Receipt of the first request, inclusive. Absent: the oldest one'),
-  to: timestamp.optional().describe('Exclusive. Absent: now'),
+  from: timestamp.optional().describe('Receipt of the first request, inclusive. Default: the oldest request'),
+  to: timestamp.optional().describe('Exclusive. Default: now'),
   outcomes: z.array(z.enum(LOG_OUTCOMES)).min(1).max(LOG_OUTCOMES.length).optional().describe('Absent: all'),
   reasons: z
     .array(z.string().min(1).max(100))
     .min(1)
     .max(REASONS_MAX)
     .optional()
-    .describe('Only requests with these reasons, such as `transform_failed`. Absent: all'),
+    .describe('Only requests with these reasons, such as `transform_failed`. Default: all'),
   request_ids: z
     .array(z.string().regex(ID_PATTERN))
     .min(1)
     .max(REQUEST_IDS_MAX)
     .optional()
-    .describe('These requests alone, whatever their time and outcome'),
+    .describe('Only these requests, whatever their time and outcome'),
   draft: transformSchema
     .optional()
-    .describe("Runs instead of the webhook's transform, and is not saved. Absent: the webhook's transform"),
+    .describe("A draft that runs instead of the webhook's transform and is not saved. Default: the webhook's transform"),
   draft_filter: filterSchema
     .nullish()
-    .describe("Runs instead of the webhook's filter, and is not saved. null: no filter. Absent: the webhook's filter"),
+    .describe("A draft that runs instead of the webhook's filter and is not saved; null: no filter. Default: the webhook's filter"),
   dry_run: z.boolean().default(true),
   rate: replayRateSchema,
 });
@@ -91,9 +91,9 @@ export function webhookReplayRoutes(deps: ApiParts): Route[] {
       operationId: 'createWebhookReplay',
       summary: 'Replay logged requests of a webhook',
       description:
-        'A dry run counts the requests, runs the newest 50 at most, and shows what they make: with a draft, beside what the webhook makes. ' +
-        'Without `from`, `to` and `request_ids` these are the last 50 whatever their time. ' +
-        'It ingests nothing. Otherwise the requests are processed in the background as if they were received now, the oldest first. ' +
+        'A dry run counts the requests, processes the newest (at most 50), and shows the results; with a draft, next to those of the webhook. It ingests nothing. ' +
+        'Without `from`, `to` and `request_ids`, it processes the last 50 requests whatever their time. ' +
+        'Otherwise the requests are processed in the background as if they were received now, oldest first. ' +
         'Re-runs of requests are not replayed.',
       body: bodySchema,
       data: startedReplaySchema,
@@ -104,7 +104,7 @@ export function webhookReplayRoutes(deps: ApiParts): Route[] {
       },
     }),
     of.list({
-      description: 'Newest first. One that has ended is kept for 7 days, and 200 of all webhooks at most.',
+      description: 'Newest first. Replays that have ended are kept for 7 days; at most 200 for all webhooks.',
       params,
       query: z.object(longPageQuery(namePosition)),
       data: replaySchema.omit({ request_ids: true }),
@@ -123,7 +123,7 @@ export function webhookReplayRoutes(deps: ApiParts): Route[] {
       operationId: 'listWebhookReplayResults',
       summary: 'List results of a replay',
       description:
-        'Oldest request first. The last 1,000 results of each status are kept; the counts of the replay are exact.',
+        'Oldest request first. Only the last 1,000 results of each status are kept; the counts of the replay are exact.',
       query: z.object({ status: z.enum(WEBHOOK_REPLAY_OUTCOMES).default('failed'), ...longPageQuery(namePosition) }),
       data: z.array(replayResultSchema),
       async handle({ params: { id, replay }, query: { status, ...at } }) {
@@ -132,6 +132,6 @@ export function webhookReplayRoutes(deps: ApiParts): Route[] {
         return listReply(page, { present: presentResult, positionOf: ({ requestId }) => requestId, next });
       },
     }),
-    ...of.changes({ cancel: 'Events that it made stay.' }),
+    ...of.changes({ cancel: 'Events that the replay made stay.' }),
   ];
 }

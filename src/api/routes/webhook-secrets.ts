@@ -21,7 +21,7 @@ export function webhookSecretRoutes({ publicUrl, webhooks }: ApiParts): Route[] 
       operationId: 'addWebhookSecret',
       summary: 'Rotate the secret of a webhook',
       description:
-        'The new secret counts at once; the one before it stays valid for the given time, older ones do not.',
+        'The new secret is valid at once. The previous secret stays valid for the given time; older secrets become invalid.',
       body: z.object({
         secret: secretSchema,
         keep_old_seconds: z
@@ -29,7 +29,7 @@ export function webhookSecretRoutes({ publicUrl, webhooks }: ApiParts): Route[] 
           .min(0)
           .max(30 * DAY_SECONDS)
           .default(DAY_SECONDS)
-          .describe('How long the previous secret stays valid; 0: not at all'),
+          .describe('How long the previous secret stays valid; 0: it becomes invalid at once'),
       }),
       data: webhookSchema,
       errors: ['not_found', 'input_invalid', 'version_conflict'],

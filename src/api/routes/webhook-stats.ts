@@ -25,7 +25,7 @@ export function webhookStatsRoutes({ webhooks, webhookLog }: ApiParts): Route[] 
       operationId: 'listWebhookStats',
       summary: 'Get request counts by webhook',
       description:
-        'Counts the requests in the request log: the latest ones, of at most 7 days, or with an archive all of `RETENTION_DAYS`.',
+        'Counts the requests in the request log: the latest requests of at most 7 days; with an archive, all requests of `RETENTION_DAYS`.',
       query: z.object(longPageQuery(namePosition)),
       data: z.array(webhookStatsSchema),
       async handle({ query }) {

@@ -33,7 +33,7 @@ const routes = routesOf({ tag: 'Webhooks', scope: 'installation' });
 export function webhookVersionRoutes(deps: ApiParts): Route[] {
   const { publicUrl, webhooks, webhookVersions, transforms } = deps;
 
-  /** @param version a number as text; no version exists for any other text */
+  /** @param version a number as text; any other text names no version */
   async function existing(webhook: Webhook, version: string | number) {
     const found = NUMBER.test(String(version)) && (await webhookVersions.read(webhook, Number(version)));
     if (found) return found;
@@ -47,7 +47,7 @@ export function webhookVersionRoutes(deps: ApiParts): Route[] {
       operationId: 'listWebhookVersions',
       summary: 'List versions of a webhook',
       description:
-        'Newest first. Each save that changes how requests are handled is a version; of each webhook the last 100 are kept, and 2 MiB at most.',
+        'Newest first. Each change of how requests are handled makes a version. The last 100 versions of a webhook are kept, at most 2 MiB.',
       query: z.object(pageQuery(number)),
       data: z.array(versionSchema),
       async handle({ params: { id }, query: { limit, cursor } }) {
@@ -74,10 +74,10 @@ export function webhookVersionRoutes(deps: ApiParts): Route[] {
     routes.get('/v1/webhooks/:id/versions/:version/diff', {
       operationId: 'compareWebhookVersions',
       summary: 'Compare two versions of a webhook',
-      description: 'What changed from the version `with` to this one.',
+      description: 'Returns what changed from the version `with` to this version.',
       params: versionParams,
       query: z.object({
-        with: number.optional().describe('Number of the other version. Default: the one before'),
+        with: number.optional().describe('Number of the other version. Default: the previous version'),
       }),
       data: versionDiffSchema,
       async handle({ params: { id, version }, query: { with: other = Number(version) - 1 } }) {
@@ -95,8 +95,8 @@ export function webhookVersionRoutes(deps: ApiParts): Route[] {
       operationId: 'restoreWebhookVersion',
       summary: 'Restore a version of a webhook',
       description:
-        'Makes a new version with the content of this one; none if the webhook is like that already. It is checked as a save is. ' +
-        'Secrets stay as they are, unless the provider is another one: then the webhook has none until you set them.',
+        'Makes a new version with the content of this version, unless the webhook already has this content. The content is validated as in an update. ' +
+        'Secrets stay unchanged unless the provider changes: then the webhook has no secrets until you set them.',
       params: versionParams,
       body: z.object({ message: messageSchema, if_version: ifVersionSchema }),
       data: webhookSchema,

@@ -46,7 +46,7 @@ export function webhookRoutes({
         environment: ownerSchema,
         transform: transformSchema
           .optional()
-          .describe("Default: the provider's, or one that makes the event `webhook/received`"),
+          .describe("Default: the provider's transform, or one that makes the event `webhook/received`"),
         ...handlingFields,
         ...listFields,
         message: messageSchema,
@@ -137,7 +137,7 @@ export function webhookRoutes({
       operationId: 'deleteWebhook',
       summary: 'Delete a webhook',
       description:
-        'Requests to its URL are rejected with 401 from then on. Its versions, its request log and its issues are deleted; its events stay.',
+        'From then on, requests to its URL are rejected with 401. Its versions, request log and issues are deleted; its events stay.',
       async handle({ params: { id } }) {
         await webhooks.remove(await existingWebhook(webhooks, id));
         await Promise.all([webhookLog.remove(id), webhookIssues.remove(id), webhookTraffic.remove(id)]);

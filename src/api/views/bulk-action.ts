@@ -34,7 +34,7 @@ const selectionShape = {
     search: z.string().nullable(),
     queued_after: z.iso.datetime().nullable(),
     queued_before: z.iso.datetime().describe('No later than the request'),
-    run_count: z.int().nullable().describe('How many runs were named by ID; null: none were'),
+    run_count: z.int().nullable().describe('Number of runs selected by ID; null: the request has no IDs'),
     started_by: z.string().nullable().describe('The bulk action whose runs are selected'),
   }),
 };
@@ -42,24 +42,24 @@ const selectionShape = {
 export const bulkActionSchema = apiObject('BulkAction', {
   id: z.string(),
   ...selectionShape,
-  from: z.enum(RERUN_FROM).nullable().describe('Where re-runs begin; null: it re-runs nothing'),
+  from: z.enum(RERUN_FROM).nullable().describe('Where re-runs begin; null: the action starts no re-runs'),
   rate: z.int().describe('Re-runs or retries per second'),
-  status: z.enum(BULK_STATUSES).describe('done: it has examined all runs'),
+  status: z.enum(BULK_STATUSES).describe('done: the action has examined all runs'),
   matched: z
     .object({ count: z.int(), is_exact: z.boolean() })
-    .describe('Runs that the filter selected before it began; not exact: at least so many'),
+    .describe('Runs that the filter selected before the action began; not exact: a lower bound'),
   progress: z.object({
     done: z.int().describe('Runs that were cancelled, re-run or retried'),
     skipped: z
       .partialRecord(z.enum(BULK_SKIP_REASONS), z.int())
       .describe(
-        'Number by reason. run_not_waiting: no attempt of it was delayed; no_failed_step: none of its steps failed; run_active: the run, or a re-run of it, is active; run_ended: it ended before it could be cancelled; run_gone: it is no ' +
+        'Skipped runs by reason. run_not_waiting: the run had no delayed attempt; no_failed_step: no step of the run failed; run_active: the run, or a re-run of it, is active; run_ended: the run ended before it could be cancelled; run_gone: the run is no ' +
           'longer stored; function_archived: its app no longer registers the function; event_gone: its event is no longer stored',
       ),
     position: z.iso
       .datetime()
       .nullable()
-      .describe('Runs queued later are done; null: it has not begun, or does not go by time'),
+      .describe('Runs queued after this time are done; null: the action has not begun, or its runs were selected by ID or by `started_by`'),
   }),
   waiting_because: z.enum(BULK_WAITING_REASONS).nullable(),
   created_at: z.iso.datetime(),
@@ -70,7 +70,7 @@ export const bulkDryRunSchema = apiObject('BulkActionDryRun', {
   dry_run: z.literal(true),
   ...selectionShape,
   count: z.int().describe('Runs that the filter selects now'),
-  is_exact: z.boolean().describe('false: it counted for 5 s, and all numbers are at least'),
+  is_exact: z.boolean().describe('false: counting stopped after 5 s, and all numbers are lower bounds'),
   by_status: z.partialRecord(z.enum(RUN_STATUSES), z.int()),
   by_function: z.array(z.object({ function_id: z.string(), count: z.int() })),
   sample: z.array(
@@ -84,7 +84,7 @@ export const bulkDryRunSchema = apiObject('BulkActionDryRun', {
   stopped_at: z.iso
     .datetime()
     .nullable()
-    .describe('Only runs queued from then on were counted. null: all were, or it does not go by time'),
+    .describe('Only runs queued since this time were counted; null: all were counted, or the runs were selected by ID or by `started_by`'),
 });
 
 function presentSelection(action: BulkActionKind, selection: RunSelection) {
@@ -170,7 +170,7 @@ export function presentBulkDryRun(
 
 export const bulkResultSchema = apiObject('BulkActionResult', {
   run_id: z.string(),
-  rerun_id: z.string().nullable().describe('The run that a re-run started'),
+  rerun_id: z.string().nullable().describe('The new run of a re-run'),
   skipped_because: z.enum(BULK_SKIP_REASONS).nullable(),
 });
 

@@ -3,4 +3,4 @@ import { z } from 'zod';
 
 export const customResponseSchema = z
   .object({ status: z.int(), headers: z.record(z.string(), z.string()), body: z.string() })
-  .meta({ id: 'CustomResponse', description: 'What the provider gets instead of the usual answer' });
+  .meta({ id: 'CustomResponse', description: 'The response that the provider gets instead of the usual one' });

@@ -10,10 +10,10 @@ export const syncOriginSchema = apiObject('SyncOrigin', {
   kind: z
     .enum(SYNC_KINDS)
     .describe(
-      'app: the app sent it; connection: it came over a connection of the app; discovery: a service in dev mode found the app; request: somebody ' +
+      'app: the app sent the registration; connection: the app sent it over a connection; discovery: the service, in dev mode, found the app; request: a user ' +
         'asked the service to ask the app',
     ),
-  name: z.string().nullable().describe('Who asked for it'),
+  name: z.string().nullable().describe('The user who asked for the registration'),
 });
 
 export const deploySchema = apiObject('Deploy', {
@@ -23,17 +23,17 @@ export const deploySchema = apiObject('Deploy', {
   url: z.string(),
   sdk: z.string().nullable().describe('Name and version of its SDK'),
   framework: z.string().nullable(),
-  deploy_id: z.string().nullable().describe('Which build of the app it is; null: its SDK does not say'),
+  deploy_id: z.string().nullable().describe('The build of the app; null: its SDK does not report one'),
   by: syncOriginSchema,
   first: z.boolean().describe('The app was not registered before'),
   changes: z
     .array(
       z.object({
         field: z.enum(APP_FACTS.map((fact) => FACT_NAMES[fact])),
-        from: z.string().nullable().describe('null: it had none'),
+        from: z.string().nullable().describe('null: there was none'),
       }),
     )
-    .describe('What else changed than functions, with its former value'),
+    .describe('What changed besides functions, with the previous value'),
   functions: z
     .object({
       added: z.array(z.string()),
@@ -41,10 +41,10 @@ export const deploySchema = apiObject('Deploy', {
       changed: z.array(
         z.object({
           id: z.string(),
-          fields: z.array(z.string()).describe('Fields of its configuration that differ, at most 20'),
+          fields: z.array(z.string()).describe('Fields of the configuration that differ, at most 20'),
         }),
       ),
-      omitted: z.int().describe('Further functions, which are not named'),
+      omitted: z.int().describe('Number of further functions, which are not listed'),
     })
     .describe('IDs of the functions whose registration changed. A new URL of the app changes none'),
 });

@@ -17,16 +17,16 @@ export const detailedRunSchema = runSchema
         'When the next attempt is due: a retry, or the first attempt when the `ts` of the event is in the future; null: no attempt is scheduled',
       ),
     history: z.array(historySchema).describe('Attempts and steps in order of completion; pending steps come last'),
-    waiting: waitingSchema.nullable().describe('What its next call waits for; null: it waits for no limit'),
+    waiting: waitingSchema.nullable().describe('The limit that holds back the next call of the run; null: no limit does'),
     fingerprint: z
       .string()
       .nullable()
-      .describe('Of the error group in which the failed run is counted; null: it has not failed'),
+      .describe('Fingerprint of the error group that counts the failed run; null: the run has not failed'),
     failed_step: z
       .object({ step_id: z.string(), name: z.string().nullable() })
       .nullable()
-      .describe('The step that `error` is from; null: there is no error, or the function itself failed'),
-    metadata: z.array(metadataSchema).describe('What the function, or somebody later, said of the run and its steps'),
+      .describe('The step that caused `error`; null: there is no error, or the function itself failed'),
+    metadata: z.array(metadataSchema).describe('Metadata of the run and its steps, set by the function or later by a user'),
     ...traceSchema.shape,
   })
   .meta({ id: 'RunWithHistory' });

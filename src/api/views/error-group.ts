@@ -10,11 +10,11 @@ import { time } from './time.ts';
 const HOURS_MAX = 28;
 
 export const errorGroupSchema = apiObject('ErrorGroup', {
-  fingerprint: z.string().describe('Of function, failing step, error name, message and own frame'),
+  fingerprint: z.string().describe('Derived from function, failed step, error name, message and own frame'),
   function_id: z.string(),
   function_name: z.string(),
-  step: z.string().nullable().describe('Name of the step that failed; null: the function itself did'),
-  name: z.string().describe('Of the last error'),
+  step: z.string().nullable().describe('Name of the step that failed; null: the function itself failed'),
+  name: z.string().describe('Name of the last error'),
   message: z.string().describe('The beginning of the message of the last error'),
   state: z.enum(ERROR_GROUP_STATES).describe('The next failure reopens a resolved group'),
   count: z
@@ -22,23 +22,23 @@ export const errorGroupSchema = apiObject('ErrorGroup', {
     .describe('Failed runs in the hours that overlap the time range; without a time range, since `first_seen`'),
   first_seen: z.iso.datetime(),
   last_seen: z.iso.datetime(),
-  opened_at: z.iso.datetime().describe('The first failure since it was opened, or reopened'),
-  times_reopened: z.int().describe('How often a failure reopened it'),
+  opened_at: z.iso.datetime().describe('The first failure since the group was opened or reopened'),
+  times_reopened: z.int().describe('How often a failure reopened the group'),
   state_changed_at: z.iso.datetime(),
   state_changed_by: z
     .object({ kind: z.enum(PRINCIPAL_KINDS), id: z.string(), name: z.string() })
     .nullable()
-    .describe('null: a failure opened it'),
-  sample_run_ids: z.array(z.string()).describe('The last failed runs, the newest first; 10 at most'),
+    .describe('The user who last changed the state; null: a failure opened the group'),
+  sample_run_ids: z.array(z.string()).describe('The last failed runs, newest first; at most 10'),
   since_deploy: z
     .object({ id: z.string(), at: z.iso.datetime() })
     .nullable()
     .describe(
-      'The last deploy before `opened_at` that changed the app; null: none is known. A failure that came long after it may have another cause',
+      'The last deploy before `opened_at` that changed the app; null: none is known. A failure long after the deploy may have another cause',
     ),
   histogram: z
     .object({ from: z.iso.datetime(), step_seconds: z.int(), counts: z.array(z.int()) })
-    .describe('Failed runs over the time range, by default the last 7 days; 28 steps at most'),
+    .describe('Failed runs over the time range, by default the last 7 days; at most 28 time steps'),
 });
 
 export interface ErrorTimes {
@@ -76,7 +76,7 @@ export function presentErrorGroup(
   };
 }
 
-/** Counted in whole hours. */
+/** Whole hours are counted. */
 function histogramOf(group: ErrorGroup, { from, to }: ErrorTimes) {
   const end = Math.ceil(to / HOUR_MS);
   const start = Math.max(Math.floor((from ?? 0) / HOUR_MS), end - HOURS_KEPT);

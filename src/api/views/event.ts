@@ -35,8 +35,8 @@ export const storedEventSchema = apiObject('StoredEvent', {
         'event:<internal id> (that event, sent again); api; or service',
     ),
   request_id: z.string(),
-  duplicates: z.int().describe('How often the event was sent again and ignored'),
-  receivedAt: z.iso.datetime().describe('As received_at'),
+  duplicates: z.int().describe('How many duplicates of the event were ignored'),
+  receivedAt: z.iso.datetime().describe('Same as received_at'),
   environmentID: z.string().describe('A UUID that stands for the environment'),
   accountID: z.string().describe('A UUID that stands for the installation'),
   sourceID: z.string().nullable().describe('Always null'),
@@ -51,7 +51,7 @@ export const listedEventSchema = storedEventSchema
     data: eventSchema.shape.data.optional().describe('Omitted with exclude=data'),
     ...omittedField,
     gist: gistSchema.optional().describe('The first plain values of the data; only with include=gist'),
-    runs: z.array(runBriefSchema).optional().describe('The runs that the event triggered; only with include=runs'),
+    runs: z.array(runBriefSchema).optional().describe('Runs that the event triggered; only with include=runs'),
   })
   .meta({ id: 'ListedEvent' });
 

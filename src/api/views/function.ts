@@ -12,7 +12,7 @@ import { apiObject } from '../http/validation.ts';
 import { omittedField } from './incomplete.ts';
 import { time } from './time.ts';
 
-/** Maximum characters of a description in responses; the configuration has all of it. */
+/** Maximum characters of a description in responses; the configuration has the whole text. */
 const DESCRIPTION_LENGTH = 1_000;
 const GROUP_LENGTH = 100;
 
@@ -20,11 +20,11 @@ const triggerSchema = apiObject('Trigger', {
   event: z.string().optional(),
   expression: z.string().optional(),
   cron: z.string().optional().describe('A schedule, with its time zone'),
-  jitter: z.string().optional().describe('A run starts up to so much later than its schedule says'),
+  jitter: z.string().optional().describe('Maximum random delay of a run after the time of its schedule'),
   catchUp: z
     .enum(['last', 'all'])
     .optional()
-    .describe('Of a schedule: whether all missed ticks run late, or only the last one, the default'),
+    .describe('For a schedule: whether all missed ticks run late, or only the last one (default)'),
 });
 
 const detailedTriggerSchema = triggerSchema
@@ -33,23 +33,23 @@ const detailedTriggerSchema = triggerSchema
       .datetime()
       .nullable()
       .optional()
-      .describe('Of a schedule: when it starts the next run, without its jitter; null: it is paused or archived'),
+      .describe('For a schedule: the time of its next run, without jitter; null: the function is paused or archived'),
     next_ticks: z
       .array(z.iso.datetime())
       .optional()
-      .describe('Of a schedule: its next ticks, at most 5; empty: it is paused or archived'),
-    time_zone: z.string().nullable().optional().describe('Of a schedule; null: it ticks at intervals'),
+      .describe('For a schedule: its next ticks, at most 5; empty: the function is paused or archived'),
+    time_zone: z.string().nullable().optional().describe('For a schedule: its time zone; null: the schedule is an interval'),
     last_tick: z
       .object({
         at: z.iso.datetime(),
         run: z
           .object({ run_id: z.string(), status: z.enum(RUN_STATUSES) })
           .nullable()
-          .describe('null: it started none, as while the function was paused; or the run is no longer stored'),
+          .describe('null: the tick started no run, for example because the function was paused, or the run is no longer stored'),
       })
       .nullable()
       .optional()
-      .describe('Of a schedule: its last tick'),
+      .describe('For a schedule: its last tick'),
     missed_ticks: z
       .array(
         z.object({
@@ -60,8 +60,8 @@ const detailedTriggerSchema = triggerSchema
       )
       .optional()
       .describe(
-        'Of a schedule: its ticks that started no run because no worker was there in time, all from `first` to `last`. The last 10 gaps of the ' +
-          'function, the latest first',
+        'For a schedule: ranges of consecutive ticks, `first` to `last`, that started no run because no worker was running. The last 10 ranges of the ' +
+          'function, newest first',
       ),
   })
   .meta({ id: 'TriggerWithNextRun' });
@@ -70,7 +70,7 @@ const problemSchema = apiObject('ExpressionProblem', {
   reason: z
     .enum(PROBLEM_REASONS)
     .describe(
-      'too_costly: evaluating the expression exceeded its cost limit; quarantined: that happened too often, or the environment has used up its ' +
+      'too_costly: evaluating the expression exceeded its cost limit; quarantined: this happened too often, or the environment has used up its ' +
         'share, so the limit is lower for a while; refused: this version of the service rejects the expression',
     ),
   message: z.string(),
@@ -78,14 +78,14 @@ const problemSchema = apiObject('ExpressionProblem', {
   at: z.iso.datetime(),
   events: z
     .int()
-    .describe('Events for which the expression was not evaluated, so that they triggered no run and ended no wait'),
+    .describe('Number of events for which the expression was not evaluated; they triggered no run and ended no wait'),
 });
 
 export const functionSchema = apiObject('Function', {
   id: z.string(),
   name: z.string(),
-  description: z.string().nullable().describe('As the app registered it; null: it has none'),
-  group: z.string().nullable().describe('Under which the app lists it with others; null: none'),
+  description: z.string().nullable().describe('The description that the app registered; null: none'),
+  group: z.string().nullable().describe('The group in which the app lists the function; null: none'),
   app: z.string(),
   triggers: z.array(triggerSchema),
   retries: z.int().describe('Attempts after the first'),
@@ -93,14 +93,14 @@ export const functionSchema = apiObject('Function', {
   queued_runs: z
     .enum(['run', 'hold'])
     .nullable()
-    .describe('Whether its queued runs start while it is paused, or wait until it is resumed; null: not paused'),
+    .describe('What queued runs do while the function is paused: start, or wait until it is resumed; null: the function is not paused'),
   expression_problem: problemSchema
     .nullable()
     .describe('The latest problem of the last day that kept an expression from being evaluated; null: none'),
   problems: z
     .array(z.string())
-    .describe('What does not work as the app configured it, such as an expression that is not valid; empty: nothing'),
-  archived: z.boolean().describe('The app no longer registers the function: events do not trigger it'),
+    .describe('Parts of the configuration that do not work, such as an invalid expression; empty: everything works'),
+  archived: z.boolean().describe('true: the app no longer registers the function, and events do not trigger it'),
 });
 
 export const listedFunctionSchema = functionSchema
@@ -110,7 +110,7 @@ export const listedFunctionSchema = functionSchema
 export const detailedFunctionSchema = functionSchema
   .extend({
     triggers: z.array(detailedTriggerSchema),
-    url: z.string().describe('The URL of calls to the function'),
+    url: z.string().describe('The URL at which the service calls the function'),
     cancel: z
       .array(z.object({ event: z.string(), expression: z.string().optional(), timeout: z.string().optional() }))
       .describe('Events that cancel runs of the function'),
@@ -179,7 +179,7 @@ function presentSchedule(
   nowMs: number | undefined,
 ) {
   const next = nowMs === undefined ? undefined : nextRunAt(fn, trigger, nowMs);
-  // The next run is the earliest of them; a schedule that is not in force has none.
+  // The next run is at the earliest tick; a schedule that is not in force has no next run.
   const ticks = next === undefined || nowMs === undefined ? [] : nextTicks(cron, nowMs, TICKS_SHOWN);
   return {
     next_run_at: time(next),

@@ -6,19 +6,19 @@ import { apiObject } from '../http/validation.ts';
 import { time } from './time.ts';
 
 export const heldRegistrationSchema = apiObject('HeldRegistration', {
-  id: z.string().describe('The same for every registration of the app at this URL with these origins'),
+  id: z.string().describe('All registrations of the app at this URL with these origins share the ID'),
   app: z.string(),
   url: z.url(),
   origins: z
     .array(z.string())
-    .describe('What nobody has allowed, and a confirmation allows: of the URL, and of functions'),
-  present_url: z.string().nullable().describe('Where the app is, and stays; null: it is not registered'),
+    .describe('Origins of the URL and of functions that are not allowed yet; a confirmation allows them'),
+  present_url: z.string().nullable().describe('The present URL of the app, which remains in use; null: the app is not registered'),
   proposed_pattern: z
     .string()
     .nullable()
     .meta({
       description:
-        'A pattern of allowed origins that has both URLs, where each deployment seems to get a host of its own',
+        'A pattern of allowed origins that matches both URLs; present when each deployment seems to get its own host',
       examples: ['https://shop-*-acme.example.app'],
     }),
   sdk: z.string().nullable(),
@@ -30,7 +30,7 @@ export const heldRegistrationSchema = apiObject('HeldRegistration', {
     .object({ count: z.int(), last_at: z.iso.datetime(), last_url: z.url() })
     .nullable()
     .describe(
-      'Further registrations of the app that do not wait, because as many do as may. If the last one is yours, allow its origin: `PUT /v1/allowed-origins/:app`',
+      'Number of further registrations of the app, which were rejected because the maximum is already waiting. If the last one is yours, allow its origin with `PUT /v1/allowed-origins/:app`',
     ),
 });
 

@@ -13,6 +13,6 @@ export const omittedField = {
 export const stoppedEarlySchema = z
   .enum(STOPPED_EARLY)
   .describe(
-    'The list may be incomplete. archive_unavailable: Postgres, which has the older entries, cannot be reached; time: the search took too long. ' +
+    'The list may be incomplete. archive_unavailable: Postgres, which stores the older entries, is unavailable; time: the search took too long. ' +
       'The cursor continues from here',
   );

@@ -1,4 +1,4 @@
-/** The API's representation of limits: what holds back a run, and how much a function uses. */
+/** The API's representation of limits: the one that holds back a run, and the usage of a function. */
 import { z } from 'zod';
 import type { FunctionLimits, LimitStatus, WaitingCall } from '../../jobs/flow-control/limit-status.ts';
 import type { Limit } from '../../model/flow-control/limits.ts';
@@ -11,25 +11,25 @@ type Kind = (typeof KINDS)[number];
 const kind = z
   .enum(KINDS)
   .describe(
-    'concurrency: calls at the same time; run_concurrency: runs at the same time; throttle: starts in a period; capacity: calls that the ' +
-      'workers can make, for runs that are served by priority; paused: the function is paused and holds its queued runs',
+    'concurrency: concurrent calls; run_concurrency: concurrent runs; throttle: starts per period; capacity: calls that the ' +
+      'workers can make, for runs with a priority; paused: the function is paused and holds its queued runs',
   );
 
 /** A limit without its usage. */
 export const limitNameSchema = z.object({
   kind,
   scope: z.enum(['fn', 'env', 'account']),
-  key: z.string().nullable().describe('Value of its key; null: it has none'),
+  key: z.string().nullable().describe('Value of its key; null: the limit has no key'),
   key_expression: z.string().nullable(),
   limit: z.int(),
 });
 
 const heldBy = z.array(z.string()).describe('IDs of up to 10 runs of this environment that hold a permit');
-const heldElsewhere = z.int().describe('Number of runs of other environments that hold a permit, among 200 holders');
+const heldElsewhere = z.int().describe('Number of runs of other environments that hold a permit, of the first 200 holders');
 
 const limitSchema = limitNameSchema
   .extend({
-    in_use: z.int().describe('Calls, or runs, that hold a permit; of a throttle 0'),
+    in_use: z.int().describe('Calls or runs that hold a permit; 0 for a throttle'),
     held_by: heldBy,
     held_elsewhere: heldElsewhere,
     holds_back: z.boolean().describe('Whether the first run in line waits for this limit'),
@@ -37,9 +37,9 @@ const limitSchema = limitNameSchema
   .meta({ id: 'Limit' });
 
 export const waitingSchema = apiObject('Waiting', {
-  since: z.iso.datetime().describe('Since when it waits, less its priority'),
-  position: z.int().describe('Place in line among the calls with the same limits, from 1'),
-  earliest_start: z.iso.datetime().nullable().describe('By its throttle; null: as soon as others end'),
+  since: z.iso.datetime().describe('Time since which the call waits, minus its priority'),
+  position: z.int().describe('Position among the waiting calls with the same limits, from 1'),
+  earliest_start: z.iso.datetime().nullable().describe('Time at which the throttle lets the call start; null: the call starts when other calls end'),
   limits: z.array(limitSchema),
 });
 
@@ -47,12 +47,12 @@ export const functionLimitsSchema = apiObject('FunctionLimits', {
   waiting: z.int().describe('Calls that wait for a limit'),
   limits: z
     .array(limitSchema.omit({ key: true, holds_back: true }).extend({ in_use: z.int().nullable() }))
-    .describe('The limits of its runs; `in_use` is null where each value of a key has a limit of its own'),
+    .describe("The limits of the function's runs; `in_use` is null for a limit with a key, which applies to each value separately"),
   longest_backlogs: z.array(
     z.object({
-      keys: z.record(z.string(), z.string()).describe('Value of each key, by its expression'),
+      keys: z.record(z.string(), z.string()).describe("Value of each key, by the key's expression"),
       waiting: z.int(),
-      since: z.iso.datetime().describe('Since when the first waits, less its priority'),
+      since: z.iso.datetime().describe('Time since which the first call waits, minus its priority'),
       limits: z.array(
         z.object({
           kind,

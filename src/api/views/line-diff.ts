@@ -2,10 +2,11 @@
 import { createTwoFilesPatch, FILE_HEADERS_ONLY, formatPatch } from 'diff';
 
 const CONTEXT_LINES = 3;
-/** Inserted and deleted lines. The time grows with their square: finding so many takes 60 ms at most in texts of 65,536 characters, 2,000 take 600 ms. */
+/** Maximum number of inserted and deleted lines. The time grows with the square of this number: at this maximum, at most 60 ms in texts of 65,536
+ *  characters; 600 ms for 2,000 lines. */
 const EDITS_MAX = 500;
 
-/** A text that differs in more is shown as replaced. The header has both names. */
+/** Texts that differ in more lines are shown as replaced as a whole. The header has both names. */
 export function lineDiff(nameBefore: string, nameAfter: string, before: string, after: string): string {
   const options = { context: CONTEXT_LINES, maxEditLength: EDITS_MAX, headerOptions: FILE_HEADERS_ONLY };
   const found = createTwoFilesPatch(nameBefore, nameAfter, before, after, undefined, undefined, options);

@@ -3,8 +3,8 @@ import { type AccessLists, addressListSchema, nameListSchema } from '../../model
 
 /** null removes the list; an omitted field leaves it unchanged. */
 export const listFields = {
-  event_names: nameListSchema.nullish().describe('Which event names are accepted; null: all'),
-  ip_addresses: addressListSchema.nullish().describe('Which client addresses are accepted; null: all'),
+  event_names: nameListSchema.nullish().describe('Event names that are accepted; null: all'),
+  ip_addresses: addressListSchema.nullish().describe('Client addresses that are accepted; null: all'),
 };
 
 export const shownListFields = { event_names: nameListSchema.nullable(), ip_addresses: addressListSchema.nullable() };

@@ -38,7 +38,7 @@ export const liveSchemas = {
           state: runStateSchema
             .optional()
             .describe(
-              'Where it is as the message is sent; absent of runs that have ended, and while it cannot be read',
+              'State of the run when the message is sent; absent if the run has ended or its state cannot be read',
             ),
           queued_at: z.iso.datetime().optional(),
           run_started_at: z.iso.datetime().optional(),
@@ -48,12 +48,12 @@ export const liveSchemas = {
             .nullable()
             .optional()
             .describe(
-              'The beginning of the error of its last failed attempt; null: none failed, or a later one succeeded',
+              'The beginning of the error of the last failed attempt; null: no attempt failed, or a later one succeeded',
             ),
           replay_id: z.string().optional(),
           created: z.literal(true).optional().describe('The run was created since the previous message'),
-          event_name: z.string().optional().describe('Of a run that was created'),
-          event_gist: gistSchema.optional().describe('Of a run that was created: as in lists of runs'),
+          event_name: z.string().optional().describe('For a run that was created'),
+          event_gist: gistSchema.optional().describe('For a run that was created: as in lists of runs'),
         }),
       ),
     })
@@ -75,7 +75,7 @@ export const liveSchemas = {
         }),
       ),
     })
-    .describe('Issues of webhooks that were opened, got failures, or changed their state'),
+    .describe('Issues of webhooks that were opened, had new failures, or changed state'),
 } as const;
 
 export type LiveKind = keyof typeof liveSchemas;

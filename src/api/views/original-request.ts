@@ -1,5 +1,5 @@
-/** The API's representation of a logged request as it came, for programs that forward it: signatures are shown, because they prove nothing about another
- *  request; passwords and tokens, with which others can be made, are not. */
+/** The API's representation of a logged request as it was received, for programs that forward it. Signatures are shown: each proves only this one
+ *  request. Passwords and tokens are hidden: they would let the reader make other requests. */
 import { z } from 'zod';
 import { PRESETS, presetOf } from '../../providers/catalog.ts';
 import {
@@ -15,7 +15,7 @@ import { apiObject } from '../http/validation.ts';
 import { MASK, maskedHeaders, maskedSearch } from '../receive/stored-credentials.ts';
 import { loggedSchema, presentLogged, SECRET } from './request.ts';
 
-/** Names that look like those of secrets, but hold a signature or an ID. */
+/** Names that look like names of secrets, but whose values are signatures or IDs. */
 const HARMLESS = /(?:^|[-_])(?:signature|sign|sig|hmac)(?:$|[-_])|idempotency-key$/i;
 
 const SCHEMES = PRESETS.flatMap(({ verification }) => verification ?? []);
@@ -25,14 +25,14 @@ const SIGNATURES = namesOf(SCHEMES.filter((scheme) => !sendsSecret(scheme)).flat
 export const originalRequestSchema = apiObject('OriginalRequest', {
   ...loggedSchema.pick({ id: true, received_at: true, method: true, rerun_of: true, verification: true }).shape,
   outcome: z.enum(LOG_OUTCOMES),
-  query_string: z.string().describe('As it came, without the question mark'),
+  query_string: z.string().describe('As received, without the question mark'),
   headers: z
     .array(z.tuple([z.string(), z.string()]))
-    .describe('Names in lower case, with their values; a name may come several times'),
-  body: z.base64().nullable().describe('In base64; null: it was not read completely and is not stored'),
+    .describe('Names in lower case, with their values; a name may occur several times'),
+  body: z.base64().nullable().describe('In base64; null: the body was not read completely and is not stored'),
   withheld: z
     .array(z.string())
-    .describe(`Headers and query parameters with a password, a token or a cookie; their value is ${MASK}`),
+    .describe(`Headers and query parameters that contain a password, a token or a cookie; their value is ${MASK}`),
 });
 
 export function presentOriginal(
@@ -57,7 +57,7 @@ export function presentOriginal(
   };
 }
 
-/** The webhook's own scheme takes precedence: the same header has the signature of one provider and the token of another. */
+/** The webhook's own scheme takes precedence: one provider sends a signature in a header in which another sends a token. */
 function withheldBy({ verification, provider }: Pick<Webhook, 'verification' | 'provider'>) {
   const scheme: VerificationScheme | null | undefined = verification ?? presetOf(provider ?? '')?.verification;
   const own = namesOf(scheme ? credentialLocations(scheme) : []);

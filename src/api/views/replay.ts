@@ -24,11 +24,14 @@ const counts = <const Name extends string>(names: readonly Name[], description: 
 
 const skippedSchema = counts(
   SKIP_REASONS,
-  'Number by reason, for events whose former run has a wanted status. function_archived: its app no longer registers the function; ' +
-    'function_paused: it is paused now; not_matching: its triggers do not match the event now; not_evaluated: evaluating its expression cost too ' +
-    'much; run_active: a run of the function on the event is active; already_replayed: this replay has started the run for another event of ' +
-    'its batch',
+  'Skipped by reason, of the events whose former run has a selected status. function_archived: the app no longer registers the function; ' +
+    'function_paused: the function is paused; not_matching: its current triggers do not match the event; not_evaluated: evaluating its expression cost too ' +
+    'much; run_active: a run of the function on the event is active; already_replayed: this replay has already started the run, for another event of ' +
+    'the same batch',
 );
+
+const LOOKED_AT = 'Events that meet the filter';
+const MATCHED = 'Events that meet the filter, with a function whose former run has a selected status';
 
 const selectionShape = {
   filter: z.object({
@@ -36,11 +39,11 @@ const selectionShape = {
     source: z.string().nullable(),
     search: z.string().nullable(),
     id_prefix: z.string().nullable(),
-    id_count: z.int().nullable().describe('How many events were named by ID; null: none were'),
+    id_count: z.int().nullable().describe('Number of events selected by ID; null: the request has no IDs'),
   }),
   received_after: z.iso.datetime().describe('No earlier than the retention'),
   received_before: z.iso.datetime().describe('No later than the request'),
-  functions: z.array(z.string()).nullable().describe('null: all that match each event'),
+  functions: z.array(z.string()).nullable().describe('null: all functions that match an event'),
   statuses: z.array(z.enum(FORMER_STATUSES)),
 };
 
@@ -50,7 +53,7 @@ export const replaySchema = apiObject('Replay', {
   status: z
     .enum(BULK_OPERATION_STATUSES)
     .describe(
-      'done: it has examined all events; its runs may still be active. cancelling: it starts no more runs, and cancels those that are active',
+      'done: the replay has examined all events, but its runs may still be active. cancelling: the replay starts no more runs, and cancels its active runs',
     ),
   ...selectionShape,
   rate: z.int().describe('Runs per second'),
@@ -60,33 +63,33 @@ export const replaySchema = apiObject('Replay', {
     .enum(WAITING_REASONS)
     .nullable()
     .describe(
-      'Why it starts no runs for now. backlog, memory: the queues or Redis are too full; active_runs: too many of its runs are active; ' +
-        'archive_unavailable: Postgres is unavailable; environment_archived: its environment is archived. null: it does not wait',
+      'Why the replay currently starts no runs. backlog, memory: the queues or Redis are too full; active_runs: too many of its runs are active; ' +
+        'archive_unavailable: Postgres is unavailable; environment_archived: its environment is archived. null: the replay does not wait',
     ),
   progress: z.object({
-    looked_at: z.int().describe('Events that meet the filter'),
-    matched: z.int().describe('Of them, events with a function whose former run has a wanted status'),
-    started: z.int().describe('Runs'),
+    looked_at: z.int().describe(LOOKED_AT),
+    matched: z.int().describe(MATCHED),
+    started: z.int().describe('Number of runs started'),
     skipped: skippedSchema,
-    failed_to_start: counts(FAILURE_REASONS, 'Number by reason. event_gone: the event is no longer stored'),
-    position: z.iso.datetime().describe('Events received before are done'),
+    failed_to_start: counts(FAILURE_REASONS, 'Runs that failed to start, by reason. event_gone: the event is no longer stored'),
+    position: z.iso.datetime().describe('Events received before this time are done'),
     estimated_seconds_left: z
       .number()
       .nullable()
-      .describe('As if events came evenly; null: it does not run, or has just begun'),
-    results_omitted: z.int().describe('Results that are counted and not listed'),
+      .describe('Assumes that events are spread evenly over the time range; null: the replay is not running, or has just begun'),
+    results_omitted: z.int().describe('Number of results that are counted but not listed'),
   }),
   runs: z
     .object({ active: z.int(), completed: z.int(), failed: z.int(), cancelled: z.int() })
-    .describe('The runs that it started'),
+    .describe('Runs that the replay started, by status'),
 });
 
 export const dryRunSchema = apiObject('ReplayDryRun', {
   dry_run: z.literal(true),
   ...selectionShape,
-  looked_at: z.int().describe('Events that meet the filter'),
-  matched: z.int().describe('Of them, events with a function whose former run has a wanted status'),
-  would_start: z.int().describe('Runs'),
+  looked_at: z.int().describe(LOOKED_AT),
+  matched: z.int().describe(MATCHED),
+  would_start: z.int().describe('Number of runs that would start'),
   by_function: z.array(
     z.object({
       function_id: z.string(),
@@ -109,7 +112,7 @@ export const dryRunSchema = apiObject('ReplayDryRun', {
     .datetime()
     .nullable()
     .describe(
-      'It ran out of time and examined only events received before this, so all numbers are lower bounds. null: it examined all',
+      'The dry run ran out of time: it examined only events received before this time, and all numbers are lower bounds. null: it examined all events',
     ),
 });
 
@@ -118,7 +121,7 @@ export const replayResultSchema = apiObject('ReplayResult', {
   function_id: z.string(),
   outcome: z.enum(['started', 'skipped', 'failed']),
   reason: z.enum([...SKIP_REASONS, ...FAILURE_REASONS]).nullable(),
-  run_id: z.string().nullable().describe('The run; of one that is skipped, the run because of which'),
+  run_id: z.string().nullable().describe('The run that was started; if skipped, the run that is the reason'),
   run_status: z.enum(RUN_STATUSES).nullable(),
   retry_of: z.string().nullable().describe('The former run'),
 });

@@ -30,37 +30,37 @@ export const historySchema = apiObject('HistoryEntry', {
   until: z.iso
     .datetime()
     .nullable()
-    .describe('When a pending sleep or wait ends; of a cancelled one, when it would have ended'),
+    .describe('When a pending sleep or wait ends; if cancelled, when it would have ended'),
   waits_for: z.string().nullable().describe('Name of the event or signal that a wait is for'),
-  if: z.string().nullable().describe('The expression that the event of a wait must meet; of a long one, the beginning'),
+  if: z.string().nullable().describe('The expression that the event of a wait must meet; a long expression is cut off'),
   invoked: z
     .object({
       function_id: z.string().nullable().describe('null: not known'),
-      run_id: z.string().describe('There is no such run where the function did not start'),
+      run_id: z.string().describe('The ID of no run, if the function was not started'),
     })
     .nullable()
-    .describe('What a step of the kind InvokeFunction invokes'),
+    .describe('The function that a step of the kind InvokeFunction invokes'),
   error: runErrorSchema.nullable(),
-  timed_out: z.boolean().describe('true: a wait, or an invocation, ended at its timeout'),
+  timed_out: z.boolean().describe('true: the wait or the invocation ended at its timeout'),
   group: z
     .int()
     .nullable()
-    .describe('Steps of a run with the same number were planned together, to run in parallel; null: planned alone'),
+    .describe('Steps with the same number were planned together, to run in parallel; null: the step was planned alone'),
   run_id: z
     .string()
     .nullable()
-    .describe('The run that the step started (an invocation), or that went on with the signal it sent'),
+    .describe('The run that the step started by an invocation, or that continued with the signal that the step sent'),
   event_id: z.string().nullable().describe('Internal ID of the event that ended the wait'),
   event_ids: z
     .array(z.string())
     .max(MAX_SENT_IDS)
     .describe(`Internal IDs of the first ${MAX_SENT_IDS} events that the step sent`),
-  events_sent: z.int().nullable().describe('How many events the step sent; null: it sends none'),
+  events_sent: z.int().nullable().describe('Number of events that the step sent; null: it is not a step that sends events'),
   request: z
     .object({
       method: z.string(),
       origin: z.string().describe('Scheme, host and port; the path may hold secrets'),
-      status: z.int().nullable().describe('Of the response; null: there is none'),
+      status: z.int().nullable().describe('Status of the response; null: there is no response'),
     })
     .nullable()
     .describe('The request that the service made for the step'),

@@ -5,12 +5,12 @@ import { apiObject } from '../http/validation.ts';
 import { time } from './time.ts';
 
 export const logLineSchema = apiObject('LogLine', {
-  at: z.iso.datetime().describe("When it was written, by the app's clock"),
+  at: z.iso.datetime().describe("When the line was written, by the app's clock"),
   level: z.enum(LOG_LEVELS),
   message: z.string(),
-  fields: z.record(z.string(), z.unknown()).nullable().describe('What was logged beside the message'),
-  step_id: z.string().nullable().describe('Hashed ID of the step that wrote it; null: outside of steps'),
-  attempt: z.int().describe('Attempts of the call before the one that wrote it'),
+  fields: z.record(z.string(), z.unknown()).nullable().describe('Values that were logged with the message'),
+  step_id: z.string().nullable().describe('Hashed ID of the step that wrote the line; null: outside of steps'),
+  attempt: z.int().describe('Number of earlier attempts of the call that wrote the line'),
 });
 
 export function presentLogLine({ at, level, message, fields, step, attempt }: LogLine) {

@@ -6,8 +6,8 @@ import { time } from './time.ts';
 
 export const metadataSchema = apiObject('RunMetadata', {
   scope: z.enum(['run', 'step', 'step_attempt', 'extended_trace']),
-  step_id: z.string().nullable().describe('Hashed ID of the step that it is about'),
-  attempt: z.int().nullable().describe('The attempt of the step that it is about'),
+  step_id: z.string().nullable().describe('Hashed ID of the step that the metadata describes'),
+  attempt: z.int().nullable().describe('The attempt of the step that the metadata describes'),
   span_id: z.string().nullable(),
   kind: z.string().describe('userland.…, inngest.score, inngest.experiment, inngest.ai, inngest.warnings, …'),
   values: z.record(z.string(), z.unknown()),

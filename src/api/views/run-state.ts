@@ -10,31 +10,31 @@ export const runStateSchema = apiObject('RunState', {
   kind: z
     .enum(RUN_STATES)
     .describe(
-      'queued: waits for its first call; held: a limit, or the pause of its function, holds it back; running: it is called, or will be at once; ' +
-        'retrying: waits for the next attempt; sleeping; waiting_for_event; waiting_for_signal; invoking: waits for the run of another function; ' +
+      'queued: the run waits for its first call; held: a limit, or the pause of its function, holds the run back; running: a call is in flight, or starts at once; ' +
+        'retrying: the run waits for the next attempt; sleeping; waiting_for_event; waiting_for_signal; invoking: the run waits for a run of another function; ' +
         'requesting: the service makes the request of a step; completed, failed, cancelled: as the status',
     ),
   until: z.iso
     .datetime()
     .optional()
     .describe(
-      'When it ends at the latest: the sleep, the timeout of a wait or an invocation; of retrying, when the next attempt is due; of queued, when the run of a future event is',
+      'Latest end of the state: the end of the sleep, or the timeout of the wait or invocation; for retrying, when the next attempt is due; for queued, when the run of an event in the future is due',
     ),
-  name: z.string().optional().describe('Name of the event or signal that it waits for'),
+  name: z.string().optional().describe('Name of the event or signal that the run waits for'),
   step: z
     .object({ id: z.string().describe('Hashed'), name: z.string() })
     .optional()
-    .describe('The step that it is in'),
-  attempt: z.int().optional().describe('Of retrying: number of the next attempt, from 1'),
+    .describe('The present step of the run'),
+  attempt: z.int().optional().describe('For retrying: number of the next attempt, from 1'),
   max_attempts: z.int().optional(),
-  function_id: z.string().optional().describe('Of invoking: the function'),
-  run_id: z.string().optional().describe('Of invoking: its run'),
-  limit: limitNameSchema.optional().describe('Of held: the limit; absent where only the calls before it hold it back'),
-  position: z.int().optional().describe('Of held: place in line among the calls with the same limits'),
+  function_id: z.string().optional().describe('For invoking: the invoked function'),
+  run_id: z.string().optional().describe('For invoking: the run of the invoked function'),
+  limit: limitNameSchema.optional().describe('For held: the limit; absent if only earlier calls in the queue hold the run back'),
+  position: z.int().optional().describe('For held: position among the waiting calls with the same limits'),
   others: z
     .int()
     .optional()
-    .describe('A run may wait for several things. The one that ends first is named; this is the number of others'),
+    .describe('A run may wait for several things at once. The state describes the one that ends first; this is the number of the others'),
 });
 
 export function presentRunState(state: RunState): z.infer<typeof runStateSchema> {

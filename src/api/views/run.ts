@@ -14,8 +14,8 @@ export const runErrorSchema = z.object({
   name: z.string(),
   message: z.string(),
   stack: z.string().optional(),
-  cause: z.unknown().optional().describe('Another error, or any other value'),
-  data: z.unknown().optional().describe('What a failed step returned beside its error'),
+  cause: z.unknown().optional().describe('The cause: an error or any other value'),
+  data: z.unknown().optional().describe('Data that a failed step returned with its error'),
   code: z.union([z.string(), z.number()]).optional(),
   source: z
     .object({
@@ -24,40 +24,40 @@ export const runErrorSchema = z.object({
       lines: z.array(z.object({ line: z.int(), text: z.string() })),
     })
     .optional()
-    .describe('The line of code that threw it, with its neighbors, where the app sent them'),
+    .describe('The line of code that threw the error, with surrounding lines, if the app sent them'),
 });
 
 const cancelReasonSchema = apiObject('CancelReason', {
   cause: z
     .enum(CANCEL_CAUSES)
     .describe(
-      'request: by somebody, through the API or the dashboard; event: one that met a cancel trigger; pause: its function was paused, and ' +
-        'its queued runs cancelled; singleton: another run of the same key replaced it; replay: the replay that started it was cancelled with its runs',
+      'request: a user, through the API or the dashboard; event: an event that met a cancel trigger; pause: the function was paused, and ' +
+        'its queued runs cancelled; singleton: another run of the same key replaced it; replay: the replay that started the run was cancelled with its runs',
     ),
   id: z
     .string()
     .nullable()
-    .describe('Of the event, the bulk cancellation or bulk action, the replay, or the other run'),
+    .describe('ID of the event, the bulk cancellation or bulk action, the replay, or the other run'),
   by: z
     .object({ kind: z.enum(PRINCIPAL_KINDS), id: z.string(), name: z.string() })
     .nullable()
-    .describe('Who requested it, as in the audit log; null: not known, or nobody'),
+    .describe('The user who requested it, as in the audit log; null: unknown, or no user did'),
 });
 
 /** Additional fields for users of the official SDKs (docs/rest.md). */
 const officialFields = {
   function_version: z.int().describe('Always 1'),
   environment_id: z.string().describe('A UUID that stands for the environment'),
-  original_run_id: z.string().nullable().describe('As retry_of'),
-  batch_id: z.string().nullable().describe('Of the run of a batch, the ID of its first event'),
+  original_run_id: z.string().nullable().describe('Same as retry_of'),
+  batch_id: z.string().nullable().describe('For the run of a batch: the ID of its first event'),
   cron: z.string().nullable().describe('Always null'),
 };
 
 export const runSchema = apiObject('Run', {
   run_id: z.string(),
   function_id: z.string(),
-  event_id: z.string().describe('Internal ID of the event that triggered the run; of a batch, the first'),
-  event_ids: z.array(z.string()).describe('Internal IDs of all events that the run is for: of a batch, in order'),
+  event_id: z.string().describe('Internal ID of the event that triggered the run; for a batch, the first event'),
+  event_ids: z.array(z.string()).describe('Internal IDs of all events that the run handles; for a batch, in order'),
   status: z.enum(RUN_STATUSES),
   attempt: z.int().describe('Number of attempts before the current or last one'),
   queued_at: z.iso.datetime(),
@@ -65,18 +65,18 @@ export const runSchema = apiObject('Run', {
   ended_at: z.iso.datetime().nullable(),
   output: z
     .unknown()
-    .describe('What the function returned; null before it has. Of a failed run, the error as the app sent it'),
+    .describe('What the function returned; null until then. For a failed run, the error as the app sent it'),
   error: runErrorSchema
     .nullable()
     .describe('Error of the last failed attempt; null when none failed or a later one succeeded'),
   request_id: z.string().describe('ID of the request that sent the event'),
-  cancel_reason: cancelReasonSchema.nullable().describe('null: not cancelled, or by an earlier version'),
+  cancel_reason: cancelReasonSchema.nullable().describe('null: not cancelled, or cancelled by an earlier version of the service'),
   retry_of: z.string().nullable().describe('The run of which this is a re-run'),
   replay_id: z.string().nullable().describe('The replay that started it'),
   from_step: z
     .string()
     .nullable()
-    .describe('The step that a re-run began with: hashed ID; null: it began at the start'),
+    .describe('Hashed ID of the step from which a re-run started; null: it started from the beginning'),
   ...officialFields,
 });
 
@@ -89,8 +89,8 @@ function presentCancelReason({ cause, id, by }: CancelReason) {
   return { cause, id: id ?? null, by: by ?? null };
 }
 
-/** Outputs deeper than MAX_DEPTH are rejected on receipt. One that was stored before that rule becomes an error, so that it does not hide
- *  the other runs of a list. */
+/** Outputs deeper than MAX_DEPTH are rejected on receipt. An output stored before this rule becomes an error, so that it does not hide the other
+ *  runs of a list. */
 function readOutput(output: string): { output: unknown } | { error: z.infer<typeof runErrorSchema> } {
   try {
     if (isShallowJson(output)) return { output: parseStored(output) };

@@ -12,13 +12,13 @@ export const unsupportedSchema = z
       message: z.string(),
     }),
   )
-  .describe('Fields of the last registration that the service does not act on, at most 100');
+  .describe('Fields of the last registration that the service ignores, at most 100');
 
 export const syncResultSchema = z.object({
   url: z.url(),
   functions: z
     .array(z.object({ id: z.string(), problems: z.array(z.string()) }))
-    .describe('Functions of the app that do not work as configured; empty: all do'),
+    .describe('Functions of the app that do not work as configured; empty: all work'),
   unsupported: unsupportedSchema,
   unsupported_count: z.int(),
 });
@@ -39,7 +39,7 @@ export function presentSync(url: string, { functions, unsupported }: SyncResult)
 
 export const NOT_REGISTERED = 'the app did not register; ask an admin for the reason';
 
-/** The details would reveal the network around the service, so only admins get them. */
+/** Only admins get the details, which would reveal the network around the service. */
 export function withoutDetails(error: unknown, { access }: Principal): unknown {
   const hasDetails =
     error instanceof ServiceError && (error.code === 'app_unreachable' || error.code === 'address_blocked');

@@ -7,11 +7,11 @@ export const traceSchema = z.object({
   trace_id: z
     .string()
     .nullable()
-    .describe('ID of its OpenTelemetry trace: 32 hexadecimal digits; null: it was not traced'),
+    .describe('ID of its OpenTelemetry trace: 32 hexadecimal digits; null: the run was not traced'),
   trace_url: z
     .string()
     .nullable()
-    .describe('Address of the trace, by the setting TRACE_URL_TEMPLATE; null: not set, or not traced'),
+    .describe('URL of the trace, from the setting TRACE_URL_TEMPLATE; null: the setting is missing, or the run was not traced'),
 });
 
 /** @param template setting TRACE_URL_TEMPLATE */

@@ -14,18 +14,18 @@ import type { Webhooks } from '../../store/webhooks/webhooks.ts';
 import { checkFilter } from '../receive/check-filter.ts';
 
 const SETTINGS_MAX = 5;
-/** Two during a rotation. */
+/** During a rotation a webhook has two secrets. */
 export const SECRETS_MAX = 2;
 
 export const filterSchema = z.string().min(1).max(4_096);
 
-/** Surrounding white space comes from pasting. */
+/** White space around a pasted secret is removed. */
 export const secretSchema = z
   .string()
   .trim()
   .min(1)
   .max(4_096)
-  .describe('White space at its beginning and end is removed');
+  .describe('White space at the beginning and end is removed');
 
 /** null removes; an omitted field stays unchanged. */
 export const handlingFields = {
@@ -38,13 +38,13 @@ export const handlingFields = {
     .max(SECRETS_MAX)
     .optional()
     .describe(
-      'Secrets by which the provider proves who it is, the newest first: two during a rotation. They are never shown again',
+      'Secrets with which the provider authenticates, newest first; two during a rotation. They are never shown again',
     ),
   verify: z
     .boolean()
     .optional()
     .describe(
-      'false: requests are taken without verification. Default: true. A webhook without a secret rejects all requests until it has one',
+      'false: requests are accepted without verification. Default: true. A webhook that verifies but has no secret rejects all requests',
     ),
   verification: customVerificationSchema.nullish().describe('How a generic provider (`hmac`, `api-key`, `jwt`) signs'),
   settings: z
@@ -61,7 +61,7 @@ export const handlingFields = {
     .describe("The provider's settings, by name"),
   filter: filterSchema.nullish().meta({
     description:
-      'CEL over `method`, `headers` (names in lower case), `query` and `body`: other requests make no event. null: none',
+      'CEL expression over `method`, `headers` (names in lower case), `query` and `body`. Requests that do not meet it make no event. null: no filter',
     example: 'body.type.startsWith("invoice.")',
   }),
   methods: z
@@ -74,14 +74,14 @@ export const handlingFields = {
     .boolean()
     .optional()
     .describe(
-      "false: an event whose transform sets no `id` has none. Default: true, the provider's own ID of the event or of the delivery, so that its retries count once",
+      "true (default): an event without an `id` from the transform gets the provider's ID of the event or delivery, so that the provider's retries count once. false: it gets no `id`",
     ),
   max_body_bytes: z
     .int()
     .min(1)
     .max(EVENT_LIMIT_MAX_BYTES)
     .nullish()
-    .describe("A lower limit than the environment's; null: none"),
+    .describe("Largest request body in bytes, below the environment's limit; null: the environment's limit applies"),
 };
 
 export type HandlingInput = z.output<z.ZodObject<typeof handlingFields>>;
@@ -138,7 +138,7 @@ export function sealed(webhookId: string, secrets: readonly string[], webhooks: 
 }
 
 /** @param field of the input
- *  @throws ServiceError input_invalid when a text is not a secret of the provider; it never has the text */
+ *  @throws ServiceError input_invalid when a text is not a secret of the provider; the message never contains the text */
 export function checkSecrets(
   scheme: VerificationScheme,
   secrets: readonly string[],

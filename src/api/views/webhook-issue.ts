@@ -14,29 +14,29 @@ export const webhookIssueSchema = apiObject('WebhookIssue', {
     .enum(ISSUE_KINDS)
     .describe(
       '`verification`: requests could not be verified; `transform`: the transform or the filter failed; `quarantine`: the transform was in ' +
-        'quarantine; `silence`: no requests come any more',
+        'quarantine; `silence`: requests have stopped',
     ),
   state: z.enum(ISSUE_STATES),
   first_seen: z.iso.datetime(),
   last_seen: z.iso.datetime(),
-  count: z.int().describe('Failed requests; of a silence, how often there was one'),
-  reasons: z.record(z.string(), z.int()).describe('Failures by reason; of more than 19, the rest as `other`'),
+  count: z.int().describe('Number of failed requests; for a silence, number of silences'),
+  reasons: z.record(z.string(), z.int()).describe('Failures by reason; beyond 19 reasons, the rest are counted as `other`'),
   sample: z
     .object({
-      request_id: z.string().nullable().describe('null: a silence has none'),
+      request_id: z.string().nullable().describe('null: the issue is a silence'),
       reason: z.string(),
       message: z.string(),
       at: z.iso.datetime(),
     })
     .describe('The last failure'),
-  opened_at: z.iso.datetime().describe('The first failure since it was opened, or reopened'),
-  times_reopened: z.int().describe('How often a failure reopened it'),
+  opened_at: z.iso.datetime().describe('The first failure since the issue was opened or reopened'),
+  times_reopened: z.int().describe('How often a failure reopened the issue'),
   state_changed_at: z.iso.datetime(),
   state_changed_by: z
     .object({ kind: z.enum([...PRINCIPAL_KINDS, 'traffic']), id: z.string(), name: z.string() })
     .nullable()
-    .describe('null: a failure opened it. `traffic`: requests came again'),
-  replay_id: z.string().nullable().describe('The last replay of its requests since it was opened'),
+    .describe('Who last changed the state; null: a failure opened the issue; `traffic`: requests came again'),
+  replay_id: z.string().nullable().describe("The last replay of the issue's requests since it was opened"),
 });
 
 export function presentIssue(issue: WebhookIssue, webhookName: string): z.input<typeof webhookIssueSchema> {

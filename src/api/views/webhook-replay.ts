@@ -21,15 +21,15 @@ export const replaySchema = apiObject('WebhookReplay', {
   id: z.string(),
   webhook_id: z.string(),
   state: z.enum(REPLAY_STATES),
-  waiting_for: z.string().nullable().describe('Error code of what it waits for, such as `backlog_full`; null: nothing'),
+  waiting_for: z.string().nullable().describe('Error code of the reason why the replay waits, such as `backlog_full`; null: it does not wait'),
   from: z.iso.datetime().nullable(),
   to: z.iso.datetime(),
   outcomes: z.array(z.enum(LOG_OUTCOMES)).nullable(),
   reasons: z.array(z.string()).nullable(),
   request_ids: z.array(z.string()).nullable(),
-  with_draft: z.boolean().describe('With a draft of the transform, of the filter, or of both'),
+  with_draft: z.boolean().describe('Whether the replay uses a draft of the transform, the filter, or both'),
   rate: z.int(),
-  total: count.describe('Number of requests when it began'),
+  total: count.describe('Number of requests when the replay began'),
   total_is_exact: z.boolean().describe('false: there are more'),
   done: count.describe('Requests that made an event'),
   failed: count,
@@ -42,13 +42,13 @@ export const replaySchema = apiObject('WebhookReplay', {
 const madeSchema = z.object({
   outcome: z.enum(LOG_OUTCOMES),
   event_name: z.string().nullable(),
-  event: eventSchema.nullable().describe('The first one; null: none, or one of more than 16 KiB'),
-  events: z.array(eventSchema).describe('The first ones, as far as they have 16 KiB together'),
+  event: eventSchema.nullable().describe('The first event; null: there is none, or it has more than 16 KiB'),
+  events: z.array(eventSchema).describe('The first events, at most 16 KiB in total'),
   event_count: count,
   response: z
     .object({ status: z.int(), headers: z.record(z.string(), z.string()), body: z.string().nullable() })
     .nullable()
-    .describe('null: the usual answer. Its body is null if it has more than 16,384 characters'),
+    .describe('null: the usual response. A body of more than 16,384 characters is null'),
   reason: z.string().nullable(),
   message: z.string().nullable(),
 });
@@ -66,27 +66,27 @@ export const dryRunSchema = apiObject('WebhookReplayDryRun', {
           event_name: z.string().nullable(),
           reason: z.string().nullable(),
         }),
-        before: madeSchema.nullable().describe('What the webhook makes of the request; null: there is no draft'),
-        after: madeSchema.describe('What the draft makes of it, or without one the webhook'),
+        before: madeSchema.nullable().describe("The webhook's result for the request; null: there is no draft"),
+        after: madeSchema.describe("The draft's result for the request; without a draft, the webhook's"),
         change: z.enum(CHANGES),
       }),
     )
     .describe('The newest requests'),
   stopped_early: stoppedEarlySchema
     .nullable()
-    .describe('Why the sample has fewer requests than it could; null: it is complete'),
+    .describe('Why the sample is incomplete; null: it is complete'),
 });
 
 export const startedReplaySchema = z.object({
-  replay: replaySchema.nullable().describe('null: a dry run'),
-  dry_run: dryRunSchema.nullable().describe('null: no dry run'),
+  replay: replaySchema.nullable().describe('null: this is a dry run'),
+  dry_run: dryRunSchema.nullable().describe('null: this is not a dry run'),
 });
 
 export const replayRateSchema = z.int().min(1).max(RATE_MAX).default(DEFAULT_RATE).describe('Requests per second');
 
 export const replayResultSchema = apiObject('WebhookReplayResult', {
   request_id: z.string(),
-  event_id: z.string().nullable().describe('Internal ID of the event; for a duplicate, of the earlier one'),
+  event_id: z.string().nullable().describe('Internal ID of the event; for a duplicate, of the earlier event'),
   reason: z.string().nullable().describe('Error code, or why the request made no event'),
   message: z.string().nullable(),
 });
@@ -156,7 +156,7 @@ function presentMade({ outcome, events, response, eventName, reason, message }: 
   };
 }
 
-/** The results before the first one that is too large. */
+/** The events before the one at which the text becomes too long. */
 function shownEvents(events: readonly Event[]): Event[] {
   let length = 0;
   const end = events.findIndex((event) => {

@@ -20,7 +20,7 @@ import { transformSchema } from './webhook.ts';
 const MESSAGE_MAX_LENGTH = 500;
 
 export const messageSchema = z.string().trim().min(1).max(MESSAGE_MAX_LENGTH).optional().meta({
-  description: 'Why the webhook is saved, for its list of versions',
+  description: 'The reason for the change, shown in the list of versions',
   example: 'Skip test events',
 });
 
@@ -28,7 +28,7 @@ export const ifVersionSchema = z
   .int()
   .min(1)
   .optional()
-  .describe('The version that was changed: 409 `version_conflict` if the webhook has another one by now. Absent: any');
+  .describe('The version that the change is based on: 409 `version_conflict` if the webhook has another version by now. Absent: any version');
 
 const API_NAMES = {
   transform: 'transform',
@@ -46,15 +46,15 @@ const fieldSchema = z.enum(VERSIONED_FIELDS.map((field) => API_NAMES[field]));
 
 export const versionSchema = apiObject('WebhookVersion', {
   version: z.int(),
-  is_live: z.boolean().describe('Whether it handles requests now'),
+  is_live: z.boolean().describe('Whether the version handles requests now'),
   created_at: z.iso.datetime(),
   author: z
     .object({ kind: z.enum(PRINCIPAL_KINDS), id: z.string(), name: z.string() })
     .nullable()
-    .describe('Who saved it; null: it was saved before there were versions'),
+    .describe('Who saved the version; null: it was saved before versions existed'),
   message: z.string().nullable(),
-  restored_from: z.int().nullable().describe('The version whose content it has again'),
-  changed: z.array(fieldSchema).describe('What differs from the version before; of the first version, what was set'),
+  restored_from: z.int().nullable().describe('The version whose content it restores'),
+  changed: z.array(fieldSchema).describe('Fields that differ from the previous version; for the first version, fields that were set'),
 });
 
 const snapshotSchema = apiObject('WebhookSnapshot', {
@@ -70,7 +70,7 @@ const snapshotSchema = apiObject('WebhookSnapshot', {
 });
 
 export const versionDetailsSchema = versionSchema
-  .extend({ snapshot: snapshotSchema.describe('What the webhook was. Secrets are no part of it') })
+  .extend({ snapshot: snapshotSchema.describe('The webhook as of this version. Secrets are not part of it') })
   .meta({ id: 'WebhookVersionDetails' });
 
 export const versionDiffSchema = apiObject('WebhookVersionDiff', {
@@ -84,7 +84,7 @@ export const versionDiffSchema = apiObject('WebhookVersionDiff', {
       diff: z
         .string()
         .nullable()
-        .describe('Of `transform` and `filter`: the difference by lines, as `diff -u` shows it'),
+        .describe('For `transform` and `filter`: the difference by lines, as `diff -u` shows it'),
     }),
   ),
 });

@@ -43,17 +43,17 @@ export const webhookSchema = apiObject('Webhook', {
   verify: z.boolean().describe('Whether requests are verified'),
   secrets: z
     .array(z.object({ id: z.string(), added_at: z.iso.datetime(), expires_at: z.iso.datetime().nullable() }))
-    .describe('The newest first. Their texts are never shown'),
-  verification: verificationSchema.nullable().describe("The user's; null: the provider's own"),
+    .describe('Newest first. The texts of secrets are never shown'),
+  verification: verificationSchema.nullable().describe("The user's own verification; null: the provider's"),
   settings: z.record(z.string(), z.string()),
   filter: z.string().nullable(),
   methods: z.array(z.enum(METHODS)),
   deduplicate: z
     .boolean()
-    .describe("Whether the provider's ID is the deduplication ID of events whose transform sets none"),
+    .describe("Whether events without an `id` from the transform get the provider's ID as deduplication ID"),
   max_body_bytes: z.int().nullable(),
-  version: z.int().describe('Counts the saves of what decides how a request is handled'),
-  paused_at: z.iso.datetime().nullable().describe('Since when requests are rejected with 503; null: not paused'),
+  version: z.int().describe('Number of the version: it grows with each change of how requests are handled'),
+  paused_at: z.iso.datetime().nullable().describe('Time since which requests are rejected with 503; null: not paused'),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
 });
