@@ -10,7 +10,7 @@ const DAY_MS = 24 * HOUR_MS;
 const DEV_SECRET_KEY = 'dev mode has no secrets worth a key';
 /** With an archive, Redis keeps unarchived data this long. */
 const UNARCHIVED_DAYS = 400;
-/** Usual ports of frameworks: those that the official development server probes, and a few more. */
+/** Usual ports of frameworks: the ports that the official development server probes, and a few more. */
 const HABITUAL_PORTS: readonly number[] = [
   ...[3000, 3001, 3002, 3003, 3004, 3005, 3006, 3007, 3008, 3009, 3010, 3030, 4321, 5000, 5050, 5173],
   ...[8000, 8080, 8081, 8787, 8888, 8910, 8911, 8912, 8913, 8914, 8915, 1337, 2222],
@@ -99,7 +99,7 @@ function redisServersOf(env: Env) {
   };
 }
 
-/** OpenTelemetry's variables. The SDK reads all of them itself (tracing/sdk.ts), so they are not in SETTINGS. */
+/** OpenTelemetry's variables. The OpenTelemetry SDK reads these variables itself (tracing/sdk.ts), so they are not in SETTINGS. */
 function isTracingOn(env: Record<string, string | undefined>): boolean {
   if (env.OTEL_SDK_DISABLED?.trim().toLowerCase() === 'true') return false;
   const exporter = env.OTEL_TRACES_EXPORTER?.trim();

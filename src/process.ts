@@ -17,7 +17,7 @@ export async function runAsProcess(
   const config = configOrExit();
   const group = groupMember();
   const log = createLog(config.logLevel, role, group?.number);
-  // In effect until shutdown in order is possible.
+  // Handles signals until an orderly shutdown is possible.
   if (group) process.once('disconnect', () => process.exit(1));
   const graceMs = role === 'web' ? Math.max(config.shutdownDrainMs, config.shutdownGraceMs) : config.shutdownGraceMs;
   let endBecause: ((failure: string) => void) | undefined;
@@ -84,7 +84,7 @@ export function endInOrder({ log, graceMs, close, group, onRepeatedSignal }: Shu
   return fail;
 }
 
-/** Ends the process as if nothing listened to the signal. */
+/** Ends the process as if it had no listener for the signal. */
 export function endAtOnce(signal: NodeJS.Signals): void {
   process.removeAllListeners(signal);
   process.kill(process.pid, signal);

@@ -126,7 +126,7 @@ function settingOf({ redis: { clusterUrls, sentinels } }: Config): string {
   return sentinels ? 'REDIS_SENTINEL_URLS' : 'REDIS_URL';
 }
 
-/** Without credentials. */
+/** The URL without credentials. */
 function describeServers({ redis: { url, clusterUrls, sentinels } }: Config): string {
   const hosts = (urls: readonly string[]) => urls.map((one) => new URL(one).host).join(', ');
   if (clusterUrls) return `a Redis Cluster at ${hosts(clusterUrls)}`;
@@ -140,7 +140,7 @@ async function whyUnreachable(redis: Redis): Promise<string | undefined> {
   const answered = Promise.withResolvers<string | undefined>();
   let last = `no response within ${REDIS_TIMEOUT_MS / 1_000} s`;
   const onError = ({ message }: Error) => {
-    // Summary error of a cluster, whose nodes' own errors say why.
+    // The summary error of a cluster; the errors of its nodes say why.
     if (message === 'Failed to refresh slots cache.') return;
     last = NO_CLUSTER.test(message)
       ? 'this Redis is not part of a cluster; set cluster-enabled yes in its redis.conf, or use REDIS_URL'

@@ -63,7 +63,7 @@ function isSafeAddress({ protocol, hostname }: URL): boolean {
   return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname));
 }
 
-/** Whether the host name means this machine; pages of other machines cannot have such a name.
+/** Whether the host name means this machine; pages of other machines cannot have this name.
  *  @param hostname as in `URL` */
 export function isLoopback(hostname: string): boolean {
   return LOOPBACK.test(hostname);

@@ -25,7 +25,7 @@ const port = z.coerce.number().int().min(0).max(65_535);
 const positive = z.coerce.number().int().min(1);
 const percent = z.coerce.number().int().min(1).max(100);
 const limit = z.coerce.number().int().min(0);
-/** At most Heroku's value for its largest dynos. */
+/** The maximum is Heroku's value for its largest dynos. */
 const processCount = z.coerce.number().int().min(1).max(200).default(1);
 const signingKey = z.string().regex(/^signkey-\w+-(?:[0-9a-fA-F]{2})+$/);
 const emailSchema = z.string().trim().toLowerCase().pipe(z.email());
@@ -52,7 +52,7 @@ const natMap = list.pipe(
 /** Placeholders of a trace link. */
 const TRACE_URL_PLACEHOLDERS: ReadonlySet<string> = new Set(['trace_id', 'run_id', 'env']);
 
-/** Other braces, such as JSON in a query, are kept. Apps must not influence the host. */
+/** Braces without a placeholder, such as JSON in a query, are kept. Apps must not influence the host. */
 const traceUrlTemplate = z
   .url({ protocol: /^https?$/ })
   .max(2_048)

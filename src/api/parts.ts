@@ -95,12 +95,12 @@ export type ApiParts = ApiServices &
   Omit<Store, keyof ApiServices | keyof History> &
   History;
 
-/** The routes of a feature: those of each of its files. */
+/** The routes of all files of a feature. */
 export type Feature = readonly ((parts: ApiParts) => Route[])[];
 
 export function apiParts<Services extends ApiServices>(services: Services): Services & ApiParts {
   const { config, store, history } = services;
   const settings = Object.fromEntries(SETTINGS.map((name) => [name, config[name]]));
-  // Not copied, because services are built when they are first used.
+  // The container is not copied, because services are built when they are first used.
   return Object.create(services, Object.getOwnPropertyDescriptors({ ...store, ...history, ...settings }));
 }

@@ -21,7 +21,7 @@ export interface Counted {
   names?: readonly number[] | undefined;
 }
 
-/** A minute or a part of one. */
+/** A whole minute or a part of a minute. */
 export interface NamedPiece extends Interval {
   nameId: number;
 }

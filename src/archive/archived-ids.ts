@@ -1,4 +1,4 @@
-/** Checks which events are archived, for the ingestion of old ones. */
+/** Checks which events are archived. Ingestion asks about old events. */
 import { timeOf } from '../model/ids.ts';
 import { DAY_MS } from '../model/values/time.ts';
 import { fromUuid, toUuids } from './encoding.ts';

@@ -1,4 +1,4 @@
-/** Archived webhook requests. Those of deleted webhooks are not found. */
+/** Archived webhook requests. Requests of deleted webhooks are not found. */
 import { timeOf } from '../model/ids.ts';
 import { DAY_MS } from '../model/values/time.ts';
 import {
@@ -144,6 +144,6 @@ function addFilter(where: Conditions, { after, before, outcomes, verification }:
   if (before !== undefined) where.add('at < ?', before);
   if (outcomes?.length === 1) where.add('outcome = ?', outcomes[0]);
   else if (outcomes) where.add('outcome = ANY(?)', outcomes);
-  // A quotation mark inside of a JSON string follows a backslash, so nothing else matches.
+  // Inside a JSON string a quotation mark follows a backslash, so nothing else matches.
   if (verification) where.add('strpos(summary, ?) > 0', `"verification":{"result":"${verification}"`);
 }

@@ -26,7 +26,7 @@ export class ArchivedRunParts extends Repository<{ rows: ArchivedRunRows }> {
 
   /** The memo of one step as JSON text. Postgres extracts it from all memos, which may have 32 MiB. */
   async memo(env: string, id: string, stepId: string): Promise<string | undefined> {
-    // No stored step has such an ID: Redis would store it as another one.
+    // No stored step has an ID like this, because Redis would store it as another ID.
     if (stepId.includes('\0') || !stepId.isWellFormed()) return (await this.find(env, id, 'memos'))?.[stepId];
     try {
       const row = await this.deps.rows.readOne<{ memo: string | null }>(

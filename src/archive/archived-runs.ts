@@ -35,7 +35,7 @@ export interface ArchivedRunQuery {
 }
 
 export interface ArchivedRunPage {
-  /** Without outputs and step inputs. */
+  /** Rows without outputs and step inputs. */
   runs: Run[];
   /** Cursor of the next page; undefined on the last page. */
   next: Position | undefined;
@@ -48,7 +48,7 @@ type StoredRow = ListedRow & { output: string | null };
 type EventRunRow = ListedRow & { event_id: string; batch: string[] | null };
 
 export class ArchivedRuns extends Repository<{ numbers: Numbers; scopes: ArchivedScopes; rows: ArchivedRunRows }> {
-  /** With outputs, in the order of the IDs; unarchived runs are omitted. */
+  /** Rows with outputs, in the order of the IDs; unarchived runs are omitted. */
   async readMany(env: string, ids: readonly string[]): Promise<Run[]> {
     const rows = await this.deps.rows.read<StoredRow>(env, ids, 'record, output');
     return ids.flatMap((id) => {
@@ -125,7 +125,7 @@ export class ArchivedRuns extends Repository<{ numbers: Numbers; scopes: Archive
     return found;
   }
 
-  /** undefined if nothing can meet them. */
+  /** undefined if no run can meet the conditions. */
   async #conditionsOf(
     { envId }: Scope,
     { conditions, functionIds, statuses, timeRange: { cursor } }: ArchivedRunQuery,
@@ -134,7 +134,7 @@ export class ArchivedRuns extends Repository<{ numbers: Numbers; scopes: Archive
     if (functionIds) {
       const numbers = [...(await this.deps.numbers.ofMany('functions', envId, functionIds)).values()];
       if (numbers.length === 0) return undefined;
-      // With a single number, the index has the list's order.
+      // For a single function, the index has the order of the list.
       if (numbers.length === 1) all.add('function_id = ?', numbers[0]);
       else all.add('function_id = ANY(?)', numbers);
     } else {

@@ -32,7 +32,7 @@ const PAGE = 100;
 /** Rows read per page if Postgres cannot test them in time. */
 const PLAIN_PAGE = 200;
 const PLAIN_TIMEOUT_MS = 2_000;
-/** Maximum number of names whose indexes are read. It is higher if names are the only condition, because then several indexes must be
+/** Maximum number of names whose indexes are read. The maximum is higher if names are the only condition, because then several indexes must be
  *  merged. */
 const NAMES_MAX = 200;
 const FEW_NAMES = 3;

@@ -26,7 +26,7 @@ export function daysOf({ from, to }: { from: number; to: number }): [from: numbe
 }
 
 /** @param days newest first
- *  @param range wanted part of them: Unix milliseconds, from inclusive, to exclusive */
+ *  @param range the part to read: Unix milliseconds, `from` inclusive, `to` exclusive */
 export function* dayBatches(
   days: readonly ArchivedDay[],
   range: { from: number; to: number },

@@ -88,7 +88,7 @@ export class DayRemoval extends Repository<{ unusedNumbers: UnusedNumbers }> {
   }
 
   /** Drops the tables of a day, one after the other.
-   *  @returns false if needed rows have come meanwhile
+   *  @returns false if rows that are needed were added meanwhile
    *  @throws if a lock cannot be acquired in time: try again later */
   async remove({ kind, retention, day, tables }: ArchivedDay, isKept: IsKept): Promise<boolean> {
     const inOrder = TABLES_OF[kind].flatMap((table) => tables.filter((one) => one.table === table));

@@ -11,7 +11,7 @@ export function fromUuid(uuid: string): string {
   return idOfHex(uuid.replaceAll('-', ''));
 }
 
-/** Like `toUuid` for several; texts that are not ULIDs are left out, because nothing has them as its ID. */
+/** Like `toUuid`, for several texts. Texts that are not ULIDs are left out, because no object has them as its ID. */
 export function toUuids(ids: readonly string[]): string[] {
   return ids.filter((id) => ID_PATTERN.test(id)).map(toUuid);
 }

@@ -37,7 +37,7 @@ const WINDOW_GROWTH = 8;
 /** A window that takes longer is not extended. */
 const WINDOW_MS = 400;
 
-/** State shared by the steps of one page. */
+/** State that the steps of one page share. */
 interface Search extends EventPageQuery {
   deadline: number;
   found: ArchivedEvent[];

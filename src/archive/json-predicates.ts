@@ -49,7 +49,7 @@ export interface JsonColumn {
   column: string;
   /** Fields before the search's first key. */
   within: readonly string[];
-  /** Column that tells whether the text can be parsed as jsonb; undefined if there is none. */
+  /** Column that tells whether the text can be parsed as jsonb; undefined if there is no such column. */
   isJsonb?: string;
   /** Whether JSON.stringify wrote the text: then equal keys and values have equal spellings. */
   isCanonical: boolean;

@@ -15,7 +15,7 @@ const STARTED = /MIGRATION (\S+) \(UP\)/;
 /** @param upTo number of the last migration to run, for tests; default: all
  *  @param directory of the files, for tests
  *  @returns names of the executed migrations
- *  @throws Error that names the failed migration; none of them has then run */
+ *  @throws Error that names the failed migration; then no migration has taken effect */
 export async function migrate(
   { url, tlsVerify, schema }: Pick<ArchiveSettings, 'url' | 'tlsVerify' | 'schema'>,
   upTo = Number.POSITIVE_INFINITY,

@@ -25,8 +25,8 @@ export interface OldRow {
 const OF_EVENTS_MAX = 10_000;
 
 export class OffloadedRunRows extends Repository<{ numbers: Numbers }> {
-  /** Resolves when they are committed.
-   *  @returns IDs of the runs whose rows have these contents; the others have later ones
+  /** Resolves when the contents are committed. @returns IDs of the runs whose rows now have these contents; rows of the other runs have later
+   *  contents
    *  @throws ServiceError archive_unavailable */
   async store(env: string, runs: readonly RunToOffload[]): Promise<Set<string>> {
     if (runs.length === 0) return new Set();
@@ -56,14 +56,14 @@ export class OffloadedRunRows extends Repository<{ numbers: Numbers }> {
     return new Set(rows.map(({ id }) => fromUuid(id)));
   }
 
-  /** What lists show of them, by ID.
+  /** Fields that lists show, by run ID.
    *  @throws ServiceError archive_unavailable */
   async records(env: string, ids: readonly string[]): Promise<Map<string, OffloadedRecord>> {
     const rows = await this.#read<{ id: string; record: string; steps: string }>(env, ids, 'record, steps');
     return new Map(rows.map(({ id, record, steps }) => [id, { fields: JSON.parse(record), steps: JSON.parse(steps) }]));
   }
 
-  /** All of them, by ID.
+  /** Contents of offloaded runs, by run ID.
    *  @throws ServiceError archive_unavailable */
   async contents(env: string, ids: readonly string[]): Promise<Map<string, FoundContents>> {
     const rows = await this.#read<{ id: string; record: string; events: string; contents: Buffer }>(
@@ -79,7 +79,7 @@ export class OffloadedRunRows extends Repository<{ numbers: Numbers }> {
     );
   }
 
-  /** IDs of those that have any of these events: they may have returned.
+  /** IDs of the runs that have any of these events; the runs may have returned to Redis.
    *  @throws ServiceError archive_unavailable */
   async ofEvents(env: string, eventIds: readonly string[]): Promise<{ id: string; eventIds: string[] }[]> {
     const envId = await this.deps.numbers.environment(env);

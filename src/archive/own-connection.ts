@@ -6,7 +6,7 @@ import { postgres } from './packages.ts';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 
-/** @throws an error of Postgres, TLS or DNS; isAway (database.ts) tells whether Postgres is down */
+/** @throws an error of Postgres, TLS or DNS; isConnectionError (database.ts) says whether Postgres is down */
 export async function withOwnConnection<T>(
   { url, tlsVerify }: Pick<ArchiveSettings, 'url' | 'tlsVerify'>,
   settings: pg.ClientConfig,

@@ -41,7 +41,7 @@ interface Part {
 
 export class RequestShipments extends Repository<{ days: ArchivedDays; tables: DayTables }> {
   /** Resolves when all rows are archived.
-   *  @param retentionDays for days that have none yet
+   *  @param retentionDays for days that have no retention yet
    *  @throws ServiceError archive_unavailable */
   async ship(rows: readonly RequestRow[], retentionDays: number): Promise<void> {
     await withTables(this.deps.days, this.deps.tables, () => this.#ship(rows, retentionDays));
@@ -93,7 +93,7 @@ export class RequestShipments extends Repository<{ days: ArchivedDays; tables: D
   }
 }
 
-/** Repeats the work if a day table was dropped meanwhile, because nothing in it was needed any more. */
+/** Repeats the work if a day table was dropped meanwhile: all its rows had expired. */
 export async function withTables<T>(days: ArchivedDays, tables: DayTables, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

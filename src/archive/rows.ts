@@ -23,7 +23,7 @@ export interface EventRow {
   payload: string;
 }
 
-/** With its parts as JSON, each in the column of its name. */
+/** Parts of the run as JSON, each in the column of its name. */
 export interface RunRow extends Partial<Record<KeptPart, string | undefined>> {
   env: string;
   /** Creation, Unix milliseconds. */
@@ -38,7 +38,7 @@ export interface RunRow extends Partial<Record<KeptPart, string | undefined>> {
   endedAt: number;
   /** Name and message of the error. */
   error: string | undefined;
-  /** Fields of its Redis hash apart from the output, as a JSON object. */
+  /** Fields of the run's Redis hash except the output, as a JSON object. */
   record: string;
   /** JSON. */
   output: string | undefined;
@@ -127,7 +127,7 @@ export function sizeOfRun(row: RunRow): number {
   );
 }
 
-/** Where a run is archived already: it was shipped again because a part has changed in Redis since. */
+/** For a run that is already archived and was shipped again, because one of its parts has changed in Redis since. */
 const changing = PARTS.filter((part) => 'changesIn' in KEPT_PARTS[part]);
 const ofRow = (row: string) => changing.map((part) => `${row}.${part}`).join(', ');
 export const ON_RUN_CONFLICT = `DO UPDATE SET ${changing.map((part) => `${part} = EXCLUDED.${part}`).join(', ')}

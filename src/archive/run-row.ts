@@ -28,7 +28,7 @@ export function runRowOf({ env, id, fields, version: _, ...parts }: RunContents)
   };
 }
 
-/** @param output null if it has none, or it was not read */
+/** @param output null if the run has no output, or it was not read */
 export function runOfRow(env: string, id: string, { record, output }: { record: string; output: string | null }): Run {
   const fields = JSON.parse(record) as Record<string, string>;
   if (output !== null) fields[RUN_FIELDS.output] = output;

@@ -1,5 +1,5 @@
-/** Writes events and runs to the archive; shipping one again changes nothing. A shipment is one transaction, by COPY. If some of its rows
- *  exist already (its archiver died after the commit, or another one was faster), only the others are added. */
+/** Writes events and runs to the archive; shipping one again changes nothing. A shipment is one transaction, by COPY. If some of the rows exist
+ *  already (the archiver died after the commit, or another archiver was faster), only the other rows are added. */
 import { type Source, subjectOf } from '../model/events/event.ts';
 import type { ArchivedDays, DayChange } from './archived-days.ts';
 import { CopyBuffer } from './copy-buffer.ts';
@@ -65,7 +65,7 @@ export class Shipments extends Repository<{
       await this.#ship(shipment);
     } catch (error) {
       if (codeOf(error) !== UNDEFINED_TABLE && !(error instanceof NamesRemoved)) throw error;
-      // A day or a name was removed, because nothing in the archive needed it any more.
+      // A day or a name was removed, because no row of the archive needed it any more.
       for (const part of [this.deps.numbers, this.deps.days, this.deps.tables]) part.forget();
       await this.#ship(shipment);
     }
@@ -145,7 +145,7 @@ export class Shipments extends Repository<{
 
 class NamesRemoved extends Error {}
 
-/** Locks the names, so that nobody removes them before the commit (unused-numbers.ts).
+/** Locks the names, so that they are not removed before the commit (unused-numbers.ts).
  *  @throws NamesRemoved */
 async function keepNames(client: Client, parts: readonly EventPart[]): Promise<void> {
   const ids = [...new Set(parts.flatMap(({ nameIds }) => [...nameIds.values()]))].sort((a, b) => a - b);

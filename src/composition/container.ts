@@ -38,7 +38,7 @@ export class Container<Parts extends object> {
     return this as unknown as Container<Omit<Parts, keyof Gives> & Gives>;
   }
 
-  /** Closes built parts, last first. A failing one does not stop the others.
+  /** Closes the built parts, last first. If one fails, the others are still closed.
    *  @throws the first error */
   async close(): Promise<void> {
     await closeAll(this.#closes);
@@ -60,7 +60,7 @@ export class Container<Parts extends object> {
   }
 }
 
-/** Removes and calls each, last first. A failing one does not stop the others.
+/** Removes and calls each function, last first. If one fails, the others are still called.
  *  @throws the first error */
 export async function closeAll(closes: (() => unknown)[]): Promise<void> {
   const errors: unknown[] = [];

@@ -1,4 +1,4 @@
-/** What a process has opened so far. It is closed in the reverse order: when the process ends, and when its start fails half-way. */
+/** Resources that a process has opened so far. They are closed in reverse order when the process ends, or when its start fails halfway. */
 import { closeAll } from './container.ts';
 
 interface Closable {
@@ -9,14 +9,14 @@ export class Opened {
   readonly #closes: (() => unknown)[] = [];
   #isClosed = false;
 
-  /** After `close` it is closed at once: a start that has failed may not have noticed yet. */
+  /** A resource that is added after `close` is closed at once: a failed start may not have noticed the failure yet. */
   add<Part extends Closable>(part: Part): Part {
     this.#closes.push(() => part.close());
     if (this.#isClosed) this.close().catch(() => {});
     return part;
   }
 
-  /** A failing one does not stop the others.
+  /** If one resource fails to close, the others are still closed.
    *  @throws the first error */
   async close(): Promise<void> {
     this.#isClosed = true;

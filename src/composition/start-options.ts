@@ -12,7 +12,7 @@ export interface StartOptions {
   group?: GroupMember | undefined;
   /** Called when it can be closed in order, before it takes the first request; it may not be ready yet. */
   onClosable?: (close: Running['close']) => void;
-  /** Called when it has started and cannot continue. Default: nothing. */
+  /** Called if the process has started and cannot continue. Default: no action. */
   onFailure?: (error: Error) => void;
 }
 
@@ -29,13 +29,13 @@ export interface Running {
   close(ending?: Ending): Promise<void>;
 }
 
-/** What `start` takes: where it adds what it opens, and the function to call with a failure. */
+/** Arguments of `start`: the list to which it adds the resources that it opens, and the function to call with a failure. */
 export interface Starting {
   opened: Opened;
   fail: (error: Error) => void;
 }
 
-/** Until it has started, a failure closes what it has opened and rejects the start; later ones are reported. */
+/** Before the process has started, a failure closes the opened resources and rejects the start; later failures are reported. */
 export async function startOrFail(
   start: (options: StartOptions & Starting) => Promise<Running>,
   options: StartOptions,

@@ -32,8 +32,8 @@ const KEEP_ALIVE_MS = 65_000;
 const HEADERS_TIMEOUT_MS = 60_000;
 const FIRST_READ_MS = 2_000;
 
-/** Settings and metrics first, then Redis and what is read from it, then the HTTP server, then the duties.
- *  @throws ConfigError when a setting, or what it names, prevents the start */
+/** Starts settings and metrics first, then Redis and the data read from it, then the HTTP server, then the duties. @throws ConfigError if a
+ *  setting, or what it refers to, prevents the start */
 export function startWeb(options: StartOptions): Promise<Running> {
   return startOrFail(start, options);
 }

@@ -40,7 +40,7 @@ export function openWebStore({ config, log, recorder, tracing }: Core, fail: (er
     onSome: () => transforms.start(),
     onGone: (id) => transforms.evict(id),
   });
-  // First, because a new installation has nothing but its layout.
+  // The layout is read first, because a new installation has no other data.
   const partitionsRead = store.partitions.follow(fail);
   const secretKeyClaimed = partitionsRead.then(() => claimSecretKey(store, log));
   secretKeyClaimed.catch(fail);

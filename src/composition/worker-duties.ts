@@ -44,7 +44,7 @@ export const ARCHIVE_DUTIES = [
   dayMaintenance,
 ] as const;
 
-/** Started last and ended first: other workers take over before this worker's jobs end. */
+/** This duty starts last and ends first, so that other workers take over before this worker's jobs end. */
 export const PARTITION_DUTIES = [partitionSharing] as const;
 
 export type ArchiveDutyDeps = DepsOf<typeof ARCHIVE_DUTIES>;

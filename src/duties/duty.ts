@@ -26,13 +26,13 @@ export interface Varying<Deps> {
 export interface Duty<Deps> {
   /** Used in logs, metrics and the lease in Redis: never change it. */
   name: string;
-  /** What it does, for docs/inventory.md. */
+  /** Description of the work, for docs/inventory.md. */
   about: string;
   scope: Scope;
   /** Milliseconds between rounds, give or take a quarter. */
   everyMs: number | Varying<Deps>;
-  /** Makes one process at a time do a round; after a process's death, another one takes over after this time. undefined: several may do
-   *  it at once. */
+  /** Lets one process at a time do a round. If it dies, another process takes over after this time. undefined: several processes may do rounds at
+   *  once. */
   leaseMs?: number;
   /** Delay of the first round. Default: 0. */
   firstAfterMs?: (deps: Deps) => number;
@@ -42,7 +42,7 @@ export interface Duty<Deps> {
   isWanted?: (deps: Deps) => boolean;
   /** Called once, when the duty starts; its local variables persist from round to round. */
   rounds: (deps: Deps) => DoRound;
-  /** Called when the last round is over. */
+  /** Called after the last round. */
   end?: (deps: Deps) => Promise<unknown>;
 }
 

@@ -1,4 +1,4 @@
-/** One duty in one process: a round in all partitions concurrently, a pause, and so on. */
+/** One duty in one process: a round in all partitions at the same time, a pause, the next round. */
 import type { Logger } from '../log.ts';
 import type { MetricsRecorder } from '../metrics/recorder.ts';
 import type { Locks } from '../store/redis/locks.ts';
@@ -127,7 +127,7 @@ export class DutyLoop {
     return { isDone, nextMs };
   }
 
-  /** Waits at most as long as the last round may take. */
+  /** Waits for the last round, for at most the time that it may take. */
   async #atMost(work: Promise<unknown>): Promise<void> {
     const { lastRoundMs } = this.#duty;
     const settled = work.catch((error: Error) => {

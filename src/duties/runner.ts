@@ -5,7 +5,7 @@ import { REAL_TIME } from './time.ts';
 
 /** Duties that are closed together. */
 export interface StartedDuties {
-  /** Starts no more rounds, and waits for those in progress. */
+  /** Starts no more rounds, and waits for the rounds in progress. */
   close(): Promise<void>;
 }
 
@@ -31,7 +31,7 @@ export class DutyRunner {
     return { close: async () => void (await Promise.all(started.map((loop) => loop.close()))) };
   }
 
-  /** One line for the process, after its last start. */
+  /** The log has one line for the process, after the last duty has started. */
   logStarted(): void {
     this.#deps.log.info({ duties: [...this.#loops.keys()] }, 'duties started');
   }

@@ -6,7 +6,7 @@ export interface Time {
   now(): number;
   /** Resolves early when the signal is aborted. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
-  /** From 0 to below 1. */
+  /** A random number from 0 to below 1. */
   random(): number;
 }
 

@@ -5,7 +5,7 @@ import canonicalize from 'canonicalize';
 export function canonical(value: unknown): string {
   if (value !== undefined && isInOrder(value)) {
     const text = JSON.stringify(value);
-    // As it writes a lone surrogate.
+    // How canonical JSON writes a lone surrogate.
     if (!text.includes('\\ud')) return text;
   }
   try {

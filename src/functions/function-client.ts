@@ -23,7 +23,7 @@ import {
 import { RedirectRefused, redirectTarget } from './redirects.ts';
 import { tracedCall } from './trace-context.ts';
 
-/** Users of the official SDKs know this wording. */
+/** This wording is the one that users of the official SDKs know. */
 const CUT_OFF = 'Your server reset the connection while we were reading the reply';
 /** Maximum number of largest responses that a worker reads at the same time. */
 const LARGEST_AT_ONCE = 16;

@@ -97,7 +97,7 @@ function lookupWithRules(rules: OutboundRules): LookupFunction {
   };
 }
 
-/** One forbidden address blocks the whole name: such a name does not exist by accident. */
+/** One forbidden address blocks the whole name: no name has a forbidden address by accident. */
 function blockedBy(rules: OutboundRules, hostname: string, addresses: readonly string[]): AddressBlocked | undefined {
   for (const address of addresses) {
     const reason = rules.refusal(address);

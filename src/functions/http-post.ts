@@ -96,7 +96,7 @@ class BufferingHandler implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    // The timeout ended while connecting: send nothing.
+    // The request timed out while connecting, so nothing is sent.
     if (this.#failure) controller.abort(this.#failure);
   }
 
@@ -135,7 +135,7 @@ class BufferingHandler implements Dispatcher.DispatchHandler {
     this.#reject(this.#status > 0 && CUT_OFF.has(code) ? new ResponseCutOff(error) : error);
   }
 
-  /** Happens at most twice, once with nothing left to release. */
+  /** Called at most twice; the second call has nothing to release. */
   #end(): void {
     clearTimeout(this.#timer);
     this.#memory?.release(this.#chunks.length > 0 ? this.#length : 0);

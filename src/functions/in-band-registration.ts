@@ -4,7 +4,7 @@ import { isJsonObject } from '../model/values/json.ts';
 import { isSignedWith } from './signing.ts';
 
 export interface InBandRegistration {
-  /** In the form sent to `/fn/register`; unvalidated. */
+  /** Same form as in requests to `/fn/register`, not validated. */
   text: string;
   appName: unknown;
   /** The environment that the app selects; undefined if none. */
@@ -44,7 +44,7 @@ function parse(text: string): unknown {
   }
 }
 
-/** In the form of other registrations: `js:v1.0.0`. */
+/** Same form as in other registrations: `js:v1.0.0`. */
 function sdkOf({ sdk_language: language, sdk_version: version }: Record<string, unknown>): string | undefined {
   return typeof language === 'string' && typeof version === 'string'
     ? `${language}:v${version.replace(/^v/, '')}`

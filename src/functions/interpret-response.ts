@@ -16,16 +16,16 @@ export interface Failure extends RunFailure {
   kind: 'failed';
   retriable: boolean;
   retryAfterMs?: number | undefined;
-  /** Set if no response came in time. */
+  /** Set if no response arrived in time. */
   noResponse?: true;
   /** Number of finished steps at the failure, if the call had stored some. */
   at?: number;
-  /** Operations reported beside the error. */
+  /** Operations reported together with the error. */
   ops?: Op[];
 }
 
 export type Outcome =
-  /** `ops`: operations reported beside the completion. */
+  /** `ops`: operations reported together with the completion. */
   | ({ kind: 'completed'; ops?: Op[] } & RunResult)
   /** `retryAfterMs`: the delay that the app requests if a step failed. `noRetry`: a step that failed is not retried. `race`: the app asks for
    *  race mode in all steps. */

@@ -29,7 +29,7 @@ export interface LocalApp {
   mode: 'dev' | 'cloud' | undefined;
 }
 
-/** Host in the URL for the port; undefined if nothing listens there. */
+/** Host in the URL for the port; undefined if no process listens on the port. */
 export async function listeningHost(port: number): Promise<string | undefined> {
   for (const host of HOSTS) if (await listens(host, port)) return host.includes(':') ? `[${host}]` : host;
   return undefined;
@@ -48,7 +48,7 @@ function listens(host: string, port: number): Promise<boolean> {
   });
 }
 
-/** Introspection of the app at the URL; undefined if there is none. Never throws. */
+/** Introspection of the app at the URL; undefined if there is no app. Never throws. */
 export async function introspectLocal(
   url: string,
   agent: Dispatcher,

@@ -124,7 +124,7 @@ export class StepRequestClient {
   }
 }
 
-/** The request that a redirect asks for, following `fetch`. Secrets are not sent to another origin, and an encrypted request is never
+/** The request that follows a redirect, by the rules of `fetch`. Secrets are not sent to another origin, and an encrypted request is never
  *  repeated in clear text. */
 export function redirected(request: Request, location: string, status: number): Request | { failure: Failure } {
   if (!URL.canParse(location, request.url)) {

@@ -18,7 +18,7 @@ const envelopeSchema = z.object({
 });
 
 /** @param response a response with status 201
- *  @returns the response in the envelope, or why there is none */
+ *  @returns the response in the envelope, or the reason why there is none */
 export function unwrapStreamed({ headers, body }: CallResponse): CallResponse | string {
   const { success, data, error } = envelopeSchema.safeParse(parse(body), { error: expected });
   if (!success) {

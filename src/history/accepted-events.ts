@@ -20,7 +20,7 @@ export class AcceptedEvents {
     if (stored) return stored;
     const queued = await this.#queued.find(env, id);
     if (queued) return { ...recordOf(queued, parseStored), source: queued.source, duplicates: 0 };
-    // It may have been stored meanwhile.
+    // The event may have been stored meanwhile.
     return this.#stored.read(env, id);
   }
 

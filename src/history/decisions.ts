@@ -20,13 +20,13 @@ export class DecisionHistory {
     this.#archive = archive;
   }
 
-  /** One per function.
+  /** One decision per function.
    *  @throws ServiceError archive_unavailable */
   async of(env: string, eventId: string): Promise<StoredDecision[]> {
     const hot = await this.#decisions.of(env, eventId);
     if (await this.#events.isCertainlyHot(env, eventId)) return hot;
     const bytes = await this.#archive.events.decisionsOf(env, eventId, Date.now()).catch(async (error) => {
-      // If nothing was removed from Redis, it has all of them.
+      // Redis has all decisions if none of them was removed.
       if (isUnavailable(error) && (await this.#events.isInRedis(env, eventId))) return undefined;
       throw error;
     });

@@ -34,7 +34,7 @@ export class EventCountHistory {
     this.#archived = new ArchivedCounts(archive.database, { days: archive.days });
   }
 
-  /** Without archived events if the archive is down: `stoppedEarly`. */
+  /** If the archive is unavailable, archived events are missing: `stoppedEarly`. */
   async histogram(query: HistogramQuery): Promise<{ buckets: Bucket[] } & MaybeIncomplete> {
     const { env, name } = query;
     const { oldest, border } = await this.#range(env, Date.now());
@@ -183,7 +183,7 @@ export class EventCountHistory {
   }
 }
 
-/** Nothing of the environment is archived. */
+/** The environment has no archived data. */
 const NOTHING = Symbol('nothing');
 
 /** The parts of intervals within a time range, with the index of each. */

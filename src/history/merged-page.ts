@@ -43,7 +43,7 @@ export async function mergedPage<T>(
   { timeRange, limit, positionOf, hot: readHot, archived: readArchived }: PageRequest<T>,
   border: number,
 ): Promise<Page<T>> {
-  // Redis first, because data is archived before it leaves Redis.
+  // Redis is read first, because data is archived before it leaves Redis.
   const hot = await readHot();
   const after = Math.max(hot.next?.at ?? 0, timeRange.after ?? 0);
   if (after >= border) return hot;
@@ -66,7 +66,7 @@ export function startOf({ before = END_OF_TIME, cursor }: TimeRange): Position {
 
 /** @param parts for items in several parts, the first part wins */
 function merge<T>(parts: readonly Page<T>[], limit: number, positionOf: (item: T) => Position): Page<T> {
-  // Beyond the end of one part, items of the others would come too early.
+  // Items beyond the end of one part are left out: the parts might have items in between.
   const end = parts.map(({ next }) => next).reduce((a, b) => (a && b ? (isOlder(a, b) ? b : a) : (a ?? b)), undefined);
   const byId = new Map<string, { position: Position; item: T }>();
   for (const item of parts.flatMap(({ items }) => items)) {

@@ -15,14 +15,14 @@ const SOON_MS = 600_000;
 export interface RunReturnsDeps {
   store: Pick<Store, 'offloadedRuns' | 'eventsInUse' | 'runs'>;
   archive: Pick<Archive, 'offloadedRuns' | 'hotMs'>;
-  /** Includes archived ones. */
+  /** Includes archived events. */
   events: Pick<Store['events'], 'envelopes'>;
 }
 
 export interface BroughtBack {
   id: string;
   outcome: Returned | 'missing' | 'failed';
-  /** Of `failed`. */
+  /** Set for the outcome `failed`. */
   error?: Error;
 }
 
@@ -58,7 +58,7 @@ export class RunReturns implements OffloadedRunSource {
           await store.runs.listUnder({ env, runId: id, queuedAt: queuedAtOf(row), eventIds: eventsOf(row) });
           return { id, outcome: await store.offloadedRuns.return(env, id, row.contents, latestMs, anyVersion.has(id)) };
         } catch (error) {
-          // One run does not keep the others back.
+          // A failing run does not keep the others from returning.
           if (isStoreFailure(error)) throw error;
           return { id, outcome: 'failed', error: error as Error };
         }
@@ -69,7 +69,7 @@ export class RunReturns implements OffloadedRunSource {
     return outcomes;
   }
 
-  /** As jobs/archive/event-restorer.ts does for new runs; the texts are those of the rows. */
+  /** Like jobs/archive/event-restorer.ts for new runs, but with the texts of the rows. */
   async #restoreEvents(env: string, rows: readonly FoundContents[]): Promise<void> {
     const { eventsInUse } = this.#deps.store;
     const nowMs = Date.now();

@@ -149,7 +149,7 @@ export class RunListHistory implements Pick<RunLists, 'briefsByEvent' | 'readByE
   }
 }
 
-/** While the archive is down: the runs younger than everything archived. The others come with a later page. */
+/** While the archive is unavailable: the runs that are younger than all archived runs. The other runs are on a later page. */
 function hotPart({ items, next, stoppedEarly }: Page<Run>, { timeRange }: RunQuery, border: number): Page<Run> {
   const young = items.filter(({ queuedAt }) => queuedAt >= border);
   if (young.length === items.length && next && next.at >= border) return { items, next, stoppedEarly };

@@ -25,14 +25,14 @@ export class RunPartHistory {
     return codecOf(part).read(found);
   }
 
-  /** The memo of one step as JSON text; undefined: it is not finished.
+  /** The memo of one step as JSON text; undefined if the step is not finished.
    *  @throws ServiceError archive_unavailable */
   async memo(env: string, runId: string, stepId: string): Promise<string | undefined> {
     const hot = await this.#hot.steps.memo(env, runId, stepId);
     return hot ?? this.#unlessHot(env, runId, () => this.#archived.memo(env, runId, stepId));
   }
 
-  /** An archived run has nothing pending.
+  /** An archived run has no pending steps.
    *  @throws ServiceError archive_unavailable */
   async progress(env: string, runId: string): Promise<{ pending: Map<string, Pending>; done: number }> {
     const hot = await this.#hot.steps.progress(env, runId);

@@ -1,5 +1,5 @@
-/** Examines hot and archived entries, newest first, and merges the results. The archive is never read further back than Redis: an entry
- *  that moves meanwhile is found in one of them. */
+/** Examines hot and archived entries, newest first, and merges the results. The archive is never read further back than Redis, so an entry that
+ *  moves meanwhile is found in one of the two. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isUnavailable } from '../archive/database.ts';
 import { FIRST_ID } from '../archive/event-pages.ts';
@@ -35,7 +35,7 @@ export interface MergedSearch<T> {
   sizeOf(item: T): number;
   timeRange: TimeRange;
   limit: number;
-  /** Nothing newer is archived, Unix milliseconds. */
+  /** Entries newer than this time are not archived; Unix milliseconds. */
   archivedBefore: number;
   timeoutMs: number;
 }

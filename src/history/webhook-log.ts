@@ -33,7 +33,7 @@ export class WebhookLogHistory {
 
   /** Newest first. */
   async list(webhookId: string, query: LogQuery, nowMs: number): Promise<LogPage> {
-    // First: a request that leaves Redis afterwards is in the archive when that is read.
+    // Redis is read first: a request that leaves it afterwards is in the archive when the archive is read.
     const hot = await this.#hot.list(webhookId, query, nowMs);
     const dropped = await this.#unarchived.highestDropped(webhookId);
     if (hot.next !== undefined && (dropped === undefined || hot.next > dropped)) return hot;
@@ -102,7 +102,7 @@ function ascending(a: string, b: string): number {
   return a < b ? -1 : 1;
 }
 
-/** Requests of both, each once, up to the point where one of them ends early. */
+/** Requests of Redis and archive, each once, up to the point where one of the two ends early. */
 function merged(
   hot: LogPage,
   archived: { requests: readonly LogSummary[]; isFull: boolean },

@@ -1,10 +1,10 @@
-/** Decides which functions have their own series: their number is unbounded, so only the first ones are named, and those without values
- *  for an hour are dropped. */
+/** Decides which functions have their own series: their number is unbounded, so only the first functions get a series, and a series without values
+ *  for an hour is dropped. */
 import { scopedFunction } from '../model/apps/scoped-function.ts';
 
 export type FunctionLabel = readonly [environment: string, functionId: string];
 
-/** Stands for all functions beyond the maximum. */
+/** The label for all functions beyond the maximum. */
 export const OTHER: FunctionLabel = ['other', 'other'];
 
 const MOST = 200;

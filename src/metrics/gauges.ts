@@ -13,9 +13,9 @@ export interface StoredGauges {
     /** Age of the job that has waited longest; 0: no job waits. */
     backlogAgeMs: number;
   }[];
-  /** Offloaded ones included. */
+  /** Includes offloaded runs. */
   activeRuns: number;
-  /** Of them, those in Postgres; undefined without an archive. */
+  /** Sleeping runs that are in Postgres; undefined without an archive. */
   offloadedRuns: { count: number; overdueMs: number } | undefined;
   /** Functions' backlogs of calls that wait for limits. */
   backlogs: readonly FunctionBacklog[];
@@ -172,7 +172,7 @@ function storedGauges(registry: MetricsRegistry): (status: StoredGauges | undefi
     'max',
   );
   let present = new Set<GaugeMetric>();
-  // Until Redis has responded.
+  // Value until Redis has responded.
   up.set(0);
 
   return (status) => {

@@ -8,7 +8,7 @@ const CUMULATIVE: ReadonlySet<string> = new Set(['counter', 'histogram', 'summar
 export class GroupMetrics {
   /** CPU and memory of the supervisor. */
   readonly #own: MetricsRegistry;
-  /** By process. */
+  /** Key: process. */
   readonly #last = new Map<number, MetricsSnapshot>();
   /** Counts of ended processes. Without them sums would fall, which Prometheus takes for a restart. */
   #ended: MetricsSnapshot[] = [];

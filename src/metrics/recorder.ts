@@ -34,7 +34,7 @@ export interface JobRecorder {
   ingestJobStarted(events: number): void;
   /** An ingest job that stalled repeatedly was split in two. */
   ingestJobSplit(): void;
-  /** An event whose ingest job stalls even by itself will not be retried. */
+  /** An event whose ingest job stalls even alone will not be retried. */
   eventDeadLettered(): void;
   expressionSkipped(reason: (typeof SKIP_REASONS)[number]): void;
 }

@@ -25,7 +25,7 @@ export interface GaugeMetric {
   remove(): void;
 }
 
-/** Series that come and go; a removed series leaves nothing behind. */
+/** Series that can be removed; a removed series leaves no data behind. */
 export interface SeriesMetric {
   add(values: readonly string[], by: number): void;
   remove(values: readonly string[]): void;
@@ -36,7 +36,7 @@ export interface SeriesMetric {
 /** All metrics of a process, to be sent to its supervisor. */
 export type MetricsSnapshot = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
 
-/** How values of several processes are combined: `sum` for values of each process, `max` or `min` for values that all of them see. */
+/** How values of several processes are combined: `sum` for values of each process, `max` or `min` for values that all processes share. */
 export type Aggregation = 'sum' | 'max' | 'min';
 
 /** Names are without the prefix. */

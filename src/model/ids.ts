@@ -15,8 +15,7 @@ function random(): number {
 /** A new ID. IDs of one process sort in the order of their creation. */
 export const newId: (nowMs?: number) => string = monotonicFactory(random);
 
-/** Replaces two random digits of the ID with the partition: two in which neither IDs of the same millisecond nor those of one seed
- *  differ. */
+/** Replaces two random digits of the ID with the partition. IDs of the same millisecond or of one seed do not differ in these digits. */
 export function withPartition(id: string, partition: number): string {
   return id.slice(0, PARTITION_AT) + digits(partition, PARTITION_DIGITS) + id.slice(PARTITION_AT + PARTITION_DIGITS);
 }
@@ -34,7 +33,7 @@ export interface Seed {
 }
 
 const TIME_DIGITS = 10;
-/** After the digits that mark the service's own events, and before those to which a seeded event's number is added. */
+/** The position is after the digits that mark the service's own events, and before the digits to which a seeded event's number is added. */
 const PARTITION_AT = 16;
 const PARTITION_DIGITS = 2;
 const SEED = /^(\d{1,15}),([A-Za-z0-9+/_-]{14}(?:==)?)$/;

@@ -1,4 +1,4 @@
-/** Parts of a request that carry credentials; logs and captures leave them out. */
+/** Parts of a request that contain credentials; logs and captures leave them out. */
 import { PRESETS } from './catalog.ts';
 import type { Location, VerificationScheme } from './preset.ts';
 

@@ -7,7 +7,7 @@ import type { ProviderRequest } from './provider-request.ts';
 import { valuesOf } from './verification/fields.ts';
 import { compileSigned, type SignedContent } from './verification/signed-content.ts';
 
-/** Leaves room for the event's number among several, and for the webhook's ID. */
+/** Leaves room for the number of an event in a list, and for the webhook's ID. */
 const ID_MAX = EVENT_ID_MAX - 10 - 27;
 
 /** undefined if neither an ID nor the signed content identifies the request. */
@@ -52,7 +52,7 @@ function signedId(scheme: VerificationScheme | null, request: ProviderRequest, w
   return made.digest('hex');
 }
 
-/** Any of a webhook's URLs stands for all. */
+/** Any URL of a webhook represents all its URLs. */
 const ANY_URL = 'https://webhook';
 
 const contents = new WeakMap<VerificationScheme, SignedContent>();

@@ -23,7 +23,7 @@ export interface HandshakeOptions {
   fetchDocument: FetchDocument;
 }
 
-/** undefined if the request is not such a handshake. */
+/** undefined if the request is not a handshake of this preset. */
 export type AnswerHandshake = (
   preset: Preset,
   request: ProviderRequest,
@@ -40,7 +40,7 @@ export const answerHandshake: AnswerHandshake = (preset, request, options) => {
   return handshake && answer(handshake, preset, request, options);
 };
 
-/** Whether the request has all values of the conditions. Those decided by a setting are checked later: a wrong one is an error. */
+/** Whether the request has all values of the conditions. Conditions that depend on a setting are checked later: a wrong value is an error. */
 function meets(request: ProviderRequest, { method, when }: Handshake): boolean {
   if (request.method !== method) return false;
   return when.every(({ at, equals, setting }) => {

@@ -1,4 +1,4 @@
-/** The schema of provider presets. A preset is data: one file in presets/, which the catalog finds by itself. It describes how to verify
+/** The schema of provider presets. A preset is data: one file in presets/, which the catalog finds automatically. It describes how to verify
  *  requests, the provider's handshakes, and the resulting event (ID, name, transform).
  *
  *  Values in a request have a *location*: `header:<name in lower case>`, `query:<name>`, `body:<path in the JSON body, with dots>`,
@@ -52,12 +52,12 @@ export const SIGNATURE_ENCODINGS = ['hex', 'base64', 'base64url'] as const;
 /** How the user's secret becomes the key. */
 const keySchema = z.strictObject({
   encoding: z.enum(['utf8', 'hex', 'base64']).default('utf8'),
-  /** Removed if present, such as `whsec_`. */
+  /** A prefix that is removed if present, such as `whsec_`. */
   prefix: z.string().max(20).optional(),
 });
 
-/** What is signed: text with `{body}` (raw bytes), `{timestamp}` (as it came), `{url}` (as the provider knows it), `{method}`, `{path}` (with the query
- *  string), and `{<location>}`. */
+/** The signed text, with `{body}` (raw bytes), `{timestamp}` (as received), `{url}` (as the provider knows it), `{method}`, `{path}` (with the
+ *  query string), and `{<location>}`. */
 const signedSchema = z
   .string()
   .min(1)
@@ -121,7 +121,7 @@ export const verificationSchema = z.discriminatedUnion('scheme', [
 ]);
 export type VerificationScheme = z.infer<typeof verificationSchema>;
 
-/** What users may configure for a generic preset: `POST /v1/webhooks {provider: "hmac", verification: {…}}`. */
+/** Fields that users may configure for a generic preset: `POST /v1/webhooks {provider: "hmac", verification: {…}}`. */
 export const customVerificationSchema = z.discriminatedUnion('scheme', [
   hmacSchema,
   tokenSchema,
@@ -179,7 +179,7 @@ export const presetSchema = z.strictObject({
   name: z.string().min(1).max(60),
   /** The provider's page on verification. */
   docs: z.url(),
-  /** Generic presets have no provider; some of them let the user complete the verification. */
+  /** Generic presets have no provider; some let the user complete the verification. */
   kind: z.enum(['provider', 'generic']).default('provider'),
   /** null: the user configures it (`verification` of the webhook). */
   verification: verificationSchema.nullable(),

@@ -52,21 +52,20 @@ export class ProviderRequest {
     return this.#query;
   }
 
-  /** Fields of an urlencoded body. undefined if a transform would read the body as something else, whose fields nobody signed. */
+  /** Fields of an urlencoded body. undefined if a transform would read the body in another format, whose fields are not signed. */
   get form(): URLSearchParams | undefined {
     this.#form ??= { fields: this.#isForm() ? fields(this.body.toString('utf8')) : undefined };
     return this.#form.fields;
   }
 
-  /** Text at a location; in JSON a string, number or boolean. undefined if there is none, or it is longer than any ID or signature. */
+  /** Text at a location; in JSON a string, number or boolean. undefined if there is no text, or it is longer than any ID or signature. */
   valueAt(location: Location): string | undefined {
     const colon = location.indexOf(':');
     const value = this.#find(location.slice(0, colon), location.slice(colon + 1));
     return value === undefined || value.length > VALUE_MAX_LENGTH ? undefined : value;
   }
 
-  /** Distinct texts at a path in the JSON body in which `*` stands for every list item. undefined if a list is empty, or an item has
-   *  none. */
+  /** Distinct texts at a path in the JSON body in which `*` stands for every list item. undefined if a list is empty, or an item has no text. */
   everyAt(location: Location): ReadonlySet<string> | undefined {
     const found = new Set<string>();
     const path = location.slice(location.indexOf(':') + 1).split('.');
@@ -91,7 +90,7 @@ export class ProviderRequest {
   }
 }
 
-/** Also finds a field whose own name contains dots. */
+/** Also finds a field whose name contains dots. */
 function textAt(value: unknown, path: readonly string[]): string | undefined {
   let at: unknown = value;
   for (const [i, name] of path.entries()) {

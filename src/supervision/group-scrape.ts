@@ -1,4 +1,4 @@
-/** One scrape for all processes of a group: the supervisor asks each for its metrics. */
+/** One scrape for all processes of a group: the supervisor asks each process for its metrics. */
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout } from 'node:timers/promises';
 import type { GroupMetrics } from '../metrics/group-metrics.ts';

@@ -18,5 +18,5 @@ export type ToProcess =
   | { kind: 'metrics?'; request: number }
   | { kind: 'group metrics'; request: number; text: string };
 
-/** Callback for `send`: the other side may be gone, and then needs no answer. */
+/** Callback for `send`: the other side may be gone, and then needs no response. */
 export function ignoreClosed(): void {}

@@ -29,7 +29,7 @@ export interface ProcessGroupOptions {
 interface Member {
   number: number;
   current: GroupProcess | undefined;
-  /** Process that will take over when ready. */
+  /** The process that will take over when it is ready. */
   successor: GroupProcess | undefined;
   quickEnds: number;
   restart: NodeJS.Timeout | undefined;

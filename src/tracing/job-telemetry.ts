@@ -1,6 +1,5 @@
-/** BullMQ's spans, created by its OpenTelemetry package, without the noise: its housekeeping would create traces of its own as long as
- *  the process runs, and two or three spans without information per job. The spans that add a job and that process it remain, if they
- *  belong to a recorded trace. */
+/** BullMQ's spans, created by its OpenTelemetry package, filtered: BullMQ's housekeeping would create traces as long as the process runs, and two
+ *  or three spans without information per job. Only the spans of adding and processing a job remain, if they belong to a recorded trace. */
 import { type Context, context, ROOT_CONTEXT, type SpanContext, SpanKind, trace } from '@opentelemetry/api';
 import { BullMQOtel } from 'bullmq-otel';
 import { extractSpan, injectSpan, isRecorded } from './carrier.ts';
@@ -40,7 +39,7 @@ export function jobTelemetry(): JobTelemetry {
       with: (ctx, fn) => contextManager.with(ctx, fn),
       active: () => contextManager.active(),
       root: () => ROOT_CONTEXT,
-      // A span that is not recorded leaves nothing in the job.
+      // A span that is not recorded adds nothing to the job.
       getMetadata: (ctx) => injectSpan(spanIn(ctx)) ?? '',
       fromMetadata: (active, serialized) => {
         const span = extractSpan(serialized);

@@ -4,7 +4,7 @@ const TRACEPARENT = /^00-([0-9a-f]{32})-([0-9a-f]{16})-01$/;
 export interface ParsedTrace {
   traceId: string;
   spanId: string;
-  /** undefined: there is none. */
+  /** undefined: there is no recorded span. */
   tracestate: string | undefined;
 }
 

@@ -71,7 +71,7 @@ export class Tracing {
     return isRecorded(span?.spanContext()) ? span : undefined;
   }
 
-  /** Serializes a span, by default the active one; undefined: there is none, or it is not recorded. */
+  /** Serializes a span, by default the active span; undefined if there is no span, or it is not recorded. */
   serializeSpan(span: Span | undefined = trace.getActiveSpan()): string | undefined {
     return injectSpan(span?.spanContext());
   }

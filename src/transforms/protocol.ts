@@ -1,5 +1,5 @@
-/** Messages between the parent process (`scheduler/`) and the child process with its threads (`sandbox/`). A message on the IPC
- *  channel is a list: everything that one turn of the event loop produced. */
+/** Messages between the parent process (`scheduler/`) and the child process with its threads (`sandbox/`). A message on the IPC channel is the
+ *  list of everything that one turn of the event loop produced. */
 
 export interface Limits {
   /** Transforms that one child process runs at the same time. */
@@ -14,12 +14,12 @@ export interface Limits {
   isolates: number;
   /** Total size of the cached isolates of one thread. */
   cachedMb: number;
-  /** A larger isolate is not cached: its content is garbage, because no request leaves state for the next one. */
+  /** A larger isolate is not cached: its content is garbage, because no request leaves state for the next request. */
   cachedIsolateMb: number;
   /** A child process is replaced gracefully after this many batches, in case something leaks. */
   batchesPerChild: number;
-  /** An isolate is created anew after this many requests, so that leftovers of a transform cannot pile up. Creating one takes 4 ms, and its code is slow
-   *  at first. */
+  /** An isolate is replaced after this many requests, so that leftovers of a transform cannot accumulate. Creating one takes 4 ms, and its code is
+   *  slow at first. */
   usesPerIsolate: number;
   logLines: number;
   logChars: number;
@@ -39,7 +39,7 @@ export const DEFAULT_LIMITS = {
   outputChars: 4 * 1_048_576,
 } satisfies Partial<Limits>;
 
-/** Parent to child. `load` comes once per version of a webhook's code, before the first `run` with its handle. A `run` carries a
+/** Parent to child. `load` is sent once per version of a webhook's code, before the first `run` with its handle. A `run` carries a
  *  batch of requests of one webhook: passing requests to a thread one by one costs many times what a fast transform costs. */
 export type Command =
   | { type: 'load'; handle: number; id: string; code: string }
@@ -47,8 +47,8 @@ export type Command =
   | { type: 'evict'; id: string }
   | { type: 'run'; batch: number; handle: number; args: Arguments[] | null };
 
-/** The arguments of one call: the raw body, which is not JSON within JSON, JSON of the headers and the query, and JSON of the body;
- *  without that, the body is the raw one if it is JSON, otherwise {}. */
+/** The arguments of one call: the raw body (not encoded as JSON), the headers and the query as JSON, and the body as JSON. Without the latter, the
+ *  body is the raw body if that is JSON, otherwise {}. */
 export type Arguments = [raw: string, others: string, body?: string];
 
 /** Work for a thread. `args` holds the arguments of each request; null: only define the function. */
@@ -61,7 +61,7 @@ export interface Task {
 /** `text` is the JSON of an `IsolateReport`, produced inside the isolate and not validated yet; `durationMs` covers the call only. */
 export type TransformResult = { text: string; durationMs: number } | { stopped: StopCause };
 
-/** `memory` also stands for every other way in which a transform can make its process exit. */
+/** `memory` also covers every other way in which a transform can make its process exit. */
 export type StopCause = 'time' | 'memory';
 
 /** Results in the order of the batch. Missing results at the end: those requests were not started. */

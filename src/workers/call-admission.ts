@@ -43,7 +43,7 @@ export function ownerOf({ functions, environmentKinds }: OwnerDeps): OwnerOf {
     return Promise.all([kind, fn ?? functions.find(env, functionId)]).then(([known, found]) => ({
       env,
       branch: known === 'branch',
-      // A deleted function has no app, and counts as an app of its own.
+      // A deleted function has no app, and counts as a separate app.
       app: found?.app ?? functionId,
       fn: found,
     }));

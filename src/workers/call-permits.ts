@@ -1,4 +1,5 @@
-/** Makes calls only while they hold permits of their function's limits. A job that must wait is put aside; its admission makes it due. */
+/** Makes calls only while they hold permits of their function's limits. A job that must wait is delayed, and becomes due when its call is
+ *  admitted. */
 import { DelayedError, type Job } from 'bullmq';
 import type { CallJob, RunJob } from '../jobs/queues/queues.ts';
 import type { AdmittedCalls } from '../jobs/runs/admitted-calls.ts';
@@ -7,7 +8,7 @@ import type { Logger } from '../log.ts';
 import type { Run } from '../model/runs/run.ts';
 import type { Handler } from './job-middleware.ts';
 
-/** If nothing makes it due, it asks again after this time. */
+/** A delayed job that does not become due asks again after this time. */
 const ASIDE_MS = 3_600_000;
 
 export function withPermits(admittedCalls: AdmittedCalls, handler: Handler<RunJob>, log: Logger): Handler<RunJob> {

@@ -1,5 +1,5 @@
-/** Ends completed jobs by a script of this service, which does only what its jobs need (store/redis/lua/lib/finish-job.lua): its own, or the one
- *  that ends the run of a call. */
+/** Ends completed jobs by a script of this service that does only what its jobs need (store/redis/lua/lib/finish-job.lua), either alone or within
+ *  the script that ends the run of a call. */
 import { Job, type JobJson } from 'bullmq';
 import { JOB_FIELDS } from '../store/keys/bullmq.ts';
 import type { Finished, JobEnd, JobEnding, JobLists } from '../store/redis/job-lists.ts';
@@ -45,7 +45,7 @@ export class JobEnds<Data> {
   }
 }
 
-/** As BullMQ's worker takes it: the next job; none, and when a delayed one is due; undefined: the worker looks. */
+/** The result in the form of BullMQ's worker: the next job; no job, and when a delayed job is due; undefined: the worker looks itself. */
 function nextOf(finished: Finished, nowMs: number): unknown[] | undefined {
   if (!finished.next) return finished.isSure ? [undefined, undefined, 0, finished.delayedUntil] : undefined;
   const { id, fields } = finished.next;

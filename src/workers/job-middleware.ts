@@ -31,8 +31,8 @@ export function withMetrics<Data>(queue: string, handler: Handler<Data>, recorde
   };
 }
 
-/** If a replica may take over, a job ends only when a replica has all its writes: otherwise they might be lost together with the job. Its
- *  work is idempotent, so it is repeated. A failed attempt does not wait, because another one follows anyway. */
+/** If a replica may take over, a job ends only when a replica has all its writes: otherwise both might be lost. The work of a job is idempotent,
+ *  so it can be repeated. A failed attempt does not wait, because another attempt follows anyway. */
 export function withReplication<Data>(handler: Handler<Data>, durability: Durability | undefined): Handler<Data> {
   if (!durability?.isReplicated) return handler;
   return async (job) => {

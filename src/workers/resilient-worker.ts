@@ -41,7 +41,7 @@ export class ResilientWorker {
     await this.#worker.waitUntilReady();
   }
 
-  /** Stops taking jobs. Resolves when the active ones are done. */
+  /** Stops taking jobs. Resolves when the active jobs are done. */
   async close(): Promise<void> {
     this.#isClosing = true;
     clearInterval(this.#timer);

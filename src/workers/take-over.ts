@@ -19,6 +19,6 @@ export interface TakeOver {
 export function takeOverOf(stalledAfterMs: number): TakeOver {
   const checkMs = Math.max(SHORTEST_MS, stalledAfterMs / CHECKS);
   const renewMs = Math.max(SHORTEST_MS, stalledAfterMs / RENEWALS);
-  // A worker's check keeps the others from checking until its next one, so a job may wait for two intervals.
+  // A worker's check keeps other workers from checking until its next check, so a job may wait for two intervals.
   return { lockMs: stalledAfterMs, renewMs, checkMs, longestMs: stalledAfterMs + 2 * checkMs };
 }

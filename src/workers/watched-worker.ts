@@ -26,7 +26,7 @@ export class WatchedWorker<Data> extends Worker<Data, void> {
     return !this.closing && !this.paused && this.watched().inProgress <= this.concurrency;
   }
 
-  /** Before a job ends: the renewal of a lock that is gone would be an error. */
+  /** Call before a job ends: renewing a lock that is gone would be an error. */
   stopRenewing({ id = '' }: Job<Data>): void {
     this.lockManager.untrackJob(id);
   }

@@ -22,7 +22,7 @@ export function workerOptions({ stalledAfterMs }: Config, queueOptions: SharedQu
     lockDuration: lockMs,
     lockRenewTime: renewMs,
     stalledInterval: checkMs,
-    // BullMQ fails no job because of dead workers; poison-jobs.ts decides about those.
+    // BullMQ must not fail jobs because of dead workers; poison-jobs.ts decides about these jobs.
     maxStalledCount: Number.MAX_SAFE_INTEGER,
   };
 }

@@ -210,7 +210,7 @@ function createRunWorker(
     const attempts = { made: before + attemptsMade, max: before + (opts.attempts ?? 1), executions: attemptsStarted };
     if (data.kind === 'request') return makeRequest(data, timestamp, attempts, handlers.request);
     if (data.kind === 'wake') return wake(data, attempts, handlers.wake);
-    // Where a replica may take over, a job ends once the replica has the end of its run.
+    // If a replica may take over, a job ends once the replica has the end of its run.
     return call(data, timestamp, attempts, handlers.call, durability?.isReplicated ? undefined : jobEnds.of(job));
   };
   const handler = tracing ? (job: Job<RunJob>) => traceCallOrWake(job, tracing, () => runJob(job)) : runJob;

@@ -79,7 +79,7 @@ export function operationsIn(steps: unknown[]): Op[] {
   return ops;
 }
 
-/** Stores the operations. If one is refused, the finished steps beside it are still stored, and never run again.
+/** Stores the operations. If an operation is rejected, the other finished steps are still stored, so that they never run again.
  *  @throws ServiceError input_invalid, and what `store` throws */
 export async function storeOperations(steps: unknown[], store: (ops: Op[]) => Promise<void>): Promise<void> {
   const { ops, refused } = parseOps(steps);

@@ -55,7 +55,7 @@ export const appDiscovery = duty<{ discovery: Discovery | undefined; port: numbe
 
 export class Discovery {
   readonly #deps: DiscoveryDeps;
-  /** By port and path. */
+  /** Key: port and path. */
   readonly #known = new Map<string, Known>();
   readonly #listening = new Set<number>();
   #rounds = 0;

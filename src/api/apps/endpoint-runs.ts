@@ -39,7 +39,7 @@ export interface EndpointRouteDeps extends AppGuardDeps {
   eventLimits: EventLimits;
 }
 
-/** An app creates the run's ID, whose time is the receipt of the request. */
+/** The app creates the run's ID from the time at which it received the request. */
 const CLOCK_SKEW_MS = 86_400_000;
 
 const runSchema = z.looseObject({

@@ -1,4 +1,4 @@
-/** The environment of an app's request: the one it names, otherwise the one whose signing key it sends. */
+/** The environment of an app's request: the environment that the request names, otherwise that of the signing key. */
 import { ServiceError } from '../../errors.ts';
 import { readHeader } from '../../functions/headers.ts';
 import { provesKey } from '../../functions/signing.ts';

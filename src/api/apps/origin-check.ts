@@ -39,7 +39,7 @@ export interface CheckedRegistration {
 
 /** A registration with the URL that counts. */
 export interface TrustedRegistration extends CheckedRegistration {
-  /** The reported URL with another path, which does not count because the app still answers at the known one. */
+  /** The reported URL has another path, which is ignored because the app still responds at the known path. */
   declinedUrl?: string;
 }
 
@@ -53,7 +53,7 @@ export class OriginCheck {
     this.#deps = deps;
   }
 
-  /** Ignores a query that only the app reports, and a new path while the app answers at the known one. */
+  /** Ignores a query that only the app reports, and a new path while the app still responds at the known path. */
   async trusted(env: string, checked: CheckedRegistration): Promise<TrustedRegistration> {
     const { registration, functions, before, by, askedUrl } = checked;
     // The answer to a sync request has the query of the request.
@@ -77,7 +77,7 @@ export class OriginCheck {
     return this.#deps.knownPaths.isKept(env, { url, dialect: before.dialect });
   }
 
-  /** Whether a person has just asked the app to register there, and it does so by a request of its own. */
+  /** Whether the app registers by its own request after a person has just asked it to register at this URL. */
   async #isAsked(env: string, { appName, url }: Registration): Promise<boolean> {
     const [origin] = originsOf([url]);
     const requested = await this.#deps.allowedOrigins.requested(env, appName, Date.now());

@@ -68,7 +68,7 @@ export function registerRoute(router: Router, deps: RegisterRouteDeps): void {
   });
 }
 
-/** @throws ServiceError registration_invalid if one of app and service is in dev mode and the other is not */
+/** @throws ServiceError registration_invalid if either the app or the service is in dev mode, but not both */
 function rejectOtherKind(ctx: Context, serverKind: 'dev' | 'cloud', address: string): void {
   const expected = readHeader(ctx.req.headers, 'expected-server-kind');
   if (!expected || expected === serverKind) return;

@@ -65,7 +65,7 @@ export interface ParsedRegistration {
 /** Registers apps that send their registration, connect, or answer a sync request. */
 export class Registrar {
   readonly #deps: RegistrarDeps;
-  /** By app: what is stored of an app and of its functions is of one registration. */
+  /** One registration per app at a time, so that the stored app and its functions are from the same registration. */
   readonly #queue = new KeyedQueue();
   /** Local apps that are probed at intervals (discovery.ts): their registrations without changes are logged at debug level only. */
   readonly repeated = new Set<string>();
@@ -168,7 +168,7 @@ export class Registrar {
     const before = await apps.read(env, appName);
     if (before?.url !== trusted.before?.url) return undefined;
     await originCheck.holdUnconfirmed(env, { ...trusted, before });
-    // First: if this process dies in between, resetting the timers changes nothing.
+    // Timers are reset first: if this process then dies, the reset changes nothing.
     await this.#noteChangedTimeouts(env, registered);
     const app = appOf(registration, dialect, by, Date.now());
     const release = await apps.claim(env, app, quotas.apps);

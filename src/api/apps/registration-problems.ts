@@ -32,7 +32,7 @@ export function shownBySdk(
   return warnings.length === 0 ? undefined : { error: `Registered, but ${warnings.join('. And ')}` };
 }
 
-/** Does not name the known path, because anybody may read it. */
+/** The message omits the known path, because anybody may read it. */
 function declined(url: string): string {
   return `the app stays at the path where it was, because it still answers there. If it has moved: "tidegate apps sync ${shellWord(url)}"`;
 }
@@ -47,7 +47,7 @@ function nameOf(id: string | null): string {
   return id === null ? 'without an ID' : `"${id}"`;
 }
 
-/** Describes the refused functions, while the others are registered. undefined if none was refused. */
+/** Describes the rejected functions; the others are registered. undefined if no function was rejected. */
 export function refusalOf(registered: number, refused: readonly RefusedFunction[]): ServiceError | undefined {
   const [first, ...others] = refused;
   if (!first) return undefined;

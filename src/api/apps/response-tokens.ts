@@ -1,4 +1,4 @@
-/** Tokens for the response of one run, which an app passes on to its endpoint's client. Nothing is stored. */
+/** Tokens for the response of one run, which an app passes on to its endpoint's client. Tokens are not stored. */
 import { ServiceError } from '../../errors.ts';
 import { SubscriptionTokens } from '../../model/realtime/subscription-token.ts';
 import { RESPONSE_TOPIC } from '../../model/realtime/topics.ts';

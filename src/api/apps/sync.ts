@@ -24,7 +24,7 @@ import { type FunctionProblems, problemsOf, refusalOf } from './registration-pro
 export interface SyncResult {
   /** Name of the app. */
   app: string;
-  /** The requested URL, or the one in the app's answer. */
+  /** The requested URL, or the URL in the app's response. */
   url: string;
   /** Functions that do not work as configured. */
   functions: FunctionProblems[];
@@ -114,7 +114,7 @@ export class AppSync {
     };
   }
 
-  /** @param askedUrl the URL that a person entered, not the one in the answer */
+  /** @param askedUrl the URL that a person entered, not the URL in the app's response */
   async #registerInBand(
     env: string,
     askedUrl: string,

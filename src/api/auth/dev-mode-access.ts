@@ -1,5 +1,5 @@
 /** Dev mode authenticates nobody, so every route accepts requests from this machine only: under its own host names, and from its own pages.
- *  DEV_ALLOWED_ORIGINS lists more. Pages of other sites can neither send requests nor reach the service by DNS rebinding. */
+ *  DEV_ALLOWED_ORIGINS adds origins. Pages of other sites can neither send requests nor reach the service by DNS rebinding. */
 import type { Next } from 'koa';
 import { LRUCache } from 'lru-cache';
 import { ServiceError } from '../../errors.ts';
@@ -35,7 +35,7 @@ export function localHostCheck(allowed: readonly string[]): (ctx: Context) => vo
     if (!isLocal(host)) throw rejection(`the host is "${host}"`, `http://${host}`);
   };
   return (ctx) => {
-    // Koa's getters take as long as the rest of the check.
+    // Avoids Koa's getters, which take as long as the rest of the check.
     const { host = '', origin = '' } = ctx.req.headers;
     requireLocal(host);
     // Behind a trusted proxy, both Host and X-Forwarded-Host are checked: a client may have set either.
@@ -70,7 +70,7 @@ function isLocalPage(origin: string, allowed: readonly string[]): boolean {
   return url !== null && (isThisMachine(url.hostname) || allowed.includes(url.origin));
 }
 
-/** The setting cannot list pages without an origin, such as files and sandboxed frames. */
+/** Pages without an origin, such as files and sandboxed frames, cannot be listed in the setting. */
 function remedy(origin: string): string {
   const listable = URL.parse(origin)?.origin ?? 'null';
   return listable === 'null'

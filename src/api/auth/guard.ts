@@ -56,7 +56,7 @@ export function allow(ctx: Context, { access, scope, forApps }: AccessRule): voi
   }
 }
 
-/** The selected environment, otherwise the one that the principal is restricted to, otherwise production. */
+/** The selected environment, otherwise the environment to which the principal is restricted, otherwise production. */
 export function environmentOf(ctx: Context): string {
   return environmentSelection(ctx) ?? principalOf(ctx).environment ?? PRODUCTION;
 }

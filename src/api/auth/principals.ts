@@ -52,7 +52,7 @@ export class Principals {
     return principalOfKey(key);
   }
 
-  /** An app whose secret is the selected environment's signing key, hashed as SDKs send it, or unhashed. */
+  /** Authenticates an app whose secret is the selected environment's signing key, either hashed, as SDKs send it, or unhashed. */
   async #ofSigningKey(secret: string, ctx: Context): Promise<Principal | undefined> {
     const { environments, signingKeys } = this.#deps;
     const name = environmentSelection(ctx) ?? PRODUCTION;

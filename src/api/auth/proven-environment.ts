@@ -1,5 +1,5 @@
 /** A body may take a minute to arrive after the request was authenticated for an environment. Meanwhile the environment may be deleted,
- *  and another one created under its name, so the present environment is compared with the one authenticated for. */
+ *  and another one created under its name, so the current environment is compared with the authenticated one. */
 import { ServiceError } from '../../errors.ts';
 import { type Environment, isStill } from '../../model/environment.ts';
 import type { Context, Proven } from '../http/router.ts';

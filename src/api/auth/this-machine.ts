@@ -6,7 +6,7 @@ import { isLoopback } from '../../setting-checks.ts';
 
 /** On Linux and macOS, where the service runs. */
 const HOSTS_FILE = '/etc/hosts';
-/** Programs also connect to this machine by these. No page of another machine can have such a host. */
+/** Programs also use these names to connect to this machine. No page of another machine can have them as its host. */
 const UNSPECIFIED: ReadonlySet<string> = new Set(['0.0.0.0', '[::]']);
 
 /** @param hostname as in `URL` */

@@ -1,4 +1,4 @@
-/** Checkpoints that an app sends over its connection, whose environment is its authentication. */
+/** Checkpoints that an app sends over its connection. The connection was authenticated for an environment, so checkpoints need no key. */
 import { ServiceError } from '../../errors.ts';
 import type { MessageOf } from '../../functions/connect/codec.ts';
 import type { Checkpoint, CheckpointAck } from '../../functions/connect/messages.ts';

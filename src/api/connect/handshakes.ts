@@ -6,7 +6,7 @@ export interface HandshakeLimits {
   /** Maximum number of unauthenticated WebSockets. */
   max: number;
   ofAddressMax: number;
-  /** Maximum number of bytes that all of them together may have sent. */
+  /** Maximum number of bytes that all pending handshakes together may have sent. */
   maxBytes: number;
   /** Deadlines for the first message, and for the end of the registration. */
   helloMs: number;
@@ -66,7 +66,7 @@ export class Handshakes<T> {
     if (handshake) handshake.until = handshake.startedAt + this.#limits.totalMs;
   }
 
-  /** From now on it does not count and is never closed for a newcomer. */
+  /** From now on the connection no longer counts as a handshake and is never closed to make room for a new one. */
   authenticate(one: T): void {
     const handshake = this.#anonymous.get(one);
     if (!handshake) return;

@@ -30,5 +30,5 @@ export const UNCONFIRMED_MAX = 500;
 export const UNCONFIRMED_MAX_BYTES = 4 * FRAME_MAX_BYTES;
 /** Maximum length of names and versions sent by an instance. */
 export const TEXT_MAX_LENGTH = 256;
-/** Time for the other end to close the WebSocket, too. */
+/** Time for the other end to close the WebSocket. */
 export const CLOSE_MS = 1_000;

@@ -68,7 +68,7 @@ async function registerApp(
       );
       const problem = refusalOf(registered.length, refused);
       if (problem && registered.length === 0) throw problem;
-      // The other functions get their calls; the app's page shows these.
+      // The app's page shows the rejected functions; the other functions get their calls.
       if (problem) await recordFailure(problem);
     }
   } catch (error) {

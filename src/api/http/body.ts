@@ -50,7 +50,7 @@ export function rejectEncoding({ headers }: IncomingMessage): void {
   throw new ServiceError('content_encoding_unsupported', { detail: `got "${encoding}"; send the body uncompressed` });
 }
 
-/** "application/json" for "application/json; charset=utf-8"; empty when there is no such header. */
+/** "application/json" for "application/json; charset=utf-8"; empty if the header is missing. */
 export function mediaTypeOf(contentType: string | undefined): string {
   return (contentType ?? '').split(';', 1)[0]?.trim().toLowerCase() as string;
 }

@@ -37,7 +37,7 @@ export function acceptsGzipStream(ctx: Context): boolean {
   return !isCrossSite(ctx) && ctx.acceptsEncodings('gzip', 'identity') === 'gzip';
 }
 
-/** koa-compress fails when the client accepts no encoding, not even `identity`; such a client gets the response uncompressed. */
+/** koa-compress fails if the client accepts no encoding, not even `identity`. Such a client gets an uncompressed response. */
 function acceptsAny(ctx: Context): boolean {
   return ctx.acceptsEncodings('br', 'gzip', 'identity') !== false;
 }

@@ -51,7 +51,7 @@ export const rejectLongQueries: Middleware = async (ctx, next) => {
   await next();
 };
 
-/** The peer's address, or the one in X-Forwarded-For as far as TRUST_PROXY allows. Without the port that some proxies add, which differs
+/** The peer's address, or the address in X-Forwarded-For that TRUST_PROXY selects. The port that some proxies add is removed, because it differs
  *  with every connection. */
 export function clientAddress(ctx: Pick<Context, 'ip'>): string {
   const [, bracketed, v4] = /^(?:\[(.+)\](?::\d+)?|([\d.]+):\d+)$/.exec(ctx.ip) ?? [];

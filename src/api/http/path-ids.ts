@@ -32,7 +32,7 @@ interface RequestWithParams {
 }
 
 /** @param path a template: `/v1/runs/:id`
- *  @returns middleware that checks its parameters and throws ServiceError not_found; undefined: it has none */
+ *  @returns middleware that checks its parameters and throws ServiceError not_found; undefined: the path has no parameters */
 export function paramsCheck<T>(path: string): ((ctx: RequestWithParams, next: () => T) => T) | undefined {
   const segments = path.split('/');
   const named = segments.flatMap((segment, i) =>

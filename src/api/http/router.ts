@@ -59,7 +59,7 @@ export type RouteContext<Path extends string = string> = Context & { params: Pat
 export type Middleware = (ctx: Context, next: Next) => unknown;
 export type Handler<Path extends string = string> = (ctx: RouteContext<Path>, next: Next) => unknown;
 
-/** Not imported: its ES module would load undici (node-http.ts). */
+/** Declared here and not imported: the ES module would load undici (node-http.ts). */
 const Implementation: typeof KoaRouter = createRequire(import.meta.url)('@koa/router');
 
 const METHODS = ['get', 'post', 'put', 'patch', 'delete', 'all'] as const;

@@ -1,5 +1,5 @@
-/** Security headers of every response, except for senders whose events are accepted, who need none for pages (receive/respond.ts). Pages
- *  relax the policy as needed (html-page.ts, dashboard.ts, board.ts). */
+/** Security headers of every response, except responses to senders whose events are accepted: those are not shown as pages (receive/respond.ts).
+ *  Pages relax the policy as needed (html-page.ts, dashboard.ts, board.ts). */
 import type { Next } from 'koa';
 import type { Context, Middleware } from './router.ts';
 import { isSecure } from './secure-connection.ts';

@@ -18,7 +18,7 @@ export function parseFields(text: string, source: string): Lists {
   return listsOf(new URLSearchParams(text));
 }
 
-/** Without a prototype, because a field may have any name. */
+/** The object has no prototype, because a field may have any name. */
 export function listsOf(entries: Iterable<readonly [string, string]>): Lists {
   const lists: Lists = Object.create(null);
   for (const [key, value] of entries) {

@@ -56,7 +56,7 @@ function describeSecret(value: unknown): string {
   return typeof value === 'object' ? describe(value) : `a value of the type ${typeof value}`;
 }
 
-/** Without the parameters that select the environment, which every route takes. */
+/** Removes the parameters that select the environment, which every route accepts. */
 export function ownParameters(query: Query): Query {
   return Object.fromEntries(Object.entries(query).filter(([name]) => !ENV_SELECTORS.includes(name)));
 }

@@ -80,7 +80,7 @@ export class WebSockets {
       maxPayload: maxMessageBytes,
       handleProtocols: (offered) => protocols.find((name) => offered.has(name)) ?? false,
     });
-    // Without a listener, the library would send its own response.
+    // The listener keeps the library from sending its own response.
     server.on('wsClientError', (error, _, request) => refusals.get(request)?.(error));
     return async (ctx, owner) => {
       const upgrade = this.#upgrades.get(ctx.req);

@@ -16,7 +16,7 @@ const SCHEDULER = `${QUEUE}/job-schedulers/:schedulerId`;
 
 /** Access that each route with an unsafe method needs. `undefined`: forbidden, because it would forge events or lose all jobs. */
 export const BOARD_ACCESS: Readonly<Record<string, Access | undefined>> = {
-  // These change when jobs run, and lose nothing.
+  // These actions only change when jobs run; they lose nothing.
   'PUT /api/queues/pause': 'write',
   'PUT /api/queues/resume': 'write',
   [`PUT ${QUEUE}/pause`]: 'write',

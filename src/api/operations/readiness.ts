@@ -2,7 +2,7 @@
 import type { PartitionQueues } from '../../jobs/queues/partition-queues.ts';
 import type { Redis } from '../../store/redis/connection.ts';
 
-/** As long as a request to `/e/` waits for Redis. */
+/** The time for which a request to `/e/` waits for Redis. */
 const TIMEOUT_MS = 2_000;
 
 export interface ReadinessDeps {
@@ -28,7 +28,7 @@ export class Readiness {
     );
   }
 
-  /** From now on load balancers should send no more requests. */
+  /** Tells load balancers to send no more requests. */
   shutDown(): void {
     this.#isShuttingDown = true;
   }

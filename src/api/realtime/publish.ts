@@ -132,7 +132,7 @@ async function readStream(
   }
 }
 
-/** A stream may last as long as its app runs: it ends once the key that opened it is neither the current nor the previous one.
+/** A stream may last as long as its app runs, so it ends once the key that opened it is neither the current nor the previous key.
  *  @returns `lost` rejects with ServiceError credentials_invalid */
 function watchKey(ctx: Context, env: string, deps: PublishDeps) {
   const keys = new ConnectionKeys(deps);

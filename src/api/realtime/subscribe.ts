@@ -38,7 +38,7 @@ export function subscribeRoutes(router: Router, deps: SubscribeDeps): void {
   router.get('/v1/realtime/connect', async (ctx) => {
     const subscription = subscriptionOf(ctx, tokens);
     const receiver = new WebSocketReceiver();
-    // Before the connection is open: from then on the client relies on every message.
+    // The subscription begins before the connection is open, because from then on the client relies on every message.
     const leave = await subscribers.join(subscription, receiver);
     try {
       const socket = await acceptWebSocket(ctx, ownerOfName(deps.environments.find(subscription.env)));
@@ -62,7 +62,7 @@ export function subscribeRoutes(router: Router, deps: SubscribeDeps): void {
     ctx.type = 'text/event-stream';
     // The token authorizes the request, whatever its page.
     ctx.set('access-control-allow-origin', '*');
-    // Without this nginx buffers the messages.
+    // Without this header, nginx buffers the messages.
     ctx.set('x-accel-buffering', 'no');
     // A connection kept alive after the stream would delay the shutdown of web.
     ctx.set('connection', 'close');

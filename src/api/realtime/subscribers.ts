@@ -75,7 +75,7 @@ export class RealtimeSubscribers {
       const end = await feed.subscribe(env, channel, (topic, text) => {
         if (names.has(topic)) receiver.receive(topic, text);
       });
-      // It may have left meanwhile.
+      // The subscriber may have left meanwhile.
       if (this.#receivers.has(receiver)) ends.push(end);
       else end();
     });

@@ -15,7 +15,7 @@ import type { WebhookInUse } from '../../store/webhooks/webhook-in-use.ts';
 
 export type Credential = { kind: 'event-key'; key: EventKeyInUse } | { kind: 'webhook'; webhook: WebhookInUse };
 
-/** Stands for every unknown key in dev mode. It belongs to no environment. */
+/** Represents every unknown key in dev mode. It belongs to no environment. */
 export const ANY_KEY: EventKeyInUse = {
   id: 'any',
   name: 'any',
@@ -34,8 +34,7 @@ export class Credentials {
   readonly #eventKeys: EventKeys;
   readonly #webhooks: WebhookDirectory;
   readonly #dev: boolean;
-  /** In dev mode: digests of secrets that Redis does not know. The service makes secrets at random, so nobody is given one later that was
-   *  tried before. */
+  /** In dev mode: digests of secrets that Redis does not know. Secrets are random, so no user can later be given a secret that was tried before. */
   readonly #unknown = new LRUCache<string, true>(atMost(UNKNOWN_MAX));
 
   constructor(eventKeys: EventKeys, webhooks: WebhookDirectory, dev: boolean) {

@@ -3,7 +3,7 @@
 
 const PROTECTION = { 'content-security-policy': "default-src 'none'; sandbox" };
 
-/** Headers of such a response. */
+/** Headers of a custom response. */
 export function withProtection(headers: Record<string, string>): Record<string, string> {
   return { ...headers, ...PROTECTION };
 }

@@ -13,7 +13,7 @@ export interface Draft {
   filter: Filter | undefined;
 }
 
-/** A draft runs separately from the webhook's transform and filter: its failures do not count against those. */
+/** A draft runs separately from the webhook's transform and filter, so that its failures do not count against them. */
 export function draftOf(webhookId: string, { transform, filter }: DraftCode): Draft {
   return {
     transform: transform === undefined ? undefined : draftTransform(transform),

@@ -87,7 +87,7 @@ async function handshakeOf(
   { fetchDocument }: VerifyWebhookDeps,
 ): Promise<Decision | undefined> {
   if (!preset) return undefined;
-  // Uses the secret that matched, because the provider may not know the newest one yet.
+  // Uses the secret that matched, because the provider may not know the newest secret yet.
   const matched = liveSecrets.findIndex(({ id }) => id === verification?.secretId);
   const answer = await answerHandshake(preset, request, {
     verified: verification !== undefined,

@@ -1,5 +1,5 @@
-/** Limits what is logged of unverified requests: anybody who knows the URL of a webhook can send any number, and the archive keeps them
- *  for long. A webhook's log accepts enough at once for a provider with a wrong secret; of a flood it gets a sample. */
+/** Limits what is logged of unverified requests: anybody who knows the URL of a webhook can send any number of them, and the archive keeps them
+ *  for long. The limit lets all requests of a provider with a wrong secret into the log, but only a sample of a flood. */
 import { LRUCache } from 'lru-cache';
 import type { LoggedRequest, LogSummary } from '../../store/webhooks/webhook-log.ts';
 

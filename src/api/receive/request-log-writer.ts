@@ -13,7 +13,7 @@ const OVERHEAD_BYTES = 1_024;
 const INTERVAL_MS = 250;
 /** Number of rounds that a log is skipped after a round that replaced all its requests. */
 const RESTS = 3;
-/** With more buffered bytes than this, no log is skipped. */
+/** Above this number of buffered bytes, no log is skipped. */
 const SOON_BYTES = MAX_BUFFERED_BYTES / 4;
 /** Maximum batch, which blocks Redis while it is executed. */
 const BATCH = { requests: 50, bytes: 1_048_576 };

@@ -1,4 +1,5 @@
-/** The response to a sender or an app whose request was not rejected, shared by the fast path and the router. It has no headers for pages. */
+/** The response to a sender or an app whose request was not rejected, shared by the fast path and the router. The response has none of the headers
+ *  that only pages need. */
 
 import type { Context } from '../http/router.ts';
 import { isSecure } from '../http/secure-connection.ts';
@@ -31,7 +32,7 @@ export function respondWithJson(ctx: Context, publicUrl: string | undefined, con
 interface Written {
   status: number;
   body: string;
-  /** Its own headers. */
+  /** Headers of a custom response. */
   own: Record<string, string>;
 }
 

@@ -16,7 +16,7 @@ import type { WebhookRequest } from './webhook-request.ts';
 
 export type LoggedVerification = NonNullable<LogSummary['verification']>;
 
-/** What the log contains about a request. */
+/** The part of a request that the log contains. */
 export type LoggedReceipt = Pick<LogSummary, 'receivedAt' | 'verification'>;
 
 export interface VerifyWebhookDeps {

@@ -23,7 +23,7 @@ export class WatchBuffer {
   readonly #traffic = new Map<string, TrafficBatch>();
   /** Hours that have ended, or that Redis rejected. */
   readonly #ended = new Map<string, TrafficBatch>();
-  /** By webhook and kind. */
+  /** Key: webhook and kind. */
   readonly #failures = new Map<string, Failures>();
 
   get isEmpty(): boolean {

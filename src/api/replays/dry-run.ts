@@ -14,7 +14,7 @@ import { type Selection, withReasons } from './logged-requests.ts';
 
 const SAMPLE_MAX = 50;
 const SAMPLE_MS = 10_000;
-/** Number of requests examined together for those with a reason. */
+/** Number of requests read at once when the replay selects requests by reason. */
 const FILTERED_PAGE = 500;
 /** The default number of transform threads. */
 const AT_ONCE = 2;

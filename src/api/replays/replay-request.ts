@@ -39,7 +39,7 @@ export async function replayRequest(
   const skipped = (reason: string) => ({ requestId, status: 'skipped' as const, reason });
   if (!logged) return skipped('request_gone');
   const { summary, headers, search, body } = logged;
-  // The request that this one repeats is replayed itself.
+  // A re-run is skipped: the request that it repeats is replayed itself.
   if (summary.rerunOf !== undefined) return skipped('rerun');
   if (!body) return skipped('body_missing');
   const eventId = deps.ids.derived(parent, 'webhook-replay', replayId, requestId);

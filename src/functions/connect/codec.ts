@@ -22,10 +22,10 @@ export type MessageOf<M> = M extends Message<infer Value> ? Value : never;
 
 export interface Message<Value> {
   encode(value: Partial<Value>): Uint8Array<ArrayBuffer>;
-  /** @throws Error if the bytes are not such a message */
+  /** @throws Error if the bytes are not a message of this kind */
   decode(bytes: Uint8Array): Value;
   toJson(value: Partial<Value>): Record<string, unknown>;
-  /** @throws Error if it is not such a message */
+  /** @throws Error if the JSON is not a message of this kind */
   fromJson(json: unknown): Value;
 }
 

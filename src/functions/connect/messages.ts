@@ -1,5 +1,5 @@
-/** The messages between the gateway and apps that connect to it (docs/protocol.md#connect). The numbers of fields and kinds are those of the
- *  protocol; fields that the service neither reads nor writes are left out. */
+/** The messages between the gateway and apps that connect to it (docs/protocol.md#connect). Fields and kinds have the numbers of the protocol;
+ *  fields that the service neither reads nor writes are left out. */
 import { bool, bytes, int32, int64, type MessageOf, message, nested, optional, repeated, string } from './codec.ts';
 
 /** Kinds of a frame. */
@@ -63,7 +63,7 @@ export const WorkerConnectRequest = message({
 });
 export type WorkerConnectRequest = MessageOf<typeof WorkerConnectRequest>;
 
-/** Durations such as `10s`: some SDKs accept nothing but whole seconds. */
+/** Durations such as `10s`: some SDKs accept only whole seconds. */
 export const ConnectionReady = message({ heartbeatInterval: string(1), extendLeaseInterval: string(2) });
 
 export const ExecutorRequest = message({

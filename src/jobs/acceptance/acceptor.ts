@@ -132,7 +132,7 @@ export class Acceptor {
     for (let round = 0; round < rounds; round++) {
       const apart = identified.flatMap(({ draft, homes }) => {
         const partition = homes[round];
-        // In the last round the commit claims the ID itself, unless the event goes elsewhere.
+        // In the last round the commit claims the ID itself, unless the event belongs to another partition.
         const isCommitted = round === homes.length - 1 && partition === layout.partitionOf(draft.internalId);
         return partition === undefined || isCommitted ? [] : [{ draft, claim: { ...claimOf(draft), partition } }];
       });

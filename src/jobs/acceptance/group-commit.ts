@@ -15,7 +15,7 @@ import { claimOf, type Draft } from './draft.ts';
 const JOB_MAX_EVENTS = 500;
 /** Approximate maximum of payload bytes per ingest job; a single larger event makes a job by itself. */
 const JOB_MAX_BYTES = 1_048_576;
-/** Maximum number of commits in flight. One would leave Redis idle while its answer travels; more would make smaller groups. */
+/** Maximum number of commits in flight. One commit would leave Redis idle while its reply travels; more commits would make smaller groups. */
 const COMMITS_IN_FLIGHT = 2;
 /** Attempts to claim the IDs of a commit before it fails. */
 const CLAIMS_MAX = 3;
@@ -33,7 +33,7 @@ export interface GroupCommitDeps {
   claimedJobs: ClaimedJobs;
   queues: PartitionQueues;
   recorder: MetricsRecorder;
-  /** What answers wait for besides Redis's reply; undefined: nothing. */
+  /** Guarantee (disk, replica) that senders wait for; undefined: only Redis's reply. */
   durability: Durability | undefined;
 }
 
@@ -175,7 +175,7 @@ export class GroupCommit {
   }
 }
 
-/** A draft as it is enqueued. */
+/** An event as it is enqueued. */
 interface Enqueued {
   draft: Draft;
   envelope: Envelope;

@@ -51,7 +51,7 @@ interface Turn {
 
 export class Archiver {
   readonly #deps: ArchiverDeps;
-  /** Where the index of ended runs was last examined, by partition, environment and ending. */
+  /** Position in the index of ended runs up to which it was examined, by partition, environment and ending. */
   readonly #lookedAt = new Map<string, number>();
 
   readonly #pauses = new Pauses();
@@ -60,7 +60,7 @@ export class Archiver {
     this.#deps = deps;
   }
 
-  /** Moves what is due in a partition, each environment up to its share.
+  /** Moves the due data of a partition, each environment up to its share.
    *  @throws ServiceError archive_unavailable, or an error of Redis; the next round repeats the work */
   async round(partition: number, signal?: AbortSignal): Promise<RoundResult> {
     const before = this.#border(Date.now());
@@ -132,7 +132,7 @@ export class Archiver {
         if (found.length === 0 && minute + MINUTE_MS <= before) await archivableEvents.dropGroup(partition, group);
         waiting.push(...found.map((position) => ({ ...position, ...group })));
         if (found.length < room) break;
-        // Archived events leave the index, so the next read of the group returns the following ones.
+        // Archived events leave the index, so the next read of the group returns the events after them.
         if (!(await this.#archiveAll(scope, waiting, turn))) return false;
         waiting = [];
       }

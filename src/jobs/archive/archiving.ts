@@ -16,7 +16,7 @@ export interface ArchivingDeps {
   log: Logger;
   /** Age at which data is archived. */
   hotMs: number;
-  /** By this time, jobs of dead workers have been taken over and have ended; data that they still work on must not be archived. */
+  /** After this time, jobs of dead workers have been taken over and have ended: data that a job still works on must not be archived. */
   takenOverMs: number;
 }
 

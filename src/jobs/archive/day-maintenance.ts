@@ -130,7 +130,7 @@ async function keptRows(deps: DayMaintenanceDeps, nowMs: number): Promise<IsKept
     if (kind === 'audit_entries') return nowMs < keptUntil(day, auditRetentionDays);
     if (envId === INSTALLATION) return nowMs < keptUntil(day, retentionDays);
     const environment = numbers.get(envId);
-    // It had none a moment ago.
+    // A moment ago the environment had no record.
     if (!environment) return true;
     if (environment.isDeleted) return false;
     // Without a record in Redis, nobody has deleted the environment through the API: Redis may have lost the record.

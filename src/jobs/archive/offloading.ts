@@ -109,8 +109,8 @@ export const removingRows = duty<OffloadingDeps>({
   },
 });
 
-/** Goes on where the last round ended: runs that cannot be offloaded are passed over.
- *  @param offsets number of candidates passed over, by partition; absent: the next round begins with the first
+/** Continues after the last round. Skips runs that cannot be offloaded.
+ *  @param offsets number of skipped candidates, by partition; absent: the next round begins with the first candidate
  *  @returns number of runs offloaded
  *  @throws ServiceError archive_unavailable */
 export async function offloadRuns(
@@ -203,7 +203,7 @@ export async function returnRuns(
         { run_id: runId, env, outcome, ...(error && { err: error.message }) },
         'an offloaded run could not return',
       );
-      // The others come first.
+      // The other runs come first.
       await offloadedRuns.postpone({ env, runId }, UNUSABLE_MS);
     }
   }

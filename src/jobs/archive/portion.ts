@@ -68,7 +68,7 @@ export async function archiveEvents(
 }
 
 /** Archives the ended runs of an archived event.
- *  @returns `again`: time of the next check, Unix milliseconds; undefined if Redis has none of its runs any more */
+ *  @returns `again`: time of the next check, Unix milliseconds; undefined if Redis no longer has any of its runs */
 export async function archiveRunsOf(
   scope: Scope,
   event: { id: string; runIds: readonly string[] },

@@ -14,7 +14,7 @@ import {
 } from '../../store/webhooks/unarchived-requests.ts';
 import { LOG_SHIPPING, type LogShippingDeps, shippingRounds } from './log-shipping.ts';
 
-/** Webhooks per round, and requests of each in its turn, so that none delays the others. */
+/** Maximum number of webhooks per round, and of requests per webhook, so that no webhook delays the others. */
 const WEBHOOKS_AT_ONCE = 50;
 const REQUESTS_AT_ONCE = 200;
 const BYTES_AT_ONCE = 1_048_576;
@@ -109,7 +109,7 @@ function toRow(webhookId: string, { summary, summaryText, request, body }: Store
   return { ...columns, summary: summaryText, request, body };
 }
 
-/** Finds requests of a log that are missing from the list, such as those from before there was an archive, and drops requests that are no
+/** Finds requests of a log that are missing from the list, for example because they are older than the archive, and drops requests that are no
  *  longer hot. */
 async function compare(webhookId: string, lookAgainMs: number, deps: WebhookRequestShippingDeps): Promise<void> {
   const { unarchivedRequests, archive } = deps;

@@ -1,6 +1,6 @@
-/** One portion of a bulk action: selects the next runs, stores the plan, carries it out, and saves the position. After a worker's death
- *  the portion is repeated: cancelling twice changes nothing; a run that waited for its retry when selected, and no longer does, was
- *  retried; a re-run has the stored ID. */
+/** One portion of a bulk action: selects the next runs, stores the plan, carries it out, and saves the position. After a worker's death the
+ *  portion is repeated: cancelling twice changes nothing; a run that waited for its retry when it was selected, and no longer waits, was retried;
+ *  a re-run has the stored ID. */
 
 import { ServiceError } from '../../errors.ts';
 import {
@@ -135,7 +135,7 @@ async function actOnOne(
     return rerun ? undefined : 'run_gone';
   } catch (error) {
     const { code } = error as { code?: string };
-    // It was waiting when it was selected, so it was retried.
+    // The run waited when it was selected, so it was retried.
     if (code === 'run_not_waiting') return undefined;
     const reason = REASONS_OF_ERRORS.find((one) => one === code);
     if (reason) return reason;

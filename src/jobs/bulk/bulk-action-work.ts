@@ -5,7 +5,7 @@ import type { BulkLoad } from './bulk-load.ts';
 import type { BulkWork } from './bulk-work.ts';
 
 const WAIT_MS = 2_000;
-/** After this time, a worker has finished its last portion of a cancelled action, or it is dead. */
+/** After this time, the worker has finished its last portion of a cancelled action, or is dead. */
 const ENDING_MS = 15_000;
 
 export interface BulkActionWorkDeps extends BulkPortionDeps {
@@ -29,7 +29,7 @@ export function bulkActionWork(deps: BulkActionWorkDeps): BulkWork<BulkActionDef
   };
 }
 
-/** Whether the other action, whose runs are selected, may still start more. */
+/** Whether the action whose runs are selected may still start runs. */
 async function isSourceEnding({ env, definition }: BulkAction, { bulkActions }: BulkActionWorkDeps): Promise<boolean> {
   const { startedBy } = definition.selection;
   if (startedBy === undefined) return false;

@@ -1,4 +1,4 @@
-/** Carries out bulk operations. Any process with the work of a kind does it, a portion at a time, and resumes where another one stopped.
+/** Carries out bulk operations. Any process that has the work of a kind carries it out portion by portion, and resumes where another process stopped.
  *  Several operations proceed at once, longest overdue first, but few of one environment, so that a slow one does not delay others. */
 import { ServiceError } from '../../errors.ts';
 import type { Logger } from '../../log.ts';
@@ -10,7 +10,7 @@ import type { AnyBulkWork } from './bulk-work.ts';
 const AT_ONCE = { all: 8, ofEnvironment: 2 };
 /** Maximum number of due operations considered per round. */
 const DUE_MAX = 200;
-/** After this time, another process takes over from a dead one. Two at once would do no harm: each portion is saved once. */
+/** After this time, another process takes over from a dead one. Two processes at once would do no harm: each portion is saved once. */
 const LOCK_MS = 10_000;
 const WAIT_MS = 2_000;
 const AFTER_FAILURE_MS = 5_000;

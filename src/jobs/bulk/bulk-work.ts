@@ -12,7 +12,7 @@ export interface BulkWork<Definition extends { id: string; createdAt: number }, 
   waitsFor(code: string): boolean;
   /** @returns why the operation must wait */
   reasonToWait?(operation: BulkOperation<Definition, Position>): Promise<string | undefined>;
-  /** Carries out a portion of a running operation. @returns milliseconds until the next portion; undefined: there is none */
+  /** Carries out a portion of a running operation. @returns milliseconds until the next portion; undefined: there is no next portion */
   doPortion(operation: BulkOperation<Definition, Position>, signal: AbortSignal): Promise<number | undefined>;
   /** Does the remaining work of an operation that is not running. @returns like `doPortion` */
   settle?(operation: BulkOperation<Definition, Position>, signal: AbortSignal): Promise<number | undefined>;

@@ -17,7 +17,7 @@ import type { RunStates } from '../runs/run-states.ts';
 type Position = NonNullable<SearchPage<unknown>['next']>;
 
 const COUNTED_AT_ONCE = 500;
-/** They are read with all fields. */
+/** The runs are read with all fields. */
 const READ_AT_ONCE = 100;
 const COUNT_MS = 5_000;
 const SAMPLE_MAX = 20;

@@ -14,7 +14,7 @@ import type { Redis } from '../../store/redis/connection.ts';
 import { removeJobsOf } from '../queues/environment-jobs.ts';
 import type { PartitionQueues } from '../queues/partition-queues.ts';
 
-/** Time until every process knows that the environment accepts nothing any more. */
+/** Time until every process knows that the environment no longer accepts anything. */
 const DELETION_DELAY_MS = 5_000;
 const LOCK_MS = 60_000;
 
@@ -123,7 +123,7 @@ async function expire(
 }
 
 /** One round over all environments that are being deleted. A round that finds nothing more removes the record.
- *  @returns whether there are any */
+ *  @returns whether environments are being deleted */
 async function deleteEnvironments(deps: BranchLifecycleDeps, signal: AbortSignal, nowMs: number): Promise<boolean> {
   const due = (await deps.environments.all()).filter((one) => one.kind === 'branch' && one.deletingAt !== undefined);
   for (const { name, deletingAt = nowMs } of due) {
@@ -144,8 +144,8 @@ async function deleteData(env: string, deps: BranchLifecycleDeps, signal: AbortS
   if (jobs + keys === 0 && isForgotten && (await forgetArchived(env, deps))) await deps.environments.remove(env);
 }
 
-/** Archived data can no longer be found; it leaves Postgres with its days (jobs/archive/day-maintenance.ts).
- *  @returns false: Postgres is down; a later round repeats it */
+/** Hides the archived data; it leaves Postgres with its days (jobs/archive/day-maintenance.ts). @returns false if Postgres is unavailable; a later
+ *  round repeats this */
 async function forgetArchived(env: string, { archive, log }: BranchLifecycleDeps): Promise<boolean> {
   try {
     await archive?.numbers.forgetEnvironment(env, Date.now());

@@ -116,7 +116,8 @@ export class Admission {
   }
 
   /** Adapts backlogs to the present configuration of their function.
-   *  @param isKnown whether every process knows it: one that does not would put starting calls aside again, and nobody would wake them
+   *  @param isKnown whether every process knows the configuration: a process that does not would move starting calls back to a backlog, and
+   *  nothing would enqueue them
    *  @param start gives calls their jobs */
   async adapt(
     partition: number,
@@ -158,7 +159,7 @@ export class Admission {
     return found.flat();
   }
 
-  /** The calls that a script has admitted; also sets the timers that it asks for.
+  /** The calls that a script has admitted. Also sets the timers that the script asks for.
    *  @param suffix of the timers' IDs */
   async #follow(progress: Progress, suffix = ''): Promise<AdmittedCallToSchedule[]> {
     const { admissions, queues, clock } = this.#deps;
@@ -217,7 +218,7 @@ export class Admission {
       const progress = await admissions.withdraw(partition, backlog, entries);
       await start(await this.#follow(progress));
       if (await this.#limitedCalls.presentInfo(backlog, info)) {
-        // The function was paused again meanwhile: jobs that just became due were put aside behind the removed entries.
+        // The function was paused again meanwhile: jobs that just became due went to the backlog behind the removed entries.
         await start(await this.#admitWaiting(info.e, entries));
         return;
       }

@@ -9,7 +9,7 @@ export const DEBOUNCE_RULES: GroupRules<'debounce', DebounceResult> = {
   waitMs: ({ periodMs }) => periodMs,
   timeOf: ({ event }) => event.ts,
   onFormerRun: () => ({}),
-  /** The decision about the event that lost, if any. */
+  /** The decision about the event that was replaced, if any. */
   decisionsOn({ event: { env, internalId }, fn }, result, ids) {
     const about = (eventId: string): Decision => ({ env, eventId, functionId: fn.id, reason: 'debounced' });
     switch (result.outcome) {

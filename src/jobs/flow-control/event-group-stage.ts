@@ -1,5 +1,5 @@
-/** Stage of batches, and of debounces: an event of a function with the option joins a group, which will have one run. A timer creates it
- *  (jobs/timers/event-groups.ts), even if a batch is full, so that a worker that dies here leaves nothing half done. */
+/** Stage of batches, and of debounces: an event of a function with the option joins a group, which will have one run. A timer creates the run
+ *  (jobs/timers/event-groups.ts), even if a batch is full, so that a worker that dies here leaves no group without its run. */
 
 import { scopedFunction } from '../../model/apps/scoped-function.ts';
 import type { Decision } from '../../model/flow-control/decision.ts';
@@ -28,7 +28,7 @@ export interface EventGroupDeps {
   clock: Clock;
 }
 
-/** What batches and debounces do differently. `Added`: the effect of an event on its group. */
+/** The differences between batches and debounces. `Added`: the effect of an event on its group. */
 export interface GroupRules<Option extends GroupOption, Added> {
   readonly option: Option;
   /** How long an event may wait. */

@@ -1,5 +1,5 @@
-/** Explains why each function that listens to an event did or did not run on it. Runs and stored decisions explain most; the rest is
- *  derived from the event and the triggers at that time, so it costs nothing until somebody asks. */
+/** Explains why each function that listens to an event did or did not run on it. Runs and stored decisions explain most; the rest is derived on
+ *  request from the event and the triggers at that time. */
 import { setImmediate } from 'node:timers/promises';
 import type { History } from '../../history/history.ts';
 import type { AppFunction } from '../../model/apps/app.ts';
@@ -67,7 +67,7 @@ export class ExplainedDecisions {
     this.#deps = deps;
   }
 
-  /** Sorted by function ID; `next`: there are more after this one. */
+  /** Sorted by function ID; `next`: more functions follow this ID. */
   async of(
     env: string,
     event: EventRecord,
@@ -104,8 +104,8 @@ export class ExplainedDecisions {
   }
 }
 
-/** The functions that listen now, and those with stored runs or decisions. For an invocation: the invoked function instead of listening
- *  ones. */
+/** The functions that listen now, and functions with stored runs or decisions. For an invocation: the invoked function instead of the listening
+ *  functions. */
 function concerned(
   event: EventRecord,
   table: TriggerTable,
@@ -175,7 +175,7 @@ function explain({ functionId, decision, runs }: Known, context: Context): Expla
   return { functionId, runIds: [], ...byTriggers(context) };
 }
 
-/** The first triggers since the event's receipt that did not match: those in force when it was ingested. */
+/** The triggers that did not match: the first ones since the event's receipt, which were in force when it was ingested. */
 function byTriggers({ event, fn, history, reader }: Context): Omit<ExplainedDecision, 'functionId' | 'runIds'> {
   const fromReceipt = triggersSince(history, fn, event.received_at);
   const before = triggersSince(history, fn, event.received_at - SKEW_MS).slice(0, -fromReceipt.length);

@@ -9,7 +9,7 @@ import type { RunToStart } from './run-to-start.ts';
 
 export interface DecisionLog {
   add(decisions: readonly Decision[]): Promise<void>;
-  /** The stored decision about the candidate; undefined if there is none. */
+  /** The stored decision about the candidate; undefined if no decision is stored. */
   find(candidate: Candidate): Promise<Decision | undefined>;
 }
 
@@ -49,7 +49,7 @@ export class FlowControl {
     return this.#pass(candidates, this.#deps.stages);
   }
 
-  /** Continues with the stages after the one that held these candidates back. */
+  /** Continues with the stages after the stage that held these candidates back. */
   async resume(candidates: readonly Candidate[], after: FlowStage): Promise<RunToStart[]> {
     const { stages } = this.#deps;
     return (await this.#pass(candidates, stages.slice(stages.indexOf(after) + 1))).runs;
@@ -82,7 +82,7 @@ export class FlowControl {
     return frozen || candidate.keys ? { ...candidate, keys } : candidate;
   }
 
-  /** What an earlier try of the job decided stands: limits may give a different answer now. */
+  /** A decision of an earlier try is kept, because limits might decide differently now. */
   async #decidedBefore(
     candidates: readonly Candidate[],
   ): Promise<{ undecided: readonly Candidate[]; refused: Decision[] }> {

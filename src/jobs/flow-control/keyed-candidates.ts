@@ -15,7 +15,7 @@ export interface KeyedCandidates {
   unlimited: Candidate[];
 }
 
-/** @param keyOf expression of the key, if there is one */
+/** @param keyOf expression of the key, if the option has a key */
 export async function keyedBy(
   candidates: readonly Candidate[],
   flowKeys: FlowKeys,

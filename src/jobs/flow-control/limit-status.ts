@@ -58,7 +58,7 @@ export class LimitStatuses {
   }
 
   /** @param calls the next calls of the run
-   *  @returns undefined if none of them waits for a limit */
+   *  @returns undefined if none of the calls waits for a limit */
   async waiting(run: Run, calls: readonly CallRef[]): Promise<WaitingCall | undefined> {
     const { usage, functions, capacity } = this.#deps;
     const { env, functionId, keys, startedAt } = run;
@@ -148,7 +148,7 @@ export class LimitStatuses {
 
 const KINDS: Record<StoredLimit[1], Limit['kind']> = { r: 'run', s: 'step', t: 'throttle' };
 
-/** With a throttle, the calls ahead start first, one per interval. */
+/** With a throttle, the earlier calls start first, one per interval. */
 function earliestStartOf(statuses: readonly LimitStatus[], ahead: number): number | undefined {
   const times = statuses.flatMap(({ limit: { intervalMs, toleranceMs }, use: { tat } }) =>
     intervalMs === undefined || toleranceMs === undefined || tat === undefined

@@ -45,7 +45,7 @@ export class RateLimits implements FlowStage {
   }
 }
 
-/** One request per key value. */
+/** One request to Redis per key value. */
 function requestsOf(keyed: readonly Keyed[]) {
   return [...Map.groupBy(keyed, ({ digest }) => digest)].map(([digest, some]) => {
     const [{ candidate }] = some as [Keyed];

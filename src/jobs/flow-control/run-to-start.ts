@@ -17,7 +17,7 @@ export interface RunToStart {
   /** The event's own time, Unix milliseconds: the run starts no earlier. */
   dueAt: number;
   invoker?: Invoker;
-  /** The run that this one re-runs. */
+  /** The run of which this run is a re-run. */
   retryOf?: string;
   /** The replay that starts it. */
   replayId?: string;

@@ -1,5 +1,5 @@
 /** Stage of singletons: one active run per key value. A new run is skipped while another is active, or takes over from it and cancels it.
- *  A run is the holder of its key from before its creation until its end. Another run takes over from a holder that ended without a
+ *  A run holds its key from before its creation until its end. Another run takes over from a holder that ended without a
  *  release, or was never created because its process died. Such a holder may still be created later, so every run checks after its
  *  creation whether it is still the holder. */
 import type { Decision } from '../../model/flow-control/decision.ts';
@@ -27,7 +27,7 @@ export interface SingletonsDeps {
   cancel(env: string, runId: string, holder: string): Promise<unknown>;
 }
 
-/** The holder of each candidate's key: its own run, or the run because of which it is skipped. */
+/** The holder of each candidate's key: its own run, or the run that causes the candidate to be skipped. */
 type Holders = Map<Keyed, string>;
 
 export class Singletons implements FlowStage {
@@ -59,7 +59,7 @@ export class Singletons implements FlowStage {
     return { admitted, decisions };
   }
 
-  /** Call when runs are created. Cancels those that others have taken over from meanwhile. */
+  /** Call when runs are created. Cancels the runs from which other runs have taken over meanwhile. */
   async confirm(runs: readonly RunToStart[]): Promise<void> {
     const claims = runs.flatMap(({ id, event, keys, retryOf }): SingletonClaim[] => {
       const digest = keys?.singleton;
@@ -130,7 +130,7 @@ function withoutSuperseded(asking: readonly Keyed[]): { first: Keyed[]; supersed
   return { first: [...skipping, ...last.values()], superseded };
 }
 
-/** Whether a run takes over from an active one. A candidate of an earlier try may have been replaced since, by that very holder. */
+/** Whether a run takes over from an active one. In an earlier try the candidate may already have been replaced by this holder. */
 function replaces(candidate: Candidate, holder: string): boolean {
   return modeOf(candidate) === 'cancel' && !(candidate.repeated && candidate.id < holder);
 }

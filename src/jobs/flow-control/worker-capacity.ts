@@ -8,7 +8,7 @@ export class WorkerCapacity {
   #calls: number;
   #readAt = Number.NEGATIVE_INFINITY;
 
-  /** @param calls maximum of one worker according to its settings, used until all are known */
+  /** @param calls maximum of one worker according to this process's settings, used until all workers are known */
   constructor(processes: Pick<Processes, 'alive'>, calls: number) {
     this.#processes = processes;
     this.#calls = calls;
@@ -27,7 +27,7 @@ export class WorkerCapacity {
   async #read(): Promise<void> {
     const alive = await this.#processes.alive();
     const calls = alive.reduce((sum, { runConcurrency = 0 }) => sum + runConcurrency, 0);
-    // Without workers, calls are admitted for the next one to start.
+    // Without workers, calls are admitted for the next worker that starts.
     if (calls > 0) this.#calls = calls;
   }
 }

@@ -5,7 +5,7 @@ import type { AppFunction } from '../../model/apps/app.ts';
 import { TriggerTable } from '../../model/events/triggers.ts';
 import type { Functions } from '../../store/apps/functions.ts';
 
-/** After this time every process knows of a change. */
+/** After this time, every process knows of a change. */
 export const RECENT_MS = 1_000;
 /** Maximum number of environments in memory: branches come and go, and each may have thousands of functions. */
 const TABLES_MAX = 1_000;

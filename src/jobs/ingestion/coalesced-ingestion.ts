@@ -1,6 +1,6 @@
-/** Ingests the events of several small jobs together. With frequent senders a job has few events, and the round trips of a job cost more
- *  than its events do. For the queue, each job stays separate: it ends by itself, and if the coalesced work fails, each job is ingested by
- *  itself, so that it fails for its own events only. Only jobs of one environment are joined; those of another are not delayed. */
+/** Ingests the events of several small jobs together. With frequent senders a job has few events, and the round trips of a job cost more than its
+ *  events do. For the queue, each job stays separate: it ends separately, and if the coalesced work fails, each job is ingested alone, so that it
+ *  fails only because of its own events. Only jobs of one environment are joined; jobs of other environments are not delayed. */
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Envelope } from '../../model/events/event.ts';
@@ -38,7 +38,7 @@ export class CoalescedIngestion {
   }
 
   /** @param events events of one job, all of one environment
-   *  @throws what ingesting these events by themselves throws */
+   *  @throws the errors of ingesting these events alone */
   async run(events: readonly Envelope[]): Promise<void> {
     const env = events[0]?.env;
     if (env === undefined || !isSmall(events)) return this.#ingest(events);
@@ -111,7 +111,7 @@ class EnvironmentJobs {
     return this.#waiting.splice(0, end);
   }
 
-  /** At full concurrency, more jobs may wait in the queue, so nothing may hold them up. */
+  /** At full concurrency, more jobs may wait in the queue, so jobs are not held back to be joined. */
   #adjust(isFast: boolean, jobs: number): void {
     if (!isFast) this.#holdMs = 0;
     else if (jobs >= this.#concurrency()) this.#holdMs /= 2;

@@ -71,7 +71,7 @@ async function storeNew(events: readonly Envelope[], deps: Pick<IngestDeps, 'eve
   return [...(await deps.events.storeNew(events.filter((event) => !isArchived(event)))), ...former];
 }
 
-/** Drops events whose environment was deleted after they were accepted: nobody could read them, and they would stay behind.
+/** Drops events whose environment was deleted after they were accepted: nobody could read them, and nothing would delete them.
  *  @returns events of existing environments, archived ones included */
 async function withoutDeletedEnvironments(
   events: readonly Envelope[],

@@ -1,4 +1,4 @@
-/** The functions that an event would trigger if it were sent now. Sends nothing. */
+/** The functions that an event would trigger if it were sent now. No event is sent. */
 import { type Event, toEnvelope } from '../../model/events/event.ts';
 import { newId } from '../../model/ids.ts';
 import type { FunctionTables } from '../functions/function-tables.ts';

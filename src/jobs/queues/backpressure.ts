@@ -84,7 +84,7 @@ export class Backpressure {
     });
   }
 
-  /** Without Redis the state is unchanged: nothing is accepted anyway. */
+  /** Without Redis the state stays unchanged: no events are accepted anyway. */
   refresh(): Promise<void> {
     this.#refreshing ??= this.#readLoad()
       .then(

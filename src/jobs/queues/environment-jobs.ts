@@ -1,5 +1,5 @@
-/** Removes the jobs of an environment that is being deleted: those that would stay in Redis for long, because they are delayed, behind
- *  prioritized ones, or failed and kept. Active and upcoming jobs find no run and end by themselves. */
+/** Removes jobs of an environment that is being deleted if they would stay in Redis for long: delayed jobs, jobs behind prioritized ones, and
+ *  failed jobs. Active and upcoming jobs find no run and end. */
 
 import { chunksOf } from '../../model/values/chunks.ts';
 import { JOB_FIELDS, QUEUE_KEYS } from '../../store/keys/bullmq.ts';

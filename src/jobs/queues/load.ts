@@ -7,7 +7,7 @@ import { primariesOf } from '../../store/redis/servers.ts';
 import type { PartitionQueues } from './partition-queues.ts';
 import type { IngestQueue, RunQueue } from './queues.ts';
 
-/** BullMQ's lists of due jobs, including those of a paused queue. */
+/** BullMQ's lists of due jobs, including the list of a paused queue. */
 const DUE_JOBS = [
   ['llen', QUEUE_KEYS.waiting],
   ['llen', QUEUE_KEYS.paused],

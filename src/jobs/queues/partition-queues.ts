@@ -1,4 +1,4 @@
-/** The queues of every partition. Each partition has all of them, so that an event's jobs are in its partition. */
+/** The queues of every partition. Each partition has all kinds of queues, so that an event's jobs are in the event's partition. */
 import type { Keyspace } from '../../store/redis/keyspace.ts';
 import type { IngestQueue, QueueOptions, RunQueue, TimerQueue } from './queues.ts';
 

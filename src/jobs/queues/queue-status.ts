@@ -61,7 +61,7 @@ async function queueStatus(queue: AnyQueue, nowMs: number): Promise<QueueStatus>
     firstDueAt(queue),
   ]);
   const { wait = 0, prioritized = 0, active = 0, delayed = 0, failed = 0 } = counts;
-  // A worker moves due delayed jobs to the waiting ones; until then they are overdue among the delayed.
+  // A worker moves delayed jobs that are due to the waiting jobs; until then they are counted here as overdue.
   const overdue = firstDelayed !== undefined && firstDelayed < nowMs ? [firstDelayed] : [];
   const waiting = [oldest, oldestOfBranches].flatMap((job) => (job ? [waitingSince(job)] : []));
   const since = [...waiting, ...overdue];

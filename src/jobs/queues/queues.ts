@@ -19,13 +19,13 @@ export interface QueueOptions {
 /** Events of one environment, from requests that shared a group commit. */
 export interface IngestJob {
   events: Envelope[];
-  /** Set on a part of a poison job: it never runs at the same time as another such part (workers/poison-jobs.ts). */
+  /** Set on a part of a poison job: parts never run at the same time (workers/poison-jobs.ts). */
   isolated?: true;
-  /** Number of stalls to ignore: the job failed because of them, and an operator retried it. */
+  /** Number of stalls to ignore: they made the job fail, and an operator retried it. */
   forgivenStalls?: number;
 }
 
-/** Reference to the run of a job, with all that the job needs to know without reading the run. */
+/** Reference to the run of a job, with everything that the job needs before it reads the run. */
 export interface RunRef {
   env: string;
   runId: string;
@@ -136,14 +136,14 @@ export interface ChangedTimeoutsTimer {
   partition: number;
 }
 
-/** A timer. Its handler finds out what is due, so a superfluous job changes nothing. */
+/** A timer. Its handler checks what is due, so a superfluous job changes nothing. */
 export type TimerJob = CronTimer | ThrottleTimer | EventGroupTimer | TimeoutTimer | ChangedTimeoutsTimer;
 
 /** Attempts of a job before the current one, and the maximum. */
 export interface JobAttempts {
   made: number;
   max: number;
-  /** Number of executions, including this one, and including those that died before they counted as attempts. */
+  /** Number of executions, including this one and executions that died before they counted as attempts. */
   executions: number;
 }
 

@@ -1,5 +1,5 @@
-/** The active runs of a replay that has started them all: each is counted by the process that ends it (runs/state-transitions.ts). Runs
- *  whose process died before counting are counted here, and a cancelled replay's runs are cancelled here. */
+/** The active runs of a replay that has started all its runs. The process that ends a run counts it (runs/state-transitions.ts). Runs whose
+ *  process died before counting are counted here, and runs of a cancelled replay are cancelled here. */
 import type { History } from '../../history/history.ts';
 import type { BulkOperationRef } from '../../model/bulk/bulk-operation.ts';
 import { hasEnded } from '../../model/runs/run.ts';

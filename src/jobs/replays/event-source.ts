@@ -1,5 +1,5 @@
-/** Reads the events that meet a replay's filter, newest first: from lists if those can filter by it, otherwise by a search, whose
- *  conditions Postgres checks. */
+/** Reads the events that meet a replay's filter, newest first: from lists if they support the filter, otherwise by a search, whose conditions
+ *  Postgres checks. */
 import { ServiceError } from '../../errors.ts';
 import type { EventSearch } from '../../history/event-search.ts';
 import type { History } from '../../history/history.ts';
@@ -10,7 +10,7 @@ import type { SearchNode } from '../../model/search/syntax.ts';
 import type { FoundEvent } from '../../store/events/events.ts';
 import { isOlder, type Position, type TimeRange } from '../../store/redis/pagination.ts';
 
-/** Duration of one search, which then continues where it stopped. */
+/** Maximum duration of one search; the next search continues where it stopped. */
 const SEARCH_MS = 2_000;
 
 export interface EventSourceDeps {

@@ -1,5 +1,5 @@
-/** Reads past events from oldest to newest, a few at a time. Lists begin with the newest, so it reads a time range that fits into one
- *  page: a quarter of it if there are more events, and a longer one if there are few. */
+/** Reads past events from oldest to newest, a few at a time. Lists begin with the newest event, so each read covers a time range that fits into
+ *  one page: a quarter of the range if it has too many events, a longer range if it has few. */
 import type { ReplayPosition } from '../../model/replays/replay.ts';
 import type { FoundEvent } from '../../store/events/events.ts';
 import type { Position } from '../../store/redis/pagination.ts';

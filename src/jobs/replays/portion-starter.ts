@@ -45,7 +45,7 @@ export async function startPortion(
     await starter.start(ready.map(toStart), nowMs);
   } catch (error) {
     if (isStoreFailure(error)) throw error;
-    // Started one by one, because a failing one must not keep the others from starting.
+    // Runs are started one by one, because a failing run must not keep the others from starting.
     for (const pair of ready) {
       try {
         await starter.start([toStart(pair)], nowMs);
@@ -61,7 +61,7 @@ export async function startPortion(
   return failed;
 }
 
-/** Waits from now: the event that cancelled the former run is older and does not cancel this one. */
+/** Cancel triggers wait from now on: the event that cancelled the former run is older, and does not cancel the new run. */
 function runOf({ start, formerRunId }: StartingPair, env: string, replayId: string, nowMs: number): RunToStart {
   const { runId: id, fn, eventId, requestId, batch } = start;
   return {

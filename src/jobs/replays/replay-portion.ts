@@ -46,7 +46,7 @@ interface Planned {
   isEnd: boolean;
 }
 
-/** @returns milliseconds until the next portion; undefined: there is none */
+/** @returns milliseconds until the next portion; undefined: there is no next portion */
 export async function carryOnPortion(
   replay: Replay,
   deps: PortionDeps,

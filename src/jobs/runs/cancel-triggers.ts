@@ -33,7 +33,7 @@ export class CancelTriggers {
     this.#waitMatcher = waitMatcher;
   }
 
-  /** Stores the cancel triggers of runs as waits, and matches them with events that came while the runs were created. */
+  /** Stores the cancel triggers of runs as waits, and matches them with events that were received while the runs were created. */
   async watch(runs: readonly StartingRun[], nowMs: number): Promise<void> {
     const watched = runs.filter(({ fn }) => fn.cancel.length > 0);
     for (const [env, ofEnv] of Map.groupBy(watched, ({ event }) => event.env)) {
@@ -43,7 +43,7 @@ export class CancelTriggers {
 
   async #watch(env: string, runs: readonly StartingRun[], nowMs: number): Promise<void> {
     const withExpressions = runs.filter(({ fn }) => fn.cancel.some(({ expression }) => expression));
-    // One event may have triggered all of them.
+    // One event may have triggered all runs.
     const ids = [...new Set(withExpressions.map(({ event }) => event.internalId))];
     const records = await this.#events.records(env, ids);
     const payloads = new Map(

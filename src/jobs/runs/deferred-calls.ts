@@ -54,7 +54,7 @@ export class DeferredCalls {
     if (queue) this.#remove(queue, jobId);
   }
 
-  /** Removes the jobs that can be called now: those of the app whose call ended, otherwise those of another app.
+  /** Removes and returns the jobs whose calls can be made now: jobs of the app whose call ended, otherwise jobs of another app.
    *  @param capacityFor number of additional calls that an app may have in flight
    *  @returns their IDs */
   takeReady(ended: CallOwner, capacityFor: (owner: CallOwner) => number, nowMs: number): string[] {

@@ -41,7 +41,7 @@ export class DelayedJobs {
     const fieldsOf = new Map(delayed.map((job, i) => [job, fields[i]]));
     return jobs.map((job, i) => {
       const [made, tried, opts, data] = fieldsOf.get(job) ?? [];
-      // Without data, the job has ended meanwhile.
+      // A job without data has ended meanwhile.
       if (!data || !opts) return undefined;
       const { attemptsBefore = 0 } = JSON.parse(data) as Pick<CallJob, 'attemptsBefore'>;
       const { attempts = 1 } = JSON.parse(opts) as { attempts?: number };

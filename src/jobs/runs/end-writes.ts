@@ -1,5 +1,5 @@
-/** What the end of a run writes, as data: a list of writes in their order (state-transitions.ts). A process may die after any of them. Another
- *  one then repeats the transition, or does the rest of it, so every write can be repeated. */
+/** The writes of the end of a run, as data: a list in order (state-transitions.ts). A process may die after any write. Another process then
+ *  repeats the transition or completes it, so every write can be repeated. */
 
 /** Whoever finds an ended run may repeat them. */
 const FOLLOWING = ['singleton', 'failureCount', 'replayCount', 'invoker'] as const;

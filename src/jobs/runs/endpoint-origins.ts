@@ -28,7 +28,7 @@ export class EndpointOrigins {
   }
 }
 
-/** What to do about an endpoint at another origin. */
+/** How to allow an endpoint at another origin. */
 export function endpointRemedy(url: string): string {
   const { origin } = new URL(url);
   return (

@@ -29,7 +29,7 @@ export interface EndpointsDeps extends OperationDeps {
   events: Events;
   functions: FunctionTables;
   telemetry: Telemetry;
-  /** A handler that stores nothing for this long has died. */
+  /** A handler that has stored no step for this long is considered dead. */
   callTimeoutMs: number;
   /** Setting RETRY_SCALE. */
   retryScale: number;
@@ -67,7 +67,7 @@ export class Endpoints {
     });
     const stored = await events.storeNew([envelope]);
     const run = { id: runId, env, functionId: fn.id, eventId: envelope.internalId, requestId, queuedAt: nowMs };
-    // Before the run exists: a client need not repeat its request.
+    // Runs before the run exists, so that a client need not repeat its request.
     await events.markIngested(stored, nowMs);
     await runs.create([{ ...run, owner: ENDPOINT, reconcileAt: nowMs + callTimeoutMs }]);
     const there = await runs.read(env, runId);
@@ -87,7 +87,7 @@ export class Endpoints {
     if (!run) throw new ServiceError('not_found', { detail: `there is no run with the ID "${runId}"` });
     const retries = (await functions.find(env, run.functionId))?.retries ?? 0;
     const reported = reportOf(ops, retries > 0);
-    // The handler repeats a request whose answer was lost.
+    // The handler repeats a request whose response was lost.
     if (hasEnded(run)) return reported.isLast ? undefined : Promise.reject(ended(runId));
     // Earlier times come from an app with a wrong clock.
     const during = { startedAt: nowMs - DAY_MS, endedAt: nowMs };
@@ -162,7 +162,7 @@ interface Report {
   failed?: Op | undefined;
   /** Steps to start. */
   rest: Op[];
-  /** Whether the handler reports nothing after this. */
+  /** Whether this is the last report of the handler. */
   isLast: boolean;
 }
 

@@ -28,7 +28,7 @@ export class FailureCounter {
     return { fingerprint: fingerprintOf(functionId, step, error), uncounted: step ?? '' };
   }
 
-  /** Does nothing for a run that has been counted or did not fail. */
+  /** Does nothing if the run was already counted or did not fail. */
   async count(run: Run): Promise<void> {
     const { status, error, fingerprint, uncounted, endedAt = Date.now() } = run;
     if (status !== 'Failed' || !error || fingerprint === undefined || uncounted === undefined) return;

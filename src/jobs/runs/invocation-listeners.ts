@@ -28,8 +28,8 @@ export class InvocationListeners {
     this.#deps = deps;
   }
 
-  /** Runs of functions that listen. A function whose only trigger is `inngest/function.invoked` without an expression merely declares
-   *  that it can be invoked: it does not run when others are.
+  /** Runs of functions that listen. A function whose only trigger is `inngest/function.invoked` without an expression only declares that it can be
+   *  invoked: it does not run when other functions are invoked.
    *  @param invokedId function that the event invokes */
   async runsFor(event: Envelope, invokedId: string, dueAt: number): Promise<Candidate[]> {
     const { ids, functions, evaluator } = this.#deps;
@@ -57,8 +57,8 @@ export class InvocationListeners {
   }
 }
 
-/** Whether a run listens to an invocation, instead of being the invoked one. Its own invocations are not reported to listeners: it would
- *  listen to itself forever. */
+/** Whether a run listens to an invocation and is not the invoked run. Its own invocations are not reported to listeners, because it would listen
+ *  to itself forever. */
 export function isListening(functionId: string, cause: EventRecord | undefined): boolean {
   if (cause?.name !== FUNCTION_INVOKED) return false;
   const { _inngest } = cause.data;

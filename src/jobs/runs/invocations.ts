@@ -80,7 +80,7 @@ export class Invocations {
     if (skipped) await transitions.finishStep(env, runId, op.id, { error: skippedStepError(skipped) });
   }
 
-  /** @returns undefined if there is no such function
+  /** @returns undefined if the function does not exist
    *  @throws ServiceError function_archived, SKIPPED_INVOCATION_ERRORS */
   async invokeFromApi({
     env,
@@ -107,8 +107,8 @@ export class Invocations {
     return { eventId, runId, repeat: !isFirst };
   }
 
-  /** ID of the event to invoke with: the earlier invocation's, if there is one. That one may have died halfway, so it is repeated until
-   *  it is confirmed. */
+  /** ID of the event to invoke with: that of an earlier invocation, if there is one. The process of the earlier invocation may have died halfway,
+   *  so the invocation is repeated until it is confirmed. */
   async #claimEventId(claim: Omit<Claim, 'internalId'> | undefined, ownId: string) {
     if (!claim) return { eventId: ownId, isFirst: true, isDone: false };
     const [claimed] = await this.#deps.claims.claim([{ ...claim, internalId: ownId }]);
@@ -116,8 +116,8 @@ export class Invocations {
     return { eventId: internalId, isFirst: internalId === ownId, isDone: repeat };
   }
 
-  /** The run starts last: nobody repeats this once it has ended, because the step has a result then.
-   *  @returns why the run does not start; undefined if it does */
+  /** The run starts last: once it has ended, the step has a result, and nothing repeats these writes. @returns why the run does not start;
+   *  undefined if it starts */
   async #start(run: Candidate, event: Envelope, nowMs: number, untold = false): Promise<Decision | undefined> {
     const { events, flowControl, starter, listeners, telemetry } = this.#deps;
     const stored = await events.storeNew([event]);

@@ -1,6 +1,5 @@
-/** Events about the end of runs. `function.failed` is stored for every failed run; the others only if a function or a wait of the
- *  environment might match them (docs/decisions/0020-lifecycle-events.md). All have IDs derived from the run, so sending one again
- *  changes nothing. */
+/** Events about the end of runs. `function.failed` is stored for every failed run; the others only if a function or a wait of the environment
+ *  might match them (docs/decisions/0020-lifecycle-events.md). Their IDs are derived from the run, so sending an event again changes nothing. */
 
 import { type Event, type EventRecord, receivedEventOf } from '../../model/events/event.ts';
 import { triggerEventOf } from '../../model/events/expression-event.ts';
@@ -85,7 +84,7 @@ export class LifecycleEvents {
     else await this.#sendToFunctions(run, FUNCTION_FINISHED, data);
   }
 
-  /** Call before the run is stored as cancelled, because nothing repeats a cancellation. */
+  /** Call before the run is stored as cancelled: afterwards nothing repeats the cancellation. */
   async cancelled(run: Run): Promise<void> {
     const isAwaited = await this.#isAwaited(run, FUNCTION_CANCELLED);
     // Reads the present functions, also for what follows: cancellations are rare, and people cancel right after a registration.

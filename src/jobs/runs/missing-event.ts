@@ -4,7 +4,7 @@ import { type Failure, permanentFailure } from '../../functions/interpret-respon
 import type { Run } from '../../model/runs/run.ts';
 import { unavailable } from '../../store/redis/connection.ts';
 
-/** By this time another worker has the ingest job. */
+/** After this time, another worker has taken over the ingest job. */
 const AWAITED_MS = 120_000;
 
 /** Whether the event may still come. A re-run was only started because its event existed. */

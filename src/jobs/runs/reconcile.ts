@@ -29,9 +29,9 @@ import { type TimeoutTimers, timeoutsOf } from './timeout-timers.ts';
 const RUNS_AT_ONCE = 1_000;
 const CONCURRENT = 10;
 const ROUND_MS = 10_000;
-/** Until the next round if more runs are due. */
+/** Pause before the next round if more runs are due. */
 const AGAIN_MS = 20;
-/** A run whose reconciliation fails is due again after 2, 4, 8, … times the usual time. */
+/** A run whose reconciliation fails is due again after 2, 4, 8, … times the usual interval. */
 const MAX_DOUBLINGS = 8;
 
 const STEPS_GONE = { name: 'StepsGone', message: 'the run whose steps this re-run needs is no longer stored' };
@@ -99,7 +99,7 @@ async function scheduleSleeping(due: readonly ActiveRun[], deps: ReconcileDeps, 
   return due.filter((run) => !scheduled.has(run));
 }
 
-/** Those whose steps are all that may be missing: functions with timeouts have timers, those with cancel triggers waits. */
+/** Runs that can only miss step jobs: their function has no timeout, which needs timers, and no cancel trigger, which needs waits. */
 async function onlyWithSteps(due: readonly ActiveRun[], { runs, functions }: ReconcileDeps): Promise<ActiveRun[]> {
   const ids = await runs.functionIds(due);
   const tables = new Map<string, TriggerTable>();
@@ -158,7 +158,7 @@ async function ensureJobs(run: Run, deps: ReconcileDeps, nowMs: number): Promise
   const { events, runs, steps, checkpoints, functions, scheduler, activeRuns, reconcileAfterMs } = deps;
   const ref = toRunRef(run);
   const { pending, done } = await steps.progress(env, id);
-  // First: nothing else may make them late.
+  // Wake-ups come first, so that nothing else delays them.
   for (const [stepId, step] of pending) {
     if (step.until === undefined) continue;
     await scheduler.ensureWake({ ref, stepId, untilMs: step.until, nowMs, eventName: awaitedBy(step) });

@@ -1,6 +1,5 @@
-/** Restores waits of a run that a failover has lost, stored in another partition than the run: from the run's pending steps, and its
- *  function's cancel triggers. Events that came since they began are looked up. A wait whose expression the run stores only in part is
- *  left as it is. */
+/** Restores waits that a failover has lost and that are in another partition than their run, from the run's pending steps and its function's
+ *  cancel triggers. Events received since the waits began are looked up. A wait whose expression the run stores only in part is not restored. */
 import { expressionEventOf } from '../../model/events/expression-event.ts';
 import { awaitedBy, isWhole, type Pending } from '../../model/runs/memo.ts';
 import type { Run } from '../../model/runs/run.ts';

@@ -34,8 +34,8 @@ const LIVE_STATES: ReadonlySet<string> = new Set([
   'waiting',
   'waiting-children',
 ]);
-/** BullMQ takes jobs without a priority first, then those with the lowest number: any number of wake-ups that are due at once delays no calls, and any
- *  number of branch jobs no others. */
+/** BullMQ takes jobs without a priority first, then those with the lowest number: any number of wake-ups that are due at once delays no calls, and
+ *  any number of branch jobs no others. */
 const WAKE_PRIORITY = 1;
 const BRANCH_PRIORITY = 2;
 /** BullMQ adds them in one transaction. */
@@ -92,7 +92,7 @@ export class RunScheduler {
     // The job of a retry may exist already, delayed.
     const delayed = waited.length > 0 ? await this.delayedCalls(waited.map(callRefOf)) : new Map();
     let added: AdmittedCallToSchedule[] = [];
-    // In their order, whether or not they have jobs.
+    // Keeps the calls in order, whether or not they have jobs.
     for (const call of calls) {
       const jobId = jobIdOf(callRefOf(call));
       if (!call.hasWaited || !delayed.has(jobId)) {
@@ -181,8 +181,8 @@ export class RunScheduler {
     );
   }
 
-  /** Enqueues the call unless its job is live. A dead job with its ID, failed or completed, is replaced. A job that was put aside is in a
-   *  backlog afterwards, or due: the worker that put it aside may have died before checking again. */
+  /** Enqueues the call unless its job is live. A dead job with its ID, failed or completed, is replaced. A job that waits for a permit is in a
+   *  backlog, or due: its worker may have died before it checked again. */
   async ensureCall(call: CallToSchedule): Promise<void> {
     const jobId = jobIdOf(callRefOf(call));
     const queue = this.#queueOf(jobId);
@@ -191,7 +191,7 @@ export class RunScheduler {
       await queue.remove(jobId, { removeChildren: false });
       return this.enqueueCall(call);
     }
-    // For any other live job, its worker asks for admission: a retry that is not due yet holds no permits.
+    // The worker of any other live job asks for admission: a retry that is not due yet holds no permits.
     if (state !== 'delayed' || !(await this.#isPutAside(callRefOf(call)))) return;
     const ready = await this.#admission.admit([call]);
     await this.start(ready.map((one) => ({ ...one, hasWaited: true })));

@@ -1,4 +1,4 @@
-/** The answer to an invocation of a function whose flow control starts no run. */
+/** The result of an invocation of a function whose flow control starts no run. */
 import { type ErrorCode, ServiceError } from '../../errors.ts';
 import type { Decision, DecisionReason } from '../../model/flow-control/decision.ts';
 import type { RunError } from '../../model/runs/run-error.ts';

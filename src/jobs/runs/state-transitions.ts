@@ -246,7 +246,7 @@ export class RunTransitions {
     end.run = former ?? { ...run, ...ending };
   }
 
-  /** Whether something follows the end of a completed run, as far as it shows before. */
+  /** Whether anything may follow the end of a completed run. Decided before the end is stored. */
   async #mayFollow({ env, functionId, keys, replayId, invoker }: Run): Promise<boolean> {
     if (keys || invoker || replayId !== undefined) return true;
     const table = await this.#deps.functions.recent(env);

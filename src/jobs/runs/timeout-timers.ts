@@ -72,7 +72,7 @@ export class TimeoutTimers {
     return deadlines;
   }
 
-  /** Deadlines of runs of one environment. Reads the functions' present state. */
+  /** Deadlines of runs of one environment, by the current configuration of their functions. */
   async deadlinesOf(env: string, runs: readonly TimedRun[]): Promise<(Deadline | undefined)[]> {
     const table = await this.#deps.functions.of(env);
     const timeouts = runs.map(({ functionId }) => timeoutsOf(table.find(functionId)));
@@ -82,7 +82,7 @@ export class TimeoutTimers {
     return runs.map((run, i) => deadlineOf(run, timeouts[i], events.get(run.eventId)));
   }
 
-  /** Removes the timers of an ended run. A remaining timer does nothing. */
+  /** Removes the timers of an ended run. A timer that remains does nothing. */
   async remove(run: Pick<Run, 'env' | 'id' | 'functionId'>): Promise<void> {
     if (await this.mayHave(run)) await this.#remove(run.id);
   }

@@ -1,5 +1,5 @@
-/** Finishes the ends of runs whose process died right afterwards: removes the jobs of their steps, and notifies those who wait for them.
- *  Can be repeated. */
+/** Finishes the ends of runs whose process died right afterwards: removes the jobs of their steps, and notifies the runs that wait for them. Can
+ *  be repeated. */
 import { duty } from '../../duties/duty.ts';
 import type { Logger } from '../../log.ts';
 import { hasEnded } from '../../model/runs/run.ts';
@@ -31,7 +31,7 @@ export const finishingEnds = duty<UnfinishedEndDeps>({
       finishEnds(partition, deps, Date.now()),
 });
 
-/** A failing one does not stop the others.
+/** A failing run does not stop the others.
  *  @throws Redis's error when it rejects commands */
 async function finishEnds(partition: number, deps: UnfinishedEndDeps, nowMs: number): Promise<void> {
   const { unfinishedEnds, runs, transitions, log } = deps;

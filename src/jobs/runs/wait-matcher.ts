@@ -1,6 +1,5 @@
-/** Matches events with waits: a match finishes the waiting step, or cancels the run. A wait is stored first and then looks through past
- *  events in the index; an event enters the index first and then looks for waits. So one of the two always finds the other, however close
- *  in time they are. */
+/** Matches events with waits: a match finishes the waiting step, or cancels the run. A wait is stored before past events in the index are
+ *  searched; an event enters the index before waits are searched. So one of the two always finds the other, however close in time they are. */
 
 import { receivedEventOf, recordOf } from '../../model/events/event.ts';
 import { expressionEventOf } from '../../model/events/expression-event.ts';
@@ -29,7 +28,7 @@ interface MatchableEvent {
   name: string;
   receivedAt: number;
   payload(): Payload;
-  /** As expressions see it. */
+  /** The event as expressions see it. */
   scope(): unknown;
 }
 
@@ -39,7 +38,7 @@ interface Match {
 }
 
 export interface WaitMatcherDeps {
-  /** Includes archived ones: those of offloaded runs. */
+  /** Includes archived events, for waits of offloaded runs. */
   events: Pick<Events, 'records'>;
   pastEvents: Pick<Events, 'since'>;
   waits: Waits;

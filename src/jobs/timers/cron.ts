@@ -1,6 +1,6 @@
 /** The tick of a function: an event of the service, and one run on it. Both IDs are derived from environment, function and the time of
  *  the tick, so a timer handled twice changes nothing, and several schedules of a function that tick at the same time start one run.
- *  Ticks due together are stored together: at a full minute there are many. */
+ *  Ticks that are due at the same time are stored together: at a full minute there are many. */
 
 import type { AppFunction, Trigger } from '../../model/apps/app.ts';
 import { PRODUCTION } from '../../model/environment.ts';
@@ -68,7 +68,7 @@ export class CronTicks {
       this.#waiting.push({ timer, dueAt, isRepeated: executions > 1, resolve, reject });
       if (this.#isWorking) return;
       this.#isWorking = true;
-      // After the other timers of this turn of the event loop.
+      // Runs after the other timers of this turn of the event loop.
       setImmediate(() => void this.#work());
     });
   }

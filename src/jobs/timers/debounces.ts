@@ -21,7 +21,7 @@ export function debounceRuns(
         return { id, fn, event, dueAt: event.ts, cause: 'event', repeated: true };
       });
     },
-    /** Only now is it known which run the events were debounced into. */
+    /** The run into which the events were debounced is known only now. */
     decisionsOf: (env, { id: functionId }, fired) =>
       fired.flatMap(({ id, replaced }) => {
         const runId = runIdOf(ids, id, functionId);

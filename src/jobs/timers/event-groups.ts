@@ -28,7 +28,7 @@ export interface GroupRuns<Option extends GroupOption, Closed> {
   /** For a function that no longer has the option: remaining groups are due. */
   readonly withoutOption: OptionsOf<Option>;
   candidatesOf(env: string, fn: AppFunction, closed: readonly Closed[]): Promise<Candidate[]>;
-  /** What is decided once the runs exist. */
+  /** Decisions to store once the runs exist. */
   decisionsOf?(env: string, fn: AppFunction, closed: readonly Closed[]): Decision[];
 }
 

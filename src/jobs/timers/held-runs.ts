@@ -20,7 +20,7 @@ export class HeldRuns {
     this.#deps = deps;
   }
 
-  /** A deleted environment has no events any more, and nothing must be left behind. */
+  /** A deleted environment has no events, and its groups must be removed. */
   async exists(env: string): Promise<boolean> {
     if (env === PRODUCTION) return true;
     const environment = await this.#deps.environments.read(env);

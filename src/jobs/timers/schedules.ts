@@ -19,7 +19,7 @@ import type { CronTimer, TimerQueue } from '../queues/queues.ts';
 
 /** Number of schedules read, added or removed at once. */
 const AT_ONCE = 500;
-/** A schedule whose job is overdue by this much may have lost it. */
+/** A schedule may have lost its job if the job is overdue by this much. */
 const OVERDUE_MS = 60_000;
 
 export interface SchedulesDeps {
@@ -70,7 +70,7 @@ export class Schedules {
   }
 
   /** Compares all schedules.
-   *  @returns number of added and removed ones */
+   *  @returns number of added and removed schedules */
   async reconcile(): Promise<{ added: number; removed: number }> {
     let removed = 0;
     for (const { timers } of this.#deps.queues.all()) {

@@ -1,5 +1,5 @@
-/** Sends events about issues of webhooks (docs/webhooks.md#issues). The process that opens or resolves an issue sends its event; a worker
- *  sends the ones still pending. The event has the same ID each time, so it is accepted once. */
+/** Sends events about issues of webhooks (docs/webhooks.md#issues). The process that opens or resolves an issue sends its event; a worker sends
+ *  events that are still pending. The event has the same ID each time, so it is accepted once. */
 
 import { BRANCHES, PRODUCTION } from '../../model/environment.ts';
 import { type Event, WEBHOOK_FAILING, WEBHOOK_RECOVERED } from '../../model/events/event.ts';

@@ -111,7 +111,7 @@ async function openIfSilent(
   lookAgain: LookAgain,
 ): Promise<boolean> {
   const marker = markerOf(lastAt);
-  // Nothing is known about the time before the service ran.
+  // The traffic before the service ran is unknown.
   const heardFrom = Math.max(lastAt, since);
   if (pausedAt !== undefined || nowMs - heardFrom < HOUR_MS || issue?.marker === marker) return false;
   const known = lookAgain.get(webhookId);
@@ -139,7 +139,7 @@ async function sendSoon(sending: Promise<void>): Promise<void> {
   await sending.catch(() => undefined);
 }
 
-/** A silence is reported once, even if somebody resolves its issue while it lasts. */
+/** A silence is reported once, even if a user resolves its issue while it lasts. */
 function markerOf(lastAt: number): string {
   return String(lastAt);
 }

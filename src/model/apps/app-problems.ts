@@ -17,7 +17,7 @@ export interface ProbeResult {
   isApp?: boolean;
   /** Start of the response body. */
   text?: string;
-  /** From the app's introspection, if it has one. */
+  /** From the app's introspection, if available. */
   functionCount?: number;
   mode?: 'dev' | 'cloud';
   /** The app rejects calls signed with the environment's key. */

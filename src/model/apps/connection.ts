@@ -9,7 +9,7 @@ export function isConnected(url: string): boolean {
   return url.startsWith(CONNECT_URL);
 }
 
-/** `connecting`: takes no calls yet. `paused`: takes no new calls, and finishes those in flight. */
+/** `connecting`: takes no calls yet. `paused`: takes no new calls, and finishes calls in flight. */
 export type ConnectionStatus = 'connecting' | 'ready' | 'paused';
 
 /** An app and the functions that an instance of it serves. */

@@ -2,7 +2,7 @@
 import { flowProblemsOf } from '../flow-control/function-options.ts';
 import type { AppFunction } from './app.ts';
 
-/** One sentence each: problems found at registration, and those of functions that an earlier version registered. */
+/** One sentence for each problem that was found at registration or concerns functions registered by an earlier version of the service. */
 export function functionProblems(fn: Pick<AppFunction, 'config' | 'problems'>): string[] {
   return [...(fn.problems ?? []), ...flowProblemsOf(fn)];
 }

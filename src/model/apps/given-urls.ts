@@ -1,7 +1,7 @@
-/** URLs that an app reports as its own. SDKs derive them from an incoming request, which anybody may send, so host, path,
- *  query and user name (`Host: a@b`) cannot be trusted. The query of an app's URL is part of every call: with `probe=trust` the official TypeScript SDK
- *  answers without running the function. The query therefore counts only if a person configured it, a user name never does, and
- *  another path only if the app has left the known one. */
+/** URLs that an app reports as its own. SDKs derive them from an incoming request, which anybody may send, so host, path, query and user name
+ *  (`Host: a@b`) cannot be trusted. The query of an app's URL is part of every call: with `probe=trust` the official TypeScript SDK answers
+ *  without running the function. Therefore the query counts only if a person configured it, a user name never counts, and another path counts only
+ *  if the app has left the known path. */
 import { isJsonObject } from '../values/json.ts';
 import type { AppFunction } from './app.ts';
 import { isConnected } from './connection.ts';
@@ -28,7 +28,7 @@ export function withTrustedQuery<R extends { url: string }>(
   };
 }
 
-/** @returns the URL with the path of the known one; undefined: it has this path */
+/** @returns the URL with the known path; undefined if it already has this path */
 export function atKnownPath(url: string, known: string): string | undefined {
   if (isConnected(url) || isConnected(known)) return undefined;
   const there = new URL(url);

@@ -1,18 +1,18 @@
-/** Held registrations: they wait for confirmation because their app names an origin that nobody has allowed. Only their origins are
- *  stored; after the confirmation the app is asked to register again. */
+/** Held registrations wait for confirmation because their app gives an origin that is not allowed. Only the origins are stored; after the
+ *  confirmation the app is asked to register again. */
 import { createHash } from 'node:crypto';
 import { isAllowedOrigin } from '../../origin-patterns.ts';
 import { isConnected } from './connection.ts';
 import type { AppFacts, SyncOrigin } from './deploy.ts';
 
 export interface HeldRegistration extends Omit<AppFacts, 'deployId'> {
-  /** The same for every registration of the app at this URL with these origins, so confirming an ID confirms exactly what was shown. */
+  /** All registrations of the app at this URL with these origins share the ID, so confirming an ID confirms exactly what was shown. */
   id: string;
   app: string;
-  /** All origins of the app's URL and its functions' URLs that nobody has allowed. */
+  /** All origins of the app's URL and its functions' URLs that are not allowed. */
   origins: string[];
   functionCount: number;
-  /** Times of the first and the last such registration, Unix milliseconds. */
+  /** Times of the first and the last registration with this ID, Unix milliseconds. */
   firstAt: number;
   lastAt: number;
 }
@@ -43,7 +43,7 @@ export interface RegisteredOrigins {
   holdsNewApps: boolean;
 }
 
-/** @returns the origins that somebody must confirm */
+/** @returns the origins that need confirmation */
 export function unconfirmedOrigins({ given, present, allowed, holdsNewApps }: RegisteredOrigins): string[] {
   if (present === undefined && !holdsNewApps) return [];
   return given.filter((origin) => !present?.includes(origin) && !isAllowedOrigin(origin, allowed));

@@ -35,7 +35,7 @@ export function nextHistory(
   const entries = [{ until: nowMs, ...(text.length <= TRIGGERS_LENGTH_MAX && { triggers: before }) }, ...history];
   const kept = entries.slice(0, CHANGES_MAX);
   const oldest = kept.at(-1);
-  // The oldest entry also stands for the dropped ones, so its triggers are unknown.
+  // The oldest entry also represents the dropped entries, so its triggers are unknown.
   return entries.length > CHANGES_MAX && oldest ? [...kept.slice(0, -1), { until: oldest.until }] : kept;
 }
 

@@ -1,4 +1,4 @@
-/** Detects triggers that no event can ever meet, as far as the trigger alone shows it. */
+/** Detects triggers that no event can ever meet, by looking at the trigger alone. */
 import {
   FUNCTION_DEFERRED,
   FUNCTION_FAILED,

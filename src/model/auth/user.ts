@@ -8,7 +8,7 @@ export type Role = (typeof ROLES)[number];
 const ACCESS_OF: Record<Role, Access> = { admin: 'admin', member: 'write', 'read-only': 'read' };
 
 export const PASSWORD_MIN = 12;
-/** Longer ones only take longer to hash. */
+/** A longer password only takes longer to hash. */
 const PASSWORD_MAX = 256;
 
 export const emailSchema = z.string().trim().toLowerCase().max(254).pipe(z.email());

@@ -64,14 +64,14 @@ export class AdaptiveLimit {
     return this.#limit;
   }
 
-  /** Why and since when the limit is lowered; undefined if it is not. */
+  /** Why and since when the limit is lowered; undefined if it is not lowered. */
   get throttled(): { by: ThrottleReason; since: number } | undefined {
     return this.#throttled;
   }
 
   record(call: FinishedCall): void {
     const slow = this.#isSlow(call);
-    // Calls that started before the limit was lowered say nothing about the new limit.
+    // Calls that started before the limit was lowered do not show whether the new limit works.
     if (call.startedAt < this.#loweredAt) return;
     const { status } = call;
     const window = this.#window;
@@ -103,7 +103,7 @@ export class AdaptiveLimit {
     if (this.#limit === this.#max) this.#throttled = undefined;
   }
 
-  /** Also updates the function's usual duration, so that lasting changes become usual. */
+  /** Also updates the function's usual duration, which adapts to lasting changes. */
   #isSlow({ functionId, status, startedAt, endedAt }: FinishedCall): boolean {
     if (status === undefined || status >= 429) return false;
     const ms = endedAt - startedAt;

@@ -1,6 +1,6 @@
-/** Shares a worker's capacity for calls between environments and apps. Calls cannot be interrupted, so capacity for others must be free
- *  before they come: a group may use its own share and the unused capacity. A single group uses nearly all of it, several groups share
- *  it, and some always stays free for new groups (dynamic thresholds, Choudhury and Hahne 1998). */
+/** Shares a worker's capacity for calls between environments and apps. Calls cannot be interrupted, so capacity must be free before calls of other
+ *  groups arrive: a group may use its own share and part of the unused capacity. A single group uses nearly all capacity, several groups share it,
+ *  and some capacity always stays free for new groups (dynamic thresholds, Choudhury and Hahne 1998). */
 
 import { PRODUCTION } from '../environment.ts';
 
@@ -72,7 +72,7 @@ export function appKey(env: string, app: string): string {
   return `${env} ${app}`;
 }
 
-/** How much of the available capacity a group may take in addition: at least one, if any is available. */
+/** How much of the available capacity a group may take in addition: at least one call, if any capacity is available. */
 function within(used: number, available: number, share: number): number {
   return Math.min(available, Math.max(1, Math.floor(share * (used + available))) - used);
 }

@@ -6,7 +6,7 @@ const PER_DOUBLING = 4;
 /** The last bucket holds everything longer than two hours. */
 export const BUCKETS = 100;
 
-/** Bucket i holds values above the bound of bucket i-1, up to its own. */
+/** Bucket i holds values above the bound of bucket i-1, up to its own bound. */
 export function bucketOf(ms: number): number {
   if (ms <= FIRST_MS) return 0;
   return Math.min(BUCKETS - 1, Math.ceil(Math.log2(ms / FIRST_MS) * PER_DOUBLING));

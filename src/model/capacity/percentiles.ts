@@ -16,7 +16,7 @@ export interface RecentDuration {
 }
 
 /** @param all counts of all durations
- *  @param recent the last of them, possibly with older ones from before the range
+ *  @param recent the most recent durations, which may include some from before the range
  *  @param since start of the range, Unix milliseconds
  *  @param until end of the range, exclusive
  *  @returns p50, p95 and p99, milliseconds; undefined when nothing was counted */

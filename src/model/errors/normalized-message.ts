@@ -16,7 +16,7 @@ const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
 const UUID_LENGTH = 36;
 const UNIT_MAX = 3;
 
-/** Returns the same text for messages that differ only in such values, at bounded cost. */
+/** Returns the same text for messages that differ only in these values, at bounded cost. */
 export function normalizedMessage(message: string): string {
   const parts = message.slice(0, READ_MAX).split(/\s+/);
   // Replaces addresses first, because they may contain quotes.

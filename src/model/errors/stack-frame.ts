@@ -1,7 +1,7 @@
-/** One frame of a stack trace in any supported language, and who owns its code. */
+/** One frame of a stack trace in any supported language, and the owner of its code: app, library or runtime. */
 
 export interface StackFrame {
-  /** As the runtime wrote it; several lines if the runtime includes source code. */
+  /** The text that the runtime wrote; several lines if it includes source code. */
   text: string;
   /** Name of the function; undefined if it is anonymous. */
   name?: string | undefined;
@@ -16,8 +16,7 @@ export interface StackFrame {
 /** Owner of frames without a file: `at Array.map (<anonymous>)`. */
 export const RUNTIME = 'the runtime';
 
-/** Folders that hold packages, and how many path parts after them name a package. Packages nest, so the last such folder of a path
- *  decides. */
+/** Folders that hold packages, and how many path parts after them name a package. Packages nest, so the last of these folders in a path decides. */
 const PACKAGE_FOLDERS: readonly [folder: string, depth: number][] = [
   ['/node_modules/', 1],
   ['/site-packages/', 1],

@@ -113,7 +113,7 @@ function withoutQuery(file: string): string {
   return query === -1 ? path : path.slice(0, query);
 }
 
-/** Only the last of chained exceptions counts: the others are its causes. */
+/** Only the last of several chained exceptions counts: the others are its causes. */
 function pythonFrames(lines: readonly string[]): Read {
   const start = lines.findLastIndex((line) => line.startsWith('Traceback (most recent call last)'));
   const head: string[] = [];

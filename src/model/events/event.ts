@@ -92,7 +92,7 @@ export interface Envelope {
   name: string;
   /** The sender's deduplication ID. */
   id?: string;
-  /** A known duplicate: an earlier event has this deduplication ID, so this one is only counted. */
+  /** A known duplicate: an earlier event has this deduplication ID, so this event is only counted. */
   repeat?: true;
   /** The event's own time, Unix milliseconds: its functions run no earlier. */
   ts: number;

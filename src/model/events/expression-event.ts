@@ -6,7 +6,7 @@ export function expressionEventOf(record: EventRecord): Record<string, unknown> 
   return { user: {}, v: null, ...payloadOf(record) };
 }
 
-/** `event` in the expressions of triggers: also has what the service knows about the event. */
+/** `event` in the expressions of triggers, with additional fields that the service knows. */
 export function triggerEventOf(record: EventRecord, source: Source): Record<string, unknown> {
   return { ...record, source, ...expressionEventOf(record) };
 }

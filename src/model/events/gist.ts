@@ -1,5 +1,5 @@
-/** Gist of an event's data for one line of a list: its first plain values, `customer: "c_1", total: 99.5`. Values of the top level come
- *  first, then those one level deeper. The work is bounded for data of any size. */
+/** Gist of an event's data for one line of a list: its first plain values, `customer: "c_1", total: 99.5`. Values of the top level come first,
+ *  then values one level deeper. The work is bounded for data of any size. */
 import { parseStored } from '../values/json.ts';
 
 const GIST_CHARS = 120;

@@ -9,12 +9,12 @@ export { FUNCTION_FAILED, FUNCTION_INVOKED };
 
 const ENDS: ReadonlySet<string> = new Set([FUNCTION_FAILED, FUNCTION_FINISHED, FUNCTION_CANCELLED]);
 
-/** Whether a function runs only when others fail. Clients register such a function for each function with a failure handler. */
+/** Whether a function runs only when other functions fail. Clients register one for each function with a failure handler. */
 export function isFailureHandler({ triggers }: Pick<AppFunction, 'triggers'>): boolean {
   return triggers.length > 0 && triggers.every(({ event }) => event === FUNCTION_FAILED);
 }
 
-/** Whether the event reports the end of a run. The end of a run that such an event triggered is not reported: handlers would trigger each
+/** Whether the event reports the end of a run. If such an event triggered a run, the end of that run is not reported: handlers would trigger each
  *  other forever. */
 export function tellsEnd(eventName: string): boolean {
   return ENDS.has(eventName);

@@ -16,7 +16,7 @@ export const metaSchema = z.object({ sessions: z.record(z.string(), z.string()) 
 const nameSchema = z.string().min(1).max(NAME_MAX);
 const idSchema = z.union([z.string().min(1).max(ID_MAX), z.number()]);
 
-/** Sessions as senders write them. `sessions` overrides `propagated_sessions`: null removes one of them, or all. */
+/** Sessions as senders write them. `sessions` overrides `propagated_sessions`: null removes one session, or all. */
 export const sentMetaSchema = z
   .looseObject({
     sessions: z.record(nameSchema, idSchema.nullable()).nullish(),

@@ -6,7 +6,8 @@ import { compile, type Expression } from '../expressions/expression.ts';
 export interface TriggerExpression {
   fn: AppFunction;
   source: string;
-  /** undefined if an earlier version accepted it and this one rejects it. It triggers nothing, and does not affect other triggers. */
+  /** undefined if an earlier version of the service accepted the expression and this version rejects it. The trigger then matches nothing, and
+   *  does not affect other triggers. */
   readonly expression: Expression | undefined;
 }
 

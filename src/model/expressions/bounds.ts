@@ -14,7 +14,7 @@ export const PARSER_LIMITS = {
 const MAX_LENGTH = 4_096;
 /** Maximum nesting of `all`, `exists`, `exists_one`, `map` and `filter`. */
 const MAX_LOOP_DEPTH = 3;
-/** CEL integers have 64 bits; cel-js would compute with longer ones at full length. */
+/** CEL integers have 64 bits; cel-js would compute with integers of any length. */
 const MAX_INT = 2n ** 63n;
 
 const LOOPS = new Set(['all', 'exists', 'exists_one', 'map', 'filter']);

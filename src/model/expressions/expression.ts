@@ -32,7 +32,7 @@ export interface Expression {
    *  @param units fuel limit
    *  @param nowMs the time that `now()` returns, Unix milliseconds */
   evaluate(scope: Scope, units?: number, nowMs?: number): Evaluation;
-  /** Like `evaluate`, for an expression whose value is needed: the key of a limit, for example. Never throws. */
+  /** Like `evaluate`, for an expression whose value is needed, such as the key of a limit. Never throws. */
   valueOf(scope: Scope, units?: number, nowMs?: number): EvaluatedValue;
 }
 

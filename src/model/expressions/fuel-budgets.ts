@@ -27,7 +27,7 @@ export interface FuelBudget {
   until?: number;
 }
 
-/** What an evaluation is charged to. */
+/** The budget to which an evaluation is charged. */
 export interface Owner {
   env: string;
   /** Unique across environments. */

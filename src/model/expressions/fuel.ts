@@ -1,6 +1,6 @@
-/** Fuel: the cost budget of an evaluation. Each operation spends its fuel first, so every evaluation ends by itself, deterministically,
- *  without a clock or another process.
- *
+/** Fuel: the cost budget of an evaluation. Each operation spends its fuel before it runs, so every evaluation ends deterministically, without a
+ *  clock or another process.
+ *  
  *  One unit is the evaluation of one node. Operations on text, lists and objects cost more, by size. */
 
 /** Units per object key. */
@@ -46,25 +46,25 @@ export class Fuel {
     throw EXHAUSTED;
   }
 
-  /** Before reading or creating a text of this length. */
+  /** Call before reading or creating a text of this length. */
   spendOnText(characters: number): void {
     if (characters > MAX_TEXT) this.exhaust();
     this.spend(characters / CHARACTERS_PER_UNIT);
   }
 
-  /** Before visiting each element of a list or each key of an object. */
+  /** Call before visiting each element of a list or each key of an object. */
   spendOnElements(value: unknown): void {
     if (Array.isArray(value)) this.spend(value.length);
     else if (typeof value === 'object' && value !== null) this.spend(UNITS_PER_KEY * this.#keysOf(value));
   }
 
-  /** Before reading a value once: all of a text, the elements of a list, the keys of an object. */
+  /** Call before reading a value once: all of a text, the elements of a list, the keys of an object. */
   spendOnValue(value: unknown): void {
     if (typeof value === 'string' || value instanceof Uint8Array) this.spendOnText(value.length);
     else this.spendOnElements(value);
   }
 
-  /** Before reading all of a value recursively.
+  /** Call before reading all of a value recursively.
    *  @returns the units spent */
   spendOnAll(root: unknown): number {
     const before = this.#left;

@@ -77,8 +77,7 @@ function isTrue(value: unknown): boolean {
   return Boolean(value);
 }
 
-/** Returns the first operand if it decides, else the second. An operand that cannot be evaluated counts only if the other does not
- *  decide.
+/** Returns the first operand if it decides, else the second. An operand that cannot be evaluated counts only if the other operand does not decide.
  *  @param deciding the value that decides: true for `||`, false for `&&` */
 function logical(evaluator: Evaluator, node: CheckedNode, context: unknown, deciding: boolean): unknown {
   const left = evaluator.tryEval(node.left as CheckedNode, context);
@@ -90,7 +89,7 @@ function logical(evaluator: Evaluator, node: CheckedNode, context: unknown, deci
 }
 
 function has(evaluator: Evaluator, node: CheckedNode, context: unknown): boolean {
-  // From the outermost field to the variable.
+  // The path from the outermost field to the variable.
   const [variable, ...fields] = (node.meta.macro?.macroHasProps ?? []).toReversed();
   let value = evaluator.run(variable as CheckedNode, context);
   for (const field of fields) {

@@ -123,7 +123,7 @@ function payCall(name: string, args: readonly unknown[], fuel: Fuel): void {
   // The parsed value is several times as large as its text.
   if (name === 'json_parse') fuel.spend(text.length);
   if (SEARCHES.has(name) && typeof other === 'string') fuel.spend((text.length * other.length) / 64);
-  // Each part becomes a text of its own.
+  // Each part becomes a separate text.
   if (name === 'split') fuel.spend(text.length);
   if (name === 'size') fuel.spendOnText(text.length);
 }

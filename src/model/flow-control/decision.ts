@@ -22,7 +22,7 @@ export interface Decision {
   eventId: string;
   functionId: string;
   reason: DecisionReason;
-  /** The run that takes this one's place: of the batch, the debounce or the singleton, or with the same idempotency key. */
+  /** The run that exists instead: that of the batch, the debounce or the singleton, or the run with the same idempotency key. */
   runId?: string;
   /** End of the rate limit, Unix milliseconds. */
   until?: number;

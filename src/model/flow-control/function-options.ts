@@ -8,7 +8,7 @@ import { flowSchemaOf, type GivenFlow } from './flow-schema.ts';
 import { FLOW_FIELDS, sentOptions, withoutAbsent } from './given-options.ts';
 import type { FlowOptions } from './options.ts';
 
-/** A function keeps the batch limits that it was registered with, whatever the settings say now. */
+/** A function keeps the batch limits with which it was registered, even if settings have changed since. */
 const schema = flowSchemaOf({
   batchSize: BATCH_SIZE_HIGHEST,
   batchTimeoutMs: BATCH_TIMEOUT_HIGHEST_SECONDS * 1_000,
@@ -20,14 +20,14 @@ interface Configured {
 
 interface ReadFlow {
   options: FlowOptions | undefined;
-  /** Not empty only for functions that an earlier version registered. */
+  /** Empty except for functions that an earlier version of the service registered. */
   problems: string[];
 }
 
 const NONE: ReadFlow = { options: undefined, problems: [] };
 const known = new WeakMap<Configured, ReadFlow>();
 
-/** undefined if it has none. Invalid options count as absent. */
+/** undefined if the function has none. Invalid options count as absent. */
 export function flowOptionsOf(fn: Configured): FlowOptions | undefined {
   return read(fn).options;
 }

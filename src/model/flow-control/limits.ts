@@ -14,7 +14,7 @@ export interface Limit {
   /** Maximum number of concurrent runs or calls; for a throttle, starts per period. */
   limit: number;
   scope: ConcurrencyLimit['scope'];
-  /** Value of the key; empty if the limit has none. */
+  /** Value of the key; empty if the limit has no key. */
   key: string;
   /** Expression of the key. */
   source?: string;
@@ -89,7 +89,7 @@ function limitsBy({ runConcurrency, stepConcurrency, throttle }: FlowOptions, ca
   const starts = call.isStart
     ? [...(throttle ? [throttleOf(throttle, call)] : []), ...concurrency('run', runConcurrency, call)]
     : [];
-  // Smaller limits first: most calls wait for those.
+  // Smaller limits first, because most calls wait for them.
   return [...starts, ...concurrency('step', stepConcurrency, call)].sort((a, b) => a.limit - b.limit);
 }
 

@@ -5,7 +5,7 @@ export interface ConcurrencyLimit {
   limit: number;
   /** Each value has a separate limit. */
   key?: string;
-  /** What shares the limit: this function, the environment, or all functions of the installation with the same value of the key. */
+  /** Scope of the limit: this function, the environment, or all functions of the installation with the same value of the key. */
   scope: 'fn' | 'env' | 'account';
 }
 
@@ -40,7 +40,7 @@ export interface Batch {
 
 export interface Singleton {
   key?: string;
-  /** What happens to a new run while another is active: `skip` drops it, `cancel` cancels the other one. */
+  /** What happens if a new run is due while another is active: `skip` drops the new run, `cancel` cancels the active run. */
   mode: 'skip' | 'cancel';
 }
 

@@ -1,7 +1,7 @@
 /** Host names by which containers reach the machine that they run on. Docker adds them to that machine's hosts file, which browsers
  *  consult before DNS, so such a name cannot be rebound. */
 
-/** Names of Docker and of Podman. Nothing else is accepted, because a hosts file may contain any name. */
+/** Names of Docker and of Podman. Other names are rejected, because a hosts file may contain any name. */
 const NAMES: ReadonlySet<string> = new Set([
   'host.docker.internal',
   'gateway.docker.internal',

@@ -1,4 +1,4 @@
-/** Warns about ports that more machines reach than intended: without HOST, nobody has chosen the addresses that a process listens on. */
+/** Warns about ports that more machines reach than intended: without HOST, a process listens on addresses that no user has chosen. */
 import type { Config } from '../../config.ts';
 
 const REMEDY =

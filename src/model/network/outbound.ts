@@ -11,7 +11,7 @@ import {
   translatedIpv4,
 } from './address.ts';
 
-/** In a list of CIDRs: all non-public addresses. */
+/** An entry in a list of CIDRs that means all non-public addresses. */
 const PRIVATE = 'private';
 
 const LINK_LOCAL = ranges(['169.254.0.0/16', 'fe80::/10']);

@@ -1,5 +1,5 @@
-/** Partitions: an event, its runs and their jobs are all in one of them, which two digits of an ID name. The number of partitions only
- *  grows, each time from a given moment; older IDs keep their partition, because their time tells which number was in force. */
+/** Partitions: an event, its runs and their jobs are all in one partition, which two digits of an ID name. The number of partitions only grows,
+ *  each time at a given moment; older IDs keep their partition, because their time says which number was in force. */
 import { crc32 } from 'node:zlib';
 import { partitionDigits, timeOf } from '../ids.ts';
 
@@ -54,7 +54,7 @@ export class PartitionLayout {
     return count === 1 ? 0 : crc32(text) % count;
   }
 
-  /** The permanent partition of a text, among those that the installation had at first. */
+  /** The permanent partition of a text, one of the partitions with which the installation began. */
   permanentHomeOf(text: string): number {
     const [first] = this.versions as [LayoutVersion];
     return first.count === 1 ? 0 : crc32(text) % first.count;
@@ -69,9 +69,9 @@ export class PartitionLayout {
     return [...new Set([this.countAt(nowMs), ...counts].map((count) => hash % count))];
   }
 
-  /** The partitions that may have a claim on a deduplication ID, in the order in which processes ask them: those of the last day's
-   *  layouts and the present one, by the first version that had each. The order does not depend on the time, so processes whose clocks
-   *  differ agree: the first claim in the first partition stands. */
+  /** The partitions that may have a claim on a deduplication ID, in the order in which processes ask them: the partitions of all layouts of the
+   *  last day, by the first version that had each. The order does not depend on the time, so processes whose clocks differ agree: the first claim
+   *  in the first partition stands. */
   claimHomesOf(text: string, nowMs: number): number[] {
     const home = this.homeOf(text, nowMs);
     if (this.versions.length === 1) return [home];

@@ -24,7 +24,7 @@ export const nameSchema = z
 /** Topics by channel. */
 export type Topics = ReadonlyMap<string, ReadonlySet<string>>;
 
-/** What an app requests a token for. */
+/** The channel and topics for which an app requests a token. */
 export const tokenRequestSchema = z
   .array(
     z.object({

@@ -41,7 +41,7 @@ export interface EventFilter {
   name?: string | undefined;
   /** A source, or a kind of source: `webhook`. */
   source?: string | undefined;
-  /** As in a search of events (model/search/). */
+  /** A condition of a search of events (model/search/). */
   search?: string | undefined;
   /** Prefix of internal IDs. */
   idPrefix?: string | undefined;

@@ -59,13 +59,13 @@ export interface RunSelection {
   error?: string;
   /** Fingerprint of a failed run's error (model/errors/fingerprint.ts). */
   fingerprint?: string;
-  /** As in a search of runs (model/search/). */
+  /** A condition of a search of runs (model/search/). */
   search?: string;
   /** Creation time, inclusive. */
   after?: number;
   /** Exclusive; no later than the request. */
   before: number;
-  /** Only these runs, by ID; once the action is over, only their number is kept. */
+  /** IDs of the runs, instead of a filter; once the action has ended, only their number is kept. */
   runIds?: readonly string[];
   runCount?: number;
   /** The bulk action that started the runs. */

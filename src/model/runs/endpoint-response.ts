@@ -8,7 +8,7 @@ export interface EndpointResponse {
   status: number;
   /** Names in lower case. */
   headers: Record<string, string>;
-  /** How the run's output encodes the body: as it is (`json`), as a JSON string (`text`), or as null (`none`). */
+  /** How the run's output encodes the body: unchanged (`json`), as a JSON string (`text`), or as null (`none`). */
   body: 'json' | 'text' | 'none';
 }
 
@@ -20,7 +20,7 @@ export interface RunResult {
 }
 
 const MAX_HEADERS = 50;
-/** Allowed headers besides those that start with x-. Cookies, connection headers, and headers that change how browsers treat the
+/** Allowed headers besides headers that start with x-. Cookies, connection headers, and headers that change how browsers treat the
  *  service's origin are excluded, because the response comes from that origin. */
 const ALLOWED: ReadonlySet<string> = new Set([
   'allow',

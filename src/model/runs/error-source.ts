@@ -1,11 +1,11 @@
 /** Source code lines that an app sends with an error (docs/protocol.md#answers). */
 
 export interface ErrorSource {
-  /** As the app reports it: relative to its working directory, or absolute. */
+  /** Path that the app reports: relative to its working directory, or absolute. */
   file: string;
   /** Line on which the error was thrown, counted from 1. */
   line: number;
-  /** That line and its neighbors, in order. */
+  /** The line and its neighbors, in order. */
   lines: { line: number; text: string }[];
 }
 
@@ -14,7 +14,7 @@ const MAX_LINES = 7;
 const MAX_SOURCE_LINE_LENGTH = 200;
 const MAX_LINE_NUMBER = 100_000_000;
 
-/** @returns the source as a field of the error; nothing if it is absent or malformed, so that the error itself stays intact */
+/** @returns the source as a field of the error; no field if the source is absent or malformed, so that the error itself stays intact */
 export function readErrorSource(sent: unknown): { source?: ErrorSource } {
   if (typeof sent !== 'object' || sent === null) return {};
   const { file, line, lines } = sent as Record<string, unknown>;

@@ -70,7 +70,7 @@ export interface RunLog {
   dropped: number;
 }
 
-/** The lines of a batch as stored: with well-formed Unicode, because Redis stores nothing else. */
+/** The lines of a batch as stored: with well-formed Unicode, because Redis cannot store other texts. */
 export function linesOf({ lines, attempt }: LogBatch): LogLine[] {
   return lines.map((line) => ({ ...line, message: line.message.toWellFormed(), attempt }));
 }

@@ -29,7 +29,7 @@ export interface Pending {
   since: number;
   /** Latest possible end, Unix milliseconds; undefined: no timeout. */
   until?: number;
-  /** The wait is still being stored, so nothing can end it yet. */
+  /** The wait is still being stored and cannot end yet. */
   beginning?: true;
   /** Race mode: the end of this step triggers the next call even if others are pending. */
   race?: true;
@@ -37,7 +37,7 @@ export interface Pending {
   origin?: string;
   /** Method of that request. */
   method?: string;
-  /** Shared by steps that one response planned together: the number of steps finished by then. */
+  /** The number of finished steps when the step was planned; steps that one response planned together share it. */
   group?: number;
 }
 

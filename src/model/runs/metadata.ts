@@ -18,7 +18,7 @@ export const REJECTED_KIND = 'service.rejected';
 
 const HASHED_ID = /^[0-9a-f]{40}$/;
 
-/** What metadata describes: the run, a step, or an attempt or a span of a step. */
+/** Object that metadata describes: the run, a step, or an attempt or a span of a step. */
 export interface MetadataTarget {
   scope: 'run' | 'step' | 'step_attempt' | 'extended_trace';
   /** Hashed. */

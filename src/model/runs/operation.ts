@@ -37,7 +37,7 @@ const optionsSchema = z.looseObject({
 });
 
 const SDK_NAME = /^(?:step|group)\.\w[\w.]{0,60}$/;
-/** Names of operations that SDKs have and the service does not support, as people know them. */
+/** Names, as users know them, of operations that SDKs have and the service does not support. */
 const SDK_NAMES: Readonly<Record<string, string>> = {
   SyncRunComplete: 'the end of a durable endpoint in the answer to a call',
 };
@@ -110,7 +110,7 @@ export interface OpsProblem {
   message: string;
 }
 
-/** Operations of a response body. A rejected one does not affect the others: steps that finished beside it are stored. */
+/** Operations of a response body. A rejected operation does not affect the others: steps that finished in the same response are stored. */
 export interface ParsedOps {
   ops: Op[];
   /** Why the first rejected operation was rejected; undefined if none was. */
@@ -186,7 +186,7 @@ export function isFunctionError({ op, id, name, displayName }: Op): boolean {
   return (op === 'StepError' || op === 'StepFailed') && id === FUNCTION_END_ID && !name && !displayName;
 }
 
-/** Whether the operation leaves the function unchanged: if a response has no other, its run would never continue. */
+/** Whether the operation changes nothing for the function: if a response has no other operation, its run would never continue. */
 export function isAside({ op }: Op): boolean {
   return op === 'DeferAdd' || op === 'DeferAbort';
 }

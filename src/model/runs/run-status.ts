@@ -1,4 +1,4 @@
-/** Statuses of runs. Imports nothing, because the dashboard uses it in the browser. */
+/** Statuses of runs. This file imports nothing, because the dashboard uses it in the browser. */
 
 export const RUN_STATUSES = ['Queued', 'Running', 'Completed', 'Failed', 'Cancelled'] as const;
 export type RunStatus = (typeof RUN_STATUSES)[number];

@@ -4,7 +4,7 @@ import type { Memo } from './memo.ts';
 export interface FromStep {
   /** Hashed ID of the first step that runs again. */
   id: string;
-  /** Its arguments; undefined: those that the function passes. */
+  /** New arguments of the step; undefined: the arguments that the function passes. */
   input?: readonly unknown[];
 }
 

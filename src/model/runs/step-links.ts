@@ -1,4 +1,5 @@
-/** Other objects that a step is linked to. Read from the operation when the step finishes, so that nobody has to load the result. */
+/** Other objects to which a step is linked. They are read from the operation when the step finishes, so that showing them does not load the
+ *  result. */
 import { ID_PATTERN } from '../ids.ts';
 import { isJsonObject } from '../values/json.ts';
 import type { Pending } from './memo.ts';

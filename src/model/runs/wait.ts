@@ -5,7 +5,7 @@ import { stepKey } from './step-key.ts';
 export interface Wait {
   runId: string;
   functionId: string;
-  /** The event that triggered the run: `event` in the expression. It never matches waits of its own run. */
+  /** The event that triggered the run, `event` in the expression. It never matches waits of its own run. */
   eventId: string;
   /** The waiting step; undefined: the event cancels the run. */
   stepId?: string;
@@ -40,7 +40,7 @@ export function canMatch(wait: Wait, event: ReceivedEvent, nowMs: number): boole
   return event.id !== wait.eventId && !isTooOld(wait, event) && (wait.until === undefined || nowMs <= wait.until);
 }
 
-/** Orders events of the same millisecond by ID: if two events could each cancel the other's run, only one does. */
+/** Events of the same millisecond are ordered by ID: if each of two events could cancel the other's run, only one does. */
 function isTooOld({ since, eventId }: Wait, { id, receivedAt }: ReceivedEvent): boolean {
   return since !== undefined && (receivedAt < since || (receivedAt === since && id < eventId));
 }

@@ -1,4 +1,4 @@
-/** Decides which ticks a late timer stands for, after the service was down or its worker died. */
+/** Decides which ticks a late timer makes up for, after the service was down or its worker died. */
 import { lastTick, nextTick } from './ticks.ts';
 
 /** Ticks up to this late all run, even with schedules by the second: a restart takes some seconds. */
@@ -32,8 +32,8 @@ export interface LateTimer {
   catchUp?: 'last' | 'all' | undefined;
 }
 
-/** The ticks from `dueAt` to now: all of them if that was recently or the trigger asks for it, otherwise only the last, whose period is
- *  not over. */
+/** The ticks from `dueAt` to now: all ticks if `dueAt` is recent or the trigger asks for it, otherwise only the last tick, whose period is not
+ *  over. */
 export function ticksToRun({ cron, dueAt, nowMs, isRepeated, catchUp }: LateTimer): DueTicks {
   if (nowMs - dueAt <= LATE_MS) return { run: ticksFrom(cron, dueAt, nowMs, CATCH_UP_MAX) };
   const last = Math.max(dueAt, lastTick(cron, nowMs) ?? dueAt);

@@ -12,7 +12,7 @@ export interface Schedule {
   cron: string;
 }
 
-/** Archived and paused functions have none. Equal cron texts count once. */
+/** The schedules of a function. Archived and paused functions have none. Equal cron texts count once. */
 export function schedulesOf(env: string, fn: AppFunction): Schedule[] {
   return isScheduled(fn) ? allSchedulesOf(env, fn) : [];
 }
@@ -28,8 +28,8 @@ export function scheduledTrigger(fn: AppFunction | undefined, cron: string): Tri
   return fn && isScheduled(fn) ? fn.triggers.find((trigger) => trigger.cron === cron) : undefined;
 }
 
-/** The first of the function's schedules that tick at a time: whichever timer fires first, the run is the same. undefined if the function
- *  changed and none of them ticks. */
+/** The first of the function's schedules that tick at a time: whichever timer fires first, the run is the same. undefined if the function has
+ *  changed and no schedule ticks at this time. */
 export function tickingTrigger({ triggers }: Pick<AppFunction, 'triggers'>, tick: number): Trigger | undefined {
   const scheduled = triggers.filter(({ cron }) => cron !== undefined);
   if (scheduled.length === 1) return scheduled[0];

@@ -26,7 +26,7 @@ interface Ticks {
 const parsed = new LRUCache<string, Ticks>({ max: PARSED_MAX });
 const answers = new LRUCache<string, { after: number; next: number }>({ max: ANSWERS_MAX });
 
-/** The first tick after a time, Unix milliseconds; undefined if there is none or the text is not a schedule. */
+/** The first tick after a time, Unix milliseconds; undefined if there is no such tick or the text is not a schedule. */
 export function nextTick(cron: string, afterMs: number): number | undefined {
   const known = answers.get(cron);
   if (known && afterMs >= known.after && afterMs < known.next) return known.next;
@@ -88,7 +88,7 @@ function ofExpression(schedule: string, tz: string): Ticks {
   if (!expression) return NO_TICKS;
   const isOfEveryHour = expression.fields.hour.values.length === 24;
   const find = (fromMs: number, step: 'next' | 'prev') => {
-    // The library throws if there is no such time within years.
+    // The library throws if the schedule has no time within years.
     return orUndefined(() => {
       expression.reset(new Date(fromMs));
       for (let i = 0; i < REPEATED_MAX; i++) {

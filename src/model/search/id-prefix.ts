@@ -13,7 +13,7 @@ export function idRange(prefix: string): { first: string; last: string } | undef
   return ID_PATTERN.test(first) && ID_PATTERN.test(last) ? { first, last } : undefined;
 }
 
-/** When objects with such IDs were received or created: within a day of the ID's time, or later for re-runs.
+/** When objects whose ID has the prefix were received or created: within a day of the ID's time, or later for re-runs.
  *  @param isLater whether it may be any time later */
 export function timesOfPrefix(prefix: string, isLater: boolean): { after: number; before?: number } | undefined {
   const range = idRange(prefix);

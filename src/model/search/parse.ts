@@ -43,7 +43,7 @@ export function isBareText(text: string): boolean {
   return BARE_TEXT.test(text);
 }
 
-/** @throws SearchError with the position, what is there, and what is allowed */
+/** @throws SearchError with the position, the text found there, and what is allowed */
 export function parseSearch(source: string, kind: SearchKind): SearchNode {
   if (source.length > LENGTH_MAX) {
     throw new SearchError(`it has ${source.length} characters; at most ${LENGTH_MAX} are allowed`, LENGTH_MAX);

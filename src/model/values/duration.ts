@@ -10,8 +10,8 @@ const UNIT_MS: Record<string, number> = {
   w: 604_800_000,
 };
 
-/** Longest sleep, and longest timeout of a wait or an invocation: five years. Longer ones are mistakes or abuse, and BullMQ orders
- *  delayed jobs exactly only until 2039. */
+/** Longest sleep, and longest timeout of a wait or an invocation: five years. Longer durations are mistakes or abuse, and BullMQ orders delayed
+ *  jobs exactly only until 2039. */
 export const MAX_WAIT_MS = 1_827 * 86_400_000;
 /** Longest time string; also bounds the input of the patterns below. */
 export const MAX_TIME_LENGTH = 100;

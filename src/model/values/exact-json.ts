@@ -35,7 +35,7 @@ export function parseStored(text: string): unknown {
   return parse(text, () => {});
 }
 
-/** @param onLimit called at the first number after MAX_EXACT; it and later ones stay unchanged */
+/** @param onLimit called at the first number after MAX_EXACT; this number and later ones stay unchanged */
 function parse(text: string, onLimit: () => void): unknown {
   const marked = RISKY_NUMBER.test(text) ? markNumbers(text, onLimit) : undefined;
   if (marked === undefined) return JSON.parse(text);
@@ -49,7 +49,7 @@ function parse(text: string, onLimit: () => void): unknown {
   return restoreNumbers(value);
 }
 
-/** @returns undefined if there is no such number */
+/** @returns undefined if no number would change */
 function markNumbers(text: string, onLimit: () => void): string | undefined {
   let marked = '';
   let done = 0;

@@ -30,8 +30,8 @@ export function isShallowJson(text: string): boolean {
   return true;
 }
 
-/** Whether the text has at most MAX_DEPTH opening brackets, as most have. Finding these takes a tenth of the time of a scan, which takes nearly
- *  as long as parsing. */
+/** Whether the text has at most MAX_DEPTH opening brackets, as most texts do. Counting them takes a tenth of the time of a scan, which takes
+ *  nearly as long as parsing. */
 function opensSeldom(text: string): boolean {
   let count = 0;
   for (const bracket of ['{', '[']) {

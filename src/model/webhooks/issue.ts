@@ -2,12 +2,12 @@
 import type { PartitionedIds } from '../partitions/partitioned-ids.ts';
 
 /** `verification`: requests failed verification; `transform`: the transform or the filter failed; `quarantine`: requests came while the
- *  transform was in quarantine, or caused it; `silence`: a webhook with regular requests gets none. */
+ *  transform was in quarantine, or caused it; `silence`: a webhook with regular requests gets no more requests. */
 export const ISSUE_KINDS = ['verification', 'transform', 'quarantine', 'silence'] as const;
 export type IssueKind = (typeof ISSUE_KINDS)[number];
 
-/** `acknowledged`: somebody knows of it; `ignored`: nobody wants to. Both keep counting failures; the next failure reopens a resolved
- *  issue. */
+/** `acknowledged`: a user has seen the issue; `ignored`: users do not want to hear of it. Both keep counting failures; the next failure reopens a
+ *  resolved issue. */
 export const ISSUE_STATES = ['open', 'acknowledged', 'resolved', 'ignored'] as const;
 export type IssueState = (typeof ISSUE_STATES)[number];
 

@@ -6,7 +6,7 @@ const REQUESTS_MIN = 20;
 /** Number of requests that must have been expected in the gap. By chance, such a gap occurs once in e^10 times. */
 const EXPECTED_MIN = 10;
 const GAP_MIN_MS = HOUR_MS;
-/** In a webhook's first week, its first weekend may be still to come, with the nights around it. */
+/** A webhook's first week may not include a weekend yet, with the nights around it. */
 const FIRST_WEEK_GAP_MIN_MS = 3 * DAY_MS;
 
 /** A webhook's requests by hour. */
@@ -24,13 +24,13 @@ export interface Silence {
 }
 
 /** Considers the week before the last request.
- *  @returns undefined if too little is known about its traffic */
+ *  @returns undefined if too little is known about the traffic */
 export function silenceOf({ hours, lastAt }: TrafficHistory): Silence | undefined {
   const week = hours.filter(({ hour }) => (hour + 1) * HOUR_MS > lastAt - WEEK_MS);
   const requests = week.reduce((sum, hour) => sum + hour.requests, 0);
   const [oldest] = hours;
   if (!oldest || requests < REQUESTS_MIN) return undefined;
-  // The first request came sometime during the oldest hour.
+  // The first request was at some time during the oldest hour.
   const knownMs = lastAt - (oldest.hour + 1) * HOUR_MS;
   const longestGapMs = week.reduce((longest, hour) => Math.max(longest, hour.longestGapMs), 0);
   if (knownMs < DAY_MS) return undefined;

@@ -30,7 +30,7 @@ export default {
     'target: {url}',
     'The answer has the field X-Hook-Secret: paste it here. Requests before that are answered 401, and Asana repeats them.',
   ],
-  // One event for each kind of change. Every eight hours Asana sends an empty list, to see whether the URL still answers.
+  // One event for each kind of change. Every eight hours Asana sends an empty list, to check whether the URL still responds.
   transform: `function transform(evt) {
   const kinds = Object.groupBy(evt.events, (one) => one.resource.resource_type + "." + one.action);
   return Object.entries(kinds).map(([kind, events]) => ({ name: "asana/" + kind, data: { events } }));

@@ -1,4 +1,4 @@
-/** GitLab with a secret token, which all its versions have; gitlab-signed.ts has the signing token of newer ones. */
+/** GitLab with a secret token, which all its versions have; gitlab-signed.ts has the signing token of newer versions. */
 import type { PresetInput } from '../preset.ts';
 
 export default {
@@ -11,7 +11,7 @@ export default {
     where: 'You choose it: the field Secret token of the webhook',
   },
   eventName: 'gitlab/{body:object_kind}.{body:object_attributes.action}',
-  // Not X-Gitlab-Event-UUID: webhooks that trigger each other share it.
+  // X-Gitlab-Event-UUID is unsuitable: webhooks that trigger each other share it.
   deliveryId: 'header:idempotency-key',
   setup: [
     'Open the project or group → Settings → Webhooks → Add new webhook.',

@@ -18,7 +18,7 @@ export default {
     where: 'Account settings → API security → HTTP webhook signing key',
   },
   eventName: 'mailgun/{body:event-data.event}',
-  // Not the ID of the event: the event itself is not signed, so a signature counts for one request only.
+  // The ID of the event is unsuitable: the event itself is not signed, so a signature counts for one request only.
   deliveryId: 'body:signature.token',
   setup: [
     'Open Send → Sending → Webhooks and choose the domain.',

@@ -19,7 +19,7 @@ export default {
   },
   handshakes: [
     {
-      // The token is the later secret, so nothing can prove this request.
+      // The request delivers the token that later verifies requests, so this request itself cannot be verified.
       when: [{ at: 'body:verification_token' }],
       verified: false,
       answer: { body: 'ok' },

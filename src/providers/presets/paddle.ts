@@ -10,7 +10,7 @@ export default {
     encoding: 'hex',
     signature: { at: 'header:paddle-signature', separator: ';', prefix: 'h1=' },
     signed: '{timestamp}:{body}',
-    // Paddle's libraries allow 5 seconds. The deduplication ID drops what is replayed within these.
+    // Paddle's libraries allow 5 seconds. Requests replayed within this time have the same deduplication ID and are dropped.
     timestamp: { at: 'header:paddle-signature', separator: ';', prefix: 'ts=', unit: 's', tolerance: 300 },
   },
   secret: {

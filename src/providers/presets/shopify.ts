@@ -17,7 +17,7 @@ export default {
       'Dev Dashboard → your app → Settings → Client secret. For webhooks of the admin: Settings → Notifications → Webhooks',
   },
   eventName: 'shopify/{header:x-shopify-topic}',
-  // Not X-Shopify-Event-Id: one action of a merchant can send several topics with the same one.
+  // X-Shopify-Event-Id is unsuitable: one action of a merchant can send several topics with the same ID.
   deliveryId: 'header:x-shopify-webhook-id',
   setup: [
     'For a store: Settings → Notifications → Webhooks → Create webhook. For an app: a subscription in shopify.app.toml.',

@@ -4,7 +4,7 @@ export default {
   id: 'strava',
   name: 'Strava',
   docs: 'https://developers.strava.com/docs/webhooks/',
-  // Strava signs nothing: the token in the URL is all that tells its requests from others.
+  // Strava signs nothing: only the token in the URL distinguishes its requests from others.
   verification: { scheme: 'token', token: { at: 'query:token' } },
   secret: {
     label: 'Token of the callback URL',

@@ -17,7 +17,7 @@ export default {
     where: 'Admin Center → Apps and integrations → Webhooks → your webhook → Reveal secret',
   },
   eventName: 'zendesk/{body:type}',
-  // Not the ID in the body: users write the bodies of triggers and automations, where `id` may be a record's.
+  // The ID in the body is unsuitable: users write the bodies of triggers and automations, where `id` may be the ID of a record.
   deliveryId: 'header:x-zendesk-webhook-invocation-id',
   setup: [
     'Open Admin Center → Apps and integrations → Webhooks → Create webhook.',

@@ -24,11 +24,11 @@ export type FailureReason = (typeof FAILURES)[number];
 export interface Failure {
   result: 'failed';
   reason: FailureReason;
-  /** For people: what was expected, what was received, and what to do. Never contains a secret or a correct signature. */
+  /** Message for users: what was expected, what was received, and what to do. It never contains a secret or a correct signature. */
   message: string;
 }
 
-/** An ID that is valid with one body only, as long as its signature. */
+/** An ID that is valid with one body only, for as long as its signature. */
 export interface Transmission {
   id: string;
   forMs: number;

@@ -30,7 +30,7 @@ export interface App extends AppFacts {
   refused?: RefusedFunction[];
   /** Fields of the last registration that the service ignores; absent if there were none. */
   unsupported?: Unsupported;
-  /** Where the last registration said that the app is, while it still was at the path of `url`. */
+  /** URL of the last registration, if the app still responded at the path of `url`. */
   declinedUrl?: string;
 }
 

@@ -28,7 +28,7 @@ const CANCELLED = ':cancelled-before-';
 
 const TRIES_MAX = 20;
 
-/** Functions by ID, without their pauses, and the version at which they were read; '' if there is none. */
+/** Functions by ID, without their pauses, and the version at which they were read; '' if the environment has none. */
 interface Known {
   version: string;
   functions: Map<string, AppFunction>;
@@ -41,7 +41,7 @@ interface Change {
 }
 
 export class Functions extends Repository<ScriptedRedis, { history: TriggerHistory }> {
-  /** Changes of one process do not disturb each other. */
+  /** Changes of one process run one after the other, so that they do not conflict. */
   readonly #queue = new KeyedQueue();
 
   /** Increases with every change: functions read at a version are valid as long as the version is the same. */
@@ -113,8 +113,8 @@ export class Functions extends Repository<ScriptedRedis, { history: TriggerHisto
     });
   }
 
-  /** Other processes change functions too: what was decided from functions that are no longer so is decided again.
-   *  @throws Error when others do not stop changing them */
+  /** Other processes change functions too: if the functions have changed since they were read, the change is computed again. @throws Error if
+   *  other processes keep changing them */
   #change<Result>(env: string, decide: (known: Known) => Promise<Change & { result: Result }>): Promise<Result> {
     return this.#queue.run(env, async () => {
       for (let tries = 0; tries < TRIES_MAX; tries++) {
@@ -136,7 +136,7 @@ export class Functions extends Repository<ScriptedRedis, { history: TriggerHisto
     };
   }
 
-  /** @returns whether the functions were still as known */
+  /** @returns whether the functions were unchanged */
   async #write(env: string, { version, functions: known }: Known, { given, removed }: Change): Promise<boolean> {
     const { functions, pausedFunctions, triggerHistory, functionsVersion } = this.keys;
     const now = Date.now();

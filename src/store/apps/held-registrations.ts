@@ -1,5 +1,5 @@
-/** Held registrations (model/apps/held-registration.ts): few per app and only for a while, because anybody can cause them. The oldest
- *  stay, so a flood of forged ones displaces none of them. Later ones are refused and counted; their origin can be allowed without an
+/** Held registrations (model/apps/held-registration.ts): few per app and only for a while, because anybody can cause them. The oldest stay, so a
+ *  flood of forged registrations displaces none of them. Later registrations are rejected and counted; their origin can be allowed without an
  *  entry here. */
 import type { HeldRegistration, RefusedRegistrations } from '../../model/apps/held-registration.ts';
 import { ORIGIN_LENGTH_MAX } from '../../origin-patterns.ts';
@@ -19,7 +19,7 @@ export interface HeldOfApp {
   refused?: RefusedRegistrations;
 }
 
-/** `known`: it was held already. */
+/** `known`: the registration was already held. */
 export type Holding = 'first' | 'known' | 'refused';
 
 export class HeldRegistrations extends Repository {

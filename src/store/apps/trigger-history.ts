@@ -28,7 +28,7 @@ export class TriggerHistory extends Repository<Redis> {
     return texts.map((text) => (text ? (JSON.parse(text) as PastTriggers[]) : []));
   }
 
-  /** @returns the IDs of functions whose triggers change and their histories (JSON) after it, in turn */
+  /** @returns for each function whose triggers change: its ID, then its new history (JSON) */
   async after(env: string, changes: readonly Change[], nowMs: number): Promise<{ histories: string[]; ttlMs: number }> {
     const changed = changes.filter(
       ({ known, given }) => JSON.stringify(triggersOf(known)) !== JSON.stringify(triggersOf(given)),

@@ -1,5 +1,5 @@
-/** The audit log: who changed what, when and from where. Redis keeps the last 10,000 entries, and an archive gets them soon. Rejected
- *  attempts have a log of their own (rejection-log.ts), because anyone can cause ten thousand of them. */
+/** The audit log: who changed what, when and from where. Redis keeps the last 10,000 entries; with an archive, entries are also written to
+ *  Postgres soon. Rejected attempts have a log of their own (rejection-log.ts), because anyone can cause ten thousand of them. */
 import type { Principal } from '../../model/auth/access.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';

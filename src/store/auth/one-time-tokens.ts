@@ -36,7 +36,7 @@ export class OneTimeTokens extends Repository<Redis, { sealer: Sealer }> {
       return this.deps.sealer.open(there, key);
     } catch (error) {
       if (!(error instanceof SealError)) throw error;
-      // It is encrypted under an earlier SECRET_KEY.
+      // The token is encrypted with an earlier SECRET_KEY.
       await this.redis.set(key, sealed, 'PX', LIFETIME_MS);
       return token;
     }

@@ -1,4 +1,4 @@
-/** Sessions of signed-in users, by the digest of their token. A session ends after 12 idle hours, and at the latest after a week. It also
+/** Sessions of signed-in users, by the digest of their token. A session ends after 12 idle hours, or after a week at most. It also
  *  ends when the user changes the password (which changes the user's `version`) or is deleted. */
 import { digestOf, newSecret } from '../../model/auth/secret.ts';
 import type { User } from '../../model/auth/user.ts';

@@ -9,7 +9,7 @@ import { CoalescedRead } from '../redis/coalesced-read.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 
-/** How long a process caches a key. After a rotation it keeps signing with the previous key for that long, which is still valid. */
+/** How long a process caches a key. For that long after a rotation it still signs with the previous key, which is still valid. */
 const CACHED_MS = 5_000;
 const KEY_BYTES = 32;
 
@@ -109,7 +109,7 @@ export class SigningKeys {
     return pair;
   }
 
-  /** Owners whose keys cannot be decrypted. */
+  /** Owners whose signing keys cannot be decrypted. */
   async unreadable(): Promise<string[]> {
     const kept = await this.#redis.hgetall(this.#key);
     return Object.keys(kept).filter((owner) => {
@@ -166,7 +166,7 @@ export class SigningKeys {
   }
 }
 
-/** `signkey-<word>-<hex>` (docs/protocol.md#authentication); the word tells people which environment the key belongs to. */
+/** `signkey-<word>-<hex>` (docs/protocol.md#authentication); the word shows users which environment the key belongs to. */
 function newSigningKey(owner: string): string {
   const word = owner === BRANCHES ? 'branch' : owner.replace(/\W/g, '_');
   return `signkey-${word}-${randomBytes(KEY_BYTES).toString('hex')}`;

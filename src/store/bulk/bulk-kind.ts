@@ -12,7 +12,7 @@ export interface BulkKind<Definition> {
   remedy: string;
   /** How long an operation is kept after its last change. */
   ttlMs(definition: Definition, isOver: boolean): number;
-  /** The definition to keep once the operation is over. */
+  /** The definition to keep once the operation has ended. */
   whenOver?(definition: Definition): Definition;
   results: ResultsKept;
 }
@@ -24,8 +24,8 @@ export interface ResultsKept {
   max: number;
   /** Maximum number of skipped results, so that the rest of a list is left to others. */
   skippedMax?: number;
-  /** Results are kept as long as the operation, but at most this long. */
+  /** How long results are kept at most; they never outlive the operation. */
   ttlMaxMs?: number;
-  /** At the maximum, old results are dropped; by default new ones are. */
+  /** At the maximum, old results are dropped; by default, new results are dropped. */
   keepsLast?: true;
 }

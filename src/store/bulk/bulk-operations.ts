@@ -19,7 +19,7 @@ import { type Fields, fieldsOf, operationOf } from './operation-fields.ts';
 export interface DonePortion<Position> {
   /** Absent: the position does not change. */
   position?: Position | undefined;
-  /** Plan of the next portion; absent if that portion makes its own plan. */
+  /** Plan of the next portion; absent if the portion makes its own plan. */
   planned?: unknown;
   /** Counts to replace. */
   numbers?: Record<string, number>;
@@ -79,7 +79,7 @@ export class BulkOperations<Definition extends Stored, Position> extends Reposit
     });
   }
 
-  /** Makes room for one more operation, and removes expired ones. */
+  /** Removes expired operations, and makes room for one more. */
   async #forget(env: string): Promise<void> {
     const { kind, keptMax } = this.#of;
     const surplus = await this.redis.zrange(this.keys.bulkOperations(env, kind), 0, String(-keptMax));
@@ -131,8 +131,8 @@ export class BulkOperations<Definition extends Stored, Position> extends Reposit
   async #readMany(env: string, ids: readonly string[]): Promise<BulkOperation<Definition, Position>[]> {
     const { kind } = this.#of;
     const commands = ids.flatMap((id) => [
-      // Read first: a run that ends meanwhile is then counted twice for a moment. In the other order it would be missing, with no active
-      // run.
+      // Active runs are read first: a run that ends meanwhile is then counted twice for a moment. In the other order it would be missing,
+      // with no active run.
       ['scard', this.keys.bulkOperationRuns(env, kind, id)],
       ['hgetall', this.keys.bulkOperation(env, kind, id)],
     ]);
@@ -180,7 +180,7 @@ export class BulkOperations<Definition extends Stored, Position> extends Reposit
     return Math.min(ttlMs(definition, isOver), results.ttlMaxMs ?? Number.POSITIVE_INFINITY);
   }
 
-  /** Fields to set when an operation is over. */
+  /** Fields to set when an operation ends. */
   #overFields(definition: Definition, doneAt: number): Record<string, string | number> {
     const { whenOver } = this.#of;
     return { done_at: doneAt, ...(whenOver && { definition: JSON.stringify(whenOver(definition)) }) };

@@ -44,7 +44,7 @@ interface EarlierBulkAction {
 }
 
 export class EarlierOperations extends Repository<Redis, { locks: Locks }> {
-  /** Can be interrupted and repeated. One process at a time converts; the others go on without it.
+  /** Can be interrupted and repeated. One process at a time converts; the others continue without conversion.
    *  @param envs environments whose operations are converted */
   async adopt(envs: readonly string[]): Promise<void> {
     await this.deps.locks.withLock('earlier-bulk-operations', LOCK_MS, async () => {
@@ -244,7 +244,7 @@ export class EarlierOperations extends Repository<Redis, { locks: Locks }> {
       .pexpire(key, ttlMs)
       .zadd(all, createdAt, id);
     if (isOpen(fields as { status: 'running' })) writing.sadd(open, id);
-    // Kept as long as the operation that is kept longest.
+    // Kept as long as the longest-kept operation.
     for (const one of [all, open]) writing.pexpire(one, ttlMs, 'NX').pexpire(one, ttlMs, 'GT');
     if (dueAt !== undefined) writing.zadd(this.keys.dueBulkOperations(kind), dueAt, memberOf(env, id));
     replies(await writing.exec());

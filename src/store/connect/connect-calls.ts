@@ -1,6 +1,6 @@
-/** Calls that apps receive over connections: which connection has which call, until when, and the replies. A worker reserves a connection
- *  for a call and sends the call to its gateway; the gateway stores the reply. They notify each other by messages, which may be lost:
- *  only stored state counts. */
+/** Calls that apps receive over connections: which connection has which call, until when, and the replies. A worker reserves a connection for a
+ *  call and sends the call to its gateway; the gateway stores the reply. They notify each other by messages. Messages may be lost, so only stored
+ *  state counts. */
 import { newId } from '../../model/ids.ts';
 import { replies } from '../redis/connection.ts';
 import { countCommand, countSubscribers, publish, publishCommand } from '../redis/pub-sub.ts';
@@ -143,7 +143,7 @@ export class ConnectCalls extends Repository {
     return new Set(gatewayIds.filter((_, i) => counts[i] === 0));
   }
 
-  /** The states of calls; undefined for deleted ones. */
+  /** The states of calls; undefined for deleted calls. */
   async states(calls: readonly CallKey[]): Promise<(CallState | undefined)[]> {
     const reading = this.redis.pipeline();
     for (const { env, callId } of calls) {
@@ -165,7 +165,7 @@ export class ConnectCalls extends Repository {
     });
   }
 
-  /** The reply; undefined if there is none. */
+  /** The reply; undefined if there is no reply. */
   async readReply({ env, callId }: CallKey): Promise<Buffer | undefined> {
     return (await this.redis.hgetBuffer(this.keys.connectCall(env, callId), 'reply')) ?? undefined;
   }

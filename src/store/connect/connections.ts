@@ -22,7 +22,7 @@ export interface ConnectionChange {
 
 export class Connections extends Repository {
   /** Stores or renews connections.
-   *  @returns IDs of the connections that somebody has ended */
+   *  @returns IDs of the connections that a user has ended */
   async renew(connections: readonly Connection[]): Promise<string[]> {
     const ended: string[] = [];
     for (const portion of chunksOf(connections, RENEWED_AT_ONCE)) {

@@ -16,7 +16,7 @@ export class EnvironmentKinds {
     this.#environments = environments;
   }
 
-  /** From memory, or from Redis. A deleted environment counts as a branch, the kind with the fewest permissions. */
+  /** From memory, or from Redis. A deleted environment counts as a branch: branches have the fewest permissions. */
   of(env: string): EnvironmentKind | Promise<EnvironmentKind> {
     return env === PRODUCTION ? 'production' : (this.#known.get(env) ?? this.#read(env));
   }

@@ -76,7 +76,7 @@ export class Environments {
   }
 
   /** Changes an environment atomically.
-   *  @returns the changed environment; undefined if there is none with that name */
+   *  @returns the changed environment; undefined if no environment has the name */
   async change(name: string, change: (environment: Environment) => Environment): Promise<Environment | undefined> {
     // Production is stored with its first change.
     if (name === PRODUCTION) await this.#redis.hsetnx(this.#key, name, JSON.stringify(PRODUCTION_ENVIRONMENT));

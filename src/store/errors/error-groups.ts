@@ -1,5 +1,5 @@
-/** Error groups: how often runs of a function failed for the same reason, and when. Each partition counts its own runs, and atomically
- *  removes the run's mark: so each failed run counts once, no matter who ended it or how often its end is repeated. */
+/** Error groups: how often runs of a function failed for the same reason, and when. Each partition counts its own runs, and atomically removes the
+ *  mark of a counted run: so each failed run counts once, no matter which process ended it or how often its end is repeated. */
 
 import {
   ERROR_GROUP_STATES,
@@ -111,7 +111,7 @@ export class ErrorGroups extends Repository {
     });
   }
 
-  /** @returns whether any partition had it in the other state */
+  /** @returns whether the group had the other state in any partition */
   async change(
     env: string,
     fingerprint: string,

@@ -1,4 +1,4 @@
-/** Events on their way to the archive: finds those old enough, reads all their data in Redis, and removes it once archived. */
+/** Events on their way to the archive: finds events that are old enough, reads all their data in Redis, and removes it once it is archived. */
 
 import { chunksOf } from '../../model/values/chunks.ts';
 import { MINUTE_MS } from '../../model/values/time.ts';
@@ -45,7 +45,7 @@ export class ArchivableEvents extends Repository<ScriptedRedis, { records: Event
     return names.flatMap((name) => (name === '' ? [] : [{ env, name, minute }]));
   }
 
-  /** Removes a minute whose counts are gone, and which therefore has no groups. */
+  /** Removes a minute that has no counts, and therefore no groups. */
   async dropMinute(partition: number, env: string, minute: number): Promise<void> {
     await this.redis.zrem(this.keys.partition(partition).eventMinutes(env), minute);
   }
@@ -102,7 +102,7 @@ export class ArchivableEvents extends Repository<ScriptedRedis, { records: Event
     }));
   }
 
-  /** By position in the list of IDs; most events have no repeats, and many have no runs. */
+  /** Key: position in the list of IDs. Most events have no duplicates, and many have no runs. */
   async #parts(
     { duplicates, eventRuns, overflowEventRuns }: PartitionKeyspace,
     env: string,

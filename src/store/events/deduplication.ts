@@ -15,7 +15,7 @@ export interface Claim {
 }
 
 export interface Claimed {
-  /** Internal ID for the event: its own, or that of the first event with the ID. */
+  /** Internal ID of the event, or of the first event with the same deduplication ID. */
   internalId: string;
   /** Whether the first event with the ID is enqueued. */
   repeat: boolean;

@@ -66,7 +66,7 @@ export class EventLists extends Repository<
 
   /** Internal ID of the newest event with this deduplication ID. */
   async newestNamed(env: string, id: string): Promise<string | undefined> {
-    // Usually in the home of the ID; elsewhere for an event that already had its internal ID.
+    // Usually in the partition of the ID; in another partition if the event already had its internal ID.
     const commands = this.keys.all().map((keys) => ['get', keys.eventById(env, id)]);
     const named = (await inPipelines<string | null>(this.redis, commands)).flatMap((found) => found ?? []);
     return named.sort().at(-1);

@@ -109,7 +109,7 @@ export class EventRecords extends Repository<ScriptedRedis, { sources: EventSour
     return new Map([...byBucket.values()].flat().map((id, i) => [id, found[i] ?? null]));
   }
 
-  /** In the order of the IDs: the reply of the bucket, otherwise that of the command for the overflow key. */
+  /** In the order of the IDs: the reply from the bucket, otherwise the reply from the overflow key. */
   async #orOverflow(
     env: string,
     ids: readonly string[],

@@ -26,7 +26,7 @@ export interface Stored {
   repeat: boolean;
   /** Already stored, possibly by an earlier try of the same job. */
   present?: true;
-  /** Its runs are enqueued, so nothing is left to do. */
+  /** The event's runs are enqueued, so nothing is left to do. */
   ingested: boolean;
 }
 
@@ -90,7 +90,7 @@ export class Events extends Repository<
     return (await this.redis.zscore(this.keys.of(internalId).eventIndex(env, name), internalId)) !== null;
   }
 
-  /** Ends the ingestion of a batch: events whose runs are enqueued enter the index; repeats are counted for the first event. */
+  /** Ends the ingestion of a batch: events whose runs are enqueued enter the index; duplicates are counted for the first event. */
   async markIngested(batch: readonly Stored[], nowMs: number): Promise<void> {
     const fresh = batch.filter(({ ingested }) => !ingested).map(({ event }) => event);
     const repeats = batch.filter(({ repeat }) => repeat);

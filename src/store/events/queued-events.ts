@@ -12,7 +12,7 @@ const JOBS_MAX = 200;
 const READ_MAX_BYTES = 16 * 1_048_576;
 const READ_AT_ONCE = 4;
 
-/** As find-ingest-jobs.lua takes them. */
+/** In the order of the arguments of find-ingest-jobs.lua. */
 const STATES = [QUEUE_KEYS.active, QUEUE_KEYS.waiting, QUEUE_KEYS.delayed, QUEUE_KEYS.failed];
 
 export class QueuedEvents extends Repository {

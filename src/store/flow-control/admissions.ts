@@ -1,7 +1,7 @@
-/** Permits of limits: which calls hold them, and which calls wait for them. One script takes all limits of a call or none; calls with the
- *  same limits wait in one backlog (lua/lib/admission.lua). A permit is held as long as the call's job is alive: it is not bound to a
- *  worker, because another worker takes over the job of a dead one. The scripts derive their keys: `backlog`, `backlogInfo`,
- *  `functionBacklogs`, `limit`, `limitBacklogs`, `throttle`. */
+/** Permits of limits: which calls hold them, and which calls wait for them. One script takes all limits of a call or none; calls with the same
+ *  limits wait in one backlog (lua/lib/admission.lua). A permit is held as long as the call's job is alive: it is not bound to a worker, because
+ *  another worker takes over the job of a dead worker. The scripts derive their keys: `backlog`, `backlogInfo`, `functionBacklogs`, `limit`,
+ *  `limitBacklogs`, `throttle`. */
 import { partsOfScoped, scopedFunction } from '../../model/apps/scoped-function.ts';
 import { inPipelines } from '../redis/connection.ts';
 import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
@@ -59,7 +59,7 @@ export interface Progress {
   unfinished: string[];
 }
 
-/** A due check: of a call or run that holds permits, of a limit, or of a function whose configuration has changed. */
+/** A due check of a call or run that holds permits, of a limit, or of a function whose configuration has changed. */
 export type DueCheck = {
   /** No other worker gets the check before this time, Unix milliseconds. A later change to what is checked sets another time. */
   claimedUntil: number;

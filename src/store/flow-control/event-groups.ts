@@ -40,7 +40,7 @@ export type GroupKeys = [
   timerCheck: string,
 ];
 
-/** What batches and debounces do differently. `Options`: of the function, as they are now. `Added`: the effect of an event. */
+/** The differences between batches and debounces. `Options`: the function's current options. `Added`: the effect of an event. */
 export interface GroupKind<Options, Added, Closed> {
   readonly name: 'batch' | 'debounce';
   /** Maximum number of groups per timer check, so that one function does not delay others for long. */
@@ -101,8 +101,8 @@ export class EventGroups<Options, Added, Closed extends { id: string }> {
     return { added: events.map((event) => added.get(event) as Added), timerChecks };
   }
 
-  /** Closes due groups, and leases closed ones, so that no other worker takes them for some seconds.
-   *  @param at the time of the timer check that asks, Unix milliseconds; undefined if it has none
+  /** Closes due groups, and leases closed groups, so that no other worker takes them for some seconds.
+   *  @param at time of the timer check, Unix milliseconds; undefined if it has no time
    *  @returns the timer check to schedule, unless the caller completes groups next */
   async take(
     partition: number,

@@ -8,7 +8,7 @@ export interface SingletonClaim {
   /** Digest of the key's value. */
   digest: string;
   runId: string;
-  /** The holder to take over from; undefined: claim only if there is none. */
+  /** The holder to take over from; undefined: claim only if there is no holder. */
   from?: string | undefined;
 }
 

@@ -1,5 +1,5 @@
-/** Timer checks: each is a job that handles what is due for a function in a partition (lua/lib/timer-check.lua). A script reports whether one must be
- *  scheduled; it counts as scheduled once its job is enqueued. */
+/** Timer checks: each is a job that handles what is due for a function in a partition (lua/lib/timer-check.lua). A script reports whether a check
+ *  must be scheduled; the check counts as scheduled once its job is enqueued. */
 import { inPipelines } from '../redis/connection.ts';
 import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
@@ -33,8 +33,7 @@ export interface WaitingFunction {
   partition: number;
 }
 
-/** Functions for which something waits, and the partitions where it does.
- *  @param keyOf key that exists as long as something waits */
+/** Functions that have waiting groups or calls, and their partitions. @param keyOf key that exists as long as something waits */
 export async function waitingFunctions(
   redis: ScriptedRedis,
   keys: Keyspace,

@@ -5,10 +5,10 @@ export const INGEST = 'ingest';
 export const RUNS = 'runs';
 export const TIMERS = 'timers';
 
-/** Suffixes of a queue's keys. Those of jobs are the IDs of the jobs. */
+/** Suffixes of a queue's keys. The suffix of a job's key is the job's ID. */
 export const QUEUE_KEYS = {
   waiting: 'wait',
-  /** Where an earlier version of BullMQ moved the waiting jobs of a paused queue, until the queue is resumed. */
+  /** The list to which an earlier version of BullMQ moved the waiting jobs of a paused queue until it was resumed. */
   paused: 'paused',
   prioritized: 'prioritized',
   active: 'active',
@@ -36,7 +36,7 @@ export const JOB_FIELDS = {
   startedAt: 'processedOn',
   /** Failed attempts. */
   attempts: 'atm',
-  /** Executions begun, including those of workers that died. */
+  /** Number of executions, including executions of workers that died. */
   executions: 'ats',
 } as const;
 

@@ -6,12 +6,12 @@ interface About {
   /** File in src/store that describes the value. */
   owner: string;
   ttl: string;
-  /** What limits the size. */
+  /** The bound on the key's size. */
   size: string;
 }
 
 export interface KeyDeclaration<Pattern extends string = string> extends About {
-  /** Without KEY_PREFIX. */
+  /** The key without KEY_PREFIX. */
   pattern: Pattern;
   type: Type;
   description: string;

@@ -5,7 +5,7 @@ import { chunksOf } from '../../model/values/chunks.ts';
 import { inPipelines, type Redis } from '../redis/connection.ts';
 import type { Rename } from './key-map.ts';
 
-/** Members, fields or entries per command; any of them may have a megabyte. */
+/** Members, fields or entries per command; each may have a megabyte. */
 const AT_ONCE = 100;
 const SCANNED_AT_ONCE = 100;
 

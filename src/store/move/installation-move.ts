@@ -100,7 +100,7 @@ export class InstallationMove {
     }
     const id = markers.source?.id ?? newId();
     const startedAt = markers.source?.startedAt ?? Date.now();
-    // The target is marked first, so that nothing uses it until it is complete.
+    // The target is marked first, so that no process uses it until it is complete.
     await this.#layouts.mark('target', { id, role: 'target', state: 'unfinished', other: source.host, startedAt });
     const onSource: MoveMarker = { id, role: 'source', state: 'unfinished', other: target.host, startedAt };
     await this.#layouts.mark('source', onSource);

@@ -7,7 +7,7 @@ import { publishCommand, type Subscriber } from './pub-sub.ts';
 
 /** Longer than any message is delayed. */
 const VERSION_TTL_MS = 3_600_000;
-/** In a cluster, a publishing node may not know for a while that it was replaced. */
+/** In a cluster, a node that publishes may not know for a while that it was replaced. */
 const CHECK_MS = 2_000;
 
 export class CacheInvalidation {

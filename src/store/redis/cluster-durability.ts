@@ -2,7 +2,7 @@
  *  connection, which also carries its barrier: a node that is down or guarantees too little does not affect the others. A failover or a
  *  hash slot migration between a write and its barrier ends in "unavailable": one node must have answered everything
  *  (answering-nodes.ts); the marker is sent to that node, which rejects it if it no longer owns the hash slot; and the node's identity
- *  tells whether it owned it all the time. A primary that was replaced without knowing it has no replica left that would confirm. */
+ *  tells whether it owned it all the time. A primary that does not know that it was replaced has no replica left to confirm its writes. */
 import hashSlotOf from 'cluster-key-slot';
 import type { Cluster } from 'ioredis';
 import type { Logger } from '../../log.ts';

@@ -39,7 +39,7 @@ export function findingsOf(node: string, isPrimary: boolean, settings: NodeSetti
   }
   if (isPrimary && replicas === 0) {
     warnings.push(
-      `${node} has min-replicas-to-write 0: cut off from its replica it goes on taking what is lost when the replica takes over, and has to be repeated. Set 1`,
+      `${node} has min-replicas-to-write 0: cut off from its replica it keeps accepting events that a failover then loses. Set 1`,
     );
   }
   return { problems, warnings };

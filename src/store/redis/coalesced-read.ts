@@ -1,10 +1,10 @@
-/** Coalesces concurrent reads of one value, so that a flood of requests, even unauthenticated ones, costs Redis only a few reads. Callers
- *  that come during a read share the next one. A few reads start at once; a flood of them starts one every 20 ms by default. */
+/** Coalesces concurrent reads of one value, so that a flood of requests, even unauthenticated ones, costs Redis only a few reads. Callers that
+ *  arrive during a read share the next read. A few reads start at once; in a flood, a read starts every 20 ms by default. */
 import { setTimeout } from 'node:timers/promises';
 
 /** Time between the starts of two reads, on average. */
 const INTERVAL_MS = 20;
-/** So many reads may start at once after a pause: a single sender waits for none. */
+/** Number of reads that may start at once after a pause, so that a single sender does not wait. */
 const BURST = 20;
 
 export class CoalescedRead<T> {
@@ -12,7 +12,7 @@ export class CoalescedRead<T> {
   readonly #intervalMs: number;
   #next: Promise<T> | undefined;
   #running: Promise<T> | undefined;
-  /** When the next read would start if all of them had kept the interval. */
+  /** Time at which the next read would start if all reads had kept the interval. */
   #dueAt = Number.NEGATIVE_INFINITY;
 
   /** @param intervalMs time between the starts of two reads, on average; 0: none */

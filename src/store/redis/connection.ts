@@ -18,7 +18,7 @@ const RETRY_AFTER_SECONDS = 2;
  *  wait until Redis is back. */
 export type Patience = 'answer-soon' | 'answer-late' | 'wait';
 
-/** Redirections in a cluster count as attempts: a request waits for a failover for less than a second, a worker until it is over. */
+/** Redirections in a cluster count as attempts: a request waits for less than a second for a failover, a worker until the failover is over. */
 const OPTIONS = {
   'answer-soon': {
     redis: { enableOfflineQueue: false, maxRetriesPerRequest: 0, commandTimeout: COMMAND_TIMEOUT_MS },
@@ -53,7 +53,7 @@ export function connect(
     },
     cluster: { ...options.cluster, lazyConnect: lazy },
   });
-  // Not where each command waits for the disk: there are few.
+  // Not used if each command waits for the disk: then there are few commands at a time.
   if (patience !== 'answer-late') {
     onEachServer(redis, (server) => server.on('connect', () => coalesceWrites(server.stream)));
   }

@@ -1,19 +1,19 @@
 /** Waits until all earlier writes are on Redis's disk (WAITAOF, Redis 7.2), and, if a replica may take over, until one replica has them.
  *  WAITAOF and WAIT cover the last write of their own connection, and block that connection. The barrier therefore uses its own
  *  connection, and writes a marker there first: the append-only file is one sequence, in which the marker follows every write answered
- *  before; so is the replication stream. Writes that come while one barrier is in flight share the next. */
+ *  before; so is the replication stream. Writes during a barrier in flight share the next barrier. */
 import type { ChainableCommander } from 'ioredis';
 import { ServiceError } from '../../errors.ts';
 import { type Redis, replies, translateAway, unavailable } from './connection.ts';
 import { type DurableServer, historyOf, type Replicated } from './durable-server.ts';
 import { infoField } from './server-info.ts';
 
-/** With appendfsync everysec a sync starts within a second; the rest covers a busy disk. Less than the command timeout of the
- *  connection. */
+/** With appendfsync everysec a sync starts within a second; the rest of the time covers a busy disk. This must be less than the command timeout of
+ *  the connection. */
 const SYNC_TIMEOUT_MS = 4_000;
 const MARKER_TTL_MS = 60_000;
 
-/** The server that synced, and the markers that it rejected because their hash slots are elsewhere. */
+/** The server that synced, and the markers that it rejected because their hash slots are on other nodes. */
 interface Synced {
   identity: string | undefined;
   refused: ReadonlyMap<string, Error>;
@@ -65,7 +65,7 @@ export class DiskBarrier {
 
   async #after(current: Promise<unknown>, markers: Set<string>, hasWaitAof: boolean): Promise<Synced> {
     await current.catch(() => {});
-    // From here on, a caller's writes may come after the marker.
+    // From here on, a caller's writes may follow the marker.
     this.#current = (this.#next as Group).synced;
     this.#next = undefined;
     this.#redis ??= this.#connect();
@@ -79,7 +79,7 @@ export class DiskBarrier {
   }
 }
 
-/** Any failure means that nothing is guaranteed. */
+/** After any failure, no write is guaranteed. */
 function failureOf(error: unknown): ServiceError {
   const translated = translateAway(error);
   return translated instanceof ServiceError ? translated : unavailable('Redis did not sync its file', error);

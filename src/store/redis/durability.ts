@@ -38,7 +38,7 @@ export async function durabilityOf(
     for (const connection of new Set([redis, queueRedis])) answering.follow(connection);
     return new ClusterDurability({ cluster, keys, answering, replicas: required ? REPLICAS : 0, log, required });
   }
-  // Sentinels replace a failed master with a replica, and data only on the master's disk is lost.
+  // Sentinels replace a failed master with a replica, and data that is only on the master's disk is lost.
   const replicated = required && config.redis.sentinels ? { replicas: REPLICAS, isCluster: false } : undefined;
   const server = new ServerDurability({
     redis,

@@ -1,5 +1,5 @@
 /** Whether a Redis can guarantee that a write is on its disk, and how the service knows. Before 7.2 it needs `appendfsync always`, which
- *  answers a write after the sync. Later versions have WAITAOF (disk-barrier.ts). What cannot be verified is not guaranteed. */
+ *  answers a write after the sync. Later versions have WAITAOF (disk-barrier.ts). A setting that cannot be verified counts as not set. */
 import { ConfigError } from '../../config.ts';
 import { type Redis, translateAway, unavailable } from './connection.ts';
 import { infoField } from './server-info.ts';
@@ -13,7 +13,7 @@ export interface DurableServer {
   syncsAtOnce: boolean;
 }
 
-/** With WAITAOF, any appendfsync is enough. */
+/** With WAITAOF, any value of appendfsync is sufficient. */
 const NEEDED_WITH_WAITAOF: Record<string, string[]> = { appendonly: ['yes'], appendfsync: ['always', 'everysec'] };
 const NEEDED_OTHERWISE: Record<string, string[]> = {
   appendonly: ['yes'],
@@ -65,7 +65,7 @@ export async function replicatedServer(
   return { identity, ...abilities };
 }
 
-/** Identifies a server's write history. A server with an unchanged identity has all writes that it answered meanwhile: `master_replid`
+/** Identifies a server's write history. A server whose identity has not changed still has all writes that it answered meanwhile: `master_replid`
  *  changes when a replica takes over, and a node's epoch when a hash slot moves to it.
  *  @param info sections server and replication
  *  @param cluster reply to CLUSTER INFO; empty outside of a cluster

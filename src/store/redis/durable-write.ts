@@ -5,17 +5,17 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 export type OnDisk = () => Promise<void>;
 export const NOTHING: OnDisk = async () => {};
 export interface Durability {
-  /** Whether a replica may take over, and is covered by the guarantee. */
+  /** Whether a replica may take over and the guarantee covers it. */
   isReplicated: boolean;
   /** Call before writing events.
    *  @param partition that they are written to
-   *  @throws ServiceError unavailable if nothing can be guaranteed */
+   *  @throws ServiceError unavailable if durability cannot be guaranteed */
   begin(partition: number): Promise<OnDisk>;
-  /** Resolves once all writes of `work` have the configured durability. If a replica may take over, one server must have answered all
-   *  reads and writes of `work` in a partition, and still own it.
+  /** Resolves once all writes of `work` have the configured durability. If a replica may take over, one server must have answered all reads and
+   *  writes of `work` in a partition, and still own it.
    *  @param work is repeated by the caller if this fails
-   *  @param scope whether the installation's own keys count, such as channels of live updates
-   *  @throws ServiceError unavailable, or what `work` throws */
+   *  @param scope whether the installation's own keys count, such as channels of live updates @throws ServiceError unavailable, or the error of
+   *  `work` */
   during<T>(work: () => Promise<T>, scope: 'partitions' | 'all'): Promise<T>;
   /** Inside `during`, runs `work` once everything is durable; otherwise, or if no replica may take over, at once. */
   afterwards(work: () => Promise<unknown>): Promise<void>;

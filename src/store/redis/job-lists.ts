@@ -1,4 +1,4 @@
-/** Changes the lists of jobs in BullMQ's queues without BullMQ, whose scripts do much that this service never needs. */
+/** Changes the lists of jobs in BullMQ's queues without BullMQ's scripts, which do much that this service never needs. */
 import { QUEUE_KEYS } from '../keys/bullmq.ts';
 import { Repository } from './repository.ts';
 
@@ -59,7 +59,7 @@ export class JobLists extends Repository {
   }
 }
 
-/** As lib/add-jobs.lua takes it. */
+/** The form of the arguments of lib/add-jobs.lua. */
 export function toArguments({ id, name, data, options }: WaitingJob): [string, string, string, string] {
   return [id, name, data, options];
 }

@@ -1,4 +1,4 @@
-/** Every key in Redis: those of the installation, and those of each partition. Each room declares its own, with their documentation for
+/** Every key in Redis: keys of the installation, and keys of each partition. Each room declares its keys with their documentation for
  *  docs/redis.md. */
 import { installationTag, partitionTag } from '../../model/partitions/hash-tags.ts';
 import { PartitionLayout } from '../../model/partitions/layout.ts';
@@ -26,7 +26,7 @@ export interface Keyspace extends InstallationKeyspace {
   partition(n: number): PartitionKeyspace;
   /** Keys of all partitions, in order. */
   all(): PartitionKeyspace[];
-  /** Keys of the partitions that may have data of a name, such as waits for an event name; the present one first. */
+  /** Keys of the partitions that may have data of a name, such as waits for an event name; the current partition first. */
   homesOf(env: string, name: string): [PartitionKeyspace, ...PartitionKeyspace[]];
   /** Keys of a text's permanent partition: counts must stay in one place when partitions are added. */
   homeOf(text: string): PartitionKeyspace;

@@ -32,7 +32,7 @@ export async function newestAtOnce(
   return toPositions((await redis.newestAtOnce(keys.length, ...keys, args)) as (string | number)[]);
 }
 
-/** Like `newestAtOnce`, for sets whose entries do not move: reads a few of each, then more of the sets that have more. */
+/** Like `newestAtOnce`, for sets whose entries do not move: reads a few entries of each set, then more entries of sets that have more. */
 export async function newest(
   redis: Redis,
   keys: readonly string[],
@@ -94,7 +94,7 @@ async function readEach(redis: Redis, ranges: readonly SetRange[], limit: number
   });
 }
 
-/** With a cursor, reads all entries of its millisecond first. */
+/** After a cursor, reads all entries of the cursor's millisecond first. */
 function commandsFor(key: string, { after = 0, before, cursor }: TimeRange, limit: number): (string | number)[][] {
   const top = cursor ? `(${cursor.at}` : topOf(before);
   const next = ['zrevrangebyscore', key, top, after, 'WITHSCORES', 'LIMIT', 0, limit];

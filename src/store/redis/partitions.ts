@@ -1,6 +1,6 @@
-/** The partition layout as stored in Redis (key `partitionLayout`). Each process reads it first, and follows its changes: it must know a
- *  new version before that is in force. A version is therefore announced in advance, and a process that cannot read for most of that time
- *  stops working with partitions until it can. */
+/** The partition layout as stored in Redis (key `partitionLayout`). Each process reads it first, and follows its changes: it must know a new
+ *  version before the version is in force. A version is therefore announced in advance, and a process that cannot read for most of that time stops
+ *  working with partitions until it can. */
 import { ConfigError } from '../../config.ts';
 import { type LayoutVersion, PartitionLayout } from '../../model/partitions/layout.ts';
 import { PartitionedIds } from '../../model/partitions/partitioned-ids.ts';
@@ -118,7 +118,7 @@ export class Partitions {
       timer.unref();
     };
     redis.on('ready', readAgain);
-    // They would hold all of a closed service in memory.
+    // The listeners would keep a closed service in memory.
     redis.once('end', () => {
       clearTimeout(timer);
       clearTimeout(outdated);
@@ -154,7 +154,7 @@ export class Partitions {
     return this.read();
   }
 
-  /** The later of two clocks, so that no process creates IDs of a version that it does not know yet. */
+  /** The later of the two clocks, so that no process creates IDs of a version that it does not know yet. */
   async #now(): Promise<number> {
     const [seconds] = await this.#options.redis.time();
     return Math.max(Date.now(), Number(seconds) * 1_000);

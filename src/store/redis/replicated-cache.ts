@@ -31,7 +31,7 @@ export class ReplicatedCache<T> {
     return value;
   }
 
-  /** The value as of now: reloads it if this process has missed a change. Many concurrent calls cost Redis next to nothing. */
+  /** The value as of now: reloads it if this process has missed a change. Many concurrent calls cost Redis almost nothing. */
   async current(): Promise<T> {
     const version = await this.#cacheInvalidation.version();
     if (this.#cached?.version !== version) await this.#refreshing;

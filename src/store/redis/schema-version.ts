@@ -8,7 +8,7 @@ export const SCHEMA_FIELD = 'schema';
 
 export interface StoredSchema {
   version: number;
-  /** The oldest version whose processes can use this store, and so the oldest to roll back to. */
+  /** The oldest version whose processes can use this store, and therefore the oldest to which a rollback is possible. */
   oldest: number;
   /** The release that wrote it, for people. */
   release: string;

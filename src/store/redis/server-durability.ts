@@ -17,7 +17,7 @@ export interface ServerDurabilityOptions {
   redis: Redis;
   barrier: DiskBarrier;
   check: (redis: Redis) => Promise<DurableServer>;
-  /** A replica may take over: the barrier verifies that the server has stayed the same. */
+  /** If a replica may take over, the barrier verifies that the server is still the same. */
   isReplicated: boolean;
   log: Logger;
   /** True: reject events if the server cannot guarantee durability; false: acknowledge them once Redis has them. */
@@ -71,7 +71,7 @@ export class ServerDurability {
 
   /** Call before writing events.
    *  @param markers one key in each hash slot that is written to
-   *  @throws ServiceError unavailable if nothing can be guaranteed */
+   *  @throws ServiceError unavailable if durability cannot be guaranteed */
   async begin(markers: readonly string[]): Promise<OnDisk> {
     const promise = this.now();
     if (!promise) throw unavailable('Redis is not connected');

@@ -18,7 +18,7 @@ interface ConnectionOptions {
   reconnectOnError: (error: Error) => boolean;
 }
 
-/** Connection options of a single server, and those that differ in a cluster. */
+/** Connection options of a single server, and options that differ in a cluster. */
 export interface ServerOptions {
   redis: ConnectionOptions;
   cluster: Pick<ClusterOptions, 'maxRedirections' | 'enableOfflineQueue' | 'lazyConnect'>;

@@ -40,7 +40,7 @@ const READ_BYTES = 2 * 1_048_576;
 const FREED_AT_ONCE = 200;
 const AT_ONCE = 500;
 const ID_LENGTH = 26;
-/** A segment with fewer entries has room, so there are no shorter ones (ended-run-index.ts). */
+/** A segment with fewer entries has room, so there are no shorter segments (ended-run-index.ts). */
 const SEGMENT_SIZE_MIN = 512;
 
 /** The script's format. */

@@ -128,7 +128,7 @@ export class EndedRunIndex extends Repository<Redis> {
     }
   }
 
-  /** A part whose oldest segment is full, merged with the shorter segments of its time. */
+  /** A part whose oldest segment is full, merged with the shorter segments of the same time. */
   async *#withShorter(query: Query, { from, runs }: Part, kind: number): AsyncGenerator<Part> {
     const starts = startsWithin(from, kind, query.timeRange);
     let rest = runs;

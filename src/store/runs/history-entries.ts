@@ -6,7 +6,7 @@ import { linksOfRequest } from '../../model/runs/step-links.ts';
 const KINDS: readonly HistoryEntry['kind'][] = ['attempt', 'step'];
 const STATUSES: readonly HistoryEntry['status'][] = ['Completed', 'Failed', 'Cancelled'];
 
-/** What an entry begins with; the rest of its fields, if any, follow as an object. Times are milliseconds; absent ones at the end are left out. */
+/** The beginning of an entry; the other fields, if any, follow as an object. Times are milliseconds; absent times at the end are left out. */
 type Listed = [
   /** Index of its kind, times the number of statuses, plus the index of its status. */
   kindAndStatus: number,

@@ -30,7 +30,7 @@ export class RestoredSteps extends Repository {
         ['pexpire', key + RUN_SUFFIXES.stack, TTL_MS],
       ]);
     }
-    // Last, because copy-steps.lua copies nothing from a missing run.
+    // The run is stored last, because copy-steps.lua copies nothing from a missing run.
     await this.redis.set(key, '', 'PX', TTL_MS);
   }
 

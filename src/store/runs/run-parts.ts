@@ -1,4 +1,5 @@
-/** Parts of runs that are kept after their end (keys/runs.ts declares them): as Redis has them, as the archive has them, and as they are read. */
+/** Parts of runs that are kept after their end (keys/runs.ts declares them): their form in Redis, their form in the archive, and the form in which
+ *  they are read. */
 import { KEPT_PARTS, type KeptPart, RUN_SUFFIXES } from '../keys/runs.ts';
 import { Repository } from '../redis/repository.ts';
 import { fromFlat, type ScriptedRedis } from '../redis/scripts.ts';
@@ -8,7 +9,7 @@ import type { OffloadedRuns } from './offloaded-runs.ts';
 import { type StoredRunLog, storedRunLog, toRunLog } from './run-log-fields.ts';
 import { toMemos } from './run-record.ts';
 
-/** Those that packed runs have in another place (lua/lib/packed-run.lua). */
+/** Parts that a packed run keeps in its own hash (lua/lib/packed-run.lua). */
 const PACKED: ReadonlySet<KeptPart> = new Set(['memos', 'stack', 'history']);
 
 export const PARTS = Object.keys(KEPT_PARTS) as KeptPart[];
@@ -22,7 +23,7 @@ export type PartContents = {
 };
 
 interface Codec<Contents, Archived, Value> {
-  /** What the archive has as JSON; undefined: nothing. */
+  /** The part as JSON from the archive; undefined if the run has no such part. */
   archived(contents: Contents): Archived | undefined;
   read(archived: Archived | undefined): Value;
 }
@@ -53,7 +54,7 @@ export class RunParts extends Repository<ScriptedRedis, { offloadedRuns: Offload
     return codecOf(part).read(await this.find(env, runId, part));
   }
 
-  /** In the form that the archive has it; undefined: Redis has nothing of it. */
+  /** The part in the form of the archive; undefined if Redis does not have the part. */
   async find<Part extends KeptPart>(env: string, runId: string, part: Part): Promise<ArchivedPart<Part> | undefined> {
     const find = async () => codecOf(part).archived((await this.#contents(env, runId, part)) as PartContents[Part]);
     const found = await find();

@@ -19,8 +19,8 @@ import type { OffloadedRuns } from './offloaded-runs.ts';
 import { allPendingStepsOf, type PendingSteps, pendingStepsOf } from './pending-steps.ts';
 import { toRun } from './run-record.ts';
 
-/** Result of storing a memo. `wait`: the step while it was pending, and its history entry, unless a call ran it. `callAgain`: the function must be called again. `there`: an earlier
- *  memo is kept. `steps`, `bytes`: the run has too many. */
+/** Result of storing a memo. `wait`: the step while it was pending, and its history entry, unless a call ran it. `callAgain`: the function must be
+ *  called again. `there`: an earlier memo is kept. `steps`, `bytes`: the run has too many. */
 export type MemoOutcome =
   | { outcome: 'stored'; stackLength: number; run: Run; wait: StepWait | undefined; callAgain: boolean }
   | { outcome: 'there'; stackLength: number; run: Run; callAgain: boolean }
@@ -32,7 +32,7 @@ export interface StepWait {
   entry: HistoryEntry;
 }
 
-/** Data about a result beside its memo. */
+/** Data about a result in addition to its memo. */
 export interface ResultContext {
   /** Its operation asks for race mode. A pending step records this itself. */
   race?: boolean;
@@ -46,7 +46,7 @@ export interface ResultContext {
   call?: AnsweringCall;
 }
 
-/** What is recorded about a call together with its only step. */
+/** Data about a call that is recorded together with its only step. */
 export interface AnsweringCall {
   /** Number of finished steps that it was made with; undefined for the call of a planned step. */
   at: number | undefined;
@@ -64,7 +64,7 @@ type MemoReply = [
   end: FinishReply,
 ];
 
-/** What store-memo.lua takes of the two jobs. */
+/** The arguments of store-memo.lua for the two jobs. */
 const JOB_ARGUMENTS = 9;
 
 /** A step that begins. */
@@ -204,7 +204,7 @@ export class Steps extends Repository<ScriptedRedis, { retentionMs: number; offl
   }
 }
 
-/** As store-memo.lua takes them. */
+/** In the order of the arguments of store-memo.lua. */
 function argumentsOf(next: WaitingJob | undefined, ending: JobEnding | undefined): (string | number)[] {
   if (!next || !ending) return Array.from({ length: JOB_ARGUMENTS }, () => '');
   const { id, token, nowMs, lockMs, takesNext } = ending;

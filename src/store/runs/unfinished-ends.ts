@@ -1,4 +1,4 @@
-/** Ended runs whose jobs are still to be removed: by the process that ended the run, or by another one if that dies. */
+/** Ended runs whose jobs must still be removed, by the process that ended the run, or by another process if it dies. */
 import { inPipelines, type Redis, replies } from '../redis/connection.ts';
 import { Repository } from '../redis/repository.ts';
 import { memberOf, readMember } from './active-runs.ts';
@@ -23,7 +23,7 @@ export class UnfinishedEnds extends Repository<Redis> {
     return { done: done as number, pending: toPending(pending as Record<string, string>), isUnfinished: true };
   }
 
-  /** Records that nothing is left to do. */
+  /** Records that the end of the run is finished. */
   async finish(env: string, runId: string): Promise<void> {
     const keys = this.keys.of(runId);
     const finishing = this.redis.multi().del(keys.leftOver(env, runId));

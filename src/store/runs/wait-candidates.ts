@@ -1,4 +1,4 @@
-/** Finds the waits that events may meet: those that require no value, and those that require one that an event has. */
+/** Finds the waits that events may meet: waits that require no value, and waits that require a value that an event has. */
 import { type Path, valueAt } from '../../model/expressions/paths.ts';
 import type { Wait } from '../../model/runs/wait.ts';
 import { digestOf } from '../../model/runs/wait-index.ts';
@@ -11,7 +11,7 @@ const READ_AT_ONCE = 500;
 
 export interface StoredWait {
   key: string;
-  /** Where it was found; undefined if it was not looked up. */
+  /** Location of the wait; undefined if it was not looked up. */
   foundAt?: RemoteWait;
   wait: Wait;
 }

@@ -36,7 +36,7 @@ export function writeRemote({ byName, byValue, paths, path }: RemoteWait): strin
   return JSON.stringify([false, byName, byValue, paths, path]);
 }
 
-/** Location in a hash other than those of waits for events. */
+/** Location in a hash that is not for waits for events. */
 export function writeLocal(storedIn: string): string {
   return JSON.stringify([storedIn, '', '']);
 }

@@ -14,7 +14,7 @@ import type { ScriptedPipeline } from '../redis/scripts.ts';
 import type { StoredWait } from './wait-candidates.ts';
 import { type RemoteWait, readRemote, remoteWait, writeRemote } from './wait-location.ts';
 
-/** Maximum number of indexed fields per event name: each event looks up every one of them. */
+/** Maximum number of indexed fields per event name: each event looks up all of them. */
 const PATHS_MAX = 16;
 /** How long a key outlives the timeout of its last wait, when it should be empty. */
 const MARGIN_MS = 86_400_000;

@@ -7,7 +7,7 @@ const TTL_MS = 30 * 86_400_000;
 const PARTITION = /^\d+$/;
 
 export interface ArchiveReport {
-  /** By partition: receipt of the oldest event due and not archived, Unix milliseconds; undefined if there is none. */
+  /** By partition: receipt of the oldest event that is due and not archived, Unix milliseconds; undefined if there is no such event. */
   oldest: ReadonlyMap<number, number | undefined>;
   /** Unix milliseconds; undefined: unchanged. */
   shippedAt?: number | undefined;

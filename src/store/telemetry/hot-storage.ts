@@ -13,7 +13,7 @@ const SAMPLES = 40;
 const RUN_SAMPLES = 20;
 /** Sampled fields of a minute: event names, and the total. */
 const NAMES = 4;
-/** Sampled fields of a hash: more than a run has, apart from its steps. */
+/** Number of fields sampled of a hash: more than a run has, not counting its steps. */
 const FIELD_SAMPLES = 50;
 const RUN_ID_LENGTH = 26;
 /** Index entries of an event and of a run: a member of 26 characters in a sorted set, with its score. */
@@ -28,11 +28,11 @@ export interface HotUse {
   runs: number;
   /** An estimate; undefined if MEMORY USAGE is forbidden. */
   bytes: number | undefined;
-  /** Minute of the oldest event, Unix milliseconds; undefined if there is none. */
+  /** Minute of the oldest event, Unix milliseconds; undefined if there are no events. */
   oldestAt: number | undefined;
 }
 
-/** `weight`: number of events that this one represents. */
+/** `weight`: number of events that this sample represents. */
 interface SampledEvent {
   id: string;
   weight: number;

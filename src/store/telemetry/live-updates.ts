@@ -52,7 +52,7 @@ export type LiveUpdateKind = keyof LiveUpdateOf;
 export interface LiveUpdate<Kind extends LiveUpdateKind = LiveUpdateKind> {
   kind: Kind;
   count: number;
-  /** Number of new items: for runs, of created ones. */
+  /** Number of new items; for runs, of created runs. */
   created: number;
   items: LiveUpdateOf[Kind][];
 }

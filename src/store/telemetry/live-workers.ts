@@ -17,8 +17,7 @@ interface Sighting {
 export class LiveWorkers extends Repository<Redis> {
   readonly #seen = new Map<string, Sighting>();
 
-  /** Renews the entry of a worker.
-   *  @returns the IDs of all live ones */
+  /** Renews the entry of a worker. @returns the IDs of all live workers */
   async renew(id: string): Promise<string[]> {
     const { liveWorkers } = this.keys;
     const now = Date.now();

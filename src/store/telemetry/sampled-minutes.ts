@@ -5,7 +5,7 @@ export interface SampledMinute<Of> {
   of: Of;
   /** Unix milliseconds. */
   minute: number;
-  /** Number of minutes that this one represents. */
+  /** Number of minutes that this sample represents. */
   weight: number;
 }
 

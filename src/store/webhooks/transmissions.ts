@@ -5,7 +5,7 @@ import { Repository } from '../redis/repository.ts';
 
 export class Transmissions extends Repository<Redis> {
   /** @param forMs how long the provider's signature is valid
-   *  @returns whether the ID is new, or came with the same body */
+   *  @returns whether the ID is new, or was received with the same body */
   async claim(webhookId: string, id: string, body: Buffer, forMs: number): Promise<boolean> {
     const key = this.keys.webhookTransmission(webhookId, hash('sha256', id));
     const digest = hash('sha256', body);

@@ -52,7 +52,7 @@ export class UnarchivedRequests extends Repository {
     return this.redis.zrangebyscore(dueWebhookLogs, '-inf', nowMs, 'LIMIT', 0, limit);
   }
 
-  /** Every few minutes, makes those logs of the partition due that never were, because they predate the archive. */
+  /** Every few minutes, makes logs of the partition due that were never due, because they are older than the archive. */
   async listAll(partition: number, nowMs: number): Promise<void> {
     const { dueWebhookLogs, webhookLogsListed } = this.keys.partition(partition);
     if ((await this.redis.set(webhookLogsListed, '1', 'PX', LIST_EVERY_MS, 'NX')) !== 'OK') return;
@@ -66,7 +66,7 @@ export class UnarchivedRequests extends Repository {
   }
 
   /** Requests of a log that are not archived, oldest first: up to a number of bytes, but at least one.
-   *  @returns also the IDs of expired ones */
+   *  @returns also the IDs of expired requests */
   async read(
     webhookId: string,
     { limit, maxBytes }: { limit: number; maxBytes: number },
@@ -97,7 +97,7 @@ export class UnarchivedRequests extends Repository {
     return { requests, gone };
   }
 
-  /** IDs of all requests in a log, and of those not archived as far as is known here. */
+  /** IDs of all requests in a log, and of the requests that are not archived as far as Redis knows. */
   async ids(webhookId: string): Promise<{ all: string[]; unarchived: string[] }> {
     const { webhookLog, unarchivedRequests } = this.keys.of(webhookId);
     const [all, unarchived] = await Promise.all([
@@ -107,7 +107,7 @@ export class UnarchivedRequests extends Repository {
     return { all, unarchived };
   }
 
-  /** Records what is archived, and drops what need not stay.
+  /** Records which requests are archived, and drops requests that are no longer needed.
    *  @returns number of dropped requests */
   async note(
     webhookId: string,

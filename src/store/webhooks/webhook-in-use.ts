@@ -14,13 +14,14 @@ export interface WebhookInUse extends Webhook {
   allowList: AccessListMatcher;
   /** Completed with the webhook's scheme, if the preset leaves the choice to the user. */
   preset: Preset | undefined;
-  /** undefined if nothing is verified. */
+  /** undefined if requests are not verified. */
   verifier: Verifier | undefined;
   /** Decrypted, in the order of `secrets`. */
   openSecrets: readonly string[];
   /** As stored, in the same order. */
   liveSecrets: readonly StoredSecret[];
-  /** `refused`: an earlier version accepted the filter, and this one does not. Its requests are rejected, and stay in the log. */
+  /** `refused`: an earlier version of the service accepted the filter, and this version does not. The webhook's requests are rejected, and stay in
+   *  the log. */
   filterExpression: Pick<Expression, 'evaluate'> | 'refused' | undefined;
   /** Methods of requests that make events. */
   eventMethods: readonly Method[];

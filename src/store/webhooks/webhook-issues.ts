@@ -21,7 +21,7 @@ export interface ChangedBy {
   name: string;
 }
 
-/** Requests came again. */
+/** Requests came again after a silence. */
 export const TRAFFIC: ChangedBy = { kind: 'traffic', id: 'traffic', name: 'traffic' };
 
 /** The last failure of an issue. */

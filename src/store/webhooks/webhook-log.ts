@@ -45,7 +45,7 @@ export interface LogSummary {
   durationMs: number;
   /** Bytes of the body; absent if it was not read completely and is not stored. */
   bodyBytes?: number | undefined;
-  /** ID of the logged request that this one repeats. */
+  /** ID of the logged request that this request repeats. */
   rerunOf?: string | undefined;
   /** Version of the webhook that handled it; absent for requests that predate versions. */
   version?: number | undefined;
@@ -64,7 +64,7 @@ export interface LoggedRequest {
 
 /** Statistics of a log. */
 export interface LogStats {
-  /** Receipt of the last request, Unix milliseconds; undefined if there is none. */
+  /** Receipt of the last request, Unix milliseconds; undefined if the log is empty. */
   lastAt: number | undefined;
   requests: number;
   rejected: number;

@@ -19,7 +19,7 @@ export interface WebhookReplayDefinition {
   /** In the order to replay; undefined: all requests in the time range. */
   requestIds: string[] | undefined;
   hasDraft: boolean;
-  /** Replaces the webhook's code; removed when the replay is over. */
+  /** Replaces the webhook's code; removed when the replay ends. */
   draft?: DraftCode | undefined;
   /** Requests per second. */
   rate: number;

@@ -19,7 +19,7 @@ export type Author = Pick<Principal, 'kind' | 'id' | 'name'>;
 export interface VersionOrigin {
   author?: Author | undefined;
   message?: string | undefined;
-  /** The version whose content this one restores. */
+  /** The version whose content this version restores. */
   restoredFrom?: number | undefined;
 }
 

@@ -1,5 +1,5 @@
-/** Stored webhooks and their keys. A write is refused if another process has written meanwhile: no concurrent save is lost, and a version
- *  number never stands for two contents. */
+/** Stored webhooks and their keys. A write is rejected if another process has written meanwhile: no concurrent save is lost, and a version number
+ *  never has two contents. */
 import { ServiceError } from '../../errors.ts';
 import { SealError, type Sealer } from '../../model/auth/seal.ts';
 import type { CacheInvalidation } from '../redis/cache-invalidation.ts';
@@ -11,7 +11,7 @@ import { changedFields, keysOf, type StoredSecret, versionOf, type Webhook } fro
 import { inUse, sealLocation, type WebhookInUse } from './webhook-in-use.ts';
 import { toArguments, VERSION_BOUNDS, type VersionBounds, type VersionOrigin } from './webhook-versions.ts';
 
-/** This many concurrent saves of a webhook all succeed. */
+/** Number of concurrent saves of a webhook that all succeed. */
 const TRIES_MAX = 100;
 
 export class Webhooks extends Repository {

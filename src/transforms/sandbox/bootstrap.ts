@@ -32,13 +32,13 @@ export function bootstrapLimits({ logLines, logChars, outputChars }: Limits): Bo
   };
 }
 
-/** Runs *inside* the isolate, between the service and a transform. The isolate receives it as source text, so it can use nothing but
- *  its arguments and the language. It runs before the user's code and captures the built-ins it needs; later it calls no method that
- *  the user's code could have replaced. It returns the JSON of an `IsolateReport`.
- *  Each request runs the user's code from its first line, so that no variable survives from one request to the next.
+/** Runs *inside* the isolate, between the service and a transform. The isolate receives it as source text, so it can only use its arguments and
+ *  the language. It runs before the user's code and captures the built-ins it needs; later it calls no method that the user's code could have
+ *  replaced. It returns the JSON of an `IsolateReport`. Each request runs the user's code from its first line, so that no variable survives from
+ *  one request to the next.
  *  @param harden null for code that changes built-ins on purpose: its isolate serves one request
- *  @param addWebApi null for code that uses nothing of it
- *  @param host undefined without it; no other function may get hold of it */
+ *  @param addWebApi null for code that does not use the web API
+ *  @param host undefined without the web API; no other function may get access to the host */
 export function bootstrapCode(
   limits: BootstrapLimits,
   harden: ((hidden: object[]) => () => boolean) | null,

@@ -1,6 +1,6 @@
-/** The child process, which the parent may kill at any time. It has an empty environment, no handles but the channel to its parent,
- *  no files but its own code (Node.js's permission model), and drops root's privileges. It receives nothing but code and requests.
- *  Life cycle: start the threads, drop privileges, send `ready`, execute commands in order, exit with the channel. */
+/** The child process, which the parent may kill at any time. It has an empty environment, no handles except the channel to its parent, no files
+ *  except its own code (Node.js's permission model), and drops root's privileges. It receives only code and requests. Life cycle: start the
+ *  threads, drop privileges, send `ready`, execute commands in order, exit with the channel. */
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { BroadcastChannel } from 'node:worker_threads';

@@ -41,7 +41,7 @@ export function harden(hidden: object[]): () => boolean {
     return true;
   };
 
-  /** These could run code of one request during another. */
+  /** These globals could run code of one request during another. */
   function removeDeferredExecution() {
     const names = scope as Record<string, { waitAsync?: unknown }>;
     delete names.FinalizationRegistry;

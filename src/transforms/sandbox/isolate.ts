@@ -9,7 +9,7 @@ const FILE = { filename: 'transform.js' };
 /** On lines of their own, so that error columns match the user's code. */
 const PREFIX = '(function () {\n';
 const SUFFIX = '\n;return typeof transform === "function" ? transform : undefined;\n})';
-/** Code that adds to a built-in, or to a class of its own: no cheap check distinguishes them. Every repetition is bounded, because the
+/** Matches code that adds to a built-in or to its own class: no cheap check distinguishes the two. Every repetition is bounded, because the
  *  code is untrusted. */
 const CHANGES_PROTOTYPES =
   /\bprototype\s{0,9}(\.\s{0,9}[\w$]{1,99}|\[[^\]]{0,99}\])\s{0,9}=[^=]|\bassign\s{0,9}\(\s{0,9}[\w$.]{1,99}\.prototype\b|defineProperty|__proto__/;
@@ -91,7 +91,7 @@ function compile(isolate: ivm.Isolate, code: string, lineOffset = 0) {
 interface Parts {
   isolate: ivm.Isolate;
   bootstrap: ivm.Reference<Bootstrap>;
-  /** undefined: the code uses nothing of the host */
+  /** undefined: the code does not call the host */
   hostCalls: HostCalls | undefined;
   code: string;
   maxUses: number;

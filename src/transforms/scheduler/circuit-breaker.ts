@@ -15,7 +15,7 @@ interface CircuitRecord {
 }
 
 export interface CircuitBreakerRules {
-  /** This many strikes within the window lead to quarantine. */
+  /** Number of strikes within the window that lead to quarantine. */
   strikes: number;
   /** Also the duration of quarantine, and how long a strike keeps a transform out of the main pool. */
   windowMs: number;

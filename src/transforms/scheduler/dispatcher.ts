@@ -75,7 +75,7 @@ export function createDispatcher({
     else main.enqueue(request);
   }
 
-  /** Slow transforms always leave one thread to the others, and do not queue inside the child, where nothing can overtake them. */
+  /** Slow transforms always leave one thread to the others, and do not queue inside the child, where no request can overtake them. */
   function nextInMain(queue: FairQueue, load: Load): Batch | undefined {
     if (load.requests >= limits.threads * SENT_AHEAD) return undefined;
     // Each thread has work: what waits until one is done goes together, and a message costs many times what a fast transform costs.
@@ -97,7 +97,7 @@ export function createDispatcher({
     return queue.sizeOf(key) < durations.batchSize(key);
   }
 
-  /** One at a time: first transforms that are good again, last those with recent strikes. */
+  /** One at a time: first transforms that have recovered, last transforms with recent strikes. */
   function nextSuspect(queue: FairQueue, load: Load): Batch | undefined {
     if (load.requests > 0) return undefined;
     const cleared = queue.next((key) => circuits.stateOf(key, now()).kind === 'good');

@@ -3,12 +3,12 @@ import { atMost } from '../../model/values/cache-size.ts';
 
 const SLOW_MS = 10;
 const WEIGHT_OF_NEWEST = 0.2;
-/** Longer than handing a batch over takes, and too short to leave the other threads without work. */
+/** Longer than it takes to hand over a batch, and too short to leave the other threads without work. */
 const BATCH_MS = 1;
 export const BATCH_MAX = 32;
 
-/** Estimates how long each transform takes, by `QueuedRequest.key`. Only fast ones may queue inside the child, where nothing can
- *  overtake them. A transform without history counts as slow. */
+/** Estimates how long each transform takes, by `QueuedRequest.key`. Only fast transforms may queue inside the child, where no request can overtake
+ *  them. A transform without history counts as slow. */
 export class DurationEstimate {
   readonly #meanMs = new LRUCache<string, number>(atMost(10_000));
 

@@ -19,7 +19,7 @@ export class FairQueue {
     return this.#queues.get(key)?.length ?? 0;
   }
 
-  /** Returns the request that must leave when the limit is exceeded: the last one of the longest queue. */
+  /** Returns the request that must leave when the limit is exceeded: the last request of the longest queue. */
   add(request: QueuedRequest): QueuedRequest | undefined {
     if (this.#size >= this.#limit) this.#dropSettled();
     const queue = this.#queues.get(request.key);

@@ -16,7 +16,7 @@ const READABLE = [
   '/etc/alpine-release',
 ];
 
-/** The child has an empty environment. Node.js's permission model denies it all files but its own code, child processes and the
+/** The child has an empty environment. Node.js's permission model denies it all files except its own code, and also child processes and the
  *  inspector. It may load addons and start threads: isolated-vm is native code, and isolates live in threads. */
 export function forkOptions(): ForkOptions {
   return {
@@ -37,8 +37,8 @@ export function forkOptions(): ForkOptions {
   };
 }
 
-/** The node_modules that have the package, as a link or as a folder: of this tree, or, where the service is a package itself, its own or of the
- *  project that installed it. */
+/** The node_modules that contain the package, as a link or a folder: in this tree, or, if the service is installed as a package, in the service or
+ *  in the project that installed it. */
 function foldersOf(name: string): string[] {
   const folder = createRequire(import.meta.url)
     .resolve.paths(name)

@@ -31,8 +31,8 @@ interface InFlightBatch {
   startedAt: number | undefined;
 }
 
-/** The batches that a child has received and not returned. It starts them in the order they were sent, one per thread. The oldest
- *  batches are therefore the running ones, and the parent knows their start times without a message. */
+/** The batches that a child has received and not returned. It starts them in the order in which they were sent, one per thread. The oldest batches
+ *  are therefore running, and the parent knows their start times without a message. */
 export class InFlightRequests {
   readonly #threads: number;
   readonly #batches = new Map<number, InFlightBatch>();
@@ -102,7 +102,7 @@ function emptyLoad() {
   return { requests: 0, batches: 0, slowBatches: 0, sentAt: new Map<string, number>() };
 }
 
-/** A batch has requests of one webhook. */
+/** A batch has only requests of one webhook. */
 function keyOf({ requests }: Batch): string {
   return (requests[0] as QueuedRequest).key;
 }

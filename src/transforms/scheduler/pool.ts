@@ -7,7 +7,7 @@ import { type ProcessExit, type SandboxOptions, SandboxProcess } from './sandbox
 /** After this many failed starts in a row, the pool rejects requests at once until a child has started. */
 const FAILED_STARTS_LIMIT = 3;
 const RESTART_MS = 100;
-/** How often a child is asked again whether it can take queued requests: what they wait for may take longer than expected. */
+/** Interval at which the pool checks again whether the child can take queued requests: running requests may take longer than expected. */
 const ASK_AGAIN_MS = 10;
 const RESTART_MAX_MS = 30_000;
 
@@ -22,8 +22,8 @@ export interface PoolOptions {
   onExit(exit: ProcessExit): void;
 }
 
-/** A queue of requests and the child process that serves them. Forks the child on demand or ahead of it, restarts it after it
- *  exits, and replaces it gracefully when it asks for that. */
+/** A queue of requests and the child process that serves them. Forks the child on demand or in advance, restarts it after it exits, and replaces
+ *  it gracefully when it asks for replacement. */
 export class Pool {
   readonly #options: PoolOptions;
   readonly #queue: FairQueue;
@@ -62,7 +62,7 @@ export class Pool {
     return [this.#current, this.#replacement, this.#draining].filter((one) => one !== undefined);
   }
 
-  /** Forks the child if there is none, so that it is ready for the first request. */
+  /** Forks the child if it does not run, so that it is ready for the first request. */
   start() {
     if (!this.#closed && this.#restartTimer === undefined) this.#current ??= this.#fork();
   }
@@ -79,8 +79,8 @@ export class Pool {
     return this.#queue.withdraw(key);
   }
 
-  /** Stops requests of this key from running here. Nothing can be taken out of a child, so the pool kills it; all its requests
-   *  come back through `onExit`, without blame. */
+  /** Stops requests of this key from running here. A request cannot be taken out of a child, so the pool kills the child; all its requests come
+   *  back through `onExit`, without blame. */
   recall(key: string) {
     for (const process of this.#processes)
       if (process.requests.some((request) => request.key === key)) process.kill('recalled');

@@ -68,7 +68,7 @@ function parse(text: string): IsolateReport | undefined {
   }
 }
 
-/** Whether it is the report of a call that returned and logged nothing. */
+/** Whether the report is that of a call that returned and logged nothing. */
 function isUsual(report: unknown): report is Extract<IsolateReport, { returned: unknown }> {
   if (!isJsonObject(report) || typeof report.returned !== 'object') return false;
   return Array.isArray(report.logs) && report.logs.length === 0;

@@ -35,16 +35,17 @@ export interface SandboxOptions {
 
 export interface SandboxEvents {
   ready(): void;
-  /** With fewer results than requests: the others were not started. */
+  /** If there are fewer results than requests, the other requests were not started. */
   completed(batch: Batch, results: readonly TransformResult[]): void;
-  /** Asks for a replacement soon. Repeats until the process ends. */
+  /** Asks for a replacement soon, repeatedly until the process ends. */
   needsReplacement(): void;
   /** The process has exited, and not through `end`. The last event. */
   exited(exit: ProcessExit): void;
 }
 
-/** `time` and `memory`: the parent killed it for exceeding a limit. `crash`: it exited by itself. `killed`: something outside killed it, or
- *  stopped it until the parent did, and no request is to blame. `recalled`: the parent killed it to get its requests back, and blames none of them. */
+/** `time` and `memory`: the parent killed the child for exceeding a limit. `crash`: the child exited by itself. `killed`: another process killed
+ *  the child, or stopped it until the parent killed it; no request is to blame. `recalled`: the parent killed the child to get its requests back;
+ *  no request is to blame. */
 export type ExitCause = StopCause | 'crash' | 'killed' | 'recalled';
 
 export interface ProcessExit {
@@ -146,7 +147,7 @@ export class SandboxProcess {
   #command(command: Command) {
     if (this.#commands.push(command) > 1) return;
     queueMicrotask(() => {
-      // Requests that cannot be sent are among the unfinished ones when `exit` comes.
+      // Requests that cannot be sent are among the unfinished requests at `exit`.
       if (this.#process.connected) this.#process.send(this.#commands, () => {});
       this.#commands = [];
     });

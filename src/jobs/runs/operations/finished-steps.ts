@@ -1,5 +1,5 @@
-/** Steps that finish together in one response or checkpoint. They are stored at once, so that no call is made with only some of them,
- *  which would run the others again. */
+/** Steps that finish together in one response or checkpoint. They are stored at once: a call with only some of the steps would run the others
+ *  again. */
 import type { Failure } from '../../../functions/interpret-response.ts';
 import type { Memo } from '../../../model/runs/memo.ts';
 import { asksForRace, failureMemo, type Op } from '../../../model/runs/operation.ts';
@@ -37,7 +37,7 @@ export function finishedStepsOf(ops: readonly Op[], entryOf?: (op: Op) => Histor
   return { steps, tooLarge: failure };
 }
 
-/** Why the memo of the operation cannot be stored; undefined if it can, or the operation has none. */
+/** Why the memo of the operation cannot be stored; undefined if it can be stored, or the operation has no memo. */
 export function memoProblemOf(op: Op): RunError | undefined {
   return isFinished(op, { mayRetry: true }) ? tooLarge(op, JSON.stringify(memoOf(op)))?.error : undefined;
 }
@@ -77,7 +77,7 @@ export async function finishSteps(
   if (failure?.retriable === false) return failure;
   const { pending, done } = await steps.progress(run.env, run.id);
   if (failure) return { ...failure, ...(done > stack.length && { at: done }) };
-  // The app already knows of these steps.
+  // The app already knows about these steps.
   if (pending.size > 0 && !race) await runs.recordAnswered(run.env, run.id, stored.stackLength);
   else await transitions.scheduleNextCall(run, done);
   return undefined;

@@ -21,7 +21,7 @@ export async function startSignal(op: Op, call: AnsweredCall, deps: OperationDep
   const signal = step.waitsFor ?? step.name;
   const waiting = await startStep(op, call, deps, step);
   if (!waiting || 'kind' in waiting) return waiting;
-  // Before a signal can end the step, because that removes the wake job.
+  // The wake job is enqueued before a signal can end the step, because the end of the step removes it.
   if (waiting.until !== undefined) await enqueueWake(op, call, deps, { untilMs: waiting.until, eventName: signal });
   const replaces = op.opts?.conflict === 'replace';
   const added = await deps.signals.add(
@@ -41,7 +41,7 @@ export async function startSignal(op: Op, call: AnsweredCall, deps: OperationDep
   return undefined;
 }
 
-/** A replaced wait ends at its timeout. Without one it would last forever, so it ends now. */
+/** A replaced wait ends at its timeout. A wait without a timeout would last forever, so it ends now. */
 async function endWithoutTimeout(
   env: string,
   { runId, stepId }: StepRef,

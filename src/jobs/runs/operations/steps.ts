@@ -6,7 +6,7 @@ import { asksForRace, errorOf, failureMemo, type Op, stepName } from '../../../m
 import type { CallToSchedule } from '../../queues/call-ref.ts';
 import type { AnsweredCall, OperationDeps } from './operation-context.ts';
 
-/** Fields of an operation's pending step, apart from those that all steps have. */
+/** Fields of an operation's pending step, except those that all steps have. */
 export type StartingStep = Omit<Pending, 'since' | 'race' | 'group'>;
 
 /** `StepRun`, and `Step` of earlier versions: a finished step. */
@@ -90,7 +90,7 @@ export function waitingStep(kind: 'WaitForEvent' | 'WaitForSignal', op: Op, wait
   return { op: kind, name, ...(name !== waitsFor && { waitsFor }) };
 }
 
-/** Plans a step. Its call is enqueued together with those of the other planned steps. */
+/** Plans a step. Its call is enqueued together with the calls of the other planned steps. */
 export async function planStep(
   op: Op,
   call: AnsweredCall,

@@ -36,7 +36,7 @@ export async function startWait(op: Op, call: AnsweredCall, deps: OperationDeps)
   const eventName = step.waitsFor ?? step.name;
   const expression = op.opts?.if ?? undefined;
   const added = waitOfStep(run, op.id, { eventName, expression, until: waiting.until }, expressionEventOf(event));
-  // Before an event can match the wait, because a match removes the wake job.
+  // The wake job is enqueued before an event can match the wait, because a match removes the job.
   if (waiting.until !== undefined) await enqueueWake(op, call, deps, { untilMs: waiting.until, eventName });
   const stored = await deps.waits.add(run.env, [added], call.nowMs);
   await deps.waitMatcher.matchPastEvents(run.env, eventName, stored, call.startedAt);

@@ -1,6 +1,5 @@
-/** Amazon SNS signs messages with a certificate that it names
- *  (https://docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message.html). Every AWS account can make SNS sign: the setting `topic_arn` says whose
- *  messages count. */
+/** Amazon SNS signs messages with a certificate that it names (https://docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message.html).
+ *  Every AWS account can make SNS sign, so the setting `topic_arn` decides whose messages are accepted. */
 import { type KeyObject, verify, X509Certificate } from 'node:crypto';
 import { isJsonObject } from '../../../model/values/json.ts';
 import { Documents, isFailure, perFetcher } from '../documents.ts';
@@ -9,7 +8,7 @@ import { FetchBudget } from '../fetch-budget.ts';
 import { checkTimestamp } from '../timestamps.ts';
 import { type Failure, failed, type VerificationResult, type Verifier, type VerifyOptions } from '../verification.ts';
 
-/** Regions such as us-gov-west-1; not buckets such as sns.s3-us-west-2.amazonaws.com. */
+/** Matches regions such as us-gov-west-1, but not buckets such as sns.s3-us-west-2.amazonaws.com. */
 const CERTIFICATE_URL =
   /^https:\/\/sns\.[a-z]{2}(-[a-z]{1,10}){1,3}-\d{1,2}\.amazonaws\.com(\.cn)?\/[\w-]{1,100}\.pem$/;
 const CERTIFICATE_MAX_AGE_MS = 24 * 3_600_000;

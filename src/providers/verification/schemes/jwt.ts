@@ -1,4 +1,4 @@
-/** JSON Web Tokens: they prove who is calling, and until when, but not the body. */
+/** JSON Web Tokens prove who sends the request, and until when, but not the body. */
 import { createPublicKey, createSecretKey, type KeyObject } from 'node:crypto';
 import { createLocalJWKSet, errors, type JWTVerifyGetKey, type JWTVerifyOptions, jwtVerify } from 'jose';
 import type { z } from 'zod';

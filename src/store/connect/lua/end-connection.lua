@@ -2,7 +2,7 @@
 -- Marks a connection as ended: it accepts no more calls, and its gateway learns of it at the next renewal.
 -- KEYS: connection (hash)
 -- ARGV: connection ID, then the ready connections (zset) of each app
--- Returns 1; 0: there is no such connection.
+-- Returns 1: ended; 0: there is no such connection.
 if redis.call('EXISTS', KEYS[1]) == 0 then
   return 0
 end

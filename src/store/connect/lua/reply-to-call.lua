@@ -1,7 +1,7 @@
 -- Stores the first reply to a call, and notifies the waiting worker.
 -- KEYS: call (hash)
 -- ARGV: prefixes of a connection's calls (zset) and of a caller (channel), call ID, TTL of the call (ms), reply, PUBLISH or SPUBLISH
--- Returns 1: stored; 0: nobody waits for it, or there is a reply already.
+-- Returns 1: stored; 0: no worker waits for the reply, or the call already has one.
 local call = redis.call('HMGET', KEYS[1], 'caller', 'connection')
 if not call[1] or redis.call('HEXISTS', KEYS[1], 'reply') == 1 then return 0 end
 redis.call('HSET', KEYS[1], 'reply', ARGV[5])

@@ -1,5 +1,5 @@
 -- Counts a failed run in its error group, once: the run has a mark, which goes with it. The first failure opens the group, and one after it was
--- resolved reopens it. Where a function or an environment has too many groups, the one whose last failure is the oldest goes.
+-- resolved reopens it. If a function or an environment has too many groups, the group with the oldest last failure is deleted.
 -- KEYS: run (hash), group (hash), groups of the function, open groups, resolved groups (zsets: fingerprint by its last failure)
 -- ARGV: JSON object: fingerprint, functionId, runId, step, name, message, at (ms), hour (start in hours), hoursKept, samplesMax, ofFunctionMax,
 --       ofEnvironmentMax, ttlMs
@@ -54,7 +54,7 @@ if args.step then
   redis.call('HSET', group, 'step', args.step)
 end
 redis.call('HINCRBY', group, 'count', 1)
--- Each new hour drops the oldest ones.
+-- Each new hour drops the oldest hours.
 if redis.call('HINCRBY', group, 'h' .. args.hour, 1) == 1 then
   for _, field in ipairs(redis.call('HKEYS', group)) do
     local hour = tonumber(string.match(field, '^h(%d+)$'))

@@ -1,6 +1,6 @@
 -- Runs before BullMQ's script that adds a job (jobs/queues/claimed-jobs.ts), and prevents it if the claims of the job's events are lost.
--- KEYS: those of BullMQ, then the claim of each event with a deduplication ID (string)
--- ARGV: those of BullMQ, then for each claim: the internal ID of the event, 1 if the first event with it is enqueued or 0
+-- KEYS: the keys of BullMQ's script, then the claim of each event with a deduplication ID (string)
+-- ARGV: the arguments of BullMQ's script, then for each claim: the internal ID of the event, 1 if the first event with it is enqueued or 0
 -- Returns false: a claim is gone, or belongs to another event. Otherwise marks the claims' events as enqueued and continues with BullMQ's
 -- script.
 local first_claims = {}

@@ -1,4 +1,4 @@
--- Reads what belongs to events of one environment beside their records.
+-- Reads the data of events of one environment that is not in their records.
 -- KEYS: what precedes: the event ID in the key of its number of repeats (string), the slice in the key of events' runs (hash), the event ID in the
 --       overflow key of an event's runs (string)
 -- ARGV: event IDs

@@ -1,5 +1,5 @@
 -- Stores decisions about events of one environment. Of several decisions about one event and function, the last one counts.
--- KEYS: what precedes the prefix of an event's ID in the keys that events share (hash), what precedes its ID in the key of its own
+-- KEYS: prefix of the keys that events share (hash; the key ends with the beginning of an event's ID), prefix of the key that an event has alone
 -- (string)
 -- ARGV: TTL (ms), then for each event: its ID, its field in a hash, whether it has a key of its own ("1"), its decisions
 --       (model/flow-control/decision-encoding.ts), each about another function

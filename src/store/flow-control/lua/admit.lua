@@ -23,7 +23,7 @@ if admission then
   end
   return { 1, {}, {}, {} }
 end
--- The first call of a run that already has its permits was lost. It goes before the calls that wait for permits.
+-- The lost first call of a run that already has its permits. It goes before the calls that wait for permits.
 if of_run and string.find(info_text, '"r"', 1, true) then
   score = score - GOES_BEFORE_MS
 end

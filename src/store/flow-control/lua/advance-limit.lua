@@ -1,4 +1,4 @@
--- Admits calls that wait for a limit, as far as there is room: when a throttle's time has come, or to continue after a script that
+-- Admits calls that wait for a limit, as many as fit: when a throttle's time has come, or to continue after a script that
 -- stopped early.
 -- KEYS: admissions (hash); all others have its hash tag
 -- ARGV: prefix of keys, time until an admission is checked (ms), limit

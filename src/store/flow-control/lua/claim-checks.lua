@@ -1,7 +1,7 @@
--- Claims admissions whose check is due; if this worker dies, another one gets them.
+-- Claims admissions whose check is due; if this worker dies, another worker gets them.
 -- KEYS: admissions (hash), their checks (zset)
 -- ARGV: now (ms), end of the claim (ms), maximum number
--- Returns for each what is checked, and its admission or ''.
+-- Returns for each claim the object to check, and its admission or ''.
 local admissions, checks = unpack(KEYS)
 local now, until_time, count = unpack(ARGV)
 

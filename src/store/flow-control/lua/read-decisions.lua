@@ -1,5 +1,5 @@
 -- Reads the decisions about events of one environment.
--- KEYS: what precedes the prefix of an event's ID in the keys that events share (hash), what precedes its ID in the key of its own
+-- KEYS: prefix of the keys that events share (hash; the key ends with the beginning of an event's ID), prefix of the key that an event has alone
 -- (string)
 -- ARGV: for each event: its ID, its field in a hash
 -- Returns for each event that has any: its position in the arguments (from 0), then its decisions; later ones take precedence.

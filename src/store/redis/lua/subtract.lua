@@ -1,4 +1,4 @@
--- Subtracts from counts, and deletes those that become zero.
+-- Subtracts from counts, and deletes counts that become zero.
 -- KEYS: counts (strings)
 -- ARGV: what to subtract from each
 -- Returns nothing.

@@ -1,4 +1,4 @@
--- Appends a batch of lines to the log of a run, once: as many as fit; the others are counted.
+-- Appends a batch of lines to the log of a run, once. Lines that do not fit are counted.
 -- KEYS: run (hash)
 -- ARGV: ID of the batch, now (ms), lines that the app dropped, most lines, most bytes, most batches, most batches in a window of time,
 -- its length

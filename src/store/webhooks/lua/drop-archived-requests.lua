@@ -1,4 +1,4 @@
--- Records which requests of a webhook's log are archived, and drops requests from the log: the named ones, and the oldest beyond the
+-- Records which requests of a webhook's log are archived, and drops requests from the log: the given requests, and the oldest beyond the
 -- maximum number. Requests that are not archived yet stay.
 -- KEYS: log (zset of IDs, every score 0), sizes (hash: ID -> bytes, 'total', and 'dropped', the highest ID that left), rejected requests
 -- of the log

@@ -41,7 +41,7 @@ export function cryptoCode({ ask, bytesOf, latin1, fromLatin1, encodeUtf8, defin
     }
 
     digest(encoding?: unknown): string | Uint8Array {
-      // Nothing of the transform may run between the calls of the host.
+      // No code of the transform may run between the calls of the host.
       const wanted = encoding === undefined || encoding === 'buffer' ? undefined : `${encoding}`;
       if (this.#isDone) throw new TypeError('digest was called already');
       this.#isDone = true;

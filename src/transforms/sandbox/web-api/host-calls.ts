@@ -1,11 +1,11 @@
-/** What the web API inside an isolate asks of the host: hashes, and the parsing of URLs. Only strings go in and out. isolated-vm's timeout
+/** Calls of the web API inside an isolate to the host: hashes and the parsing of URLs. Only strings go in and out. isolated-vm's timeout
  *  does not count time that is spent here, so the host ends an isolate whose time is over. */
 import { createHash, createHmac, type Hash, type Hmac, randomUUID, timingSafeEqual } from 'node:crypto';
 
-/** '+' with the result, or '-' with what is wrong. */
+/** '+' with the result, or '-' with the error message. */
 export type HostCall = (operation: string, a: string, b: string, c: string) => string;
 
-/** A call with so much text takes 2 to 4 ms; longer data comes in several. */
+/** A call with this much text takes 2 to 4 ms; longer data takes several calls. */
 export const CHUNK_CHARS = 131_072;
 /** IDNA takes time that grows with the square of a host name that is not ASCII. */
 const URL_CHARS = 16_384;
@@ -26,7 +26,7 @@ export interface HostCalls {
 
 /** @param stop ends the isolate, which a call overran */
 export function createHostCalls(stop: () => void): HostCalls {
-  /** Data of a digest comes in several calls, with nothing between them. */
+  /** Data of a digest comes in several calls, without other calls in between. */
   let hash: Hash | Hmac | undefined;
   const operations: Record<string, HostCall> = {
     digest: (specification, key, data) => encoded(begin(specification, key, data), specification.split(' ')[3]),

@@ -1,6 +1,6 @@
 import type { Kit } from './kit.ts';
 
-/** Runs *inside* the isolate, as source text: `URLSearchParams`. A URL of `url.ts` follows the changes of its own one. */
+/** Runs *inside* the isolate, as source text: `URLSearchParams`. A URL of `url.ts` changes with its `searchParams`. */
 export function searchParamsCode({ decodeUtf8, encodeUtf8, define }: Kit) {
   type Pair = [string, string];
   /** Set by the class: what a URL does with its parameters. */

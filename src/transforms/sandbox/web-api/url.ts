@@ -32,7 +32,7 @@ export function urlCode({ ask, define }: Kit, { URLSearchParams, replaceAll, onC
         try {
           parts = ask('set-url', url.#parts.href as string, name, value);
         } catch (error) {
-          // As in browsers: other parts stay as they are.
+          // As in browsers, the other parts stay unchanged.
           if (name !== 'href' && error instanceof Error && error.message === 'Invalid URL') return;
           throw error;
         }

@@ -1,4 +1,4 @@
--- Debounces: a group is its latest event. Its ID is the ID of that event; a later event starts its period anew.
+-- Debounces: a group is its latest event. Its ID is the ID of that event; a later event restarts its period.
 -- Format of a debounce, open or closed: `<ts of the latest event>:<its ID>:<replaced events>`, each of the latter followed by a comma.
 local REPLACED_MAX = 50
 local REPLACED = 27

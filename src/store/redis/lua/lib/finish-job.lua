@@ -1,6 +1,6 @@
 -- Ends a completed job of BullMQ that is not kept, and takes the next waiting one. The same as its script (moveToFinished) does, apart from what
 -- the jobs of this service do not have (parents, deduplication, rate limits) and the stream of the queue's events, which nobody reads: half of the
--- time. What this function does not know is left to BullMQ's script.
+-- time. Cases that this function does not know are left to BullMQ's script.
 -- `job`: key of the job; `token`: of its lock; `lock_ms`: duration of locks; `takes_next`: '1' to take the next job.
 -- Returns {}: nothing is done, because the worker no longer holds the job; {0}: no job is taken, there may be one; {1, 0 or when the next delayed
 -- job is due (ms)}: no job waits; {2, ID, fields}: the next job, as it was before.
