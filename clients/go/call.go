@@ -111,7 +111,7 @@ func (c call) eventTime() int64 {
 
 func isAbsent(value json.RawMessage) bool { return len(value) == 0 || string(value) == "null" }
 
-// readJSON has the fields that it could read in the value, even of a body that is not quite as it should be.
+// readJSON fills in what it can, even if the types of some fields are wrong.
 func readJSON(text []byte, value any) error {
 	err := json.Unmarshal(text, value)
 	var syntax *json.SyntaxError

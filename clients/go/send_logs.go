@@ -32,8 +32,9 @@ func takesLogs(c call, f *function, s settings) bool {
 	return c.takesLogs && !f.middleware.encodes()
 }
 
-// sendLogs sends what a function has logged in a call, or up to a checkpoint of it, beside the answer to it: neither waits for the other, except where
-// the platform stops the process with the answer. What is logged is in the app's own log, too, so failures are nobody's.
+// sendLogs sends the lines that a function has logged in a call, or up to a checkpoint of the call, at the same time as the
+// response. Neither waits for the other, unless the platform stops the process with the response. The lines are in the app's
+// own log, too, so failures are ignored.
 func sendLogs(ctx context.Context, c call, s settings) {
 	if c.logs == nil {
 		return

@@ -89,7 +89,7 @@ func frameText(kind string, payload any) []byte {
 	return encode(map[string]any{"kind": kind, "payload": payload})
 }
 
-// encode writes what always can be written as JSON, without escaping what only matters in HTML.
+// encode writes a value that can always be written as JSON, without escapes that only matter in HTML.
 func encode(value any) []byte {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
@@ -98,7 +98,7 @@ func encode(value any) []byte {
 	return bytes.TrimSuffix(out.Bytes(), []byte("\n"))
 }
 
-// read has the fields that it could read, even of a payload that is not quite as it should be.
+// read fills in what it can, even if the types of some fields are wrong.
 func read[T any](f frame) T {
 	var value T
 	_ = json.Unmarshal(f.Payload, &value)

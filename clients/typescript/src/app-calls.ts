@@ -41,7 +41,7 @@ export interface IncomingCall extends Target, Pick<AppRequest, 'waitUntil'> {
 }
 
 export interface AppCalls {
-  /** With those that handle failures. */
+  /** Includes functions that handle failures. */
   functions: readonly TidegateFunction[];
   /** @throws ServeError if it reaches no function */
   run(call: IncomingCall, settings: Settings): Promise<Outcome>;
@@ -94,7 +94,7 @@ function indexById(client: AppClient, functions: readonly TidegateFunction[]): R
   return byId;
 }
 
-/** Unless the app says otherwise, what it logs stays with it where a middleware changes what the service stores: the values may be secret. */
+/** Unless the app says otherwise, logs are not sent if a middleware encodes values for the service: the logs may contain secret values. */
 function takesLogs(call: Call, { middleware }: TidegateFunction, { logs }: Settings): boolean {
   return call.takesLogs && (logs ?? !middleware.some(({ encode }) => encode));
 }

@@ -8,7 +8,7 @@ export type { ServeOptions };
 /** The part of Astro's context that this adapter uses; the package does not depend on the framework. */
 export interface AstroContext {
   readonly request: Request;
-  /** With what the adapter for Cloudflare adds. */
+  /** The context, with the fields that the adapter for Cloudflare adds. */
   readonly locals?: unknown;
 }
 

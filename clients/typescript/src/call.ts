@@ -12,7 +12,7 @@ export interface Call {
   /** With the execution's ID, for checkpoints; undefined: not in the request. */
   functionUuid?: string | undefined;
   executionId?: string | undefined;
-  /** The runs whose results a re-run from a step has, the latest first. */
+  /** For a re-run from a step: the runs whose results it has, latest first. */
   rerunOf: readonly string[];
   attempt: number;
   /** undefined: not in the request. */

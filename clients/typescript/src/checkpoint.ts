@@ -6,11 +6,11 @@ export interface CheckpointOptions {
   /** How many finished steps are stored together. If the app dies, finished steps that are not stored yet run again: at most one less than
    *  this. Default: 1, so a finished step never runs again. */
   buffer?: number | undefined;
-  /** After so long the call ends with the step that it runs, and the service makes another one. Default: 10 seconds. */
+  /** After this time, the call ends with its current step, and the service makes another call. Default: 10 seconds. */
   maxRuntime?: Duration | undefined;
 }
 
-/** true: each step is stored, and the call goes on; false: each step ends its call. */
+/** true: the call stores each step and continues; false: each step ends its call. */
 export type Checkpoint = boolean | CheckpointOptions;
 
 const DEFAULT_MAX_RUNTIME = '10s';
@@ -40,7 +40,7 @@ export function checkCheckpoint(of: string, given: unknown): Checkpoint | undefi
   return given;
 }
 
-/** With defaults. */
+/** The options with defaults. */
 export function readCheckpoint({ buffer = 1, maxRuntime = DEFAULT_MAX_RUNTIME }: CheckpointOptions) {
   return { buffer, maxRuntimeMs: timeStringMs(timeString(maxRuntime)) as number };
 }

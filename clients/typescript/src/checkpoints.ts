@@ -1,4 +1,4 @@
-/** Checkpoints: one call runs several steps, and stores each while it goes on (docs/protocol.md#checkpoints). */
+/** Checkpoints: one call runs several steps, and stores each step while it continues (docs/protocol.md#checkpoints). */
 import type { Call } from './call.ts';
 import { type CheckpointOptions, readCheckpoint } from './checkpoint.ts';
 import { isServerless } from './environment.ts';
@@ -20,7 +20,7 @@ export type SendCheckpoint = (runId: string, body: string, settings: Settings) =
 /** The checkpoints of an app's functions. */
 export class Checkpoints {
   readonly #framework: string;
-  /** Until then no call tries: the service takes none, or does not answer, and each step would wait in vain. */
+  /** Until this time no call tries to store a checkpoint: the service rejects checkpoints or does not respond, and each step would wait in vain. */
   #pausedUntilMs = 0;
 
   constructor(framework: string) {
@@ -39,7 +39,7 @@ export class Checkpoints {
   ): CallCheckpoints | undefined {
     const given = fn.checkpoint ?? settings.checkpoint ?? !isServerless(this.#framework);
     const isAlone = requestedStep === undefined && !call.disableImmediateExecution;
-    // In a retry `attempt` is that of the first new step: it would be wrong for those after it.
+    // In a retry, `attempt` is that of the first new step, and would be wrong for later steps.
     if (!given || !isAlone || call.attempt > 0 || call.executionId === undefined || Date.now() < this.#pausedUntilMs)
       return undefined;
     return new CallCheckpoints(given === true ? {} : given, async (steps) => {
@@ -85,7 +85,7 @@ export class CallCheckpoints {
   #unstored: Op[] = [];
   #length = 0;
 
-  /** @param store resolves to whether the service has stored the steps, and the call may go on */
+  /** @param store resolves to whether the service has stored the steps and the call may continue */
   constructor(options: CheckpointOptions, store: (steps: readonly Op[]) => Promise<boolean>) {
     const { buffer, maxRuntimeMs } = readCheckpoint(options);
     this.#store = store;
@@ -98,7 +98,7 @@ export class CallCheckpoints {
     return this.#unstored;
   }
 
-  /** Stores a finished step, perhaps later with others. Resolves to whether the call goes on. */
+  /** Stores a finished step, possibly later together with others. Resolves to whether the call continues. */
   async keep(step: Op): Promise<boolean> {
     this.#unstored.push(step);
     this.#length += JSON.stringify(step).length;

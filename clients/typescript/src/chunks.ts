@@ -8,7 +8,7 @@ export interface Chunk {
   body: string;
 }
 
-/** As few requests as possible, in order.
+/** Splits the events into as few requests as possible, in order.
  *  @throws SendError `body_too_large` if a single event is too large; TypeError if JSON cannot represent an event */
 export function splitByBytes(events: readonly unknown[], maxBytes: number): Chunk[] {
   const chunks: Chunk[] = [];
@@ -32,8 +32,8 @@ export function splitByBytes(events: readonly unknown[], maxBytes: number): Chun
   return chunks;
 }
 
-/** What is left of a send, from a chunk on that the service found too large, within the limit that it named.
- *  @returns undefined: smaller requests do not help */
+/** Splits the rest of a send, beginning with a chunk that the service rejected as too large, by the limit that the service reported. @returns
+ *  undefined if smaller requests do not help */
 export function splitRest(events: readonly unknown[], { index, body }: Chunk, limitBytes = 0): Chunk[] | undefined {
   if (limitBytes <= 0 || limitBytes >= Buffer.byteLength(body)) return undefined;
   try {

@@ -21,7 +21,7 @@ export interface CloudflareHandler {
   (context: PagesContext): Promise<Response>;
 }
 
-/** With the option `path`, other paths get a 404. */
+/** If the option `path` is set, other paths get a 404. */
 export function serve(options: ServeOptions): CloudflareHandler {
   const handle = createFetchHandler(options, 'cloudflare');
   return async (given: Request | PagesContext, env: object = {}, context: unknown = {}): Promise<Response> => {

@@ -4,7 +4,7 @@ import type { ServeOptions } from './handler.ts';
 
 export type { ServeOptions };
 
-/** With the option `path`, other paths get a 404. */
+/** If the option `path` is set, other paths get a 404. */
 export function serve(options: ServeOptions): (request: Request) => Promise<Response> {
   const handle = createFetchHandler(options, 'deno');
   return async (request) => (await handle(request)) ?? new Response(null, { status: 404 });

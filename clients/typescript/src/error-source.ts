@@ -11,9 +11,9 @@ export interface ErrorSource {
 const NEIGHBORS = 2;
 const MAX_LINE_LENGTH = 200;
 const MAX_FILE_LENGTH = 500;
-/** A larger file is a bundle, whose lines tell nobody anything, and takes long to read. */
+/** A larger file is a bundle: its lines do not help anybody, and it takes long to read. */
 const MAX_FILE_BYTES = 1_048_576;
-/** Frames whose files are tried: the first one that can be read counts. */
+/** Number of frames whose files are tried; the first readable file counts. */
 const MAX_FRAMES = 5;
 
 /** The source at the first frame of the app's own code whose file can be read; with source maps switched on
@@ -26,7 +26,7 @@ export function sourceOf(stack: unknown): ErrorSource | undefined {
       if (source) return source;
     }
   } catch {
-    // What cannot be read is left out: the error itself matters more.
+    // A file that cannot be read is left out: the error itself matters more.
   }
   return undefined;
 }
@@ -58,7 +58,7 @@ function shortened(line: string): string {
   return text.length > MAX_LINE_LENGTH ? `${text.slice(0, MAX_LINE_LENGTH - 1)}…` : text;
 }
 
-/** The folder of this package, whose frames are not the app's; undefined in a bundle, where both are one file. */
+/** The folder of this package, whose frames do not belong to the app; undefined in a bundle, where both are one file. */
 const HERE = folderOf(frameOf(new Error().stack?.split('\n')[1] ?? '')?.file);
 
 function folderOf(file: string | undefined): string | undefined {

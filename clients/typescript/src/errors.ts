@@ -40,7 +40,7 @@ export class SendError extends Error {
   }
 }
 
-/** What an error has beside its message. The run's error and the StepError of a step have it too. */
+/** Options of an error in addition to its message. The run's error and the StepError of a step have the same fields. */
 export interface ErrorDetails extends ErrorOptions {
   /** Any JSON, up to 16 KiB. */
   data?: unknown;
@@ -93,7 +93,7 @@ export interface SchemaIssue {
   path: readonly PropertyKey[];
 }
 
-/** An event that does not match its schema, or has none. No event of the send was sent. */
+/** An event does not match its schema, or has no schema. No event of the send was sent. */
 export class InvalidEventError extends NonRetriableError {
   override name = 'InvalidEventError';
   readonly eventName: string;

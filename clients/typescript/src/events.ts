@@ -60,6 +60,6 @@ export type EventOf<Events, Trigger> = Trigger extends { event: infer Name exten
   : IncomingEvent;
 
 export interface SendResult {
-  /** One per event, in order. */
+  /** One ID per event, in order. */
   ids: string[];
 }

@@ -6,7 +6,7 @@ import { createNodeHandler } from './node-handler.ts';
 
 export type { ServeOptions };
 
-/** With the option `path`, other paths reach the next handler. */
+/** If the option `path` is set, other paths reach the next handler. */
 export function serve(options: ServeOptions) {
   const handle = createNodeHandler(options, 'express');
   return async (req: IncomingMessage, res: ServerResponse, next: () => void): Promise<void> => {

@@ -3,8 +3,7 @@ import { createFetchHandler } from './fetch.ts';
 import type { ServeOptions } from './handler.ts';
 import { waitUntilOf } from './wait-until.ts';
 
-/** With the option `path`, other paths get a 404.
- *  @param contextsOf of the platform, where the framework hands them on */
+/** If the option `path` is set, other paths get a 404. @param contextsOf returns the contexts of the platform, if the framework passes them on */
 export function fetchRoutes<Given extends { readonly request: Request }>(
   options: ServeOptions,
   framework: string,

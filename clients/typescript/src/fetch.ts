@@ -7,7 +7,7 @@ import { waitUntilOf } from './wait-until.ts';
 
 export type { ServeOptions };
 
-/** With the option `path`, other paths get a 404. What the platform hands over beside the request may have `waitUntil`. */
+/** If the option `path` is set, other paths get a 404. The platform's second argument may have `waitUntil`. */
 export function serve(options: ServeOptions): (request: Request, ...contexts: readonly unknown[]) => Promise<Response> {
   const handle = createFetchHandler(options, 'fetch');
   return async (request, ...contexts) =>

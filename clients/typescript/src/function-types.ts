@@ -42,7 +42,7 @@ export interface FunctionOptions<Triggers, Events = LooseEvents, Added extends o
   group?: string;
   /** Retries of the function and of each step, after the first attempt. Default: 4. */
   retries?: number;
-  /** Whether a call goes on after a step, once it is stored, instead of ending with it; and how: `{ buffer: 5, maxRuntime: '30s' }`.
+  /** Whether a call continues after a step, once it is stored, instead of ending with the step; and how: `{ buffer: 5, maxRuntime: '30s' }`.
    *  Default: the client's. */
   checkpoint?: Checkpoint | undefined;
   /** Up to ten. */
@@ -119,7 +119,7 @@ export interface TidegateFunction<Output = unknown, Data = any> extends Invocabl
   readonly triggers: readonly Trigger[];
   readonly flow: FlowControl;
   readonly handler: AnyHandler;
-  /** The client's and its own, the outermost first. */
+  /** Middleware of the client, then of the function; outermost first. */
   readonly middleware: readonly AnyMiddleware[];
   /** Its failure handler, registered and served with it. */
   readonly onFailure: TidegateFunction | undefined;

@@ -21,5 +21,5 @@ export function hintIfRefused(status: number, mode: 'dev' | 'cloud'): string {
   return '. The app is in dev mode, which sends no keys: for a service in production unset SERVICE_DEV (and isDev), and set its keys';
 }
 
-/** Follows the message that a request to the app is not signed, as those of a service in dev mode are not. */
+/** Follows the message that a request to the app is not signed. Requests of a service in dev mode are not signed. */
 export const HINT_IF_UNSIGNED = `. The app is in production mode; ${DEV}`;

@@ -8,11 +8,11 @@ export type { ServeOptions };
 /** The part of Hono's context that this adapter uses; the package does not depend on the framework. */
 export interface HonoContext {
   readonly req: { readonly raw: Request };
-  /** Only on Cloudflare; elsewhere reading it throws. */
+  /** Exists only on Cloudflare; on other platforms reading it throws. */
   readonly executionCtx?: unknown;
 }
 
-/** With the option `path`, other paths reach the next handler. */
+/** If the option `path` is set, other paths reach the next handler. */
 export function serve(options: ServeOptions) {
   const handle = createFetchHandler(options, 'hono');
   return async (context: HonoContext, next: () => Promise<void>): Promise<Response | undefined> => {

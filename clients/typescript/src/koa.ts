@@ -17,7 +17,7 @@ export interface KoaContext {
   body: unknown;
 }
 
-/** With the option `path`, other paths reach the next middleware. Works before or after a body parser. */
+/** If the option `path` is set, other paths reach the next middleware. Works before and after a body parser. */
 export function serve(options: ServeOptions) {
   const handle = createHandler(options, 'koa');
   return async (ctx: KoaContext, next: () => Promise<unknown>): Promise<void> => {

@@ -25,7 +25,7 @@ export interface LambdaResult {
   isBase64Encoded: false;
 }
 
-/** With the option `path`, other paths get a 404. The path of a request begins with the stage of its API, unless that is `$default`. */
+/** If the option `path` is set, other paths get a 404. The path of a request begins with the stage of its API, unless that is `$default`. */
 export function serve(options: ServeOptions): (event: LambdaEvent) => Promise<LambdaResult> {
   const handle = createHandler(options, 'aws-lambda');
   return async (event) => {
@@ -57,7 +57,7 @@ function urlOf({ rawPath, rawQueryString, path = '/', queryStringParameters, req
   ]);
   // A load balancer does not decode parameters.
   const query = requestContext?.elb ? given.map((pair) => pair.join('=')).join('&') : `${new URLSearchParams(given)}`;
-  // With the stage of a REST API, which `path` lacks.
+  // Includes the stage of a REST API, which `path` lacks.
   const whole = requestContext?.path ?? path;
   return query === '' ? whole : `${whole}?${query}`;
 }

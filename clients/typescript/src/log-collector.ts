@@ -17,7 +17,7 @@ const MAX_LINES = 200;
 const MAX_LINE_LENGTH = 8_000;
 const MAX_LENGTH = 64_000;
 const MAX_FIELDS_DEPTH = 6;
-/** Entries of all objects and lists of one line. */
+/** Maximum number of entries of all objects and lists in one line. */
 const MAX_ENTRIES = 200;
 const MAX_TEXT = 2_000;
 
@@ -37,7 +37,7 @@ export class LogCollector {
     const length = JSON.stringify(line).length;
     if (this.#length + length > MAX_LENGTH) {
       this.#dropped++;
-      // The lines after one that is left out would look as if nothing were missing.
+      // After a line is left out, later lines are left out too: otherwise nothing would seem to be missing.
       this.#length = MAX_LENGTH;
       return;
     }
@@ -87,7 +87,7 @@ function textOf(value: unknown): string {
   return shortened(inspect(value, { depth: 3, maxArrayLength: 50, maxStringLength: MAX_TEXT }));
 }
 
-/** The value as JSON, without what is deep or long. */
+/** The value as JSON, without parts that are too deep or too long. */
 function bounded(value: unknown, depth: number, budget: { entries: number }): unknown {
   if (typeof value === 'string') return shortened(value);
   if (typeof value === 'bigint') return String(value);

@@ -10,9 +10,9 @@ export interface Logger {
 export interface HandlerLogger {
   /** The app's. */
   logger: Logger;
-  /** Whether the code repeats what it did in earlier calls. */
+  /** Whether the code is repeating steps of earlier calls. */
   replaying(): boolean;
-  /** Gets each line too; undefined: nobody else does. */
+  /** Also gets each line; undefined: lines go only to the logger. */
   collect?: ((level: keyof Logger, args: readonly unknown[]) => void) | undefined;
 }
 

@@ -5,7 +5,7 @@ import { createNodeHandler } from './node-handler.ts';
 
 export type { ServeOptions };
 
-/** With the option `path`, other paths get a 404. */
+/** If the option `path` is set, other paths get a 404. */
 export function serve(options: ServeOptions): (req: IncomingMessage, res: ServerResponse) => Promise<void> {
   const handle = createNodeHandler(options, 'nodejs');
   return async (req, res) => {

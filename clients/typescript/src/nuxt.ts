@@ -5,7 +5,7 @@ import type { ServeOptions } from './handler.ts';
 
 export type { H3Event, ServeOptions };
 
-/** With the option `path`, other paths reach the next handler. */
+/** If the option `path` is set, other paths reach the next handler. */
 export function serve(options: ServeOptions): (event: H3Event) => Promise<Response | undefined> {
   return createH3Handler(options, 'nuxt');
 }

@@ -14,7 +14,7 @@ const FIRST_BACKOFF_MS = 200;
 
 export interface Clock {
   nowMs(): number;
-  /** From 0 to 1. */
+  /** A random number from 0 to 1. */
   random(): number;
   /** Can reject when the signal aborts. */
   sleep(ms: number, signal: AbortSignal | undefined): Promise<unknown>;
@@ -75,7 +75,7 @@ async function tryOnce({ body, seed, signal }: PostRequest, settings: Settings):
     return readAnswer(await request(url, { method: 'POST', headers, body, signal: either }), mode);
   } catch (cause) {
     if (signal?.aborted) return abandoned(signal);
-    // Without the path, which contains the secret key.
+    // The URL without the path, which contains the secret key.
     return { message: unreachable(cause, baseUrl, mode), cause, retriable: true };
   }
 }

@@ -26,8 +26,8 @@ export interface SubscribeOptions extends SubscriptionToken {
   fetch?: typeof fetch;
 }
 
-/** Resolves once messages arrive: those that are published from then on. They end when the connection ends; subscribe again then.
- *  @throws Error if the service refuses the token or cannot be reached */
+/** Resolves once the subscription is active; messages published from then on are delivered. They end when the connection ends: then subscribe again.
+ *  @throws Error if the service rejects the token or cannot be reached */
 // biome-ignore lint/suspicious/noExplicitAny: nothing declares the data of messages
 export async function subscribe<Data = any>(
   options: SubscribeOptions,

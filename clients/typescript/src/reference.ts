@@ -12,7 +12,7 @@ export interface ReferenceOptions<Input, Output> {
   appId: string;
   /** ID of the function in `createFunction`. */
   functionId: string;
-  /** Only for types: of the data that the function takes, and of what it returns. */
+  /** Only for types: of the data that the function takes, and of its result. */
   schemas?: { data?: Input; output?: Output };
 }
 

@@ -1,5 +1,5 @@
-/** Requests to the service. On Node they are made by node:http, which takes a fraction of the CPU time of its fetch; elsewhere, and where fetch or its
- *  dispatcher (such as a proxy) was replaced, by fetch. */
+/** Requests to the service. On Node, requests use node:http, which takes a fraction of the CPU time of Node's fetch. They use fetch on other
+ *  platforms, and if fetch or its dispatcher was replaced (by a proxy, for example). */
 import type { IncomingMessage } from 'node:http';
 
 export interface RequestInit {
@@ -9,7 +9,7 @@ export interface RequestInit {
   body?: string;
 }
 
-/** What came back, read to its end. */
+/** The response, read to its end. */
 export interface ServiceResponse {
   ok: boolean;
   status: number;
@@ -21,7 +21,7 @@ export interface ServiceResponse {
 export type SendRequest = (url: string, init: RequestInit & { signal: AbortSignal }) => Promise<ServiceResponse>;
 
 const platformFetch = globalThis.fetch;
-/** Where undici has the dispatcher of fetch. */
+/** The global under which undici keeps the dispatcher of fetch. */
 const DISPATCHER = Symbol.for('undici.globalDispatcher.1');
 
 /** @param fetch of the client's options */

@@ -13,7 +13,7 @@ export function parseObject(text: string): Record<string, unknown> {
 /** Why a request failed. The message of fetch is only "fetch failed": its cause has the reason. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  // Of several addresses, an error without a message is the sum.
+  // An error without a message summarizes the errors of several addresses.
   const { message, code } = (error.cause ?? error) as { message?: string; code?: string };
   return message || code || error.message;
 }

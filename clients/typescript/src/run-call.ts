@@ -59,7 +59,7 @@ export async function runCall(
       publish: (message) => publish(message, runId),
       sendEvents: (sent, hashedId) => sendEvents(sent, call, hashedId),
     });
-    // A call of one planned step repeats all that is outside of it.
+    // A call of one planned step repeats all code outside of the step.
     const repeats = () => replaying() || (requestedStep !== undefined && runningStep() === undefined);
     const collect = logs && ((level: keyof Logger, args: readonly unknown[]) => logs.add(level, args, runningStep()));
     const context = {
@@ -81,7 +81,7 @@ export interface OutcomeOptions {
   unstored?: readonly Op[] | undefined;
 }
 
-/** What operations of the function itself have instead of a step. */
+/** The name in operations of the function itself, which have no step. */
 const FUNCTION_END = { id: hashStepId('complete'), name: 'complete', displayName: 'complete' };
 
 /** An output that JSON cannot represent fails the attempt. */

@@ -1,4 +1,5 @@
-/** Sends what a function has logged in a call, or up to a checkpoint of it, beside the answer to it: neither waits for the other where the platform lets it. */
+/** Sends the lines that a function has logged in a call, or up to a checkpoint of the call, at the same time as the response. If the platform
+ *  allows it, neither waits for the other. */
 import { randomUUID } from 'node:crypto';
 import type { AppRequest } from './app-request.ts';
 import { currentEnv } from './environment.ts';
@@ -9,7 +10,7 @@ import { waitUntilOfPlatform } from './wait-until.ts';
 
 const TRIES = 2;
 const TRY_TIMEOUT_MS = 2_000;
-/** How long an answer waits where nothing runs after it. */
+/** How long a response waits for the logs on platforms that stop the process with the response. */
 const ANSWER_WAITS_MS = 1_000;
 
 /** Resolves when the answer may be sent: at once, except where the platform stops the process with the answer. Never rejects. */
@@ -48,7 +49,7 @@ async function post(path: string, body: string, settings: Settings): Promise<voi
       const { status } = await askService(path, init, settings, TRY_TIMEOUT_MS);
       if (status < 500) return;
     } catch {
-      // What is logged is in the app's own log, too: it is not worth an error.
+      // The lines are in the app's own log, too, so a failure is ignored.
     }
   }
 }

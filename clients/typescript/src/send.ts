@@ -16,7 +16,7 @@ export interface SendOptions {
   timeoutMs?: number | undefined;
   /** From a SendError: sends the same events again without duplicates. */
   seed?: string | undefined;
-  /** The function whose step sends them. @internal */
+  /** The function whose step sends the events. @internal */
   within?: SendingFunction | undefined;
 }
 

@@ -9,7 +9,7 @@ import { hashedKey } from './signature.ts';
 const TIMEOUT_MS = 30_000;
 
 /** Retries with the fallback key: during a key rotation, the service may know only one of the two keys.
- *  @throws ServeError if it could not be reached; ConfigError */
+ *  @throws ServeError if the service could not be reached; ConfigError */
 export async function askService(
   path: string,
   init: RequestInit,

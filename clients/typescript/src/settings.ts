@@ -1,5 +1,5 @@
-/** Settings of a client, from its options or from SERVICE_* variables. Nothing else reads variables, and only when a
- *  setting is needed: a client can be created before the variables are loaded. */
+/** Settings of a client, from its options or from SERVICE_* variables. Only this file reads variables, and only when a setting is needed, so that
+ *  a client can be created before the variables are loaded. */
 
 import type { Checkpoint } from './checkpoint.ts';
 import { currentEnv, type Env } from './environment.ts';
@@ -12,7 +12,7 @@ import { isSigningKey } from './signature.ts';
 const DEV_BASE_URL = 'http://127.0.0.1:8288';
 const DEV_EVENT_KEY = 'dev';
 const DEFAULT_MAX_BYTES = 512 * 1_024;
-/** For those who forgot that a service on their own machine is one in dev mode. */
+/** A hint for users of a service in dev mode on their own machine. */
 export const DEV_HINT =
   'For a service on your own machine set SERVICE_DEV=1 instead, or SERVICE_DEV=http://127.0.0.1:<port> when it does not listen on port 8288';
 
@@ -40,8 +40,8 @@ export interface ClientOptions {
   logs?: boolean | undefined;
   /** Whether errors are sent with the lines of code around the place where they were thrown. Default: SERVICE_ERROR_SOURCE, or true. */
   errorSource?: boolean | undefined;
-  /** Whether calls of functions go on after a step, once it is stored, instead of ending with it. Functions can have their own. Default: true,
-   *  except on platforms that limit the time of requests, such as AWS Lambda, Vercel, Netlify and Cloudflare. */
+  /** Whether calls of functions continue after a step, once it is stored, instead of ending with the step. Functions can have their own. Default:
+   *  true, except on platforms that limit the time of requests, such as AWS Lambda, Vercel, Netlify and Cloudflare. */
   checkpoint?: Checkpoint | undefined;
   /** For requests to the service, for example through a proxy. Default: node:http on Node, else the global fetch. */
   fetch?: typeof fetch | undefined;

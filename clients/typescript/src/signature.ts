@@ -19,8 +19,7 @@ export function sign(body: string | Buffer, key: string, atSeconds: number): str
   return `t=${atSeconds}&s=${digest(body, key, String(atSeconds)).toString('hex')}`;
 }
 
-/** Why the signature of a body is invalid; undefined: it is valid.
- *  @param keys accepts a signature by any of them */
+/** Why the signature of a body is invalid; undefined: it is valid. @param keys keys of which any may have signed */
 export function findFlaw(
   header: string | undefined,
   body: string | Buffer,

@@ -8,7 +8,7 @@ export interface StackFrame {
 
 const MAX_STACK_LENGTH = 32_768;
 
-/** @param library folder of this package, whose frames are left out; undefined: none are */
+/** @param library folder of this package, whose frames are left out; undefined: no frames are left out */
 export function ownFrames(stack: string, library: string | undefined): StackFrame[] {
   return stack
     .slice(0, MAX_STACK_LENGTH)

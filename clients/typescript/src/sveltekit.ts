@@ -8,7 +8,7 @@ export type { ServeOptions };
 /** The part of SvelteKit's event that this adapter uses; the package does not depend on the framework. */
 export interface SvelteKitEvent {
   readonly request: Request;
-  /** What the adapter for Cloudflare, or for Vercel's edge, provides. */
+  /** Fields of the adapters for Cloudflare and for Vercel's edge. */
   readonly platform?: unknown;
 }
 

@@ -1,4 +1,4 @@
-/** Work that goes on after an answer, on platforms that else stop the process with it. */
+/** Work that continues after a response, on platforms that otherwise stop the process with the response. */
 import type { AppRequest } from './app-request.ts';
 
 interface Waiting {
@@ -13,7 +13,7 @@ interface Globals {
 /** The `waitUntil` of the first context that has one; platforms and frameworks hand contexts to handlers. */
 export function waitUntilOf(...contexts: readonly unknown[]): AppRequest['waitUntil'] {
   const found = contexts.find(isWaiting);
-  // As a method: Cloudflare's checks its object.
+  // Called as a method, because Cloudflare's function checks its object.
   return found && ((work) => found.waitUntil(work));
 }
 

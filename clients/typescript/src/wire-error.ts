@@ -14,9 +14,9 @@ export interface ErrorOnTheWire {
   source?: ErrorSource;
 }
 
-/** The service keeps so many causes of an error. */
+/** Number of causes of an error that the service keeps. */
 const MAX_CAUSES = 5;
-/** The service keeps so much of `data`. */
+/** Maximum size of `data` that the service keeps. */
 const MAX_DATA_LENGTH = 16 * 1_024;
 
 /** With the lines of code around the place where it was thrown, if they can be read. */

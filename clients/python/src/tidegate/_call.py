@@ -24,7 +24,7 @@ class Call:
     """With the execution's ID, for checkpoints."""
     execution_id: str | None = None
     rerun_of: Sequence[str] = ()
-    """Of a re-run from a step: the runs whose results it has, the latest first."""
+    """For a re-run from a step: the runs whose results it has, latest first."""
     attempt: int
     max_attempts: int | None
     """None when the service does not say."""

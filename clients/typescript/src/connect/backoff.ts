@@ -7,7 +7,7 @@ export function backoffMs(tries: number, random = Math.random): number {
   return random() * Math.min(MAX_MS, FIRST_MS * 2 ** tries);
 }
 
-/** Before the first try. */
+/** Delay before the first try. */
 export function jitterMs(random = Math.random): number {
   return random() * FIRST_MS;
 }

@@ -1,5 +1,5 @@
-/** The calls that an instance is working on. They outlive a connection: after a break they go on over the next one, and a reply that no
- *  connection confirms is sent by a request. */
+/** The calls that an instance is working on. Calls outlive a connection: after a break they continue over the next connection, and a reply that no
+ *  connection confirms is sent by an HTTP request. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { type AppCalls, refusal } from '../app-calls.ts';
 import { askService } from '../service.ts';
@@ -55,7 +55,7 @@ export class CallsInFlight {
     return this.#calls.size === 0 ? Promise.resolve() : new Promise((resolve) => this.#idle.push(resolve));
   }
 
-  /** Goes on over this connection; undefined: until there is another one, over none. */
+  /** Continues over this connection; undefined: over no connection until there is another one. */
   use(socket: GatewaySocket | undefined): void {
     clearInterval(this.#extending);
     this.#socket = socket;
@@ -83,7 +83,7 @@ export class CallsInFlight {
       void this.#work(call);
       return;
     }
-    // Its acknowledgement was lost with a connection, so the service has sent it again.
+    // The acknowledgement of the call was lost with a connection, so the service has sent the call again.
     Object.assign(known, { request, isLost: false });
     if (known.reply) socket.send('workerReply', known.reply);
   }
@@ -120,7 +120,7 @@ export class CallsInFlight {
           return;
         }
       } catch {
-        // It cannot be reached now.
+        // The service cannot be reached now.
       }
       await wait(backoffMs(tries), undefined, { signal: confirmed }).catch(() => undefined);
     }

@@ -11,7 +11,7 @@ const PASSING = [
 /** The service could not be reached, or refuses the connection. */
 export class ConnectError extends Error {
   override name = 'ConnectError';
-  /** The service's error code, such as `credentials_invalid`; undefined: it could not be reached. */
+  /** The service's error code, such as `credentials_invalid`; undefined: the service could not be reached. */
   readonly code: string | undefined;
 
   constructor(message: string, code?: string) {

@@ -5,7 +5,7 @@ import type { Outcome } from '../run-call.ts';
 
 export const SUBPROTOCOL = 'v1.connect.tidegate';
 
-/** The payloads, by kind, as far as this client reads or writes them. */
+/** The payloads, by kind, with the fields that this client reads or writes. */
 export interface Payloads {
   gatewayHello: object;
   workerConnect: object;
@@ -53,19 +53,19 @@ export interface Reply {
 export interface CheckpointToStore {
   checkpointId: string;
   runId: string;
-  /** As over HTTP. */
+  /** The same as over HTTP. */
   body: string;
 }
 
 const REPLY_STATUS = { notCompleted: 0, done: 1, error: 2 };
-/** The gateway closes a connection with a longer frame. What is between this and the limit of an answer fails the call there. */
+/** The gateway closes a connection that sends a longer frame. A response between the gateway's limit for responses and this length fails the call. */
 const FRAME_MAX_BYTES = 12 * 1_048_576;
 
 export function frameText<K extends Kind>(kind: K, payload: Payloads[K]): string {
   return JSON.stringify({ kind, payload });
 }
 
-/** Kinds that this client does not know come through as they are. */
+/** Kinds that this client does not know are passed on unchanged. */
 export function readFrame(text: string): Frame {
   return { payload: {}, ...parseObject(text) } as Frame;
 }

@@ -13,7 +13,7 @@ export type ConnectionState = 'connecting' | 'ready' | 'reconnecting' | 'closing
 
 export interface Connection {
   readonly state: ConnectionState;
-  /** Takes no more calls, and resolves when those in flight have ended and the connection is closed. */
+  /** Takes no more calls, and resolves when all calls in flight have ended and the connection is closed. */
   close(): Promise<void>;
 }
 

@@ -32,7 +32,7 @@ export interface SocketOptions {
 const OPEN = 1;
 const NORMAL = 1_000;
 const HANDSHAKE_TIMEOUT_MS = 15_000;
-/** Without a message for so many intervals, the connection is lost. */
+/** Number of intervals without a message after which the connection is considered lost. */
 const SILENT_INTERVALS = 3.5;
 
 export class GatewaySocket {

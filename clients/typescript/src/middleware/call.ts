@@ -27,7 +27,7 @@ export interface CallMiddleware {
   encode(progress: Progress): Promise<Progress>;
 }
 
-/** What a handler's context has anyway. */
+/** Fields that a handler's context always has. */
 const RESERVED = ['event', 'events', 'step', 'runId', 'attempt', 'maxAttempts', 'logger', 'error'];
 
 export function createCallMiddleware(fn: TidegateFunction, given: Call): CallMiddleware {
@@ -35,7 +35,7 @@ export function createCallMiddleware(fn: TidegateFunction, given: Call): CallMid
   const { runId } = given;
   const codec = codecOf(middleware);
   const places = placesOf(fn, given);
-  /** The failure of a hook that threw before the handler began. The function did not say that it lacks the requested step. */
+  /** The failure of a hook that threw before the handler began. It does not mean that the function lacks the requested step. */
   let failedBefore: Failed | undefined;
 
   return {

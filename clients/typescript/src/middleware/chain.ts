@@ -1,4 +1,4 @@
-/** Runs the hooks of a list of middleware around what they wrap. */
+/** Runs the hooks of a list of middleware around the code that they wrap. */
 import type { OutgoingEvent, SendResult } from '../events.ts';
 import { refuseUnknown } from '../options.ts';
 import { type Codec, codecOf } from './codec.ts';

@@ -38,7 +38,7 @@ export async function decodeCall(call: Call, codec: Codec): Promise<Call> {
   return { ...call, events, event: events[0] ?? (await decodeEvent(call.event, codec)) };
 }
 
-/** The service's own events that tell the end of a run. They have its events and output as they were stored. */
+/** The service's own events that report the end of a run. They contain the run's events and output as stored. */
 const ENDS = ['inngest/function.failed', 'inngest/function.finished', 'inngest/function.cancelled'];
 
 async function decodeEvent(event: IncomingEvent, codec: Codec): Promise<IncomingEvent> {

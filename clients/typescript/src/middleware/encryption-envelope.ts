@@ -34,7 +34,7 @@ export function toEncrypted(key: string, bytes: Buffer, place: Place | undefined
   return { $encrypted: SCHEME, key, data: `${place ? '2.' : ''}${bytes.toString('base64')}` };
 }
 
-/** What a value is bound to. In version 2 netstrings (`<bytes>:<text>,`), so that no two places are written alike.
+/** The place to which a value is bound: in version 2 as netstrings (`<bytes>:<text>,`), so that no two places have the same text.
  *  @param place undefined: version 1 */
 export function associatedData(key: string, place: Place | undefined): Uint8Array<ArrayBuffer> {
   const text = place ? [SCHEME, '2', key, ...place].map(netstring).join('') : `${SCHEME} ${key}`;

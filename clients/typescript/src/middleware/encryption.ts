@@ -16,20 +16,20 @@ import type { Middleware, Place } from './types.ts';
 export interface EncryptionOptions {
   /** A secret text of at least 32 characters. */
   key: string;
-  /** Former keys: they decrypt, and encrypt nothing. */
+  /** Former keys, which only decrypt. */
   fallbackKeys?: readonly string[];
-  /** The field of an event's data that is encrypted; triggers and expressions read the others. null: none. Default: `encrypted`. */
+  /** The field of an event's data that is encrypted; triggers and expressions can read the other fields. null: no field is encrypted. Default:
+   *  `encrypted`. */
   eventField?: string | null;
-  /** What it writes: version 2 binds a value to its event, step or function, and run. It reads both. Default: 1, which clients from before
-   *  version 2 read; 2 if it is strict. */
+  /** Version in which values are written; both versions are read. Version 2 binds a value to its event, step or function, and run. Default: 1,
+   *  which older clients can read; 2 with `strict`. */
   version?: 1 | 2;
-  /** Refuses what is not encrypted where it should be, and version 1. Default: false. */
+  /** Rejects values of version 1, and values that are not encrypted but should be. Default: false. */
   strict?: boolean;
 }
 
-/** Unless it is strict, values that were not encrypted are read as they are, so that it can be switched on at any time. An unknown key fails
- *  the run.
- *  @throws ConfigError if a key is too short, or a strict one would write version 1 */
+/** Without `strict`, values that are not encrypted are read unchanged, so that encryption can be switched on at any time. An unknown key fails the
+ *  run. @throws ConfigError if a key is too short, or `strict` is combined with version 1 */
 export function encryption(options: EncryptionOptions): Middleware {
   refuseUnknown('encryption()', options, ['key', 'fallbackKeys', 'eventField', 'version', 'strict']);
   const { key, fallbackKeys = [], eventField = 'encrypted', strict = false } = options;
@@ -82,8 +82,7 @@ function checkVersion({ version, strict = false }: EncryptionOptions): 1 | 2 {
   return written;
 }
 
-/** @param places where the value may belong
- *  @throws NonRetriableError if it belongs to none of them */
+/** @param places places to which the value may belong @throws NonRetriableError if it belongs to none of them */
 async function opened(value: Encrypted, key: EncryptionKey, places: readonly Place[] | undefined): Promise<string> {
   const version = versionOf(value);
   if (version !== 1 && version !== 2) throw unknownVersion(version);

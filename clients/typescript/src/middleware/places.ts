@@ -6,7 +6,7 @@ import type { Place } from './types.ts';
 
 const INVOKED = 'inngest/function.invoked';
 
-/** An event that is sent has none but its name: there is no run yet. */
+/** The place of an event that is sent is only its name: there is no run yet. */
 export function eventPlace(name: string): Place {
   return ['event', name];
 }
@@ -55,7 +55,7 @@ export function placesOf(
   };
 }
 
-/** As the service writes it: `_inngest.correlation_id` of an invocation. */
+/** The text of `_inngest.correlation_id` of an invocation, as the service writes it. */
 function callerOf(runId: string, hashedId: string): string {
   return `${runId}.${hashedId}`;
 }

@@ -1,10 +1,10 @@
-/** What a middleware can do. The first of a list is the outermost: it begins first and ends last. */
+/** Hooks of a middleware. The first middleware of a list is the outermost: it begins first and ends last. */
 import type { IncomingEvent, OutgoingEvent, SendResult } from '../events.ts';
 
-/** What an encoded value is: the data of an event (or of `step.invoke`), a step's result, a function's output. */
+/** Kind of an encoded value: the data of an event (or of `step.invoke`), a step's result, a function's output. */
 export type ValueKind = 'event' | 'step' | 'output';
 
-/** What an encoded value belongs to, by which one that was moved is recognized: `['event', name]`, `['event', name, function, caller]` of an
+/** The place of an encoded value, by which a value that was moved is recognized: `['event', name]`, `['event', name, function, caller]` of an
  *  invocation, `['step', hashed ID, function, run]`, `['output', function, run or caller]`. Functions are named `<app id>-<function id>`; a caller
  *  is the invoking `<run>.<hashed ID of its step>`. */
 export type Place = readonly string[];
@@ -21,11 +21,11 @@ export interface MiddlewareRun<Added extends object = object> {
   event: IncomingEvent;
   /** The handler gets these, also if they are replaced. */
   events: IncomingEvent[];
-  /** Gives these values to the handler, beside `event` and `step`. */
+  /** Passes these values to the handler, in addition to `event` and `step`. */
   add(values: Added): void;
 }
 
-/** A `step.run` whose code runs now, and not one whose stored result is replayed. */
+/** Wraps a `step.run` whose code runs now; not called if the stored result is replayed. */
 export interface MiddlewareStep {
   readonly functionId: string;
   readonly runId: string;
@@ -37,7 +37,7 @@ export interface MiddlewareStep {
   args: unknown[];
 }
 
-/** One send of events, of the client or of a step. */
+/** One send of events, by the client or by a step. */
 export interface MiddlewareSend {
   /** Only of `step.sendEvent`. */
   readonly functionId: string | undefined;
@@ -57,9 +57,8 @@ export interface Middleware<Added extends object = object> {
   onSend?(send: MiddlewareSend, next: () => Promise<SendResult>): SendResult | Promise<SendResult>;
   /** A JSON value on its way to the service. The first middleware encodes last. */
   encode?(value: unknown, kind: ValueKind, place?: Place): unknown;
-  /** A JSON value on its way back. The first middleware decodes first.
-   *  @param places where it may belong: a re-run from a step has results of earlier runs too. undefined: no client encodes such values, as the
-   *  responses of `step.fetch` */
+  /** Decodes a JSON value. The first middleware decodes first. @param places places to which the value may belong: a re-run from a step also has
+   *  results of earlier runs. undefined: clients never encode this value, such as the response of `step.fetch` */
   decode?(value: unknown, kind: ValueKind, places?: readonly Place[]): unknown;
   /** Only for types: the values that the handler gets. */
   readonly $adds?: Added;

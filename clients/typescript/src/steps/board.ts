@@ -13,7 +13,7 @@ export interface Board {
   /** Gives the step a memo in this call. */
   finish(step: FoundStep, memo: Memo): void;
   memoOf(hashedId: string): Memo | undefined;
-  /** Delivers one memo: the earliest completed one whose step has been found; false: there is none.
+  /** Delivers one memo: the earliest completed memo whose step has been found; false: there is no such memo.
    *  This order, one at a time, gives `Promise.race` the same winner in every replay. Rejects if the memo cannot be decoded. */
   deliverNext(): Promise<boolean>;
   /** Found but unfinished steps, in order. */

@@ -29,7 +29,7 @@ export interface FoundStep {
   run: RunOfStep | undefined;
   /** Calls a function in the asynchronous context of the code that found the step: with its `AsyncLocalStorage`s. */
   inContext<T>(fn: () => T): T;
-  /** In a branch of a race. */
+  /** Whether the step is in a branch of a race. */
   race: boolean;
   delivered: boolean;
   resolve(data: unknown): void;

@@ -26,7 +26,7 @@ export interface ReplayCall {
   requestedStep: string | undefined;
   /** Plans even a single new step instead of running it at once. */
   disableImmediateExecution: boolean;
-  /** Takes the results of steps while the call goes on; undefined: the first step ends it. */
+  /** Stores the results of steps while the call continues; undefined: the first step ends the call. */
   checkpoints?: { keep(step: Op): Promise<boolean> } | undefined;
   /** Default: memos are as the steps' results were. */
   decodeMemo?: DecodeMemo | undefined;
@@ -95,7 +95,7 @@ async function advance(
   }
 }
 
-/** undefined: the call goes on. */
+/** undefined: the call continues. */
 async function runHere(step: FoundStep, { checkpoints }: ReplayCall, board: Board): Promise<Progress | undefined> {
   if (!checkpoints) {
     const { op, ...outcome } = await runStep(step);
@@ -105,7 +105,7 @@ async function runHere(step: FoundStep, { checkpoints }: ReplayCall, board: Boar
   const { op, ...outcome } = await runStep(step);
   const timed = { ...op, timing: { a: startedAtMs * 1e6, b: Math.round((performance.now() - startedMs) * 1e6) } };
   if (op.op !== 'StepRun') return { kind: 'ops', ops: [timed], ...outcome };
-  // It is in the answer, with those before it that are not stored.
+  // The response contains this step and earlier steps that are not stored.
   if (!(await checkpoints.keep(timed))) return { kind: 'ops', ops: [] };
   // A copy: the code may change it before it is stored.
   board.finish(step, { data: asJson(op.data) });

@@ -51,7 +51,7 @@ export interface FetchResponse {
   /** With names as in `Content-Type`. */
   headers: Record<string, string>;
   body: string | null;
-  /** Without its query. */
+  /** The URL without its query. */
   url: string;
 }
 
@@ -130,8 +130,8 @@ export interface StepTools<Events = LooseEvents> {
   // biome-ignore lint/suspicious/noExplicitAny: the provider determines the response
   infer<Response = any>(id: string, request: InferOptions): Promise<Response>;
 
-  /** Like `Promise.race`, but the function goes on as soon as the first branch has ended: with `Promise.all` and `Promise.race`
-   *  it goes on when all pending steps have ended. The steps of the other branches still run. */
+  /** Like `Promise.race`, but the function continues as soon as the first branch has ended. With `Promise.all` and `Promise.race` it continues
+   *  when all pending steps have ended. The steps of the other branches still run. */
   race<Branches extends readonly (() => unknown)[]>(branches: Branches): Promise<Awaited<ReturnType<Branches[number]>>>;
 
   /** Runs another function and resolves to its output; throws a StepError if it fails.

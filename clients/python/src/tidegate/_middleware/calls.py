@@ -57,13 +57,13 @@ class StepCall:
     run_id: str
     attempt: int
     args: tuple[Any, ...]
-    """Of the step's code. May be replaced, and so may `kwargs`."""
+    """Arguments of the step's code. A hook may replace `args` and `kwargs`."""
     kwargs: dict[str, Any]
 
 
 @dataclass(kw_only=True)
 class SendCall:
-    """One send: of `client.send`, or of a `step.send_event`."""
+    """One send of events, by `client.send` or `step.send_event`."""
 
     events: list[dict[str, Any]]
     """The fields of each event (`name`, `data`, …). May be replaced."""

@@ -40,7 +40,7 @@ class RunPlaces:
     """`<app id>-<function id>`."""
     run_id: str
     rerun_of: Sequence[str] = ()
-    """Of a re-run from a step: the runs whose results it has, the latest first."""
+    """For a re-run from a step: the runs whose results it has, latest first."""
     event: object = None
     """The first of the run's events, as it came."""
 
