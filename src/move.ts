@@ -6,7 +6,7 @@
 import { type Config, ConfigError, nodeProblem, readConfig } from './config.ts';
 import { createLog } from './log.ts';
 import { InstallationMove, MoveProblem, type MoveSide } from './store/move/installation-move.ts';
-import { connect, type Redis, ready, translateAway } from './store/redis/connection.ts';
+import { connect, type Redis, ready, toServiceError } from './store/redis/connection.ts';
 import { createStore, partitionsWanted } from './store/store.ts';
 
 const REDIS_TIMEOUT_MS = 10_000;
@@ -94,7 +94,7 @@ async function infoOf(redis: Redis): Promise<Map<string, string>> {
 
 function messageOf(error: unknown): string {
   if (error instanceof MoveProblem || error instanceof ConfigError) return error.message;
-  const translated = translateAway(error);
+  const translated = toServiceError(error);
   const { message } = error as Error;
   return translated === error
     ? `The move was interrupted: ${message}. Repeat it`

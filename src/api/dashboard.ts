@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import { send } from '@koa/send';
 import type { Next } from 'koa';
 import { ServiceError } from '../errors.ts';
-import { translateAway } from '../store/redis/connection.ts';
+import { toServiceError } from '../store/redis/connection.ts';
 import { inlineStyle, sendPage } from './http/html-page.ts';
 import type { Context } from './http/router.ts';
 
@@ -104,7 +104,7 @@ export function pageDuringOutage(dist = DIST) {
     try {
       await next();
     } catch (thrown) {
-      const error = translateAway(thrown);
+      const error = toServiceError(thrown);
       if (!(error instanceof ServiceError) || (error.code !== 'unavailable' && error.code !== 'overloaded'))
         throw error;
       await servePage(ctx, dist);

@@ -5,7 +5,7 @@ import type { ClusterNode } from '../../scripts/lib/cluster/node.ts';
 import { readConfig } from '../../src/config.ts';
 import type { ServiceError } from '../../src/errors.ts';
 import { createLog } from '../../src/log.ts';
-import { connect, ready, translateAway } from '../../src/store/redis/connection.ts';
+import { connect, ready, toServiceError } from '../../src/store/redis/connection.ts';
 import { scrape } from '../support/scrape.ts';
 import { type Service, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -100,7 +100,7 @@ describe('A Redis Cluster with a problem', () => {
       const errors = replies.flat(2).filter((one): one is Error => one instanceof Error);
       expect(errors.length).to.be.greaterThan(3);
       for (const error of errors) {
-        expect((translateAway(error) as ServiceError).code, String(error)).to.equal('unavailable');
+        expect((toServiceError(error) as ServiceError).code, String(error)).to.equal('unavailable');
       }
       redis.disconnect();
     });
@@ -110,11 +110,11 @@ describe('A Redis Cluster with a problem', () => {
     const config = readConfig({ MODE: 'dev', REDIS_CLUSTER_URLS: 'redis://service:hush@127.0.0.1:1' });
     const redis = connect(config, 'answer-soon', createLog('silent', 'test'));
     const error = await redis.get('key').catch((thrown: Error) => thrown);
-    expect((translateAway(error) as ServiceError).code, String(error)).to.equal('unavailable');
+    expect((toServiceError(error) as ServiceError).code, String(error)).to.equal('unavailable');
     expect(String(error)).not.to.include('hush');
     redis.disconnect();
     const ended = await redis.get('key').catch((thrown: Error) => thrown);
-    expect((translateAway(ended) as ServiceError).code, String(ended)).to.equal('unavailable');
+    expect((toServiceError(ended) as ServiceError).code, String(ended)).to.equal('unavailable');
   });
 
   it('fails commands with 503 on a hash slot that moves, and on nodes that do not have it', async () => {
@@ -135,6 +135,6 @@ describe('A Redis Cluster with a problem', () => {
     expect(new Set(errors.map(({ message }) => message.split(' ')[0]))).to.deep.equal(
       new Set(['MOVED', 'TRYAGAIN', 'ASK']),
     );
-    for (const error of errors) expect((translateAway(error) as ServiceError).code).to.equal('unavailable');
+    for (const error of errors) expect((toServiceError(error) as ServiceError).code).to.equal('unavailable');
   });
 });

@@ -5,7 +5,7 @@ import { startRedisProxy } from '../../chaos/faults/redis-proxy.ts';
 import { readConfig } from '../../src/config.ts';
 import type { ServiceError } from '../../src/errors.ts';
 import { createLog, serializeError } from '../../src/log.ts';
-import { connect, isStoreFailure, ready, replies, translateAway } from '../../src/store/redis/connection.ts';
+import { connect, isStoreFailure, ready, replies, toServiceError } from '../../src/store/redis/connection.ts';
 import { addUser, PASSWORD, tokenIn } from '../support/auth.ts';
 import { type OwnRedis, startOwnRedis } from '../support/own-redis.ts';
 import { connectRedis, redisUrl } from '../support/redis.ts';
@@ -30,7 +30,7 @@ describe('A connection to Redis that breaks in the middle of a reply', () => {
           .exec()
           .then((results) => replies(results))
           .catch((thrown: Error) => thrown);
-        expect((translateAway(error) as ServiceError).code, String(error)).to.equal('unavailable');
+        expect((toServiceError(error) as ServiceError).code, String(error)).to.equal('unavailable');
         expect(isStoreFailure(error)).to.equal(true);
       }
     } finally {
@@ -154,7 +154,7 @@ describe('An error reply of Redis', () => {
       ['MISCONF Redis is configured to save RDB snapshots, but …', 'Redis cannot save what it has'],
       ['LOADING Redis is loading the dataset in memory', 'Redis is loading what it has saved'],
     ] as const) {
-      const answer = translateAway(new Error(said)) as ServiceError;
+      const answer = toServiceError(new Error(said)) as ServiceError;
       expect(answer.code, said).to.equal('unavailable');
       expect(answer.message).to.equal(`Redis is unavailable: ${told}; send the same again after 2 s`);
       expect((answer.cause as Error).message, 'for the log').to.equal(said);

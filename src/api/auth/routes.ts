@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import { emailSchema, passwordSchema, principalOfUser } from '../../model/auth/user.ts';
 import type { Sessions } from '../../store/auth/sessions.ts';
-import { translateAway } from '../../store/redis/connection.ts';
+import { toServiceError } from '../../store/redis/connection.ts';
 import { sendPage } from '../http/html-page.ts';
 import { clientAddress } from '../http/incoming-request.ts';
 import { type Context, Router } from '../http/router.ts';
@@ -83,7 +83,7 @@ export function authRoutes(principals: Principals, auditLogger: AuditLogger, dep
 
   /** @throws errors that are neither a ServiceError nor an outage */
   function showError(ctx: Context, thrown: unknown, page: (error: string) => string): void {
-    const error = translateAway(thrown);
+    const error = toServiceError(thrown);
     if (!(error instanceof ServiceError) || (error.status >= 500 && error.code !== 'unavailable')) throw error;
     ctx.status = error.status;
     if (error.retryAfterSeconds !== undefined) ctx.set('retry-after', String(error.retryAfterSeconds));

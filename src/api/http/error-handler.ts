@@ -3,7 +3,7 @@ import type { Next } from 'koa';
 import { type ErrorCode, ServiceError } from '../../errors.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import type { Logger } from '../../log.ts';
-import { isOutOfMemory, translateAway } from '../../store/redis/connection.ts';
+import { isOutOfMemory, toServiceError } from '../../store/redis/connection.ts';
 import { lingeringBody } from './lingering-close.ts';
 import type { Context, Middleware } from './router.ts';
 
@@ -34,7 +34,7 @@ export function respondToError(ctx: Context, thrown: unknown, log: Logger, backp
 }
 
 export function serviceErrorOf(thrown: unknown): ServiceError {
-  const error = translateAway(thrown);
+  const error = toServiceError(thrown);
   return error instanceof ServiceError ? error : new ServiceError('internal', { cause: thrown });
 }
 

@@ -4,7 +4,7 @@ import { ServiceError } from '../../errors.ts';
 import type { AccessListMatcher } from '../../model/auth/allow-lists.ts';
 import type { Event } from '../../model/events/event.ts';
 import type { HandshakeAnswer } from '../../providers/handshakes.ts';
-import { translateAway } from '../../store/redis/connection.ts';
+import { toServiceError } from '../../store/redis/connection.ts';
 import type { HeldReason } from '../../store/webhooks/held-events.ts';
 import type { LogSummary } from '../../store/webhooks/webhook-log.ts';
 import type { CustomResponse, Received, Resolution } from './resolve-environment.ts';
@@ -150,7 +150,7 @@ function failedVerification(error: unknown): LogSummary['verification'] {
 }
 
 function errorFields(thrown: unknown): Pick<LogSummary, 'status' | 'reason' | 'message'> {
-  const error = translateAway(thrown);
+  const error = toServiceError(thrown);
   if (!(error instanceof ServiceError)) return { status: 500, reason: 'internal' };
   return { status: error.status, reason: error.code, message: error.message };
 }

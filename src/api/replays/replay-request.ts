@@ -2,7 +2,7 @@
 import { ServiceError } from '../../errors.ts';
 import type { History } from '../../history/history.ts';
 import type { Logger } from '../../log.ts';
-import { translateAway } from '../../store/redis/connection.ts';
+import { toServiceError } from '../../store/redis/connection.ts';
 import type { WebhookInUse } from '../../store/webhooks/webhook-in-use.ts';
 import type {
   WebhookReplayOutcome,
@@ -59,7 +59,7 @@ export async function replayRequest(
         return skipped(decided.outcome);
     }
   } catch (thrown) {
-    const error = translateAway(thrown);
+    const error = toServiceError(thrown);
     const failed = { requestId, status: 'failed' as const };
     if (!(error instanceof ServiceError)) {
       deps.log.error({ err: error, replay: replayId, request_id: requestId }, 'a request could not be replayed');

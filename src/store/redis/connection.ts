@@ -121,7 +121,7 @@ const REFUSES = /^-?(BUSY|NOAUTH|NOPERM|WRONGPASS|NOREPLICAS)\b/;
 const REFUSES_SCRIPT = /user executing the script can't|ACL failure in script/;
 
 /** Translates a failure of Redis or of the network for clients; returns any other error unchanged. */
-export function translateAway(error: unknown): unknown {
+export function toServiceError(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof ServiceError) return error;
   const reason = reasonOf(error);
   const message = UNAVAILABLE.find(([pattern]) => pattern.test(reason))?.[1];
@@ -132,7 +132,7 @@ export function translateAway(error: unknown): unknown {
 
 /** Whether Redis rejected the command or was unreachable: the data is fine, and the same write succeeds later. */
 export function isStoreFailure(error: unknown): boolean {
-  const answer = translateAway(error);
+  const answer = toServiceError(error);
   return answer instanceof ServiceError && (answer.code === 'unavailable' || answer.code === 'overloaded');
 }
 

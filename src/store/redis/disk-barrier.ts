@@ -4,7 +4,7 @@
  *  before; so is the replication stream. Writes during a barrier in flight share the next barrier. */
 import type { ChainableCommander } from 'ioredis';
 import { ServiceError } from '../../errors.ts';
-import { type Redis, replies, translateAway, unavailable } from './connection.ts';
+import { type Redis, replies, toServiceError, unavailable } from './connection.ts';
 import { type DurableServer, historyOf, type Replicated } from './durable-server.ts';
 import { infoField } from './server-info.ts';
 
@@ -81,7 +81,7 @@ export class DiskBarrier {
 
 /** After any failure, no write is guaranteed. */
 function failureOf(error: unknown): ServiceError {
-  const translated = translateAway(error);
+  const translated = toServiceError(error);
   return translated instanceof ServiceError ? translated : unavailable('Redis did not sync its file', error);
 }
 

@@ -1,7 +1,7 @@
 /** Whether a Redis can guarantee that a write is on its disk, and how the service knows. Before 7.2 it needs `appendfsync always`, which
  *  answers a write after the sync. Later versions have WAITAOF (disk-barrier.ts). A setting that cannot be verified counts as not set. */
 import { ConfigError } from '../../config.ts';
-import { type Redis, translateAway, unavailable } from './connection.ts';
+import { type Redis, toServiceError, unavailable } from './connection.ts';
 import { infoField } from './server-info.ts';
 
 export interface DurableServer {
@@ -29,7 +29,7 @@ const OR_LESS = 'or set INGEST_DURABILITY=redis, which guarantees less';
  *  @throws ConfigError if the server cannot guarantee it; ServiceError unavailable if it does not answer */
 export async function durableServer(redis: Redis, where?: string): Promise<DurableServer> {
   const info = await redis.info('server', 'persistence').catch((error) => {
-    throw translateAway(error);
+    throw toServiceError(error);
   });
   return { identity: infoField(info, 'run_id'), ...(await abilitiesOf(redis, info, where)) };
 }
@@ -54,7 +54,7 @@ export async function replicatedServer(
     ...(isCluster ? [redis.cluster('INFO') as Promise<string>] : []),
   ];
   const [info = '', cluster = ''] = await Promise.all(reading).catch((error) => {
-    throw translateAway(error);
+    throw toServiceError(error);
   });
   const identity = historyOf(info, cluster);
   if (identity === undefined) throw unavailable('this Redis has become a replica');
@@ -130,7 +130,7 @@ async function readSettings(redis: Redis): Promise<{ settings: Record<string, st
     return { settings };
   } catch (error) {
     const { message } = error as Error;
-    const translated = translateAway(error);
+    const translated = toServiceError(error);
     if (translated !== error && !message.startsWith('NOPERM')) throw translated;
     return { settings: {}, unreadable: message };
   }

@@ -1,6 +1,6 @@
 /** Runs all health checks concurrently, each for at most two seconds. Simultaneous requests share a round. */
 import { ServiceError } from '../../../errors.ts';
-import { translateAway } from '../../../store/redis/connection.ts';
+import { toServiceError } from '../../../store/redis/connection.ts';
 import { CHECK_STATUSES, type CheckStatus, type Finding, type HealthCheck, problem } from './check.ts';
 
 const TIMEOUT_MS = 2_000;
@@ -48,7 +48,7 @@ async function runOne({ id, run }: HealthCheck, nowMs: number): Promise<Finding[
   try {
     return await Promise.race([run(nowMs), late.promise]);
   } catch (error) {
-    const known = translateAway(error);
+    const known = toServiceError(error);
     // Other errors may name hosts and keys, which may only appear in the log.
     const why = known instanceof ServiceError ? known.message : 'an error that the log of web has';
     return [problem(`not checked: ${why}`, id === 'redis' ? 'Check Redis.' : 'See the check "redis".')];
