@@ -14,7 +14,7 @@ import {
   intervalsOf,
   type MinutePiece,
 } from '../store/events/event-counts.ts';
-import { archivedBefore, type MaybeIncomplete } from './merged-page.ts';
+import { archiveBorder, type MaybeIncomplete } from './merged-page.ts';
 
 /** Number of events of a name in a piece. */
 interface PieceCount {
@@ -108,7 +108,7 @@ export class EventCountHistory {
 
   /** The range that may contain archived, visible events. */
   async #range(env: string, nowMs: number): Promise<{ oldest: number; border: number }> {
-    const border = minuteOf(archivedBefore(this.#archive, nowMs)) + MINUTE_MS;
+    const border = minuteOf(archiveBorder(this.#archive, nowMs)) + MINUTE_MS;
     const oldest = await this.#archive.events.oldest(env, nowMs);
     return { oldest: Math.max(0, oldest), border: Math.max(border, oldest) };
   }

@@ -4,7 +4,7 @@ import { isUnavailable } from '../archive/database.ts';
 import { type ArchivedEvent, foundEventOf } from '../archive/event-row-reads.ts';
 import { type Envelope, type EventRecord, recordOf } from '../model/events/event.ts';
 import { type Events, envelopeOf, type FoundEvent } from '../store/events/events.ts';
-import { archivedBefore } from './merged-page.ts';
+import { archiveBorder } from './merged-page.ts';
 
 export class EventHistory
   implements Pick<Events, 'read' | 'readMany' | 'record' | 'records' | 'envelopes' | 'isIngested'>
@@ -86,7 +86,7 @@ export class EventHistory
   /** Whether the event is too recent to be archived. */
   async isCertainlyHot(env: string, id: string): Promise<boolean> {
     const record = await this.#events.record(env, id);
-    return record !== undefined && record.received_at >= archivedBefore(this.#archive, Date.now());
+    return record !== undefined && record.received_at >= archiveBorder(this.#archive, Date.now());
   }
 
   /** Whether all data of the event is still in Redis. */
@@ -101,7 +101,7 @@ export class EventHistory
 
   /** Copies of archived events lack the repeats received before archiving. */
   async #withAllDuplicates(env: string, hot: readonly FoundEvent[]): Promise<FoundEvent[]> {
-    const border = archivedBefore(this.#archive, Date.now());
+    const border = archiveBorder(this.#archive, Date.now());
     const old = hot.filter(({ received_at }) => received_at < border);
     const inIndex = await Promise.all(
       old.map(({ name, internal_id }) => this.#events.isIngested(env, name, internal_id)),

@@ -5,7 +5,7 @@ import { type EventLists, type EventPage, type EventQuery, isListed } from '../s
 import type { Events, FoundEvent } from '../store/events/events.ts';
 import type { Position, TimeRange } from '../store/redis/pagination.ts';
 import type { EventHistory } from './event-history.ts';
-import { archivedBefore, type MaybeIncomplete, mergedPage, type Page, startOf } from './merged-page.ts';
+import { archiveBorder, type MaybeIncomplete, mergedPage, type Page, startOf } from './merged-page.ts';
 
 export type ListedEvents = EventPage & MaybeIncomplete;
 
@@ -41,7 +41,7 @@ export class EventListHistory {
           return { ...page, items: await this.#history.found(env, page.events) };
         },
       },
-      archivedBefore(this.#archive, nowMs),
+      archiveBorder(this.#archive, nowMs),
     );
     return { events: [...page.items], next: page.next, stoppedEarly: page.stoppedEarly };
   }

@@ -11,7 +11,7 @@ import type { EventLists } from '../store/events/event-lists.ts';
 import type { FoundEvent } from '../store/events/events.ts';
 import type { Position, TimeRange } from '../store/redis/pagination.ts';
 import { matching } from './matching.ts';
-import { archivedBefore } from './merged-page.ts';
+import { archiveBorder } from './merged-page.ts';
 import { mergedSearch, type SearchPage, type SearchSource } from './search-merge.ts';
 import { narrowed } from './search-range.ts';
 
@@ -62,7 +62,7 @@ export class EventSearch {
       sizeOf: ({ data }) => JSON.stringify(data).length,
       timeRange,
       limit,
-      archivedBefore: archive ? archivedBefore(archive, nowMs) : nowMs,
+      archiveBorder: archive ? archiveBorder(archive, nowMs) : nowMs,
       timeoutMs,
     });
   }

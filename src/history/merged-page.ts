@@ -33,7 +33,7 @@ export interface PageRequest<T> {
 const SKEW_MS = 60_000;
 
 /** Everything archived is older than this. */
-export function archivedBefore({ hotMs }: Pick<Archive, 'hotMs'>, nowMs: number): number {
+export function archiveBorder({ hotMs }: Pick<Archive, 'hotMs'>, nowMs: number): number {
   return nowMs - hotMs + Math.min(SKEW_MS, hotMs / 2);
 }
 

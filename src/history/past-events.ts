@@ -3,7 +3,7 @@ import type { Archive } from '../archive/archive.ts';
 import { FIRST_ID } from '../archive/event-pages.ts';
 import type { Events, NamedEvent } from '../store/events/events.ts';
 import type { Position } from '../store/redis/pagination.ts';
-import { archivedBefore } from './merged-page.ts';
+import { archiveBorder } from './merged-page.ts';
 
 /** Few, because each may have half a megabyte. */
 const READ_AT_ONCE = 10;
@@ -20,7 +20,7 @@ export class PastEvents implements Pick<Events, 'since'> {
   /** Each event once, oldest first, except for events archived meanwhile.
    *  @throws ServiceError archive_unavailable, if the range may include archived events */
   async *since(env: string, name: string, receivedAtMs: number, limit: number): AsyncGenerator<NamedEvent[]> {
-    const isHot = receivedAtMs >= archivedBefore(this.#archive, Date.now());
+    const isHot = receivedAtMs >= archiveBorder(this.#archive, Date.now());
     const seen = new Set<string>();
     const start = { at: Math.max(0, receivedAtMs), id: FIRST_ID };
     if (!isHot) yield* this.#archived(env, name, start, limit, seen);

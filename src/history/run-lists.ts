@@ -14,7 +14,7 @@ import {
   statusesOf,
 } from '../store/runs/run-lists.ts';
 import type { Store } from '../store/store.ts';
-import { archivedBefore, mergedPage, type Page, startOf } from './merged-page.ts';
+import { archiveBorder, mergedPage, type Page, startOf } from './merged-page.ts';
 
 export type ListedRunPage = Omit<RunPage, 'stoppedEarly'> & Pick<Page<Run>, 'stoppedEarly'>;
 
@@ -40,7 +40,7 @@ export class RunListHistory implements Pick<RunLists, 'briefsByEvent' | 'readByE
     const statuses = statusesOf(query)?.filter(isEnding);
     // Active runs are never archived; Redis lists those that are offloaded.
     if (statuses?.length === 0) return runLists.list(query);
-    const border = archivedBefore(archive, Date.now());
+    const border = archiveBorder(archive, Date.now());
     const page = await mergedPage<Run>(
       {
         timeRange,
@@ -83,7 +83,7 @@ export class RunListHistory implements Pick<RunLists, 'briefsByEvent' | 'readByE
       if (!isUnavailable(error)) throw error;
       const { runs, next } = await this.#deps.store.runLists.listByEvent(eventId, query);
       const page = { items: runs, next, stoppedEarly: 'archive_unavailable' as const };
-      return toRunPage(hotPart(page, query, archivedBefore(this.#deps.archive, Date.now())));
+      return toRunPage(hotPart(page, query, archiveBorder(this.#deps.archive, Date.now())));
     }
   }
 
@@ -141,7 +141,7 @@ export class RunListHistory implements Pick<RunLists, 'briefsByEvent' | 'readByE
   /** The events whose runs may be archived: younger events, by ID and location, have none. */
   async #maybeArchived(env: string, eventIds: readonly string[]): Promise<string[]> {
     const { store, archive } = this.#deps;
-    const border = archivedBefore(archive, Date.now());
+    const border = archiveBorder(archive, Date.now());
     const young = eventIds.filter((id) => timeOf(id) >= border);
     const inBuckets = await areInBuckets(store.redis, store.keys, env, young);
     const hot = new Set(young.filter((_, i) => inBuckets[i]));

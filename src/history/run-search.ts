@@ -12,7 +12,7 @@ import type { Position, TimeRange } from '../store/redis/pagination.ts';
 import type { RunLists } from '../store/runs/run-lists.ts';
 import type { History } from './history.ts';
 import { matching } from './matching.ts';
-import { archivedBefore } from './merged-page.ts';
+import { archiveBorder } from './merged-page.ts';
 import { mergedSearch, type SearchPage, type SearchSource } from './search-merge.ts';
 import { narrowed } from './search-range.ts';
 
@@ -68,7 +68,7 @@ export class RunSearch {
       sizeOf: ({ error }) => (error ? JSON.stringify(error).length : 0),
       timeRange,
       limit,
-      archivedBefore: archive ? archivedBefore(archive, nowMs) : nowMs,
+      archiveBorder: archive ? archiveBorder(archive, nowMs) : nowMs,
       timeoutMs,
     });
   }

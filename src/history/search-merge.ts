@@ -36,7 +36,7 @@ export interface MergedSearch<T> {
   timeRange: TimeRange;
   limit: number;
   /** Entries newer than this time are not archived; Unix milliseconds. */
-  archivedBefore: number;
+  archiveBorder: number;
   timeoutMs: number;
 }
 
@@ -54,13 +54,13 @@ interface Progress<T> {
 }
 
 export async function mergedSearch<T>(search: MergedSearch<T>): Promise<SearchPage<T>> {
-  const { timeRange, limit, archivedBefore, timeoutMs, positionOf, sizeOf } = search;
+  const { timeRange, limit, archiveBorder, timeoutMs, positionOf, sizeOf } = search;
   const deadline = performance.now() + timeoutMs;
   const start = timeRange.cursor ?? LATEST;
   const hot: Progress<T> = { source: search.hot, at: start };
   const archive: Progress<T> | undefined = search.archive && {
     source: search.archive,
-    at: olderOf(start, { at: archivedBefore, id: FIRST_ID }),
+    at: olderOf(start, { at: archiveBorder, id: FIRST_ID }),
   };
   const found = new Map<string, T>();
   let bytes = 0;

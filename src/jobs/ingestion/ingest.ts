@@ -11,7 +11,7 @@ import { type MatchingDeps, matchEvents } from '../matching/event-matcher.ts';
 import type { RunStarter } from '../runs/run-starter.ts';
 import type { WaitMatcher } from '../runs/wait-matcher.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import { type ArchivedBeforeDeps, archivedBefore } from './archived-before.ts';
+import { type AlreadyArchivedDeps, findAlreadyArchived } from './already-archived.ts';
 
 type Starter = Pick<RunStarter, 'start'>;
 
@@ -27,7 +27,7 @@ export interface IngestDeps extends MatchingDeps {
   /** Resolves once a replica has the writes of `work`. */
   replicated<T>(work: () => Promise<T>): Promise<T>;
   /** undefined without an archive. */
-  archive?: ArchivedBeforeDeps | undefined;
+  archive?: AlreadyArchivedDeps | undefined;
 }
 
 export async function ingest(
@@ -62,7 +62,7 @@ async function storeAndStart(batch: readonly Envelope[], deps: IngestDeps, start
 
 async function storeNew(events: readonly Envelope[], deps: Pick<IngestDeps, 'events' | 'archive'>): Promise<Stored[]> {
   if (!deps.archive) return deps.events.storeNew(events);
-  const archived = await archivedBefore(events, deps.archive, Date.now());
+  const archived = await findAlreadyArchived(events, deps.archive, Date.now());
   if (archived.size === 0) return deps.events.storeNew(events);
   const isArchived = ({ internalId }: Envelope) => archived.has(internalId);
   const former = events

@@ -2,24 +2,22 @@
  *  events with old IDs, can be among them. */
 import type { ArchivedIds } from '../../archive/archived-ids.ts';
 import { isUnavailable } from '../../archive/database.ts';
+import { archiveBorder } from '../../history/merged-page.ts';
 import type { Envelope } from '../../model/events/event.ts';
 import { timeOf } from '../../model/ids.ts';
 
-/** Allows for clock differences between processes. */
-const SKEW_MS = 60_000;
-
-export interface ArchivedBeforeDeps {
+export interface AlreadyArchivedDeps {
   ids: ArchivedIds;
   hotMs: number;
 }
 
 /** @throws ServiceError archive_unavailable: the job is retried */
-export async function archivedBefore(
+export async function findAlreadyArchived(
   events: readonly Envelope[],
-  { ids, hotMs }: ArchivedBeforeDeps,
+  { ids, hotMs }: AlreadyArchivedDeps,
   nowMs: number,
 ): Promise<Set<string>> {
-  const border = nowMs - hotMs + Math.min(SKEW_MS, hotMs / 2);
+  const border = archiveBorder({ hotMs }, nowMs);
   const old = events.filter(({ internalId }) => timeOf(internalId) < border);
   const found = new Set<string>();
   for (const [env, ofEnv] of Map.groupBy(old, (event) => event.env)) {
