@@ -111,7 +111,7 @@ export class Database {
         return result;
       } catch (error) {
         // Postgres rolls back the transaction of a lost connection.
-        if (!isAway(error as Error)) await client.query('ROLLBACK').catch(() => {});
+        if (!isConnectionError(error as Error)) await client.query('ROLLBACK').catch(() => {});
         throw error;
       }
     });
@@ -179,7 +179,7 @@ export function codeOf(error: unknown): string | undefined {
 }
 
 /** Whether an error of pg means that Postgres is down. */
-export function isAway(error: Error): boolean {
+export function isConnectionError(error: Error): boolean {
   const codes = [(error as { code?: string }).code, codeOf(error)];
   const isKnown = codes.some((code) => code !== undefined && (AWAY.test(code) || SOCKET_ERROR.test(code)));
   return isKnown || AWAY_MESSAGE.test(error.message);
@@ -187,7 +187,7 @@ export function isAway(error: Error): boolean {
 
 function translated(error: Error): Error {
   const { code } = error as { code?: string };
-  if (!isAway(error)) return error;
+  if (!isConnectionError(error)) return error;
   const detail = `Postgres cannot be reached: ${error.message || code}`;
   return new ServiceError('archive_unavailable', { detail, retryAfterSeconds: RETRY_AFTER_SECONDS, cause: error });
 }

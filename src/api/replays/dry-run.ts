@@ -123,7 +123,7 @@ async function make(
     logged: summary,
   });
   const { decided } = result;
-  if (decided.outcome === 'rejected' && isUnavailable(decided.error)) throw decided.error;
+  if (decided.outcome === 'rejected' && isStoreUnavailable(decided.error)) throw decided.error;
   const { outcome, reason, message, eventName } = logFieldsOf(result);
   return {
     outcome,
@@ -135,7 +135,7 @@ async function make(
   };
 }
 
-function isUnavailable(error: unknown): boolean {
+function isStoreUnavailable(error: unknown): boolean {
   return error instanceof ServiceError && error.code === 'unavailable';
 }
 

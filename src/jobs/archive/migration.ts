@@ -1,6 +1,6 @@
 /** Runs the archive's migrations in dev mode; in production, `release` does so before a deploy. While Postgres is down everything stays
  *  in Redis, and the migrations run when it is back. */
-import { isAway } from '../../archive/database.ts';
+import { isConnectionError } from '../../archive/database.ts';
 import { migrate } from '../../archive/migrate.ts';
 import type { ArchiveSettings } from '../../config.ts';
 import { duty } from '../../duties/duty.ts';
@@ -31,7 +31,7 @@ export class Migration {
       await migrate(this.#settings);
       this.#isDue = false;
     } catch (error) {
-      if (!isAway(error as Error)) throw error;
+      if (!isConnectionError(error as Error)) throw error;
       const level = this.#isTold ? 'debug' : 'warn';
       this.#isTold = true;
       this.#log[level]({ err: (error as Error).message }, 'archive: migrations did not run, because Postgres is away');
