@@ -39,7 +39,7 @@ import type { heldRegistrationSchema } from '../../../src/api/views/held-registr
 import type { functionLimitsSchema, waitingSchema } from '../../../src/api/views/limits.ts';
 import type { LiveKind, liveSchemas } from '../../../src/api/views/live.ts';
 import type {
-  dryRunSchema as replayDryRunSchema,
+  replayDryRunSchema,
   replayResultSchema,
   replaySchema,
 } from '../../../src/api/views/replay.ts';
@@ -53,9 +53,9 @@ import type { stepSchema } from '../../../src/api/views/step.ts';
 import type { webhookSchema } from '../../../src/api/views/webhook.ts';
 import type { webhookIssueSchema } from '../../../src/api/views/webhook-issue.ts';
 import type {
-  dryRunSchema as webhookDryRunSchema,
-  replaySchema as webhookReplaySchema,
-  replayResultSchema as webhookResultSchema,
+  webhookReplayDryRunSchema,
+  webhookReplaySchema,
+  webhookReplayResultSchema,
 } from '../../../src/api/views/webhook-replay.ts';
 import type { versionDetailsSchema, versionDiffSchema, versionSchema } from '../../../src/api/views/webhook-version.ts';
 import type { customVerificationSchema } from '../../../src/providers/preset.ts';
@@ -132,9 +132,9 @@ export type ReplayDryRun = z.output<typeof replayDryRunSchema>;
 /** `GET /v1/replays/:id/results` */
 export type ReplayResult = z.output<typeof replayResultSchema>;
 export type WebhookReplay = z.output<typeof webhookReplaySchema>;
-export type WebhookReplayDryRun = z.output<typeof webhookDryRunSchema>;
+export type WebhookReplayDryRun = z.output<typeof webhookReplayDryRunSchema>;
 /** `GET /v1/webhooks/:id/replays/:replay/results` */
-export type WebhookReplayResult = z.output<typeof webhookResultSchema>;
+export type WebhookReplayResult = z.output<typeof webhookReplayResultSchema>;
 /** `GET /v1/search/fields` */
 export type SearchField = z.output<typeof fieldSchema>;
 /** Where a run is, in more detail than its status. */

@@ -11,10 +11,10 @@ import { listQuery, namePosition, nextPage, pageQuery } from '../rest/list-query
 import { replayBodySchema, replaySelectionOf } from '../rest/replay-selection.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import {
-  dryRunSchema,
+  replayDryRunSchema,
   presentDryRun,
   presentReplay,
-  presentResult,
+  presentReplayResult,
   replayResultSchema,
   replaySchema,
 } from '../views/replay.ts';
@@ -82,7 +82,7 @@ export function replayRoutes(deps: ApiParts): Route[] {
       body: replayBodySchema,
       status: 201,
       dryRunStatus: 200,
-      data: z.union([replaySchema, dryRunSchema]),
+      data: z.union([replaySchema, replayDryRunSchema]),
       errors: ['archive_unavailable', 'environment_archived', 'not_found', 'overloaded', 'quota_exceeded'],
       async handle({ env, body }) {
         const now = Date.now();
@@ -128,7 +128,7 @@ export function replayRoutes(deps: ApiParts): Route[] {
         const eventIds = [...new Set(page.flatMap(({ eventId, runId }) => (runId === undefined ? [] : [eventId])))];
         const runs = (await runLists.briefsByEvent(env, eventIds)).flat();
         const statuses = new Map(runs.map((run) => [run.id, run.status]));
-        const data = page.map((result) => presentResult(result, statuses));
+        const data = page.map((result) => presentReplayResult(result, statuses));
         return { data, metadata: nextPage(next) };
       },
     }),

@@ -19,12 +19,12 @@ import { type Route, routesOf } from '../rest/route.ts';
 import { transformSchema } from '../views/webhook.ts';
 import { filterSchema } from '../views/webhook-input.ts';
 import {
-  presentReplay,
-  presentResult,
+  presentWebhookReplay,
+  presentWebhookReplayResult,
   presentStarted,
   replayRateSchema,
-  replayResultSchema,
-  replaySchema,
+  webhookReplayResultSchema,
+  webhookReplaySchema,
   startedReplaySchema,
 } from '../views/webhook-replay.ts';
 import { operationRoutes } from './bulk-operation.ts';
@@ -80,8 +80,8 @@ export function webhookReplayRoutes(deps: ApiParts): Route[] {
     name: 'WebhookReplay',
     noun: 'replay of a webhook',
     plural: 'replays of a webhook',
-    data: replaySchema,
-    present: presentReplay,
+    data: webhookReplaySchema,
+    present: presentWebhookReplay,
     store: webhookReplays,
     read: (_, { id, replay }) => existing(id, replay),
   });
@@ -107,9 +107,9 @@ export function webhookReplayRoutes(deps: ApiParts): Route[] {
       description: 'Newest first. Replays that have ended are kept for 7 days; at most 200 for all webhooks.',
       params,
       query: z.object(longPageQuery(namePosition)),
-      data: replaySchema.omit({ request_ids: true }),
+      data: webhookReplaySchema.omit({ request_ids: true }),
       present(replay) {
-        const { request_ids: _, ...shown } = presentReplay(replay);
+        const { request_ids: _, ...shown } = presentWebhookReplay(replay);
         return shown;
       },
       async find({ params: { id }, query }) {
@@ -125,11 +125,11 @@ export function webhookReplayRoutes(deps: ApiParts): Route[] {
       description:
         'Oldest request first. Only the last 1,000 results of each status are kept; the counts of the replay are exact.',
       query: z.object({ status: z.enum(WEBHOOK_REPLAY_OUTCOMES).default('failed'), ...longPageQuery(namePosition) }),
-      data: z.array(replayResultSchema),
+      data: z.array(webhookReplayResultSchema),
       async handle({ params: { id, replay }, query: { status, ...at } }) {
         const results = await webhookReplays.results<WebhookReplayResult>(await existing(id, replay), { list: status });
         const { page, next } = pageOf(results, ({ requestId }) => requestId, at);
-        return listReply(page, { present: presentResult, positionOf: ({ requestId }) => requestId, next });
+        return listReply(page, { present: presentWebhookReplayResult, positionOf: ({ requestId }) => requestId, next });
       },
     }),
     ...of.changes({ cancel: 'Events that the replay made stay.' }),

@@ -84,7 +84,7 @@ export const replaySchema = apiObject('Replay', {
     .describe('Runs that the replay started, by status'),
 });
 
-export const dryRunSchema = apiObject('ReplayDryRun', {
+export const replayDryRunSchema = apiObject('ReplayDryRun', {
   dry_run: z.literal(true),
   ...selectionShape,
   looked_at: z.int().describe(LOOKED_AT),
@@ -206,7 +206,7 @@ export function presentDryRun(selection: ReplaySelection, result: DryRun) {
 }
 
 /** @param statuses by run ID */
-export function presentResult(
+export function presentReplayResult(
   { eventId, functionId, outcome, reason, runId, retryOf }: ReplayResult,
   statuses: ReadonlyMap<string, RunStatus>,
 ) {

@@ -17,7 +17,7 @@ const count = z.int().min(0);
 const RATE_MAX = 100;
 const DEFAULT_RATE = 10;
 
-export const replaySchema = apiObject('WebhookReplay', {
+export const webhookReplaySchema = apiObject('WebhookReplay', {
   id: z.string(),
   webhook_id: z.string(),
   state: z.enum(REPLAY_STATES),
@@ -53,7 +53,7 @@ const madeSchema = z.object({
   message: z.string().nullable(),
 });
 
-export const dryRunSchema = apiObject('WebhookReplayDryRun', {
+export const webhookReplayDryRunSchema = apiObject('WebhookReplayDryRun', {
   total: count,
   total_is_exact: z.boolean().describe('false: there are more'),
   sample: z
@@ -78,20 +78,20 @@ export const dryRunSchema = apiObject('WebhookReplayDryRun', {
 });
 
 export const startedReplaySchema = z.object({
-  replay: replaySchema.nullable().describe('null: this is a dry run'),
-  dry_run: dryRunSchema.nullable().describe('null: this is not a dry run'),
+  replay: webhookReplaySchema.nullable().describe('null: this is a dry run'),
+  dry_run: webhookReplayDryRunSchema.nullable().describe('null: this is not a dry run'),
 });
 
 export const replayRateSchema = z.int().min(1).max(RATE_MAX).default(DEFAULT_RATE).describe('Requests per second');
 
-export const replayResultSchema = apiObject('WebhookReplayResult', {
+export const webhookReplayResultSchema = apiObject('WebhookReplayResult', {
   request_id: z.string(),
   event_id: z.string().nullable().describe('Internal ID of the event; for a duplicate, of the earlier event'),
   reason: z.string().nullable().describe('Error code, or why the request made no event'),
   message: z.string().nullable(),
 });
 
-export function presentReplay({
+export function presentWebhookReplay({
   id,
   definition,
   status,
@@ -99,7 +99,7 @@ export function presentReplay({
   position,
   counts,
   doneAt,
-}: WebhookReplay): z.output<typeof replaySchema> {
+}: WebhookReplay): z.output<typeof webhookReplaySchema> {
   const { webhookId, from, to, outcomes, reasons, requestIds, hasDraft, rate, total, createdAt } = definition;
   return {
     id,
@@ -125,7 +125,7 @@ export function presentReplay({
 }
 
 export function presentStarted(started: StartedReplay): z.input<typeof startedReplaySchema> {
-  if ('replay' in started) return { replay: presentReplay(started.replay), dry_run: null };
+  if ('replay' in started) return { replay: presentWebhookReplay(started.replay), dry_run: null };
   const { total, sample, stoppedEarly } = started.dryRun;
   const shown = { total: total.count, total_is_exact: total.isExact, sample: sample.map(presentComparison) };
   return { replay: null, dry_run: { ...shown, stopped_early: stoppedEarly ?? null } };
@@ -166,7 +166,7 @@ function shownEvents(events: readonly Event[]): Event[] {
   return end === -1 ? [...events] : events.slice(0, end);
 }
 
-export function presentResult({ requestId, eventId, reason, message }: WebhookReplayResult) {
+export function presentWebhookReplayResult({ requestId, eventId, reason, message }: WebhookReplayResult) {
   return {
     request_id: requestId,
     event_id: eventId ?? null,
