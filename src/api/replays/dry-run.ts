@@ -45,17 +45,17 @@ export interface DryRunDeps extends ProcessWebhookDeps {
   webhookLog: Pick<History['webhookLog'], 'list' | 'read'>;
 }
 
-export interface DryRun {
+export interface WebhookReplayDryRun {
   sample: Comparison[];
   stoppedEarly: LogPage['stoppedEarly'];
 }
 
 /** Newest first. @throws ServiceError archive_unavailable if only the archive has a request of the sample */
-export async function dryRun(
+export async function previewWebhookReplay(
   selection: Selection,
   { webhook, draft }: { webhook: WebhookInUse; draft: Draft | undefined },
   deps: DryRunDeps,
-): Promise<DryRun> {
+): Promise<WebhookReplayDryRun> {
   const endsAt = performance.now() + SAMPLE_MS;
   const { ids, stoppedEarly } = await newestIds(selection, endsAt, deps);
   const found: (Comparison | undefined)[] = [];

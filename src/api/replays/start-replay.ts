@@ -13,7 +13,7 @@ import { checkFilter } from '../receive/check-filter.ts';
 import { draftOf } from '../receive/draft.ts';
 import { existingWebhook } from '../receive/existing-webhook.ts';
 import type { ProcessWebhookDeps } from '../receive/process-webhook.ts';
-import { type DryRun, dryRun } from './dry-run.ts';
+import { previewWebhookReplay, type WebhookReplayDryRun } from './dry-run.ts';
 import { countRequests } from './logged-requests.ts';
 
 export interface StartReplayDeps extends ProcessWebhookDeps {
@@ -39,7 +39,7 @@ export interface ReplayInput {
 
 export type StartedReplay =
   | { replay: WebhookReplay }
-  | { dryRun: DryRun & { total: { count: number; isExact: boolean } } };
+  | { dryRun: WebhookReplayDryRun & { total: { count: number; isExact: boolean } } };
 
 /** @throws ServiceError not_found, input_invalid, transform_invalid, quota_exceeded, archive_unavailable, of backpressure */
 export async function startReplay(
@@ -62,7 +62,7 @@ export async function startReplay(
   const total = await countRequests(webhookLog, selection);
   if (input.dry_run) {
     const tried = { webhook, draft: code && draftOf(webhookId, code) };
-    return { dryRun: { ...(await dryRun(selection, tried, deps)), total } };
+    return { dryRun: { ...(await previewWebhookReplay(selection, tried, deps)), total } };
   }
   const asked = { ...selection, hasDraft: code !== undefined, draft: code, rate, total };
   const planned: WebhookReplayPlan = { parent: newId(now) };

@@ -1,7 +1,7 @@
 /** `/v1/replays`: runs functions again on past events. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
-import { dryRun } from '../../jobs/replays/dry-run.ts';
+import { previewReplay } from '../../jobs/replays/dry-run.ts';
 import { BULK_OPERATION_STATUSES, STATUS_CHANGES } from '../../model/bulk/bulk-operation.ts';
 import { newId } from '../../model/ids.ts';
 import type { Replay, ReplayResult, ReplaySelection } from '../../model/replays/replay.ts';
@@ -46,7 +46,7 @@ export function replayRoutes(deps: ApiParts): Route[] {
     }
     dryRuns++;
     try {
-      return presentDryRun(selection, await dryRun(selection, replayPlanner));
+      return presentDryRun(selection, await previewReplay(selection, replayPlanner));
     } finally {
       dryRuns--;
     }

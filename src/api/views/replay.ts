@@ -1,6 +1,6 @@
 /** The API's representation of replays. */
 import { z } from 'zod';
-import type { DryRun } from '../../jobs/replays/dry-run.ts';
+import type { ReplayDryRun } from '../../jobs/replays/dry-run.ts';
 import { BULK_OPERATION_STATUSES, countsBy } from '../../model/bulk/bulk-operation.ts';
 import {
   FAILED_TO_START,
@@ -177,7 +177,7 @@ function secondsLeft({ status, definition: { after, before }, position, counts }
   return Math.ceil(((counts.worked_ms ?? 0) * (before - position.at)) / doneMs / 1_000);
 }
 
-export function presentDryRun(selection: ReplaySelection, result: DryRun) {
+export function presentDryRun(selection: ReplaySelection, result: ReplayDryRun) {
   const { lookedAt, matched, wouldStart, skipped, sample, stoppedAt } = result;
   const byFunction = [...wouldStart].sort(([a], [b]) => (a < b ? -1 : 1));
   const functions = byFunction.map(([functionId, byStatus]) => ({

@@ -11,7 +11,7 @@ const DRY_RUN_MS = 5_000;
 /** Maximum number of remembered runs: several events of a batch request the same run. */
 const REMEMBERED_MAX = 100_000;
 
-export interface DryRun {
+export interface ReplayDryRun {
   lookedAt: number;
   matched: number;
   wouldStart: Map<string, Map<FormerStatus, number>>;
@@ -28,13 +28,13 @@ export interface DryRun {
   stoppedAt: number | undefined;
 }
 
-export async function dryRun(
+export async function previewReplay(
   selection: ReplaySelection,
   planner: ReplayPlanner,
   timeoutMs: number = DRY_RUN_MS,
-): Promise<DryRun> {
+): Promise<ReplayDryRun> {
   const begunAt = performance.now();
-  const result: DryRun = {
+  const result: ReplayDryRun = {
     lookedAt: 0,
     matched: 0,
     wouldStart: new Map(),
@@ -56,7 +56,7 @@ export async function dryRun(
 }
 
 function add(
-  result: DryRun,
+  result: ReplayDryRun,
   { event, matched, pairs }: Awaited<ReturnType<ReplayPlanner['next']>>['events'][number],
   planned: Map<string, string>,
 ): void {
