@@ -8,7 +8,7 @@ import { newId, seededId } from '../../model/ids.ts';
 import type { PartitionLayout } from '../../model/partitions/layout.ts';
 import type { PartitionedIds } from '../../model/partitions/partitioned-ids.ts';
 import type { Partitions } from '../../store/redis/partitions.ts';
-import { type AcceptRequest, claimOf, type Draft } from './draft.ts';
+import { type AcceptRequest, claimOf, type PendingEvent } from './pending-event.ts';
 import { GroupCommit, type GroupCommitDeps } from './group-commit.ts';
 
 /** Maximum number of unanswered events; further requests are rejected. */
@@ -41,7 +41,7 @@ export class Acceptor {
   constructor(deps: AcceptorDeps) {
     this.#deps = deps;
     this.#inTurn = new GroupCommit(deps, {
-      choose: (drafts) => this.#place(drafts),
+      choose: (pendingEvents) => this.#place(pendingEvents),
       isFixed: false,
       settled: (partition, error) => this.#settled(partition, error),
     });
@@ -93,20 +93,20 @@ export class Acceptor {
     await (durability ? durability.afterwards(work) : work());
   }
 
-  async #commit(drafts: Draft[], layout: PartitionLayout): Promise<string[]> {
-    this.#unanswered += drafts.length;
+  async #commit(pendingEvents: PendingEvent[], layout: PartitionLayout): Promise<string[]> {
+    this.#unanswered += pendingEvents.length;
     try {
-      if (layout.count === 1) return await this.#commitsTo(0).add(drafts);
-      await this.#claimElsewhere(drafts, layout);
-      const free = drafts.filter(({ internalId }) => internalId === '');
-      const placed = drafts.filter(({ internalId }) => internalId !== '');
+      if (layout.count === 1) return await this.#commitsTo(0).add(pendingEvents);
+      await this.#claimElsewhere(pendingEvents, layout);
+      const free = pendingEvents.filter(({ internalId }) => internalId === '');
+      const placed = pendingEvents.filter(({ internalId }) => internalId !== '');
       const byPartition = Map.groupBy(placed, ({ internalId }) => layout.partitionOf(internalId));
       await Promise.all([...byPartition].map(([partition, some]) => this.#commitsTo(partition).add(some)));
       // Last, because events without a deduplication ID would be doubled if the request were repeated.
       if (free.length > 0) await this.#inTurn.add(free);
-      return drafts.map(({ internalId }) => internalId);
+      return pendingEvents.map(({ internalId }) => internalId);
     } finally {
-      this.#unanswered -= drafts.length;
+      this.#unanswered -= pendingEvents.length;
     }
   }
 
@@ -121,32 +121,32 @@ export class Acceptor {
 
   /** An earlier event with the same deduplication ID may be in another partition: after a change of the layout, or because it already had
    *  its internal ID. Its claim is kept, and the event goes to the partition of the ID in it. */
-  async #claimElsewhere(drafts: readonly Draft[], layout: PartitionLayout): Promise<void> {
+  async #claimElsewhere(pendingEvents: readonly PendingEvent[], layout: PartitionLayout): Promise<void> {
     const now = Date.now();
-    const identified = drafts.flatMap((draft) => {
-      const { event, request } = draft;
+    const identified = pendingEvents.flatMap((pending) => {
+      const { event, request } = pending;
       if (event.id === undefined) return [];
-      return [{ draft, homes: layout.claimHomesOf(homeText(request.env, event.id), now) }];
+      return [{ pending, homes: layout.claimHomesOf(homeText(request.env, event.id), now) }];
     });
     const rounds = identified.reduce((most, { homes }) => Math.max(most, homes.length), 0);
     for (let round = 0; round < rounds; round++) {
-      const apart = identified.flatMap(({ draft, homes }) => {
+      const apart = identified.flatMap(({ pending, homes }) => {
         const partition = homes[round];
         // In the last round the commit claims the ID itself, unless the event belongs to another partition.
-        const isCommitted = round === homes.length - 1 && partition === layout.partitionOf(draft.internalId);
-        return partition === undefined || isCommitted ? [] : [{ draft, claim: { ...claimOf(draft), partition } }];
+        const isCommitted = round === homes.length - 1 && partition === layout.partitionOf(pending.internalId);
+        return partition === undefined || isCommitted ? [] : [{ pending, claim: { ...claimOf(pending), partition } }];
       });
       if (apart.length === 0) continue;
       const claims = apart.map(({ claim }) => claim);
       const claimed = await this.writeReplicated(() => this.#deps.deduplication.claimIn(claims));
-      for (const [i, { draft }] of apart.entries()) draft.internalId = claimed[i] as string;
+      for (const [i, { pending }] of apart.entries()) pending.internalId = claimed[i] as string;
     }
   }
 
-  /** Gives the drafts of a commit IDs in the next partition. */
-  #place(drafts: readonly Draft[]): number {
+  /** Gives the events of a commit IDs in the next partition. */
+  #place(pendingEvents: readonly PendingEvent[]): number {
     const now = Date.now();
-    const earliest = drafts.reduce((least, { request }) => Math.min(least, request.receivedAt), now);
+    const earliest = pendingEvents.reduce((least, { request }) => Math.min(least, request.receivedAt), now);
     const { layout, ids } = this.#deps.partitions;
     const count = layout.countAt(earliest);
     if (now >= this.#turnEndsAt || this.#placed >= TURN_EVENTS || this.#isLeftOut(this.#turn)) {
@@ -156,8 +156,8 @@ export class Acceptor {
     }
     // Requests from just before a change of the layout stay within the earlier partitions.
     const partition = this.#turn % count;
-    this.#placed += drafts.length;
-    for (const draft of drafts) draft.internalId = ids.inPartition(newId(draft.request.receivedAt), partition);
+    this.#placed += pendingEvents.length;
+    for (const pending of pendingEvents) pending.internalId = ids.inPartition(newId(pending.request.receivedAt), partition);
     return partition;
   }
 

@@ -9,7 +9,7 @@ import type { ClaimedEvent, ClaimedJobs } from '../queues/claimed-jobs.ts';
 import type { PartitionQueues } from '../queues/partition-queues.ts';
 import { INGEST, type IngestJob } from '../queues/queues.ts';
 import { whenQuiet } from './commit-timing.ts';
-import { claimOf, type Draft } from './draft.ts';
+import { claimOf, type PendingEvent } from './pending-event.ts';
 
 /** Maximum number of events per ingest job. */
 const JOB_MAX_EVENTS = 500;
@@ -23,7 +23,7 @@ const CLAIMS_MAX = 3;
 const SLOW_MS = 200;
 
 interface PendingRequest {
-  drafts: Draft[];
+  pendingEvents: PendingEvent[];
   resolve: (ids: string[]) => void;
   reject: (error: unknown) => void;
 }
@@ -39,8 +39,8 @@ export interface GroupCommitDeps {
 
 /** Chooses the partition of each commit: always the same one, or each in turn. */
 export interface Destination {
-  /** @param drafts drafts of one commit; those without an ID get one */
-  choose(drafts: readonly Draft[]): number;
+  /** @param@param events events of one commit; an event without an ID gets one */
+  choose(pendingEvents: readonly PendingEvent[]): number;
   isFixed: boolean;
   /** Called after each commit, with its error if it failed. */
   settled(partition: number, error: unknown): void;
@@ -58,12 +58,12 @@ export class GroupCommit {
     this.#destination = destination;
   }
 
-  /** Commits all drafts or none.
+  /** Commits all events or none.
    *  @returns their internal IDs in the same order
    *  @throws ServiceError unavailable when Redis rejects them */
-  add(drafts: Draft[]): Promise<string[]> {
+  add(pendingEvents: PendingEvent[]): Promise<string[]> {
     return new Promise((resolve, reject) => {
-      this.#pending.push({ drafts, resolve, reject });
+      this.#pending.push({ pendingEvents, resolve, reject });
       this.#schedule();
     });
   }
@@ -81,16 +81,16 @@ export class GroupCommit {
   async #commit(): Promise<void> {
     const { recorder } = this.#deps;
     const group = this.#takeGroup();
-    const drafts = group.flatMap(({ drafts }) => drafts);
-    const partition = this.#destination.choose(drafts);
+    const pendingEvents = group.flatMap(({ pendingEvents }) => pendingEvents);
+    const partition = this.#destination.choose(pendingEvents);
     const startedAt = performance.now();
     try {
-      const onDisk = await this.#writeInFlight(partition, drafts);
+      const onDisk = await this.#writeInFlight(partition, pendingEvents);
       // Other commits proceed meanwhile.
       if (onDisk) await onDisk();
-      recorder.eventsCommitted(drafts, performance.now() - startedAt);
+      recorder.eventsCommitted(pendingEvents, performance.now() - startedAt);
       this.#destination.settled(partition, undefined);
-      for (const { drafts, resolve } of group) resolve(drafts.map(({ internalId }) => internalId));
+      for (const { pendingEvents, resolve } of group) resolve(pendingEvents.map(({ internalId }) => internalId));
     } catch (error) {
       recorder.commitFailed();
       this.#destination.settled(partition, error);
@@ -99,7 +99,7 @@ export class GroupCommit {
     }
   }
 
-  async #writeInFlight(partition: number, drafts: Draft[]): Promise<OnDisk | undefined> {
+  async #writeInFlight(partition: number, pendingEvents: PendingEvent[]): Promise<OnDisk | undefined> {
     const { durability } = this.#deps;
     this.#inFlight++;
     let isCounted = true;
@@ -112,7 +112,7 @@ export class GroupCommit {
     const timer = this.#destination.isFixed ? undefined : setTimeout(leave, SLOW_MS);
     try {
       const onDisk = durability && (await durability.begin(partition));
-      await this.#write(partition, drafts);
+      await this.#write(partition, pendingEvents);
       return onDisk;
     } finally {
       clearTimeout(timer);
@@ -125,7 +125,7 @@ export class GroupCommit {
     let events = 0;
     let end = 0;
     while (end < this.#pending.length) {
-      const next = (this.#pending[end] as PendingRequest).drafts.length;
+      const next = (this.#pending[end] as PendingRequest).pendingEvents.length;
       if (end > 0 && events + next > JOB_MAX_EVENTS) break;
       events += next;
       end++;
@@ -133,11 +133,11 @@ export class GroupCommit {
     return this.#pending.splice(0, end);
   }
 
-  async #write(partition: number, drafts: Draft[]): Promise<void> {
+  async #write(partition: number, pendingEvents: PendingEvent[]): Promise<void> {
     const { deduplication } = this.#deps;
     // BullMQ would wait for a connection that was never established; a sender gets its error at once.
     if (!deduplication.connected) throw unavailable('Redis is not connected');
-    let open = drafts;
+    let open = pendingEvents;
     for (let turn = 0; open.length > 0; turn++) {
       if (turn === CLAIMS_MAX) throw unavailable('claims of IDs are lost while they are made');
       await this.#claim(open);
@@ -145,11 +145,11 @@ export class GroupCommit {
     }
   }
 
-  /** @returns drafts that were not enqueued, because a replaced primary had answered their claims */
-  async #enqueue(partition: number, drafts: readonly Draft[]): Promise<Draft[]> {
+  /** @returns events that were not enqueued, because a replaced primary had answered their claims */
+  async #enqueue(partition: number, pendingEvents: readonly PendingEvent[]): Promise<PendingEvent[]> {
     const { claimedJobs, queues } = this.#deps;
-    const jobs = toJobs(drafts);
-    if (drafts.every(({ event }) => event.id === undefined)) {
+    const jobs = toJobs(pendingEvents);
+    if (pendingEvents.every(({ event }) => event.id === undefined)) {
       const { ingest: queue } = queues.partition(partition);
       const [first] = jobs;
       if (first && jobs.length === 1) await queue.add(INGEST, dataOf(first));
@@ -157,19 +157,19 @@ export class GroupCommit {
       return [];
     }
     const added = await Promise.all(jobs.map((job) => claimedJobs.add(partition, dataOf(job), claimedBy(job))));
-    return jobs.flatMap((job, i) => (added[i] ? [] : job.map(({ draft }) => draft)));
+    return jobs.flatMap((job, i) => (added[i] ? [] : job.map(({ pending }) => pending)));
   }
 
   /** Gives each event with a deduplication ID the internal ID of the first event that carried it. */
-  async #claim(drafts: Draft[]): Promise<void> {
-    const identified = drafts.filter(({ event }) => event.id !== undefined);
+  async #claim(pendingEvents: PendingEvent[]): Promise<void> {
+    const identified = pendingEvents.filter(({ event }) => event.id !== undefined);
     if (identified.length === 0) return;
     const claimed = await this.#deps.deduplication.claim(identified.map(claimOf));
     const seen = new Set<string>();
-    identified.forEach((draft, i) => {
+    identified.forEach((pending, i) => {
       const { internalId, repeat } = claimed[i] as Claimed;
       // The group is enqueued as a whole, so the second of two equal events is the repeat.
-      Object.assign(draft, { internalId, repeat: repeat || seen.has(internalId) });
+      Object.assign(pending, { internalId, repeat: repeat || seen.has(internalId) });
       seen.add(internalId);
     });
   }
@@ -177,20 +177,20 @@ export class GroupCommit {
 
 /** An event as it is enqueued. */
 interface Enqueued {
-  draft: Draft;
+  pending: PendingEvent;
   envelope: Envelope;
 }
 
 /** Each job holds events of one environment, so that an environment whose events stall workers does not delay others. */
-function toJobs(drafts: readonly Draft[]): Enqueued[][] {
-  const byEnvironment = Map.groupBy(drafts, ({ request }) => request.env);
+function toJobs(pendingEvents: readonly PendingEvent[]): Enqueued[][] {
+  const byEnvironment = Map.groupBy(pendingEvents, ({ request }) => request.env);
   return [...byEnvironment.values()].flatMap((some) => toJobsOfEnvironment(some.map(toEnqueued)));
 }
 
-function toEnqueued(draft: Draft): Enqueued {
-  const { event, internalId, repeat, index, request } = draft;
+function toEnqueued(pending: PendingEvent): Enqueued {
+  const { event, internalId, repeat, index, request } = pending;
   return {
-    draft,
+    pending,
     envelope: {
       ...toEnvelope(event, { ...request, internalId, index }),
       ...(repeat && { repeat }),
@@ -223,9 +223,9 @@ function dataOf(job: readonly Enqueued[]): IngestJob {
 /** Lists each ID once: a second event of the job with it is a repeat of the first. */
 function claimedBy(job: readonly Enqueued[]): ClaimedEvent[] {
   const byId = new Map<string, ClaimedEvent>();
-  for (const { draft } of job) {
-    if (draft.event.id === undefined || byId.has(draft.event.id)) continue;
-    byId.set(draft.event.id, { ...claimOf(draft), repeat: draft.repeat === true });
+  for (const { pending } of job) {
+    if (pending.event.id === undefined || byId.has(pending.event.id)) continue;
+    byId.set(pending.event.id, { ...claimOf(pending), repeat: pending.repeat === true });
   }
   return [...byId.values()];
 }

@@ -16,7 +16,7 @@ export interface AcceptRequest {
 }
 
 /** An event that is being accepted. */
-export interface Draft {
+export interface PendingEvent {
   event: Event;
   /** '' until it gets one in the partition of its commit. */
   internalId: string;
@@ -25,6 +25,6 @@ export interface Draft {
   request: AcceptRequest;
 }
 
-export function claimOf({ event, internalId, request }: Draft): Claim {
+export function claimOf({ event, internalId, request }: PendingEvent): Claim {
   return { env: request.env, id: event.id as string, internalId };
 }

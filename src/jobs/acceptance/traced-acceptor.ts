@@ -5,7 +5,7 @@ import { eventAttributes, messagingAttributes } from '../../tracing/attributes.t
 import type { Tracing } from '../../tracing/tracing.ts';
 import { INGEST } from '../queues/queues.ts';
 import { Acceptor, type AcceptorDeps } from './acceptor.ts';
-import type { AcceptRequest } from './draft.ts';
+import type { AcceptRequest } from './pending-event.ts';
 
 export class TracedAcceptor extends Acceptor {
   readonly #tracing: Tracing;
