@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { quantile } from '../../model/capacity/histogram.ts';
 import { DAY_MS, HOUR_MS } from '../../model/values/time.ts';
-import { type FunctionCounts, METRICS_KEPT_MS, type Point } from '../../store/telemetry/metrics.ts';
+import { type HourlyRuns, METRICS_KEPT_MS, type Point } from '../../store/telemetry/metrics.ts';
 import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { longPageQuery, namePosition } from '../rest/list-query.ts';
@@ -76,7 +76,7 @@ export function metricsRoutes({ metrics }: ApiParts): Route[] {
         const { from, to } = timeRangeOf(query, DAY_MS, METRICS_KEPT_MS, Date.now());
         const counted = await metrics.functions(env, from, to);
         const sorted = counted.sort((a, b) => (a.functionId < b.functionId ? -1 : 1));
-        const item = ({ functionId, ...counts }: FunctionCounts) => ({ function_id: functionId, ...counts });
+        const item = ({ functionId, ...counts }: HourlyRuns) => ({ function_id: functionId, ...counts });
         return sortedReply(sorted, 'functionId', query, item);
       },
     }),

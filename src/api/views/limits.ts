@@ -1,6 +1,6 @@
 /** The API's representation of limits: the one that holds back a run, and the usage of a function. */
 import { z } from 'zod';
-import type { FunctionLimits, LimitStatus, WaitingCall } from '../../jobs/flow-control/limit-status.ts';
+import type { FunctionLimitUse, LimitStatus, WaitingCall } from '../../jobs/flow-control/limit-status.ts';
 import type { Limit } from '../../model/flow-control/limits.ts';
 import { apiObject } from '../http/validation.ts';
 import { time } from './time.ts';
@@ -80,7 +80,7 @@ export function presentFunctionLimits({
   waiting,
   limits,
   longest,
-}: FunctionLimits): z.infer<typeof functionLimitsSchema> {
+}: FunctionLimitUse): z.infer<typeof functionLimitsSchema> {
   return {
     waiting,
     limits: limits.map((status) => {

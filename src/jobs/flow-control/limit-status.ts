@@ -36,7 +36,7 @@ export interface BacklogStatus {
   limits: { id: string; kind: Limit['kind']; limit: number; use: LimitUse; holdsBack: boolean }[];
 }
 
-export interface FunctionLimits {
+export interface FunctionLimitUse {
   waiting: number;
   /** Usage of limits without a key. */
   limits: LimitStatus[];
@@ -94,7 +94,7 @@ export class LimitStatuses {
     };
   }
 
-  async ofFunction(env: string, fn: AppFunction): Promise<FunctionLimits> {
+  async ofFunction(env: string, fn: AppFunction): Promise<FunctionLimitUse> {
     const { usage, capacity } = this.#deps;
     const all = await Promise.all(
       usage.inDifferentPartitions(homesOf(env, fn.id)).map((home) => this.#backlogs(home, env, fn.id)),

@@ -23,7 +23,7 @@ export interface LimitUse {
 }
 
 /** Position of a call in its backlog. */
-export interface Position {
+export interface BacklogPosition {
   /** Number of calls before it. */
   ahead: number;
   /** When it started to wait, minus its priority; Unix milliseconds. */
@@ -35,7 +35,7 @@ export interface Position {
 export interface BacklogUse {
   backlog: string;
   waiting: number;
-  /** Like `Position.since`, for its first call. */
+  /** Like `BacklogPosition.since`, for its first call. */
   since: number;
   heldBy: string | undefined;
   info: BacklogInfo;
@@ -56,7 +56,7 @@ export class LimitUsage {
   }
 
   /** Position of the first of the calls that waits in the backlog; undefined if none does. */
-  async positionOf(home: string, backlog: string, entries: readonly string[]): Promise<Position | undefined> {
+  async positionOf(home: string, backlog: string, entries: readonly string[]): Promise<BacklogPosition | undefined> {
     const positions = await this.positionsOf(entries.map((entry) => ({ home, backlog, entry })));
     return positions.find((position) => position !== undefined);
   }
@@ -64,7 +64,7 @@ export class LimitUsage {
   /** Positions in the order of the calls, read in one pipeline; undefined for a call that does not wait in its backlog. */
   async positionsOf(
     calls: readonly { home: string; backlog: string; entry: string }[],
-  ): Promise<(Position | undefined)[]> {
+  ): Promise<(BacklogPosition | undefined)[]> {
     const commands = calls.flatMap(({ home, backlog, entry }) => {
       const keys = this.#keys.homeOf(home);
       const key = keys.backlog(...partsOf(backlog));

@@ -45,7 +45,7 @@ export interface Point {
   histograms: Histograms;
 }
 
-export interface FunctionCounts extends RunCounts {
+export interface HourlyRuns extends RunCounts {
   functionId: string;
 }
 
@@ -118,12 +118,12 @@ export class Metrics extends Repository<Redis> {
   }
 
   /** Runs of each function that had any, over the hours that overlap the time range. */
-  async functions(env: string, from: number, to: number): Promise<FunctionCounts[]> {
+  async functions(env: string, from: number, to: number): Promise<HourlyRuns[]> {
     const hashes = await readHashes(
       this.redis,
       startsOf(from, to, HOUR_MS).map((hour) => this.keys.functionMetrics(env, hour)),
     );
-    const found = new Map<string, FunctionCounts>();
+    const found = new Map<string, HourlyRuns>();
     for (const [field, value] of hashes.flatMap((fields) => Object.entries(fields))) {
       const space = field.indexOf(' ');
       const functionId = field.slice(space + 1);
