@@ -214,8 +214,8 @@ function createRunWorker(
     return call(data, timestamp, attempts, handlers.call, durability?.isReplicated ? undefined : jobEnds.of(job));
   };
   const handler = tracing ? (job: Job<RunJob>) => traceCallOrWake(job, tracing, () => runJob(job)) : runJob;
-  const placed = withPermits(admittedCalls, withMetrics(RUNS, handler, recorder), log);
-  const limited = withCallLimits(callLimiter, ownerOf(callOwner), connector, placed);
+  const withPermit = withPermits(admittedCalls, withMetrics(RUNS, handler, recorder), log);
+  const limited = withCallLimits(callLimiter, ownerOf(callOwner), connector, withPermit);
   const replicated = withReplication(limited, durability);
   const locked = withLockExtension(withOutageDelay(replicated, log), takeOverOf(config.stalledAfterMs));
   const worker = new WatchedWorker<RunJob>(RUNS, jobRelease.wrap(locked), {

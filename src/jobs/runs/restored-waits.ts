@@ -27,7 +27,7 @@ export async function restoreWaits(
   nowMs: number,
 ): Promise<void> {
   const { env, id: runId } = run;
-  const isApart = (name: string) => deps.waits.areApart(env, runId, name);
+  const isApart = (name: string) => deps.waits.areRemote(env, runId, name);
   for (const [stepId, step] of pending) {
     const signal = step.op === 'WaitForSignal' ? awaitedBy(step) : undefined;
     if (signal === undefined || !isApart(signal)) continue;

@@ -35,24 +35,24 @@ export class WaitCandidates extends Repository {
     read: (event: ReceivedEvent) => unknown,
   ): AsyncGenerator<Candidates<ReceivedEvent>> {
     const byName = Map.groupBy(events, ({ name }) => name);
-    const places = [...byName].flatMap(([name, ofName]) => {
+    const locations = [...byName].flatMap(([name, ofName]) => {
       return this.keys.homesOf(env, name).map((keys) => ({ name, ofName, keys }));
     });
     const found = await inPipelines<unknown>(
       this.redis,
-      places.flatMap(({ name, keys }) => [
+      locations.flatMap(({ name, keys }) => [
         ['hkeys', keys.waitPaths(env, name)],
         ['hscan', keys.waits(env, name), 0, 'COUNT', READ_AT_ONCE],
       ]),
     );
-    const keysToRead = new Map<string, Candidates<ReceivedEvent> & { cursor: string; place: RemoteWait }>();
-    for (const [i, { name, ofName, keys }] of places.entries()) {
+    const keysToRead = new Map<string, Candidates<ReceivedEvent> & { cursor: string; location: RemoteWait }>();
+    for (const [i, { name, ofName, keys }] of locations.entries()) {
       const [cursor, flat] = found[2 * i + 1] as Scanned;
-      const place = remoteWait(keys, env, { eventName: name, path: '' });
-      keysToRead.set(place.byName, { name, events: ofName, cursor, place, waits: toWaits(place, flat) });
+      const location = remoteWait(keys, env, { eventName: name, path: '' });
+      keysToRead.set(location.byName, { name, events: ofName, cursor, location, waits: toWaits(location, flat) });
       for (const [digest, { path, having }] of byDigest(ofName, found[2 * i] as string[], read)) {
         const ofValue = remoteWait(keys, env, { eventName: name, digest, path });
-        keysToRead.set(ofValue.byValue, { name, events: having, cursor: '', place: ofValue, waits: [] });
+        keysToRead.set(ofValue.byValue, { name, events: having, cursor: '', location: ofValue, waits: [] });
       }
     }
     for (let open = [...keysToRead]; open.length > 0; ) {
@@ -61,7 +61,7 @@ export class WaitCandidates extends Repository {
     }
   }
 
-  async #next<Read extends { cursor: string; place: RemoteWait; waits: StoredWait[] }>(
+  async #next<Read extends { cursor: string; location: RemoteWait; waits: StoredWait[] }>(
     open: [string, Read][],
   ): Promise<[string, Read][]> {
     if (open.length === 0) return [];
@@ -71,7 +71,7 @@ export class WaitCandidates extends Repository {
     );
     return open.map(([key, read], i) => {
       const [cursor, flat] = found[i] as Scanned;
-      return [key, { ...read, cursor, waits: toWaits(read.place, flat) }];
+      return [key, { ...read, cursor, waits: toWaits(read.location, flat) }];
     });
   }
 }

@@ -11,7 +11,7 @@ export interface RemoteWait {
   path: string;
 }
 
-export interface WaitPlace {
+export interface WaitTarget {
   eventName: string;
   /** Digest of the value that a field of the event must have. */
   digest?: string | undefined;
@@ -22,7 +22,7 @@ export interface WaitPlace {
 export function remoteWait(
   keys: PartitionKeyspace,
   env: string,
-  { eventName, digest = '', path }: WaitPlace,
+  { eventName, digest = '', path }: WaitTarget,
 ): RemoteWait {
   return {
     byName: keys.waits(env, eventName),

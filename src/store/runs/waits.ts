@@ -36,26 +36,26 @@ export class Waits extends Repository {
 
   /** @returns the waits whose run is active, now stored */
   async add(env: string, waits: readonly NewWait[], nowMs: number): Promise<NewWait[]> {
-    const placed = waits.map((added) => {
+    const located = waits.map((added) => {
       const [home] = this.keys.homesOf(env, added.eventName);
       return { added, home, ofRun: this.keys.of(added.wait.runId) };
     });
     const stored = new Set<NewWait>();
-    const beside = placed.filter(({ home, ofRun }) => home === ofRun);
-    for (const ofPartition of Map.groupBy(beside, ({ home }) => home.number).values()) {
+    const local = located.filter(({ home, ofRun }) => home === ofRun);
+    for (const ofPartition of Map.groupBy(local, ({ home }) => home.number).values()) {
       const [{ home }] = ofPartition as [(typeof ofPartition)[0]];
       const added = ofPartition.map((one) => one.added);
-      for (const wait of await this.#addBeside(home, env, added, nowMs)) stored.add(wait);
+      for (const wait of await this.#addLocal(home, env, added, nowMs)) stored.add(wait);
     }
-    const apart = placed.filter(({ home, ofRun }) => home !== ofRun);
-    for (const some of chunksOf(apart, ADDED_AT_ONCE)) {
-      for (const wait of await this.#addApart(env, some, nowMs)) stored.add(wait);
+    const remote = located.filter(({ home, ofRun }) => home !== ofRun);
+    for (const some of chunksOf(remote, ADDED_AT_ONCE)) {
+      for (const wait of await this.#addRemote(env, some, nowMs)) stored.add(wait);
     }
     return waits.filter((wait) => stored.has(wait));
   }
 
   /** Stores waits in the partition of their runs. */
-  async #addBeside(keys: PartitionKeyspace, env: string, waits: readonly NewWait[], nowMs: number): Promise<NewWait[]> {
+  async #addLocal(keys: PartitionKeyspace, env: string, waits: readonly NewWait[], nowMs: number): Promise<NewWait[]> {
     const pipeline = this.redis.pipeline();
     for (const some of chunksOf(waits, ADDED_AT_ONCE)) this.#add(pipeline, keys, env, some, nowMs);
     const stored = replies<number[]>(await pipeline.exec()).flat();
@@ -86,20 +86,20 @@ export class Waits extends Repository {
 
   /** Stores waits in other partitions than their runs: registers them first, so that the end of a run removes each, even one stored
    *  later. Waits left over by a dead process match no active run, and are then removed. */
-  async #addApart(
+  async #addRemote(
     env: string,
     waits: readonly { added: NewWait; home: PartitionKeyspace; ofRun: PartitionKeyspace }[],
     nowMs: number,
   ): Promise<NewWait[]> {
-    const located = waits.map((placed) => locate(env, placed));
+    const located = waits.map((wait) => locate(env, wait));
     const registered = await this.#register(env, located);
     const active = located.filter((_, i) => registered[i] === 1);
-    await this.#storeApart(active, nowMs);
+    await this.#storeRemote(active, nowMs);
     return active.map(({ added }) => added);
   }
 
   /** Whether waits of the run for this event name are in another partition than the run. */
-  areApart(env: string, runId: string, eventName: string): boolean {
+  areRemote(env: string, runId: string, eventName: string): boolean {
     const [home] = this.keys.homesOf(env, eventName);
     return home !== this.keys.of(runId);
   }
@@ -121,7 +121,7 @@ export class Waits extends Repository {
     });
     const registered = await this.#register(env, expected);
     const active = expected.filter((_, i) => registered[i] === 1);
-    const stored = await this.#storeApart(active, nowMs);
+    const stored = await this.#storeRemote(active, nowMs);
     return active.flatMap(({ added }, i) => (stored[i] === 1 ? [added] : []));
   }
 
@@ -135,7 +135,7 @@ export class Waits extends Repository {
   }
 
   /** @returns for each 1: stored; 0: it was stored before */
-  #storeApart(waits: readonly LocatedWait[], nowMs: number): Promise<number[]> {
+  #storeRemote(waits: readonly LocatedWait[], nowMs: number): Promise<number[]> {
     return inPipelines<number>(
       this.redis,
       waits.map(({ added: { key, wait }, location: { byName, byValue, paths, path } }) => {
