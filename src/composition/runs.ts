@@ -38,7 +38,7 @@ import { BatchRuns } from '../jobs/timers/batches.ts';
 import { CronTicks } from '../jobs/timers/cron.ts';
 import { debounceRuns } from '../jobs/timers/debounces.ts';
 import { EventGroupTimers } from '../jobs/timers/event-groups.ts';
-import { HeldRuns } from '../jobs/timers/held-runs.ts';
+import { GroupRunStarter } from '../jobs/timers/group-runs.ts';
 import { Schedules } from '../jobs/timers/schedules.ts';
 import { handleChangedTimeouts, handleTimeout } from '../jobs/timers/timeouts.ts';
 import type { TimerHandlers } from '../jobs/timers/timer-handlers.ts';
@@ -92,7 +92,7 @@ interface RunParts {
 
 /** For the worker. */
 interface TimerParts {
-  heldRuns: HeldRuns;
+  groupRunStarter: GroupRunStarter;
   cronTicks: CronTicks;
   batchTimers: Pick<EventGroupTimers<'batch', never>, 'handle'>;
   debounceTimers: Pick<EventGroupTimers<'debounce', never>, 'handle'>;
@@ -190,7 +190,7 @@ const RUN: Definitions<RunParts, Needs & FlowControlParts> = {
 };
 
 const TIMERS: Definitions<TimerParts, Needs & FlowControlParts & RunParts> = {
-  heldRuns: (parts) => new HeldRuns(parts),
+  groupRunStarter: (parts) => new GroupRunStarter(parts),
   batchTimers: (parts) => {
     return new EventGroupTimers(
       new BatchRuns({ ids: parts.ids, ...parts.history }),

@@ -13,7 +13,7 @@ import type { EventGroupTimer } from '../../src/jobs/queues/queues.ts';
 import { BatchRuns } from '../../src/jobs/timers/batches.ts';
 import { debounceRuns } from '../../src/jobs/timers/debounces.ts';
 import { EventGroupTimers } from '../../src/jobs/timers/event-groups.ts';
-import type { HeldRuns } from '../../src/jobs/timers/held-runs.ts';
+import type { GroupRunStarter } from '../../src/jobs/timers/group-runs.ts';
 import type { AppFunction } from '../../src/model/apps/app.ts';
 import type { Envelope } from '../../src/model/events/event.ts';
 import type { Decision } from '../../src/model/flow-control/decision.ts';
@@ -62,7 +62,7 @@ export function createHoldBed(store: Store, config: Record<string, unknown>) {
   const functions = {
     of: async () => ({ find: () => (isDue ? { ...fn, config: {} } : fn) }),
   } as unknown as FunctionTables;
-  const heldRuns = {
+  const groupRunStarter = {
     exists: async () => true,
     start: async (candidates: readonly Candidate[]) => {
       if (death === 'before the runs') throw new WorkerDied();
@@ -78,7 +78,7 @@ export function createHoldBed(store: Store, config: Record<string, unknown>) {
       for (const candidate of candidates) if (!created.has(candidate.id)) created.set(candidate.id, candidate);
       if (death === 'after the runs') throw new WorkerDied();
     },
-  } as unknown as HeldRuns;
+  } as unknown as GroupRunStarter;
   const timerChecks = new TimerChecks(queues, { batch: batches, debounce: debounces });
   const log = { find: async () => undefined, add: async (made: readonly Decision[]) => void decisions.push(...made) };
   const deps = {
@@ -90,7 +90,7 @@ export function createHoldBed(store: Store, config: Record<string, unknown>) {
     flowKeys,
     timerChecks,
     functions,
-    heldRuns,
+    groupRunStarter,
     restorer: NOTHING_ARCHIVED,
   };
   const batchStage = new EventGroupStage(BATCH_RULES, batches, deps);

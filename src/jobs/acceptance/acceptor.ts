@@ -15,10 +15,10 @@ import { GroupCommit, type GroupCommitDeps } from './group-commit.ts';
 const UNANSWERED_MAX = 50_000;
 /** Commits go to the same partition for this long, or up to this many events: a worker that finds jobs together needs fewer round trips
  *  for each. */
-const TURN_MS = 100;
-const TURN_EVENTS = 200;
+const PARTITION_MS = 100;
+const PARTITION_EVENTS = 200;
 /** How long a partition that rejected a commit is skipped. */
-const LEFT_OUT_MS = 1_000;
+const SKIPPED_MS = 1_000;
 
 export interface AcceptorDeps extends GroupCommitDeps {
   partitions: Partitions;
@@ -28,20 +28,20 @@ export class Acceptor {
   readonly #deps: AcceptorDeps;
   /** By partition. */
   readonly #commits: GroupCommit[] = [];
-  readonly #inTurn: GroupCommit;
+  readonly #roundRobin: GroupCommit;
   /** Includes events of commits in flight. */
   #unanswered = 0;
-  #turn = 0;
-  #turnEndsAt = 0;
+  #currentPartition = 0;
+  #partitionUntil = 0;
   /** Events committed in this turn. */
-  #placed = 0;
+  #committedHere = 0;
   /** When the last commit to a partition failed (performance.now()), by partition. */
   readonly #failedAt: number[] = [];
 
   constructor(deps: AcceptorDeps) {
     this.#deps = deps;
-    this.#inTurn = new GroupCommit(deps, {
-      choose: (pendingEvents) => this.#place(pendingEvents),
+    this.#roundRobin = new GroupCommit(deps, {
+      choose: (pendingEvents) => this.#assignIds(pendingEvents),
       isFixed: false,
       settled: (partition, error) => this.#settled(partition, error),
     });
@@ -97,13 +97,13 @@ export class Acceptor {
     this.#unanswered += pendingEvents.length;
     try {
       if (layout.count === 1) return await this.#commitsTo(0).add(pendingEvents);
-      await this.#claimElsewhere(pendingEvents, layout);
+      await this.#claimRemotely(pendingEvents, layout);
       const free = pendingEvents.filter(({ internalId }) => internalId === '');
-      const placed = pendingEvents.filter(({ internalId }) => internalId !== '');
-      const byPartition = Map.groupBy(placed, ({ internalId }) => layout.partitionOf(internalId));
+      const identified = pendingEvents.filter(({ internalId }) => internalId !== '');
+      const byPartition = Map.groupBy(identified, ({ internalId }) => layout.partitionOf(internalId));
       await Promise.all([...byPartition].map(([partition, some]) => this.#commitsTo(partition).add(some)));
       // Last, because events without a deduplication ID would be doubled if the request were repeated.
-      if (free.length > 0) await this.#inTurn.add(free);
+      if (free.length > 0) await this.#roundRobin.add(free);
       return pendingEvents.map(({ internalId }) => internalId);
     } finally {
       this.#unanswered -= pendingEvents.length;
@@ -121,7 +121,7 @@ export class Acceptor {
 
   /** An earlier event with the same deduplication ID may be in another partition: after a change of the layout, or because it already had
    *  its internal ID. Its claim is kept, and the event goes to the partition of the ID in it. */
-  async #claimElsewhere(pendingEvents: readonly PendingEvent[], layout: PartitionLayout): Promise<void> {
+  async #claimRemotely(pendingEvents: readonly PendingEvent[], layout: PartitionLayout): Promise<void> {
     const now = Date.now();
     const identified = pendingEvents.flatMap((pending) => {
       const { event, request } = pending;
@@ -130,48 +130,48 @@ export class Acceptor {
     });
     const rounds = identified.reduce((most, { homes }) => Math.max(most, homes.length), 0);
     for (let round = 0; round < rounds; round++) {
-      const apart = identified.flatMap(({ pending, homes }) => {
+      const remote = identified.flatMap(({ pending, homes }) => {
         const partition = homes[round];
         // In the last round the commit claims the ID itself, unless the event belongs to another partition.
         const isCommitted = round === homes.length - 1 && partition === layout.partitionOf(pending.internalId);
         return partition === undefined || isCommitted ? [] : [{ pending, claim: { ...claimOf(pending), partition } }];
       });
-      if (apart.length === 0) continue;
-      const claims = apart.map(({ claim }) => claim);
+      if (remote.length === 0) continue;
+      const claims = remote.map(({ claim }) => claim);
       const claimed = await this.writeReplicated(() => this.#deps.deduplication.claimIn(claims));
-      for (const [i, { pending }] of apart.entries()) pending.internalId = claimed[i] as string;
+      for (const [i, { pending }] of remote.entries()) pending.internalId = claimed[i] as string;
     }
   }
 
   /** Gives the events of a commit IDs in the next partition. */
-  #place(pendingEvents: readonly PendingEvent[]): number {
+  #assignIds(pendingEvents: readonly PendingEvent[]): number {
     const now = Date.now();
     const earliest = pendingEvents.reduce((least, { request }) => Math.min(least, request.receivedAt), now);
     const { layout, ids } = this.#deps.partitions;
     const count = layout.countAt(earliest);
-    if (now >= this.#turnEndsAt || this.#placed >= TURN_EVENTS || this.#isLeftOut(this.#turn)) {
-      this.#placed = 0;
-      this.#turn = this.#next(count);
-      this.#turnEndsAt = now + TURN_MS;
+    if (now >= this.#partitionUntil || this.#committedHere >= PARTITION_EVENTS || this.#isSkipped(this.#currentPartition)) {
+      this.#committedHere = 0;
+      this.#currentPartition = this.#next(count);
+      this.#partitionUntil = now + PARTITION_MS;
     }
     // Requests from just before a change of the layout stay within the earlier partitions.
-    const partition = this.#turn % count;
-    this.#placed += pendingEvents.length;
+    const partition = this.#currentPartition % count;
+    this.#committedHere += pendingEvents.length;
     for (const pending of pendingEvents) pending.internalId = ids.inPartition(newId(pending.request.receivedAt), partition);
     return partition;
   }
 
   #next(count: number): number {
     for (let step = 1; step < count; step++) {
-      const partition = (this.#turn + step) % count;
-      if (!this.#isLeftOut(partition)) return partition;
+      const partition = (this.#currentPartition + step) % count;
+      if (!this.#isSkipped(partition)) return partition;
     }
-    return (this.#turn + 1) % count;
+    return (this.#currentPartition + 1) % count;
   }
 
-  #isLeftOut(partition: number): boolean {
+  #isSkipped(partition: number): boolean {
     const failedAt = this.#failedAt[partition];
-    return failedAt !== undefined && performance.now() - failedAt < LEFT_OUT_MS;
+    return failedAt !== undefined && performance.now() - failedAt < SKIPPED_MS;
   }
 
   #settled(partition: number, error: unknown): void {

@@ -39,7 +39,7 @@ export interface GroupCommitDeps {
 
 /** Chooses the partition of each commit: always the same one, or each in turn. */
 export interface Destination {
-  /** @param@param events events of one commit; an event without an ID gets one */
+  /** @param events events of one commit; an event without an ID gets one */
   choose(pendingEvents: readonly PendingEvent[]): number;
   isFixed: boolean;
   /** Called after each commit, with its error if it failed. */

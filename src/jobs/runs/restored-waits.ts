@@ -27,19 +27,19 @@ export async function restoreWaits(
   nowMs: number,
 ): Promise<void> {
   const { env, id: runId } = run;
-  const isApart = (name: string) => deps.waits.areRemote(env, runId, name);
+  const isRemote = (name: string) => deps.waits.areRemote(env, runId, name);
   for (const [stepId, step] of pending) {
     const signal = step.op === 'WaitForSignal' ? awaitedBy(step) : undefined;
-    if (signal === undefined || !isApart(signal)) continue;
+    if (signal === undefined || !isRemote(signal)) continue;
     await deps.signals.add({ env, runId, stepId, signal, until: step.until, replaces: false }, nowMs);
   }
   const waiting = [...pending].flatMap(([stepId, step]) => {
     const eventName = step.op === 'WaitForEvent' ? awaitedBy(step) : undefined;
-    const isLost = eventName !== undefined && isApart(eventName) && isWhole(step.expression ?? '');
+    const isLost = eventName !== undefined && isRemote(eventName) && isWhole(step.expression ?? '');
     return isLost ? [{ stepId, step, eventName }] : [];
   });
   const fn = await deps.functions.find(env, run.functionId);
-  const isCancelApart = fn?.cancel.some(({ event }) => isApart(event)) ?? false;
+  const isCancelApart = fn?.cancel.some(({ event }) => isRemote(event)) ?? false;
   if (waiting.length === 0 && !isCancelApart) return;
   const event = await deps.events.record(env, run.eventId);
   if (!event) return;

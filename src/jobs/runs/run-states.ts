@@ -7,7 +7,7 @@ import { awaitedBy, type Pending, requestsOutside } from '../../model/runs/memo.
 import { hasEnded, invokedRunId, type Run } from '../../model/runs/run.ts';
 import { chosenState, type RunState, type RunStateKind } from '../../model/runs/run-state.ts';
 import type { EnvironmentKinds } from '../../store/environments/environment-kinds.ts';
-import type { LimitUsage, Position } from '../../store/flow-control/limit-usage.ts';
+import type { BacklogPosition, LimitUsage } from '../../store/flow-control/limit-usage.ts';
 import type { PendingSteps } from '../../store/runs/pending-steps.ts';
 import type { Steps } from '../../store/runs/steps.ts';
 import type { FunctionTables } from '../functions/function-tables.ts';
@@ -33,7 +33,7 @@ interface NextCall {
 }
 
 interface SeenCall extends NextCall {
-  position: Position | undefined;
+  position: BacklogPosition | undefined;
   delayed: DelayedJob | undefined;
 }
 

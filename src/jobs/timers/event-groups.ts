@@ -11,7 +11,7 @@ import type { DecisionLog } from '../flow-control/flow-control.ts';
 import type { TimerChecks } from '../flow-control/timer-checks.ts';
 import type { FunctionTables } from '../functions/function-tables.ts';
 import type { EventGroupTimer } from '../queues/queues.ts';
-import type { HeldRuns } from './held-runs.ts';
+import type { GroupRunStarter } from './group-runs.ts';
 
 export interface EventGroupTimersDeps {
   /** Runs read their events from Redis. */
@@ -19,7 +19,7 @@ export interface EventGroupTimersDeps {
   functions: FunctionTables;
   decisions: DecisionLog;
   timerChecks: TimerChecks;
-  heldRuns: HeldRuns;
+  groupRunStarter: GroupRunStarter;
 }
 
 /** The runs of closed groups. */
@@ -51,8 +51,8 @@ export class EventGroupTimers<Option extends GroupOption, Closed extends { id: s
   }
 
   async handle({ kind, env, functionId, partition, at }: EventGroupTimer): Promise<void> {
-    const { functions, timerChecks, heldRuns } = this.#deps;
-    if (!(await heldRuns.exists(env))) return;
+    const { functions, timerChecks, groupRunStarter } = this.#deps;
+    if (!(await groupRunStarter.exists(env))) return;
     const fn = (await functions.of(env)).find(functionId);
     const options = this.#optionsOf(fn);
     const taken = await this.#groups.take(partition, env, functionId, options, at);
@@ -65,13 +65,13 @@ export class EventGroupTimers<Option extends GroupOption, Closed extends { id: s
   }
 
   async #start(env: string, fn: AppFunction, closed: readonly Closed[]): Promise<void> {
-    const { restorer, heldRuns, decisions } = this.#deps;
+    const { restorer, groupRunStarter, decisions } = this.#deps;
     const candidates = await this.#runs.candidatesOf(env, fn, closed);
     await restorer.ensure(
       env,
       candidates.flatMap(({ event, batch }) => batch ?? [event.internalId]),
     );
-    await heldRuns.start(candidates, this.#stage);
+    await groupRunStarter.start(candidates, this.#stage);
     const made = this.#runs.decisionsOf?.(env, fn, closed) ?? [];
     if (made.length > 0) await decisions.add(made);
   }

@@ -1,11 +1,11 @@
-/** Creates runs that batches and debounces have held back. */
+/** Creates the runs of batches and debounces. */
 import { PRODUCTION } from '../../model/environment.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import type { Candidate, FlowStage } from '../flow-control/candidate.ts';
 import type { FlowControl } from '../flow-control/flow-control.ts';
 import type { RunStarter } from '../runs/run-starter.ts';
 
-export interface HeldRunsDeps {
+export interface GroupRunStarterDeps {
   /** Resolves once a replica has the writes of `work`. */
   replicated<T>(work: () => Promise<T>): Promise<T>;
   environments: Pick<Environments, 'read'>;
@@ -13,10 +13,10 @@ export interface HeldRunsDeps {
   starter: Pick<RunStarter, 'start'>;
 }
 
-export class HeldRuns {
-  readonly #deps: HeldRunsDeps;
+export class GroupRunStarter {
+  readonly #deps: GroupRunStarterDeps;
 
-  constructor(deps: HeldRunsDeps) {
+  constructor(deps: GroupRunStarterDeps) {
     this.#deps = deps;
   }
 
@@ -28,9 +28,9 @@ export class HeldRuns {
   }
 
   /** Idempotent. Afterwards the batch or debounce can be removed: a failover keeps the runs. */
-  async start(candidates: readonly Candidate[], heldBy: FlowStage): Promise<void> {
+  async start(candidates: readonly Candidate[], stage: FlowStage): Promise<void> {
     const { flowControl, starter, replicated } = this.#deps;
     if (candidates.length === 0) return;
-    await replicated(async () => starter.start(await flowControl.resume(candidates, heldBy), Date.now()));
+    await replicated(async () => starter.start(await flowControl.resume(candidates, stage), Date.now()));
   }
 }
