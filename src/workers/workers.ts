@@ -21,7 +21,7 @@ import type { JobLists } from '../store/redis/job-lists.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import { type Connector, type OwnerDeps, ownerOf, withCallLimits } from './call-admission.ts';
 import { withPermits } from './call-permits.ts';
-import { JobEnds } from './finished-jobs.ts';
+import { JobEnds } from './job-ends.ts';
 import { JobRelease, withLockExtension, withMetrics, withOutageDelay, withReplication } from './job-middleware.ts';
 import { PoisonJobs } from './poison-jobs.ts';
 import { ResilientWorker } from './resilient-worker.ts';

@@ -22,7 +22,7 @@ import type { Op } from '../../src/model/runs/operation.ts';
 import type { HistoryEntry, Run } from '../../src/model/runs/run.ts';
 import type { JobEnd } from '../../src/store/redis/job-lists.ts';
 import { createStore } from '../../src/store/store.ts';
-import { JobEnds } from '../../src/workers/finished-jobs.ts';
+import { JobEnds } from '../../src/workers/job-ends.ts';
 import { WatchedWorker } from '../../src/workers/watched-worker.ts';
 import { envelope } from '../support/own-store.ts';
 import { deleteKeys, findKeys, freshPrefix, redisUrl } from '../support/redis.ts';

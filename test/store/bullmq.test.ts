@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { Redis } from 'ioredis';
 import { newId } from '../../src/model/ids.ts';
 import { delayedUntil, JOB_FIELDS, QUEUE_KEYS, queueKey } from '../../src/store/keys/bullmq.ts';
-import { JobEnds } from '../../src/workers/finished-jobs.ts';
+import { JobEnds } from '../../src/workers/job-ends.ts';
 import { WatchedWorker } from '../../src/workers/watched-worker.ts';
 import { type OwnStore, openStore } from '../support/own-store.ts';
 import { itOnSingleRedis, redisUrl } from '../support/redis.ts';
