@@ -16,20 +16,20 @@ export function withPermits(admittedCalls: AdmittedCalls, handler: Handler<RunJo
     if (job.data.kind !== 'call') return handler(job);
     const held = await admittedCalls.admit(job.data, job.attemptsStarted);
     if (held === 'waits') return putAside(job as Job<CallJob>, admittedCalls);
-    let heldRun: Run | undefined;
+    let pausedRun: Run | undefined;
     try {
       await handler(job);
     } catch (error) {
       if (!(error instanceof RunPaused)) throw error;
-      heldRun = error.run;
+      pausedRun = error.run;
     } finally {
       if (held)
         await admittedCalls.release(held).catch((error: Error) => {
           log.debug({ err: error.message, job: job.id }, 'the limits of a call are given back by their check');
         });
     }
-    if (!heldRun) return;
-    await admittedCalls.learnPause(heldRun);
+    if (!pausedRun) return;
+    await admittedCalls.learnPause(pausedRun);
     await putAside(job as Job<CallJob>, admittedCalls);
   };
 }

@@ -83,7 +83,7 @@ export class LimitStatuses {
       limits.map(({ id }) => id),
     );
     const statuses = limits.map((limit, i) => {
-      return { limit, use: uses[i] as LimitUse, holdsBack: limit.id === position.heldBy };
+      return { limit, use: uses[i] as LimitUse, holdsBack: limit.id === position.blockedBy };
     });
     const earliestStart = earliestStartOf(statuses, position.ahead);
     return {
@@ -133,14 +133,14 @@ export class LimitStatuses {
     return { waiting, longest: await Promise.all(longest.map((one) => this.#backlogStatus(home, one))) };
   }
 
-  async #backlogStatus(home: string, { waiting, since, heldBy, info }: BacklogUse): Promise<BacklogStatus> {
+  async #backlogStatus(home: string, { waiting, since, blockedBy, info }: BacklogUse): Promise<BacklogStatus> {
     const uses = await this.#deps.usage.usesOf(
       home,
       info.e,
       info.l.map(([id]) => id),
     );
     const limits = info.l.map(([id, kind, limit], i) => {
-      return { id, kind: KINDS[kind], limit, use: uses[i] as LimitUse, holdsBack: id === heldBy };
+      return { id, kind: KINDS[kind], limit, use: uses[i] as LimitUse, holdsBack: id === blockedBy };
     });
     return { keys: info.v ?? {}, waiting, since, limits };
   }

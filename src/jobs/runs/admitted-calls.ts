@@ -16,7 +16,7 @@ import { type CallJob, toRunRef } from '../queues/queues.ts';
 import type { RunScheduler } from './run-scheduler.ts';
 
 /** The permits that a call holds. */
-export interface HeldPermits {
+export interface CallPermits {
   entry: string;
   home: number;
   /** Executions of the job, because another one may have taken over. undefined: the function has no limits any more. */
@@ -45,7 +45,7 @@ export class AdmittedCalls {
 
   /** @param executions of the job, including this one
    *  @returns the permits that the call holds; undefined: it has no limits; 'waits': it must not be made yet */
-  async admit(job: CallJob, executions: number): Promise<HeldPermits | 'waits' | undefined> {
+  async admit(job: CallJob, executions: number): Promise<CallPermits | 'waits' | undefined> {
     const { env, runId, functionId, at, stepId, admitted } = job;
     const entry = entryOf({ runId, ...(at !== undefined && { at }), ...(stepId !== undefined && { stepId }) });
     const { functions, runs, admission, scheduler, clock, trustMs } = this.#deps;
@@ -84,7 +84,7 @@ export class AdmittedCalls {
 
   /** Releases the permits of an ended call. If Redis rejects it, the check of the admission does so. Calls that end together share a
    *  round trip. */
-  release({ entry, home, executions }: HeldPermits): Promise<void> {
+  release({ entry, home, executions }: CallPermits): Promise<void> {
     const call = { entry, ...(executions !== undefined && { executions }) };
     const batch = this.#ending.get(home);
     if (batch) {

@@ -124,7 +124,7 @@ function activeState(
 function callState({ startedAt }: Run, { ref, step, line, position, delayed }: SeenCall): RunState {
   const ofStep = step && { step };
   if (position) {
-    const limit = line?.limits.find(({ id }) => id === position.heldBy);
+    const limit = line?.limits.find(({ id }) => id === position.blockedBy);
     return { kind: 'held', position: position.ahead + 1, ...(limit && { limit }), ...ofStep };
   }
   if (delayed && delayed.attemptsMade > 0) {

@@ -29,7 +29,7 @@ export interface BacklogPosition {
   /** When it started to wait, minus its priority; Unix milliseconds. */
   since: number;
   /** The limit that holds back the backlog's first call. */
-  heldBy: string | undefined;
+  blockedBy: string | undefined;
 }
 
 export interface BacklogUse {
@@ -37,7 +37,7 @@ export interface BacklogUse {
   waiting: number;
   /** Like `BacklogPosition.since`, for its first call. */
   since: number;
-  heldBy: string | undefined;
+  blockedBy: string | undefined;
   info: BacklogInfo;
 }
 
@@ -76,9 +76,9 @@ export class LimitUsage {
     });
     const found = await inPipelines<number | string | null>(this.#redis, commands);
     return calls.map((_, i) => {
-      const [ahead, since, heldBy] = found.slice(3 * i, 3 * i + 3);
+      const [ahead, since, blockedBy] = found.slice(3 * i, 3 * i + 3);
       if (ahead === null || since === null) return undefined;
-      return { ahead: Number(ahead), since: Number(since), heldBy: heldBy == null ? undefined : String(heldBy) };
+      return { ahead: Number(ahead), since: Number(since), blockedBy: blockedBy == null ? undefined : String(blockedBy) };
     });
   }
 
@@ -93,7 +93,7 @@ export class LimitUsage {
     ]);
     const found = await inPipelines<unknown>(this.#redis, commands);
     const uses = limits.map((_, i) => found.slice(3 * i, 3 * i + 3) as [number, string[], string | null]);
-    const own = await this.#heldBy(
+    const own = await this.#ownRunsOf(
       keys,
       env,
       uses.flatMap(([, members]) => members),
@@ -112,7 +112,7 @@ export class LimitUsage {
 
   /** @param members members of limits
    *  @returns the runs among them that belong to the environment */
-  async #heldBy(keys: PartitionKeyspace, env: string, members: readonly string[]): Promise<Set<string>> {
+  async #ownRunsOf(keys: PartitionKeyspace, env: string, members: readonly string[]): Promise<Set<string>> {
     const all = [...new Set(members)];
     if (all.length === 0) return new Set();
     const admitted = await this.#redis.hmget(keys.admissions, ...all);
@@ -145,9 +145,9 @@ export class LimitUsage {
     ]);
     const found = await inPipelines<unknown>(this.#redis, commands);
     const longest = ids.flatMap((backlog, i) => {
-      const [info, [, since] = [], heldBy] = found.slice(3 * i, 3 * i + 3) as [string | null, string[], string | null];
+      const [info, [, since] = [], blockedBy] = found.slice(3 * i, 3 * i + 3) as [string | null, string[], string | null];
       if (info === null || since === undefined) return [];
-      const use = { backlog, waiting: counts[i] as number, since: Number(since), heldBy: heldBy ?? undefined };
+      const use = { backlog, waiting: counts[i] as number, since: Number(since), blockedBy: blockedBy ?? undefined };
       return [{ ...use, info: JSON.parse(info) as BacklogInfo }];
     });
     return { waiting: counts.reduce((sum, one) => sum + one, 0), longest };
