@@ -1,14 +1,14 @@
 /** The port that all processes of a group listen on, each with a socket of its own (SO_REUSEPORT): Linux gives each new connection to one of them,
  *  by a hash of its addresses.
- *  
+ *
  *  The supervisor keeps the sockets and accepts nothing. A process and its replacements get the same socket, by their number: connections that no
  *  process has accepted yet wait for the replacement. Linux would reset the connections of a socket that no process holds.
- *  
+ *
  *  Measured with four processes, against the two ways of node:cluster:
  *  - When processes share one socket (SCHED_NONE), one process got 23 of 32 connections that clients keep open, and another none; here each
- *  process gets 3 to 12.
+ *    process gets 3 to 12.
  *  - When the parent accepts and passes connections on (SCHED_RR), each process gets 7 to 9, but a new connection costs 1.8 times the CPU time,
- *  and a connection that is passed to a process that is just dying stays open without a response. */
+ *    and a connection that is passed to a process that is just dying stays open without a response. */
 import type { SendHandle } from 'node:child_process';
 import { lookup } from 'node:dns/promises';
 import { once } from 'node:events';

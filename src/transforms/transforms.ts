@@ -1,13 +1,15 @@
 /** Runs transforms: user code that turns a webhook's request into an event, in child processes that the parent can kill.
- *  
- *  How a request travels: 1. `transforms.ts` wraps it in a `QueuedRequest` with a total timeout. 2. `scheduler/dispatcher.ts` asks the circuit
- *  breaker of its transform: reject it (quarantined), run it alone (suspect) or with others. 3. `scheduler/pool.ts` queues it fairly among
- *  webhooks and sends batches to its child process (`scheduler/sandbox-process.ts`). 4. `protocol.ts` is the only code that both sides share. 5.
- *  `sandbox/child.ts` hands each batch to a thread (`sandbox/thread.ts`), which calls the webhook's isolate (`sandbox/isolate.ts`). Inside the
- *  isolate, `sandbox/bootstrap.ts` calls the user's function and reports the result as JSON text. `sandbox/web-api/` has the APIs that the
- *  function may use in addition to the language, such as `crypto`. 6. The result returns to the dispatcher. `scheduler/result.ts` validates it and
- *  turns it into an outcome or a ServiceError. When the process exits first, the dispatcher decides which requests to retry, alone, and which
- *  transform gets a strike. */
+ *
+ *  How a request travels:
+ *  1. `transforms.ts` wraps it in a `QueuedRequest` with a total timeout.
+ *  2. `scheduler/dispatcher.ts` asks the circuit breaker of its transform: reject it (quarantined), run it alone (suspect) or with others.
+ *  3. `scheduler/pool.ts` queues it fairly among webhooks and sends batches to its child process (`scheduler/sandbox-process.ts`).
+ *  4. `protocol.ts` is the only code that both sides share.
+ *  5. `sandbox/child.ts` hands each batch to a thread (`sandbox/thread.ts`), which calls the webhook's isolate (`sandbox/isolate.ts`).
+ *     Inside the isolate, `sandbox/bootstrap.ts` calls the user's function and reports the result as JSON text. `sandbox/web-api/` has the
+ *     APIs that the function may use in addition to the language, such as `crypto`.
+ *  6. The result returns to the dispatcher. `scheduler/result.ts` validates it and turns it into an outcome or a ServiceError. If the process
+ *     exits first, the dispatcher decides which requests to retry, alone, and which transform gets a strike. */
 import { createHash } from 'node:crypto';
 import type { Logger } from '../log.ts';
 import { NOOP_RECORDER, type TransformRecorder } from '../metrics/recorder.ts';

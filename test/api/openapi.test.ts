@@ -4,7 +4,7 @@ import { openApi } from '../../src/api/openapi/document.ts';
 import { HEALTH_CHECKS } from '../../src/api/openapi/public-operations.ts';
 import type { Route } from '../../src/api/rest/route.ts';
 import { bulkDryRunSchema } from '../../src/api/views/bulk-action.ts';
-import { dryRunSchema } from '../../src/api/views/replay.ts';
+import { replayDryRunSchema } from '../../src/api/views/replay.ts';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
 import { type Headers, keyHeaders } from '../support/auth.ts';
 import { ConnectedInstance } from '../support/connected-app.ts';
@@ -193,7 +193,7 @@ describe('OpenAPI document', () => {
         functions: ['shop-fails', 'shop-works'],
       };
       const dry = await service.post('/v1/replays', { ...replay, dry_run: true }, service.apiHeaders);
-      const { success, data } = dryRunSchema.safeParse(dry.body.data);
+      const { success, data } = replayDryRunSchema.safeParse(dry.body.data);
       expect([dry.status, success]).to.deep.equal([200, true]);
       expect(data).to.deep.equal(dry.body.data);
       const { id: replayId } = await call('POST /v1/replays', {}, replay);

@@ -38,11 +38,7 @@ import type { detailedFunctionSchema, functionSchema, listedFunctionSchema } fro
 import type { heldRegistrationSchema } from '../../../src/api/views/held-registration.ts';
 import type { functionLimitsSchema, waitingSchema } from '../../../src/api/views/limits.ts';
 import type { LiveKind, liveSchemas } from '../../../src/api/views/live.ts';
-import type {
-  replayDryRunSchema,
-  replayResultSchema,
-  replaySchema,
-} from '../../../src/api/views/replay.ts';
+import type { replayDryRunSchema, replayResultSchema, replaySchema } from '../../../src/api/views/replay.ts';
 import type { listedRequestSchema, loggedRequestDetailsSchema, loggedSchema } from '../../../src/api/views/request.ts';
 import type { runSchema } from '../../../src/api/views/run.ts';
 import type { historySchema } from '../../../src/api/views/run-history.ts';
@@ -54,8 +50,8 @@ import type { webhookSchema } from '../../../src/api/views/webhook.ts';
 import type { webhookIssueSchema } from '../../../src/api/views/webhook-issue.ts';
 import type {
   webhookReplayDryRunSchema,
-  webhookReplaySchema,
   webhookReplayResultSchema,
+  webhookReplaySchema,
 } from '../../../src/api/views/webhook-replay.ts';
 import type { versionDetailsSchema, versionDiffSchema, versionSchema } from '../../../src/api/views/webhook-version.ts';
 import type { customVerificationSchema } from '../../../src/providers/preset.ts';

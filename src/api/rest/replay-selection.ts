@@ -35,7 +35,12 @@ const filterSchema = z.strictObject({
     .max(512)
     .nullish()
     .describe('The source of the events, such as `webhook:<id>`, or `webhook` for all webhooks'),
-  search: z.string().min(1).max(LENGTH_MAX).nullish().describe('A condition that events must meet, in the language of docs/search.md'),
+  search: z
+    .string()
+    .min(1)
+    .max(LENGTH_MAX)
+    .nullish()
+    .describe('A condition that events must meet, in the language of docs/search.md'),
   id_prefix: z
     .string()
     .regex(/^[0-7][0-9A-HJKMNP-TV-Z]{0,25}$/, 'the beginning of an internal ID')

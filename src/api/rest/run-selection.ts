@@ -21,14 +21,14 @@ export const runFilters = {
     'One or more, separated by commas or repeated: `sleeping,retrying`. With `status`, runs must meet both. A page of a list examines up to 1,000 active runs; ' +
       '`metadata.stopped_early` says that there are more, and the cursor continues from there',
   ),
-  function_id: z
+  function_id: z.string().min(1).max(512).optional().describe('The ID of a function, or a prefix with `*`: `shop-*`'),
+  app: z.string().min(1).max(128).optional().describe('Name of an app, to select runs of its functions'),
+  event_id: z
     .string()
     .min(1)
-    .max(512)
+    .max(64)
     .optional()
-    .describe('The ID of a function, or a prefix with `*`: `shop-*`'),
-  app: z.string().min(1).max(128).optional().describe('Name of an app, to select runs of its functions'),
-  event_id: z.string().min(1).max(64).optional().describe('Internal ID of an event, to select the runs that it triggered'),
+    .describe('Internal ID of an event, to select the runs that it triggered'),
   id_prefix: idPrefixSchema.optional().describe('Prefix of run IDs'),
   error: z
     .string()
@@ -38,7 +38,9 @@ export const runFilters = {
     .describe('A text in the name or the message of the error; case does not matter'),
   fingerprint: fingerprintSchema
     .optional()
-    .describe('Fingerprint of an error group, to select the failed runs that have its error. `function_id` makes the search faster'),
+    .describe(
+      'Fingerprint of an error group, to select the failed runs that have its error. `function_id` makes the search faster',
+    ),
   ...searchQuery,
   queued_after: timeSchema.optional().describe('Inclusive'),
   queued_before: timeSchema.optional().describe('Exclusive. For a bulk action: at most now, which is the default'),
@@ -54,12 +56,16 @@ export const runSelectionSchema = z.strictObject({
     .min(1)
     .max(RUN_IDS_MAX)
     .optional()
-    .describe('IDs of the runs, whatever their status; runs to which the action does not apply are skipped. Cannot be combined with other filters'),
+    .describe(
+      'IDs of the runs, whatever their status; runs to which the action does not apply are skipped. Cannot be combined with other filters',
+    ),
   started_by: z
     .string()
     .regex(ID_PATTERN)
     .optional()
-    .describe('ID of a bulk action that has ended, to select the runs that it started. Only `status` can be combined with it'),
+    .describe(
+      'ID of a bulk action that has ended, to select the runs that it started. Only `status` can be combined with it',
+    ),
 });
 
 type RunFilter = z.output<z.ZodObject<typeof runFilters>>;

@@ -60,7 +60,9 @@ export const appSchema = apiObject('App', {
   function_count: z.int(),
   allowed_origins: z
     .array(z.string())
-    .describe('Origins at which the app may register by itself and endpoints are called; set by `PUT /v1/allowed-origins/:app`'),
+    .describe(
+      'Origins at which the app may register by itself and endpoints are called; set by `PUT /v1/allowed-origins/:app`',
+    ),
   held_registrations: z
     .int()
     .describe('Registrations of the app that wait for a confirmation; `GET /v1/held-registrations`'),

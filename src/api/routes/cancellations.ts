@@ -86,7 +86,8 @@ export function cancellationRoutes({ cancellations, functionTables }: ApiParts):
     routes.get('/v1/cancellations', {
       operationId: 'listCancellations',
       summary: 'List cancellations',
-      description: 'Newest first. Cancellations that are done are kept for at least `RETENTION_DAYS`; at most 1,000 in total.',
+      description:
+        'Newest first. Cancellations that are done are kept for at least `RETENTION_DAYS`; at most 1,000 in total.',
       query: z.object(longPageQuery(namePosition)),
       data: z.array(cancellationSchema),
       async handle({ env, query }) {

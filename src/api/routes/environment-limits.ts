@@ -30,7 +30,8 @@ export function environmentLimitRoutes({ environments, config: { archive } }: Ap
       access: 'admin',
       operationId: 'updateEnvironmentLimits',
       summary: 'Update the limits of an environment',
-      description: 'The limit of an event key takes precedence, then that of the environment, then that of the installation.',
+      description:
+        'The limit of an event key takes precedence, then that of the environment, then that of the installation.',
       body: z.object({ event_max_bytes: maxBytesSchema.nullable().optional(), retention_days: retentionSchema }),
       data: environmentSchema,
       errors: ['environment_unknown', 'input_invalid'],

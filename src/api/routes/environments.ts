@@ -23,7 +23,10 @@ export const environmentSchema = apiObject('Environment', {
   name: z.string(),
   kind: z.enum(ENVIRONMENT_KINDS),
   created_at: z.iso.datetime().nullable().describe('null: production, which always exists'),
-  archived_at: z.iso.datetime().nullable().describe('When the environment was archived; since then it rejects new events'),
+  archived_at: z.iso
+    .datetime()
+    .nullable()
+    .describe('When the environment was archived; since then it rejects new events'),
   event_max_bytes: maxBytesSchema
     .nullable()
     .describe('Largest request body in bytes; null: the limit of the installation'),

@@ -23,7 +23,9 @@ const expressionSchema = z.object({
   expression: z.string().describe('At most 500 characters'),
   result: z
     .enum(RESULTS)
-    .describe('false: the event does not meet the expression; failed: the expression cannot be evaluated on this event; refused: the expression is invalid'),
+    .describe(
+      'false: the event does not meet the expression; failed: the expression cannot be evaluated on this event; refused: the expression is invalid',
+    ),
   reads: z.array(readSchema).describe('Fields of the event that the expression reads; at most 10'),
 });
 
@@ -41,7 +43,9 @@ export const eventDecisionSchema = apiObject('EventDecision', {
     .describe('For skipped and merged. not_registered: the function did not listen to the event when it was received'),
   run_ids: z
     .array(z.string())
-    .describe('The runs that the event started; for skipped and merged, the run that includes the event or is the reason'),
+    .describe(
+      'The runs that the event started; for skipped and merged, the run that includes the event or is the reason',
+    ),
   until: z.iso.datetime().nullable().describe('Time until which events are rate-limited'),
   expressions: z.array(expressionSchema).nullable().describe('Expressions of triggers that were not met'),
   changed_since: z

@@ -10,7 +10,9 @@ import { loggedRequestDetailsSchema, presentDetails } from '../views/request.ts'
 const namedSchema = z.object({ id: z.string(), name: z.string() });
 
 export const provenanceSchema = apiObject('Provenance', {
-  webhook: namedSchema.nullable().describe('The webhook that received the request; null: no webhook did, or it was deleted'),
+  webhook: namedSchema
+    .nullable()
+    .describe('The webhook that received the request; null: no webhook did, or it was deleted'),
   request: loggedRequestDetailsSchema
     .nullable()
     .describe("The provider's request; null: it is no longer in the request log"),

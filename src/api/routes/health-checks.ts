@@ -18,9 +18,7 @@ export const healthSchema = apiObject('Health', {
   time: z.iso.datetime().describe('Time of the clock of the web process that responds'),
   checks: z.array(
     z.object({
-      id: z
-        .string()
-        .meta({ description: 'A check with several findings is listed several times', example: 'redis' }),
+      id: z.string().meta({ description: 'A check with several findings is listed several times', example: 'redis' }),
       status: status.describe(
         'problem: something does not work, or accepted events may be lost; warning: it works, and something should be fixed',
       ),

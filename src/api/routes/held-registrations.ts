@@ -73,7 +73,8 @@ export function heldRegistrationRoutes(deps: ApiParts): Route[] {
     routes.delete('/v1/held-registrations/:id', {
       operationId: 'rejectRegistration',
       summary: 'Reject a registration',
-      description: 'Deletes the registration; the present URL of the app remains in use. If the app registers at the same URL again, the registration waits again.',
+      description:
+        'Deletes the registration; the present URL of the app remains in use. If the app registers at the same URL again, the registration waits again.',
       params,
       async handle({ env, params: { id } }) {
         const { app } = await existing(env, id);

@@ -36,7 +36,9 @@ export const providerDetailsSchema = apiObject('ProviderDetails', {
   methods: z.array(z.enum(METHODS)),
   event_id: z.string().nullable().describe('Location of the deduplication ID'),
   delivery_id: z.string().nullable(),
-  has_handshake: z.boolean().describe('Whether the service responds to the requests with which the provider checks the URL'),
+  has_handshake: z
+    .boolean()
+    .describe('Whether the service responds to the requests with which the provider checks the URL'),
   setup: z.array(z.string()).describe('What to click at the provider; `{url}` is the URL of the webhook'),
   transform: z.string().describe('The default transform'),
   sample: z.object({

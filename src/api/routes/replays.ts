@@ -11,10 +11,10 @@ import { listQuery, namePosition, nextPage, pageQuery } from '../rest/list-query
 import { replayBodySchema, replaySelectionOf } from '../rest/replay-selection.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import {
-  replayDryRunSchema,
   presentDryRun,
   presentReplay,
   presentReplayResult,
+  replayDryRunSchema,
   replayResultSchema,
   replaySchema,
 } from '../views/replay.ts';

@@ -36,7 +36,8 @@ export function savedViewRoutes({ savedViews }: ApiParts): Route[] {
     routes.get('/v1/views', {
       operationId: 'listViews',
       summary: 'List saved views',
-      description: 'Lists the views of the signed-in user; with an API key and in dev mode, the views of the installation.',
+      description:
+        'Lists the views of the signed-in user; with an API key and in dev mode, the views of the installation.',
       query: z.object(longPageQuery(timePosition.shape.id)),
       data: z.array(savedViewSchema),
       async handle({ env, principal, query }) {

@@ -20,7 +20,12 @@ const READ_AT_ONCE = 100;
 const EXAMINED_MAX = 5_000;
 
 const ACTIONS = [
-  ['acknowledge', 'acknowledged', 'Acknowledge an issue of a webhook', 'Marks the issue as known. Failures are still counted.'],
+  [
+    'acknowledge',
+    'acknowledged',
+    'Acknowledge an issue of a webhook',
+    'Marks the issue as known. Failures are still counted.',
+  ],
   ['resolve', 'resolved', 'Resolve an issue of a webhook', 'The next failure reopens the issue and is announced.'],
   ['ignore', 'ignored', 'Ignore an issue of a webhook', 'Failures are still counted, but never announced.'],
   ['reopen', 'open', 'Reopen an issue of a webhook', 'Undoes the last change of the state.'],

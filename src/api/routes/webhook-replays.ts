@@ -19,13 +19,13 @@ import { type Route, routesOf } from '../rest/route.ts';
 import { transformSchema } from '../views/webhook.ts';
 import { filterSchema } from '../views/webhook-input.ts';
 import {
+  presentStarted,
   presentWebhookReplay,
   presentWebhookReplayResult,
-  presentStarted,
   replayRateSchema,
+  startedReplaySchema,
   webhookReplayResultSchema,
   webhookReplaySchema,
-  startedReplaySchema,
 } from '../views/webhook-replay.ts';
 import { operationRoutes } from './bulk-operation.ts';
 
@@ -53,10 +53,14 @@ const bodySchema = z.object({
     .describe('Only these requests, whatever their time and outcome'),
   draft: transformSchema
     .optional()
-    .describe("A draft that runs instead of the webhook's transform and is not saved. Default: the webhook's transform"),
+    .describe(
+      "A draft that runs instead of the webhook's transform and is not saved. Default: the webhook's transform",
+    ),
   draft_filter: filterSchema
     .nullish()
-    .describe("A draft that runs instead of the webhook's filter and is not saved; null: no filter. Default: the webhook's filter"),
+    .describe(
+      "A draft that runs instead of the webhook's filter and is not saved; null: no filter. Default: the webhook's filter",
+    ),
   dry_run: z.boolean().default(true),
   rate: replayRateSchema,
 });

@@ -59,7 +59,9 @@ export const bulkActionSchema = apiObject('BulkAction', {
     position: z.iso
       .datetime()
       .nullable()
-      .describe('Runs queued after this time are done; null: the action has not begun, or its runs were selected by ID or by `started_by`'),
+      .describe(
+        'Runs queued after this time are done; null: the action has not begun, or its runs were selected by ID or by `started_by`',
+      ),
   }),
   waiting_because: z.enum(BULK_WAITING_REASONS).nullable(),
   created_at: z.iso.datetime(),
@@ -84,7 +86,9 @@ export const bulkDryRunSchema = apiObject('BulkActionDryRun', {
   stopped_at: z.iso
     .datetime()
     .nullable()
-    .describe('Only runs queued since this time were counted; null: all were counted, or the runs were selected by ID or by `started_by`'),
+    .describe(
+      'Only runs queued since this time were counted; null: all were counted, or the runs were selected by ID or by `started_by`',
+    ),
 });
 
 function presentSelection(action: BulkActionKind, selection: RunSelection) {

@@ -17,7 +17,9 @@ export const detailedRunSchema = runSchema
         'When the next attempt is due: a retry, or the first attempt when the `ts` of the event is in the future; null: no attempt is scheduled',
       ),
     history: z.array(historySchema).describe('Attempts and steps in order of completion; pending steps come last'),
-    waiting: waitingSchema.nullable().describe('The limit that holds back the next call of the run; null: no limit does'),
+    waiting: waitingSchema
+      .nullable()
+      .describe('The limit that holds back the next call of the run; null: no limit does'),
     fingerprint: z
       .string()
       .nullable()
@@ -26,7 +28,9 @@ export const detailedRunSchema = runSchema
       .object({ step_id: z.string(), name: z.string().nullable() })
       .nullable()
       .describe('The step that caused `error`; null: there is no error, or the function itself failed'),
-    metadata: z.array(metadataSchema).describe('Metadata of the run and its steps, set by the function or later by a user'),
+    metadata: z
+      .array(metadataSchema)
+      .describe('Metadata of the run and its steps, set by the function or later by a user'),
     ...traceSchema.shape,
   })
   .meta({ id: 'RunWithHistory' });

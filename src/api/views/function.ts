@@ -38,14 +38,20 @@ const detailedTriggerSchema = triggerSchema
       .array(z.iso.datetime())
       .optional()
       .describe('For a schedule: its next ticks, at most 5; empty: the function is paused or archived'),
-    time_zone: z.string().nullable().optional().describe('For a schedule: its time zone; null: the schedule is an interval'),
+    time_zone: z
+      .string()
+      .nullable()
+      .optional()
+      .describe('For a schedule: its time zone; null: the schedule is an interval'),
     last_tick: z
       .object({
         at: z.iso.datetime(),
         run: z
           .object({ run_id: z.string(), status: z.enum(RUN_STATUSES) })
           .nullable()
-          .describe('null: the tick started no run, for example because the function was paused, or the run is no longer stored'),
+          .describe(
+            'null: the tick started no run, for example because the function was paused, or the run is no longer stored',
+          ),
       })
       .nullable()
       .optional()
@@ -93,7 +99,9 @@ export const functionSchema = apiObject('Function', {
   queued_runs: z
     .enum(['run', 'hold'])
     .nullable()
-    .describe('What queued runs do while the function is paused: start, or wait until it is resumed; null: the function is not paused'),
+    .describe(
+      'What queued runs do while the function is paused: start, or wait until it is resumed; null: the function is not paused',
+    ),
   expression_problem: problemSchema
     .nullable()
     .describe('The latest problem of the last day that kept an expression from being evaluated; null: none'),

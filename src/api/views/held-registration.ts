@@ -12,7 +12,10 @@ export const heldRegistrationSchema = apiObject('HeldRegistration', {
   origins: z
     .array(z.string())
     .describe('Origins of the URL and of functions that are not allowed yet; a confirmation allows them'),
-  present_url: z.string().nullable().describe('The present URL of the app, which remains in use; null: the app is not registered'),
+  present_url: z
+    .string()
+    .nullable()
+    .describe('The present URL of the app, which remains in use; null: the app is not registered'),
   proposed_pattern: z
     .string()
     .nullable()

@@ -25,7 +25,9 @@ export const limitNameSchema = z.object({
 });
 
 const heldBy = z.array(z.string()).describe('IDs of up to 10 runs of this environment that hold a permit');
-const heldElsewhere = z.int().describe('Number of runs of other environments that hold a permit, of the first 200 holders');
+const heldElsewhere = z
+  .int()
+  .describe('Number of runs of other environments that hold a permit, of the first 200 holders');
 
 const limitSchema = limitNameSchema
   .extend({
@@ -39,7 +41,10 @@ const limitSchema = limitNameSchema
 export const waitingSchema = apiObject('Waiting', {
   since: z.iso.datetime().describe('Time since which the call waits, minus its priority'),
   position: z.int().describe('Position among the waiting calls with the same limits, from 1'),
-  earliest_start: z.iso.datetime().nullable().describe('Time at which the throttle lets the call start; null: the call starts when other calls end'),
+  earliest_start: z.iso
+    .datetime()
+    .nullable()
+    .describe('Time at which the throttle lets the call start; null: the call starts when other calls end'),
   limits: z.array(limitSchema),
 });
 
@@ -47,7 +52,9 @@ export const functionLimitsSchema = apiObject('FunctionLimits', {
   waiting: z.int().describe('Calls that wait for a limit'),
   limits: z
     .array(limitSchema.omit({ key: true, holds_back: true }).extend({ in_use: z.int().nullable() }))
-    .describe("The limits of the function's runs; `in_use` is null for a limit with a key, which applies to each value separately"),
+    .describe(
+      "The limits of the function's runs; `in_use` is null for a limit with a key, which applies to each value separately",
+    ),
   longest_backlogs: z.array(
     z.object({
       keys: z.record(z.string(), z.string()).describe("Value of each key, by the key's expression"),

@@ -71,12 +71,17 @@ export const replaySchema = apiObject('Replay', {
     matched: z.int().describe(MATCHED),
     started: z.int().describe('Number of runs started'),
     skipped: skippedSchema,
-    failed_to_start: counts(FAILURE_REASONS, 'Runs that failed to start, by reason. event_gone: the event is no longer stored'),
+    failed_to_start: counts(
+      FAILURE_REASONS,
+      'Runs that failed to start, by reason. event_gone: the event is no longer stored',
+    ),
     position: z.iso.datetime().describe('Events received before this time are done'),
     estimated_seconds_left: z
       .number()
       .nullable()
-      .describe('Assumes that events are spread evenly over the time range; null: the replay is not running, or has just begun'),
+      .describe(
+        'Assumes that events are spread evenly over the time range; null: the replay is not running, or has just begun',
+      ),
     results_omitted: z.int().describe('Number of results that are counted but not listed'),
   }),
   runs: z

@@ -55,7 +55,10 @@ export const historySchema = apiObject('HistoryEntry', {
     .array(z.string())
     .max(MAX_SENT_IDS)
     .describe(`Internal IDs of the first ${MAX_SENT_IDS} events that the step sent`),
-  events_sent: z.int().nullable().describe('Number of events that the step sent; null: it is not a step that sends events'),
+  events_sent: z
+    .int()
+    .nullable()
+    .describe('Number of events that the step sent; null: it is not a step that sends events'),
   request: z
     .object({
       method: z.string(),

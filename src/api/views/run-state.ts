@@ -29,12 +29,16 @@ export const runStateSchema = apiObject('RunState', {
   max_attempts: z.int().optional(),
   function_id: z.string().optional().describe('For invoking: the invoked function'),
   run_id: z.string().optional().describe('For invoking: the run of the invoked function'),
-  limit: limitNameSchema.optional().describe('For held: the limit; absent if only earlier calls in the queue hold the run back'),
+  limit: limitNameSchema
+    .optional()
+    .describe('For held: the limit; absent if only earlier calls in the queue hold the run back'),
   position: z.int().optional().describe('For held: position among the waiting calls with the same limits'),
   others: z
     .int()
     .optional()
-    .describe('A run may wait for several things at once. The state describes the one that ends first; this is the number of the others'),
+    .describe(
+      'A run may wait for several things at once. The state describes the one that ends first; this is the number of the others',
+    ),
 });
 
 export function presentRunState(state: RunState): z.infer<typeof runStateSchema> {

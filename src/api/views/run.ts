@@ -70,7 +70,9 @@ export const runSchema = apiObject('Run', {
     .nullable()
     .describe('Error of the last failed attempt; null when none failed or a later one succeeded'),
   request_id: z.string().describe('ID of the request that sent the event'),
-  cancel_reason: cancelReasonSchema.nullable().describe('null: not cancelled, or cancelled by an earlier version of the service'),
+  cancel_reason: cancelReasonSchema
+    .nullable()
+    .describe('null: not cancelled, or cancelled by an earlier version of the service'),
   retry_of: z.string().nullable().describe('The run of which this is a re-run'),
   replay_id: z.string().nullable().describe('The replay that started it'),
   from_step: z

@@ -11,7 +11,9 @@ export const traceSchema = z.object({
   trace_url: z
     .string()
     .nullable()
-    .describe('URL of the trace, from the setting TRACE_URL_TEMPLATE; null: the setting is missing, or the run was not traced'),
+    .describe(
+      'URL of the trace, from the setting TRACE_URL_TEMPLATE; null: the setting is missing, or the run was not traced',
+    ),
 });
 
 /** @param template setting TRACE_URL_TEMPLATE */

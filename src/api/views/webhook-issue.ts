@@ -20,7 +20,9 @@ export const webhookIssueSchema = apiObject('WebhookIssue', {
   first_seen: z.iso.datetime(),
   last_seen: z.iso.datetime(),
   count: z.int().describe('Number of failed requests; for a silence, number of silences'),
-  reasons: z.record(z.string(), z.int()).describe('Failures by reason; beyond 19 reasons, the rest are counted as `other`'),
+  reasons: z
+    .record(z.string(), z.int())
+    .describe('Failures by reason; beyond 19 reasons, the rest are counted as `other`'),
   sample: z
     .object({
       request_id: z.string().nullable().describe('null: the issue is a silence'),

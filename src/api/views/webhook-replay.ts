@@ -21,7 +21,10 @@ export const webhookReplaySchema = apiObject('WebhookReplay', {
   id: z.string(),
   webhook_id: z.string(),
   state: z.enum(REPLAY_STATES),
-  waiting_for: z.string().nullable().describe('Error code of the reason why the replay waits, such as `backlog_full`; null: it does not wait'),
+  waiting_for: z
+    .string()
+    .nullable()
+    .describe('Error code of the reason why the replay waits, such as `backlog_full`; null: it does not wait'),
   from: z.iso.datetime().nullable(),
   to: z.iso.datetime(),
   outcomes: z.array(z.enum(LOG_OUTCOMES)).nullable(),
@@ -72,9 +75,7 @@ export const webhookReplayDryRunSchema = apiObject('WebhookReplayDryRun', {
       }),
     )
     .describe('The newest requests'),
-  stopped_early: stoppedEarlySchema
-    .nullable()
-    .describe('Why the sample is incomplete; null: it is complete'),
+  stopped_early: stoppedEarlySchema.nullable().describe('Why the sample is incomplete; null: it is complete'),
 });
 
 export const startedReplaySchema = z.object({

@@ -28,7 +28,9 @@ export const ifVersionSchema = z
   .int()
   .min(1)
   .optional()
-  .describe('The version that the change is based on: 409 `version_conflict` if the webhook has another version by now. Absent: any version');
+  .describe(
+    'The version that the change is based on: 409 `version_conflict` if the webhook has another version by now. Absent: any version',
+  );
 
 const API_NAMES = {
   transform: 'transform',
@@ -54,7 +56,9 @@ export const versionSchema = apiObject('WebhookVersion', {
     .describe('Who saved the version; null: it was saved before versions existed'),
   message: z.string().nullable(),
   restored_from: z.int().nullable().describe('The version whose content it restores'),
-  changed: z.array(fieldSchema).describe('Fields that differ from the previous version; for the first version, fields that were set'),
+  changed: z
+    .array(fieldSchema)
+    .describe('Fields that differ from the previous version; for the first version, fields that were set'),
 });
 
 const snapshotSchema = apiObject('WebhookSnapshot', {

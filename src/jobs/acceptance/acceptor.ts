@@ -8,8 +8,8 @@ import { newId, seededId } from '../../model/ids.ts';
 import type { PartitionLayout } from '../../model/partitions/layout.ts';
 import type { PartitionedIds } from '../../model/partitions/partitioned-ids.ts';
 import type { Partitions } from '../../store/redis/partitions.ts';
-import { type AcceptRequest, claimOf, type PendingEvent } from './pending-event.ts';
 import { GroupCommit, type GroupCommitDeps } from './group-commit.ts';
+import { type AcceptRequest, claimOf, type PendingEvent } from './pending-event.ts';
 
 /** Maximum number of unanswered events; further requests are rejected. */
 const UNANSWERED_MAX = 50_000;
@@ -149,7 +149,11 @@ export class Acceptor {
     const earliest = pendingEvents.reduce((least, { request }) => Math.min(least, request.receivedAt), now);
     const { layout, ids } = this.#deps.partitions;
     const count = layout.countAt(earliest);
-    if (now >= this.#partitionUntil || this.#committedHere >= PARTITION_EVENTS || this.#isSkipped(this.#currentPartition)) {
+    if (
+      now >= this.#partitionUntil ||
+      this.#committedHere >= PARTITION_EVENTS ||
+      this.#isSkipped(this.#currentPartition)
+    ) {
       this.#committedHere = 0;
       this.#currentPartition = this.#next(count);
       this.#partitionUntil = now + PARTITION_MS;
@@ -157,7 +161,8 @@ export class Acceptor {
     // Requests from just before a change of the layout stay within the earlier partitions.
     const partition = this.#currentPartition % count;
     this.#committedHere += pendingEvents.length;
-    for (const pending of pendingEvents) pending.internalId = ids.inPartition(newId(pending.request.receivedAt), partition);
+    for (const pending of pendingEvents)
+      pending.internalId = ids.inPartition(newId(pending.request.receivedAt), partition);
     return partition;
   }
 

@@ -1,6 +1,6 @@
 /** Fuel: the cost budget of an evaluation. Each operation spends its fuel before it runs, so every evaluation ends deterministically, without a
  *  clock or another process.
- *  
+ *
  *  One unit is the evaluation of one node. Operations on text, lists and objects cost more, by size. */
 
 /** Units per object key. */

@@ -78,7 +78,11 @@ export class LimitUsage {
     return calls.map((_, i) => {
       const [ahead, since, blockedBy] = found.slice(3 * i, 3 * i + 3);
       if (ahead === null || since === null) return undefined;
-      return { ahead: Number(ahead), since: Number(since), blockedBy: blockedBy == null ? undefined : String(blockedBy) };
+      return {
+        ahead: Number(ahead),
+        since: Number(since),
+        blockedBy: blockedBy == null ? undefined : String(blockedBy),
+      };
     });
   }
 
@@ -145,7 +149,11 @@ export class LimitUsage {
     ]);
     const found = await inPipelines<unknown>(this.#redis, commands);
     const longest = ids.flatMap((backlog, i) => {
-      const [info, [, since] = [], blockedBy] = found.slice(3 * i, 3 * i + 3) as [string | null, string[], string | null];
+      const [info, [, since] = [], blockedBy] = found.slice(3 * i, 3 * i + 3) as [
+        string | null,
+        string[],
+        string | null,
+      ];
       if (info === null || since === undefined) return [];
       const use = { backlog, waiting: counts[i] as number, since: Number(since), blockedBy: blockedBy ?? undefined };
       return [{ ...use, info: JSON.parse(info) as BacklogInfo }];
