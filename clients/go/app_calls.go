@@ -14,7 +14,7 @@ import (
 // appCalls runs calls of an app's functions, however they reach the app.
 type appCalls struct {
 	client *Client
-	// functions with those that handle failures.
+	// functions includes functions that handle failures.
 	functions   []*function
 	byID        map[string]*function
 	checkpoints checkpoints
@@ -23,7 +23,7 @@ type appCalls struct {
 // incomingCall is a call as it reached the app.
 type incomingCall struct {
 	body []byte
-	// target names a function, and perhaps the one step of it to run.
+	// target names a function, and optionally the one step to run.
 	target signature.Target
 	// sendCheckpoint is nil when that takes a request.
 	sendCheckpoint sendCheckpoint
@@ -97,7 +97,7 @@ func (a *appCalls) service() run.Service {
 	}
 }
 
-// refusal is the answer to a call that reached no function. Retrying may help: somebody may mend the app meanwhile.
+// refusal is the response to a call that reached no function. Retrying may help, because the app may be fixed meanwhile.
 func refusal(err error) AppAnswer {
 	status := http.StatusInternalServerError
 	var serve *ServeError

@@ -10,18 +10,18 @@ const (
 	maxBuffer         = 100
 )
 
-// Checkpoint says how a call goes on after a step, once it is stored, instead of ending with it.
+// Checkpoint says how a call continues after a step, once it is stored, instead of ending with the step.
 type Checkpoint struct {
 	// Off: each step ends its call.
 	Off bool
 	// Buffer is how many finished steps are stored together. If the app dies, finished steps that are not stored yet run
 	// again: at most one less than this. Default: 1, so a finished step never runs again.
 	Buffer int
-	// MaxRuntime: after so long the call ends with the step that it runs, and the service makes another one. Default: 10 s.
+	// MaxRuntime: after this time the call ends with its current step, and the service makes another call. Default: 10 s.
 	MaxRuntime time.Duration
 }
 
-// check says what is wrong; empty: nothing is.
+// check says what is wrong; empty: nothing.
 func (c *Checkpoint) check() string {
 	switch {
 	case c == nil:

@@ -7,10 +7,10 @@ import (
 	"github.com/tidegate/tidegate/clients/go/internal/replay"
 )
 
-// maxCauses of an error that travel: the service keeps no more.
+// maxCauses is the number of causes of an error that the service keeps.
 const maxCauses = 5
 
-// DetailedError is an error with what a program reads of it: a code, and data. They travel with it: a failed step returns
+// DetailedError is an error with a code and data for programs. Both are sent with it: a failed step returns
 // them in its StepError, and an OnFailure gets them.
 type DetailedError struct {
 	Err error
@@ -30,7 +30,7 @@ func (e *DetailedError) Error() string { return e.Err.Error() }
 
 func (e *DetailedError) Unwrap() error { return e.Err }
 
-// CauseError is the cause of a StepError or RunError, as it came over the wire.
+// CauseError is the cause of a StepError or RunError, as the service stored it.
 type CauseError struct {
 	Name    string
 	Message string
@@ -41,7 +41,7 @@ type CauseError struct {
 	Data json.RawMessage
 	// Cause is a *CauseError; nil: there is none.
 	Cause error
-	// raw is the JSON of a cause that is no error.
+	// raw is the JSON of a cause that is not an error.
 	raw json.RawMessage
 }
 
@@ -49,7 +49,7 @@ func (e *CauseError) Error() string { return e.Message }
 
 func (e *CauseError) Unwrap() error { return e.Cause }
 
-// received is the cause of an error that came over the wire; nil when it has none.
+// received is the cause of an error from the service; nil if it has none.
 func received(raw json.RawMessage, depth int) error {
 	if isAbsent(raw) || depth > maxCauses {
 		return nil
@@ -68,7 +68,7 @@ func received(raw json.RawMessage, depth int) error {
 	}
 }
 
-// codeOf is nil when there is none.
+// codeOf returns nil if there is no code.
 func codeOf(raw json.RawMessage) any {
 	var code any
 	_ = json.Unmarshal(raw, &code)
@@ -87,7 +87,7 @@ func dataOf(raw json.RawMessage) json.RawMessage {
 	return raw
 }
 
-// level is an error with those that it only wraps: they have the same message. What is below is its cause.
+// level is an error with the errors that it only wraps, which have the same message. The next error below is its cause.
 func level(err error) (same []error, cause error) {
 	same = []error{err}
 	for inner := errors.Unwrap(err); inner != nil; inner = errors.Unwrap(inner) {
@@ -99,7 +99,7 @@ func level(err error) (same []error, cause error) {
 	return same, nil
 }
 
-// detailsOf are the code and data of the first of these that has them.
+// detailsOf returns the code and data of the first of the errors that has them.
 func detailsOf(same []error) (code, data any) {
 	for _, err := range same {
 		ownCode, ownData := ownDetails(err)
@@ -142,7 +142,7 @@ func orNil(text string) any {
 	return text
 }
 
-// onTheWire is nil of what is absent, or cannot be written.
+// onTheWire returns nil for a value that is absent or cannot be written.
 func onTheWire(value any) json.RawMessage {
 	if value == nil {
 		return nil

@@ -10,24 +10,24 @@ import (
 	"github.com/tidegate/tidegate/clients/go/internal/timing"
 )
 
-// ConfigError is an option or variable that is missing or makes no sense. The message names it and says how to set it.
+// ConfigError: an option or variable is missing or invalid. The message names it and says how to set it.
 type ConfigError struct{ Message string }
 
 func (e *ConfigError) Error() string { return e.Message }
 
-// SendError means that the service refused the events, or could not be reached in any of the tries. It wraps
+// SendError means that the service rejected the events, or could not be reached in any attempt. It wraps
 // context.Canceled or context.DeadlineExceeded when the context ended the send.
 type SendError struct {
 	Message string
-	// Status is the HTTP status of the last answer; 0 when there was none.
+	// Status is the HTTP status of the last response; 0 if there was no response.
 	Status int
-	// Code is the service's error code, such as event_invalid; or aborted, timeout, body_too_large from here.
+	// Code is the service's error code, such as event_invalid; or the client's aborted, timeout, body_too_large.
 	Code string
 	// RequestID finds the request in the service's log.
 	RequestID string
-	// AcceptedIDs are, of a send that took several requests, the IDs of the events accepted: the first ones of it.
+	// AcceptedIDs are the IDs of the events that were accepted, in a send that took several requests: the first ones.
 	AcceptedIDs []string
-	// Seed stores none of the events twice, whatever had arrived, when they are sent again WithSeed.
+	// Seed: sent again WithSeed, the same events are stored once, even if some had been accepted.
 	Seed string
 
 	cause error
@@ -37,27 +37,27 @@ func (e *SendError) Error() string { return e.Message }
 
 func (e *SendError) Unwrap() error { return e.cause }
 
-// NonRetriableError fails a run for good when a handler returns it, or a step: no retry would help.
+// NonRetriableError fails a run permanently if a handler returns it, or a step if the step returns it.
 type NonRetriableError struct {
 	Err error
 	at  callers
 }
 
-// NonRetriable makes the error one that no retry would help against.
+// NonRetriable wraps an error so that it is not retried.
 func NonRetriable(err error) error { return &NonRetriableError{Err: err, at: callersOf()} }
 
 func (e *NonRetriableError) Error() string { return e.Err.Error() }
 
 func (e *NonRetriableError) Unwrap() error { return e.Err }
 
-// RetryAfterError chooses when a handler or a step that returns it is tried again.
+// RetryAfterError chooses when a handler or a step that returns it is retried.
 type RetryAfterError struct {
 	Err   error
 	Delay time.Duration
 	at    callers
 }
 
-// RetryAfter has what returns the error tried again once the delay, rounded up to seconds, is over.
+// RetryAfter wraps an error so that the handler or step that returns it is retried after the delay, rounded up to seconds.
 func RetryAfter(err error, delay time.Duration) error {
 	return &RetryAfterError{Err: err, Delay: delay, at: callersOf()}
 }
@@ -66,12 +66,12 @@ func (e *RetryAfterError) Error() string { return e.Err.Error() }
 
 func (e *RetryAfterError) Unwrap() error { return e.Err }
 
-// StepError is a step that has failed for good, returned where it is called: handle it, and the function goes on.
-// Returned by the handler, wrapped or not, it fails the run: the step has had its retries.
+// StepError is a step that failed permanently, returned where it is called: handle it to continue the function.
+// Returned by the handler, wrapped or not, it fails the run, because the step has used its retries.
 type StepError struct {
-	// StepID is numbered when it repeats.
+	// StepID is numbered if it repeats.
 	StepID string
-	// Name, Message and Stack are of what the step failed with.
+	// Name, Message and Stack are those of the error with which the step failed.
 	Name    string
 	Message string
 	Stack   string
@@ -87,12 +87,12 @@ func (e *StepError) Error() string { return e.Message }
 
 func (e *StepError) Unwrap() error { return e.Cause }
 
-// ServeError is a request to the app that ends in an error answer before any function ran. It becomes that answer.
-// It is also what the service has refused to an app: a signal, a message or a token, with the Status of its answer.
+// ServeError is a request to the app that fails before any function has run. It becomes the error response.
+// It is also returned if the service rejects an app's signal, message or token, with the Status of the response.
 type ServeError struct {
 	Status  int
 	Message string
-	// Code is the service's error code, where it has refused something.
+	// Code is the service's error code, if it rejected the request.
 	Code  string
 	cause error
 }
@@ -101,14 +101,14 @@ func (e *ServeError) Error() string { return e.Message }
 
 func (e *ServeError) Unwrap() error { return e.cause }
 
-// isNonRetriable is of errors of a step or a function.
+// isNonRetriable is for errors of a step or a function.
 func isNonRetriable(err error) bool {
 	var nonRetriable *NonRetriableError
 	var misuse *replay.Misuse
 	return errors.As(err, &nonRetriable) || errors.As(err, &misuse)
 }
 
-// isFinal is of errors of a function: the error of a failed step is final too.
+// isFinal is for errors of a function: the error of a failed step is final too.
 func isFinal(err error) bool {
 	var step *StepError
 	return isNonRetriable(err) || errors.As(err, &step)
@@ -122,7 +122,7 @@ func retryAfterSeconds(err error) *int64 {
 	return Ptr(max(0, timing.CeilTo(retryAfter.Delay, time.Second)))
 }
 
-// newStepError is what a failed step returns in the code.
+// newStepError makes the error that a failed step returns in the code.
 func newStepError(stepID string, failure *replay.WireError) error {
 	name, message := failure.Name, failure.Message
 	if name == "" {

@@ -8,27 +8,27 @@ import (
 	"github.com/tidegate/tidegate/clients/go/internal/replay"
 )
 
-// failedEvent is what the service sends when a run has failed for good.
+// failedEvent is the name of the event that the service sends when a run has failed permanently.
 const failedEvent = "inngest/function.failed"
 
-// FailureData is what the service sends when a run has failed for good.
+// FailureData is the data of the event that the service sends when a run has failed permanently.
 type FailureData struct {
 	// FunctionID is <app ID>-<function ID>.
 	FunctionID string   `json:"function_id"`
 	RunID      string   `json:"run_id"`
 	Error      RunError `json:"error"`
-	// Event is the one that had triggered the run; Data of it is the JSON.
+	// Event is the event that triggered the run; its Data is JSON.
 	Event GenericEvent[json.RawMessage] `json:"event"`
 }
 
-// FailureInput is what an OnFailure gets.
+// FailureInput is the input of an OnFailure.
 type FailureInput struct {
 	Input[FailureData]
-	// Err is what the run failed with.
+	// Err is the error with which the run failed.
 	Err *RunError
 }
 
-// RunError is what a run has failed with.
+// RunError is the error with which a run failed.
 type RunError struct {
 	Name    string `json:"name"`
 	Message string `json:"message"`
@@ -45,7 +45,7 @@ func (e *RunError) Error() string { return e.Message }
 
 func (e *RunError) Unwrap() error { return e.Cause }
 
-// UnmarshalJSON reads it as the service writes it.
+// UnmarshalJSON reads the form that the service writes.
 func (e *RunError) UnmarshalJSON(text []byte) error {
 	var wire replay.WireError
 	if err := json.Unmarshal(text, &wire); err != nil {
@@ -55,7 +55,7 @@ func (e *RunError) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// failureFunction makes a function of an OnFailure, triggered by what the service sends when a run has failed for good.
+// failureFunction makes a function of an OnFailure, triggered by the event of a run that has failed permanently.
 func failureFunction(of *function, onFailure func(context.Context, FailureInput) (any, error)) (*function, error) {
 	options := FunctionOpts{ID: of.id + "-failure", Name: of.name + " (failure)"}
 	condition := fmt.Sprintf("event.data.function_id == '%s'", of.compositeID())

@@ -11,8 +11,8 @@ import (
 	"github.com/tidegate/tidegate/clients/go/internal/run"
 )
 
-// Publish sends data, as JSON, to those who follow the topic of the channel now; it is not stored. In a function it is
-// done again at each replay: prefer step.Publish, or call it inside of a step.
+// Publish sends data, as JSON, to the current subscribers of the topic; it is not stored. In a function it is
+// repeated at each replay: prefer step.Publish, or call it inside a step.
 func (c *Client) Publish(ctx context.Context, channel, topic string, data any) error {
 	body, err := replay.Encode(data)
 	if err != nil {
@@ -29,7 +29,7 @@ func (c *Client) Publish(ctx context.Context, channel, topic string, data any) e
 	return err
 }
 
-// SubscriptionToken lets who has it follow these topics of the channel for a while: give it only to those who may.
+// SubscriptionToken lets its holder follow these topics of the channel for a while: give it only to permitted users.
 func (c *Client) SubscriptionToken(ctx context.Context, channel string, topics ...string) (string, error) {
 	if len(topics) == 0 {
 		return "", errors.New("a subscription token needs a topic")

@@ -13,12 +13,12 @@ type SendOption func(*sendOptions)
 
 type sendOptions struct{ seed string }
 
-// WithSeed is for sending again what a SendError has the seed of: the same events are stored once.
+// WithSeed sends events again with the seed of a SendError, so that each event is stored once.
 func WithSeed(seed string) SendOption {
 	return func(o *sendOptions) { o.seed = seed }
 }
 
-// sendEvents is one logical send: one seed, and as many requests, one after the other, as its size needs.
+// sendEvents is one logical send: one seed, and one or more requests in sequence, depending on its size.
 func sendEvents(ctx context.Context, events []any, s settings, options []SendOption) ([]string, error) {
 	o := sendOptions{seed: seed.New(clock.Of(ctx).Now())}
 	for _, option := range options {

@@ -21,9 +21,9 @@ const framework = "connect"
 
 // Opts say who connects.
 type Opts struct {
-	// MaxConcurrency is the most calls at a time. Default: the service's CONNECTION_CALLS_MAX.
+	// MaxConcurrency is the maximum number of concurrent calls. Default: the service's CONNECTION_CALLS_MAX.
 	MaxConcurrency int
-	// InstanceID is the name of this process among those of the app. Default: <host name>-<process ID>.
+	// InstanceID is the name of this process, unique in the app. Default: <host name>-<process ID>.
 	InstanceID string
 	// AppVersion is the version or build of the app, for the dashboard.
 	AppVersion string
@@ -31,10 +31,9 @@ type Opts struct {
 	OnState func(State)
 }
 
-// Open connects the app, which stays connected until Close, and returns when it gets calls. The context is for that alone;
-// its values are in those of the functions.
-//
-// It fails with an *Error when the service refuses the app at first, with a *tidegate.ConfigError, with the context's error,
+// Open connects the app, which stays connected until Close, and returns once it can get calls. The context only bounds Open;
+// its values are passed on to the functions.
+// It fails with an *Error if the service rejects the app at the start, with a *tidegate.ConfigError, with the context's error,
 // or when the functions do not fit together.
 func Open(ctx context.Context, client *tidegate.Client, options Opts, functions ...tidegate.ServableFunction) (*Connection, error) {
 	if options.MaxConcurrency < 0 {

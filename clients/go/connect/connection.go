@@ -51,7 +51,7 @@ func (c *Connection) State() State {
 	return c.state
 }
 
-// Close takes no more calls, and returns when those in flight have ended and the connection is closed. When the context
+// Close takes no more calls, and returns when all calls in flight have ended and the connection is closed. If the context
 // ends before, it closes the connection at once, ends the contexts of the calls, and returns the context's error.
 func (c *Connection) Close(ctx context.Context) error {
 	c.mu.Lock()

@@ -1,17 +1,16 @@
-// Package encryption is middleware that encrypts what the service stores of an app: results of steps, outputs of functions,
+// Package encryption is middleware that encrypts data of an app that the service stores: results of steps, outputs of functions,
 // and one field of the data of events. Only holders of the key can read them.
 //
 //	secret, err := encryption.New(encryption.Opts{Key: os.Getenv("ENCRYPTION_KEY")})
 //	client, err := tidegate.NewClient(tidegate.ClientOpts{AppID: "shop", Middleware: []tidegate.Middleware{secret}})
 //
 // Names of events and steps, the other fields of data, errors, signals and messages are not encrypted: the service
-// matches events by them, and people read them.
-//
-// Opts.Strict binds each value to its event, step, function and run, and refuses values that are not encrypted: new apps set
+// matches events by them, and users read them.
+// Opts.Strict binds each value to its event, step, function and run, and rejects values that are not encrypted: new apps set
 // it, others upgrade in three steps (docs/security.md#encryption-by-apps).
 //
 // To replace a key, first add the new one to FallbackKeys everywhere, then make it the Key and the old one a fallback,
-// and drop that once no run and no event is left that was stored with it.
+// and drop the old key once no run or event that was stored with it is left.
 package encryption
 
 import (
@@ -36,21 +35,21 @@ const (
 type Opts struct {
 	// Key is a secret text of at least 32 characters, such as the output of openssl rand -hex 32. It encrypts.
 	Key string
-	// FallbackKeys decrypt what was encrypted with them. Optional.
+	// FallbackKeys are former keys, which only decrypt. Optional.
 	FallbackKeys []string
-	// EventField is the field of an event's data that is encrypted, if it is there. Default: "encrypted".
+	// EventField is the field of an event's data that is encrypted, if present. Default: "encrypted".
 	EventField string
-	// PlainEvents leaves events alone.
+	// PlainEvents: events are not encrypted.
 	PlainEvents bool
-	// Version is what it writes: version 2 binds a value to its event, step or function, and run. It reads both. Default: 1,
-	// which clients from before version 2 read; 2 if it is Strict.
+	// Version in which values are written; both are read. Version 2 binds a value to its event, step or function, and run.
+	// Default: 1, which older clients can read; 2 with Strict.
 	Version int
-	// Strict refuses what is not encrypted where it should be, and version 1.
+	// Strict rejects values of version 1, and values that are not encrypted but should be.
 	Strict bool
 }
 
-// New makes the middleware. Put it first in the list, so that it encrypts what the others have made of values. It fails
-// when a key is too short, or when a strict one would write version 1.
+// New makes the middleware. Put it first in the list, so that it encrypts values after the others have encoded them. It fails
+// if a key is too short, or if Strict is combined with version 1.
 func New(options Opts) (tidegate.Middleware, error) {
 	version, err := options.version()
 	if err != nil {
@@ -147,7 +146,7 @@ func (c cipherer) change(value json.RawMessage, at tidegate.At, change func(json
 	return replay.Encode(fields)
 }
 
-// decrypt leaves a value alone that is not encrypted, unless it must be.
+// decrypt returns a value that is not encrypted unchanged, unless it must be encrypted.
 func (c cipherer) decrypt(value json.RawMessage, places []place.Place) (json.RawMessage, error) {
 	var at place.Place
 	if len(places) > 0 {

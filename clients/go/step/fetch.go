@@ -8,32 +8,32 @@ import (
 	"github.com/tidegate/tidegate/clients/go/internal/replay"
 )
 
-// FetchOpts are a request that the service makes.
+// FetchOpts describe a request that the service makes.
 type FetchOpts struct {
 	URL string
 	// Method is GET by default.
 	Method  string
 	Headers map[string]string
-	// Body: a string or []byte is sent as it is, anything else as JSON.
+	// Body: a string or []byte is sent unchanged, anything else as JSON.
 	Body any
 }
 
-// Response is what the address answered.
+// Response is the response to the request.
 type Response struct {
 	Status int
 	// Headers have names such as Content-Type.
 	Headers map[string]string
-	// Body is nil where a status has none.
+	// Body is nil for a status without a body.
 	Body []byte
-	// URL that answered, after redirects, without its query.
+	// URL after redirects, without its query.
 	URL string
 }
 
-// JSON reads the body.
+// JSON parses the body.
 func (r Response) JSON(into any) error { return json.Unmarshal(r.Body, into) }
 
-// Fetch has the service make the request: the app does not wait for the response. Any response is one, whatever its
-// status. A request without a response is tried again like a step, and then fails as one, with a *tidegate.StepError.
+// Fetch lets the service make the request, so that the app does not wait for the response. It returns any response, whatever its
+// status. A request without a response is retried like a step, and then fails with a *tidegate.StepError.
 func Fetch(ctx context.Context, id string, options FetchOpts) (Response, error) {
 	if options.URL == "" {
 		return Response{}, fmt.Errorf("step %q makes a request: it needs URL", id)
@@ -68,7 +68,7 @@ func Fetch(ctx context.Context, id string, options FetchOpts) (Response, error) 
 	return response, nil
 }
 
-// InferOpts are a request to a provider of models that the service makes.
+// InferOpts describe a request to a model provider that the service makes.
 type InferOpts struct {
 	URL string
 	// Format says how the provider takes AuthKey: openai-chat, openai-responses, anthropic, gemini, grok, azure-openai; any
@@ -80,8 +80,8 @@ type InferOpts struct {
 	Body any
 }
 
-// Infer asks a model through the service, and returns the JSON of its response. An answer other than 2xx is an error:
-// tried again where that may help, or else a *tidegate.StepError.
+// Infer sends a request to a model through the service, and returns the JSON of the response. A status other than 2xx is
+// an error, which is retried if that may help; otherwise it returns a *tidegate.StepError.
 func Infer[T any](ctx context.Context, id string, options InferOpts) (T, error) {
 	var none T
 	if options.URL == "" || options.Format == "" || options.Body == nil {
@@ -97,7 +97,7 @@ func Infer[T any](ctx context.Context, id string, options InferOpts) (T, error) 
 	return decode[T](id)(doWithOpts(ctx, replay.Description{Kind: replay.KindInfer, ID: id, Opts: opts}))
 }
 
-// doWithOpts fails here, where it is known which step it is, when the options cannot be written as JSON.
+// doWithOpts fails if the options cannot be written as JSON: here the error can name the step.
 func doWithOpts(ctx context.Context, d replay.Description) (json.RawMessage, error) {
 	if _, err := replay.Encode(d.Opts); err != nil {
 		return nil, fmt.Errorf("the data of step %q cannot be written as JSON: %w", d.ID, err)

@@ -9,23 +9,23 @@ import (
 	"github.com/tidegate/tidegate/clients/go/internal/replay"
 )
 
-// InvokeOpts say which function to run, and on what.
+// InvokeOpts say which function to run, and with which event.
 type InvokeOpts struct {
 	// Function is one of this app, or a tidegate.ReferenceFunction. It, or FunctionID, is required.
 	Function tidegate.Invocable
 	// FunctionID is <app ID>-<function ID>, of any app.
 	FunctionID string
-	// Data of the event that it gets: a map, or a struct. Default: {}.
+	// Data of the event that the function gets: a map or a struct. Default: {}.
 	Data any
-	// User and V of that event. Optional.
+	// User and V of the event. Optional.
 	User map[string]any
 	V    string
-	// Timeout is how long to wait for it at most; Until, until when. Default: as long as it takes.
+	// Timeout is the maximum time to wait for the result; Until is the time at which to stop waiting. Default: no timeout.
 	Timeout time.Duration
 	Until   time.Time
 }
 
-// Invoke runs another function and returns its output; or a *tidegate.StepError when that fails.
+// Invoke runs another function and returns its output, or a *tidegate.StepError if it fails.
 func Invoke[T any](ctx context.Context, id string, options InvokeOpts) (T, error) {
 	opts, err := options.onTheWire(id)
 	if err != nil {
@@ -35,7 +35,7 @@ func Invoke[T any](ctx context.Context, id string, options InvokeOpts) (T, error
 	return decode[T](id)(doWithOpts(ctx, replay.Description{Kind: replay.KindInvoke, ID: id, Opts: opts}))
 }
 
-// InvokeReference is Invoke whose types are those of the reference.
+// InvokeReference is Invoke with the types of the reference.
 func InvokeReference[Data, Output any](ctx context.Context, id string, to tidegate.FunctionReference[Data, Output], data Data) (Output, error) {
 	return Invoke[Output](ctx, id, InvokeOpts{Function: to, Data: data})
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/tidegate/tidegate/clients/go/internal/run"
 )
 
-// Publish sends data to those who follow the topic of the channel now, once: it is not repeated by replays.
+// Publish sends data to the current subscribers of the topic once: replays do not repeat it.
 func Publish(ctx context.Context, id, channel, topic string, data any) error {
 	_, err := replay.Do(ctx, replay.Description{
 		Kind: replay.KindRun,

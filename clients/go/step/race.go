@@ -7,8 +7,8 @@ import (
 	"github.com/tidegate/tidegate/clients/go/internal/replay"
 )
 
-// Race is All that returns the result, or the error, of the function that ends first, as soon as it has ended. The steps
-// that the others have begun go on, but nothing waits for them.
+// Race is like All, but returns the result or error of the function that ends first, as soon as it ends. The steps
+// that the others have begun continue, but nothing waits for them.
 func Race[T any](ctx context.Context, branches ...func(ctx context.Context) (T, error)) (T, error) {
 	var first T
 	if len(branches) == 0 {

@@ -11,22 +11,22 @@ import (
 	"github.com/tidegate/tidegate/clients/go/internal/run"
 )
 
-// ErrSignalNotReceived is returned by WaitForSignal when the signal has not come in time.
+// ErrSignalNotReceived is returned by WaitForSignal at its timeout.
 var ErrSignalNotReceived = errors.New("the signal has not come in time")
 
 // WaitForSignalOpts say what to wait for, and how long.
 type WaitForSignalOpts struct {
-	// Signal is its name. One step of an environment waits for it: a second one fails its run.
+	// Signal is the name of the signal. Only one step of an environment can wait for it: a second step fails its run.
 	Signal string
-	// Timeout is how long to wait at most. It, or Until, is required.
+	// Timeout is the maximum time to wait. Timeout or Until is required.
 	Timeout time.Duration
-	// Until when to wait at most, instead of Timeout.
+	// Until is the time at which to stop waiting, instead of Timeout.
 	Until time.Time
-	// Replace takes the signal from a step that waits for it already, which then times out.
+	// Replace takes the signal from a step that already waits for it, which then times out.
 	Replace bool
 }
 
-// WaitForSignal returns the data that the signal is sent with, or ErrSignalNotReceived.
+// WaitForSignal returns the data of the signal, or ErrSignalNotReceived.
 func WaitForSignal[Data any](ctx context.Context, id string, options WaitForSignalOpts) (Data, error) {
 	var none Data
 	timeout := timeoutOf(options.Timeout, options.Until)

@@ -1,16 +1,14 @@
-// Package step has the steps of a function: what its run remembers.
-//
-// A finished step is never run again, whatever happens to the app: its result, as JSON, is kept, and the code between
-// steps is repeated at each of them. So: effects inside of steps, decisions between. Each ID is the step's own in its
-// function; a repeated one, as in a loop, is numbered. A step that has failed for good returns a *tidegate.StepError.
+// Package step has the steps of a function, which its run remembers.
+// A finished step never runs again, whatever happens to the app: its result is kept as JSON. The code between
+// steps is repeated after each step. So put effects into steps, and decisions between them. Each step has its own ID in its
+// function; a repeated ID, as in a loop, is numbered. A step that failed permanently returns a *tidegate.StepError.
 //
 // A step that is not finished does not return in this call: the goroutine of the handler ends there, after its deferred
 // functions have run (runtime.Goexit; no recover stops it), and the service calls the function again when the step is
 // done. So a deferred function must be safe to repeat, and must not undo what the next call needs.
-//
-// Steps take the context that the handler is given, or one made of it. They are called by the handler's goroutine, and
-// by the branches of Parallel and All, with the context of the branch; by no other goroutine. They do not nest. What is
-// used otherwise returns an error that fails the run for good. After the end of its call, as in a deferred function, a
+// Steps take the context of the handler, or one derived from it. They are called by the handler's goroutine, and
+// by the branches of Parallel and All with the context of the branch, but by no other goroutine. They do not nest. A step
+// used in another way returns an error that fails the run permanently. After the end of its call, as in a deferred function, a
 // step returns ErrCallEnded.
 package step
 
@@ -32,7 +30,7 @@ var ErrCallEnded = replay.ErrEnded
 // ErrOutsideFunction is returned by a step whose context is not of a function.
 var ErrOutsideFunction = replay.ErrOutside
 
-// Run runs once; it is retried, by itself, when it returns an error or panics. It returns what do returned, as JSON.
+// Run runs do once; only this step is retried if do returns an error or panics. It returns the result of do as JSON.
 func Run[T any](ctx context.Context, id string, do func(ctx context.Context) (T, error)) (T, error) {
 	return decode[T](id)(replay.Do(ctx, replay.Description{
 		Kind: replay.KindRun,
@@ -42,12 +40,12 @@ func Run[T any](ctx context.Context, id string, do func(ctx context.Context) (T,
 	}))
 }
 
-// Sleep lets the run wait, at least to the millisecond. It takes up no resources meanwhile.
+// Sleep lets the run wait, accurate to the millisecond at least. The run uses no resources meanwhile.
 func Sleep(ctx context.Context, id string, length time.Duration) error {
 	return sleep(ctx, id, timing.Write(length))
 }
 
-// SleepUntil lets the run wait for a moment. One that has passed does not wait.
+// SleepUntil lets the run wait until a time. It does not wait for a time in the past.
 func SleepUntil(ctx context.Context, id string, moment time.Time) error {
 	return sleep(ctx, id, timing.WriteMoment(moment))
 }
@@ -62,8 +60,8 @@ func sleep(ctx context.Context, id, duration string) error {
 	return err
 }
 
-// SendEvent sends an event from a function, stored once however often the step is tried, and returns its ID.
-// It takes what Client.Send takes.
+// SendEvent sends an event from a function and returns its ID. It is stored once, however often the step is retried.
+// It takes the same events as Client.Send.
 func SendEvent(ctx context.Context, id string, event any) (string, error) {
 	ids, err := SendMany(ctx, id, []any{event})
 	if len(ids) == 0 {
@@ -92,7 +90,7 @@ func SendMany(ctx context.Context, id string, events []any) ([]string, error) {
 	return result.IDs, err
 }
 
-// decode reads what a step came to.
+// decode reads the result of a step.
 func decode[T any](id string) func(json.RawMessage, error) (T, error) {
 	return func(data json.RawMessage, err error) (T, error) {
 		var value T

@@ -11,22 +11,22 @@ import (
 	"github.com/tidegate/tidegate/clients/go/internal/timing"
 )
 
-// ErrEventNotReceived is returned by WaitForEvent when no event has come in time.
+// ErrEventNotReceived is returned by WaitForEvent at its timeout.
 var ErrEventNotReceived = errors.New("no event has come in time")
 
 // WaitForEventOpts say what to wait for, and how long.
 type WaitForEventOpts struct {
-	// Event is its name.
+	// Event is the name of the event.
 	Event string
-	// Timeout is how long to wait at most. It, or Until, is required.
+	// Timeout is the maximum time to wait. Timeout or Until is required.
 	Timeout time.Duration
-	// Until when to wait at most, instead of Timeout.
+	// Until is the time at which to stop waiting, instead of Timeout.
 	Until time.Time
-	// If is CEL: `event` is the one that triggered this run, `async` the one that arrives.
+	// If is a CEL expression: `event` is the event that triggered this run, `async` the received event.
 	If string
 }
 
-// WaitForEvent returns the first such event from now on, or ErrEventNotReceived.
+// WaitForEvent returns the first matching event from now on, or ErrEventNotReceived.
 func WaitForEvent[Data any](ctx context.Context, id string, options WaitForEventOpts) (tidegate.GenericEvent[Data], error) {
 	timeout := timeoutOf(options.Timeout, options.Until)
 	if options.Event == "" || timeout == "" {
@@ -51,7 +51,7 @@ func WaitForEvent[Data any](ctx context.Context, id string, options WaitForEvent
 	return *event, nil
 }
 
-// timeoutOf is empty when there is none.
+// timeoutOf returns an empty text if there is no timeout.
 func timeoutOf(length time.Duration, until time.Time) string {
 	switch {
 	case !until.IsZero():

@@ -7,7 +7,7 @@ export type BulkOperationKind = (typeof BULK_OPERATION_KINDS)[number];
 export const BULK_OPERATION_STATUSES = ['running', 'paused', 'cancelling', 'cancelled', 'done'] as const;
 export type BulkOperationStatus = (typeof BULK_OPERATION_STATUSES)[number];
 
-/** Used in place of the environment in operations of the whole installation. */
+/** Used instead of an environment in operations of the whole installation. */
 export const INSTALLATION = '';
 
 export interface BulkOperationRef {

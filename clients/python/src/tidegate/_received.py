@@ -1,4 +1,4 @@
-"""What steps come to that is more than JSON."""
+"""Results of steps that are more than JSON."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ._json import parse
 
 @dataclass(frozen=True, kw_only=True)
 class ReceivedSignal:
-    """What `step.wait_for_signal` was waiting for."""
+    """The signal for which `step.wait_for_signal` waited."""
 
     signal: str
     data: Any = None
@@ -19,22 +19,22 @@ class ReceivedSignal:
 
 @dataclass(frozen=True, kw_only=True)
 class FetchResponse:
-    """What `step.fetch` was answered, whatever the status."""
+    """The response to `step.fetch`, whatever its status."""
 
     status: int
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
     """Their names as in `Content-Type`."""
     body: str | None = None
-    """None where a status has none."""
+    """None for a status without a body."""
     url: str = ""
-    """Where the last redirect led, without its query."""
+    """The URL after redirects, without its query."""
 
     @property
     def ok(self) -> bool:
         return 200 <= self.status < 300
 
     def json(self) -> Any:
-        """The body, parsed. Raises ValueError when it is not JSON."""
+        """The body, parsed. Raises ValueError if it is not JSON."""
         return parse(self.body or "")
 
 

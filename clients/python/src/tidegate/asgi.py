@@ -26,12 +26,12 @@ def serve(
     path: str | None = None,
     serve_origin: str | None = None,
 ) -> AsgiApp:
-    """To run by itself or to mount. With `path`, which is the whole one, requests to other paths are answered 404."""
+    """An app to run alone or to mount. If `path` (the whole path) is set, requests to other paths get a 404."""
     return AsgiApp(Handler(client, functions, path=path, serve_origin=serve_origin, framework="asgi"))
 
 
 class AsgiApp:
-    """The adapter of ASGI, on which those of its frameworks stand."""
+    """The adapter for ASGI, on which the adapters of its frameworks are based."""
 
     def __init__(self, handler: Handler) -> None:
         self._handler = handler
@@ -45,7 +45,7 @@ class AsgiApp:
             raise RuntimeError(f"Only HTTP is answered here, not {scope['type']}")
 
     async def _live(self, receive: Receive, send: Send) -> None:
-        """A server asks an app that runs by itself to start and to stop: then it closes its connections."""
+        """A server tells an app that runs alone to start and to stop: then it closes its connections."""
         while True:
             message = await receive()
             stopping = message["type"] == "lifespan.shutdown"
@@ -81,7 +81,7 @@ def _request(scope: Scope, body: bytes) -> AppRequest:
 
 
 async def _read_body(receive: Receive) -> bytes | None:
-    """None when the client has gone away. What is too large is drained, not kept, so that the answer arrives."""
+    """None if the client has gone away. A body that is too large is read and dropped, so that the response arrives."""
     chunks: list[bytes] = []
     size, more = 0, True
     while more:

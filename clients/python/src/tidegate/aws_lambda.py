@@ -19,7 +19,7 @@ from ._run_call import AppAnswer
 from .errors import ServeError
 
 LambdaHandler = Callable[[Mapping[str, Any], object], dict[str, Any]]
-"""Gets an event and the context of Lambda."""
+"""Called with an event and the context of Lambda."""
 
 
 def serve(
@@ -29,10 +29,10 @@ def serve(
     path: str | None = None,
     serve_origin: str | None = None,
 ) -> LambdaHandler:
-    """The handler of a Lambda function. With `path`, which is the whole one, the stage of the API in it, requests to
-    other paths are answered 404.
+    """The handler of a Lambda function. If `path` (the whole path, with the stage of the API) is set, requests to other
+    paths get a 404.
 
-    It raises ValueError for an event that is no HTTP request.
+    It raises ValueError for an event that is not an HTTP request.
     """
     own = Handler(client, functions, path=path, serve_origin=serve_origin, framework="aws-lambda")
 
@@ -79,7 +79,7 @@ def _headers(event: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _url(event: Mapping[str, Any]) -> str:
-    """With the stage of the API, as the client of the app sent it."""
+    """The path as the client sent it, with the stage of the API."""
     if "rawPath" in event:
         path, query = event["rawPath"], event.get("rawQueryString") or ""
     else:
@@ -96,7 +96,7 @@ def _query(event: Mapping[str, Any]) -> str:
 
 
 def _body(event: Mapping[str, Any]) -> bytes:
-    """Raises ServeError when it is not what the event says."""
+    """Raises ServeError if the body is not encoded as the event says."""
     body: str = event.get("body") or ""
     if not event.get("isBase64Encoded"):
         return body.encode(errors="replace")

@@ -33,11 +33,11 @@ __all__ = ["ConnectError", "Connection", "ConnectionState", "connect", "run"]
 
 _FRAMEWORK = "connect"
 _THREADS_MAX = 1_000
-"""As the default of the service's CONNECTION_CALLS_MAX. They begin when there are calls for them."""
+"""The default of the service's CONNECTION_CALLS_MAX. A thread starts when there is a call for it."""
 
 
 class Connection:
-    """As a context manager, `async with`, it closes itself."""
+    """As a context manager (`async with`), it closes automatically."""
 
     def __init__(self, inner: ReconnectingConnection, threads: ThreadPoolExecutor) -> None:
         self._inner = inner
@@ -48,7 +48,7 @@ class Connection:
         return self._inner.state
 
     async def close(self) -> None:
-        """Takes no more calls, and waits until those in flight have ended and the connection is closed."""
+        """Takes no more calls, and waits until all calls in flight have ended and the connection is closed."""
         await self._inner.close()
         self._threads.shutdown(wait=False)
 
@@ -71,16 +71,16 @@ async def connect(
     app_version: str | None = None,
     on_state: Callable[[ConnectionState], None] | None = None,
 ) -> Connection:
-    """Connects the app, and stays connected until `close()`. Comes back when the app gets calls.
+    """Connects the app, and stays connected until `close()`. Returns once the app can get calls.
 
     Async functions run in this event loop, plain ones in a thread for each call.
 
-    max_concurrency: the most calls at a time. Default: the service's CONNECTION_CALLS_MAX.
-    instance_id: name of this process among those of the app. Default: `<host name>-<process ID>`.
+    max_concurrency: maximum number of concurrent calls. Default: the service's CONNECTION_CALLS_MAX.
+    instance_id: name of this process, unique in the app. Default: `<host name>-<process ID>`.
     app_version: version or build of the app, for the dashboard.
     on_state: called at each change.
 
-    Raises ConnectError when the service refuses the app at first; ConfigError.
+    Raises ConnectError if the service rejects the app at the start; ConfigError.
     """
     whole = isinstance(max_concurrency, int) and not isinstance(max_concurrency, bool)
     if max_concurrency is not None and not (whole and max_concurrency > 0):
@@ -119,8 +119,8 @@ def run(
     app_version: str | None = None,
     on_state: Callable[[ConnectionState], None] | None = None,
 ) -> None:
-    """`connect` as the whole of a process: until SIGTERM or SIGINT, upon which it finishes its calls. A second signal
-    ends the process at once."""
+    """Runs `connect` as a whole process: on SIGTERM or SIGINT it finishes its calls and ends. A second signal ends the
+    process at once."""
 
     async def work() -> None:
         with _stop_signal() as stopped:
@@ -146,7 +146,7 @@ def run(
 
 @contextmanager
 def _stop_signal() -> Generator[asyncio.Future[None]]:
-    """Done with the first SIGTERM or SIGINT; further ones have their usual effect."""
+    """Done at the first SIGTERM or SIGINT; further signals have their usual effect."""
     loop = asyncio.get_running_loop()
     stopped: asyncio.Future[None] = loop.create_future()
     former = {number: signal.getsignal(number) or signal.SIG_DFL for number in (signal.SIGTERM, signal.SIGINT)}

@@ -31,7 +31,7 @@ def serve(
     *,
     serve_origin: str | None = None,
 ) -> URLPattern:
-    """For `urlpatterns`, to whose place `path` is relative. The view, named `tidegate`, is exempt from CSRF protection
+    """An entry of `urlpatterns`; `path` is relative to it. The view, named `tidegate`, is exempt from CSRF protection
     and from ATOMIC_REQUESTS: each step commits by itself.
 
     A plain function runs where Django runs plain views, so its database connections are managed.
@@ -56,7 +56,7 @@ async def _in_django_thread(run: Callable[[], Progress]) -> Progress:
 
 
 def _read(request: HttpRequest) -> bytes:
-    """Not `request.body`, whose limit, DATA_UPLOAD_MAX_MEMORY_SIZE, is below what a call may have."""
+    """Replaces `request.body`, whose limit, DATA_UPLOAD_MAX_MEMORY_SIZE, is below the size that a call may have."""
     return read_body(request, None)
 
 

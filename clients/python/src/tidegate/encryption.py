@@ -1,4 +1,4 @@
-"""Middleware that encrypts what the service stores of a run: `Tidegate("shop", middleware=[Encryption(key=…)])`.
+"""Middleware that encrypts the stored data of runs: `Tidegate("shop", middleware=[Encryption(key=…)])`.
 
 Needs the package cryptography: `pip install "tidegate[encryption]"`.
 """
@@ -28,8 +28,8 @@ __all__ = ["Encryption"]
 class Encryption(Middleware):
     """Encrypts step results, outputs, and one field of the data of events.
 
-    Unless it is strict, values that are not encrypted are read as they are, so that it can be switched on at any time.
-    A value whose key is not known fails the run for good.
+    Without `strict`, values that are not encrypted are read unchanged, so that encryption can be switched on later.
+    A value with an unknown key fails the run permanently.
     """
 
     name = "encryption"
@@ -43,15 +43,15 @@ class Encryption(Middleware):
         version: Literal[1, 2] | None = None,
         strict: bool = False,
     ) -> None:
-        """Raises ConfigError when a key is too short, or a strict one would write version 1.
+        """Raises ConfigError if a key is too short, or `strict` is combined with version 1.
 
         key: a secret text of at least 32 characters.
-        fallback_keys: former keys: they decrypt, and encrypt nothing.
-        event_field: the field of an event's data that is encrypted; triggers and expressions read the others. None:
-            events are left alone.
-        version: what it writes. Version 2 binds a value to its event, step or function, and run; both are read.
-            Default: 1, which clients from before version 2 read; 2 if it is strict.
-        strict: refuses what is not encrypted where it should be, and version 1.
+        fallback_keys: former keys, which only decrypt.
+        event_field: the field of an event's data that is encrypted; triggers and expressions can read the other fields.
+            None: events are not encrypted.
+        version: version in which values are written; both are read. Version 2 binds a value to its event, step or
+            function, and run. Default: 1, which older clients can read; 2 with `strict`.
+        strict: rejects values of version 1, and values that are not encrypted but should be.
         """
         if isinstance(fallback_keys, str):
             raise ConfigError("The fallback_keys of Encryption() must be a list of texts")

@@ -16,26 +16,26 @@ class TidegateError(Exception):
 
 
 class ConfigError(TidegateError, ValueError):
-    """An option or variable that is missing or makes no sense. The message names it and says how to set it."""
+    """An option or variable is missing or invalid. The message names it and says how to set it."""
 
 
 class TransportError(TidegateError):
-    """No answer came: the address could not be reached, or not in time."""
+    """There was no response: the address could not be reached, or did not respond in time."""
 
 
 class SendError(TidegateError):
-    """The service refused what was sent (events, a signal, a message), or could not be reached in any of the tries."""
+    """The service rejected a request (events, a signal, a message), or could not be reached in any attempt."""
 
     status: int | None
-    """HTTP status of the last answer; None when there was none."""
+    """HTTP status of the last response; None if there was no response."""
     code: str | None
-    """The service's error code, such as `event_invalid`; or `timeout`, `body_too_large` from here."""
+    """The service's error code, such as `event_invalid`; or the client's `timeout`, `body_too_large`."""
     request_id: str | None
     """Finds the request in the service's log."""
     accepted_ids: tuple[str, ...]
-    """Of a send that took several requests: the IDs of the events accepted, which are the first ones of it."""
+    """For a send that took several requests: the IDs of the events that were accepted, the first ones of the send."""
     seed: str | None
-    """`send(events, seed=seed)` with the same events stores none of them twice, whatever had arrived."""
+    """`send(events, seed=seed)` with the same events stores each event once, even if some had been accepted."""
 
     def __init__(
         self,
@@ -63,14 +63,14 @@ _PASSING = (
     "too_many_connections",
     "unavailable",
 )
-"""Codes of the service that pass by themselves."""
+"""Error codes of the service that are temporary."""
 
 
 class ConnectError(TidegateError):
-    """The service refuses the connection of an app, or could not be reached."""
+    """The service rejects the connection of an app, or could not be reached."""
 
     code: str | None
-    """The service's error code, such as `credentials_invalid`; None: it could not be reached."""
+    """The service's error code, such as `credentials_invalid`; None: the service could not be reached."""
 
     def __init__(self, message: str, code: str | None = None) -> None:
         super().__init__(message)
@@ -78,14 +78,14 @@ class ConnectError(TidegateError):
 
     @property
     def passes(self) -> bool:
-        """Whether another try may succeed without a change of the app."""
+        """Whether another attempt may succeed without a change of the app."""
         return self.code is None or self.code in _PASSING
 
 
 class NonRetriableError(TidegateError):
-    """Raise it in a handler to fail the run for good, or in a step to fail that: no retry would help.
+    """Raise it in a handler to fail the run permanently, or in a step to fail the step permanently.
 
-    `data` (any JSON) and `code` come along, as such attributes of any exception do, and so does its `from`.
+    `data` (any JSON), `code` and the exception's cause (`from`) are kept, as they are for any exception.
     """
 
     data: Any
@@ -98,14 +98,14 @@ class NonRetriableError(TidegateError):
 
 
 class RetryAfterError(TidegateError):
-    """Raise it in a handler or a step to choose when that is tried again."""
+    """Raise it in a handler or a step to choose when it is retried."""
 
     retry_after_seconds: int
 
     def __init__(self, message: str, retry_after: float | timedelta | datetime | str) -> None:
-        """`retry_after` is seconds, a timedelta, an aware datetime, or what a `retry-after` header says.
+        """`retry_after` is a number of seconds, a timedelta, an aware datetime, or the value of a `retry-after` header.
 
-        Raises ValueError when it is none of these.
+        Raises ValueError for any other value.
         """
         super().__init__(message)
         seconds = _delay_seconds(retry_after)
@@ -116,10 +116,10 @@ class RetryAfterError(TidegateError):
 
 
 class StepError(TidegateError):
-    """A step that has failed for good, raised where it is awaited: catch it, and the function goes on.
+    """A step that failed permanently, raised where it is awaited. Catch it to continue the function.
 
-    Uncaught, it fails the run: the step has had its retries. It has the name, message, `data` and `code` of what the
-    step raised; its `cause` is that itself, with the stack, and with the `cause` that it had.
+    Uncaught, it fails the run, because the step has used its retries. It has the name, message, `data` and `code` of
+    the step's exception; its `cause` describes that exception, with its stack and its own `cause`.
     """
 
     name: str
@@ -145,13 +145,13 @@ class StepError(TidegateError):
 
 
 class RemoteError(TidegateError):
-    """What a step or a run failed with, in another call perhaps: the exception itself is gone."""
+    """Description of the exception with which a step or a run failed, possibly in an earlier call."""
 
     name: str
     message: str
     stack: str | None
     cause: Any
-    """A RemoteError too, or any JSON."""
+    """A RemoteError or any JSON."""
     data: Any
     code: str | float | None
 
@@ -177,11 +177,11 @@ class RemoteError(TidegateError):
 
 
 class WebhookVerificationError(NonRetriableError):
-    """A webhook that did not come from its provider, or too long ago: fails the run for good."""
+    """A webhook was not sent by its provider, or too long ago. Fails the run permanently."""
 
 
 class ServeError(TidegateError):
-    """A request to the app that ends in an error answer before any function ran. Becomes that answer."""
+    """A request to the app fails before any function has run. Becomes the error response."""
 
     status: int
 

@@ -45,7 +45,7 @@ EventToTest = Event | Mapping[str, Any]
 
 class _CallFunction(Protocol):
     def __call__(self, attempt: int, step: str | None = None) -> Effects[Progress]:
-        """Calls it as the service would; with the hashed ID of a step, to run that."""
+        """Calls the function as the service would; with the hashed ID of a step, to run that step."""
         ...
 
 
@@ -100,7 +100,7 @@ async def run_function_async(
     middleware: Sequence[Middleware] | None = None,
     logger: AnyLogger | None = None,
 ) -> FunctionRun[T]:
-    """As `run_function`, in this event loop."""
+    """Like `run_function`, in this event loop."""
     given = _Given(event, events, steps or {}, failures or {}, now, retries, logger or _silent())
     return await drive_async(_run(_with_middleware(fn, middleware), given))
 
@@ -211,7 +211,7 @@ def _event(fn: Function[Any], given: EventToTest, now_ms: int) -> dict[str, Any]
 
 
 def _stored(event: dict[str, Any], stack: Stack) -> dict[str, Any]:
-    """As the service would have it."""
+    """The value in the form in which the service would have it."""
     place = received_place(event["name"], event["data"])
     return {**event, "data": as_json(stack.encode(event["data"], "event", place), "The event")}
 

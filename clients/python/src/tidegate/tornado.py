@@ -24,14 +24,14 @@ def serve(
     *,
     serve_origin: str | None = None,
 ) -> None:
-    """Adds a handler to the app, before those that it was made with. It is exempt from `xsrf_cookies`."""
+    """Adds a handler to the app, before the app's other handlers. It is exempt from `xsrf_cookies`."""
     handler = Handler(client, functions, serve_origin=serve_origin, framework="tornado")
     app.add_handlers(".*", [url(re.escape(path), _TidegateHandler, {"handler": handler}, name="tidegate")])
 
 
 @stream_request_body
 class _TidegateHandler(RequestHandler):
-    """For all methods: the handler itself says which it takes."""
+    """Handles all methods: the handler itself rejects the others."""
 
     def initialize(self, handler: Handler) -> None:
         self._handler = handler
@@ -39,7 +39,7 @@ class _TidegateHandler(RequestHandler):
         self._size = 0
 
     def data_received(self, chunk: bytes) -> None:
-        """What is too large is drained, not kept, so that the answer arrives."""
+        """A body that is too large is read and dropped, so that the response arrives."""
         self._size += len(chunk)
         if self._size <= MAX_BODY_BYTES:
             self._chunks.append(chunk)

@@ -27,15 +27,15 @@ def serve(
     path: str | None = None,
     serve_origin: str | None = None,
 ) -> WsgiApp:
-    """To run by itself or to mount. With `path`, which is the whole one, requests to other paths are answered 404.
+    """An app to run alone or to mount. If `path` (the whole path) is set, requests to other paths get a 404.
 
-    A plain function runs in the thread of its request; an async one in an event loop of its own.
+    A plain function runs in the thread of its request, an async function in its own event loop.
     """
     return WsgiApp(Handler(client, functions, path=path, serve_origin=serve_origin, framework="wsgi"))
 
 
 class WsgiApp:
-    """The adapter of WSGI, on which those of its frameworks stand."""
+    """The adapter for WSGI, on which the adapters of its frameworks are based."""
 
     def __init__(self, handler: Handler) -> None:
         self._handler = handler
@@ -69,7 +69,7 @@ def _read_body(environ: Environ) -> bytes:
 
 
 def read_body(stream: Readable, length: int | None) -> bytes:
-    """What is too large is drained, not kept, so that the answer arrives. Raises ServeError then."""
+    """A body that is too large is read and dropped, so that the response arrives. Then raises ServeError."""
     chunks: list[bytes] = []
     size = 0
     while length is None or size < length:

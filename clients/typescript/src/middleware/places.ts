@@ -6,7 +6,7 @@ import type { Place } from './types.ts';
 
 const INVOKED = 'inngest/function.invoked';
 
-/** The place of an event that is sent is only its name: there is no run yet. */
+/** An event that is sent is bound only to its name, because there is no run yet. */
 export function eventPlace(name: string): Place {
   return ['event', name];
 }

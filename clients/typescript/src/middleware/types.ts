@@ -4,7 +4,7 @@ import type { IncomingEvent, OutgoingEvent, SendResult } from '../events.ts';
 /** Kind of an encoded value: the data of an event (or of `step.invoke`), a step's result, a function's output. */
 export type ValueKind = 'event' | 'step' | 'output';
 
-/** The place of an encoded value, by which a value that was moved is recognized: `['event', name]`, `['event', name, function, caller]` of an
+/** To what an encoded value belongs, by which a moved value is recognized: `['event', name]`, `['event', name, function, caller]` of an
  *  invocation, `['step', hashed ID, function, run]`, `['output', function, run or caller]`. Functions are named `<app id>-<function id>`; a caller
  *  is the invoking `<run>.<hashed ID of its step>`. */
 export type Place = readonly string[];

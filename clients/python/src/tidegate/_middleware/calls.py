@@ -1,4 +1,4 @@
-"""What each hook of a middleware gets."""
+"""Arguments of the hooks of a middleware."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ class FunctionCall:
 
     app_id: str
     function_id: str
-    """As in `create_function(id=…)`."""
+    """The ID given to `create_function(id=…)`."""
     run_id: str
     attempt: int
     """0 on the first try."""
     max_attempts: int
     events: list[ReceivedEvent]
-    """May be replaced: the handler gets what is here when `next` is called."""
+    """May be replaced: the handler gets the value at the time when `next` is called."""
     deps: Dependencies = field(default_factory=Dependencies)
 
     @property
@@ -68,7 +68,7 @@ class SendCall:
     events: list[dict[str, Any]]
     """The fields of each event (`name`, `data`, …). May be replaced."""
     function_id: str | None = None
-    """Only of a step, and so are the others."""
+    """Only for a send of a step, like the fields below."""
     run_id: str | None = None
     step_id: str | None = None
-    """As in the code, numbered when it repeats."""
+    """The ID in the code, numbered if it repeats."""

@@ -27,7 +27,8 @@ Branch = Callable[[], T]
 
 
 class SyncSteps:
-    """As `Steps`: what a run remembers. Steps are called in the handler's own thread; side by side with `parallel`."""
+    """Like `Steps`, for plain functions. Steps are called in the handler's own thread; parallel steps with
+    `parallel`."""
 
     def __init__(self, replay: SyncReplay, outside: Outside, wrapped: Wrapping) -> None:
         self._replay = replay
@@ -35,7 +36,7 @@ class SyncSteps:
         self._wrapped = wrapped
 
     def run(self, id: str, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
-        """Runs once; retried, by itself, when it raises. Returns what it returned, as JSON."""
+        """Runs `fn` once; if it raises, only this step is retried. Returns its return value as JSON."""
         result: T = self._replay.find(describe.run(id, self._wrapped.step(fn, args, kwargs)))
         return result
 
@@ -57,7 +58,7 @@ class SyncSteps:
     def wait_for_event(
         self, id: str, *, event: str, timeout: Duration | datetime, if_: str | None = None
     ) -> ReceivedEvent | None:
-        """Returns the first such event from now on; to None when none has come in time.
+        """Returns the first matching event from now on, or None at the timeout.
 
         In `if_`, a CEL expression, `event` is the one that triggered this run, `async` the one that arrives.
         """
@@ -72,9 +73,9 @@ class SyncSteps:
         timeout: Duration | datetime,
         conflict: Literal["fail", "replace"] | None = None,
     ) -> ReceivedSignal | None:
-        """Returns the signal, which ends this one step; None when none has come in time.
+        """Returns the signal, which ends only this step, or None at the timeout.
 
-        While another step waits for the signal, this one fails its run, or takes it over with `conflict="replace"`.
+        If another step already waits for the signal, this step fails its run, or takes over with `conflict="replace"`.
         """
         return received_signal(self._replay.find(describe.wait_for_signal(id, signal, timeout, conflict)))
 
@@ -167,16 +168,16 @@ class SyncSteps:
     @overload
     def parallel(self, branches: Sequence[Branch[T]], /) -> tuple[T, ...]: ...
     def parallel(self, branches: Sequence[Branch[Any]], /) -> tuple[Any, ...]:
-        """Calls the functions side by side and returns what they return; raises the first error of one.
+        """Runs the functions in parallel and returns their return values; raises the first error.
 
         In a tuple, each keeps its own type.
         """
         return self._replay.parallel(branches)
 
     def race(self, branches: Sequence[Branch[T]], /) -> T:
-        """Calls the functions side by side; returns what the first one to end returns, or raises its error.
+        """Runs the functions in parallel; returns the return value of the first to end, or raises its error.
 
-        The function goes on at once, and the steps of the other branches still run.
+        The function continues at once, and the steps of the other branches still run.
         """
         refuse_empty(branches)
         winner: T = self._replay.race(branches)

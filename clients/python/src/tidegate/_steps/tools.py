@@ -28,13 +28,13 @@ Branch = Callable[[], Awaitable[T]]
 
 
 class Steps:
-    """Steps are what a run remembers. A finished one is never run again, whatever happens to the app: its result, as
-    JSON, is kept, and the code between steps is repeated at each of them. So: effects inside of steps, decisions
-    between.
+    """Steps are the parts of a function that a run remembers. A finished step never runs again, whatever happens to the
+    app: its result is kept as JSON. The code between steps is repeated after each step. So put effects into steps, and
+    decisions between them.
 
-    Each ID is the step's own in its function; a repeated one, as in a loop, is numbered. Lengths of time are seconds,
-    timedeltas, or such as "30s", "2h45m", "1d", "1w". A step that has failed for good raises a StepError where it is
-    awaited. For steps side by side: asyncio.gather, a TaskGroup, or `parallel`.
+    Each step has its own ID in its function; a repeated ID, as in a loop, is numbered. Durations are seconds,
+    timedeltas, or texts such as "30s", "2h45m", "1d", "1w". A step that failed permanently raises a StepError where
+    it is awaited. For parallel steps, use asyncio.gather, a TaskGroup, or `parallel`.
     """
 
     def __init__(self, replay: AsyncReplay, outside: AsyncOutside, wrapped: AsyncWrapping) -> None:
@@ -47,23 +47,24 @@ class Steps:
     @overload
     async def run(self, id: str, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T: ...
     async def run(self, id: str, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Any:
-        """Runs once; retried, by itself, when it raises. Resolves to what it returned, as JSON.
+        """Runs `fn` once; if it raises, only this step is retried. Resolves to its return value as JSON.
 
-        A plain `fn` is called on the event loop: hand one that blocks to a thread, as in
+        A plain `fn` is called on the event loop. Run a blocking function in a thread, as in
         `step.run("resize", lambda: asyncio.to_thread(resize, image))`.
         """
         return await self._replay.find(describe.run(id, self._wrapped.step(fn, args, kwargs)))
 
     async def sleep(self, id: str, duration: Duration) -> None:
-        """The run takes up no resources meanwhile."""
+        """The run uses no resources meanwhile."""
         await self._replay.find(describe.sleep(id, duration))
 
     async def sleep_until(self, id: str, moment: datetime | str) -> None:
-        """Until an aware datetime, or an ISO date. One that has passed does not wait."""
+        """Sleeps until an aware datetime or an ISO date. Does not wait for a time in the past."""
         await self._replay.find(describe.sleep_until(id, moment))
 
     async def send_event(self, id: str, events: EventOrEvents) -> list[str]:
-        """Sends events from a function, stored once each however often the step is tried. Resolves to their IDs."""
+        """Sends events from a function. Each is stored once, however often the step is retried. Resolves to their
+        IDs."""
         sent: dict[str, list[str]] = await self._replay.find(
             describe.send_event(id, self._wrapped.send(events, self._outside))
         )
@@ -72,9 +73,9 @@ class Steps:
     async def wait_for_event(
         self, id: str, *, event: str, timeout: Duration | datetime, if_: str | None = None
     ) -> ReceivedEvent | None:
-        """Resolves to the first such event from now on; to None when none has come in time.
+        """Resolves to the first matching event from now on, or to None at the timeout.
 
-        In `if_`, a CEL expression, `event` is the one that triggered this run, `async` the one that arrives.
+        In `if_`, a CEL expression, `event` is the event that triggered this run, and `async` the received event.
         """
         arrived = await self._replay.find(describe.wait_for_event(id, event, timeout, if_))
         return None if arrived is None else received(arrived)
@@ -87,14 +88,14 @@ class Steps:
         timeout: Duration | datetime,
         conflict: Literal["fail", "replace"] | None = None,
     ) -> ReceivedSignal | None:
-        """Resolves to the signal, which ends this one step; to None when none has come in time.
+        """Resolves to the signal, which ends only this step, or to None at the timeout.
 
-        While another step waits for the signal, this one fails its run, or takes it over with `conflict="replace"`.
+        If another step already waits for the signal, this step fails its run, or takes over with `conflict="replace"`.
         """
         return received_signal(await self._replay.find(describe.wait_for_signal(id, signal, timeout, conflict)))
 
     async def send_signal(self, id: str, signal: str, data: object = None) -> str | None:
-        """Ends the step that waits for the signal. Resolves to the ID of its run, or to None when no step waits."""
+        """Ends the step that waits for the signal. Resolves to the ID of its run, or to None if no step waits."""
         step = describe.send_signal(id, lambda: self._outside.send_signal(signal, data))
         run_id: str | None = await self._replay.find(step)
         return run_id
@@ -124,14 +125,16 @@ class Steps:
         headers: Mapping[str, str] | None = None,
         auth_key: str | None = None,
     ) -> Any:
-        """The service asks a provider of models, and retries when that is overloaded. Resolves to its JSON.
+        """The service sends the request to a model provider, and retries while the provider is overloaded. Resolves to
+        the JSON of the response.
 
         `format` says where `auth_key` goes: `openai-chat`, `openai-responses`, `anthropic`, `gemini`, `azure-openai`, …
         """
         return await self._replay.find(describe.infer(id, url, format, body, headers, auth_key))
 
     async def publish(self, id: str, channel: str, topic: str, data: object) -> None:
-        """Publishes a message to who is subscribed now: once, whereas `client.publish` does so at each call."""
+        """Publishes a message to the current subscribers once, whereas `client.publish` would repeat it at each
+        call."""
         await self._replay.find(describe.publish(id, lambda: self._outside.publish(channel, topic, data)))
 
     @overload
@@ -166,9 +169,9 @@ class Steps:
         v: str | None = None,
         timeout: Duration | datetime | None = None,
     ) -> Any:
-        """Runs another function and resolves to its output; raises a StepError when it fails.
+        """Runs another function and resolves to its output; raises a StepError if it fails.
 
-        As a string, a function is `<app id>-<function id>`. Default `timeout`: as long as it takes.
+        A function is given as an object or as a string `<app id>-<function id>`. Default `timeout`: none.
         """
         step = describe.invoke(id, function_id_of(function), data, user, v, timeout)
         return await self._replay.find(step)
@@ -182,16 +185,16 @@ class Steps:
     @overload
     async def parallel(self, branches: Sequence[Branch[T]], /) -> tuple[T, ...]: ...
     async def parallel(self, branches: Sequence[Branch[Any]], /) -> tuple[Any, ...]:
-        """Calls the functions side by side and resolves to what they return; raises the first error of one.
+        """Runs the functions in parallel and resolves to their return values; raises the first error.
 
-        In a tuple, each keeps its own type.
+        In a tuple, each value keeps its own type.
         """
         return await run_branches(branches, self._replay.settling)
 
     async def race(self, branches: Sequence[Branch[T]], /) -> T:
-        """Calls the functions side by side; resolves to what the first one to end returns, or raises its error.
+        """Runs the functions in parallel; resolves to the return value of the first to end, or raises its error.
 
-        The function goes on at once, and the steps of the other branches still run.
+        The function continues at once, and the steps of the other branches still run.
         """
         refuse_empty(branches)
         winner: T = await race_branches(branches, self._replay.settling, self._replay.losers)
