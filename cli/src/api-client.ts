@@ -110,7 +110,7 @@ export class ApiClient {
     }
   }
 
-  /** A response whose body is read as it comes. @throws CliError if it is not 2xx */
+  /** A response whose body is read as it arrives. @throws CliError if the status is not 2xx */
   async open(path: string, headers: Record<string, string> = {}): Promise<Response> {
     const response = await this.#fetch('GET', path, { headers }, false);
     if (!response.ok) await this.#read('GET', path, response);
@@ -126,7 +126,7 @@ export class ApiClient {
     try {
       return await fetch(this.settings.url + path + search, {
         method,
-        // A redirect would take the key elsewhere, or turn POST into GET.
+        // A redirect would send the key to another server, or turn POST into GET.
         redirect: 'manual',
         signal: AbortSignal.any(signals),
         headers: { ...this.#headers(), ...(body === undefined ? {} : JSON_TYPE), ...options.headers },

@@ -9,7 +9,7 @@ export interface Candidate {
 interface Node {
   /** The words that lead here: `tidegate runs list`. */
   route: string;
-  /** By which word each subcommand is reached, aliases included, and its route. */
+  /** Each subcommand's words, including aliases, and its route. */
   children: [word: string, route: string][];
   commands: Candidate[];
   options: Candidate[];

@@ -1,4 +1,4 @@
-/** What the commands work with. They take it as an argument, and touch neither `process` nor the network beside it. */
+/** The environment of commands. They get it as an argument, and use `process` and the network only through it. */
 import type { Readable } from 'node:stream';
 import type { Command } from 'commander';
 import { ApiClient } from './api-client.ts';
@@ -58,5 +58,5 @@ export class Context {
   }
 }
 
-/** What each file in commands/ exports. */
+/** The export of each file in commands/. */
 export type Register = (program: Command, context: Context) => void;

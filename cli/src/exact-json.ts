@@ -1,4 +1,4 @@
-/** JSON that keeps all digits: a number that a double cannot hold stays as it is written. Node before version 22 rounds it, as JSON.parse does. */
+/** JSON that keeps all digits: a number that a double cannot represent keeps its text. Node before version 22 rounds it, as JSON.parse does. */
 
 type Reviver = (key: string, value: unknown, context?: { source?: string }) => unknown;
 const parse = JSON.parse as (text: string, reviver: Reviver) => unknown;

@@ -10,7 +10,7 @@ export const EXIT = {
   notAuthorized: 4,
   /** The service does not answer. */
   unreachable: 5,
-  /** What the command waited for did not happen in time. */
+  /** The command waited in vain until its timeout. */
   timedOut: 6,
   /** `diff` or `shadow` found differences; `doctor` found problems. */
   different: 7,
@@ -22,9 +22,9 @@ export const EXIT = {
 export class CliError extends Error {
   override name = 'CliError';
   readonly exitCode: number;
-  /** What to do, on a line of its own. */
+  /** What to do, on a separate line. */
   readonly hint: string | undefined;
-  /** What the service answered, where it did; its `code` says which error it is (docs/errors.md). */
+  /** The service's response, if any; `code` says which error it is (docs/errors.md). */
   readonly answer: Record<string, unknown> | undefined;
 
   constructor(

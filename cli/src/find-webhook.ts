@@ -5,7 +5,7 @@ import { CliError, EXIT, usageError } from './exit-codes.ts';
 /** A ULID. A name of this form is found by the ID of its webhook alone. */
 const ID = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 
-/** @returns the ID as it is, without a request */
+/** @returns an ID unchanged, without a request */
 export async function idOfWebhook(api: ApiClient, idOrName: string): Promise<string> {
   return ID.test(idOrName) ? idOrName : (await findWebhook(api, idOrName)).id;
 }

@@ -1,4 +1,4 @@
-/** What commands read: JSON, texts and secrets from arguments, files and stdin. */
+/** Input of commands: JSON, texts and secrets from arguments, files and stdin. */
 import { readFile } from 'node:fs/promises';
 import { InvalidArgumentError } from 'commander';
 import type { Stdin } from './context.ts';

@@ -6,7 +6,7 @@ import { CliError, EXIT } from './exit-codes.ts';
 const RETRY_MS = 2_000;
 
 export interface LiveUpdate {
-  /** `hello` begins each connection, and comes again when updates may have been lost. */
+  /** `hello` begins each connection, and is repeated when updates may have been lost. */
   kind: 'hello' | 'events' | 'runs' | string;
   data: Json;
 }

@@ -14,7 +14,7 @@ process.on('SIGINT', () => {
   interruption.abort();
   if (!isSupervising(args)) setTimeout(() => process.exit(EXIT.interrupted), GRACE_MS).unref();
 });
-// The reader of the pipe has seen enough, such as head.
+// The reader of the pipe, such as head, has ended.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(EXIT.ok);

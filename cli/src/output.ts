@@ -1,4 +1,4 @@
-/** What commands print: tables and fields for people, or with `--json` one document, or one line for each item of a stream. */
+/** Output of commands: tables and fields for people, or with `--json` one document, or one line for each item of a stream. */
 import type { Writable } from 'node:stream';
 import { type Cell, column, type Row, renderTable } from './table.ts';
 
@@ -57,7 +57,7 @@ export class Output {
     this.#stdout.write(`${this.#harmless(text)}\n`);
   }
 
-  /** For people, beside the result: it goes to stderr, and not into a pipe. */
+  /** A note for people in addition to the result: it goes to stderr, not into a pipe. */
   note(text: string): void {
     if (!this.json) this.#stderr.write(`${this.#harmless(text)}\n`);
   }
@@ -102,7 +102,7 @@ export class Output {
   }
 }
 
-/** What others sent must not control the terminal: control characters other than line breaks and tabs are shown as in JSON. */
+/** Text from other systems must not control the terminal: control characters except line breaks and tabs are shown as in JSON. */
 export function printable(text: string): string {
   const controls = /(?![\n\t])\p{Cc}|[\u202a-\u202e\u2066-\u2069]/gu;
   return text.replace(controls, (found) => `\\u${found.charCodeAt(0).toString(16).padStart(4, '0')}`);

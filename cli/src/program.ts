@@ -1,4 +1,4 @@
-/** The whole command line, with what it works with as an argument: `main.ts` runs it as a process. */
+/** The whole command line, with its environment as an argument; `main.ts` runs it as a process. */
 import { Command, CommanderError } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
 import { COMMANDS } from './commands.ts';
@@ -41,7 +41,7 @@ export async function runProgram(options: ContextOptions): Promise<number> {
 /** Prints the error. @returns the exit code */
 function report(error: unknown, context: Context): number {
   if (context.signal.aborted) return EXIT.interrupted;
-  // Commander has printed its own.
+  // Commander has already printed its own error.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   const output = context.output();
   const { message, hint, exitCode = EXIT.failed } = error instanceof CliError ? error : unexpected(error, context);

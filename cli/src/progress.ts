@@ -7,7 +7,7 @@ import { printable } from './output.ts';
 const FIRST_PAUSE_MS = 200;
 const LAST_PAUSE_MS = 2_000;
 
-/** Reads it again and again. @returns what was read when it is over */
+/** Reads the operation repeatedly. @returns the operation when it has ended */
 export async function follow(
   read: () => Promise<Json>,
   isOver: (now: Json) => boolean,
@@ -22,7 +22,7 @@ export async function follow(
   }
 }
 
-/** One line of a terminal, which the next one replaces; nothing elsewhere. */
+/** One line of a terminal, which the next line replaces; no output without a terminal. */
 export function showProgress({ stderr }: Context, line: string): void {
   if (stderr.isTTY) stderr.write(`\r\x1b[2K${printable(line).slice(0, (stderr.columns ?? 80) - 1)}\r`);
 }

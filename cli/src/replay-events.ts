@@ -71,7 +71,7 @@ export function registerEventReplay(replay: Command, context: Context): void {
 }
 
 function bodyOf({ since, until, status, function: functions, name, source, search, idPrefix, label, rate }: Options) {
-  // The service ends the range now at the latest, by its own clock.
+  // By its own clock, the service ends the range no later than now.
   const future = new Date(Date.now() + DAY_MS).toISOString();
   return {
     filter: { name, source, search, id_prefix: idPrefix },

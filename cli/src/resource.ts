@@ -14,7 +14,7 @@ export interface ListedResource<Options> {
   query?: (options: Options) => Query;
   headings: string[];
   row: (item: Json, output: Output) => Row;
-  /** What --json shows of an item; default: all of it. */
+  /** The fields of an item that --json shows; default: all. */
   shown?: (item: Json) => Json;
 }
 
@@ -40,13 +40,13 @@ export interface ResourceAction {
   description: string;
   /** Its name, or its name and description; default: `id`. */
   argument?: string | readonly [name: string, description: string];
-  /** Where the argument is not always an ID. */
+  /** Set if the argument is not always an ID. */
   idOf?: (api: ApiClient, argument: string) => Promise<string>;
   method?: 'POST' | 'DELETE';
   path: (id: string) => string;
   /** Asked before, unless --yes is given. */
   question?: (id: string) => string;
-  /** What to print for people when it is done. */
+  /** The text for people when the command is done. */
   done: (id: string, data: Json) => string;
 }
 

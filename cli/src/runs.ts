@@ -45,7 +45,7 @@ export function printRun(output: Output, run: Json): void {
   output.table(['ATTEMPT OR STEP', 'STATUS', 'TOOK', 'NOTE'], rows, 'Nothing happened yet.');
 }
 
-/** The entries that people read: a call that went well is told by its steps. A run without steps has its calls. */
+/** The entries shown to people: a successful call is represented by its steps. A run without steps shows its calls. */
 export function shownEntries(history: Json[]): Json[] {
   const steps = history.filter(({ kind }) => kind === 'step');
   const tells = (call: Json) =>
@@ -82,7 +82,7 @@ export function endWith(run: Json, output: Output): void {
   throw new CliError(`The run ${run.run_id} ended as ${run.status}${reason}`);
 }
 
-/** What the status does not say; undefined: nothing, or the service is of an earlier version. */
+/** Details that the status does not show; undefined: none, or the service has an earlier version. */
 function stateText({ status, state }: Json): string | undefined {
   if (!state || state.kind === status.toLowerCase()) return undefined;
   const { kind, name, function_id, step, position, limit, attempt, until, others } = state;
@@ -103,7 +103,7 @@ function attemptText({ attempt, run_started_at }: Json): number | undefined {
   return run_started_at ? attempt + 1 : undefined;
 }
 
-/** What the operations of steps are called. */
+/** Names of the operations of steps. */
 const KINDS: Record<string, string> = {
   Sleep: 'sleep',
   WaitForEvent: 'wait for event',

@@ -7,7 +7,7 @@ import { CliError, usageError } from './exit-codes.ts';
 /** Less than the service's limit of a request (EVENT_MAX_BYTES: 524,288), and of its array. */
 const CHUNK_BYTES = 400_000;
 const CHUNK_EVENTS = 500;
-/** In dev mode any key will do. */
+/** In dev mode any key works. */
 const ANY_KEY = 'dev';
 
 export interface SentEvents {
@@ -62,7 +62,7 @@ export async function sendEvents(api: ApiClient, chunks: readonly string[][]): P
 async function withEventKey(api: ApiClient, chunk: string[], ids: string[]): Promise<void> {
   const { body } = await api.request('POST', `/e/${encodeURIComponent(api.settings.eventKey ?? ANY_KEY)}`, {
     body: `[${chunk.join(',')}]`,
-    // The IDs come from the seed: the same request again stores nothing twice.
+    // The IDs are derived from the seed, so the same request stores each event once.
     headers: { 'x-service-event-id-seed': `${Date.now()},${randomBytes(10).toString('base64')}` },
     isRepeatable: true,
   });

@@ -23,7 +23,7 @@ export function isSupervising(args: readonly string[]): boolean {
   return COMMANDS.includes(args.find((arg) => !arg.startsWith('-')) ?? '');
 }
 
-/** @param cwd whose node_modules may have the package
+/** @param cwd folder whose node_modules may have the package
  *  @throws CliError that says how to get the service */
 export function findServiceProgram(command: string, args: string[], cwd: string): ServiceProgram {
   const here = fileURLToPath(import.meta.url);

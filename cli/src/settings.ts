@@ -4,9 +4,9 @@ import { usageError } from './exit-codes.ts';
 const DEV_URL = 'http://127.0.0.1:8288';
 
 export interface Settings {
-  /** Without a trailing slash. */
+  /** URL without a trailing slash. */
   url: string;
-  /** Where the URL comes from, for messages: `--url`, a variable, or `default`. */
+  /** Source of the URL, for messages: `--url`, a variable, or `default`. */
   urlFrom: string;
   apiKey: string | undefined;
   eventKey: string | undefined;

@@ -1,4 +1,4 @@
-/** Sources of events as people know them: by the name of the event key or the webhook. */
+/** Sources of events by names that users know: those of the event key or webhook. */
 import type { ApiClient, Json } from './api-client.ts';
 import { CliError } from './exit-codes.ts';
 

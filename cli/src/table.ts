@@ -7,7 +7,7 @@ export type Row = Cell[];
 const GAP = '  ';
 const ELLIPSIS = '…';
 
-/** @param width of the terminal; undefined: nothing is cut */
+/** @param width of the terminal; undefined: cells are not cut */
 export function renderTable(headings: string[], rows: Row[], width?: number): string[] {
   const texts = [headings, ...rows.map((row) => row.map(textOf))];
   const widths = headings.map((_, i) => Math.max(...texts.map((row) => lengthOf(row[i] ?? ''))));
@@ -34,7 +34,7 @@ function renderRow(row: Row, widths: number[], terminalWidth: number | undefined
 
 function textOf(cell: Cell): string {
   const text = typeof cell === 'object' && cell ? cell.text : (cell ?? '');
-  // One line each, and nothing that controls the terminal.
+  // Cells have one line, without characters that control the terminal.
   return String(text).replace(/\p{Cc}+/gu, ' ');
 }
 

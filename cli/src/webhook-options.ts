@@ -37,7 +37,7 @@ export async function bodyOf(options: WebhookOptions, stdin: Stdin): Promise<Rec
     ...(method && { methods: method.flatMap((one) => one.toUpperCase().split(',')) }),
     ...(setting && { settings: Object.fromEntries(setting.map(pair)) }),
     ...(secretStdin && { secrets: [await readSecret("the provider's secret", stdin)] }),
-    // Without the option, commander says true.
+    // Commander sets true if the option is absent.
     ...(verify === false && { verify }),
     ...(message !== undefined && { message }),
   };

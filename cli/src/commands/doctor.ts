@@ -1,4 +1,4 @@
-/** `tidegate doctor`: what is wrong with an installation, and how to mend it. */
+/** `tidegate doctor`: finds problems of an installation, and says how to fix them. */
 import type { Command } from 'commander';
 import type { Context } from '../context.ts';
 import type { Finding } from '../doctor/finding.ts';

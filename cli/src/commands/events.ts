@@ -53,7 +53,7 @@ export function register(program: Command, context: Context): void {
     });
 }
 
-/** For people, who know names and not the IDs of keys. */
+/** Users know the names of keys, not their IDs. */
 async function withSourceNames(api: ApiClient, events: readonly Json[]): Promise<Json[]> {
   const sources = new SourceNames(api);
   const named: Json[] = [];

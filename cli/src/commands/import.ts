@@ -45,7 +45,7 @@ export function register(program: Command, context: Context): void {
       const scan = await scanFolder(folder);
       const keyName = options.create ? `Imported: ${basename(resolve(folder))}` : undefined;
       const variables = await variablesFor(api, { dev: await isDevMode(api), keyName });
-      // Before anything else can fail: the secret of the key is shown only now.
+      // Printed before anything else can fail, because the secret of the key is shown only now.
       if (options.write) await writeFile(file, toDotEnv(variables), { mode: 0o600, flag: 'wx' });
       const shown = options.write ? variables.map(withoutSecret) : variables;
       if (!output.json) printScan(output, scan, shown, options.write ? file : undefined);

@@ -43,7 +43,7 @@ export function register(program: Command, context: Context): void {
       const output = context.output();
       const webhooks = await Promise.all(names.map((name) => findWebhook(api, name)));
       const nameOf = new Map(webhooks.map(({ id, name }) => [id as string, name as string]));
-      // By the clock of the service.
+      // Time of the service's clock.
       const now: string = (await api.get('/v1/webhooks', { limit: 1 })).metadata.fetched_at;
       const sinceMs = Date.parse(since ?? now);
       for (const name of nameOf.values()) output.note(`${printable(name)} → ${to.href}`);

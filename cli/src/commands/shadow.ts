@@ -1,5 +1,5 @@
-/** `tidegate shadow`: events of another server of the protocol go here too, nothing is called here but what the user names, and what ran there is
- *  compared with what would have run here, or with how it ended here. */
+/** `tidegate shadow`: sends events of another server of the protocol here, too. Only functions that the user names are called here. The runs of
+ *  the other server are compared with the runs that would have started here, or with their results here. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { ApiClient } from '../api-client.ts';
@@ -63,7 +63,7 @@ async function shadow(options: ShadowOptions, context: Context): Promise<void> {
   try {
     for (let isFirst = true; isFirst || !options.once || waiting.length > 0; isFirst = false) {
       if (!isFirst) await sleep(LOOK_MS, undefined, { signal });
-      // Before any event: a function that was registered meanwhile must not be called.
+      // Done before any event: a function that was registered meanwhile must not be called.
       const { apps, paused } = await here.prepare();
       if (paused > 0) results.note(`Paused ${paused} functions in ${here.api.settings.environment}`);
       if (isFirst || !options.once) waiting.push(...(await forward(there, here, results)));

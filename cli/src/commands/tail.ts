@@ -136,7 +136,7 @@ class Tail {
     }
   }
 
-  /** undefined: it cannot be read now; the line says what it can. */
+  /** undefined: the run cannot be read now; the line shows what is known. */
   async #errorOf(runId: string): Promise<Json> {
     const answer = await this.api.get(at`/v1/runs/${runId}`).catch(() => undefined);
     return answer?.data.error;
@@ -156,7 +156,7 @@ class Tail {
     output.line([...parts, printable(note)].join('  ').trimEnd().replaceAll('\n', ' '));
   }
 
-  /** In a shorter list the rest are further changes of the same runs. */
+  /** If the list is shorter, the rest are further changes of the same runs. */
   #countOmitted(all: number, listed: number, what: string): void {
     const count = all - listed;
     if (listed < LISTED_MAX || count === 0) return;

@@ -76,7 +76,7 @@ async function samplesOf(api: ApiClient, { request, webhook, requestId = [], las
   ];
 }
 
-/** @returns whether the transform failed on none of them */
+/** @returns whether the transform succeeded on all samples */
 async function tryAll(
   api: ApiClient,
   output: Output,

@@ -15,7 +15,7 @@ export function inOrder(changes: readonly Change[]): Change[] {
   return [...changes].sort((a, b) => rank(a) - rank(b));
 }
 
-/** Before anything is changed. @throws CliError that names the variables that are not set */
+/** Runs before anything is changed. @throws CliError that names the variables that are not set */
 export function checkVariables(changes: readonly Change[], variables: Variables): void {
   const needed = changes.flatMap(({ fields }) =>
     fields.filter(({ field }) => field === 'secrets').flatMap(({ after }) => after),

@@ -1,4 +1,4 @@
-/** The file that `export` writes and `apply` reads (docs/cli.md#configuration-in-git): what it may have, and its defaults. */
+/** The file that `export` writes and `apply` reads (docs/cli.md#configuration-in-git): its fields and their defaults. */
 import type { Json } from '../api-client.ts';
 import { usageError } from '../exit-codes.ts';
 
@@ -13,7 +13,7 @@ export const NAME_OF_KIND: Record<Kind, string> = {
   api_keys: 'API key',
 };
 
-/** A thing with its fields; what it does not have is the default. */
+/** An object with its fields; absent fields have their defaults. */
 export type Entry = Record<string, Json>;
 
 /** A section that the file does not have is left alone. */
@@ -21,7 +21,7 @@ export type Document = Partial<Record<Kind, Entry[]>>;
 
 export const VERSION = 1;
 
-/** Fields and their defaults, in the order in which `export` writes them. undefined: there is none, and a missing field stays as it is. */
+/** Fields and their defaults, in the order in which `export` writes them. undefined: there is no default, and an absent field stays unchanged. */
 export const FIELDS: Record<Kind, Record<string, Json>> = {
   environments: { name: undefined, event_max_bytes: null, retention_days: null, archived: false },
   apps: { name: undefined, environment: 'production', allowed_origins: [] },
@@ -54,7 +54,7 @@ export function describeEntry({ name, environment }: Entry): string {
   return environment ? `${name} (${environment})` : String(name);
 }
 
-/** With the defaults. @throws CliError that names the place */
+/** The document with defaults. @throws CliError that names the location */
 export function checkDocument(given: unknown, file: string): Document {
   if (!isObject(given)) throw usageError(`${file}: expected a document with ${KINDS.join(', ')}`);
   const { version = VERSION, ...sections } = given;

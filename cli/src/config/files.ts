@@ -36,7 +36,7 @@ export async function readDocument(path: string): Promise<Document> {
   return document;
 }
 
-/** With the transforms inside. */
+/** The document with its transforms included. */
 export function toYaml(document: Document): string {
   return HEADING + stringify({ version: VERSION, ...shortened(document) }, { lineWidth: 0 });
 }
@@ -73,7 +73,7 @@ export function slugOf(text: string): string {
   return slug.replaceAll(/^-+|-+$/g, '') || 'unnamed';
 }
 
-/** Without the fields that have their defaults. */
+/** The object without fields that have their defaults. */
 function shortened(document: Document): Record<string, unknown> {
   const sections = KINDS.filter((kind) => document[kind]).map((kind) => [
     kind,
@@ -90,7 +90,7 @@ function shortEntry(kind: Kind, entry: Entry): Entry {
   return Object.fromEntries(fields.map(([name]) => [name, asBlock(entry[name])]));
 }
 
-/** Code over several lines is easier to read, and to compare, as it is. Where a block would lose characters, it is quoted. */
+/** Code of several lines is easier to read and to compare as a block. It is quoted if a block would lose characters. */
 function asBlock(value: unknown): unknown {
   if (typeof value !== 'string' || !value.includes('\n') || /(?![\n\t])\p{Cc}|\p{Zl}|\p{Zp}/u.test(value)) return value;
   const scalar = new Scalar(value);

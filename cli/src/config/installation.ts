@@ -1,4 +1,4 @@
-/** What the service has, in the form of the document. */
+/** The configuration of the service, in the form of the document. */
 import type { ApiClient, Json } from '../api-client.ts';
 import { CliError, EXIT } from '../exit-codes.ts';
 import { at } from '../list-options.ts';
@@ -13,7 +13,7 @@ export interface Present {
   id: string;
   /** Webhooks only. */
   version?: number;
-  /** What a webhook does, whether it is chosen or the default. */
+  /** The behavior of a webhook, whether chosen or by default. */
   effective?: Entry;
 }
 
@@ -113,7 +113,7 @@ function webhookEntry(webhook: Json, methodsOf: Map<string | null, readonly stri
   };
 }
 
-/** By the name of the webhook: the service does not know where its secrets come from. */
+/** Key: name of the webhook. The service does not know where its secrets come from. */
 function referencesTo({ name, environment, secrets }: Json): { env: string }[] {
   const parts = [
     ...(environment === 'production' ? [] : [environment]),
@@ -125,7 +125,7 @@ function referencesTo({ name, environment, secrets }: Json): { env: string }[] {
   return secrets.map((_: Json, i: number) => ({ env: i === 0 ? variable : `${variable}_${i + 1}` }));
 }
 
-/** The default methods of the providers that webhooks have: the service shows the methods that it accepts, not whether somebody chose them. */
+/** The default methods of the providers that webhooks have: the service shows the methods that a webhook accepts, not whether a user chose them. */
 async function defaultMethods(
   api: ApiClient,
   webhooks: readonly Json[],

@@ -1,10 +1,10 @@
-/** What `apply` would do: the differences between the document and the service. */
+/** The changes that `apply` would make: the differences between the document and the service. */
 import type { Json } from '../api-client.ts';
 import { type Document, type Entry, identityOf, isObject, KINDS, type Kind } from './document.ts';
 import { type Installation, isSameSet, type Present } from './installation.ts';
 
 const PRODUCTION = 'production';
-/** Fields whose order means nothing. */
+/** Fields whose order does not matter. */
 const SETS: ReadonlySet<string> = new Set(['methods', 'allowed_origins']);
 
 export interface FieldChange {
@@ -28,14 +28,14 @@ export interface Change {
 
 export interface Plan {
   changes: Change[];
-  /** What the service has and the document does not. */
+  /** Objects that the service has and the document does not. */
   unmanaged: { kind: Kind; entry: Entry; id: string }[];
 }
 
 export interface PlanOptions {
   /** Delete what the document does not have. */
   prune: boolean;
-  /** Set the secrets of webhooks again, although nobody can see whether they differ. */
+  /** Sets the secrets of webhooks again, although a difference cannot be seen. */
   setSecrets: boolean;
 }
 
@@ -82,7 +82,7 @@ function changedFields(kind: Kind, present: Present, after: Entry, { setSecrets 
   const names = new Set([...Object.keys(after), ...Object.keys(effective)]);
   const changes = [...names].flatMap((field): FieldChange[] => {
     if (field === 'secrets') return [];
-    // What the document names is compared with what the webhook does; what it does not name must be the default.
+    // Fields in the document are compared with the webhook's; fields not in the document must have their defaults.
     const was = field in effective && after[field] !== undefined ? effective[field] : before[field];
     const is = after[field];
     if (SETS.has(field) && was && is && isSameSet(was, is)) return [];
@@ -107,7 +107,7 @@ function blockOf(kind: Kind, fields: readonly FieldChange[]): string | undefined
   return undefined;
 }
 
-/** Whether the service has what is wanted; it may add defaults to objects. */
+/** Whether the service has the wanted value; it may add defaults to objects. */
 function covers(has: Json, wanted: Json): boolean {
   if (isEmpty(has) && isEmpty(wanted)) return true;
   if (!isObject(has) || !isObject(wanted)) return JSON.stringify(has) === JSON.stringify(wanted);

@@ -77,7 +77,7 @@ function short(value: Json): string {
   return text.length > VALUE_MAX ? `${text.slice(0, VALUE_MAX)}…` : text;
 }
 
-/** What lies between the first and the last line that differ. */
+/** The lines between the first and the last line that differ. */
 function lineDiff(before: string, after: string): { sign: ' ' | '-' | '+'; line: string }[] {
   const [a, b] = [before.split('\n'), after.split('\n')];
   let start = 0;

@@ -1,5 +1,5 @@
-/** Files that a configuration names. Somebody else may have written it, and `diff` and `apply` show and send what they read: a configuration gets nothing
- *  that is outside its own folder or hidden in it. */
+/** Files that a configuration names. Another person may have written the configuration, and `diff` and `apply` show and send the files: so a
+ *  configuration may not read files that are outside its folder or hidden in it. */
 import { constants } from 'node:fs';
 import { type FileHandle, open, realpath } from 'node:fs/promises';
 import { isAbsolute, relative, resolve, sep } from 'node:path';

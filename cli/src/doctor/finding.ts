@@ -1,9 +1,9 @@
-/** What a check found, as `GET /v1/health/checks` has it too. */
+/** The finding of a check, in the form of `GET /v1/health/checks`. */
 export interface Finding {
   id: string;
   status: 'ok' | 'warning' | 'problem';
   message: string;
-  /** What to do; null: nothing. */
+  /** How to fix it; null: nothing needs to be fixed. */
   remedy: string | null;
 }
 

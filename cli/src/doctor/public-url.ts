@@ -30,7 +30,7 @@ async function checkReachable(publicUrl: string): Promise<Finding> {
   }
 }
 
-/** Also of a certificate that this machine does not trust. */
+/** Also works for a certificate that this machine does not trust. */
 async function checkCertificate({ hostname, port }: URL): Promise<Finding> {
   const host = hostname.replace(/^\[|\]$/g, '');
   const options = { host, port: Number(port || 443), servername: host, rejectUnauthorized: false };

@@ -45,7 +45,7 @@ function failure({ exitCode, message, hint }: CliError, address: string): Findin
   return problem('service', message, hint ?? 'Start it: scripts/start web.');
 }
 
-/** By the `Date` header, which has whole seconds. */
+/** From the `Date` header, which has whole seconds. */
 async function checkClock({ settings }: ApiClient): Promise<Finding> {
   const startedAt = Date.now();
   const response = await fetch(`${settings.url}/livez`, {

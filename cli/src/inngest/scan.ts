@@ -9,7 +9,7 @@ const READ =
 const NOT_READ = /^(?:package-lock\.json|pnpm-lock\.yaml|.*\.min\.js|\.env\.tidegate)$/;
 const FILES_MAX = 10_000;
 const BYTES_MAX = 1_048_576;
-/** Places of each thing that are told. */
+/** Maximum number of locations shown for each finding. */
 const PLACES_MAX = 5;
 
 const VARIABLE = /\bINNGEST_[A-Z][A-Z0-9_]*\b/g;
@@ -29,7 +29,7 @@ export interface Scan {
   /** Packages with their versions. */
   sdks: Map<string, string[]>;
   files: number;
-  /** Not everything was read. */
+  /** Some files were not read. */
   isTruncated: boolean;
 }
 

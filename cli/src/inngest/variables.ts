@@ -1,4 +1,4 @@
-/** The variables of the official SDKs: which of them to set, and to what, so that an app goes to this service. */
+/** The variables of the official SDKs: which variables to set, and to which values, so that an app uses this service. */
 import type { ApiClient } from '../api-client.ts';
 import { at } from '../list-options.ts';
 
@@ -12,7 +12,7 @@ export interface Variable {
   note?: string;
 }
 
-/** What a variable that the app has means from now on. */
+/** The new meaning of a variable that the app already has. */
 export const MEANING: Record<string, string> = {
   INNGEST_BASE_URL: 'set it to the address of this service',
   INNGEST_DEV: 'set it to the address of a service in dev mode; unset it in production',
@@ -58,7 +58,7 @@ export async function variablesFor(api: ApiClient, { dev, keyName }: VariableOpt
     ];
   }
   const owner = isBranch ? 'branches' : environment;
-  // First: it needs the same access, and makes nothing.
+  // Done first, because it needs the same access and creates nothing.
   const { data: signingKey } = await api.get(at`/v1/environments/${owner}/signing-key`);
   const { data: eventKey } = await api.post('/v1/event-keys', { name: keyName, environment: owner });
   return [

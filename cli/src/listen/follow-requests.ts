@@ -1,4 +1,5 @@
-/** Follows the request logs of webhooks: live updates tell that there is something new, the logs say what. So nothing is missed while a connection is away. */
+/** Follows the request logs of webhooks: live updates say that there are new requests, and the logs contain them. So no request is missed while a
+ *  connection is down. */
 import { EventEmitter } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiClient, Json } from '../api-client.ts';
@@ -20,7 +21,7 @@ export interface FollowOptions {
   webhookIds: readonly string[];
   /** Unix milliseconds: only requests that were received since. */
   sinceMs: number;
-  /** Also re-runs and requests that failed verification. */
+  /** Whether to include re-runs and requests that failed verification. */
   all: boolean;
   /** For people. */
   note: (text: string) => void;
@@ -43,7 +44,7 @@ export async function followRequests(
   async function follow(log: FollowedLog): Promise<void> {
     let tries = 0;
     while (!signal.aborted) {
-      // Before the log is read: what is added in the meantime is told.
+      // Read before the log, so that requests added in the meantime are reported.
       const { count } = updates;
       try {
         const ids = await log.unseen();
@@ -63,7 +64,7 @@ export async function followRequests(
   }
 }
 
-/** Tells of new requests, and when updates may have been lost. While the service is away the logs say so. */
+/** Reports new requests, and that updates may have been lost. While the service is down, reading the logs fails. */
 async function followUpdates({ api, signal }: FollowOptions, updates: Updates): Promise<void> {
   while (!signal.aborted) {
     try {
@@ -77,7 +78,7 @@ async function followUpdates({ api, signal }: FollowOptions, updates: Updates): 
   }
 }
 
-/** Counts what was told. */
+/** Number of reports so far. */
 class Updates {
   readonly #emitter = new EventEmitter();
   count = 0;
@@ -87,7 +88,7 @@ class Updates {
     this.#emitter.emit('update');
   }
 
-  /** Resolves when more was told than the count, or after a while. */
+  /** Resolves when there are more reports than the count, or after a while. */
   async after(count: number, ms: number, signal: AbortSignal): Promise<void> {
     if (this.count !== count) return;
     const ended = new AbortController();
@@ -137,7 +138,7 @@ class FollowedLog {
     this.#times.delete(id);
   }
 
-  /** By the times of the log alone: the clock of this machine may differ. */
+  /** Uses only the times of the log, because the clock of this machine may differ. */
   #forgetOld(): void {
     const newest = Math.max(0, ...this.#seen.values());
     this.#sinceMs = Math.max(this.#sinceMs, newest - OVERLAP_MS);
@@ -145,7 +146,7 @@ class FollowedLog {
   }
 }
 
-/** Nobody knows who sent a request that failed verification; a re-run was forwarded when it first came. */
+/** The sender of a request that failed verification is unknown; a re-run was forwarded when the request was first received. */
 function isForwarded({ rerun_of, verification }: Json): boolean {
   return rerun_of === null && verification?.result !== 'failed';
 }

@@ -1,22 +1,22 @@
-/** Sends a logged request to a server on this machine, as it came. */
+/** Sends a logged request to a server on this machine, unchanged. */
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { Json } from '../api-client.ts';
 
 const TIMEOUT_MS = 30_000;
 const BODY_SHOWN = 2_000;
-/** They belong to the connection by which the request came, not to this one. */
+/** Headers of the connection over which the request was received, not of this connection. */
 const OF_CONNECTIONS = new Set([
   ...['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'te', 'trailer', 'upgrade', 'expect'],
   ...['host', 'content-length'],
 ]);
 
-/** A server on this machine usually has a certificate of its own making. */
+/** A server on this machine usually has a self-signed certificate. */
 const LOOPBACK = /^(?:(?:[\w-]+\.)*localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
 export interface Target {
   to: URL;
-  /** Replace those of the request. */
+  /** Replace the headers of the request. */
   headers: readonly [string, string][];
   signal: AbortSignal;
 }

@@ -1,4 +1,4 @@
-/** Compares what ran on an event at the other server with what would have run here, and of what did run here how it ended. */
+/** Compares the runs of an event at the other server with the runs that would have started here, and the results of runs that did start here. */
 import type { Decided, DryEnvironment } from './dry-environment.ts';
 import type { OtherEvent, OtherServer } from './other-server.ts';
 import { differenceOf, hasEnded } from './outcomes.ts';
@@ -11,7 +11,7 @@ export interface Forwarded extends OtherEvent {
 
 export interface Difference {
   function_id: string;
-  /** Where it ran, or would run. */
+  /** Where the function ran, or would run. */
   where: 'there' | 'here' | 'both';
   /** For `there`, why it would not run here; for `both`, what differs: `status` or `output`. */
   reason: string | null;

@@ -1,17 +1,17 @@
-/** The environment of `tidegate shadow`: a branch in which functions are paused, all but those that the user named. So events are ingested, triggers
- *  and expressions are decided, and no other function is called: the decision `paused` says that a function would have run. */
+/** The environment of `tidegate shadow`: a branch in which all functions are paused except those that the user named. So events are ingested, and
+ *  triggers and expressions are evaluated, but no other function is called: the decision `paused` says that a function would have run. */
 import type { ApiClient, Json } from '../api-client.ts';
 import { CliError, EXIT, usageError } from '../exit-codes.ts';
 import { at } from '../list-options.ts';
 import { type Outcome, outcomesOf } from './outcomes.ts';
 
-/** With these, a function that is met by an event need not run on it; a pause comes before them. */
+/** With these options, a function whose trigger matches an event may still not run on it; a pause is checked before them. */
 const FLOW_OPTIONS = ['batchEvents', 'rateLimit', 'idempotency', 'debounce', 'singleton'];
 
 export interface Decided {
   /** IDs of the functions that would have run. */
   wouldRun: Set<string>;
-  /** Those among them that really ran: they were not paused when the event came. */
+  /** The functions that really ran, because they were not paused when the event was received. */
   ran: string[];
   /** Why others would not, by their ID. */
   reasons: Map<string, string>;
@@ -96,7 +96,7 @@ export class DryEnvironment {
   }
 }
 
-/** A schedule would run here as well as at the other server. @throws CliError */
+/** A schedule would run both here and at the other server. @throws CliError */
 function rejectCall(id: string, fn: Json | undefined): void {
   if (!fn) throw usageError(`--call: there is no function ${id}`, 'tidegate functions list --env shadow lists them');
   if (!fn.triggers.some(({ cron }: Json) => cron)) return;

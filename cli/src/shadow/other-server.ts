@@ -3,11 +3,11 @@ import type { ApiClient, Json, Reply } from '../api-client.ts';
 import { at } from '../list-options.ts';
 import { type Outcome, outcomesOf } from './outcomes.ts';
 
-/** What every server of the protocol gives at once. */
+/** Page size that every server of the protocol supports. */
 const PAGE = 50;
-/** Per look; a look that finds more leaves out the oldest. */
+/** Maximum per read; beyond it, the oldest events are left out. */
 const EVENTS_MAX = 10_000;
-/** An event may be listed a little after others that came later. */
+/** An event may be listed a little after events that were received later. */
 const OVERLAP_MS = 30_000;
 /** Events of the server itself. */
 const INTERNAL = /^inngest\//;
@@ -16,7 +16,7 @@ const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
 export interface OtherEvent {
   internalId: string;
   name: string;
-  /** As JSON text, to be sent here: its deduplication ID is the internal ID there. */
+  /** JSON text of the event to send here: its deduplication ID is the internal ID of the other server. */
   text: string;
 }
 
@@ -25,7 +25,7 @@ export class OtherServer {
   /** Internal IDs with the times of their receipt. */
   readonly #seen = new Map<string, number>();
   #sinceMs: number;
-  /** By the IDs that the server gave them, of servers that number functions. */
+  /** Key: the IDs of the other server, if it numbers functions. */
   #functionIds = new Map<string, string>();
 
   constructor(api: ApiClient, sinceMs: number) {
@@ -33,7 +33,7 @@ export class OtherServer {
     this.#sinceMs = sinceMs;
   }
 
-  /** Those that came since the last look, oldest first. */
+  /** The events received since the last read, oldest first. */
   async newEvents(): Promise<{ events: OtherEvent[]; isTruncated: boolean }> {
     const query = { received_after: new Date(this.#sinceMs).toISOString(), limit: PAGE };
     const listed: Json[] = [];
@@ -42,7 +42,7 @@ export class OtherServer {
       const reply = await this.#api.get('/v1/events', { ...query, cursor });
       const page = listOf(reply);
       listed.push(...page);
-      // Not every server of the protocol has a cursor in its answer: the last ID is one too.
+      // Not every server of the protocol returns a cursor: the last ID also works as one.
       cursor = reply.metadata?.cursor ?? (page.length === PAGE ? page.at(-1).internal_id : undefined);
     } while (cursor && listed.length < EVENTS_MAX);
     const found = listed.filter(({ internal_id, name }) => !this.#seen.has(internal_id) && !INTERNAL.test(name));
@@ -52,7 +52,7 @@ export class OtherServer {
     return { events, isTruncated: cursor !== undefined };
   }
 
-  /** How the functions that ran on the event ended, by their IDs. @param apps whose functions may have other IDs there */
+  /** Results of the functions that ran on the event, by function ID. @param apps apps whose functions may have other IDs there */
   async outcomesOf(internalId: string, apps: readonly string[]): Promise<Map<string, Outcome>> {
     const runs = listOf(await this.#api.get(at`/v1/events/${internalId}/runs`));
     if (runs.some(({ function_id: id }) => UUID.test(id) && !this.#functionIds.has(id)))

@@ -4,7 +4,7 @@ import type { Json } from '../api-client.ts';
 
 const ENDED = ['Completed', 'Failed', 'Cancelled'];
 
-/** The last run of a function on an event: a re-run counts for those before it. */
+/** The last run of a function on an event: a re-run replaces earlier runs. */
 export interface Outcome {
   runId: string;
   status: string;
@@ -12,7 +12,7 @@ export interface Outcome {
   output: unknown;
 }
 
-/** @param runs of one event, in any order @returns the last one of each function */
+/** @param runs of one event, in any order @returns the last run of each function */
 export function outcomesOf(runs: readonly Json[]): Map<string, Outcome> {
   const begin = ({ queued_at, run_started_at }: Json) => Date.parse(queued_at ?? run_started_at) || 0;
   const sorted = runs.toSorted((a, b) => begin(a) - begin(b));

@@ -1,4 +1,4 @@
-/** What `tidegate shadow` prints: each difference, and the counts at the end. */
+/** The output of `tidegate shadow`: each difference, and the counts at the end. */
 import { type Output, printable } from '../output.ts';
 import type { Compared, Difference, Forwarded } from './compare.ts';
 

@@ -1,4 +1,4 @@
-/** Tells when a file changes. Watches its folder: editors replace a file by another. */
+/** Reports changes of a file. Watches its folder, because editors replace the file. */
 import { watch } from 'node:fs';
 import { basename, dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';

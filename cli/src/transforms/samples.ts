@@ -5,16 +5,17 @@ import { findWebhook } from '../find-webhook.ts';
 import { readFileOf } from '../input.ts';
 import { at } from '../list-options.ts';
 
-/** As `POST /v1/transforms/test` takes it. */
+/** A sample in the form of `POST /v1/transforms/test`. */
 export interface Sample {
-  /** What the output calls it: the ID of a logged request, or the name of the file. */
+  /** Name in the output: the ID of a logged request, or the name of the file. */
   name: string;
   body: unknown;
   headers: Record<string, string>;
   query: Record<string, string | string[]>;
 }
 
-/** A file with `body`, and optionally `headers` and `query`; `tidegate webhooks requests get --json` prints such a document. Any other file is the body. */
+/** A file with `body`, and optionally `headers` and `query`; `tidegate webhooks requests get --json` prints such a document. Any other file is the
+ *  body. */
 export async function sampleOfFile(path: string): Promise<Sample> {
   const text = await readFileOf(path);
   const given = parsed(text);

@@ -104,7 +104,7 @@ window.addEventListener('pageshow', () => {
   redirecting = false;
 });
 
-/** Call it when the page leaves for sign-in by itself: a request that is refused meanwhile must not lead elsewhere. */
+/** Call when the page itself goes to sign-in: a request that is rejected meanwhile must not navigate. */
 export function leaveForSignIn(): void {
   redirecting = true;
 }

@@ -25,7 +25,7 @@ export function useLiveUpdates<Kind extends LiveKind>(kind: Kind, handler: Handl
   useEffect(() => connectionOf(env).listen(kind, (message) => latest.current(message)), [env, kind]);
 }
 
-/** `off`: nothing listens, or the tab is hidden. */
+/** `off`: there are no listeners, or the tab is hidden. */
 export type LiveState = 'off' | 'open' | 'broken';
 
 /** The state of the current environment's connection. */

@@ -120,7 +120,7 @@ export type ListedFunction = z.output<typeof listedFunctionSchema>;
 export type FunctionDetails = z.output<typeof detailedFunctionSchema>;
 /** `GET /v1/functions/:id/limits` */
 export type FunctionLimits = z.output<typeof functionLimitsSchema>;
-/** What a run waits for */
+/** The limits that a run waits for */
 export type Waiting = z.output<typeof waitingSchema>;
 export type Replay = z.output<typeof replaySchema>;
 /** `POST /v1/replays` with `dry_run` */
@@ -133,7 +133,7 @@ export type WebhookReplayDryRun = z.output<typeof webhookReplayDryRunSchema>;
 export type WebhookReplayResult = z.output<typeof webhookReplayResultSchema>;
 /** `GET /v1/search/fields` */
 export type SearchField = z.output<typeof fieldSchema>;
-/** Where a run is, in more detail than its status. */
+/** State of a run, in more detail than its status. */
 export type RunState = z.output<typeof runStateSchema>;
 /** `GET /v1/search` */
 export type SearchHits = z.output<typeof hitsSchema>;

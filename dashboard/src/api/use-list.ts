@@ -20,7 +20,7 @@ export interface PagedList<Row> {
 interface ListOptions<Row> {
   /** undefined: it belongs to no environment. */
   env?: string;
-  /** The rows stay while those of another key are loaded. */
+  /** The rows stay visible while the rows of another key are loaded. */
   keepsRows?: boolean;
   /** When to read it again. */
   pollMs?(rows: readonly Row[]): number;

@@ -1,7 +1,7 @@
 import { useStatus } from '../features/status/use-status.ts';
 import { formatCount } from '../lib/format.ts';
 
-/** What waits for somebody on a page of the navigation. */
+/** Number of items on a page of the navigation that need attention. */
 export function AttentionCount({ page }: { page: string }) {
   const { data } = useStatus();
   if (!data) return null;

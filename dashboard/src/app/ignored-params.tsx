@@ -3,11 +3,11 @@ import { useEffect, useState } from 'react';
 import { parseSearch } from '../lib/query-string.ts';
 import { IconButton } from '../ui/button.tsx';
 
-/** As the page was opened: the router replaces the URL by one with valid values. */
+/** The URL with which the page was opened; the router replaces it by one with valid values. */
 const OPENED = { path: window.location.pathname, search: parseSearch(window.location.search) };
 const SHOWN_CHARS = 60;
 
-/** Lists values of the URL that have no effect, so that nobody takes an unfiltered list for a filtered one. */
+/** Lists values of the URL that have no effect, so that users do not mistake an unfiltered list for a filtered one. */
 export function IgnoredParams() {
   const [ignored, setIgnored] = useState<readonly string[]>();
   const path = useRouterState({ select: ({ location }) => location.pathname });

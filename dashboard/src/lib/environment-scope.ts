@@ -1,4 +1,4 @@
-/** All branch environments together, as the API names what they share (src/model/environment.ts). */
+/** The API's name for all branch environments together (src/model/environment.ts). */
 export const ALL_BRANCHES = 'branches';
 
 export function scopeLabel(environment: string): string {

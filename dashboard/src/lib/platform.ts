@@ -1,7 +1,7 @@
 /** The user's keyboard. */
 const IS_MAC = /Mac|iPhone|iPad/.test(navigator.platform);
 
-/** A shortcut with the key that `$mod` stands for. */
+/** A shortcut, with `$mod` replaced by its key. */
 export function modShortcut(key: string): string {
   return IS_MAC ? `⌘${key}` : `Ctrl ${key}`;
 }

@@ -6,7 +6,7 @@ type Parse<T> = (value: unknown) => T | undefined;
 export const text: Parse<string> = (value) =>
   value === undefined || value === null || value === '' ? undefined : String(value);
 
-/** As `parseTime` reads it. */
+/** A time in the form that `parseTime` reads. */
 export const time: Parse<string> = (value) => {
   const given = text(value);
   return parseTime(given, Date.now()) === undefined ? undefined : given;
@@ -26,8 +26,8 @@ export function oneOf<const T extends string>(allowed: readonly T[]): Parse<T> {
 type Shape = Record<string, Parse<unknown>>;
 export type SearchOf<S extends Shape> = { [K in keyof S]?: Exclude<ReturnType<S[K]>, undefined> };
 
-/** For a route's `validateSearch`: drops unknown parameters and invalid values. An invalid one is there as undefined, since the router adds the result
- *  to what the URL has. */
+/** For a route's `validateSearch`: drops unknown parameters and invalid values. An invalid one is there as undefined, since the router adds the
+ *  result to what the URL has. */
 export function searchSchema<S extends Shape>(shape: S): (params: Record<string, unknown>) => SearchOf<S> {
   return (params) => {
     const entries = Object.entries(shape).map(([name, read]) => [name, read(params[name])] as const);

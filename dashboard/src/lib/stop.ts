@@ -7,7 +7,7 @@ export interface Stop {
 
 /** The fields in the metadata of a list that say where the search stopped. */
 export interface StopMetadata {
-  /** Why the list may be incomplete; the cursor goes on from there. */
+  /** Why the list may be incomplete; the cursor continues from there. */
   stopped_early?: Stop['why'];
   /** Everything newer was looked at. */
   stopped_at?: string;

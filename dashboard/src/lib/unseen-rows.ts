@@ -11,7 +11,7 @@ export interface Unseen {
 
 export const NONE: Unseen = { ids: [], others: 0, more: false };
 
-/** Rows that arrived while the list was loading may be in it; older ones than this are not. */
+/** Rows that arrived while the list was loading may be in it; rows older than this are not. */
 const MAX_IDS = 1_000;
 
 /** @param more rows that arrived after `some` */

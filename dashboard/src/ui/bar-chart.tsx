@@ -4,7 +4,7 @@ import { absolute } from './time.tsx';
 
 interface BarChartProps {
   label: string;
-  /** Name of what is counted. */
+  /** Name of the counted objects. */
   unit: string;
   /** Unix seconds at which each bar begins, ascending. */
   times: readonly number[];
@@ -15,7 +15,7 @@ interface BarChartProps {
   height: number;
   /** Called with Unix seconds when the user selects a range. */
   onSelectRange(from: number, to: number): void;
-  /** Shown below while the pointer is elsewhere. */
+  /** Shown below while the pointer is not over the chart. */
   children: React.ReactNode;
 }
 

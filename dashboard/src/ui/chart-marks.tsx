@@ -8,7 +8,7 @@ export interface PlacedMark extends ChartMark {
   height: number;
 }
 
-/** @returns the former marks if nothing has moved */
+/** @returns the previous marks if none has moved */
 export function placeMarks(
   u: uPlot,
   marks: readonly ChartMark[],
@@ -18,7 +18,7 @@ export function placeMarks(
   if (min == null || max == null) return before.length === 0 ? before : [];
   const { offsetLeft, offsetTop, clientHeight } = u.over;
   const [times] = u.data;
-  // The last point stands for all of its interval.
+  // The last point represents its whole interval.
   const end = max + ((times[1] ?? 0) - (times[0] ?? 0));
   const placed = marks
     .filter(({ at }) => at >= min && at <= end)
@@ -31,7 +31,7 @@ export function placeMarks(
   return JSON.stringify(placed) === JSON.stringify(before) ? before : placed;
 }
 
-/** Vertical lines with a flag, which tells what happened then. Screen readers get the same from the chart's text. */
+/** Vertical lines with a flag that says what happened at that time. Screen readers get this from the chart's text. */
 export function Marks({ placed }: { placed: readonly PlacedMark[] }) {
   return (
     <div aria-hidden="true">

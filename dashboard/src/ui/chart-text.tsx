@@ -6,7 +6,7 @@ interface ChartTextProps extends Pick<ChartProps, 'label' | 'times' | 'format' |
   lines: readonly Pick<ChartProps['lines'][number], 'label' | 'values'>[];
 }
 
-/** What a chart shows, as text: its last values and marks for screen readers, and all values as a table. */
+/** The content of a chart as text: its last values and marks for screen readers, and all values as a table. */
 export function ChartText(props: ChartTextProps) {
   return (
     <>

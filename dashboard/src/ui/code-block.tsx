@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { IconButton } from './button.tsx';
 
-/** Preformatted text with a copy button beside it, so that it covers nothing. */
+/** Preformatted text with a copy button next to it, so that the button does not cover the text. */
 export function CodeBlock({ text, label = 'Copy', wrap = true }: { text: string; label?: string; wrap?: boolean }) {
   return (
     <div className="flex items-start rounded-md border border-line bg-sunken">

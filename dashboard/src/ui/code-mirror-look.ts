@@ -1,4 +1,4 @@
-/** How all code editors look, and what the content security policy requires of them. */
+/** Appearance of all code editors, and what the content security policy requires of them. */
 import { HighlightStyle, syntaxHighlighting } from '@codemirror/language';
 import type { Extension } from '@codemirror/state';
 import { EditorView } from '@codemirror/view';

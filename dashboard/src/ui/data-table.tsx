@@ -47,7 +47,7 @@ export interface DataTableProps<Row extends RowData> {
   rowHeight?: number;
   /** One line per row, close together. */
   compact?: boolean;
-  /** Rows have a checkbox; undefined: they have none. */
+  /** Selection by checkboxes; undefined: rows have no checkboxes. */
   selectable?: SelectableRows<Row> | undefined;
 }
 
@@ -197,7 +197,7 @@ function isInteractive(element: Element | null): boolean {
   return element?.matches('a, button, input, select, textarea, summary') ?? false;
 }
 
-/** Not on a link or button of the row, not a text selection, not for a new tab. */
+/** Ignores clicks on a link or button of the row, text selections, and clicks that open a new tab. */
 function isPlainClick(event: React.MouseEvent): boolean {
   if (event.defaultPrevented || event.metaKey || event.ctrlKey || event.shiftKey) return false;
   if ((event.target as Element).closest('a, button, input, select, label, summary, dialog')) return false;

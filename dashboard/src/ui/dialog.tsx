@@ -26,7 +26,7 @@ export function Dialog({ open, title, onClose, children, footer, wide = false }:
     <dialog
       ref={dialog}
       aria-labelledby={titleId}
-      // React bubbles the close event of a nested dialog up to this one.
+      // React bubbles the close event of a nested dialog up to this dialog.
       onClose={({ target, currentTarget }) => {
         if (target === currentTarget) onClose();
       }}

@@ -5,7 +5,7 @@ export interface DrawnLine extends Line {
   soFar: boolean;
 }
 
-/** The lines, and their unfinished ends apart from them, to be drawn otherwise: an interval that has just begun would look like a fall. */
+/** The lines, and separately their unfinished ends, which are drawn differently: an interval that has just begun would look like a drop. */
 export function drawnLines(lines: readonly Line[], { unfinished }: { unfinished: boolean }): DrawnLine[] {
   const whole = lines.map((line) => ({ ...line, soFar: false }));
   if (!unfinished) return whole;

@@ -13,10 +13,10 @@ export function Editor(props: EditorProps) {
   const load = useCallback(() => {
     const replace = ({ default: CodeMirror }: { default: CodeMirror }) => {
       const field = area.current;
-      // At once: no key may come between the two.
+      // Done synchronously, so that no key press comes between the two.
       if (field) flushSync(() => setLoaded({ CodeMirror, focusAt: selectionOf(field) }));
     };
-    // Without the editor, the text area stays.
+    // If the editor does not load, the text area stays.
     import('./code-mirror.tsx').then(replace, () => {});
   }, []);
   if (loaded) return <loaded.CodeMirror {...props} focusAt={loaded.focusAt} />;
@@ -38,7 +38,7 @@ export function Editor(props: EditorProps) {
   );
 }
 
-/** undefined: it has no focus for the editor to take over. */
+/** undefined: the text area does not have the focus. */
 function selectionOf(field: HTMLTextAreaElement): Selection | undefined {
   if (document.activeElement !== field) return;
   return { anchor: field.selectionStart, head: field.selectionEnd };

@@ -15,10 +15,10 @@ export function ExpressionField(props: ExpressionProps) {
       if (!field) return;
       // The editor takes the field's focus and cursor.
       const focusAt = document.activeElement === field ? (field.selectionStart ?? undefined) : undefined;
-      // At once: no key may come between the two.
+      // Done synchronously, so that no key press comes between the two.
       flushSync(() => setLoaded({ Line, focusAt }));
     };
-    // Without the editor, the plain field stays.
+    // If the editor does not load, the plain field stays.
     import('./code-mirror-line.tsx').then(replace, () => {});
   }, []);
   useEffect(() => {

@@ -19,7 +19,7 @@ export interface ExpressionProps {
   /** @param before the text before the cursor
    *  @returns what fits there, and where the text begins that it replaces */
   complete(before: string, after: string): { from: number; options: readonly ExpressionCompletion[] } | undefined;
-  /** Where the error is, in characters from 0; undefined: nowhere. */
+  /** Position of the error, in characters from 0; undefined: there is no error. */
   error?: { at: number; message: string } | undefined;
   /** ID of the text that describes the error. */
   describedBy?: string | undefined;

@@ -90,7 +90,7 @@ const ICONS = {
 
 export type IconName = keyof typeof ICONS;
 
-/** Decorative: always next to text, or in a control with a label of its own. */
+/** Decorative: always next to text, or in a control with its own label. */
 export function Icon({ name, className = '' }: { name: IconName; className?: string }) {
   const Drawing = ICONS[name];
   return <Drawing className={`inline-block size-4 shrink-0 ${className}`} />;

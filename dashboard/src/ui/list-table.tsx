@@ -11,7 +11,7 @@ interface ListTableProps<Row extends object>
   empty?: ReactNode;
 }
 
-/** The table of a paged list, or why there is none yet. */
+/** The table of a paged list, or the reason why there is no table yet. */
 export function ListTable<Row extends object>({ list, empty, ...table }: ListTableProps<Row>) {
   const { rows, error, loadMore, loadingMore, refetch } = list;
   return (

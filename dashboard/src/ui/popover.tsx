@@ -16,7 +16,7 @@ interface PopoverProps {
   children: ReactNode | ((close: () => void) => ReactNode);
 }
 
-/** A button that shows a panel below it. Escape, a click elsewhere and leaving it by Tab close it. */
+/** A button that shows a panel below it. Escape, a click outside, and leaving the panel by Tab close it. */
 export function Popover({ label, icon, iconOnly = false, wide = false, align = 'right', children }: PopoverProps) {
   const [open, setOpen] = useState(false);
   const root = useRef<HTMLDivElement>(null);
@@ -74,7 +74,7 @@ export function Popover({ label, icon, iconOnly = false, wide = false, align = '
   );
 }
 
-/** Beside a button in the middle of a phone, the panel would begin left of the screen, where nobody can scroll. */
+/** Next to a button in the middle of a phone, the panel would begin left of the screen, where users cannot scroll. */
 function moveIntoView(panel: HTMLElement | null): void {
   if (!panel) return;
   const { left, right } = panel.getBoundingClientRect();

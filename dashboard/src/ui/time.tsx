@@ -21,7 +21,7 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
-/** While nobody subscribes, no timer runs: what was read then would be as old as the last time on the page. */
+/** Without subscribers no timer runs, so a stored time would be as old as the last time on the page. */
 function snapshot(): number {
   if (!timer && Date.now() - nowMs >= TICK_MS) nowMs = Date.now();
   return nowMs;
@@ -83,7 +83,7 @@ export function relative(differenceMs: number): string {
   return differenceMs < 0 ? past(-differenceMs) : future(differenceMs);
 }
 
-/** In whole units, as ages are told. */
+/** An age in whole units. */
 function past(size: number): string {
   const [name, ms] = UNITS.find(([, unit]) => size >= unit) ?? ['s', 1_000];
   const count = Math.floor(size / ms);

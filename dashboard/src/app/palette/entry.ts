@@ -7,7 +7,7 @@ export interface Entry {
   label: string;
   /** Other words by which it is found. */
   keywords?: string[];
-  /** What it is, or what choosing it does. */
+  /** Description of the entry, or of the effect of choosing it. */
   kind: string;
   choose(): unknown;
 }

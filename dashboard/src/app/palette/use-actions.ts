@@ -1,4 +1,4 @@
-/** What the command palette does, beside going to pages. */
+/** Actions of the command palette, in addition to going to pages. */
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { callApi, PRODUCTION } from '../../api/client.ts';
@@ -57,7 +57,7 @@ function action(icon: Entry['icon'], label: string, choose: () => unknown): Entr
   return { key: `action ${label}`, icon, label, kind: 'action', choose };
 }
 
-/** As the button of the top bar does. */
+/** Same as the button of the top bar. */
 function signOut(): void {
   document.querySelector<HTMLFormElement>('form[action="/auth/sign-out"]')?.requestSubmit();
 }

@@ -26,7 +26,7 @@ export function useApp(name: string) {
   });
 }
 
-/** Those of an app that connects. */
+/** Connections of an app that connects. */
 export function useConnections(name: string) {
   const env = useEnv();
   return useQuery({

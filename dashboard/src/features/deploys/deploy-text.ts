@@ -2,7 +2,7 @@ import type { Deploy, SyncOrigin } from '../../api/types.ts';
 
 const FIELD_NAMES = { url: 'URL', sdk: 'SDK', framework: 'framework', deploy_id: 'build' } as const;
 
-/** What a deploy changed, in a few words. */
+/** The changes of a deploy, in a few words. */
 export function deployText({ first, changes, functions, sdk, framework, deploy_id }: Deploy): string {
   const now = { sdk, framework, deploy_id };
   const facts = changes.map(({ field }) =>
@@ -21,7 +21,7 @@ export function deployText({ first, changes, functions, sdk, framework, deploy_i
   return [...(first ? ['first registration'] : []), ...facts, ...texts].join(', ');
 }
 
-/** SDKs register the failure handler of a function as a function of its own. */
+/** SDKs register the failure handler of a function as a separate function. */
 const HANDLER = '-failure';
 
 /** Functions as people write them: "5 functions and 1 failure handler"; undefined: none. */
@@ -42,7 +42,7 @@ export function deployLabel(deploy: Deploy): string {
 
 const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
 
-/** By what a registration came. */
+/** What caused a registration. */
 export function originText({ kind, name }: SyncOrigin): string {
   if (kind === 'request') return name === null ? 'on request' : `requested by ${name}`;
   return { app: 'by the app', connection: 'over a connection of the app', discovery: 'found by dev mode' }[kind];

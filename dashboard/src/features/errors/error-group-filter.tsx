@@ -3,7 +3,7 @@ import { useErrorGroup } from './queries.ts';
 
 const SHOWN = 40;
 
-/** Only the runs of one error group are listed; removes this filter. */
+/** Says that only the runs of one error group are listed, and removes this filter. */
 export function ErrorGroupFilter({ fingerprint, onRemove }: { fingerprint: string; onRemove(): void }) {
   const { data } = useErrorGroup(fingerprint);
   const text = data ? data.message || data.name : fingerprint;

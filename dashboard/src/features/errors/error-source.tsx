@@ -8,7 +8,7 @@ export function sourceOf(error: object): Source | undefined {
   return { file, line, lines };
 }
 
-/** The line of the app's code in which an error came about, with its neighbors. */
+/** The line of the app's code that raised an error, with surrounding lines. */
 export function ErrorSource({ source: { file, line, lines } }: { source: Source }) {
   const width = String(lines.at(-1)?.line ?? line).length;
   return (

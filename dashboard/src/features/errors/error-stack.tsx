@@ -5,7 +5,7 @@ import { CopyButton } from '../../ui/code-block.tsx';
 
 const NAMED_LIBRARIES = 3;
 
-/** A stack trace: the app's own frames open, those of libraries and runtimes folded. */
+/** A stack trace: the app's own frames are open, frames of libraries and runtimes are folded. */
 export function ErrorStack({ stack }: { stack: string }) {
   const { frames, failedIn } = useMemo(() => parseStack(stack), [stack]);
   return (
@@ -83,7 +83,7 @@ function librariesOf(frames: readonly StackFrame[]): ReactNode {
 
 interface FrameGroup {
   key: number;
-  /** Whether the frame is the app's own code; such a frame is a group by itself. */
+  /** Whether the frame is the app's own code; each such frame is a separate group. */
   isOwn: boolean;
   frames: StackFrame[];
 }

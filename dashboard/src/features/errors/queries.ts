@@ -9,7 +9,7 @@ import { DAY_MS, MINUTE_MS } from '../../lib/time-units.ts';
 import { useThrottled } from '../../lib/use-throttled.ts';
 
 const PAGE_SIZE = 50;
-/** Most groups that an environment has in a day. The most frequent ones are among them. */
+/** Maximum number of groups read for a day. The most frequent groups are among them. */
 const SORTED_MAX = 100;
 
 export interface ErrorFilters {
@@ -18,15 +18,14 @@ export interface ErrorFilters {
   function?: string | undefined;
 }
 
-/** The one with the newest failure first. */
+/** Group with the newest failure first. */
 export function useErrorGroups({ state, function: functionId }: ErrorFilters) {
   const env = useEnv();
   const query = { state, function_id: functionId, limit: PAGE_SIZE };
   return useList<ErrorGroup>(['errors', env, state, functionId], '/v1/errors', query, { env, keepsRows: true });
 }
 
-/** Those that are open and had failures in the last 24 hours, the most frequent one first.
- *  @param functionId undefined: of all functions */
+/** Open groups with failures in the last 24 hours, most frequent first. @param functionId undefined: all functions */
 export function useFrequentErrors(functionId?: string) {
   const env = useEnv();
   return useQuery({
@@ -41,7 +40,7 @@ export function useFrequentErrors(functionId?: string) {
   });
 }
 
-/** @param fingerprint undefined: there is none */
+/** @param fingerprint undefined: the run has no error group */
 export function useErrorGroup(fingerprint: string | null | undefined) {
   const env = useEnv();
   return useQuery({

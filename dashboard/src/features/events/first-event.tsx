@@ -10,7 +10,7 @@ import { sendTarget } from './snippets/target.ts';
 
 const UNKNOWN = 'hello/world';
 
-/** A command that sends the first event, and runs a function if there is one. */
+/** A command that sends the first event, which runs a function if there is one. */
 export function FirstEvent({ title }: { title: string }) {
   const env = useEnv();
   const dev = useCurrentUser()?.kind === 'dev';

@@ -24,8 +24,7 @@ export function useFunction(id: string) {
   });
 }
 
-/** Runs and steps over time.
- *  @param step whose values over time are wanted */
+/** Runs and steps over time. @param step step whose values over time to read */
 export function useFunctionMetrics(id: string, range: TimeRange, step: string | undefined) {
   const env = useEnv();
   return useQuery({
@@ -61,7 +60,7 @@ export function hasLimits(all: FunctionLimits | undefined): boolean {
 const REFETCH_LEAST_MS = 1_000;
 const REFETCH_MOST_MS = 3_600_000;
 
-/** Until the first of the schedules has another next run; false: there is none. */
+/** Time until the next run of the first schedule changes; false: there is no schedule. */
 function untilNextRunMs(triggers: FunctionDetails['triggers']): number | false {
   const times = triggers.flatMap(({ next_run_at: at }) => (at ? [Date.parse(at) - Date.now()] : []));
   if (times.length === 0) return false;

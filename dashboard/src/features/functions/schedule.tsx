@@ -65,7 +65,7 @@ export function Schedule({ trigger }: { trigger: Trigger }) {
   );
 }
 
-/** In the zone of the schedule; one at intervals has none, so in that of the browser. */
+/** In the time zone of the schedule, or in that of the browser for a schedule at intervals, which has none. */
 function inZone(at: string, timeZone: string | undefined): string {
   const format = new Intl.DateTimeFormat(undefined, {
     weekday: 'short',

@@ -1,4 +1,4 @@
-/** What an event is about: its name and the first values of its payload, on one line. */
+/** The gist of an event: its name and the first values of its payload, on one line. */
 export function EventGist({ name, gist }: { name: string; gist: string | undefined }) {
   return (
     <span className="flex min-w-0 items-baseline gap-2" title={gist ? `${name}\n${gist}` : name}>

@@ -21,7 +21,7 @@ export interface ListView<Row> {
   density: Density;
   toggle(column: string): void;
   setDensity(density: Density): void;
-  /** What a saved view has of it. */
+  /** The part that a saved view contains. */
   params: { columns: string | undefined; density: Density | undefined };
 }
 
@@ -46,7 +46,7 @@ export function useListView<Row>(list: string, columns: readonly Column<Row>[]):
     const next = { ...(chosen && { columns: chosen }), density, ...change };
     setRemembered(next);
     write(list, next);
-    // What the URL says came from somebody else, or from a saved view: from here on it is the reader's own choice.
+    // The URL's values came from another user or from a saved view: from here on they are the reader's own choice.
     const cleared = (before: object) => ({ ...before, columns: undefined, density: undefined }) as never;
     void navigate({ to: '.', search: cleared, replace: true, resetScroll: false });
   };

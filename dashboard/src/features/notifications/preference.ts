@@ -5,7 +5,7 @@ const STORAGE_KEY = 'notifications';
 const ON = 'on';
 const listeners = new Set<() => void>();
 
-/** `unsupported`: the browser has none, or not for pages without TLS. `blocked`: the user has refused them. */
+/** `unsupported`: the browser has no notifications, or none for pages without TLS. `blocked`: the user has blocked them. */
 export type Preference = 'on' | 'off' | 'blocked' | 'unsupported';
 
 export function usePreference(): Preference {

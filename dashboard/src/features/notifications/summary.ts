@@ -1,6 +1,6 @@
-/** What happened since the last notification. */
+/** Events since the last notification. */
 export interface Activity {
-  /** The function of each failed run, by the run's ID: two live updates may both say that it has failed. */
+  /** The function of each failed run, by the run's ID: two live updates may both report its failure. */
   failedRuns: Map<string, string>;
   heldEvents: number;
   newIssues: number;
@@ -8,7 +8,7 @@ export interface Activity {
 
 export const noActivity = (): Activity => ({ failedRuns: new Map(), heldEvents: 0, newIssues: 0 });
 
-/** @returns the title and the page that a notification leads to; undefined: nothing happened */
+/** @returns the title and the page that a notification leads to; undefined: nothing to report */
 export function summaryOf({ failedRuns, heldEvents, newIssues }: Activity): { text: string; path: string } | undefined {
   const parts: [text: string, path: string][] = [];
   const functions = [...new Set(failedRuns.values())];

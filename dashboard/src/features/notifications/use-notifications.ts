@@ -53,7 +53,7 @@ function show(activity: ReturnType<typeof noActivity>, env: string): void {
   };
 }
 
-/** Whether this tab is the one of all that has the lock. */
+/** Whether this tab holds the lock that only one tab can hold. */
 function useLock(isWanted: boolean): boolean {
   const [isHeld, setIsHeld] = useState(false);
   useEffect(() => {

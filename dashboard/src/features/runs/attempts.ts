@@ -1,4 +1,4 @@
-/** Attempts are counted in one way everywhere: from 1, of those that the function allows. */
+/** Attempts are counted the same way everywhere: from 1 to the number that the function allows. */
 import type { Run } from '../../api/types.ts';
 
 /** "attempt 2 of 4" */

@@ -11,7 +11,7 @@ const NAMED = 10;
 
 type HoldersProps = Pick<Limit, 'held_by' | 'held_elsewhere' | 'in_use'>;
 
-/** The runs that use a limit, with links. Those of other environments are only counted. */
+/** The runs that use a limit, with links. Runs of other environments are only counted. */
 export function Holders({ held_by: ids, held_elsewhere: elsewhere, in_use }: HoldersProps) {
   const hasMore = ids.length > SHOWN || in_use > NAMED + elsewhere;
   return (

@@ -8,7 +8,7 @@ export type LiveRun = LiveMessages['runs']['runs'][number];
 /** Whether a run meets the filters of the list; undefined: the update does not tell. */
 export type RunFilter = (run: ListedRun) => boolean | undefined;
 
-/** What a message about the event of a new run said, for runs that meet the filters only later. */
+/** Data from the message about the event of a new run, for runs that meet the filters only later. */
 export type KnownEvents = Map<string, Pick<LiveRun, 'event_name' | 'event_gist'>>;
 
 const MAX_KNOWN_EVENTS = 1_000;
@@ -42,7 +42,7 @@ export function applyLiveRuns(
   return { pages: withRuns(patched, fresh), missed: [], uncertain };
 }
 
-/** Takes each run that it knows out of the updates. */
+/** Removes each known run from the updates. */
 function patchedRow(run: ListedRun, byId: Map<string, LiveRun>, meets: RunFilter, mayMove: boolean): ListedRun[] {
   const update = byId.get(run.run_id);
   if (!update) return [run];
@@ -86,7 +86,7 @@ function remember(known: KnownEvents, updates: readonly LiveRun[]): void {
   }
 }
 
-/** Each run at its place; those that are older than what is loaded stay out. */
+/** Inserts each run in order; runs older than the loaded runs are left out. */
 function withRuns(pages: RunPage[], fresh: readonly ListedRun[]): RunPage[] {
   if (fresh.length === 0) return pages;
   const isWhole = pages.at(-1)?.cursor === undefined;

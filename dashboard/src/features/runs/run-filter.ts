@@ -18,8 +18,7 @@ export interface RunFilters {
   to?: string | undefined;
 }
 
-/** @param appOf the app of a function; undefined: it is not known
- *  @returns undefined: the update does not tell */
+/** @param appOf the app of a function; undefined: unknown @returns undefined: the update does not say */
 export function meetsFilters(
   run: Pick<ListedRun, 'status' | 'state' | 'function_id' | 'queued_at'>,
   { q, error, fingerprint, status, function: functionId, app, from, to }: RunFilters,

@@ -22,13 +22,13 @@ export function mergeFirstPage(pages: readonly RunPage[], first: RunPage): RunPa
   return [{ ...head, runs: [...current, ...head.runs] }, ...rest];
 }
 
-/** The listed runs as they are now; no row moves. */
+/** Updates the listed runs; no row moves. */
 export function replaceRuns(pages: readonly RunPage[], { runs }: RunPage): RunPage[] {
   const byId = new Map(runs.map((run) => [run.run_id, run]));
   return pages.map((page) => ({ ...page, runs: page.runs.map((run) => newerOf(run, byId.get(run.run_id))) }));
 }
 
-/** A live update may have told the end of a run since it was read. */
+/** A live update may have reported the end of a run since the run was read. */
 function newerOf(listed: ListedRun, read: ListedRun | undefined): ListedRun;
 function newerOf(listed: ListedRun | undefined, read: ListedRun): ListedRun;
 function newerOf(listed: ListedRun | undefined, read: ListedRun | undefined): ListedRun {

@@ -1,7 +1,7 @@
 /** A run as the dashboard holds it. */
 import type { ListedRun as ApiListedRun, Run } from '../../api/types.ts';
 
-/** What lists show of a run: a list may have 10,000. */
+/** The fields of a run that lists show: a list may have 10,000 runs. */
 export type ListedRun = Pick<
   ApiListedRun,
   | 'run_id'

@@ -35,7 +35,7 @@ export function useLiveRuns({ filters, isLive, keepsPosition, appOf, loaded, pag
   const mayAdd = () => !hasUnseen(unseenNow.current) && (!keepsPosition || isAtTop());
   const meets = (run: ListedRun) => meetsFilters(run, filters, appOf, Date.now());
 
-  /** Reads the first page. Its new runs are shown if that moves nothing that is being read. */
+  /** Reads the first page. New runs are shown if this does not move rows that the user is reading. */
   const refresh = useThrottled(async () => {
     if (!pages()) return;
     const first = await read();

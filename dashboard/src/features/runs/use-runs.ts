@@ -22,7 +22,7 @@ interface RunListOptions {
   enabled?: boolean;
   /** New runs are counted, not added, while the page is scrolled down. */
   keepsPosition?: boolean;
-  /** For the filter of an app; undefined: it is not known. */
+  /** For the filter of an app; undefined: unknown. */
   appOf?(functionId: string): string | undefined;
 }
 
@@ -73,7 +73,7 @@ export function useRuns(
   const goOn = useCallback(() => {
     if (hasNextPage && !isFetchingNextPage) void fetchNextPage();
   }, [fetchNextPage, hasNextPage, isFetchingNextPage, result.data]);
-  /** Where a page stopped early, the user decides whether to go on. */
+  /** If a page stopped early, the user decides whether to continue. */
   const stop = hasNextPage ? result.data?.pages.at(-1)?.stop : undefined;
   const loadMore = useCallback(() => {
     if (!stop) goOn();

@@ -1,9 +1,9 @@
-/** What can be typed where the cursor is in a search (docs/search.md). Pure. */
+/** Completions at the cursor of a search (docs/search.md). Pure. */
 import { RUN_STATUSES } from '../../../../src/model/runs/run-status.ts';
 import type { SearchKind } from '../../../../src/model/search/variables.ts';
 import type { ExpressionCompletion } from '../../ui/expression-props.ts';
 
-/** What the environment has. */
+/** Names and fields of the environment. */
 export interface Known {
   /** Variables, and fields of payloads, such as `data.customer.id`. */
   fields: readonly {
@@ -17,7 +17,7 @@ export interface Known {
 }
 
 export interface Completions {
-  /** Where the text begins that they replace. */
+  /** Start of the text that the completions replace. */
   from: number;
   options: readonly ExpressionCompletion[];
 }
@@ -28,7 +28,7 @@ const OPEN_TEXT = /([\w.$]+)\s*(?:==|!=|in\s*\[(?:\s*"[^"]*"\s*,)*)\s*"([^"]*)$/
 /** The expression has a value here, so an operator follows. */
 const AFTER_FIELD = /(?:^|[\s(!&|])[A-Za-z_$][\w$]*(?:\.[\w$]+|\[(?:"[^"\]]*"|\d+)\])*\s+[=!<>]?$/;
 const AFTER_COMPARISON = /(?:[=<>]\s*(?:"[^"]*"|[\d.]+|true|false|null)|[)\]])\s+[&|]?$/;
-/** Without a space: the value may go on. */
+/** Without a space, because the value may continue. */
 const AFTER_VALUE = /["')\]\d]$/;
 const AFTER_OPERATOR = /[=<>]=?\s*\w*$/;
 

@@ -102,7 +102,7 @@ function Refusal({ id, text, at, message }: { id: string; text: string; at: numb
 
 const FIELD = /^.*(?:query parameter "search", |field "filter\.search": at )/;
 
-/** Where and why the API refuses the search; undefined: it does not. */
+/** Where and why the API rejects the search; undefined: it accepts the search. */
 export function refusalOf(error: Error | null | undefined): { at: number; message: string } | undefined {
   if (!(error instanceof ApiError)) return undefined;
   const { field } = error.details;

@@ -23,7 +23,7 @@ const TITLES: Record<string, string> = {
 };
 const LINK = 'text-accent hover:underline';
 
-/** What a text may be: an ID, a name, a function, an error. */
+/** Possible meanings of a text: an ID, a name, a function, an error. */
 export function TextResults({ env, text }: { env: string; text: string }) {
   const { data, error, isFetching, refetch } = useQuery({
     queryKey: ['search', env, text],
@@ -115,7 +115,7 @@ function targetOf(kind: string, id: string | undefined, name: string): Target {
   return { to: '/events', search: { name } };
 }
 
-/** The list with all of them; undefined: there is one. */
+/** The list with all hits; undefined: there is only one. */
 function listOf(kind: string, text: string): Target | undefined {
   const isWildcard = text.endsWith('*');
   const quoted = JSON.stringify(isWildcard ? text.slice(0, -1) : text);

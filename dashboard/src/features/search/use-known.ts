@@ -10,8 +10,7 @@ import type { Known } from './completions.ts';
 const NAMES_SHOWN = 200;
 const STALE_MS = 60_000;
 
-/** What the search box offers: fields of stored payloads, event names and functions.
- *  @param enabled false: nothing is loaded yet */
+/** Completions of the search box: fields of stored payloads, event names and functions. @param enabled false: do not load yet */
 export function useKnown(of: SearchKind, name: string | undefined, enabled: boolean): Known {
   const env = useEnv();
   const fields = useQuery({
@@ -38,7 +37,7 @@ export function useKnown(of: SearchKind, name: string | undefined, enabled: bool
         path,
         type,
         detail: detailOf(type, sample),
-        // In quotes, a text with some of these characters would be another one.
+        // A text with one of these characters would change in quotes.
         ...(typeof sample === 'string' && !/["\\\n]/.test(sample) && { sample }),
       })),
       eventNames: (names ?? []).map((each) => each.name),

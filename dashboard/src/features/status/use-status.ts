@@ -1,4 +1,4 @@
-/** Whether the service works, and how much waits for somebody: one request for all pages. */
+/** Whether the service works, and how much needs attention: one request for all pages. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import { ApiError, callApi } from '../../api/client.ts';
@@ -38,7 +38,7 @@ export function useServiceState(): ServiceState {
   return data.accepts_events ? 'live' : 'rejecting';
 }
 
-/** Refetches the counts as things happen, and everything that is shown once an outage is over. */
+/** Refetches the counts on live updates, and all shown data after an outage. */
 export function useCurrentStatus(): void {
   const queries = useQueryClient();
   const refetch = useThrottled(() => queries.invalidateQueries({ queryKey: ['status'] }));

@@ -1,4 +1,4 @@
-/** Issues of webhooks: what is wrong with them, and the replay of what failed. */
+/** Issues of webhooks, and the replay of failed requests. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { callApi } from '../../api/client.ts';
 import { useLiveUpdates } from '../../api/live-updates.ts';
@@ -31,8 +31,7 @@ export function useOpenIssues() {
   });
 }
 
-/** The issues of all webhooks, the one with the newest failure first.
- *  @param state several are separated by commas; undefined: all */
+/** The issues of all webhooks, newest failure first. @param state one or more, separated by commas; undefined: all */
 export function useIssues(state: string | undefined, kind: string | undefined) {
   const key = ['webhook-issues', state, kind];
   return useList<WebhookIssue>(key, '/v1/webhook-issues', { state, kind }, { keepsRows: true });

@@ -1,4 +1,4 @@
-/** Providers whose webhooks the service verifies: what they are called, how they sign, a transform and a sample of each. */
+/** Providers whose webhooks the service verifies: name, signature, transform and sample of each. */
 import { useQuery } from '@tanstack/react-query';
 import { callApi } from '../../api/client.ts';
 import type { Provider, ProviderDetails, Webhook } from '../../api/types.ts';

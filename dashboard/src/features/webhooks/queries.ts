@@ -15,7 +15,7 @@ import { useList } from '../../api/use-list.ts';
 
 const PAGE_SIZE = 100;
 
-/** All of them, however many pages that is. */
+/** All webhooks, from all pages. */
 export async function fetchWebhooks(signal?: AbortSignal): Promise<Webhook[]> {
   const all: Webhook[] = [];
   let cursor: string | undefined;

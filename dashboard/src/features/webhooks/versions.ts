@@ -21,7 +21,7 @@ export function useVersion(webhookId: string, version: number) {
 }
 
 /** What changed from the version `before` to `after`. Versions never change, so neither does the result.
- *  @param before undefined: none is read */
+ *  @param before undefined: the diff is not read */
 export function useVersionDiff(webhookId: string, before: number | undefined, after: number) {
   return useQuery({
     queryKey: ['webhook-diff', webhookId, before, after],

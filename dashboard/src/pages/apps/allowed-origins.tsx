@@ -10,7 +10,7 @@ import { TextArea } from '../../ui/field.tsx';
 import { Card } from '../../ui/page.tsx';
 import { useAction } from '../../ui/use-action.ts';
 
-/** Where the app may register by itself. */
+/** Origins at which the app may register by itself. */
 export function AllowedOrigins({ app }: { app: App }) {
   const [open, setOpen] = useState(false);
   const canWrite = useHasAccess('write');

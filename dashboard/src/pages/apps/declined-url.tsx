@@ -1,6 +1,6 @@
 import { Card } from '../../ui/page.tsx';
 
-/** Where the last registration said that the app is, while it still was at its known path. */
+/** URL of the last registration, while the app still responded at its known path. */
 export function DeclinedUrl({ url }: { url: string }) {
   return (
     <Card title="Another path not used">

@@ -14,8 +14,7 @@ import { toast } from '../../ui/toast.tsx';
 
 const REFRESH_MS = 10_000;
 
-/** Registrations that wait for a confirmation; nothing where there are none.
- *  @param app undefined: of all apps */
+/** Registrations that wait for a confirmation; nothing if there are none. @param app undefined: all apps */
 export function HeldRegistrations({ app }: { app?: string }) {
   const env = useEnv();
   const { data } = useQuery({
@@ -72,7 +71,7 @@ function Refused({ held }: { held: HeldRegistration[] }) {
   );
 }
 
-/** Further origins that nobody has allowed, in addition to that of the URL. */
+/** Further origins that are not allowed, in addition to the origin of the URL. */
 function originsOfFunctions({ url, origins }: HeldRegistration): string[] {
   return origins.filter((origin) => origin !== new URL(url).origin);
 }

@@ -3,7 +3,7 @@ import { originText } from '../../features/deploys/deploy-text.ts';
 import { Time } from '../../ui/time.tsx';
 import { SyncStatus } from './sync-status.tsx';
 
-/** The last registration, by what it came, and the last one that failed. */
+/** The last registration with its cause, and the last failed registration. */
 export function SyncHistory({ app: { last_sync, last_failed_sync: failed } }: { app: App }) {
   const isShown = failed !== null && !(failed.at === last_sync.at && !last_sync.succeeded);
   return (

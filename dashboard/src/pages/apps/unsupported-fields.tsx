@@ -2,7 +2,7 @@ import type { AppWithFunctions } from '../../api/types.ts';
 import { Card } from '../../ui/page.tsx';
 import { Badge } from '../../ui/status-badge.tsx';
 
-/** Nothing where the service acts on all that the app has. */
+/** Nothing if the service supports all fields of the app. */
 export function UnsupportedBadge({ count }: { count: number }) {
   if (count === 0) return null;
   return (

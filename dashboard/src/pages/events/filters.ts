@@ -44,7 +44,7 @@ export function useListQuery({ q, name, source, id }: Filters, { after, before }
   );
 }
 
-/** undefined: the search box has a text, or nothing. */
+/** undefined: the search box has a plain text or is empty. */
 function expressionIn(q: string | undefined): string | undefined {
   return q !== undefined && isExpression(q) ? q : undefined;
 }
@@ -53,7 +53,7 @@ export function hasFilters({ q, name, source, id, from, to }: Filters): boolean 
   return [q, name, source, id, from, to].some((one) => one !== undefined);
 }
 
-/** Whether an event of the live stream matches, as far as its message tells. */
+/** Whether an event of the live stream matches, as far as its message shows. */
 export function matchesFilters({ name, source }: Filters, event: { name: string; source: string }): boolean {
   return (
     (name === undefined || event.name === name || isWildcardFor(name, event.name)) &&

@@ -3,7 +3,7 @@ import { Condition } from '../../features/functions/triggers.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { Time } from '../../ui/time.tsx';
 
-/** Errors of the function's expressions, whose events neither triggered it nor ended its waits. */
+/** Errors of the function's expressions. The affected events neither triggered the function nor ended its waits. */
 export function ExpressionError({ problem }: { problem: NonNullable<FunctionSummary['expression_problem']> }) {
   const { message, events, at, expression } = problem;
   return (

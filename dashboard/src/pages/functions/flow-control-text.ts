@@ -1,4 +1,4 @@
-/** Flow control in words, from the configuration as the app registered it. What is not valid does not act, and is not named. */
+/** Flow control in words, from the configuration as the app registered it. Invalid options have no effect and are left out. */
 
 /** Words and expressions in turn, words first. */
 type Text = string[];

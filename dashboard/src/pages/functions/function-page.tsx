@@ -85,7 +85,7 @@ function Known({ fn }: { fn: FunctionDetails }) {
           </div>
         </div>
       </div>
-      {/* It stays when it is closed, so that the focus returns to the button. */}
+      {/* The dialog stays mounted when it is closed, so that the focus returns to the button. */}
       {wasOpened && (
         <Suspense>
           <InvokeDialog

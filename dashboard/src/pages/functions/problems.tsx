@@ -1,6 +1,6 @@
 import { Icon } from '../../ui/icon.tsx';
 
-/** What does not work as the app configured the function. */
+/** Parts of the function's configuration that do not work. */
 export function Problems({ problems }: { problems: string[] }) {
   return (
     <div role="status" className="flex items-start gap-3 rounded-lg border border-warn/40 bg-warn-soft p-4 text-text">

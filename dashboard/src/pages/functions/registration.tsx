@@ -8,7 +8,7 @@ import { JsonTree } from '../../ui/json-tree.tsx';
 import { Card, DescriptionItem } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 
-/** Where the function comes from: its app, and the registration that brought it. */
+/** Origin of the function: its app, and the app's registration. */
 export function Registration({ fn }: { fn: FunctionDetails }) {
   const app = useApp(fn.app).data?.data;
   const deploy = useDeploys(fn.app, 1).data?.data[0];

@@ -25,7 +25,7 @@ export function emptyStats(functionId: string): FunctionStats {
   return { function_id: functionId, started: 0, completed: 0, failed: 0, cancelled: 0 };
 }
 
-/** Share of failed runs among completed and failed ones, 0 to 1; undefined: there are none. */
+/** Share of failed runs among completed and failed runs, 0 to 1; undefined: there are none. */
 export function failureRate({ completed, failed }: Pick<FunctionStats, 'completed' | 'failed'>): number | undefined {
   const ended = completed + failed;
   return ended === 0 ? undefined : failed / ended;

@@ -2,10 +2,10 @@ import type { Selection } from './queries.ts';
 
 export interface Assignment {
   selection: Selection;
-  /** Names what is assigned: "all held events". */
+  /** Description of the assigned events: "all held events". */
   label: string;
   /** The environment that the request named. */
   suggestedEnvironment?: string | undefined;
-  /** After it was assigned. */
+  /** Called after the assignment. */
   onDone?(): void;
 }

@@ -36,8 +36,7 @@ export function useLiveHeldEvents(): void {
   useLiveUpdates('held-events', refetch);
 }
 
-/** Resolves to the number of assigned events.
- *  @throws ApiError, possibly after some were assigned; the others can be assigned again */
+/** Resolves to the number of assigned events. @throws ApiError, possibly after some events were assigned; the assignment can be repeated */
 export function useAssign() {
   return useHeldEventsMutation(async ({ selection, environment }: { selection: Selection; environment: string }) => {
     if ('id' in selection) {

@@ -4,7 +4,7 @@ import { formatCount } from '../../lib/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { useRejectedRequests } from './rejected-requests.ts';
 
-/** What waits for somebody: a card each, and none where nothing does. */
+/** Cards for what needs attention; no card for a count of zero. */
 export function Attention() {
   const { data } = useStatus();
   const rejected = useRejectedRequests();

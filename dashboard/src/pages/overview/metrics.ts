@@ -33,7 +33,7 @@ export function total(points: Metrics['points'], counter: CounterName): number {
   return points.reduce((sum, point) => sum + point[counter], 0);
 }
 
-/** Share of failed runs among completed and failed ones, 0 to 1; null: there are none. */
+/** Share of failed runs among completed and failed runs, 0 to 1; null: there are none. */
 export function failureRate(completed: number, failed: number): number | null {
   return completed + failed === 0 ? null : failed / (completed + failed);
 }

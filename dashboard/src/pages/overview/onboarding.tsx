@@ -11,7 +11,7 @@ interface Task {
   title: string;
   how: string;
   link: LinkProps;
-  /** One that exists shows that it is done. */
+  /** An existing object shows that the step is done. */
   path: string;
 }
 
@@ -49,7 +49,7 @@ const TASKS: Task[] = [
 ];
 const REFETCH_MS = 3_000;
 
-/** What is left to do before the first run in an environment; nothing in dev mode, when all is done, or when it was hidden. */
+/** Steps left before the first run in an environment; nothing in dev mode, when all are done, or after the user has hidden it. */
 export function Onboarding({ env }: { env: string }) {
   const me = useCurrentUser();
   const storageKey = `onboarding-hidden ${env}`;

@@ -103,7 +103,7 @@ export function BackpressureAlert({ reasons }: { reasons: string[] }) {
   return <HealthAlert title="New events are rejected (503)">{reasons.join('; ')}</HealthAlert>;
 }
 
-/** Postgres is away, or what should be there is still in Redis. */
+/** Postgres is down, or data that should be archived is still in Redis. */
 export function ArchiveAlert({
   archive: { state, reason, behind_seconds, room_seconds },
 }: {

@@ -6,7 +6,7 @@ import { formerStatusText, reasonText } from './texts.ts';
 
 const LINK = 'text-accent hover:underline';
 
-/** What a replay would start, by function, with a sample. */
+/** The runs that a replay would start, by function, with a sample. */
 export function DryRunResult({ result }: { result: ReplayDryRun }) {
   const { looked_at, matched, would_start, by_function, skipped, sample, stopped_at } = result;
   const least = stopped_at === null ? '' : 'at least ';
@@ -72,7 +72,7 @@ export function DryRunResult({ result }: { result: ReplayDryRun }) {
   );
 }
 
-/** Numbers by reason; nothing where all are 0. */
+/** Numbers by reason; nothing if all are 0. */
 export function Counts({ title, counts }: { title: string; counts: Record<string, number | undefined> }) {
   const shown = Object.entries(counts).filter(([, count = 0]) => count > 0);
   if (shown.length === 0) return null;

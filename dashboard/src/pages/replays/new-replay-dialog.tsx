@@ -11,7 +11,7 @@ import { DryRunResult } from './dry-run-result.tsx';
 import { NewReplayForm } from './new-replay-form.tsx';
 import { bodyOf, type Form, formOf, type Given, missingIn, selectionKeyOf } from './replay-request.ts';
 
-/** A dry run comes first; what it has shown can be started. */
+/** A dry run comes first; then the same replay can be started. */
 export function NewReplayDialog({ given, onClose }: { given: Given; onClose(): void }) {
   const env = useEnv();
   const navigate = useNavigate();
@@ -30,7 +30,7 @@ export function NewReplayDialog({ given, onClose }: { given: Given; onClose(): v
     showsError: true,
   });
   const change = (to: Partial<Form>) => {
-    // An error is about what was entered before.
+    // The error concerns the input before the change.
     if (dryRun.isError) dryRun.reset();
     setForm((before) => ({ ...before, ...to }));
   };

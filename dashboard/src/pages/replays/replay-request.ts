@@ -15,7 +15,7 @@ export interface Given {
 }
 
 export interface Form {
-  /** The events alone; undefined: those of the filter. */
+  /** IDs of the events; undefined: events of the filter. */
   ids: readonly string[] | undefined;
   title: string;
   name: string;
@@ -47,7 +47,7 @@ export function formOf({ name = '', source = '', q, from, to, ids }: Given, nowM
   };
 }
 
-/** What is missing; undefined: nothing. */
+/** Name of the missing input; undefined: the form is complete. */
 export function missingIn({ from, to, functions, statuses, rate }: Form): string | undefined {
   if (from === undefined || to === undefined) return 'Select a time range.';
   if (functions?.length === 0) return 'Select a function.';

@@ -19,7 +19,7 @@ const OUTCOMES = [
 ] as const;
 const LINK = 'text-accent hover:underline';
 
-/** What happened for each event and function. */
+/** The result for each event and function. */
 export function Results({ replay }: { replay: Replay }) {
   const { outcome } = route.useSearch();
   const navigate = route.useNavigate();

@@ -1,4 +1,4 @@
-/** What the API's codes of replays mean. */
+/** Texts for the API's codes of replays. */
 import type { Replay } from '../../api/types.ts';
 import { waitingText } from '../../ui/bulk-operations/texts.ts';
 

@@ -38,7 +38,7 @@ export function RunDetails({ run, eventName, maxAttempts }: RunDetailsProps) {
             {eventName ?? <Id id={run.event_id} />}
           </Link>
         </DescriptionItem>
-        {/* Once the run has ended, the timeline tells the attempts of each step. */}
+        {/* After the end of the run, the timeline shows the attempts of each step. */}
         {!hasEnded(run) && <DescriptionItem term="Attempt">{attemptOf(run, maxAttempts)}</DescriptionItem>}
         <DescriptionItem term="Queued">
           <Time at={run.queued_at} />

@@ -17,7 +17,7 @@ interface ErrorCardProps {
   maxAttempts: number | undefined;
 }
 
-/** What failed, why, and how many other runs failed for the same reason. */
+/** The failure, its cause, and the number of other runs that failed for the same reason. */
 export function ErrorCard({ run, maxAttempts }: ErrorCardProps) {
   const { error } = run;
   if (!error) return null;

@@ -5,10 +5,10 @@ import { CodeBlock } from '../../ui/code-block.tsx';
 
 type RunError = NonNullable<Run['error']>;
 
-/** The service keeps so many nested causes as errors, and one more. */
+/** Number of nested causes that the service keeps as errors, plus one. */
 const CAUSES_MAX = 6;
 
-/** An error thrown by the app's code: where it came about, its stack, and what it carries beside: code, data, and the error or value that caused it. */
+/** An error thrown by the app's code: its location, stack, code and data, and the error or value that caused it. */
 export function ErrorDetails({ error, causes = 0 }: { error: RunError; causes?: number }) {
   const { name, message, stack, code, data, cause } = error;
   const source = sourceOf(error);

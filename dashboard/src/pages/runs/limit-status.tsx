@@ -6,7 +6,7 @@ import { Time, useNow } from '../../ui/time.tsx';
 
 type Limit = Waiting['limits'][number];
 
-/** What holds back a run that waits for limits, in a sentence. */
+/** A sentence that says which limits hold back a run. */
 export function LimitStatus({ waiting: { position, earliest_start: start, limits } }: { waiting: Waiting }) {
   const now = useNow();
   const limit = limits.find(({ holds_back }) => holds_back);

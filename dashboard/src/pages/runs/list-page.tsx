@@ -83,7 +83,7 @@ function Runs({ filters, list, view }: RunsProps) {
   const notice = stop && <StoppedEarlyNotice stop={stop} what="runs" busy={result.isFetchingNextPage} onGoOn={goOn} />;
   if (result.isPending) return <Loading rows={8} />;
   if (result.isError && runs.length === 0) {
-    // The search box shows this one.
+    // The search box shows this error.
     if (refusalOf(result.error)) return null;
     return <ErrorAlert error={result.error} onRetry={() => void result.refetch()} />;
   }
@@ -126,7 +126,7 @@ function labelOf({ function_id, run_id }: ListedRun): string {
   return `run of ${function_id}, ${run_id}`;
 }
 
-/** Without what only says how the list looks. */
+/** Without parameters that only change the appearance of the list. */
 function filtersOf({ q, error, status, function: fn, app, from, to }: RunFilters): RunFilters {
   return { q, error, status, function: fn, app, from, to };
 }

@@ -3,7 +3,7 @@ import { JsonTree } from '../../ui/json-tree.tsx';
 import { Card } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 
-/** What the function, or somebody later, said of the run and its steps. */
+/** Metadata of the run and its steps, set by the function or later by a user. */
 export function Metadata({ run: { metadata, history } }: { run: RunWithHistory }) {
   if (metadata.length === 0) return null;
   const names = new Map(history.flatMap(({ step_id, name }) => (step_id && name ? [[step_id, name]] : [])));

@@ -4,7 +4,7 @@ import { duration, Time } from '../../ui/time.tsx';
 import { ErrorDetails } from './error-details.tsx';
 import type { TimelineAttempt } from './timeline-row-data.ts';
 
-/** Each attempt of a step: its times, and the error of one that failed. */
+/** Each attempt of a step: its times, and its error if it failed. */
 export function AttemptList({ attempts }: { attempts: readonly TimelineAttempt[] }) {
   const lastFailed = attempts.findLastIndex(({ status }) => status === 'Failed');
   return (

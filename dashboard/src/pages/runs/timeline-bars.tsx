@@ -74,7 +74,7 @@ function barsOf(row: TimelineRowData): BarData[] {
     return [...(kind === 'requested' ? attempted.filter(({ title }) => title.startsWith('Failed')) : []), whole];
   }
   if (endedMs !== null) return attempted;
-  // What follows the attempts so far, or precedes the first.
+  // The delay after the attempts so far, or before the first.
   const fromMs = lastMs ?? (status === 'Queued' ? (queuedMs ?? startedMs) : startedMs);
   return [...attempted, toBar({ fromMs, toMs: null, status: status === 'Running' ? 'Running' : null })];
 }

@@ -51,7 +51,7 @@ function callRow(sequence: readonly Call[], run: RunWithHistory): TimelineRowDat
   };
 }
 
-/** A step failed, and the function failed with the same error: the step's row tells it. */
+/** A step failed, and the function failed with the same error: the step's row shows it. */
 function isOfStep({ error }: HistoryEntry, { history }: RunWithHistory): boolean {
   return history.some(
     (entry) =>

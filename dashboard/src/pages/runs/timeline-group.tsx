@@ -22,7 +22,7 @@ export function GroupHeading({ rows, index }: GroupProps) {
   );
 }
 
-/** Draws the bracket at the left of a row that is one of them. */
+/** Draws the bracket at the left of a row of the group. */
 export function GroupBracket({ rows, index, children }: GroupProps & { children: ReactNode }) {
   const group = groupAt(rows, index);
   const isFirst = groupAt(rows, index - 1) !== group;

@@ -4,7 +4,7 @@ import { Id } from '../../ui/code-block.tsx';
 import type { TimelineRowData } from './timeline-row-data.ts';
 import { hostOf } from './timeline-words.ts';
 
-/** Events that a row names; its details name the others. */
+/** Maximum number of events shown in a row; its details show all. */
 const SHOWN_EVENTS = 2;
 const LINK = 'text-accent hover:underline';
 const ID_CHARS = 13;
@@ -13,7 +13,7 @@ export function hasLinks({ runId, eventId, eventIds }: TimelineRowData): boolean
   return runId !== null || eventId !== null || eventIds.length > 0;
 }
 
-/** Where a row leads: the run that it started, the events that it sent, the event that ended it. */
+/** Links of a row: the run that it started, the events that it sent, the event that ended it. */
 export function TimelineRowLinks({ row, all = false }: { row: TimelineRowData; all?: boolean }) {
   const { kind, runId, functionId, eventId, eventIds, eventsSent, request } = row;
   const shown = all ? eventIds : eventIds.slice(0, SHOWN_EVENTS);

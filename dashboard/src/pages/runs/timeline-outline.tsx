@@ -3,7 +3,7 @@ import { hasEnded } from '../../features/runs/run.ts';
 import { isOpen, type TimelineRowData } from './timeline-row-data.ts';
 import { wordsOf } from './timeline-words.ts';
 
-/** Rows that are named; the others are counted. */
+/** Maximum number of rows that are named; other rows are counted. */
 const SHOWN = 3;
 
 interface TimelineOutlineProps {
@@ -12,7 +12,7 @@ interface TimelineOutlineProps {
   onOpen(key: string): void;
 }
 
-/** What happened, what failed and what the run does now, before any bar: each leads to its row. */
+/** Summary above the bars: what happened, what failed, and the present state of the run, each with a link to its row. */
 export function TimelineOutline({ run, rows, onOpen }: TimelineOutlineProps) {
   const steps = rows.filter(({ stepId }) => stepId !== null);
   const completed = steps.filter(({ status }) => status === 'Completed').length;

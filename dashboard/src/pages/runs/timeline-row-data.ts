@@ -1,4 +1,4 @@
-/** What the timeline shows of one row. */
+/** Data of one row of the timeline. */
 import type { HistoryEntry } from '../../api/types.ts';
 
 export type RowKind = 'called' | 'slept' | 'waited' | 'signaled' | 'invoked' | 'requested' | 'deferred' | 'queued';
@@ -27,11 +27,11 @@ export interface TimelineAttempt {
   httpStatus: number | null;
 }
 
-/** What a row links to. */
+/** Links of a row. */
 export interface TimelineLinks {
-  /** The run that the step started, or that went on with its signal. */
+  /** The run that the step started, or that continued with its signal. */
   runId: string | null;
-  /** ID of the function that the step invoked, where it is known. */
+  /** ID of the function that the step invoked, if known. */
   functionId: string | null;
   /** The event that ended the wait. */
   eventId: string | null;
@@ -49,7 +49,7 @@ export interface TimelineRowData extends TimelineLinks {
   kind: RowKind;
   status: RowStatus;
   stepId: string | null;
-  /** A call of the function that only went on from one step to the next. */
+  /** A call of the function that only continued from one step to the next. */
   isCall: boolean;
   /** A completed step, whose output can be fetched. */
   hasOutput: boolean;
@@ -63,7 +63,7 @@ export interface TimelineRowData extends TimelineLinks {
   untilMs: number | null;
   /** Name of the event or signal that a wait is for, where it is not the step's. */
   waitsFor: string | null;
-  /** What the event of a wait must meet. */
+  /** The expression that the event of a wait must meet. */
   condition: string | null;
   /** The event did not arrive in time. */
   timedOut: boolean;
@@ -76,7 +76,7 @@ export function isOpen({ status }: Pick<TimelineRowData, 'status'>): boolean {
   return status === 'Waiting' || status === 'Running' || status === 'Queued' || status === 'Retrying';
 }
 
-/** What most rows have. */
+/** Default values of rows. */
 export const PLAIN = {
   isCall: false,
   hasOutput: false,

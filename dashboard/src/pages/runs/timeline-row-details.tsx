@@ -20,7 +20,7 @@ interface TimelineRowDetailsProps {
   /** Whether the run has ended. */
   ended: boolean;
   row: TimelineRowData;
-  /** What else there is to show of the step, such as its logs. */
+  /** Further details of the step, such as its logs. */
   children?: ReactNode;
 }
 
@@ -78,7 +78,7 @@ export function TimelineRowDetails({ runId, ended, row, children }: TimelineRowD
   );
 }
 
-/** Its one attempt failed, and what came after it is not in the history. */
+/** Its only attempt failed, and later attempts are not in the history. */
 function hasRecovered({ status, attempts }: TimelineRowData): boolean {
   return status !== 'Failed' && attempts[0]?.status === 'Failed';
 }

@@ -5,7 +5,7 @@ import { callRows } from './timeline-calls.ts';
 import { isOpen, msOf, PLAIN, type TimelineRowData } from './timeline-row-data.ts';
 import { stepRow } from './timeline-steps.ts';
 
-/** In the order in which they began; steps that were planned together follow each other. */
+/** Rows in the order in which they began; steps that were planned together are adjacent. */
 export function rowsOf(run: RunWithHistory): TimelineRowData[] {
   const steps = new Map<string, HistoryEntry[]>();
   const calls: [index: number, entry: HistoryEntry][] = [];
@@ -43,7 +43,7 @@ function ranOneStep(history: readonly HistoryEntry[], index: number): boolean {
   return isOf(next) && !isOf(afterNext);
 }
 
-/** A bracket around one row says nothing. */
+/** A bracket around a single row would be meaningless. */
 function withoutLoneGroups(rows: readonly TimelineRowData[]): TimelineRowData[] {
   const sizes = Map.groupBy(rows, ({ group }) => group);
   return rows.map((row) => (row.group !== null && sizes.get(row.group)?.length === 1 ? { ...row, group: null } : row));

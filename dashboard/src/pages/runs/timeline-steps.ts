@@ -54,7 +54,7 @@ export function stepRow(stepId: string, entries: readonly HistoryEntry[], run: R
   };
 }
 
-/** A call of the one step and the result of the step in it are one attempt. */
+/** A call of a single step and the result of the step are one attempt. */
 function attemptsOf(entries: readonly HistoryEntry[]): TimelineAttempt[] {
   const attempts: TimelineAttempt[] = [];
   /** The calls that may have their result yet. */

@@ -50,14 +50,14 @@ export function wordsOf(row: TimelineRowData): string {
   }
 }
 
-/** @param ahead 1: of the attempt that follows those so far */
+/** @param ahead 1: the next attempt */
 function attemptSuffix(row: TimelineRowData, ahead = 0): string {
   if (isPlain(row)) return '';
   const number = (row.attempts.at(-1)?.number ?? -1) + ahead;
   return number > 0 ? ` on attempt ${number + 1}` : '';
 }
 
-/** One attempt of a function without steps: its name has the number. */
+/** One attempt of a function without steps: the name includes its number. */
 function isPlain({ stepId, attempts }: TimelineRowData): boolean {
   return stepId === null && attempts.length === 1;
 }

@@ -22,8 +22,7 @@ interface TimelineProps {
   /** Whether the calls are shown that only led from one step to the next. */
   showCalls: boolean;
   onShowCalls(shown: boolean): void;
-  /** What else the details of a row show, such as the logs of its step.
-   *  @param stepId hashed; null: the row is a call of the function itself */
+  /** Further details of a row, such as the logs of its step. @param stepId hashed; null: the row is a call of the function itself */
   extrasOf?(stepId: string | null): ReactNode;
 }
 

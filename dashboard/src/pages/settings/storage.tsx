@@ -8,7 +8,7 @@ import { Loading } from '../../ui/loading.tsx';
 import { Card, DescriptionItem } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 
-/** What the selected environment takes in Redis and in Postgres. */
+/** Storage of the selected environment in Redis and in Postgres. */
 export function StorageCard() {
   const env = useEnv();
   const { data, error, refetch } = useQuery({

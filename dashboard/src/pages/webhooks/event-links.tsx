@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import type { LoggedRequest } from '../../api/types.ts';
 
-/** Links to all events that a request made, or to those on the holding page. */
+/** Links to all events that a request made, or to its events on the holding page. */
 export function EventLinks({ ids, event_name, outcome }: Pick<LoggedRequest, 'ids' | 'event_name' | 'outcome'>) {
   if (ids.length === 0) return event_name ? event_name : <span className="text-muted">none</span>;
   return (

@@ -172,7 +172,7 @@ function Last({ stats }: { stats: WebhookStats | undefined }) {
   return stats?.last_request_at ? <Time at={stats.last_request_at} /> : <span className="text-muted">never</span>;
 }
 
-/** Share of rejected requests among those in the log. */
+/** Share of rejected requests in the log. */
 function ErrorRate({ stats }: { stats: WebhookStats | undefined }) {
   if (!stats || stats.requests === 0) return <span className="text-muted">–</span>;
   const { requests, rejected } = stats;

@@ -2,7 +2,7 @@ import type { LoggedRequest } from '../../api/types.ts';
 import { Badge } from '../../ui/status-badge.tsx';
 import { failureLabel } from './failure-reasons.ts';
 
-/** Whether the provider proved that it sent a request; nothing for a webhook without provider. */
+/** Whether a request was verified as the provider's; nothing for a webhook without a provider. */
 export function VerificationBadge({ verification }: { verification: LoggedRequest['verification'] }) {
   switch (verification?.result) {
     case 'verified':

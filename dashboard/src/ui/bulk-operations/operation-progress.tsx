@@ -7,11 +7,11 @@ interface OperationProgressProps {
   label: string;
   /** How much of it is done, from 0 to 1. */
   share: number;
-  /** Why it does nothing for now. */
+  /** Why the operation currently waits. */
   waits?: ReactNode;
 }
 
-/** How far it is, and what it waits for. */
+/** Progress of an operation, and the reason why it waits. */
 export function OperationProgress({ label, share, waits }: OperationProgressProps) {
   return (
     <>
@@ -24,7 +24,7 @@ export function OperationProgress({ label, share, waits }: OperationProgressProp
 interface PauseButtonProps {
   status: OperationStatus;
   busy: boolean;
-  /** What the labels name: "replay". */
+  /** Noun for the labels: "replay". */
   noun?: string;
   onChange(verb: OperationVerb): void;
 }

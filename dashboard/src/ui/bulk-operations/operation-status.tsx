@@ -10,7 +10,7 @@ const STYLES: Record<Status, [Tone, IconName, string]> = {
   done: ['good', 'check', 'Done'],
 };
 
-/** @param waits why it does nothing for now */
+/** @param waits why the operation currently waits */
 export function OperationStatus({ status, waits }: { status: Status; waits?: string | undefined }) {
   const [tone, icon, text] = STYLES[status];
   if (waits !== undefined) {

@@ -1,11 +1,11 @@
-/** What pages show of bulk operations, whatever their kind. */
+/** Fields of bulk operations of any kind that pages show. */
 import { callApi } from '../../api/client.ts';
 import { useAction } from '../use-action.ts';
 
 export type OperationStatus = 'running' | 'paused' | 'cancelling' | 'cancelled' | 'done';
 export type OperationVerb = 'pause' | 'resume' | 'cancel';
 
-/** Between two reads of one that changes. */
+/** Interval between two reads of an operation that is changing. */
 export const POLL_MS = 1_000;
 
 /** Whether it can still do something new. */

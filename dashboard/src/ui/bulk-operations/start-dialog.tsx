@@ -14,13 +14,13 @@ interface StartDialogProps {
     busy: boolean;
     /** Why there can be none. */
     missing?: string | undefined;
-    /** What it has found; undefined: it has not been done, or the form has changed since. */
+    /** Result of the dry run; undefined: it was not done, or the form has changed since. */
     result: ReactNode | undefined;
     run(): void;
   };
   start: {
     busy: boolean;
-    /** What the dry run has found can be started. */
+    /** Whether the result of the dry run can be started. */
     possible: boolean;
     run(): void;
   };
@@ -29,7 +29,7 @@ interface StartDialogProps {
   onClose(): void;
 }
 
-/** Starts a bulk operation. A dry run comes first; what it has shown can be started. */
+/** Starts a bulk operation. A dry run comes first; then the same operation can be started. */
 export function StartDialog({ title, children, dryRun, start, error, onClose }: StartDialogProps) {
   const isShown = dryRun.result !== undefined;
   return (

@@ -1,4 +1,4 @@
-/** Why a bulk operation does nothing for now, in words. */
+/** Texts for the reasons why a bulk operation waits. */
 const WAITING: Record<string, string> = {
   backlog: 'the queues are half full',
   memory: 'Redis is nearly full',

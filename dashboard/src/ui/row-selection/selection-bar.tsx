@@ -4,7 +4,7 @@ import type { RowSelection } from './use-row-selection.ts';
 
 export interface MatchCount {
   count: number;
-  /** false: at least so many. */
+  /** false: the number is a lower bound. */
   isExact: boolean;
 }
 
@@ -12,13 +12,13 @@ interface SelectionBarProps {
   selection: RowSelection;
   /** "run", "runs". */
   nouns: readonly [string, string];
-  /** How many rows match the list's filter, by the service; undefined: not known, or they cannot be selected by filter. */
+  /** Number of rows that match the list's filter, from the service; undefined: unknown, or rows cannot be selected by filter. */
   matching?: MatchCount | undefined;
-  /** The actions for what is selected. */
+  /** Actions on the selected rows. */
   children: ReactNode;
 }
 
-/** How many rows are selected, and what can be done with them; nothing while none are. It stays in view, and Escape clears the selection. */
+/** Number of selected rows and actions on them; nothing if no row is selected. The bar stays in view, and Escape clears the selection. */
 export function SelectionBar({ selection, nouns, matching, children }: SelectionBarProps) {
   const { keys, all, clear } = selection;
   const isShown = all || keys.size > 0;
@@ -59,7 +59,7 @@ function exact(count: number): MatchCount {
   return { count, isExact: true };
 }
 
-/** Not while a dialog is open, whose key it is then. */
+/** Ignored while a dialog is open, because Escape closes the dialog then. */
 function useClearOnEscape(isShown: boolean, clear: () => void): void {
   useEffect(() => {
     if (!isShown) return;

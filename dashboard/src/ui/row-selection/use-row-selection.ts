@@ -4,10 +4,10 @@ import { useMemo, useRef, useState } from 'react';
 export interface RowSelection {
   /** Keys of the selected rows. */
   keys: ReadonlySet<string>;
-  /** All that match the filter are selected, also those that are not loaded; `keys` is empty. */
+  /** All rows that match the filter are selected, including rows that are not loaded; `keys` is empty. */
   all: boolean;
   isSelected(key: string): boolean;
-  /** @param range also the rows between this one and the last one that was toggled, all to the same state
+  /** @param range also toggles the rows between this row and the last toggled row, all to the same state
    *  @param loaded keys of the loaded rows, in order */
   toggle(key: string, loaded: readonly string[], range?: boolean): void;
   /** Selects or clears all loaded rows. */
@@ -23,10 +23,10 @@ interface State {
 }
 
 const NONE: ReadonlySet<string> = new Set();
-/** Maximum number that one request may name. */
+/** Maximum number of rows that one request may name. */
 export const SELECTED_MAX = 1_000;
 
-/** @param of what the list shows, such as its filters and environment: another list begins with nothing selected */
+/** @param of identity of the list, such as its filters and environment: in another list nothing is selected */
 export function useRowSelection(of: string): RowSelection {
   const [state, setState] = useState<State>({ of, keys: NONE, all: false });
   const anchor = useRef<string>(undefined);
@@ -58,7 +58,7 @@ export function useRowSelection(of: string): RowSelection {
   }, [of, state]);
 }
 
-/** @returns the keys from one to the other, in either direction */
+/** @returns the keys between two rows, in either direction */
 function between(loaded: readonly string[], from: string | undefined, to: string): readonly string[] {
   const start = from === undefined ? -1 : loaded.indexOf(from);
   const end = loaded.indexOf(to);

@@ -10,7 +10,7 @@ const SYNTAX: LiteralSyntax = {
   list: ['[', ']'],
   object: ['{', '}'],
   indent: '  ',
-  // A plain __proto__ would set the prototype and send nothing.
+  // A plain __proto__ would set the prototype and not be sent.
   key: (name) =>
     name === '__proto__' ? '["__proto__"]:' : PLAIN_NAME.test(name) ? `${name}:` : `${JSON.stringify(name)}:`,
   exact: (digits) => `exact('${digits}')`,

@@ -109,7 +109,7 @@ function Skipped({ bulk: { progress } }: { bulk: BulkAction }) {
   );
 }
 
-/** Where it is not the selected one. */
+/** Set if it is not the selected environment. */
 function Environment({ name }: { name: string }) {
   return useEnv() === name ? null : <span className="font-normal text-muted"> in {name}</span>;
 }

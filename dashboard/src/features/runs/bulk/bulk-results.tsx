@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { useBulkResults } from './requests.ts';
 import { SKIP_TEXTS } from './texts.ts';
 
-/** What happened with each run, on demand. @param handled number of runs; they are read again when it changes */
+/** The result for each run, on demand. @param handled number of runs; results are read again when it changes */
 export function BulkResults({ env, id, handled }: { env: string; id: string; handled: number }) {
   const [open, setOpen] = useState(false);
   const { data } = useBulkResults(env, id, handled, open);

@@ -10,7 +10,7 @@ const CHOICES: [RerunFrom, label: string, hint: string][] = [
   ],
 ];
 
-/** Where re-runs begin. */
+/** Choice of where re-runs begin. */
 export function RerunChoice({ value, onChange }: { value: RerunFrom; onChange(from: RerunFrom): void }) {
   const name = useId();
   return (

@@ -1,4 +1,4 @@
-/** The bulk actions that this tab shows: those that the user started here, until they close them. They outlive pages and reloads. */
+/** The bulk actions that this tab shows: actions that the user started here and has not closed. They outlive pages and reloads. */
 import { useSyncExternalStore } from 'react';
 
 export interface TrackedBulk {
@@ -33,7 +33,7 @@ function change(to: readonly TrackedBulk[]): void {
   try {
     sessionStorage.setItem(STORAGE_KEY, JSON.stringify(to));
   } catch {
-    // Without storage they last until the next reload.
+    // Without storage, they last until the next reload.
   }
   for (const listener of listeners) listener();
 }

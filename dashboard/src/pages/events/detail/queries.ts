@@ -47,7 +47,7 @@ export function useEventRuns(env: string, id: string, enabled: boolean) {
   });
 }
 
-/** Refetched whenever the event is ingested, or one of its runs changes. */
+/** Refetched whenever the event is ingested or one of its runs changes. */
 export function useEventDecisions(env: string, id: string) {
   const queries = useQueryClient();
   const queryKey = ['events', env, 'one', id, 'decisions'];

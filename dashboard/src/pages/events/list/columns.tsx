@@ -7,7 +7,7 @@ import { Time } from '../../../ui/time.tsx';
 import { type EventKeyNames, Source } from '../event-source.tsx';
 import type { EventRow } from './event-pages.ts';
 
-/** What IDs are called. */
+/** Names of IDs. */
 interface Names {
   webhooks: readonly Webhook[];
   keys: EventKeyNames;

@@ -33,7 +33,7 @@ export function EventList({ filters, view, events }: EventListProps) {
     ({ internal_id }: EventRow) => void navigate({ to: '/events/$id', params: { id: internal_id }, search: {} }),
     [navigate],
   );
-  // The search box shows this one.
+  // The search box shows this error.
   if (refusalOf(list.error)) return null;
   return (
     <>

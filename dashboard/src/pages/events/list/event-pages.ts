@@ -2,7 +2,7 @@
 import type { ListedEvent, LiveMessages, RunSummary } from '../../../api/types.ts';
 import type { Stop } from '../../../lib/stop.ts';
 
-/** An event without its payload, so that 100,000 of them take tens of megabytes. */
+/** An event without its payload, so that 100,000 events take only tens of megabytes. */
 export type EventRow = Pick<ListedEvent, 'internal_id' | 'name' | 'received_at' | 'source' | 'duplicates' | 'gist'> & {
   runs: readonly RunSummary[];
 };
@@ -27,7 +27,7 @@ export function toRow(event: ListedEvent): EventRow {
   return { internal_id, name, received_at, source, duplicates, gist, runs };
 }
 
-/** Adds events of live updates; those that are listed stay as they are. */
+/** Adds events of live updates; listed events stay unchanged. */
 export function addEvents(pages: readonly Page[], events: readonly LiveEvent[]): readonly Page[] {
   const [first, ...rest] = pages;
   if (!first) return pages;

@@ -19,7 +19,7 @@ interface ResendSelectedProps {
 export function ResendSelected({ events, onClose, onDone }: ResendSelectedProps) {
   const env = useEnv();
   const queries = useQueryClient();
-  /** IDs of those that are not sent yet; undefined: none is. */
+  /** IDs of the events that are not sent yet; undefined: sending has not begun. */
   const [left, setLeft] = useState<readonly string[]>();
   const names = Map.groupBy(events, ({ name }) => name);
   const count = `${events.length} ${events.length === 1 ? 'event' : 'events'}`;

@@ -9,7 +9,7 @@ import { ResendSelected } from './resend-selected.tsx';
 /** Per request; more are replayed by a filter. */
 const EVENTS_MAX = 100;
 
-/** What can be done with the selected events. */
+/** Actions on the selected events. */
 export function SelectedEvents({ selection, rows }: { selection: RowSelection; rows: readonly EventRow[] }) {
   const navigate = useNavigate();
   const [resending, setResending] = useState<readonly EventRow[]>();

@@ -1,4 +1,4 @@
-/** Loads the event list, newest first: older events as the user scrolls, new ones at the top. */
+/** Loads the event list, newest first: older events as the user scrolls, new events at the top. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { callApi, type Query } from '../../../api/client.ts';
@@ -75,7 +75,7 @@ export function useEventRows(env: string, filters: Query, enabled = true) {
     const done = () => setLoadingCursor((now) => (now === next ? undefined : now));
     void loadNext().catch(setError).finally(done);
   }, [loadNext, next, full]);
-  /** Where a page stopped early, the user decides whether to go on. */
+  /** If a page stopped early, the user decides whether to continue. */
   const loadMore = useCallback(() => {
     if (!stop) goOn();
   }, [stop, goOn]);

@@ -27,7 +27,7 @@ export function useLiveEvents(options: LiveEventsOptions): { unseen: number; mor
   const [unseen, setUnseen] = useState(NONE);
   const unseenNow = useRef(unseen);
   unseenNow.current = unseen;
-  /** The message about the runs of an event may come before the one about the event. */
+  /** The message about the runs of an event may arrive before the message about the event. */
   const recentRuns = useRef<RunUpdate[]>([]);
   const missedWhileLoading = useRef(false);
   const paused = filters.paused === true;

@@ -38,7 +38,7 @@ export async function forwardEvent(address: string, event: EventToSend): Promise
   throw new Error(`${origin} responded with status ${response.status}: ${error ?? 'not a response of this service'}`);
 }
 
-/** A `no-cors` request tells whether anything listens there, although its response is opaque. */
+/** A `no-cors` request shows whether a server listens there, although its response is opaque. */
 async function unreachableReason(origin: string): Promise<string> {
   const reachable = await fetch(origin, { mode: 'no-cors', credentials: 'omit' }).then(
     () => true,

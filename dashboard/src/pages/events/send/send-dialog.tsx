@@ -32,7 +32,7 @@ export function SendDialog({ title, open, event, onClose }: SendDialogProps) {
   const [error, setError] = useState<Error>();
   const [busy, setBusy] = useState(false);
   const asksFirst = useAsksFirst(env);
-  /** What will be sent, shown before it is. */
+  /** A preview of the event that will be sent. */
   const [checked, setChecked] = useState<EventToSend>();
   // biome-ignore lint/correctness/useExhaustiveDependencies: a refetched event must not overwrite the user's text
   useEffect(() => {

@@ -7,7 +7,7 @@ import type { EventToSend } from '../../../features/events/snippets/target.ts';
 import { ErrorAlert } from '../../../ui/error-alert.tsx';
 import { Loading } from '../../../ui/loading.tsx';
 
-/** In production, functions run on real data. Dev mode has an environment of that name, too. */
+/** In production, functions run on real data. Dev mode has an environment named production, too. */
 export function useAsksFirst(env: string): boolean {
   return useCurrentUser()?.kind !== 'dev' && env === PRODUCTION;
 }

@@ -17,7 +17,7 @@ const LONG_MESSAGE = 500;
 interface LogLinesProps {
   label: string;
   lines: readonly LogLine[];
-  /** Since when the times count, Unix milliseconds. */
+  /** The time from which times are counted, Unix milliseconds. */
   startMs: number;
   /** Names of steps by their hashed IDs, where lines of several are shown. */
   stepNames?: ReadonlyMap<string, string>;

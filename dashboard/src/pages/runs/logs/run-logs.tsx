@@ -16,7 +16,7 @@ const LEVELS: readonly (readonly [level: LogLine['level'], label: string])[] = [
   ['error', 'Errors'],
 ];
 
-/** What the function has logged outside of its steps; on request, in its steps too. */
+/** Lines that the function has logged outside of its steps; on request, also in its steps. */
 export function RunLogs({ run }: { run: RunWithHistory }) {
   const { data, error, refetch } = useRunLogs(run.run_id);
   const [filter, setFilter] = useState<LineFilter>({ level: 'debug', text: '', steps: false });

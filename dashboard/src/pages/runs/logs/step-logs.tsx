@@ -2,7 +2,7 @@ import type { RunWithHistory } from '../../../api/types.ts';
 import { LogLines } from './log-lines.tsx';
 import { useRunLogs } from './use-run-logs.ts';
 
-/** What a step has logged, under its row of the timeline; nothing where it has not. */
+/** Lines that a step has logged, under its row of the timeline; nothing if there are none. */
 export function StepLogs({ run, stepId }: { run: RunWithHistory; stepId: string }) {
   const { data } = useRunLogs(run.run_id);
   const lines = data?.lines.filter(({ step_id }) => step_id === stepId) ?? [];

@@ -12,7 +12,7 @@ export interface RunLog {
   dropped: number;
 }
 
-/** What the function has logged. Its key begins as that of the run: with the run, live updates read it again. */
+/** Lines that the function has logged. The query's key begins like that of the run, so live updates of the run refetch it. */
 export function useRunLogs(id: string) {
   const env = useEnv();
   return useQuery({

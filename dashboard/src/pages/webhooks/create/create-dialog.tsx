@@ -17,7 +17,7 @@ interface CreateWebhookDialogProps {
   onStep(step: string | undefined): void;
 }
 
-/** Asks for the provider, then for what the webhook of that provider needs. */
+/** Asks for the provider, then for the fields that its webhook needs. */
 export function CreateWebhookDialog({ step, onStep }: CreateWebhookDialogProps) {
   const form = useId();
   const id = step === CHOOSE || step === NO_PROVIDER ? undefined : step;

@@ -12,7 +12,7 @@ type Choice = Pick<Provider, 'id' | 'name'> & { detail: string };
 
 const NONE: Choice = { id: NO_PROVIDER, name: 'No provider', detail: 'Requests are not verified' };
 
-/** Search and tiles of all providers, the generic ones and none. */
+/** Search and tiles of all providers, generic providers, and no provider. */
 export function ProviderPicker({ onChoose }: { onChoose(id: string): void }) {
   const providers = useProviders();
   const [search, setSearch] = useState('');

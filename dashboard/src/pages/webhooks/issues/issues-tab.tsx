@@ -6,7 +6,7 @@ import { Loading } from '../../../ui/loading.tsx';
 import { WebhookReplays } from '../requests/replays.tsx';
 import { IssueList } from './issue-list.tsx';
 
-/** What is wrong with the webhook, and the replays of what failed. */
+/** The issues of the webhook, and replays of failed requests. */
 export default function IssuesTab({ webhook }: { webhook: Webhook }) {
   const issues = useIssuesOfWebhook(webhook.id);
   if (issues.isPending) return <Loading />;

@@ -18,7 +18,7 @@ export const STATES: Record<WebhookIssue['state'], [Tone, IconName, meaning: str
 
 export type Action = 'acknowledge' | 'resolve' | 'ignore' | 'reopen';
 
-/** What a user can do with an issue in each state. */
+/** Actions on an issue in each state. */
 export const ACTIONS: Record<WebhookIssue['state'], readonly Action[]> = {
   open: ['acknowledge', 'resolve', 'ignore'],
   acknowledged: ['resolve', 'ignore', 'reopen'],

@@ -7,7 +7,7 @@ const KINDS = [
   ['form', 'Form field'],
 ] as const;
 
-/** Where in a request a value is, and which part of it counts. */
+/** Location of a value in a request, and the part of the value that counts. */
 export interface FieldOfRequest {
   at: string;
   separator?: string | undefined;

@@ -16,7 +16,7 @@ interface SecretFieldProps {
   required?: boolean;
 }
 
-/** Takes a pasted secret. It is hidden while nobody asks to see it. */
+/** Input for a pasted secret, which is hidden until the user shows it. */
 export function SecretField({ provider, label, value, onChange, error, required = false }: SecretFieldProps) {
   const { where, example } = provider.secret;
   const [visible, setVisible] = useState(false);
@@ -39,7 +39,7 @@ export function SecretField({ provider, label, value, onChange, error, required 
       <div className="min-w-0 flex-1">
         <TextField
           {...common}
-          // No password of the user's: password managers leave it alone.
+          // This is not a password of the user, so password managers must ignore it.
           autoComplete="one-time-code"
           className="font-mono text-sm"
           type={visible ? 'text' : 'password'}

@@ -10,7 +10,7 @@ interface SettingFieldsProps {
   error: Error | null;
 }
 
-/** What the provider needs besides secrets. */
+/** Settings that the provider needs in addition to secrets. */
 export function SettingFields({ provider, values, onChange, disabled = false, error }: SettingFieldsProps) {
   return provider.settings.map(({ name, label, description, required }) => (
     <TextField
@@ -28,7 +28,7 @@ export function SettingFields({ provider, values, onChange, disabled = false, er
   ));
 }
 
-/** Without those that were left empty. */
+/** Settings without the empty ones. */
 export function givenSettings(values: Readonly<Record<string, string>>): Record<string, string> {
   const entries = Object.entries(values).map(([name, value]) => [name, value.trim()] as const);
   return Object.fromEntries(entries.filter(([, value]) => value !== ''));

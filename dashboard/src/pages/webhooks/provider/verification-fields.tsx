@@ -15,7 +15,7 @@ const DEFAULTS: Record<NonNullable<ProviderDetails['custom_scheme']>, CustomVeri
   jwt: { scheme: 'jwt', token: { at: 'header:authorization', prefix: 'Bearer ' }, algorithms: ['HS256'] },
 };
 
-/** What the user has said of a generic provider, or where to begin. undefined: the provider has its own verification. */
+/** The user's verification of a generic provider, or an initial one. undefined: the provider has its own verification. */
 export function customVerificationOf(
   { custom_scheme: scheme }: ProviderDetails,
   saved: Webhook['verification'] = null,
@@ -30,7 +30,7 @@ interface VerificationFieldsProps {
   disabled?: boolean;
 }
 
-/** How a provider without a preset of its own proves who it is. */
+/** Verification of a provider without its own preset. */
 export function VerificationFields({ value, onChange, disabled = false }: VerificationFieldsProps) {
   switch (value.scheme) {
     case 'hmac':

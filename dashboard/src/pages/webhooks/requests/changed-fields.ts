@@ -3,7 +3,7 @@ import { stringifyExact } from '../../../lib/exact-json.ts';
 
 const SHOWN_MAX = 20;
 
-/** Paths such as `data.customer.id`, at most 20 of them. Lists are compared by position. */
+/** At most 20 paths such as `data.customer.id`. Lists are compared by position. */
 export function changedFields(before: unknown, after: unknown): string[] {
   const found: string[] = [];
   compare(before, after, '', found);

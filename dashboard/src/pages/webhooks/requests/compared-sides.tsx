@@ -7,7 +7,7 @@ import { changedFields } from './changed-fields.ts';
 type Made = WebhookReplayDryRun['sample'][number]['after'];
 type Shown = Omit<Made, 'event'>;
 
-/** What the webhook, or a draft, makes of a request. */
+/** The webhook's or a draft's result for a request. */
 export function Side({ title, made, note }: { title: string; made: Shown; note?: string }) {
   const { outcome, events, event_count, event_name, response, reason, message } = made;
   return (
@@ -36,7 +36,7 @@ export function Side({ title, made, note }: { title: string; made: Shown; note?:
   );
 }
 
-/** Names what differs, so that nobody has to look for it. */
+/** Names the differences, so that users need not search for them. */
 export function ChangedFields({ before, after }: { before: Made; after: Made }) {
   const fields = [
     ...(before.event_count === after.event_count ? [] : ['number of events']),

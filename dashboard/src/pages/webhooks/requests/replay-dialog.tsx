@@ -13,7 +13,7 @@ import type { Draft } from '../workbench/use-draft.ts';
 import { ReplayDryRun } from './replay-dry-run.tsx';
 import { postReplay, type ReplayForm, WEBHOOK_RATE_DEFAULT, WEBHOOK_RATE_MAX } from './replay-queries.ts';
 
-/** What the dialog begins with. */
+/** Initial values of the dialog. */
 type Given = Partial<Pick<ReplayForm, 'outcome' | 'reasons' | 'requestIds'>>;
 
 interface ReplayButtonProps {

@@ -18,7 +18,7 @@ const CHANGES: Record<Compared['change'], [Tone, IconName | undefined, string]> 
   error: ['bad', 'warning', 'Error'],
 };
 
-/** What a replay makes of the newest requests, beside what they made before. */
+/** The results of a replay of the newest requests, next to their earlier results. */
 export function ReplayDryRun({ result }: { result: WebhookReplayDryRun }) {
   const { total, total_is_exact, sample, stopped_early } = result;
   const [onlyChanges, setOnlyChanges] = useState(false);

@@ -10,7 +10,7 @@ type ListedReplay = Omit<WebhookReplay, 'request_ids'>;
 export const WEBHOOK_RATE_MAX = 100;
 export const WEBHOOK_RATE_DEFAULT = 10;
 
-/** What to replay, and through which transform. */
+/** The requests to replay, and the transform to use. */
 export interface ReplayForm {
   from: string | undefined;
   to: string | undefined;
@@ -45,14 +45,14 @@ export async function postReplay(webhookId: string, form: ReplayForm, dryRun: bo
   return data;
 }
 
-/** Drafts, of which one at least is given. */
+/** Drafts; at least one is set. */
 export interface Drafts {
   draft?: string;
   /** null: no filter. */
   draft_filter?: string | null;
 }
 
-/** What drafts make of the newest 50 requests, beside what the webhook makes of them. */
+/** The drafts' results for the newest 50 requests, next to the webhook's results. */
 export async function tryDrafts(webhookId: string, drafts: Drafts) {
   const { data } = await callApi<{ dry_run: WebhookReplayDryRun | null }>(`/v1/webhooks/${webhookId}/replays`, {
     method: 'POST',

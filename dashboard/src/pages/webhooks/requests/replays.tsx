@@ -16,7 +16,7 @@ import { useWebhookReplayResults, useWebhookReplays, type WebhookReplayOutcome }
 type Replay = Omit<WebhookReplay, 'request_ids'>;
 
 const SHOWN = 5;
-/** The latest replays of the webhook's requests, with their progress; nothing where there is none. */
+/** The latest replays of the webhook's requests, with their progress; nothing if there are none. */
 export function WebhookReplays({ webhook }: { webhook: Webhook }) {
   const { data: replays = [] } = useWebhookReplays(webhook.id);
   const [all, setAll] = useState(false);

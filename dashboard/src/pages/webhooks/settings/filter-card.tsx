@@ -22,7 +22,7 @@ export function FilterCard({ webhook, canWrite }: { webhook: Webhook; canWrite: 
   const latest = useRequests(webhook.id).rows?.find(({ body_bytes }) => body_bytes !== null);
   const request = useRequest(webhook.id, isUsed ? latest?.id : undefined).data;
   const errorId = useId();
-  // Another user's filter is loaded, unless this one is being changed.
+  // A filter saved by another user is loaded unless this filter is being edited.
   if (saved !== base) {
     setBase(saved);
     if (text === base) setText(saved);

@@ -17,7 +17,7 @@ interface ProviderCardProps {
   canWrite: boolean;
 }
 
-/** Who calls, and how that is verified. */
+/** The sender of requests, and how they are verified. */
 export function ProviderCard({ webhook, canWrite }: ProviderCardProps) {
   const [chosen, setChosen] = useState(webhook.provider);
   const providers = useProviders();
@@ -44,7 +44,7 @@ export function ProviderCard({ webhook, canWrite }: ProviderCardProps) {
         {chosen !== null && provider.isLoading && <Loading rows={3} />}
         {(chosen === null || provider.data) && (
           <Verification
-            // What was saved is loaded, and another provider has other fields.
+            // The form is reset when a saved change is loaded, because another provider has other fields.
             key={keyOf(webhook, chosen)}
             webhook={webhook}
             provider={chosen === null ? undefined : provider.data}
@@ -147,7 +147,7 @@ function Verification({ webhook, provider, canWrite }: VerificationProps) {
   );
 }
 
-/** What a change of the provider does. */
+/** The effect of changing the provider. */
 function Consequences({ webhook, provider }: Pick<VerificationProps, 'webhook' | 'provider'>) {
   const texts = [
     webhook.secrets.length > 0 && 'The present secrets are removed.',

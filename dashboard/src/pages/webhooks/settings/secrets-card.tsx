@@ -116,7 +116,7 @@ function OneSecret({ webhook, secret: { id, added_at, expires_at }, isNewest, ca
   );
 }
 
-/** The latest request that the secret verified, among the latest ones of the log. */
+/** The latest request that the secret verified, among the latest requests of the log. */
 function LastMatch({ webhook, secretId }: { webhook: Webhook; secretId: string }) {
   const { rows } = useRequests(webhook.id);
   if (!rows) return null;

@@ -8,7 +8,7 @@ import { SecretForm } from '../provider/secret-form.tsx';
 import { LiveRequest } from './live-request.tsx';
 import { Steps } from './steps.tsx';
 
-/** What to do at the provider, and the requests that come of it, live. */
+/** Steps at the provider, and the resulting requests, live. */
 export default function SetupTab({ webhook }: { webhook: Webhook }) {
   const canWrite = useHasAccess('write');
   const provider = useProvider(webhook.provider);

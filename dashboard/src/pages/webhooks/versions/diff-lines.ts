@@ -10,7 +10,7 @@ export interface DiffLine {
 
 const HUNK = /^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@/;
 
-/** @param patch as `diff -u` shows it, of one file */
+/** @param patch of one file, in the format of `diff -u` */
 export function diffLines(patch: string): DiffLine[] {
   const lines: DiffLine[] = [];
   let [before, after] = [0, 0];
@@ -18,7 +18,7 @@ export function diffLines(patch: string): DiffLine[] {
   for (const line of patch.replace(/\n$/, '').split('\n')) {
     const hunk = HUNK.exec(line);
     if (hunk) {
-      // Before the first hunk stands the head.
+      // The header comes before the first hunk.
       if (isInHunk || Number(hunk[1]) > 1) lines.push({ kind: 'gap', text: `From line ${hunk[2]}` });
       isInHunk = true;
       [before, after] = [Number(hunk[1]), Number(hunk[2])];

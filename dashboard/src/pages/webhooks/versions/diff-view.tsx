@@ -5,7 +5,7 @@ import { type DiffLine, diffLines } from './diff-lines.ts';
 
 type Change = WebhookVersionDiff['changes'][number];
 
-/** What changed between two versions: the transform and the filter by lines, other fields as before and after. */
+/** Changes between two versions: transform and filter by lines, other fields as before and after. */
 export default function DiffView({ diff: { with: before, version: after, changes } }: { diff: WebhookVersionDiff }) {
   return (
     <section aria-label={`From version ${before} to version ${after}`}>
@@ -41,7 +41,7 @@ const LOOKS = {
   removed: ['del', '−', 'bg-bad-soft no-underline', 'removed: '],
 } as const;
 
-/** The sign and the element say what the color says. */
+/** The sign and the element have the same meaning as the color. */
 function Line({ line: { kind, text, before, after } }: { line: DiffLine }) {
   if (kind === 'gap') return <p className="bg-sunken px-4 text-muted">{text}</p>;
   const [Element, sign, look, spoken] = LOOKS[kind];

@@ -11,7 +11,7 @@ interface VersionDiffProps {
   after: number;
 }
 
-/** What changed from one version to another. The view is loaded when the first one is shown. */
+/** Changes from one version to another. The view is loaded when the first diff is shown. */
 export function VersionDiff({ webhookId, before, after }: VersionDiffProps) {
   const diff = useVersionDiff(webhookId, before, after);
   if (diff.isPending) return <Loading rows={5} />;

@@ -11,7 +11,7 @@ import { VersionDiff } from './diff.tsx';
 
 const MESSAGE_MAX_LENGTH = 500;
 
-/** Makes a new version with the content of this one, after it showed what changes. */
+/** Shows what will change, then makes a new version with the content of this version. */
 export function RestoreButton({ webhook, version }: { webhook: Webhook; version: number }) {
   const [open, setOpen] = useState(false);
   return (

@@ -1,4 +1,4 @@
-/** Completions for a transform: its arguments, all paths in the sample, and the functions that it has beside the language. */
+/** Completions for a transform: its arguments, all paths in the sample, and the functions available in addition to the language. */
 import { canonicalName, parsedBody, parseQuery, type Sample } from './sample.ts';
 
 export interface Completion {
@@ -48,7 +48,7 @@ export function completionsFor(code: string, sample: Sample): Completion[] {
   ];
 }
 
-/** Parameter names in the code; missing ones by default name. */
+/** Parameter names in the code; missing parameters have default names. */
 function argumentNames(code: string): [string, string, string, string] {
   const [, plain, assigned] = PARAMETERS.exec(code) ?? [];
   const given = (plain ?? assigned ?? '').split(',').map((parameter) => parameter.split('=', 1)[0]?.trim() ?? '');

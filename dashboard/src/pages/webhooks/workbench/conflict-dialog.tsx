@@ -5,7 +5,7 @@ import { Dialog } from '../../../ui/dialog.tsx';
 import { VersionDiff } from '../versions/diff.tsx';
 import type { Conflict, Draft } from './use-draft.ts';
 
-/** Somebody saved meanwhile: shows what, and lets the user choose. */
+/** Another user saved meanwhile: shows the changes, and lets the user choose. */
 export function ConflictDialog({ webhook, draft, conflict }: { webhook: Webhook; draft: Draft; conflict: Conflict }) {
   const { base, live } = conflict;
   const version = useVersion(webhook.id, live).data;

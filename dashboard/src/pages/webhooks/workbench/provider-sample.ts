@@ -1,12 +1,12 @@
-/** Samples that are no request of the webhook: those of the providers, and a plain one. */
+/** Samples that are not requests of the webhook: one of each provider, and a plain one. */
 import type { ProviderDetails } from '../../../api/types.ts';
 import type { Sample } from './sample.ts';
 
-/** In URLs, where others have the ID of a provider. */
+/** The plain sample's name in URLs; other samples have the ID of a provider. */
 export const PLAIN = 'plain';
 
 const JSON_TYPE = { 'Content-Type': 'application/json' };
-/** IDs of templates, which came before providers. */
+/** IDs of templates, the predecessors of providers. */
 const FORMER_IDS: Record<string, string> = { json: PLAIN, signed: 'hmac' };
 
 export const PLAIN_SAMPLE: Sample = {

@@ -11,7 +11,7 @@ const LOOKED_AT = 100;
 /** Why the code of a webhook rejects a request. */
 const REASONS = ['transform_failed', 'filter_failed', 'transform_quarantined'];
 
-/** After a transform was saved: offers to re-run the requests that it, or its filter, rejected before. */
+/** After a transform is saved, offers to re-run the requests that the transform or its filter had rejected. */
 export function RejectedOffer({ webhook, draft }: { webhook: Webhook; draft: Draft }) {
   const { savedAt } = draft;
   const canWrite = useHasAccess('write');

@@ -26,7 +26,7 @@ export function parseTransformError(error: Error): TransformError {
   return { title: titleOf(error), message: messageOf(error), ...position, console: facts.logs ?? [] };
 }
 
-/** Without what the title and the line number already say. */
+/** The message without the parts that the title and the line number already show. */
 function messageOf({ message }: Error): string {
   const text = message
     .replace(/^The transform [^:]*: (?:line \d+: )?/, '')
@@ -36,7 +36,7 @@ function messageOf({ message }: Error): string {
 
 function titleOf(error: Error): string {
   const { code } = error as { code?: string };
-  // The code is run once without a request: what is outside of the function may throw.
+  // The code runs once without a request: code outside of the function may throw.
   if (code === 'transform_invalid')
     return /\bSyntaxError: /.test(error.message) ? 'Syntax error' : 'Error outside the function';
   if (code !== 'transform_failed') return 'Cannot run the transform';

@@ -11,13 +11,13 @@ import { type Drafts, tryDrafts } from '../requests/replay-queries.ts';
 interface TryButtonProps {
   webhook: Webhook;
   drafts: Drafts;
-  /** There is nothing to try, or it is saved. */
+  /** Disabled: there is nothing to try, or the draft is already saved. */
   disabled?: boolean | undefined;
   saving: boolean;
   onSave(): void;
 }
 
-/** Runs drafts on logged requests, beside what is saved. It ingests nothing. */
+/** Runs drafts on logged requests, next to the saved version. It ingests nothing. */
 export function TryButton(props: TryButtonProps) {
   const [open, setOpen] = useState(false);
   return (

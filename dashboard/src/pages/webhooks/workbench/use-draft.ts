@@ -4,7 +4,7 @@ import type { Webhook } from '../../../api/types.ts';
 import { useInvalidateWebhooks, useUpdateWebhook } from '../../../features/webhooks/queries.ts';
 import { toast } from '../../../ui/toast.tsx';
 
-/** Versions of a save that was refused: the one that was edited, and the one that somebody saved meanwhile. */
+/** Versions of a rejected save: the edited version, and the version that another user saved meanwhile. */
 export interface Conflict {
   base: number;
   live: number;
@@ -17,7 +17,7 @@ export interface Draft {
   dirty: boolean;
   /** Another version was saved since editing began. */
   isBehind: boolean;
-  /** A save was refused because of one. */
+  /** The conflict that caused a save to be rejected. */
   conflict: Conflict | undefined;
   saving: boolean;
   /** When this page last saved it, Unix milliseconds; undefined: not yet. */
@@ -27,7 +27,7 @@ export interface Draft {
   save(message?: string, onSaved?: () => void): void;
   /** Saves after a conflict, over the version that the user has seen. */
   overwrite(): void;
-  /** Goes on editing after a conflict. */
+  /** Continues editing after a conflict. */
   dismiss(): void;
   /** Discards the changes and loads the saved version. */
   revert(): void;
@@ -42,7 +42,7 @@ export function useDraft(webhook: Webhook): Draft {
   const change = useUpdateWebhook(webhook.id);
   const refresh = useInvalidateWebhooks();
   const dirty = code !== base.transform;
-  // A save of settings alone is no conflict with what is edited here.
+  // A save that changes only settings does not conflict with the edited fields.
   const isSameTransform = webhook.transform === base.transform;
   const baseVersion = isSameTransform ? Math.max(base.version, webhook.version) : base.version;
   const load = ({ transform, version }: Pick<Webhook, 'transform' | 'version'>) => {
@@ -50,7 +50,7 @@ export function useDraft(webhook: Webhook): Draft {
     setBase({ transform, version });
     setConflict(undefined);
   };
-  // Without own changes, another user's version is loaded immediately.
+  // If the user has no changes, another user's version is loaded immediately.
   useEffect(() => {
     const { transform, version } = webhook;
     if (dirty || isSameTransform || version <= base.version) return;
