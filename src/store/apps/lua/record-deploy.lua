@@ -1,9 +1,13 @@
--- Adds a deploy to the histories of its app and of its environment, unless the app's newest one has the same content: several processes
--- may
+-- Adds a deploy to the histories of its app and its environment, unless the app's newest deploy has the same content: several processes may
 -- register an app at once.
--- KEYS: the app's deploys (list, newest first), the environment's deploys (list, newest first)
--- ARGV: deploy (JSON), digest of its content, most deploys of the app, most of the environment, TTL (ms)
--- Returns whether it was added (0 or 1).
+-- KEYS: the app's deploys (list, newest first)
+--       the environment's deploys (list, newest first)
+-- ARGV: deploy (JSON)
+--       digest of its content
+--       maximum number of deploys of the app
+--       maximum number of deploys of the environment
+--       TTL (ms)
+-- Returns 1: added; 0: not added.
 local newest = redis.call('LINDEX', KEYS[1], 0)
 if newest and cjson.decode(newest).content == ARGV[2] then
   return 0

@@ -1,9 +1,18 @@
--- Adds a bulk operation, unless too many of its kind are open, or an open one has the same digest.
--- KEYS: operation (hash), operations of the kind and environment (zset), open ones (set), due ones of the kind (zset)
--- ARGV: ID, its member in the due ones, now (ms), TTL (ms), open ones allowed, digest of its work ('': duplicates are allowed),
--- then fields and
---       values of the operation
--- Returns {1}: added; {0, count}: too many are open; {2, ID}: that one has the same digest.
+-- Adds a bulk operation, unless too many of its kind are open, or an open operation has the same digest.
+-- KEYS: operation (hash)
+--       operations of the kind and environment (zset)
+--       open operations (set)
+--       due operations of the kind (zset)
+-- ARGV: ID
+--       its member in the due operations
+--       now (ms)
+--       TTL (ms)
+--       maximum number of open operations
+--       digest of its work; '': duplicates are allowed
+--       then fields and values of the operation
+-- Returns {1}: added;
+--         {0, count}: too many operations are open;
+--         {2, ID}: the operation with this ID has the same digest.
 -- @include bulk/lua/extend.lua
 local operation, operations, open, due = unpack(KEYS)
 local id, member, now, ttl, most, digest = unpack(ARGV, 1, 6)

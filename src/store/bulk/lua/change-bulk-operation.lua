@@ -1,9 +1,22 @@
 -- Changes the status of a bulk operation, and makes it due.
--- KEYS: operation (hash), due ones of the kind (zset), open ones of the kind and environment (set), portion (hash), active runs (set), then
---       lists of results
--- ARGV: ID, its member in the due ones, now (ms), new status, whether it stays open, statuses that it may have, separated by commas, TTL (ms), TTL of
---       results (ms); then fields and values to set
--- Returns 1: changed; 0: it has another status; -1: there is no such operation.
+-- KEYS: operation (hash)
+--       due operations of the kind (zset)
+--       open operations of the kind and environment (set)
+--       portion (hash)
+--       active runs (set)
+--       then lists of results
+-- ARGV: ID
+--       its member in the due operations
+--       now (ms)
+--       new status
+--       whether it stays open
+--       statuses in which the change is possible, separated by commas
+--       TTL (ms)
+--       TTL of results (ms)
+--       then fields and values to set
+-- Returns 1: changed;
+--         0: it has another status;
+--         -1: there is no such operation.
 local operation, due, open = unpack(KEYS)
 local id, member, now, status, stays_open, from, ttl, results_ttl = unpack(ARGV, 1, 8)
 local FIRST_FIELD = 9

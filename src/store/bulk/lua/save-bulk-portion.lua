@@ -1,12 +1,25 @@
--- Ends a portion of a bulk operation: stores its position and results, and counts them, once.
--- KEYS: operation (hash), operations of the kind and environment (zset), open ones (set), portion (hash), active runs (set), then lists
--- of results
--- ARGV: as JSON: number: of the portion; id; ttl (ms); fields: to set; removed: fields to remove; counts: what to add to fields;
---       results: {list: number of the list, text, skipped: whether it is}; results_max: of a list; keeps_last: beyond it the first ones
---       go, otherwise the
---       new ones are left out, and so are those that are skipped beyond skipped_max; gone: runs that were registered and do not exist;
---       done: fields to set when it has looked at everything (absent: it has not); done_ttl, results_ttl (ms)
--- Returns the status; false: another worker has taken over, or the operation is gone.
+-- Ends a portion of a bulk operation, once: stores its position and results, and counts them.
+-- KEYS: operation (hash)
+--       operations of the kind and environment (zset)
+--       open operations (set)
+--       portion (hash)
+--       active runs (set)
+--       then lists of results
+-- ARGV: JSON object:
+--       number: of the portion
+--       id: of the operation
+--       fields: fields of the operation to set
+--       removed: fields to remove
+--       counts: numbers to add to fields
+--       results: {list: number of the list, text, skipped: whether it is a skipped object}
+--       results_max: maximum length of a list
+--       skipped_max: maximum number of skipped results
+--       keeps_last: beyond results_max, drop the first results of a list; otherwise the new ones
+--       gone: runs that were registered and do not exist
+--       done: fields to set if the operation has examined everything; absent otherwise
+--       ttl, done_ttl, results_ttl (ms)
+-- Returns the status;
+--         false: another worker has taken over, or the operation is gone.
 -- @include bulk/lua/extend.lua
 local operation, operations, open, portion, active = unpack(KEYS)
 local FIRST_LIST = 6

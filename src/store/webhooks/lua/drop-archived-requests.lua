@@ -1,13 +1,20 @@
 -- Records which requests of a webhook's log are archived, and drops requests from the log: the given requests, and the oldest beyond the
 -- maximum number. Requests that are not archived yet stay.
--- KEYS: log (zset of IDs, every score 0), sizes (hash: ID -> bytes, 'total', and 'dropped', the highest ID that left), rejected requests
--- of the log
---       (zset of IDs), those that the filter dropped, and those that failed verification (likewise), requests to archive (zset of IDs),
+-- KEYS: log (zset of IDs, every score 0)
+--       sizes (hash: ID -> bytes, 'total', and 'dropped', the highest ID that was dropped)
+--       rejected requests of the log (zset of IDs)
+--       requests that the filter dropped (same)
+--       requests that failed verification (same)
+--       requests to archive (same)
 --       due logs (zset: webhook ID by time)
--- ARGV: JSON object: webhookId, maxRequests, requestPrefix (key of a request up to its ID), archived (IDs that the archive has), missing
--- (IDs that it
---       does not have), drop (IDs to drop, if they are archived), nowMs, lookAgainMs, ttlMs
--- Returns how many requests were dropped.
+-- ARGV: JSON object:
+--       webhookId, maxRequests
+--       requestPrefix: key of a request up to its ID
+--       archived: IDs that the archive has
+--       missing: IDs that the archive does not have
+--       drop: IDs to drop if they are archived
+--       nowMs, lookAgainMs, ttlMs
+-- Returns the number of dropped requests.
 local log, sizes, rejected, filtered, unverified, unarchived, due = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
 local AT_ONCE = 500

@@ -1,14 +1,20 @@
--- Adds requests to a webhook's log and drops the oldest ones beyond the maximum number, age or bytes. The newest always stays.
--- KEYS: log (zset of IDs, every score 0), sizes (hash: ID -> bytes, 'total', and 'dropped', the highest ID that left), rejected requests
--- of the log
---       (zset of IDs, every score 0), those that the filter dropped, and those that failed verification (likewise); with an archive also:
---       requests to archive (zset of IDs, every score 0), due logs (zset: webhook ID by time)
--- ARGV: JSON object: maxRequests, maxBytes, oldestId (first ID that is young enough), ttlMs, requestPrefix (key of a request up to its
--- ID),
---       with an archive also webhookId, nowMs;
---       then for each request: ID, bytes, outcome, result of the verification ('': none), summary, request, body. Positional: bodies are
---       bytes, which JSON does not hold.
--- Returns how many requests were dropped.
+-- Adds requests to a webhook's log, and drops the oldest beyond the maximum number, age or bytes. The newest request always stays.
+-- KEYS: log (zset of IDs, every score 0)
+--       sizes (hash: ID -> bytes, 'total', and 'dropped', the highest ID that was dropped)
+--       rejected requests of the log (zset of IDs, every score 0)
+--       requests that the filter dropped (same)
+--       requests that failed verification (same)
+--       with an archive: requests to archive (same)
+--       with an archive: due logs (zset: webhook ID by time)
+-- ARGV: JSON object:
+--       maxRequests, maxBytes
+--       oldestId: first ID that is young enough
+--       ttlMs
+--       requestPrefix: key of a request up to its ID
+--       webhookId, nowMs: only with an archive
+--       then for each request: ID, bytes, outcome, result of the verification ('': none), summary, request, body.
+--       Positional, because bodies are bytes, which JSON cannot represent.
+-- Returns the number of dropped requests.
 local log, sizes, rejected, filtered, unverified, unarchived, due = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
 if not args.webhookId then

@@ -1,12 +1,18 @@
--- Adds failures to the issue of a webhook and a kind. The first failure opens the issue, and one after it was resolved reopens it; both
--- add a pending notification.
--- Late failures from before it was resolved are only counted.
--- KEYS: issue (hash), issues that are open, acknowledged, resolved, ignored (zsets: issue ID by its last failure), pending notifications
--- (zset)
--- ARGV: JSON object: id, webhookId, kind, firstAt, lastAt (ms), count, reasons (reason -> count), sample (JSON text of the last failure),
--- reasonsMax,
---       nowMs, ttlMs, ifNot (optional; nothing happens if the issue has this marker, which it has from then on)
--- Returns what happened ('opened', 'reopened', or ''), the state, and how often it was reopened.
+-- Adds failures to the issue of a webhook and a kind. The first failure opens the issue, and a failure after its resolution reopens it;
+-- both add a pending notification. Late failures from before the resolution are only counted.
+-- KEYS: issue (hash)
+--       issues that are open, acknowledged, resolved, ignored (zsets: issue ID by its last failure)
+--       pending notifications (zset)
+-- ARGV: JSON object:
+--       id, webhookId, kind
+--       firstAt, lastAt (ms)
+--       count
+--       reasons: reason -> count
+--       sample: JSON text of the last failure
+--       reasonsMax
+--       nowMs, ttlMs
+--       ifNot: optional marker; nothing happens if the issue has it, and otherwise the issue gets it
+-- Returns what happened ('opened', 'reopened' or ''), the state, and how often the issue was reopened.
 local issue, open, acknowledged, resolved, ignored, notifications = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
 local byState = { open = open, acknowledged = acknowledged, resolved = resolved, ignored = ignored }
