@@ -36,6 +36,8 @@ const ON_CLUSTER_SHORT = [
   'test/events/deduplication.test.ts',
   'test/archive/past-events.test.ts',
 ];
+/** For scripts/test: the work of a worker grows with its partitions. Eight are spread over all primaries, too. */
+const SHORT_ON_CLUSTER = { TEST_PARTITIONS: '8' };
 /** The timeout of tests without one of their own: six nodes share the machine with everything else. */
 const CLUSTER_TIMEOUT_MS = 180_000;
 /** More failed files than this part of all are no accident of a loaded machine, but a fault that many tests see. Fewer are judged one by one:
@@ -136,7 +138,8 @@ async function allTests(): Promise<void> {
   findChromium();
   const plan = planTests(ROOT, isAll ? [] : ONLY_WITH_ALL);
   const fileCount = plan.reduce((sum, { args }) => sum + args.length, 0);
-  const cluster = { ...onCluster(isAll ? ON_CLUSTER : ON_CLUSTER_SHORT), name: 'on a Redis Cluster' };
+  const onClusters = isAll ? onCluster(ON_CLUSTER) : { ...onCluster(ON_CLUSTER_SHORT), env: SHORT_ON_CLUSTER };
+  const cluster = { ...onClusters, name: 'on a Redis Cluster' };
   const queue = [...plan.slice(0, 1), cluster, ...plan.slice(1)];
   const workers = await Promise.all(Array.from({ length: RUNS_AT_ONCE }, () => runQueue(queue, interruption.signal)));
   const ends = workers.flat();

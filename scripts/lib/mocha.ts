@@ -68,6 +68,8 @@ export interface MochaRun {
   name?: string;
   /** Default: single. */
   redis?: RedisKind;
+  /** Added to the environment. */
+  env?: Record<string, string>;
   /** It gets CPU time before the others: its faults are to be those that it injects. */
   isFirst?: boolean;
 }
@@ -117,7 +119,7 @@ async function stopServers({ redis, postgres }: Servers): Promise<void> {
 
 async function runWith({ kind, redis, postgres }: Servers, run: MochaRun, interrupted: AbortSignal): Promise<Totals> {
   const totals: Totals = { passes: 0, failures: 0, failed: [], took: {} };
-  const failure = await mochaWith({ ...redis.env, ...postgres.env }, run, totals, interrupted);
+  const failure = await mochaWith({ ...redis.env, ...postgres.env, ...run.env }, run, totals, interrupted);
   if (interrupted.aborted) return totals;
   const leftovers = [await leftoverKeys(redis), await leftoverSchemas(postgres)];
   const problems = [failure, ...leftovers].filter((text) => text !== undefined);

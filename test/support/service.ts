@@ -8,7 +8,6 @@ import {
   connectRedis,
   deleteKeys,
   freshPrefix,
-  isCluster,
   type Keyspace,
   keyspaceOf,
   type Redis,
@@ -42,7 +41,7 @@ export const SECRETS = {
 } as const;
 
 /** Settings of a process, not of one service in it. */
-const OF_PROCESSES = ['REDIS_CLUSTER_URLS', 'WEB_CONCURRENCY', 'WORKER_CONCURRENCY'];
+const OF_PROCESSES = ['WEB_CONCURRENCY', 'WORKER_CONCURRENCY'];
 
 /** Running services, whose output a failed test shows (hooks.ts). */
 export const running = new Set<Service>();
@@ -69,10 +68,9 @@ export async function startService({
   throw failed.reason;
 }
 
-/** What Node and libraries read from the environment is the same for a whole process. On a cluster none has been tried without processes. */
+/** What Node and libraries read from the environment is the same for a whole process. */
 function needsProcesses(env: Record<string, string>): boolean {
-  const isOfProcess = (name: string) => !(name in SETTINGS) || OF_PROCESSES.includes(name);
-  return isCluster || Object.keys(env).some(isOfProcess);
+  return Object.keys(env).some((name) => !(name in SETTINGS) || OF_PROCESSES.includes(name));
 }
 
 export class Service {
