@@ -37,16 +37,29 @@ export interface CliResult {
   readonly json: any;
 }
 
-/** Runs a command to its end: without a process of its own, where a folder or a program does not ask for one. */
+/** Runs a command to its end: without a process of its own, unless it is of another program, or starts processes. */
 export async function cli(args: string[], options: CliOptions = {}): Promise<CliResult> {
-  const needsProcess = options.cwd !== undefined || options.program !== undefined || STARTING.includes(args[0] ?? '');
-  if (!needsProcess) return inProcess(args, options);
+  const { program, cwd } = options;
+  const needsProcess = program !== undefined || STARTING.includes(args[0] ?? '');
+  if (!needsProcess)
+    return cwd === undefined ? inProcess(args, options) : inFolder(cwd, () => inProcess(args, options));
   const command = startCli(args, options);
   command.child.stdin?.end(options.input ?? '');
   const straggler = setTimeout(() => command.child.kill('SIGKILL'), PATIENCE_MS);
   const exitCode = await command.exitCode;
   clearTimeout(straggler);
   return resultOf(exitCode, command.stdout(), command.stderr());
+}
+
+/** The folder is that of the whole process, so one command at a time may have one. */
+async function inFolder<T>(cwd: string, work: () => Promise<T>): Promise<T> {
+  if (process.cwd() !== ROOT) throw new Error(`Another command is in ${process.cwd()}`);
+  process.chdir(cwd);
+  try {
+    return await work();
+  } finally {
+    process.chdir(ROOT);
+  }
 }
 
 async function inProcess(args: string[], { service, env, input }: CliOptions): Promise<CliResult> {
