@@ -19,9 +19,13 @@ const SAMPLE_MS = 1_000;
 /** Linux counts in these, whatever the machine's own clock does. */
 const TICKS_PER_SECOND = 100;
 
+/** Samples after which a process keeps its kind: a program that replaces another in the same process does so at its start. */
+const KIND_SAMPLES = 3;
+
 interface Sample {
   kind: string;
   ticks: number;
+  samples: number;
 }
 
 export class CpuTimes {
@@ -58,8 +62,10 @@ export class CpuTimes {
     for (const [pid, { parent, started, ticks }] of running) {
       if (!isDescendant(parent, running)) continue;
       const key = `${pid} ${started}`;
-      // A program may replace another in the same process.
-      this.#samples.set(key, { kind: kindOf(pid) ?? this.#samples.get(key)?.kind ?? 'other', ticks });
+      const last = this.#samples.get(key);
+      const samples = (last?.samples ?? 0) + 1;
+      const kind = samples <= KIND_SAMPLES ? (kindOf(pid) ?? last?.kind ?? 'other') : (last?.kind ?? 'other');
+      this.#samples.set(key, { kind, ticks, samples });
     }
   }
 }
