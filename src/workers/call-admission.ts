@@ -61,9 +61,9 @@ export function withCallLimits(
     if (job.data.kind === 'wake') return handler(job);
     const found = ownerOf(job.data);
     const owner = found instanceof Promise ? await found : found;
-    const decision = callLimiter.acquire(owner, job.id as string, Date.now());
-    const dueAt = decision instanceof Promise ? await decision : decision;
-    if (dueAt !== undefined) return defer(job, dueAt);
+    const acquired = callLimiter.acquire(owner, job.id as string, Date.now());
+    const deferUntil = acquired instanceof Promise ? await acquired : acquired;
+    if (deferUntil !== undefined) return defer(job, deferUntil);
     let isBlocked = false;
     try {
       if (owner.fn && isConnected(owner.fn.url))

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { resultOfTransform } from '../../src/api/receive/transform-result.ts';
-import { type DecisionInput, decide, logFieldsOf, responseOf } from '../../src/api/receive/webhook-outcome.ts';
+import { decideOutcome, logFieldsOf, responseOf, type WebhookDecisionInput } from '../../src/api/receive/webhook-outcome.ts';
 import { ServiceError } from '../../src/errors.ts';
 import { matcherOf } from '../../src/model/auth/allow-lists.ts';
 
@@ -20,8 +20,8 @@ function messageOf(returned: unknown): string {
   }
 }
 
-function decided(returned: unknown, changes: Partial<DecisionInput> = {}) {
-  return decide({
+function decided(returned: unknown, changes: Partial<WebhookDecisionInput> = {}) {
+  return decideOutcome({
     returned,
     text: JSON.stringify(returned),
     allowList: matcherOf({}),

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import {
-  type DecisionInput,
-  decide,
+  type WebhookDecisionInput,
+  decideOutcome,
   logFieldsOf,
   rejected,
   responseOf,
@@ -12,7 +12,7 @@ import { matcherOf } from '../../src/model/auth/allow-lists.ts';
 const NOW = 1_700_000_000_000;
 
 /** A transform returned an event for production, unless the test says otherwise. */
-function input(changes: Partial<DecisionInput> = {}): DecisionInput {
+function input(changes: Partial<WebhookDecisionInput> = {}): WebhookDecisionInput {
   const returned = changes.returned === undefined ? { name: 'shop/paid', data: { n: 1 } } : changes.returned;
   return {
     text: JSON.stringify(returned),
@@ -29,8 +29,8 @@ function input(changes: Partial<DecisionInput> = {}): DecisionInput {
 }
 
 describe('The outcome of a webhook request', () => {
-  it('decide accepts an event for a resolved environment', () => {
-    const decided = decide(input());
+  it('decideOutcome accepts an event for a resolved environment', () => {
+    const decided = decideOutcome(input());
     expect(decided).to.deep.include({ outcome: 'accepted', env: 'production' });
     const result = { decided, ids: ['1'], console: [] };
     expect(responseOf(result)).to.deep.equal({ ids: ['1'], env: 'production' });
@@ -43,25 +43,25 @@ describe('The outcome of a webhook request', () => {
     });
   });
 
-  it('decide holds an event without an environment, with the reason and the selection', () => {
-    const decided = decide(input({ resolution: { held: 'environment_unknown' }, selection: 'nope' }));
+  it('decideOutcome holds an event without an environment, with the reason and the selection', () => {
+    const decided = decideOutcome(input({ resolution: { held: 'environment_unknown' }, selection: 'nope' }));
     expect(decided).to.deep.include({ outcome: 'held', reason: 'environment_unknown', selection: 'nope' });
     const result = { decided, ids: ['1'], console: [] };
     expect(responseOf(result)).to.deep.equal({ ids: ['1'], env: undefined });
     expect(logFieldsOf(result)).to.include({ outcome: 'held', status: 200, reason: 'environment_unknown' });
   });
 
-  it('decide filters an event by its name, before it looks at the environment', () => {
+  it('decideOutcome filters an event by its name, before it looks at the environment', () => {
     const allowList = matcherOf({ eventNames: { mode: 'deny', items: ['shop/*'] } });
-    const decided = decide(input({ allowList, resolution: { held: 'selection_missing' } }));
+    const decided = decideOutcome(input({ allowList, resolution: { held: 'selection_missing' } }));
     expect(decided.outcome).to.equal('filtered');
     const result = { decided, ids: [], console: [] };
     expect(responseOf(result)).to.deep.equal({ ids: [], env: undefined });
     expect(logFieldsOf(result)).to.include({ outcome: 'filtered', reason: 'event_refused', eventName: 'shop/paid' });
   });
 
-  it('decide ignores null', () => {
-    const decided = decide(input({ returned: null }));
+  it('decideOutcome ignores null', () => {
+    const decided = decideOutcome(input({ returned: null }));
     expect(decided).to.deep.equal({ outcome: 'ignored' });
     expect(logFieldsOf({ decided, ids: [], console: [] })).to.deep.equal({
       outcome: 'ignored',
@@ -71,9 +71,9 @@ describe('The outcome of a webhook request', () => {
     });
   });
 
-  it('decide rejects an invalid event and one too far in the future', () => {
+  it('decideOutcome rejects an invalid event and one too far in the future', () => {
     for (const returned of [{ data: {} }, { name: 'a', data: {}, ts: NOW + 60_001 }]) {
-      expect(() => decide(input({ returned })))
+      expect(() => decideOutcome(input({ returned })))
         .to.throw(ServiceError)
         .with.property('code', 'transform_failed');
     }

@@ -27,7 +27,7 @@ import {
   type VerifyWebhookDeps,
   verifyWebhook,
 } from './verify-webhook.ts';
-import { type Decision, decide, rejected, type WebhookResult } from './webhook-outcome.ts';
+import { decideOutcome, rejected, type WebhookDecision, type WebhookResult } from './webhook-outcome.ts';
 import { toTransformRequest, type WebhookRequest } from './webhook-request.ts';
 
 export interface ProcessWebhookDeps extends VerifyWebhookDeps {
@@ -85,7 +85,7 @@ async function handshakeOf(
   verification: LoggedVerification | undefined,
   { dryRun }: ProcessOptions,
   { fetchDocument }: VerifyWebhookDeps,
-): Promise<Decision | undefined> {
+): Promise<WebhookDecision | undefined> {
   if (!preset) return undefined;
   // Uses the secret that matched, because the provider may not know the newest secret yet.
   const matched = liveSecrets.findIndex(({ id }) => id === verification?.secretId);
@@ -117,7 +117,7 @@ async function runAndDecide(
   verification: LoggedVerification | undefined,
   { draft }: ProcessOptions,
   { environments, transforms, eventMaxFutureMs }: ProcessWebhookDeps,
-): Promise<Pick<WebhookResult, 'console'> & { decided: Decision }> {
+): Promise<Pick<WebhookResult, 'console'> & { decided: WebhookDecision }> {
   const selection = selectionOf(headers, search === '' ? {} : parseFields(search, 'the query string'));
   const resolution = await resolveEnvironment(webhook.env, selection, environments);
   const { id, version, transform: code, allowList, preset, deduplicate = true } = webhook;
@@ -128,7 +128,7 @@ async function runAndDecide(
   }
   const transform = draft?.transform ?? { id, version: String(version), code };
   const { returned, text, logs } = await transforms.run(transform, transformRequest);
-  const decided = decide({
+  const decided = decideOutcome({
     returned,
     text,
     allowList,
@@ -145,7 +145,7 @@ async function runAndDecide(
 /** @returns internal IDs of the events
  *  @throws ServiceError unavailable when Redis did not store them */
 async function commit(
-  decided: Decision,
+  decided: WebhookDecision,
   webhook: WebhookInUse,
   { requestId, receivedAt, eventId }: WebhookRequest & Pick<ProcessOptions, 'eventId'>,
   { ids, acceptor, heldEvents, telemetry }: ProcessWebhookDeps,

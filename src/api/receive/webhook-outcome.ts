@@ -11,7 +11,7 @@ import type { CustomResponse, Received, Resolution } from './resolve-environment
 import { resultOfTransform } from './transform-result.ts';
 
 /** Result for a request that is not rejected. */
-export type Decision =
+export type WebhookDecision =
   | { outcome: 'accepted'; events: readonly Event[]; env: string; response?: CustomResponse | undefined }
   /** The events go to the holding page. */
   | {
@@ -33,7 +33,7 @@ export type Decision =
   /** The provider checked the URL. */
   | { outcome: 'handshake'; answer: HandshakeAnswer };
 
-export type WebhookOutcome = Decision | { outcome: 'rejected'; error: unknown };
+export type WebhookOutcome = WebhookDecision | { outcome: 'rejected'; error: unknown };
 
 type ConsoleLines = LogSummary['console'];
 
@@ -47,7 +47,7 @@ export interface WebhookResult {
   verification?: LogSummary['verification'];
 }
 
-export interface DecisionInput {
+export interface WebhookDecisionInput {
   /** Result of the transform, as a value and as JSON. */
   returned: unknown;
   text: string;
@@ -64,7 +64,7 @@ export interface DecisionInput {
 }
 
 /** @throws ServiceError transform_failed if the transform returned an invalid event */
-export function decide(input: DecisionInput): Decision {
+export function decideOutcome(input: WebhookDecisionInput): WebhookDecision {
   const { returned, text, allowList, selection, resolution, receivedAt, eventMaxFutureMs } = input;
   const { events: made, response } = resultOfTransform(returned, text, receivedAt, eventMaxFutureMs);
   const answer = response && { response };
@@ -78,7 +78,7 @@ export function decide(input: DecisionInput): Decision {
 }
 
 /** Adds deduplication IDs, and whether the request was verified. */
-function complete(events: readonly Event[], { defaultId, verified }: DecisionInput): Event[] {
+function complete(events: readonly Event[], { defaultId, verified }: WebhookDecisionInput): Event[] {
   const base = events.some(({ id }) => id === undefined) ? defaultId() : undefined;
   return events.map((event, index) => ({
     ...event,

@@ -16,13 +16,13 @@ const BLOCKED_MS = 1_000;
 const PROMOTED_MAX = 100;
 
 /** undefined: start now. Otherwise the due time of the deferred call, Unix milliseconds. */
-export type AdmissionDecision = number | undefined;
+export type DeferUntil = number | undefined;
 
 interface WaitingCall {
   owner: CallOwner;
   jobId: string;
   until: number;
-  resolve(decision: AdmissionDecision): void;
+  resolve(until: DeferUntil): void;
 }
 
 export interface CallLimiterState {
@@ -62,7 +62,7 @@ export class CallLimiter {
   }
 
   /** A call that may start must be followed by `release`. */
-  acquire(owner: CallOwner, jobId: string, nowMs: number): AdmissionDecision | Promise<AdmissionDecision> {
+  acquire(owner: CallOwner, jobId: string, nowMs: number): DeferUntil | Promise<DeferUntil> {
     if (!this.#closed && this.#capacityFor(owner) > 0) {
       this.#start(owner, jobId);
       return undefined;
@@ -130,12 +130,12 @@ export class CallLimiter {
     if (this.#deferred.count > 0) this.#deferred.remove(owner, jobId);
   }
 
-  #wait(owner: CallOwner, jobId: string, until: number): Promise<AdmissionDecision> {
+  #wait(owner: CallOwner, jobId: string, until: number): Promise<DeferUntil> {
     this.#timer ??= setInterval(() => this.#deferOverdue(Date.now()), CHECK_MS);
     return new Promise((resolve) => this.#waiting.push({ owner, jobId, until, resolve }));
   }
 
-  #defer(owner: CallOwner, jobId: string, nowMs: number): AdmissionDecision | Promise<AdmissionDecision> {
+  #defer(owner: CallOwner, jobId: string, nowMs: number): DeferUntil | Promise<DeferUntil> {
     return this.#deferred.defer(owner, jobId, nowMs) ?? this.#wait(owner, jobId, nowMs + WAIT_MAX_MS);
   }
 
