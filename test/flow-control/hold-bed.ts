@@ -1,17 +1,17 @@
 /** Stages and timers on the real Redis, with a worker that dies where the test says so, and time that a test need not wait for. */
 import { randomUUID } from 'node:crypto';
 import { NOTHING_ARCHIVED } from '../../src/jobs/archive/event-restorer.ts';
-import { BATCH_RULES } from '../../src/jobs/flow-control/batches.ts';
+import { BATCH_RULES } from '../../src/jobs/flow-control/batch-rules.ts';
 import type { Candidate } from '../../src/jobs/flow-control/candidate.ts';
-import { DEBOUNCE_RULES } from '../../src/jobs/flow-control/debounces.ts';
+import { DEBOUNCE_RULES } from '../../src/jobs/flow-control/debounce-rules.ts';
 import { EventGroupStage } from '../../src/jobs/flow-control/event-group-stage.ts';
 import type { FlowKeys } from '../../src/jobs/flow-control/flow-keys.ts';
 import { TimerChecks } from '../../src/jobs/flow-control/timer-checks.ts';
 import type { FunctionTables } from '../../src/jobs/functions/function-tables.ts';
 import type { PartitionQueues } from '../../src/jobs/queues/partition-queues.ts';
 import type { EventGroupTimer } from '../../src/jobs/queues/queues.ts';
-import { BatchRuns } from '../../src/jobs/timers/batches.ts';
-import { debounceRuns } from '../../src/jobs/timers/debounces.ts';
+import { BatchRuns } from '../../src/jobs/timers/batch-runs.ts';
+import { debounceRuns } from '../../src/jobs/timers/debounce-runs.ts';
 import { EventGroupTimers } from '../../src/jobs/timers/event-groups.ts';
 import type { GroupRunStarter } from '../../src/jobs/timers/group-runs.ts';
 import type { AppFunction } from '../../src/model/apps/app.ts';

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { BATCH_RULES } from '../../src/jobs/flow-control/batches.ts';
+import { BATCH_RULES } from '../../src/jobs/flow-control/batch-rules.ts';
 import type { Candidate } from '../../src/jobs/flow-control/candidate.ts';
 import { pendingInvocation } from '../../src/jobs/runs/operations/invocation.ts';
 import { pendingSignal } from '../../src/jobs/runs/operations/signal.ts';
