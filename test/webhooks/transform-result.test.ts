@@ -1,6 +1,11 @@
 import { expect } from 'chai';
 import { resultOfTransform } from '../../src/api/receive/transform-result.ts';
-import { decideOutcome, logFieldsOf, responseOf, type WebhookDecisionInput } from '../../src/api/receive/webhook-outcome.ts';
+import {
+  decideOutcome,
+  logFieldsOf,
+  responseOf,
+  type WebhookDecisionInput,
+} from '../../src/api/receive/webhook-outcome.ts';
 import { ServiceError } from '../../src/errors.ts';
 import { matcherOf } from '../../src/model/auth/allow-lists.ts';
 

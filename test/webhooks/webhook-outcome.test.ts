@@ -1,10 +1,10 @@
 import { expect } from 'chai';
 import {
-  type WebhookDecisionInput,
   decideOutcome,
   logFieldsOf,
   rejected,
   responseOf,
+  type WebhookDecisionInput,
 } from '../../src/api/receive/webhook-outcome.ts';
 import { ServiceError } from '../../src/errors.ts';
 import { matcherOf } from '../../src/model/auth/allow-lists.ts';

@@ -29,9 +29,13 @@ export async function lastTicksOf(
 ): Promise<Map<string, LastTick>> {
   const schedules = allSchedulesOf(env, fn);
   if (schedules.length === 0) return new Map();
-  const home = keys.homeOf(`${env}/${fn.id}`).number;
+  const partition = keys.homeOf(`${env}/${fn.id}`).number;
   const ticks = schedules.flatMap(({ cron }) => {
-    const tickAt = (at: number) => ({ at, cron, runId: runIdOf(ids, tickEventId(ids, env, fn.id, at, home), fn.id) });
+    const tickAt = (at: number) => ({
+      at,
+      cron,
+      runId: runIdOf(ids, tickEventId(ids, env, fn.id, at, partition), fn.id),
+    });
     const last = lastTick(cron, nowMs);
     const before = last !== undefined && nowMs - last < RECENT_MS ? lastTick(cron, last - 1) : undefined;
     return [before, last].flatMap((at) => (at === undefined ? [] : tickAt(at)));

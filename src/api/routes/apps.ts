@@ -24,7 +24,7 @@ import {
 } from '../views/sync-result.ts';
 import { time } from '../views/time.ts';
 
-const slowedSchema = z
+const throttledAppSchema = z
   .object({
     by: z
       .enum(THROTTLE_REASONS)
@@ -75,7 +75,7 @@ export const appSchema = apiObject('App', {
   unsupported_count: z
     .int()
     .describe('Number of fields of the last registration that the service ignores; `GET /v1/apps/:name` lists them'),
-  slowed: slowedSchema.nullable().describe('null: calls are not throttled'),
+  slowed: throttledAppSchema.nullable().describe('null: calls are not throttled'),
 });
 
 export const detailedAppSchema = appSchema
@@ -116,9 +116,9 @@ export function appRoutes(deps: ApiParts): Route[] {
     return (await functions.all(env)).functions.filter(({ archived }) => !archived);
   }
 
-  async function slowedIn(env: string): Promise<ThrottledApp[]> {
+  async function throttledIn(env: string): Promise<ThrottledApp[]> {
     const alive = await processes.alive();
-    return alive.flatMap(({ slowedApps = [] }) => slowedApps.filter((slowed) => slowed.env === env));
+    return alive.flatMap(({ slowedApps = [] }) => slowedApps.filter((app) => app.env === env));
   }
 
   async function originsIn(env: string): Promise<AppOrigins> {
@@ -135,8 +135,8 @@ export function appRoutes(deps: ApiParts): Route[] {
       data: z.array(appSchema),
       async handle({ env, principal, query }) {
         const all = await apps.all(env);
-        const [live, slowed, origins] = await Promise.all([liveFunctions(env), slowedIn(env), originsIn(env)]);
-        const item = (app: App) => presentApp(app, live, principal, slowed, origins);
+        const [live, throttled, origins] = await Promise.all([liveFunctions(env), throttledIn(env), originsIn(env)]);
+        const item = (app: App) => presentApp(app, live, principal, throttled, origins);
         return sortedReply(all, 'name', query, item);
       },
     }),
@@ -151,7 +151,7 @@ export function appRoutes(deps: ApiParts): Route[] {
         const shown = own.map((fn) => presentFunction(fn, problems.get(fn.id)));
         return {
           data: {
-            ...presentApp(app, own, principal, await slowedIn(env), await originsIn(env)),
+            ...presentApp(app, own, principal, await throttledIn(env), await originsIn(env)),
             functions: shown,
             refused_functions: app.refused ?? [],
             unsupported: app.unsupported?.fields ?? [],
@@ -205,7 +205,7 @@ function presentApp(
   app: App,
   functions: AppFunction[],
   { access }: Principal,
-  slowed: readonly ThrottledApp[],
+  throttled: readonly ThrottledApp[],
   { allowed, held }: AppOrigins,
 ) {
   const { name, url, sdk, framework, deployId, dialect, registeredAt, lastSync, lastFailure, unsupported } = app;
@@ -230,14 +230,14 @@ function presentApp(
     held_registrations: held.filter((one) => one.app === name).length,
     declined_url: app.declinedUrl ?? null,
     unsupported_count: unsupported?.count ?? 0,
-    slowed: presentSlowed(slowed.filter(({ app }) => app === name)),
+    slowed: presentThrottling(throttled.filter(({ app }) => app === name)),
   };
 }
 
 /** Sums the limits of all workers that throttle the app; the reason is that of the first worker. */
-function presentSlowed(slowed: readonly ThrottledApp[]) {
-  const [first] = slowed.toSorted((a, b) => a.since - b.since);
+function presentThrottling(throttled: readonly ThrottledApp[]) {
+  const [first] = throttled.toSorted((a, b) => a.since - b.since);
   if (!first) return null;
-  const sum = (of: (one: ThrottledApp) => number) => slowed.reduce((all, one) => all + of(one), 0);
+  const sum = (of: (one: ThrottledApp) => number) => throttled.reduce((all, one) => all + of(one), 0);
   return { by: first.by, since: time(first.since), limit: sum(({ limit }) => limit), max: sum(({ max }) => max) };
 }

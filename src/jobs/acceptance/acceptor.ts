@@ -126,14 +126,14 @@ export class Acceptor {
     const identified = pendingEvents.flatMap((pending) => {
       const { event, request } = pending;
       if (event.id === undefined) return [];
-      return [{ pending, homes: layout.claimHomesOf(homeText(request.env, event.id), now) }];
+      return [{ pending, partitions: layout.claimHomesOf(homeText(request.env, event.id), now) }];
     });
-    const rounds = identified.reduce((most, { homes }) => Math.max(most, homes.length), 0);
+    const rounds = identified.reduce((most, { partitions }) => Math.max(most, partitions.length), 0);
     for (let round = 0; round < rounds; round++) {
-      const remote = identified.flatMap(({ pending, homes }) => {
-        const partition = homes[round];
+      const remote = identified.flatMap(({ pending, partitions }) => {
+        const partition = partitions[round];
         // In the last round the commit claims the ID itself, unless the event belongs to another partition.
-        const isCommitted = round === homes.length - 1 && partition === layout.partitionOf(pending.internalId);
+        const isCommitted = round === partitions.length - 1 && partition === layout.partitionOf(pending.internalId);
         return partition === undefined || isCommitted ? [] : [{ pending, claim: { ...claimOf(pending), partition } }];
       });
       if (remote.length === 0) continue;

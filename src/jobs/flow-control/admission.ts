@@ -70,22 +70,22 @@ export class Admission {
   }
 
   /** Releases the permits of an ended call or run. @returns the calls admitted next */
-  async release(home: number, entry: string): Promise<AdmittedCallToSchedule[]> {
-    return this.#follow(await this.#deps.admissions.release(home, entry));
+  async release(partition: number, entry: string): Promise<AdmittedCallToSchedule[]> {
+    return this.#follow(await this.#deps.admissions.release(partition, entry));
   }
 
-  async releaseAll(home: number, ended: readonly EndedCall[]): Promise<AdmittedCallToSchedule[]> {
-    return this.#follow(await this.#deps.admissions.releaseAll(home, ended));
+  async releaseAll(partition: number, ended: readonly EndedCall[]): Promise<AdmittedCallToSchedule[]> {
+    return this.#follow(await this.#deps.admissions.releaseAll(partition, ended));
   }
 
   /** Releases permits of an admission whose job was not found. */
-  async giveBack(home: number, entry: string, claimedUntil: number): Promise<AdmittedCallToSchedule[]> {
-    return this.#follow(await this.#deps.admissions.release(home, entry, { claimedUntil }));
+  async giveBack(partition: number, entry: string, claimedUntil: number): Promise<AdmittedCallToSchedule[]> {
+    return this.#follow(await this.#deps.admissions.release(partition, entry, { claimedUntil }));
   }
 
   /** Admits calls that wait for the limit. A timer may be early by Redis's clock; the next timer has another ID. */
-  async advance(home: number, limit: string): Promise<AdmittedCallToSchedule[]> {
-    return this.#follow(await this.#deps.admissions.advance(home, limit), `-${this.#deps.clock()}`);
+  async advance(partition: number, limit: string): Promise<AdmittedCallToSchedule[]> {
+    return this.#follow(await this.#deps.admissions.advance(partition, limit), `-${this.#deps.clock()}`);
   }
 
   /** Releases the permits of an ended run, and withdraws its waiting calls. */
@@ -95,7 +95,8 @@ export class Admission {
     if (!fn || !hasLimits(fn)) return [];
     const ready: AdmittedCallToSchedule[] = [];
     if (options && options.runConcurrency.length > 0) {
-      for (const home of this.#partitionsOf(run.env, fn.id)) ready.push(...(await this.release(home, run.id)));
+      for (const partition of this.#partitionsOf(run.env, fn.id))
+        ready.push(...(await this.release(partition, run.id)));
     }
     for (const call of calls) {
       const limited = await this.#limitedCalls.of(call, fn);
@@ -132,8 +133,8 @@ export class Admission {
     }
   }
 
-  isAdmitted(home: number, entry: string): Promise<boolean> {
-    return this.#deps.admissions.isAdmitted(home, entry);
+  isAdmitted(partition: number, entry: string): Promise<boolean> {
+    return this.#deps.admissions.isAdmitted(partition, entry);
   }
 
   #partitionsOf(env: string, functionId: string): Set<number> {
@@ -142,14 +143,14 @@ export class Admission {
 
   async #admitLimited(limited: readonly LimitedCall[], executions: number): Promise<AdmittedCallToSchedule[]> {
     const { admissions } = this.#deps;
-    const byHome = Map.groupBy(limited, ({ limits }) => admissions.partitionOf(limits.home));
+    const byPartition = Map.groupBy(limited, ({ limits }) => admissions.partitionOf(limits.home));
     const found = await Promise.all(
-      [...byHome].map(async ([home, some]) => {
+      [...byPartition].map(async ([partition, some]) => {
         const { isAdmitted, progress } = await admissions.admit(
-          home,
+          partition,
           some.map((one) => toAdmit(one, executions)),
         );
-        const admitted: Admitted = [home, progress.askedAt];
+        const admitted: Admitted = [partition, progress.askedAt];
         const own = some.flatMap(({ call }, i) => (isAdmitted[i] ? [{ ...call, admitted }] : []));
         const entries = new Set(own.map((call) => entryOf(callRefOf(call))));
         const others = progress.admitted.filter(({ entry }) => !entries.has(entry));

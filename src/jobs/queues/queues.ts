@@ -71,7 +71,7 @@ export interface CallJob extends RunRef {
 }
 
 /** Partition of the limits whose permits a call holds, and when they were requested, Unix milliseconds. */
-export type Admitted = [home: number, at: number];
+export type Admitted = [partition: number, at: number];
 
 /** The end of a sleep, or the timeout of a wait or an invocation. */
 export interface WakeJob extends RunRef {

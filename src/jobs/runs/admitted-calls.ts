@@ -18,7 +18,7 @@ import type { RunScheduler } from './run-scheduler.ts';
 /** The permits that a call holds. */
 export interface CallPermits {
   entry: string;
-  home: number;
+  partition: number;
   /** Executions of the job, because another one may have taken over. undefined: the function has no limits any more. */
   executions?: number;
 }
@@ -49,14 +49,15 @@ export class AdmittedCalls {
     const { env, runId, functionId, at, stepId, admitted } = job;
     const entry = entryOf({ runId, ...(at !== undefined && { at }), ...(stepId !== undefined && { stepId }) });
     const { functions, runs, admission, scheduler, clock, trustMs } = this.#deps;
-    const [home, admittedAt = 0] = admitted ?? [];
-    if (home !== undefined && executions === 1 && clock() - admittedAt < trustMs) return { entry, home, executions };
+    const [partition, admittedAt = 0] = admitted ?? [];
+    if (partition !== undefined && executions === 1 && clock() - admittedAt < trustMs)
+      return { entry, partition, executions };
     const fn = await functions.find(env, functionId);
     if (!fn || !hasLimits(fn)) {
-      return home === undefined ? undefined : { entry, home };
+      return partition === undefined ? undefined : { entry, partition };
     }
     const run = await runs.read(env, runId);
-    if (!run || hasEnded(run)) return home === undefined ? undefined : { entry, home };
+    if (!run || hasEnded(run)) return partition === undefined ? undefined : { entry, partition };
     const jobId = callJobId(runId, at, stepId);
     const call = { ref: toRunRef(run), ...(stepId === undefined ? { at: at ?? 0 } : { stepId }), retries: 0 };
     const ready = await admission.admit([call], executions);
@@ -64,7 +65,7 @@ export class AdmittedCalls {
     await scheduler.start(ready.filter((one) => !isOwn(one)));
     const own = ready.find(isOwn);
     if (!own) return 'waits';
-    return own.admitted && { entry, home: own.admitted[0], executions };
+    return own.admitted && { entry, partition: own.admitted[0], executions };
   }
 
   /** Reacts to a run found held, of which this process may not know yet. The mark may also be left over from a pause that has ended. */
@@ -84,23 +85,23 @@ export class AdmittedCalls {
 
   /** Releases the permits of an ended call. If Redis rejects it, the check of the admission does so. Calls that end together share a
    *  round trip. */
-  release({ entry, home, executions }: CallPermits): Promise<void> {
+  release({ entry, partition, executions }: CallPermits): Promise<void> {
     const call = { entry, ...(executions !== undefined && { executions }) };
-    const batch = this.#ending.get(home);
+    const batch = this.#ending.get(partition);
     if (batch) {
       batch.ended.push(call);
       return batch.done;
     }
     const ended = [call];
-    const done = this.#releaseAll(home, ended);
-    this.#ending.set(home, { ended, done });
+    const done = this.#releaseAll(partition, ended);
+    this.#ending.set(partition, { ended, done });
     return done;
   }
 
-  async #releaseAll(home: number, ended: readonly EndedCall[]): Promise<void> {
+  async #releaseAll(partition: number, ended: readonly EndedCall[]): Promise<void> {
     await setImmediate();
-    this.#ending.delete(home);
+    this.#ending.delete(partition);
     const { admission, scheduler } = this.#deps;
-    await scheduler.start(await admission.releaseAll(home, ended));
+    await scheduler.start(await admission.releaseAll(partition, ended));
   }
 }

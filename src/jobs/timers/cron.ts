@@ -125,10 +125,10 @@ export class CronTicks {
     const trigger = fn && scheduledTrigger(fn, cron);
     if (!trigger) return [];
     const { ids, keys } = this.#deps;
-    const home = keys.homeOf(`${env}/${functionId}`).number;
+    const partition = keys.homeOf(`${env}/${functionId}`).number;
     const { run, skipped } = ticksToRun({ cron, dueAt, nowMs, isRepeated, catchUp: trigger.catchUp });
     if (skipped) await this.#deps.missedTicks.add(env, functionId, { cron, ...skipped });
-    return run.map((tick) => candidateOf(ids, env, fn, tickingTrigger(fn, tick) ?? { cron }, tick, home, nowMs));
+    return run.map((tick) => candidateOf(ids, env, fn, tickingTrigger(fn, tick) ?? { cron }, tick, partition, nowMs));
   }
 
   /** Trigger tables of the environments that exist and are not archived. */

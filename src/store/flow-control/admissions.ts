@@ -198,8 +198,8 @@ export class Admissions {
     functionIds: readonly string[],
     nowMs: number,
   ): Promise<void> {
-    const places = new Set(homes.map((home) => this.#keys.homeOf(home)));
-    const commands = [...places].flatMap(({ admissionChecks }) =>
+    const partitions = new Set(homes.map((home) => this.#keys.homeOf(home)));
+    const commands = [...partitions].flatMap(({ admissionChecks }) =>
       functionIds.map((id) => {
         const name = scopedFunction(env, id);
         return ['zadd', admissionChecks, nowMs, `~${name}`, nowMs + KNOWN_MS, `~~${name}`];

@@ -26,15 +26,15 @@ export interface ClosedBatch {
 const BATCH: GroupKind<BatchLimits, string, ClosedBatch> = {
   name: 'batch',
   takenAtOnce: 50,
-  keys: (home, env, functionId) => [
-    home.batches(env, functionId),
-    home.batchTimes(env, functionId),
+  keys: (homeKeys, env, functionId) => [
+    homeKeys.batches(env, functionId),
+    homeKeys.batchTimes(env, functionId),
     // A later event does not move the time of its batch.
-    home.batchTimes(env, functionId),
-    home.closedBatches(env, functionId),
-    home.closedBatchTimes(env, functionId),
-    home.closedBatchEvents(env, functionId),
-    home.batchTimerCheck(env, functionId),
+    homeKeys.batchTimes(env, functionId),
+    homeKeys.closedBatches(env, functionId),
+    homeKeys.closedBatchTimes(env, functionId),
+    homeKeys.closedBatchEvents(env, functionId),
+    homeKeys.batchTimerCheck(env, functionId),
   ],
   args: ({ maxSize, timeoutMs }) => [timeoutMs, '', maxSize, BATCH_MAX_BYTES],
   toAdded: (reply) => reply as string,

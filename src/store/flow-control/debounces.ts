@@ -22,18 +22,18 @@ export interface FiredDebounce {
 const DEBOUNCE: GroupKind<DebouncePeriods, DebounceResult, FiredDebounce> = {
   name: 'debounce',
   takenAtOnce: 100,
-  keys: (home, env, functionId) => [
-    home.debounces(env, functionId),
-    home.debounceTimes(env, functionId),
-    home.debounceStarts(env, functionId),
-    home.firedDebounces(env, functionId),
-    home.firedDebounceTimes(env, functionId),
+  keys: (homeKeys, env, functionId) => [
+    homeKeys.debounces(env, functionId),
+    homeKeys.debounceTimes(env, functionId),
+    homeKeys.debounceStarts(env, functionId),
+    homeKeys.firedDebounces(env, functionId),
+    homeKeys.firedDebounceTimes(env, functionId),
     // Their IDs are those of their events.
-    home.firedDebounces(env, functionId),
-    home.debounceTimerCheck(env, functionId),
+    homeKeys.firedDebounces(env, functionId),
+    homeKeys.debounceTimerCheck(env, functionId),
   ],
-  args: ({ periodMs, timeoutMs = '' }, home, env, functionId) => {
-    return [periodMs, timeoutMs, functionId, home.lastDebounce(env, '')];
+  args: ({ periodMs, timeoutMs = '' }, homeKeys, env, functionId) => {
+    return [periodMs, timeoutMs, functionId, homeKeys.lastDebounce(env, '')];
   },
   toAdded(reply) {
     const [outcome, eventId] = reply as [DebounceResult['outcome'], string?];

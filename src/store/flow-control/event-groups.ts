@@ -45,9 +45,9 @@ export interface GroupKind<Options, Added, Closed> {
   readonly name: 'batch' | 'debounce';
   /** Maximum number of groups per timer check, so that one function does not delay others for long. */
   readonly takenAtOnce: number;
-  keys(home: PartitionKeyspace, env: string, functionId: string): GroupKeys;
+  keys(homeKeys: PartitionKeyspace, env: string, functionId: string): GroupKeys;
   /** The first arguments of each script after the kind, as lua/lib/event-group.lua names them. */
-  args(options: Options, home: PartitionKeyspace, env: string, functionId: string): (string | number)[];
+  args(options: Options, homeKeys: PartitionKeyspace, env: string, functionId: string): (string | number)[];
   toAdded(reply: unknown): Added;
   /** Reads the format of lua/lib/<kind>.lua. */
   toClosed(id: string, text: string): Closed;
@@ -83,11 +83,11 @@ export class EventGroups<Options, Added, Closed extends { id: string }> {
   ): Promise<{ added: Added[]; timerChecks: TimerCheck[] }> {
     const added = new Map<GroupedEvent, Added>();
     const timerChecks: TimerCheck[] = [];
-    const byHome = Map.groupBy(events, ({ key }) => this.#keys.homeOf(`${env}/${functionId}/${key}`));
-    for (const [home, ofHome] of byHome) {
-      for (const some of chunksOf(ofHome, ADDED_AT_ONCE)) {
+    const byPartition = Map.groupBy(events, ({ key }) => this.#keys.homeOf(`${env}/${functionId}/${key}`));
+    for (const [homeKeys, ofPartition] of byPartition) {
+      for (const some of chunksOf(ofPartition, ADDED_AT_ONCE)) {
         const args = some.flatMap(({ key, eventId, at, bytes, repeated }) => [key, eventId, at, bytes, +repeated]);
-        const given = this.#args(home, env, functionId, options);
+        const given = this.#args(homeKeys, env, functionId, options);
         const [timerCheck, results] = (await this.#redis.addToEventGroups(...given, beganAt, ...args)) as [
           TimerCheckReply,
           unknown[],
@@ -95,7 +95,7 @@ export class EventGroups<Options, Added, Closed extends { id: string }> {
         some.forEach((event, n) => {
           added.set(event, this.#kind.toAdded(results[n]));
         });
-        timerChecks.push(...this.#timerChecksIn(home, env, functionId, timerCheck));
+        timerChecks.push(...this.#timerChecksIn(homeKeys, env, functionId, timerCheck));
       }
     }
     return { added: events.map((event) => added.get(event) as Added), timerChecks };
@@ -111,12 +111,12 @@ export class EventGroups<Options, Added, Closed extends { id: string }> {
     options: Options,
     at: number | undefined,
   ): Promise<{ closed: Closed[]; timerChecks: TimerCheck[] }> {
-    const home = this.#keys.partition(partition);
-    const given = this.#args(home, env, functionId, options);
+    const homeKeys = this.#keys.partition(partition);
+    const given = this.#args(homeKeys, env, functionId, options);
     const reply = await this.#redis.takeEventGroups(...given, this.#kind.takenAtOnce, this.#leaseMs, at ?? '');
     const [timerCheck, ...flat] = reply as [TimerCheckReply, ...string[]];
     const closed = chunksOf(flat, 2).map(([id = '', text = '']) => this.#kind.toClosed(id, text));
-    return { closed, timerChecks: this.#timerChecksIn(home, env, functionId, timerCheck) };
+    return { closed, timerChecks: this.#timerChecksIn(homeKeys, env, functionId, timerCheck) };
   }
 
   /** Records that the runs of the groups were created. */
@@ -127,13 +127,13 @@ export class EventGroups<Options, Added, Closed extends { id: string }> {
     options: Options,
     groups: readonly Closed[],
   ): Promise<{ timerChecks: TimerCheck[] }> {
-    const home = this.#keys.partition(partition);
-    const given = this.#args(home, env, functionId, options);
+    const homeKeys = this.#keys.partition(partition);
+    const given = this.#args(homeKeys, env, functionId, options);
     const timerCheck = (await this.#redis.completeEventGroups(
       ...given,
       ...groups.map(({ id }) => id),
     )) as TimerCheckReply;
-    return { timerChecks: this.#timerChecksIn(home, env, functionId, timerCheck) };
+    return { timerChecks: this.#timerChecksIn(homeKeys, env, functionId, timerCheck) };
   }
 
   /** Call after enqueueing the job of the timer check. */
@@ -143,18 +143,18 @@ export class EventGroups<Options, Added, Closed extends { id: string }> {
 
   /** Functions with open groups, and their partitions. */
   waiting(env: string, functionIds: readonly string[]): Promise<WaitingFunction[]> {
-    return waitingFunctions(this.#redis, this.#keys, functionIds, (home, functionId) => {
-      return this.#kind.keys(home, env, functionId)[0];
+    return waitingFunctions(this.#redis, this.#keys, functionIds, (homeKeys, functionId) => {
+      return this.#kind.keys(homeKeys, env, functionId)[0];
     });
   }
 
-  #args(home: PartitionKeyspace, env: string, functionId: string, options: Options): (string | number)[] {
+  #args(homeKeys: PartitionKeyspace, env: string, functionId: string, options: Options): (string | number)[] {
     const { name, keys, args } = this.#kind;
-    return [...keys(home, env, functionId), name, ...args(options, home, env, functionId)];
+    return [...keys(homeKeys, env, functionId), name, ...args(options, homeKeys, env, functionId)];
   }
 
-  #timerChecksIn(home: PartitionKeyspace, env: string, functionId: string, reply: TimerCheckReply): TimerCheck[] {
-    const timerCheck = toTimerCheck(reply, this.#kind.keys(home, env, functionId)[6], home.number);
+  #timerChecksIn(homeKeys: PartitionKeyspace, env: string, functionId: string, reply: TimerCheckReply): TimerCheck[] {
+    const timerCheck = toTimerCheck(reply, this.#kind.keys(homeKeys, env, functionId)[6], homeKeys.number);
     return timerCheck ? [timerCheck] : [];
   }
 }

@@ -38,10 +38,10 @@ export async function waitingFunctions(
   redis: ScriptedRedis,
   keys: Keyspace,
   functionIds: readonly string[],
-  keyOf: (home: PartitionKeyspace, functionId: string) => string,
+  keyOf: (homeKeys: PartitionKeyspace, functionId: string) => string,
 ): Promise<WaitingFunction[]> {
   const all = functionIds.flatMap((functionId) =>
-    keys.all().map((home) => ({ functionId, partition: home.number, key: keyOf(home, functionId) })),
+    keys.all().map((homeKeys) => ({ functionId, partition: homeKeys.number, key: keyOf(homeKeys, functionId) })),
   );
   const found = await inPipelines<number>(
     redis,

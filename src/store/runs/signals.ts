@@ -33,10 +33,12 @@ export class Signals extends Repository<ScriptedRedis, { offloadedRuns: Offloade
   async add({ env, signal, until, replaces, ...step }: NewSignal, nowMs: number): Promise<SignalOutcome> {
     const key = waitKey(step);
     const ofRun = this.keys.of(step.runId);
-    const [home, ...former] = this.keys.homesOf(env, signal);
-    const stored = home.signal(env, signal);
+    const [homeKeys, ...former] = this.keys.homesOf(env, signal);
+    const stored = homeKeys.signal(env, signal);
     const location =
-      home === ofRun ? writeLocal(stored) : writeRemote({ byName: stored, byValue: stored, paths: stored, path: '' });
+      homeKeys === ofRun
+        ? writeLocal(stored)
+        : writeRemote({ byName: stored, byValue: stored, paths: stored, path: '' });
     const registered = await this.redis.registerWait(ofRun.run(env, step.runId), key, location);
     if (registered === 0) return { outcome: 'ended' };
     let replaced: StepRef | undefined;

@@ -37,17 +37,17 @@ export class Waits extends Repository {
   /** @returns the waits whose run is active, now stored */
   async add(env: string, waits: readonly NewWait[], nowMs: number): Promise<NewWait[]> {
     const located = waits.map((added) => {
-      const [home] = this.keys.homesOf(env, added.eventName);
-      return { added, home, ofRun: this.keys.of(added.wait.runId) };
+      const [homeKeys] = this.keys.homesOf(env, added.eventName);
+      return { added, homeKeys, ofRun: this.keys.of(added.wait.runId) };
     });
     const stored = new Set<NewWait>();
-    const local = located.filter(({ home, ofRun }) => home === ofRun);
-    for (const ofPartition of Map.groupBy(local, ({ home }) => home.number).values()) {
-      const [{ home }] = ofPartition as [(typeof ofPartition)[0]];
+    const local = located.filter(({ homeKeys, ofRun }) => homeKeys === ofRun);
+    for (const ofPartition of Map.groupBy(local, ({ homeKeys }) => homeKeys.number).values()) {
+      const [{ homeKeys }] = ofPartition as [(typeof ofPartition)[0]];
       const added = ofPartition.map((one) => one.added);
-      for (const wait of await this.#addLocal(home, env, added, nowMs)) stored.add(wait);
+      for (const wait of await this.#addLocal(homeKeys, env, added, nowMs)) stored.add(wait);
     }
-    const remote = located.filter(({ home, ofRun }) => home !== ofRun);
+    const remote = located.filter(({ homeKeys, ofRun }) => homeKeys !== ofRun);
     for (const some of chunksOf(remote, ADDED_AT_ONCE)) {
       for (const wait of await this.#addRemote(env, some, nowMs)) stored.add(wait);
     }
@@ -88,7 +88,7 @@ export class Waits extends Repository {
    *  later. Waits left over by a dead process match no active run, and are then removed. */
   async #addRemote(
     env: string,
-    waits: readonly { added: NewWait; home: PartitionKeyspace; ofRun: PartitionKeyspace }[],
+    waits: readonly { added: NewWait; homeKeys: PartitionKeyspace; ofRun: PartitionKeyspace }[],
     nowMs: number,
   ): Promise<NewWait[]> {
     const located = waits.map((wait) => locate(env, wait));
@@ -100,8 +100,8 @@ export class Waits extends Repository {
 
   /** Whether waits of the run for this event name are in another partition than the run. */
   areRemote(env: string, runId: string, eventName: string): boolean {
-    const [home] = this.keys.homesOf(env, eventName);
-    return home !== this.keys.of(runId);
+    const [homeKeys] = this.keys.homesOf(env, eventName);
+    return homeKeys !== this.keys.of(runId);
   }
 
   /** Restores waits of an active run that a failover has lost: those in another partition than the run that the run has registered at
@@ -110,8 +110,8 @@ export class Waits extends Repository {
   async restore(env: string, runId: string, waits: readonly NewWait[], nowMs: number): Promise<NewWait[]> {
     const ofRun = this.keys.of(runId);
     const located = waits.flatMap((added) => {
-      const [home] = this.keys.homesOf(env, added.eventName);
-      return home === ofRun ? [] : [locate(env, { added, home, ofRun })];
+      const [homeKeys] = this.keys.homesOf(env, added.eventName);
+      return homeKeys === ofRun ? [] : [locate(env, { added, homeKeys, ofRun })];
     });
     if (located.length === 0) return [];
     const keys = located.map(({ added }) => added.key);
@@ -192,13 +192,13 @@ interface LocatedWait {
 
 function locate(
   env: string,
-  { added, home, ofRun }: { added: NewWait; home: PartitionKeyspace; ofRun: PartitionKeyspace },
+  { added, homeKeys, ofRun }: { added: NewWait; homeKeys: PartitionKeyspace; ofRun: PartitionKeyspace },
 ): LocatedWait {
   const { eventName, equality } = added;
   return {
     added,
     ofRun,
-    location: remoteWait(home, env, { eventName, digest: equality?.digest, path: pathOf(equality) }),
+    location: remoteWait(homeKeys, env, { eventName, digest: equality?.digest, path: pathOf(equality) }),
   };
 }
 
