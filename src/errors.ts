@@ -54,6 +54,7 @@ export const CATALOGUE = {
   run_active: [409, 'The run is still active'],
   run_not_waiting: [409, 'The run is not waiting for a retry'],
   run_ended: [409, 'The run has ended'],
+  sdk_unsupported: [400, 'The SDK of the app does not support this'],
   searches_full: [429, 'Too many searches at once'],
   seed_invalid: [400, 'The event-id-seed header is invalid'],
   sign_in_failed: [401, 'The email address or password is wrong'],

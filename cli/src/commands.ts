@@ -18,6 +18,7 @@ import { register as shadow } from './commands/shadow.ts';
 import { register as tail } from './commands/tail.ts';
 import { register as transform } from './commands/transform.ts';
 import { register as webhooks } from './commands/webhooks.ts';
+import { register as whatIf } from './commands/what-if.ts';
 import type { Register } from './context.ts';
 
 export const COMMANDS: readonly Register[] = [
@@ -38,6 +39,7 @@ export const COMMANDS: readonly Register[] = [
   config,
   importFrom,
   shadow,
+  whatIf,
   doctor,
   completion,
 ];

@@ -12,7 +12,7 @@ export const EXIT = {
   unreachable: 5,
   /** The command waited in vain until its timeout. */
   timedOut: 6,
-  /** `diff` or `shadow` found differences; `doctor` found problems. */
+  /** `diff`, `shadow` or `what-if` found differences; `doctor` found problems. */
   different: 7,
   /** Ctrl-C: 128 and the number of SIGINT, as shells have it. */
   interrupted: 130,

@@ -1,4 +1,5 @@
 /** Composes the worker process. */
+import { type ConnectTransport, NoConnection } from '../functions/connect/transport.ts';
 import { FunctionClient } from '../functions/function-client.ts';
 import { StepRequestClient } from '../functions/step-request-client.ts';
 import { ArchiveHealth } from '../jobs/archive/archive-health.ts';
@@ -16,6 +17,7 @@ import { replayWork } from '../jobs/replays/replay-work.ts';
 import { AppLimits } from '../jobs/runs/app-limits.ts';
 import { CallLimiter } from '../jobs/runs/call-limiter.ts';
 import { storedGauges } from '../jobs/telemetry/stored-gauges.ts';
+import { whatIfWork } from '../jobs/what-if/what-if-work.ts';
 import { FairShares } from '../model/capacity/fair-shares.ts';
 import type { Redis } from '../store/redis/connection.ts';
 import type { Subscriber } from '../store/redis/pub-sub.ts';
@@ -33,6 +35,8 @@ export interface WorkerParts {
   callLimiter: CallLimiter;
   connectCaller: ConnectCaller;
   functionClient: FunctionClient;
+  /** For what-ifs: it counts for no limit of apps. */
+  candidateClient: FunctionClient;
   requestClient: StepRequestClient;
   workers: Workers;
   load: BulkLoad;
@@ -53,11 +57,21 @@ export interface WorkerNeeds extends IngestionNeeds, IngestionParts, RunServices
 
 type Parts = WorkerNeeds & WorkerParts;
 
+/** Such a call only plans. */
+const CANDIDATE_TIMEOUT_MS = 15_000;
+
+/** A candidate has a URL. */
+const NO_CONNECTIONS: ConnectTransport = {
+  call: () => Promise.reject(new NoConnection()),
+  abandon() {},
+};
+
 export const WORKER: Definitions<WorkerParts, WorkerNeeds> = {
   appLimits: ({ config }) => new AppLimits(config.runConcurrency),
   callLimiter,
   connectCaller: { build: connectCaller, close: (caller) => caller.close() },
   functionClient: { build: functionClient, close: (client) => client.close() },
+  candidateClient: { build: candidateClient, close: (client) => client.close() },
   requestClient: {
     build: ({ config }) => new StepRequestClient({ timeoutMs: config.callTimeoutMs, outbound: config.outbound }),
     close: (client) => client.close(),
@@ -115,6 +129,20 @@ function functionClient(parts: Parts): FunctionClient {
   });
 }
 
+function candidateClient({ config, signingKeys, environmentKinds }: Parts): FunctionClient {
+  return new FunctionClient({
+    timeoutMs: Math.min(config.callTimeoutMs, CANDIDATE_TIMEOUT_MS),
+    responseMaxBytes: config.callResponseMaxBytes,
+    outbound: config.outbound,
+    signingKeyOf: (env) => (config.dev ? config.signingKey : signingKeys.current(env)),
+    kindOf: (env) => environmentKinds.of(env),
+    takesLogs: false,
+    dev: config.dev,
+    allowsEndpoint: async () => false,
+    connect: NO_CONNECTIONS,
+  });
+}
+
 /** Workers take jobs of their assigned partitions. */
 function workers(parts: Parts): Workers {
   const { config, queueOptions, queues, jobLists, durability, callLimiter, admittedCalls, connectCaller } = parts;
@@ -147,7 +175,7 @@ function workers(parts: Parts): Workers {
 
 function bulkRounds(parts: Parts): BulkRounds {
   const { store, history, environments, evaluator, transitions, retries, starter, restorer, load, locks, log } = parts;
-  const { replayPlanner: planner, selectedRuns } = parts;
+  const { replayPlanner: planner, selectedRuns, functions, candidateClient } = parts;
   const restoreEvents = (env: string, eventIds: readonly string[]) => restorer.ensure(env, eventIds);
   const replays = { ...store, planner, load, history, starter, transitions, restoreEvents, log };
   return new BulkRounds({
@@ -155,6 +183,7 @@ function bulkRounds(parts: Parts): BulkRounds {
       replayWork(replays),
       cancellationWork({ ...store, evaluator, transitions }),
       bulkActionWork({ ...store, selectedRuns, transitions, retries, load }),
+      whatIfWork({ whatIfs: store.whatIfs, history, functions, candidateClient, load }),
     ],
     environments,
     locks,

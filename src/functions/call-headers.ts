@@ -7,7 +7,7 @@ const VISIBLE_ASCII = /^[!-~]*$/;
 
 export function identifyingHeaders(
   dialect: Dialect,
-  { run, jobId, stepId, startedAt }: CallContext,
+  { run, jobId, stepId, startedAt, whatIf }: CallContext,
 ): Record<string, string> {
   return {
     'x-run-id': run.id,
@@ -17,6 +17,7 @@ export function identifyingHeaders(
     [headerName(dialect, 'job-id')]: headerText(jobId),
     // Distinguishes executions of a job: of two workers that both hold it, the later one has the greater number.
     [headerName(dialect, 'generation-id')]: String(startedAt),
+    ...(whatIf && { [headerName(dialect, 'what-if')]: '1' }),
   };
 }
 

@@ -29,7 +29,17 @@ export interface CallContext {
   planOnly: boolean;
   /** IDs of the functions deferred by the run. */
   defers?: readonly string[] | undefined;
+  /** Nothing of the call is stored, so nothing in it leads back to its run. */
+  whatIf?: true;
 }
+
+/** A call that must have all of its run in its body has no room for it. */
+export class CallTooLarge extends Error {
+  override name = 'CallTooLarge';
+}
+
+/** What a what-if call has instead of a queue item. No checkpoint can name it. */
+const NO_QUEUE_ITEM = 'what-if';
 
 /** Fields only for Tidegate's own clients. */
 export interface ClientFields {
@@ -37,12 +47,14 @@ export interface ClientFields {
   takesLogs: boolean;
 }
 
+/** @throws CallTooLarge */
 export function callRequestBody(context: CallContext, client?: ClientFields): string {
   const { run, event, events: batch, stack, memos, maxAttempts, planOnly, stepId, defers } = context;
   const payload = canonical(receivedEventOf(event));
   const payloads = batch ? payloadsOf(batch) : payload;
   const steps = canonical(memos);
   const trimmed = payloads === undefined || payload.length + payloads.length + steps.length > MAX_CALL_BYTES;
+  if (trimmed && context.whatIf) throw new CallTooLarge();
   // In canonical order.
   const ctx = canonical({
     attempt: run.attempt,
@@ -51,7 +63,9 @@ export function callRequestBody(context: CallContext, client?: ClientFields): st
     ...(client?.takesLogs && { logs: true }),
     fn_id: functionUuid(run.env, run.functionId),
     max_attempts: maxAttempts,
-    qi_id: encodeQueueItem({ env: run.env, at: context.at, executions: context.executions }),
+    qi_id: context.whatIf
+      ? NO_QUEUE_ITEM
+      : encodeQueueItem({ env: run.env, at: context.at, executions: context.executions }),
     ...(client && run.earlierRuns && { rerun_of: run.earlierRuns }),
     run_id: run.id,
     stack: { current: stack.length, stack },

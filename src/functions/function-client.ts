@@ -66,7 +66,7 @@ export class FunctionClient {
   }
 
   /** Calls the function and returns the outcome, even if no response comes. Throws only before the call: if the memos cannot be
-   *  serialized, the signing key cannot be read, or no connection of the app accepts the call. */
+   *  serialized, a what-if call is too large, the signing key cannot be read, or no connection of the app accepts the call. */
   async call(fn: AppFunction, context: CallContext): Promise<Outcome> {
     const { takesLogs } = this.#options;
     const client = fn.dialect === 'service' ? { takesLogs } : undefined;

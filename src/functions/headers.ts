@@ -22,7 +22,8 @@ export type Suffix =
   | 'step-id'
   | 'job-id'
   | 'generation-id'
-  | 'force-step-plan';
+  | 'force-step-plan'
+  | 'what-if';
 
 export function headerName(dialect: Dialect, suffix: Suffix): string {
   return PREFIXES[dialect] + suffix;

@@ -4,7 +4,7 @@ import { type Dispatcher, errors, request } from 'undici';
 import type { Dialect } from '../model/apps/app.ts';
 import type { ConnectionProblem, ProbeResult } from '../model/apps/app-problems.ts';
 import { isJsonObject } from '../model/values/json.ts';
-import { dialectOf, headerName, SERVER_SDK, signatureHeaders } from './headers.ts';
+import { dialectOf, headerName, readHeader, SERVER_SDK, signatureHeaders } from './headers.ts';
 import { AddressBlocked, readText } from './http-agent.ts';
 import { requestFollowing } from './redirects.ts';
 
@@ -37,11 +37,14 @@ export async function probeApp(app: AppToProbe, agent: Dispatcher): Promise<Prob
     });
     const text = await readText(response.body, RESPONSE_MAX_BYTES);
     const responseTimeMs = Math.round(performance.now() - startedAt);
-    const isApp = dialectOf(response.headers) !== undefined;
+    const dialect = dialectOf(response.headers);
+    const isApp = dialect !== undefined;
     const probed = {
       responseTimeMs,
       status: response.statusCode,
       isApp,
+      dialect,
+      sdk: readHeader(response.headers, 'sdk'),
       ...introspection(text),
       text: text.slice(0, TEXT_MAX),
     };

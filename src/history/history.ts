@@ -27,6 +27,7 @@ import { RunHistory } from './run-history.ts';
 import { type ListedRunPage, RunListHistory } from './run-lists.ts';
 import { RunPartHistory } from './run-parts.ts';
 import { WebhookLogHistory } from './webhook-log.ts';
+import { WholeRunHistory } from './whole-runs.ts';
 
 export interface History {
   events: Pick<Events, 'read' | 'readMany' | 'record' | 'records' | 'envelopes' | 'isIngested'>;
@@ -51,6 +52,7 @@ export interface History {
   /** Outputs of runs in lists. */
   listedRuns: Pick<ListedRuns, 'outputSizes' | 'outputs'>;
   runParts: Pick<RunParts, 'read'>;
+  wholeRuns: Pick<WholeRunHistory, 'read'>;
   steps: Pick<Steps, 'memo' | 'progress'>;
   runMetadata: Pick<RunMetadata, 'update'>;
   /** undefined without an archive. */
@@ -60,7 +62,8 @@ export interface History {
 }
 
 export function createHistory(store: Store, archive: Archive | undefined): History {
-  const hot: History = { ...store, listedRuns: store.runLists.listed, pastEvents: store.events };
+  const wholeRuns = new WholeRunHistory(store, undefined, store.events);
+  const hot: History = { ...store, listedRuns: store.runLists.listed, pastEvents: store.events, wholeRuns };
   if (!archive) return hot;
   const events = new EventHistory(store.events, archive);
   const { runs, runStatuses, restoredSteps, runLists } = store;
@@ -78,6 +81,7 @@ export function createHistory(store: Store, archive: Archive | undefined): Histo
     listedRuns: new ListedRunHistory({ listed: runLists.listed, runStatuses, archive }),
     runReturns,
     runParts,
+    wholeRuns: new WholeRunHistory(store, archive, events),
     steps: runParts,
     runMetadata: runParts,
     decisions: new DecisionHistory({ decisions: store.decisions, events, archive }),

@@ -277,6 +277,11 @@ describe('OpenAPI document', () => {
       await call('GET /v1/apps');
       await call('POST /v1/apps/:name/check', { name: 'shop' });
       await call('GET /v1/apps/:name', { name: 'shop' });
+      const { id: whatIf } = await call('POST /v1/what-ifs', {}, { url: host.url, app: 'shop', last: '1d' });
+      await service.waitFor(`/v1/what-ifs/${whatIf}`, (answer) => answer.body.data.functions.length > 0);
+      await call('GET /v1/what-ifs');
+      await call('GET /v1/what-ifs/:id', { id: whatIf });
+      await call('POST /v1/what-ifs/:id/cancel', { id: whatIf });
       const packing = [{ id: 'pack', triggers: [{ event: 'order/packed' }] }];
       const headers = service.appHeaders;
       const instance = await ConnectedInstance.connect(service.url, { app: 'line', functions: packing, headers });

@@ -6,6 +6,7 @@ import { appConnectionRoutes } from '../routes/app-connections.ts';
 import { appRoutes } from '../routes/apps.ts';
 import { deployRoutes } from '../routes/deploys.ts';
 import { heldRegistrationRoutes } from '../routes/held-registrations.ts';
+import { whatIfRoutes } from '../routes/what-ifs.ts';
 
 export const APPS: Feature = [
   appRoutes,
@@ -14,4 +15,5 @@ export const APPS: Feature = [
   deployRoutes,
   appConnectionRoutes,
   appCheckRoutes,
+  whatIfRoutes,
 ];

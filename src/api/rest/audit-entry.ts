@@ -31,9 +31,13 @@ const LOGGED_SELECTION = [
   'reason',
   'origins',
   'allow',
+  'app',
+  'url',
+  'active',
+  'last',
 ];
 const SELECTING =
-  /^\/v1\/(?:replays|runs\/bulk|holding|events\/send-again|webhooks\/:id\/replays|allowed-origins|held-registrations)(?:\/|$)/;
+  /^\/v1\/(?:replays|runs\/bulk|holding|events\/send-again|webhooks\/:id\/replays|allowed-origins|held-registrations|what-ifs)(?:\/|$)/;
 /** Maximum number of names shown of a list; a longer list is counted. */
 const NAMED_MAX = 5;
 const VALUE_MAX_LENGTH = 100;

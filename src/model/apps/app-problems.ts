@@ -1,6 +1,6 @@
 /** Diagnoses an app from a probe and from what the service knows about it; each problem has a fix. */
 
-import type { AppFunction } from './app.ts';
+import type { AppFunction, Dialect } from './app.ts';
 import { functionProblems } from './function-problems.ts';
 
 /** Why a probe got no response. */
@@ -15,6 +15,9 @@ export interface ProbeResult {
   status?: number;
   /** The response has an SDK header. */
   isApp?: boolean;
+  /** Prefix and value of that header. */
+  dialect?: Dialect | undefined;
+  sdk?: string | undefined;
   /** Start of the response body. */
   text?: string;
   /** From the app's introspection, if available. */

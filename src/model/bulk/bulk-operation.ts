@@ -1,6 +1,6 @@
 /** Bulk operations: background work on many events, runs or logged requests, portion by portion (docs/bulk-operations.md). */
 
-const BULK_OPERATION_KINDS = ['replay', 'bulk-action', 'cancellation', 'webhook-replay'] as const;
+const BULK_OPERATION_KINDS = ['replay', 'bulk-action', 'cancellation', 'webhook-replay', 'what-if'] as const;
 export type BulkOperationKind = (typeof BULK_OPERATION_KINDS)[number];
 
 /** `cancelling`: starts nothing new and undoes what it started. */

@@ -3,6 +3,7 @@ import type { ReplayDefinition } from '../../model/replays/replay.ts';
 import { type BulkActionDefinition, withoutRunIds } from '../../model/runs/bulk-action.ts';
 import type { CancellationDefinition } from '../../model/runs/cancellation.ts';
 import { DAY_MS } from '../../model/values/time.ts';
+import type { WhatIfDefinition } from '../../model/what-if/what-if.ts';
 import { WEBHOOK_REPLAY_OUTCOMES, type WebhookReplayDefinition } from '../webhooks/webhook-replay.ts';
 import type { BulkKind } from './bulk-kind.ts';
 
@@ -60,5 +61,17 @@ export function webhookReplayKind(): BulkKind<WebhookReplayDefinition> {
     ttlMs: (_, isOver) => (isOver ? 7 * DAY_MS : KEPT_MAX_MS),
     whenOver: ({ draft: _, ...definition }) => definition,
     results: { lists: WEBHOOK_REPLAY_OUTCOMES, max: 1_000, keepsLast: true },
+  };
+}
+
+export function whatIfKind(): BulkKind<WhatIfDefinition> {
+  return {
+    kind: 'what-if',
+    openMax: 5,
+    keptMax: 200,
+    noun: 'what-ifs of the environment',
+    remedy: 'cancel one',
+    ttlMs: () => KEPT_MAX_MS,
+    results: { lists: ['all'], max: 2_000 },
   };
 }

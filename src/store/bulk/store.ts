@@ -2,11 +2,12 @@
 import type { ReplayDefinition, ReplayPosition } from '../../model/replays/replay.ts';
 import type { BulkActionDefinition, BulkPosition } from '../../model/runs/bulk-action.ts';
 import type { CancellationDefinition, CancellationPass } from '../../model/runs/cancellation.ts';
+import type { WhatIfDefinition, WhatIfPosition } from '../../model/what-if/what-if.ts';
 import type { StoreContext } from '../store-context.ts';
 import type { WebhookReplayDefinition, WebhookReplayPosition } from '../webhooks/webhook-replay.ts';
 import { BulkOperations } from './bulk-operations.ts';
 import { EarlierOperations } from './earlier-operations.ts';
-import { bulkActionKind, cancellationKind, replayKind, replayTtlMs, webhookReplayKind } from './kinds.ts';
+import { bulkActionKind, cancellationKind, replayKind, replayTtlMs, webhookReplayKind, whatIfKind } from './kinds.ts';
 import { StartedRuns } from './started-runs.ts';
 
 export interface BulkStore {
@@ -16,6 +17,7 @@ export interface BulkStore {
   cancellations: BulkOperations<CancellationDefinition, CancellationPass | null>;
   /** These belong to the whole installation. */
   webhookReplays: BulkOperations<WebhookReplayDefinition, WebhookReplayPosition>;
+  whatIfs: BulkOperations<WhatIfDefinition, WhatIfPosition>;
   earlierOperations: EarlierOperations;
 }
 
@@ -26,6 +28,7 @@ export function createBulkStore({ redis, keys, locks, config: { retentionMs } }:
     bulkActions: new BulkOperations(redis, keys, bulkActionKind(retentionMs)),
     cancellations: new BulkOperations(redis, keys, cancellationKind(retentionMs)),
     webhookReplays: new BulkOperations(redis, keys, webhookReplayKind()),
+    whatIfs: new BulkOperations(redis, keys, whatIfKind()),
     earlierOperations: new EarlierOperations(redis, keys, { locks }),
   };
 }

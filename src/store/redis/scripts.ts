@@ -36,6 +36,7 @@ const SCRIPTS = {
   offloadRun: { file: 'runs/lua/offload-run.lua', numberOfKeys: 3 },
   returnRun: { file: 'runs/lua/return-run.lua', numberOfKeys: 3 },
   readSteps: { file: 'runs/lua/read-steps.lua', numberOfKeys: 1 },
+  readRun: { file: 'runs/lua/read-run.lua', numberOfKeys: 1 },
   readPart: { file: 'runs/lua/read-part.lua', numberOfKeys: 1 },
   handOver: { file: 'runs/lua/hand-over.lua', numberOfKeys: 1 },
   beginSteps: { file: 'runs/lua/begin-steps.lua', numberOfKeys: 3 },

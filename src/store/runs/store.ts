@@ -20,6 +20,7 @@ import { Steps } from './steps.ts';
 import { UnfinishedEnds } from './unfinished-ends.ts';
 import { WaitCandidates } from './wait-candidates.ts';
 import { Waits } from './waits.ts';
+import { WholeRuns } from './whole-runs.ts';
 
 export function createRunStore({ redis, keys, config }: StoreContext) {
   const { hotTtlMs: retentionMs, reconcileAfterMs, secretKey, secretKeyFallback } = config;
@@ -32,6 +33,7 @@ export function createRunStore({ redis, keys, config }: StoreContext) {
     runLogs: new RunLogs(redis, keys, { offloadedRuns }),
     runStatuses: new RunStatuses(redis, keys, { offloadedRuns }),
     runLists: new RunLists(redis, keys, new EndedRunIndex(redis, keys), offloadedRuns),
+    wholeRuns: new WholeRuns(redis, keys),
     activeRuns: new ActiveRuns(redis, keys),
     offloadedRuns,
     unfinishedEnds: new UnfinishedEnds(redis, keys),

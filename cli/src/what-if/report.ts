@@ -1,0 +1,158 @@
+/** The report of a what-if, for a terminal and as Markdown. */
+import type { Json } from '../api-client.ts';
+import type { Output } from '../output.ts';
+
+const SCOPES = ['active', 'past'] as const;
+type Scope = (typeof SCOPES)[number];
+
+const RUNS: Readonly<Record<Scope, string>> = { active: 'active', past: 'completed' };
+const SKIPS: Readonly<Record<string, string>> = {
+  too_large: 'too large for one call',
+  too_many_calls: 'too many steps',
+  event_gone: 'their event is no longer stored',
+  steps_gone: 'their steps are no longer stored',
+  ended: 'ended meanwhile',
+  no_answer: 'the candidate did not answer',
+  executes_steps: 'the candidate runs steps that it is asked to plan',
+};
+const STOPS: Readonly<Record<string, string>> = {
+  time: 'It stopped early: its time was over.',
+  app_unreachable: 'It stopped early: the candidate no longer answers.',
+};
+
+/** What `--fail-on` takes: a result, of one scope or both. */
+export const CONDITIONS = ['broken', 'changed', 'broken-active', 'changed-active', 'broken-past', 'changed-past'];
+
+/** Whether any run meets a condition. What is broken is changed, too. */
+export function meets(whatIf: Json, conditions: readonly string[]): boolean {
+  return conditions.some((condition) => {
+    const [result, scope] = condition.split('-');
+    return (whatIf.functions as Json[]).some((fn) =>
+      SCOPES.some((one) => {
+        const { changed, broken } = fn[one];
+        return (scope ?? one) === one && broken + (result === 'changed' ? changed : 0) > 0;
+      }),
+    );
+  });
+}
+
+export function summaryOf({ checked, unchanged, changed, broken, skipped }: Json): string {
+  const rest = skipped > 0 ? `; ${skipped} not compared` : '';
+  return `${checked} runs: ${unchanged} unchanged, ${changed} changed, ${broken} broken${rest}`;
+}
+
+export function printReport(output: Output, whatIf: Json): void {
+  for (const fn of whatIf.functions as Json[]) {
+    for (const line of linesOf(fn)) output.line(line.isBad ? output.paint('red', line.text) : line.text);
+    for (const example of fn.examples as Json[]) {
+      for (const text of detailsOf(example)) output.line(`    ${text}`);
+    }
+  }
+  if (STOPS[whatIf.stopped_because]) output.line(STOPS[whatIf.stopped_because]);
+  output.line(summaryOf(whatIf));
+}
+
+export function markdownOf(whatIf: Json): string {
+  const { app, url, functions } = whatIf;
+  const lines = [`## What-if: ${code(app)} at ${code(url)}`, '', `**${summaryOf(whatIf)}.**`];
+  if (STOPS[whatIf.stopped_because]) lines.push('', STOPS[whatIf.stopped_because] as string);
+  if (functions.length > 0) {
+    lines.push('', '| function | runs | unchanged | changed | broken | not compared |', '|---|---|---|---|---|---|');
+  }
+  for (const fn of functions as Json[]) {
+    for (const scope of SCOPES) {
+      const { checked, unchanged, changed, broken, skipped } = fn[scope];
+      if (checked + skipped === 0) continue;
+      lines.push(`| ${code(fn.id)} | ${checked} ${RUNS[scope]} | ${unchanged} | ${changed} | ${broken} | ${skipped} |`);
+    }
+  }
+  for (const fn of functions as Json[]) {
+    for (const example of fn.examples as Json[]) {
+      const { scope, cause, run_id } = example;
+      const count = fn[scope].causes[cause];
+      lines.push(
+        '',
+        `- ${code(fn.id)}, ${count} ${RUNS[scope as Scope]}: ${whatHappens(example, code)}. Such as ${code(run_id)}:`,
+      );
+      lines.push(...coursesOf(example, code).map((text) => `  - ${text}`));
+    }
+    for (const { text } of linesOf(fn).slice(1)) if (fn.examples.length === 0) lines.push('', `- ${text.trim()}`);
+  }
+  return lines.join('\n');
+}
+
+function linesOf(fn: Json): { text: string; isBad: boolean }[] {
+  const lines = [{ text: fn.id as string, isBad: false }];
+  for (const scope of SCOPES) {
+    const { checked, unchanged, changed, broken, skips } = fn[scope];
+    if (checked > 0) {
+      const text = `  ${RUNS[scope]}: ${unchanged} unchanged, ${changed} changed, ${broken} broken`;
+      lines.push({ text, isBad: broken > 0 });
+    }
+    for (const [reason, count] of Object.entries(skips)) {
+      lines.push({ text: `  ${RUNS[scope]}: ${count} not compared: ${SKIPS[reason] ?? reason}`, isBad: false });
+    }
+  }
+  return lines;
+}
+
+function detailsOf(example: Json): string[] {
+  const quote = (text: string) => JSON.stringify(text);
+  return [
+    `${RUNS[example.scope as Scope]}, such as ${example.run_id}: ${whatHappens(example, quote)}`,
+    ...coursesOf(example, quote).map((text) => `  ${text}`),
+  ];
+}
+
+type Quote = (text: string) => string;
+
+function whatHappens({ cause, step, unused }: Json, quote: Quote): string {
+  const name = step ? quote(step.name) : 'a step';
+  const names = (unused as Json[]).map((one) => quote(one.name)).join(', ');
+  switch (cause) {
+    case 'throws':
+      return 'it throws';
+    case 'function_gone':
+      return 'the function is gone';
+    case 'results_unused':
+      return `it never uses the result of ${names}`;
+    case 'new_step':
+      return `it would now run ${name}`;
+    case 'other_order':
+      return `it asks for ${name} later`;
+    case 'other_kind':
+      return `${name} is a step of another type`;
+    case 'ends_earlier':
+      return 'it ends earlier';
+    case 'goes_on':
+      return 'it waits for a step that the run had left';
+    case 'other_output':
+      return 'it returns something else';
+    default:
+      return cause;
+  }
+}
+
+function coursesOf({ recorded, candidate }: Json, quote: Quote): string[] {
+  return [
+    ['recorded', recorded],
+    ['candidate', candidate],
+  ].flatMap(([who, course]) => {
+    const text = courseText(course as Json, quote);
+    return text === undefined ? [] : [`${who}: ${text}`];
+  });
+}
+
+function courseText({ steps, output, error }: Json, quote: Quote): string | undefined {
+  if (error) return `${error.name}: ${quote(error.message)}`;
+  if (output !== null) return `returns ${quote(output)}`;
+  return steps.length > 0 ? (steps as Json[]).map(({ name }) => quote(name)).join(', ') : undefined;
+}
+
+/** Inline code, whatever is in it. */
+function code(text: string): string {
+  const line = text.replaceAll(/\s+/g, ' ');
+  const longest = Math.max(0, ...(line.match(/`+/g) ?? []).map((ticks) => ticks.length));
+  const fence = '`'.repeat(longest + 1);
+  return longest > 0 ? `${fence} ${line} ${fence}` : `${fence}${line}${fence}`;
+}

@@ -1,0 +1,167 @@
+/** The API's representation of what-ifs. */
+import { z } from 'zod';
+import {
+  CAUSES,
+  readCounts,
+  SCOPES,
+  type Scope,
+  SKIPS,
+  STOPS,
+  stopOf,
+  type WhatIf,
+  type WhatIfExample,
+} from '../../model/what-if/what-if.ts';
+import { apiObject } from '../http/validation.ts';
+import { time } from './time.ts';
+
+export const WHAT_IF_STATUSES = ['running', 'paused', 'cancelled', 'done'] as const;
+
+const countsShape = {
+  checked: z.int().describe('Runs that were compared'),
+  unchanged: z.int(),
+  changed: z.int().describe('Runs that go on in another way'),
+  broken: z.int().describe('Runs that fail, or lose results of steps that have finished'),
+  skipped: z.int().describe('Runs that were not compared'),
+};
+
+const stepSchema = z.object({ id: z.string().describe('Hashed ID'), name: z.string() });
+
+const courseSchema = z.object({
+  steps: z.array(stepSchema).describe('What comes next, at most 10'),
+  output: z.string().nullable().describe('JSON text, at most 1,000 characters'),
+  error: z.object({ name: z.string(), message: z.string() }).nullable(),
+});
+
+const exampleSchema = z.object({
+  scope: z.enum(SCOPES),
+  cause: z.enum(CAUSES),
+  result: z.enum(['changed', 'broken']),
+  run_id: z.string(),
+  step: stepSchema.nullable().describe('The step in question'),
+  unused: z.array(stepSchema).describe('Steps whose results are never asked for, at most 10'),
+  recorded: courseSchema.describe('How the run goes on or went on'),
+  candidate: courseSchema.describe('How it would'),
+});
+
+const ofScopeSchema = z.object({
+  ...countsShape,
+  causes: z
+    .partialRecord(z.enum(CAUSES), z.int())
+    .describe(
+      'Number of runs by cause. throws: the function fails; function_gone: there is no such function; results_unused: results of finished steps are never asked for, as when a step ' +
+        'is renamed or removed; new_step: it plans a step that the run does not have; other_order, other_kind: steps come in another order, or are of another ' +
+        'type; ends_earlier: the function returns before a step that the run waits for; goes_on: it waits for a step that the run had left; other_output',
+    ),
+  skips: z.partialRecord(z.enum(SKIPS), z.int()).describe('Number of runs that were not compared, by reason'),
+});
+
+export const whatIfSchema = apiObject('WhatIf', {
+  id: z.string(),
+  app: z.string(),
+  url: z.url().describe('Of the candidate'),
+  sdk: z.string(),
+  status: z.enum(WHAT_IF_STATUSES),
+  stopped_because: z
+    .enum(STOPS)
+    .nullable()
+    .describe(
+      'time: `max_minutes` are over; app_unreachable: the candidate no longer answers. null: it has seen all, or goes on',
+    ),
+  ...countsShape,
+  functions: z
+    .array(
+      z.object({
+        id: z.string(),
+        refused: z
+          .boolean()
+          .describe('true: the candidate ran a step that it was asked to plan, and was not called again'),
+        active: ofScopeSchema,
+        past: ofScopeSchema,
+        examples: z.array(exampleSchema).describe('One run for each scope and cause'),
+      }),
+    )
+    .describe('Those with runs, the worst first'),
+  active: z.boolean(),
+  past_since: z.iso.datetime().nullable().describe('null: past runs are not compared'),
+  waiting_because: z.string().nullable(),
+  created_at: z.iso.datetime(),
+  done_at: z.iso.datetime().nullable(),
+});
+
+/** Without functions. */
+export const listedWhatIfSchema = whatIfSchema.omit({ functions: true }).meta({ id: 'ListedWhatIf' });
+
+interface Counts {
+  checked: number;
+  unchanged: number;
+  changed: number;
+  broken: number;
+  skipped: number;
+}
+
+function countsOf(counts: ReturnType<typeof readCounts>): Counts {
+  const sum = (result: string) => counts.reduce((all, one) => all + (one.result === result ? one.count : 0), 0);
+  const [unchanged, changed, broken] = [sum('unchanged'), sum('changed'), sum('broken')];
+  return { checked: unchanged + changed + broken, unchanged, changed, broken, skipped: sum('skipped') };
+}
+
+export function presentListedWhatIf({ id, definition, status, counts, waiting, doneAt }: WhatIf) {
+  const { app, url, sdk, active, pastSince, createdAt } = definition;
+  return {
+    id,
+    app,
+    url,
+    sdk,
+    status,
+    stopped_because: stopOf(counts) ?? null,
+    ...countsOf(readCounts(counts)),
+    active,
+    past_since: time(pastSince),
+    waiting_because: status === 'running' ? (waiting ?? null) : null,
+    created_at: time(createdAt),
+    done_at: time(doneAt),
+  };
+}
+
+export function presentWhatIf(whatIf: WhatIf, examples: readonly WhatIfExample[]) {
+  const counts = readCounts(whatIf.counts);
+  const ofFunctions = whatIf.definition.functions.flatMap((id, fn) => {
+    const own = counts.filter((one) => one.fn === fn);
+    if (own.length === 0) return [];
+    const refused = own.some(({ reason }) => reason === 'executes_steps');
+    const shown = examples.filter(({ functionId }) => functionId === id).map(presentExample);
+    return [{ id, refused, active: ofScope(own, 'active'), past: ofScope(own, 'past'), examples: shown }];
+  });
+  const severity = ({ active, past }: (typeof ofFunctions)[number]) =>
+    1e9 * (active.broken + past.broken) + active.changed + past.changed;
+  return {
+    ...presentListedWhatIf(whatIf),
+    functions: ofFunctions.sort((a, b) => severity(b) - severity(a)),
+  };
+}
+
+function ofScope(counts: ReturnType<typeof readCounts>, scope: Scope) {
+  const own = counts.filter((one) => one.scope === scope);
+  const by = (results: readonly string[]) =>
+    Object.fromEntries(
+      own.filter(({ result }) => results.includes(result)).map(({ reason, count }) => [reason, count]),
+    );
+  return { ...countsOf(own), causes: by(['changed', 'broken']), skips: by(['skipped']) };
+}
+
+function presentExample({ scope, cause, result, runId, step, unused, recorded, candidate }: WhatIfExample) {
+  return {
+    scope,
+    cause,
+    result,
+    run_id: runId,
+    step: step ?? null,
+    unused: unused ?? [],
+    recorded: presentCourse(recorded),
+    candidate: presentCourse(candidate),
+  };
+}
+
+function presentCourse({ steps = [], output, error }: NonNullable<WhatIfExample['recorded']> = {}) {
+  return { steps, output: output ?? null, error: error ?? null };
+}

@@ -1,0 +1,138 @@
+/** Checks one stored run with a candidate: its calls plan only, carry a header that says so, and store nothing. */
+import { setTimeout as wait } from 'node:timers/promises';
+import { CallTooLarge } from '../../functions/call-request.ts';
+import type { FunctionClient } from '../../functions/function-client.ts';
+import type { Outcome } from '../../functions/interpret-response.ts';
+import type { AppFunction } from '../../model/apps/app.ts';
+import { MAX_STEPS } from '../../model/runs/memo.ts';
+import type { Run } from '../../model/runs/run.ts';
+import { withStepInput } from '../../model/runs/step-input.ts';
+import { type Finding, NO_FUNCTION, type Skip, type WhatIfDefinition } from '../../model/what-if/what-if.ts';
+import { type ActiveRun, compareActive, comparePast, isOutputOther, type PastRun } from './compare.ts';
+import type { Found } from './stored-runs.ts';
+import { endOf, type StoredSteps, type Walk, walk } from './walk.ts';
+
+/** A step that ends a branch needs one more call. */
+const CALLS_MAX = MAX_STEPS + 1;
+/** After this time an output that has the time in it is another one. */
+const PAUSE_MS = 20;
+
+export interface CheckDeps {
+  candidateClient: Pick<FunctionClient, 'call'>;
+}
+
+/** The function of the candidate. */
+export function candidateFunction(fn: AppFunction, { url, dialect }: WhatIfDefinition): AppFunction {
+  return { ...fn, dialect, url: urlOf(url, idOnTheWire(fn)) };
+}
+
+export async function checkActive(found: Found<ActiveRun>, fn: AppFunction, deps: CheckDeps): Promise<Finding> {
+  const { steps } = found;
+  return unlessTooLarge(async () => {
+    const { open } = steps;
+    const options = { open, callsMax: CALLS_MAX, supposes: true };
+    const walked = await walk(steps, (known) => ask(found, fn, known, deps), options);
+    const skip = skipOf(walked);
+    if (skip) return { skip };
+    if (await isGone(walked, found, fn, deps)) return GONE;
+    const hasAll = steps.stack.every((id) => walked.asked.has(id));
+    // Its next call would have all results, also those that it has not asked for.
+    const end = hasAll ? walked.end : (endOf(await ask(found, fn, steps, deps)) ?? { kind: 'plans' });
+    return end.kind === 'noAnswer' ? { skip: 'no_answer' } : compareActive(steps, walked, end);
+  });
+}
+
+export async function checkPast(found: Found<PastRun>, fn: AppFunction, deps: CheckDeps): Promise<Finding> {
+  const { steps } = found;
+  return unlessTooLarge(async () => {
+    const options = { open: steps.open, callsMax: CALLS_MAX };
+    const walked = await walk(steps, (known) => ask(found, fn, known, deps), options);
+    const skip = skipOf(walked);
+    if (skip) return { skip };
+    if (await isGone(walked, found, fn, deps)) return GONE;
+    const finding = comparePast(steps, walked);
+    return isOutputOther(finding) && (await varies(walked, found, fn, deps)) ? { result: 'unchanged' } : finding;
+  });
+}
+
+const GONE: Finding = {
+  result: 'broken',
+  difference: { cause: 'function_gone' },
+};
+
+function skipOf({ end }: Walk): Skip | undefined {
+  switch (end.kind) {
+    case 'executed':
+      return 'executes_steps';
+    case 'noAnswer':
+      return 'no_answer';
+    case 'tooManyCalls':
+      return 'too_many_calls';
+    default:
+      return undefined;
+  }
+}
+
+async function unlessTooLarge(check: () => Promise<Finding>): Promise<Finding> {
+  try {
+    return await check();
+  } catch (error) {
+    if (error instanceof CallTooLarge) return { skip: 'too_large' };
+    throw error;
+  }
+}
+
+/** Whether the candidate answers as it does for a function that no app has. Each SDK has words of its own for it. */
+async function isGone({ end, asked }: Walk, found: Found<ActiveRun | PastRun>, fn: AppFunction, deps: CheckDeps) {
+  if (end.kind !== 'failed' || asked.size > 0) return false;
+  const none = { ...fn, url: urlOf(fn.url, NO_FUNCTION) };
+  const answer = endOf(await ask(found, none, { stack: [], memos: {} }, deps));
+  const id = idOnTheWire(fn);
+  return answer?.kind === 'failed' && answer.error.message.replaceAll(NO_FUNCTION, id) === end.error.message;
+}
+
+/** Whether the candidate gives another output when it is asked again: then it depends on more than what is stored. */
+async function varies({ end }: Walk, found: Found<PastRun>, fn: AppFunction, deps: CheckDeps): Promise<boolean> {
+  await wait(PAUSE_MS);
+  const again = endOf(await ask(found, fn, found.steps, deps));
+  return end.kind === 'completed' && again?.kind === 'completed' && again.output !== end.output;
+}
+
+function ask(
+  { run, events }: Pick<Found<never>, 'run' | 'events'>,
+  fn: AppFunction,
+  { stack, memos }: StoredSteps,
+  { candidateClient }: CheckDeps,
+): Promise<Outcome> {
+  const [event] = events;
+  if (!event) throw new Error('a run without an event');
+  return candidateClient.call(fn, {
+    run: firstAttempt(run),
+    event,
+    ...(run.batch && { events }),
+    maxAttempts: fn.retries + 1,
+    executions: 0,
+    jobId: 'what-if',
+    startedAt: Date.now(),
+    stack,
+    memos: withStepInput({ ...memos }, run.fromStep),
+    planOnly: true,
+    whatIf: true,
+  });
+}
+
+function firstAttempt(run: Run): Run {
+  return { ...run, attempt: 0 };
+}
+
+/** The ID in the URL of the present function; of one that connects, its own. */
+function idOnTheWire({ id, url }: AppFunction): string {
+  return URL.parse(url)?.searchParams.get('fnId') ?? id;
+}
+
+function urlOf(url: string, fnId: string): string {
+  const target = new URL(url);
+  target.searchParams.set('fnId', fnId);
+  target.searchParams.set('stepId', 'step');
+  return target.href;
+}

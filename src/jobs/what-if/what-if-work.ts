@@ -1,0 +1,206 @@
+/** What-ifs as bulk operations: for each function of the app its active runs, then its past ones, newest first. They have a client of their own,
+ *  so they take no capacity of calls, and wait while the service has a backlog. */
+import type { History } from '../../history/history.ts';
+import type { AppFunction } from '../../model/apps/app.ts';
+import type { Run } from '../../model/runs/run.ts';
+import {
+  COUNT,
+  type Finding,
+  type ReadCount,
+  readCounts,
+  SCOPES,
+  type Scope,
+  type Stop,
+  type WhatIf,
+  type WhatIfDefinition,
+  type WhatIfExample,
+  type WhatIfPosition,
+} from '../../model/what-if/what-if.ts';
+import type { BulkStore } from '../../store/bulk/store.ts';
+import type { BulkLoad } from '../bulk/bulk-load.ts';
+import type { BulkWork } from '../bulk/bulk-work.ts';
+import type { FunctionTables } from '../functions/function-tables.ts';
+import { type CheckDeps, candidateFunction, checkActive, checkPast } from './check-run.ts';
+import { readActive, readPast, type StoredRunsDeps } from './stored-runs.ts';
+
+const PAGE = 100;
+/** Runs checked concurrently. */
+const AT_ONCE = 4;
+/** After this time a portion begins no more runs: if its process dies, another one checks them again. */
+const PORTION_MS = 3_000;
+/** So many runs without an answer in a row end it. */
+const UNANSWERED_MAX = 5;
+
+export interface WhatIfWorkDeps extends CheckDeps, StoredRunsDeps {
+  whatIfs: BulkStore['whatIfs'];
+  functions: FunctionTables;
+  history: StoredRunsDeps['history'] & Pick<History, 'runLists'>;
+  load: Pick<BulkLoad, 'reasonToWait'>;
+}
+
+export function whatIfWork(deps: WhatIfWorkDeps): BulkWork<WhatIfDefinition, WhatIfPosition> {
+  return {
+    operations: deps.whatIfs,
+    atOnce: { all: 2, ofEnvironment: 1 },
+    inArchivedEnvironments: 'goes-on',
+    waitsFor: (code) => code === 'archive_unavailable',
+    reasonToWait: () => deps.load.reasonToWait(Date.now()),
+    doPortion: (whatIf, signal) => checkSome(whatIf, deps, signal),
+  };
+}
+
+/** What a portion has done. */
+interface Portion {
+  /** Those of the what-if before it. */
+  before: Readonly<Record<string, number>>;
+  counts: Record<string, number>;
+  examples: WhatIfExample[];
+  /** Runs without an answer since the last one with an answer. */
+  unanswered: number;
+  stop?: Stop;
+  endsAt: number;
+  signal: AbortSignal;
+}
+
+/** @returns milliseconds until the next portion */
+async function checkSome(whatIf: WhatIf, deps: WhatIfWorkDeps, signal: AbortSignal): Promise<number> {
+  const portion: Portion = {
+    before: whatIf.counts,
+    counts: {},
+    examples: [],
+    unanswered: 0,
+    endsAt: performance.now() + PORTION_MS,
+    signal,
+  };
+  let position: WhatIfPosition | undefined = whatIf.position;
+  while (position && hasTime(portion)) position = await checkPage(whatIf, position, portion, deps);
+  const { counts, examples, stop } = portion;
+  if (stop) counts[COUNT.stopped(stop)] = 1;
+  await deps.whatIfs.save(whatIf, {
+    position,
+    counts,
+    results: examples.map((result) => ({ result })),
+    ...((stop || !position) && { doneAt: Date.now() }),
+  });
+  return 0;
+}
+
+function hasTime({ stop, endsAt, signal }: Portion): boolean {
+  return stop === undefined && performance.now() < endsAt && !signal.aborted;
+}
+
+/** @returns the next position; undefined: it was the last page */
+async function checkPage(
+  { env, definition }: WhatIf,
+  position: WhatIfPosition,
+  portion: Portion,
+  deps: WhatIfWorkDeps,
+): Promise<WhatIfPosition | undefined> {
+  if (Date.now() >= definition.endsBy) {
+    portion.stop = 'time';
+    return position;
+  }
+  const { scope } = position;
+  const functionId = definition.functions[position.fn];
+  if (functionId === undefined) return undefined;
+  const left = leftOf(definition, position, portion);
+  const fn = left > 0 && !isRefused(position, portion) ? await deps.functions.find(env, functionId) : undefined;
+  if (!fn) return after(definition, position);
+  const { runs, next } = await deps.history.runLists.list({
+    env,
+    functionIds: [functionId],
+    statuses: scope === 'active' ? ['Queued', 'Running'] : ['Completed'],
+    timeRange: { after: scope === 'past' ? definition.pastSince : undefined, cursor: position.cursor },
+    limit: Math.min(PAGE, left),
+  });
+  const done = await checkRuns(runs, candidateFunction(fn, definition), position, portion, deps);
+  const last = runs[done - 1];
+  if (done < runs.length) return last ? { ...position, cursor: { at: last.queuedAt, id: last.id } } : position;
+  return next ? { ...position, cursor: next } : after(definition, position);
+}
+
+/** @returns how many of them it has checked */
+async function checkRuns(
+  runs: readonly Run[],
+  candidate: AppFunction,
+  position: WhatIfPosition,
+  portion: Portion,
+  deps: WhatIfWorkDeps,
+): Promise<number> {
+  const [first] = runs;
+  if (!first) return 0;
+  const ids = runs.map(({ id }) => id);
+  const outputs = position.scope === 'past' ? await deps.history.listedRuns.outputs(first.env, ids) : [];
+  let done = 0;
+  while (done < runs.length && hasTime(portion) && !isRefused(position, portion)) {
+    // The first one alone shows whether the candidate runs steps.
+    const some = runs.slice(done, done + (countOf(position, portion) === 0 ? 1 : AT_ONCE));
+    const of = (run: Run, i: number) =>
+      position.scope === 'active'
+        ? active(run, candidate, deps)
+        : past(run, outputs[done + i] ?? null, candidate, deps);
+    for (const [i, found] of (await Promise.all(some.map(of))).entries()) {
+      record(position, some[i] as Run, found, portion);
+    }
+    done += some.length;
+    if (portion.unanswered >= UNANSWERED_MAX) portion.stop = 'app_unreachable';
+  }
+  return done;
+}
+
+async function active(run: Run, candidate: AppFunction, deps: WhatIfWorkDeps): Promise<Finding> {
+  const found = await readActive(run, deps);
+  return typeof found === 'string' ? { skip: found } : checkActive(found, candidate, deps);
+}
+
+async function past(run: Run, output: string | null, candidate: AppFunction, deps: WhatIfWorkDeps): Promise<Finding> {
+  const found = await readPast(run, output, deps);
+  return typeof found === 'string' ? { skip: found } : checkPast(found, candidate, deps);
+}
+
+function record({ scope, fn }: WhatIfPosition, run: Run, found: Finding, portion: Portion): void {
+  const name = nameOf(scope, fn, found);
+  if ('difference' in found && numberOf(name, portion) === 0) {
+    const { functionId, id: runId } = run;
+    portion.examples.push({ scope, functionId, runId, result: found.result, ...found.difference });
+  }
+  portion.counts[name] = (portion.counts[name] ?? 0) + 1;
+  const isUnanswered = 'skip' in found && found.skip === 'no_answer';
+  portion.unanswered = isUnanswered ? portion.unanswered + 1 : 0;
+}
+
+function nameOf(scope: Scope, fn: number, found: Finding): string {
+  if ('skip' in found) return COUNT.skipped(scope, fn, found.skip);
+  return 'difference' in found ? COUNT.different(scope, fn, found.difference.cause) : COUNT.unchanged(scope, fn);
+}
+
+function numberOf(name: string, { before, counts }: Portion): number {
+  return (before[name] ?? 0) + (counts[name] ?? 0);
+}
+
+/** Whether the candidate has run a step of this function, which is then not called again. */
+function isRefused({ fn }: WhatIfPosition, portion: Portion): boolean {
+  return SCOPES.some((scope) => numberOf(COUNT.skipped(scope, fn, 'executes_steps'), portion) > 0);
+}
+
+/** Runs of this function and scope that were checked. */
+function countOf({ scope, fn }: WhatIfPosition, portion: Portion): number {
+  return checkedIn(portion).reduce((sum, one) => sum + (one.scope === scope && one.fn === fn ? one.count : 0), 0);
+}
+
+/** How many more runs may be checked. */
+function leftOf(definition: WhatIfDefinition, position: WhatIfPosition, portion: Portion): number {
+  if (position.scope === 'past') return definition.pastMax - countOf(position, portion);
+  const checked = checkedIn(portion).filter(({ scope }) => scope === 'active');
+  return definition.activeMax - checked.reduce((sum, { count }) => sum + count, 0);
+}
+
+function checkedIn({ before, counts }: Portion): ReadCount[] {
+  return [...readCounts(before), ...readCounts(counts)];
+}
+
+/** The next function, then the next scope. */
+function after({ functions, pastSince }: WhatIfDefinition, { scope, fn }: WhatIfPosition): WhatIfPosition | undefined {
+  if (fn + 1 < functions.length) return { scope, fn: fn + 1 };
+  return scope === 'active' && pastSince !== undefined ? { scope: 'past', fn: 0 } : undefined;
+}

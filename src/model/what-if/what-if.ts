@@ -1,0 +1,147 @@
+/** What-if: what a candidate, another build of an app, would do with the runs of the app (docs/change-code-safely.md#what-if). */
+import type { BulkOperation } from '../bulk/bulk-operation.ts';
+
+export const SCOPES = ['active', 'past'] as const;
+export type Scope = (typeof SCOPES)[number];
+
+/** What differs. */
+export const CAUSES = [
+  'throws',
+  'function_gone',
+  'results_unused',
+  'new_step',
+  'other_order',
+  'other_kind',
+  'ends_earlier',
+  'goes_on',
+  'other_output',
+] as const;
+export type Cause = (typeof CAUSES)[number];
+
+/** Why a run was not compared. */
+export const SKIPS = [
+  'too_large',
+  'too_many_calls',
+  'event_gone',
+  'steps_gone',
+  'ended',
+  'no_answer',
+  'executes_steps',
+] as const;
+export type Skip = (typeof SKIPS)[number];
+
+export type Result = 'unchanged' | 'changed' | 'broken';
+
+/** Why it ended before it had seen all runs. */
+export const STOPS = ['time', 'app_unreachable'] as const;
+export type Stop = (typeof STOPS)[number];
+
+/** A step as people know it. */
+export interface StepShown {
+  id: string;
+  name: string;
+}
+
+/** How the run went on, here or there. */
+export interface Course {
+  /** Steps that are next. */
+  steps?: StepShown[];
+  /** JSON text, possibly truncated. */
+  output?: string;
+  error?: { name: string; message: string };
+}
+
+/** The difference of one run. */
+export interface Difference {
+  cause: Cause;
+  /** The step in question. */
+  step?: StepShown;
+  /** Finished steps whose results the candidate never asks for. */
+  unused?: StepShown[];
+  recorded?: Course;
+  candidate?: Course;
+}
+
+export type Finding =
+  | { result: 'unchanged' }
+  | { result: 'changed' | 'broken'; difference: Difference }
+  | { skip: Skip };
+
+export interface WhatIfExample extends Difference {
+  scope: Scope;
+  functionId: string;
+  runId: string;
+  result: 'changed' | 'broken';
+}
+
+export interface WhatIfDefinition {
+  id: string;
+  app: string;
+  /** Of the candidate. */
+  url: string;
+  sdk: string;
+  dialect: 'service' | 'inngest';
+  /** IDs of the app's functions. */
+  functions: readonly string[];
+  /** Whether to compare active runs. */
+  active: boolean;
+  activeMax: number;
+  /** Past runs that ended since this time (Unix milliseconds); absent: none. */
+  pastSince?: number;
+  /** Per function. */
+  pastMax: number;
+  /** Unix milliseconds. */
+  endsBy: number;
+  createdAt: number;
+}
+
+/** The next run: of this scope and function, after this position in the list. */
+export interface WhatIfPosition {
+  scope: Scope;
+  /** Index in `functions`. */
+  fn: number;
+  cursor?: { at: number; id: string };
+}
+
+export type WhatIf = BulkOperation<WhatIfDefinition, WhatIfPosition>;
+
+/** A function that no app has. */
+export const NO_FUNCTION = 'what-if-without-a-function';
+
+/** A difference of an active run that loses something or fails. The others only go on differently. */
+const BROKEN: Readonly<Record<Scope, ReadonlySet<Cause>>> = {
+  active: new Set<Cause>(['throws', 'function_gone', 'results_unused']),
+  past: new Set<Cause>(['throws', 'function_gone']),
+};
+
+export function resultOf(scope: Scope, cause: Cause): 'changed' | 'broken' {
+  return BROKEN[scope].has(cause) ? 'broken' : 'changed';
+}
+
+/** Names of counts. */
+export const COUNT = {
+  unchanged: (scope: Scope, fn: number) => `${scope}|${fn}|unchanged|`,
+  different: (scope: Scope, fn: number, cause: Cause) => `${scope}|${fn}|${resultOf(scope, cause)}|${cause}`,
+  skipped: (scope: Scope, fn: number, skip: Skip) => `${scope}|${fn}|skipped|${skip}`,
+  stopped: (stop: Stop) => `stopped|${stop}`,
+};
+
+export interface ReadCount {
+  scope: Scope;
+  fn: number;
+  result: Result | 'skipped';
+  reason: string;
+  count: number;
+}
+
+export function readCounts(counts: Readonly<Record<string, number>>): ReadCount[] {
+  return Object.entries(counts).flatMap(([name, count]) => {
+    const [scope, fn, result, reason = ''] = name.split('|');
+    if (!SCOPES.includes(scope as Scope)) return [];
+    return [{ scope: scope as Scope, fn: Number(fn), result: result as ReadCount['result'], reason, count }];
+  });
+}
+
+export function stopOf(counts: Readonly<Record<string, number>>): Stop | undefined {
+  return STOPS.find((stop) => counts[COUNT.stopped(stop)]);
+}
