@@ -50,7 +50,7 @@ export const waitingRuns: Measurement = {
 async function memoryOf(testBed: TestBed, kind: Kind | typeof NOTHING, count: number): Promise<number> {
   const before = (await redisUsage(testBed)).memory;
   // Two runs cannot wait for the same signal, so keys are not repeated.
-  await testBed.service.sendEach((n) => ({ name: `bench/${kind}`, data: { key: `${count}-${n}` } }), count);
+  await testBed.service.sendEach((n) => ({ name: `bench/${kind}`, data: { key: `${count}_${n}` } }), count);
   await testBed.service.untilDrained();
   if (kind !== NOTHING) await testBed.service.untilAsleep();
   return ((await redisUsage(testBed)).memory - before) / count;
