@@ -5,6 +5,7 @@
  *  It can be interrupted at any time, and repeated or canceled then. */
 import { type Config, ConfigError, nodeProblem, readConfig } from './config.ts';
 import { createLog } from './log.ts';
+import { inTime } from './model/values/in-time.ts';
 import { InstallationMove, MoveProblem, type MoveSide } from './store/move/installation-move.ts';
 import { connect, type Redis, ready, toServiceError } from './store/redis/connection.ts';
 import { createStore, partitionsWanted } from './store/store.ts';
@@ -58,16 +59,12 @@ async function open(setting: string, config: Config): Promise<MoveSide> {
   redis.on('error', ({ message }) => {
     last = message;
   });
-  const timeout = Promise.withResolvers<never>();
-  const timer = setTimeout(
-    () => timeout.reject(new MoveProblem(`${setting}: cannot connect to Redis at ${host}: ${last}`)),
+  const unreachable = () => new MoveProblem(`${setting}: cannot connect to Redis at ${host}: ${last}`);
+  await inTime(
+    ready(redis).then(() => redis.ping()),
     REDIS_TIMEOUT_MS,
+    unreachable,
   );
-  try {
-    await Promise.race([ready(redis).then(() => redis.ping()), timeout.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
   return { store: createStore(redis, config), host };
 }
 

@@ -1,5 +1,6 @@
 /** Whether a web process can accept an event now. */
 import type { PartitionQueues } from '../../jobs/queues/partition-queues.ts';
+import { inTime } from '../../model/values/in-time.ts';
 import type { Redis } from '../../store/redis/connection.ts';
 
 /** The time for which a request to `/e/` waits for Redis. */
@@ -61,16 +62,9 @@ async function isAnyTrue(answers: readonly Promise<boolean>[]): Promise<boolean>
   );
 }
 
-async function respondsInTime(response: Promise<unknown>): Promise<boolean> {
-  const timeout = Promise.withResolvers<false>();
-  const timer = setTimeout(() => timeout.resolve(false), TIMEOUT_MS);
-  const responded = response.then(
+function respondsInTime(response: Promise<unknown>): Promise<boolean> {
+  return inTime(response, TIMEOUT_MS, () => new Error('no response')).then(
     () => true,
     () => false,
   );
-  try {
-    return await Promise.race([responded, timeout.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -4,6 +4,7 @@ import { ServiceError } from '../../errors.ts';
 import { ConcurrencyLimits } from '../../model/capacity/concurrency-limits.ts';
 import { type Environment, ownerOf } from '../../model/environment.ts';
 import type { Subscription, VerifiedSubscription } from '../../model/realtime/subscription-token.ts';
+import { inTime } from '../../model/values/in-time.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import type { RealtimeFeed } from '../../store/realtime/channels.ts';
 import { unavailable } from '../../store/redis/connection.ts';
@@ -80,7 +81,7 @@ export class RealtimeSubscribers {
       else end();
     });
     try {
-      await inTime(Promise.all(subscribing));
+      await inTime(Promise.all(subscribing), SUBSCRIBE_MS, () => unavailable('Redis did not answer in time'));
     } catch (error) {
       leave();
       throw error;
@@ -124,16 +125,4 @@ export class RealtimeSubscribers {
 function presentOf(env: string, environments: Environments): Environment | undefined {
   const environment = environments.find(env);
   return environment?.deletingAt === undefined ? environment : undefined;
-}
-
-/** @throws ServiceError unavailable */
-async function inTime(subscribed: Promise<unknown>): Promise<void> {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(unavailable('Redis did not answer in time')), SUBSCRIBE_MS);
-  try {
-    await Promise.race([subscribed, late.promise]);
-  } finally {
-    clearTimeout(timer);
-    subscribed.catch(() => undefined);
-  }
 }

@@ -1,8 +1,8 @@
 /** Whether Postgres responds to this process. While it does not, everything stays in Redis, until backpressure rejects events. */
-import { setTimeout as wait } from 'node:timers/promises';
 import type { Archive } from '../../archive/archive.ts';
 import { duty } from '../../duties/duty.ts';
 import type { Logger } from '../../log.ts';
+import { inTime } from '../../model/values/in-time.ts';
 import type { ArchiveStatus } from '../../store/telemetry/archive-status.ts';
 
 /** The pool may have to connect, or all its connections may be busy. */
@@ -81,7 +81,7 @@ export class ArchiveHealth {
     const { archive, log } = this.#deps;
     if (!archive) return undefined;
     try {
-      await withTimeout(archive.database.query('SELECT 1'), PROBE_TIMEOUT_MS);
+      await inTime(archive.database.query('SELECT 1'), PROBE_TIMEOUT_MS, noResponse);
       if (this.#up === false) log.info('archive: Postgres responds again');
       this.#up = true;
       this.#failures = 0;
@@ -111,15 +111,6 @@ export class ArchiveHealth {
   }
 }
 
-async function withTimeout(work: Promise<unknown>, ms: number): Promise<void> {
-  const controller = new AbortController();
-  const late = wait(ms, undefined, { signal: controller.signal, ref: false }).then(() => {
-    throw new Error(`Postgres did not respond within ${ms / 1_000} s`);
-  });
-  late.catch(() => {});
-  try {
-    await Promise.race([work, late]);
-  } finally {
-    controller.abort();
-  }
+function noResponse(): Error {
+  return new Error(`Postgres did not respond within ${PROBE_TIMEOUT_MS / 1_000} s`);
 }

@@ -1,5 +1,6 @@
 /** The nodes of a cluster, according to the first node that responds. */
 import type { Cluster } from 'ioredis';
+import { inTime } from '../../model/values/in-time.ts';
 import type { Redis } from './connection.ts';
 
 const HASH_SLOTS = 16_384;
@@ -23,7 +24,7 @@ export interface ClusterNode {
 
 /** @throws if no node responds */
 export async function readClusterNodes(cluster: Cluster): Promise<ClusterNodes> {
-  const asked = cluster.nodes().map((node) => inTime(node.cluster('NODES') as Promise<string>));
+  const asked = cluster.nodes().map((node) => responseOf(node.cluster('NODES') as Promise<string>));
   return clusterNodesOf(await Promise.any(asked));
 }
 
@@ -64,16 +65,8 @@ function sizeOf(range: string): number {
   return last - first + 1;
 }
 
-/** Rejects if the node does not reply in time. */
-export async function inTime<T>(reply: Promise<T>): Promise<T> {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error('Command timed out')), TIMEOUT_MS);
-  try {
-    return await Promise.race([reply, late.promise]);
-  } finally {
-    clearTimeout(timer);
-    reply.catch(() => {});
-  }
+function responseOf<T>(response: Promise<T>): Promise<T> {
+  return inTime(response, TIMEOUT_MS, () => new Error('Command timed out'));
 }
 
 /** The reply of each server; undefined if it did not reply in time. */
@@ -82,6 +75,6 @@ export async function fromEach<T>(
   ask: (server: Redis) => Promise<T>,
 ): Promise<{ server: Redis; reply: T | undefined }[]> {
   return Promise.all(
-    servers.map(async (server) => ({ server, reply: await inTime(ask(server)).catch(() => undefined) })),
+    servers.map(async (server) => ({ server, reply: await responseOf(ask(server)).catch(() => undefined) })),
   );
 }

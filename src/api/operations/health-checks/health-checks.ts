@@ -1,5 +1,6 @@
 /** Runs all health checks concurrently, each for at most two seconds. Simultaneous requests share a round. */
 import { ServiceError } from '../../../errors.ts';
+import { inTime } from '../../../model/values/in-time.ts';
 import { toServiceError } from '../../../store/redis/connection.ts';
 import { CHECK_STATUSES, type CheckStatus, type Finding, type HealthCheck, problem } from './check.ts';
 
@@ -41,18 +42,14 @@ export class HealthChecks {
 }
 
 async function runOne({ id, run }: HealthCheck, nowMs: number): Promise<Finding[]> {
-  const late = Promise.withResolvers<Finding[]>();
-  const timer = setTimeout(() => {
-    late.resolve([problem(`not checked: no answer within ${TIMEOUT_MS / 1_000} s`, 'See the check "redis".')]);
-  }, TIMEOUT_MS);
+  const late = new Error(`no answer within ${TIMEOUT_MS / 1_000} s`);
   try {
-    return await Promise.race([run(nowMs), late.promise]);
+    return await inTime(run(nowMs), TIMEOUT_MS, () => late);
   } catch (error) {
+    if (error === late) return [problem(`not checked: ${late.message}`, 'See the check "redis".')];
     const known = toServiceError(error);
     // Other errors may name hosts and keys, which may only appear in the log.
     const why = known instanceof ServiceError ? known.message : 'an error that the log of web has';
     return [problem(`not checked: ${why}`, id === 'redis' ? 'Check Redis.' : 'See the check "redis".')];
-  } finally {
-    clearTimeout(timer);
   }
 }
