@@ -20,7 +20,7 @@ type appCalls struct {
 	checkpoints checkpoints
 }
 
-// incomingCall is a call as it reached the app.
+// incomingCall is a call as received by the app.
 type incomingCall struct {
 	body []byte
 	// target names a function, and optionally the one step to run.

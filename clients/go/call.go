@@ -22,7 +22,7 @@ type call struct {
 	functionUUID, executionID string
 	// maxAttempts is 0 when the service does not say.
 	maxAttempts int
-	// takesLogs: the service takes what the function logs.
+	// takesLogs: the service accepts the lines that the function logs.
 	takesLogs bool
 	// logs is nil when it is not sent.
 	logs *logCollector
@@ -104,7 +104,7 @@ func (c call) eventTime() int64 {
 	var event struct {
 		Timestamp float64 `json:"ts"`
 	}
-	// An event whose time is no number has none.
+	// An event whose time is not a number counts as one without a time.
 	_ = json.Unmarshal(c.event, &event)
 	return int64(event.Timestamp)
 }

@@ -18,10 +18,10 @@ const (
 	checkpointPause = time.Minute
 )
 
-// checkpoints of an app's functions: one call runs several steps, and stores each while it goes on
+// checkpoints of an app's functions: one call runs several steps, and stores each while it continues
 // (docs/protocol.md#checkpoints).
 type checkpoints struct {
-	// pausedUntil, in nanoseconds since 1970: until then no call tries. The service takes none, or does not answer, and
+	// pausedUntil, in nanoseconds since 1970: until then no call tries. The service rejects them or does not respond, and
 	// each step would wait in vain.
 	pausedUntil atomic.Int64
 }
@@ -50,7 +50,7 @@ func (k *checkpoints) of(ctx context.Context, f *function, c call, s settings, s
 		options = &Checkpoint{Off: s.serverless()}
 	}
 	alone := c.replay.RequestedStep == "" && !c.replay.DisableImmediateExecution
-	// In a retry Input.Attempt is that of the first new step: it would be wrong for those after it.
+	// In a retry, Input.Attempt is that of the first new step, and would be wrong for later steps.
 	if options.Off || !alone || c.attempt > 0 || c.executionID == "" || time.Now().UnixNano() < k.pausedUntil.Load() {
 		return nil
 	}
@@ -84,7 +84,7 @@ func (k *checkpoints) store(ctx context.Context, c call, steps []replay.Op, send
 
 // callCheckpoints are of one call.
 type callCheckpoints struct {
-	// store says whether the service has stored the steps, and the call may go on.
+	// store says whether the service has stored the steps and the call may continue.
 	store  func([]replay.Op) bool
 	buffer int
 	endsAt time.Time
@@ -93,7 +93,7 @@ type callCheckpoints struct {
 	length   int
 }
 
-// keep stores a finished step, perhaps later with others, and says whether the call goes on.
+// keep stores a finished step, possibly later together with others, and says whether the call continues.
 func (k *callCheckpoints) keep(step replay.Op) bool {
 	k.unstored = append(k.unstored, step)
 	k.length += len(step.Data)

@@ -16,7 +16,7 @@ type chunk struct {
 	body []byte
 }
 
-// splitByBytes cuts a send into requests that the service takes, none larger than its limit: in order, and as few as
+// splitByBytes splits a send into requests that are not larger than the service's limit: in order, and as few as
 // that allows. It fails when an event cannot be written as a JSON object, or one alone is too large.
 func splitByBytes(events []any, maxBytes int) ([]chunk, error) {
 	var chunks []chunk
@@ -26,7 +26,7 @@ func splitByBytes(events []any, maxBytes int) ([]chunk, error) {
 		if err != nil {
 			return nil, err
 		}
-		// Two bytes more alone: the brackets. One more beside others: the comma.
+		// Two more bytes for the brackets of a request, and one more for the comma after each event.
 		if len(text)+2 > maxBytes {
 			return nil, tooLarge(text, index, maxBytes)
 		}
@@ -39,7 +39,7 @@ func splitByBytes(events []any, maxBytes int) ([]chunk, error) {
 	return append(chunks, closeChunk(body, first)), nil
 }
 
-// splitRest cuts what is left of a send, from a chunk on that the service found too large, by the limit that it named.
+// splitRest splits the rest of a send, beginning with a chunk that the service rejected as too large, by its reported limit.
 // It is nil when smaller requests do not help.
 func splitRest(events []any, refused chunk, limitBytes int) []chunk {
 	if limitBytes <= 0 || limitBytes >= len(refused.body) {

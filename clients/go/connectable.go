@@ -11,7 +11,7 @@ import (
 	"github.com/tidegate/tidegate/clients/go/internal/signature"
 )
 
-// AppForConnect is for the package connect; nobody else can use what it returns. It fails when two functions share an
+// AppForConnect is for the package connect; other packages cannot use its result. It fails if two functions share an
 // ID, or one is another app's.
 func (c *Client) AppForConnect(functions []ServableFunction) (hosted.App, error) {
 	calls, err := newAppCalls(c, functions)

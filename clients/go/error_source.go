@@ -29,7 +29,7 @@ const (
 // callers are where an error of this package was made. An array, so that the errors can be compared.
 type callers [8]uintptr
 
-// callersOf are those of the function that calls this.
+// callersOf returns the callers of the function that calls this one.
 func callersOf() (at callers) {
 	runtime.Callers(3, at[:])
 	return at
@@ -46,7 +46,7 @@ type sourceFrame struct {
 // errors of Go, which do not know where that is.
 func sourceOf(err error) *replay.Source {
 	defer func() {
-		// What cannot be read is left out: the error itself matters more.
+		// A file that cannot be read is left out: the error itself matters more.
 		_ = recover()
 	}()
 	tried := 0
@@ -95,7 +95,7 @@ func framesOf(err error) []sourceFrame {
 	return framesOfCallers(err)
 }
 
-// framesOfCallers are those of the innermost error that has some: that is where it began.
+// framesOfCallers returns the frames of the innermost error that has frames: the error began there.
 func framesOfCallers(err error) (frames []sourceFrame) {
 	defer func() {
 		// An error's own method may panic: the error itself matters more.

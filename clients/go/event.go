@@ -28,7 +28,7 @@ type GenericEvent[T any] struct {
 	Raw json.RawMessage
 }
 
-// wireEvent is an event as it travels.
+// wireEvent is an event in requests.
 type wireEvent[D any] struct {
 	Name      string         `json:"name"`
 	Data      D              `json:"data"`

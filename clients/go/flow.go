@@ -55,7 +55,7 @@ type Throttle struct {
 	Limit int
 	// Period is from 1 s to 7 days.
 	Period time.Duration
-	// Burst runs may start at once beside the first Limit.
+	// Burst runs may start at once in addition to the first Limit.
 	Burst int
 	Key   string
 }

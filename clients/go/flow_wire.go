@@ -6,7 +6,7 @@ import (
 	"github.com/tidegate/tidegate/clients/go/internal/timing"
 )
 
-// fields of a registration; what is not set is left out.
+// fields of a registration; fields that are not set are left out.
 type fields map[string]any
 
 func (f fields) text(name, value string) fields {

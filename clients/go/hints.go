@@ -37,7 +37,7 @@ func (s settings) refusedHint(status int) string {
 	}
 }
 
-// unsignedHint follows the message about a call that is not signed at all, as those of a service in dev mode are.
+// unsignedHint follows the message about a call that is not signed. Calls of a service in dev mode are not signed.
 func unsignedHint(signature string) string {
 	if signature != "" {
 		return ""

@@ -24,11 +24,11 @@ type logLine struct {
 	Level   string         `json:"level"`
 	Message string         `json:"message"`
 	Fields  map[string]any `json:"fields,omitempty"`
-	// Step is the hashed ID of the step that wrote it; empty: none did.
+	// Step is the hashed ID of the step that wrote the line; empty: outside of steps.
 	Step string `json:"step,omitempty"`
 }
 
-// logCollector has what a function logs in one call, within limits.
+// logCollector collects the lines that a function logs in one call, within limits.
 type logCollector struct {
 	mu      sync.Mutex
 	lines   []logLine
@@ -60,7 +60,7 @@ func (c *logCollector) add(at time.Time, level slog.Level, message string, field
 	c.lines = append(c.lines, line)
 }
 
-// takeBatch takes the lines logged since the last call, and resets the limits; nil: there are none.
+// takeBatch takes the lines logged since it was last called, and resets the limits; nil: there are no lines.
 func (c *logCollector) takeBatch(id string, attempt int) fields {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -134,7 +134,7 @@ func fieldOf(value slog.Value) any {
 	}
 }
 
-// depthOf counts brackets, also those in texts: it is at least the depth.
+// depthOf counts brackets, including brackets in texts: it returns at least the depth.
 func depthOf(text []byte) int {
 	depth, deepest := 0, 0
 	for _, char := range text {

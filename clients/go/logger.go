@@ -8,12 +8,12 @@ import (
 	"github.com/tidegate/tidegate/clients/go/internal/replay"
 )
 
-// runHandler says nothing while the code repeats what it did in earlier calls. What it says is collected too.
+// runHandler logs nothing while the code is repeating steps of earlier calls. Its lines are also collected.
 type runHandler struct {
 	// app is the app's own.
 	app slog.Handler
 	now replay.Now
-	// logs is nil when nobody collects.
+	// logs is nil if lines are not collected.
 	logs   *logCollector
 	groups []string
 	attrs  []groupedAttr
@@ -25,7 +25,7 @@ type groupedAttr struct {
 	attr   slog.Attr
 }
 
-// Enabled of what is collected does not depend on the app's own level, but for debug.
+// Enabled does not depend on the app's own level for collected lines, except for debug.
 func (h runHandler) Enabled(ctx context.Context, level slog.Level) bool {
 	return !h.now.Repeating() && (h.collects(level) || h.app.Enabled(ctx, level))
 }

@@ -12,7 +12,7 @@ import (
 type Middleware struct {
 	// Name is used in messages.
 	Name string
-	// OnRun wraps each call of a function. next runs the handler with the given context, this one or one derived from it, which
+	// OnRun wraps each call of a function. next runs the handler with this context or one derived from it, which
 	// a hook uses to pass values to handlers. The hook may change call before, and output and error after.
 	//
 	// A call that ends at a new step, a sleep or a wait does not return from next: the goroutine ends there

@@ -13,10 +13,10 @@ import (
 // chain is a list of middleware, the outermost first.
 type chain []Middleware
 
-// inside has the others inside of this one.
+// inside has the other middleware inside this one.
 func (c chain) inside(others []Middleware) chain { return slices.Concat(c, others) }
 
-// encodes says whether any changes what the service stores.
+// encodes says whether any middleware encodes values for the service.
 func (c chain) encodes() bool {
 	return slices.ContainsFunc(c, func(m Middleware) bool { return m.Encode != nil })
 }
@@ -102,7 +102,7 @@ func (c chain) encode(ctx context.Context, value json.RawMessage, at At, where p
 	return value, nil
 }
 
-// decode has the places where the value may belong; none: no client encodes such values.
+// decode gets the places to which the value may belong; none: clients never encode this value.
 func (c chain) decode(ctx context.Context, value json.RawMessage, at At, where ...place.Place) (json.RawMessage, error) {
 	ctx = place.With(ctx, where...)
 	for _, m := range c {

@@ -64,7 +64,7 @@ func (c chain) decodeAwaited(ctx context.Context, text json.RawMessage, name str
 	return c.decodeEvent(ctx, text)
 }
 
-// decodeEnd is of what the service sends when a run has ended: the data has its events and its output, as they were stored.
+// decodeEnd decodes the event that reports the end of a run: its data has the run's events and output, as stored.
 func (c chain) decodeEnd(ctx context.Context, data json.RawMessage) (json.RawMessage, error) {
 	fields := fieldsOf(data)
 	if fields == nil {
@@ -101,7 +101,7 @@ func (c chain) decodeEnd(ctx context.Context, data json.RawMessage) (json.RawMes
 	return replay.Encode(fields)
 }
 
-// fieldsOf is nil of what is no object.
+// fieldsOf returns nil for a value that is not an object.
 func fieldsOf(text json.RawMessage) map[string]json.RawMessage {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(text, &fields) != nil {
@@ -126,7 +126,7 @@ func rawEvents(texts []json.RawMessage) ([]RawEvent, error) {
 	return events, nil
 }
 
-// whole is the event as JSON: Raw, in which only those fields differ that were changed since.
+// whole is the event as JSON: Raw, with the fields that were changed since.
 func (e GenericEvent[T]) whole() (json.RawMessage, error) {
 	now, err := replay.Encode(e)
 	if err != nil || e.Raw == nil {

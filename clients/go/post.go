@@ -28,7 +28,7 @@ type postRequest struct {
 	seed string
 }
 
-// failure is what a try came to.
+// failure is the result of a failed attempt.
 type failure struct {
 	message    string
 	status     int
@@ -91,7 +91,7 @@ func tryOnce(ctx context.Context, r postRequest, s settings) ([]string, *failure
 // escape makes one segment of a path of any text.
 func escape(text string) string { return strings.ReplaceAll(url.QueryEscape(text), "+", "%20") }
 
-// abandoned is the end of a send whose context has ended; nil while it has not. Before is what the last try came to,
+// abandoned is the error of a send whose context has ended; nil otherwise. before is the result of the last attempt,
 // when there was one.
 func abandoned(ctx context.Context, before *failure) *failure {
 	if ctx.Err() == nil {
@@ -118,7 +118,7 @@ func readIDs(a answer) ([]string, *failure) {
 		Code  json.RawMessage `json:"code"`
 		Limit json.RawMessage `json:"limit_bytes"`
 	}
-	// What cannot be read has none of these.
+	// A body that cannot be parsed has none of these fields.
 	_ = json.Unmarshal(bytes.TrimSpace(a.body), &body)
 	if a.ok() && body.IDs != nil {
 		return body.IDs, nil
@@ -128,7 +128,7 @@ func readIDs(a answer) ([]string, *failure) {
 		message = firstOf(textOf(body.Error), fmt.Sprintf("The service answered %d", a.status))
 	}
 	limitBytes := 0
-	// A limit that is no number is none.
+	// A limit that is not a number counts as absent.
 	_ = json.Unmarshal(body.Limit, &limitBytes)
 	return nil, &failure{
 		limitBytes: limitBytes,
@@ -148,7 +148,7 @@ func textOf(value json.RawMessage) string {
 	return text
 }
 
-// delayOf is what the service asks for; otherwise exponential backoff with full jitter.
+// delayOf is the delay that the service asks for; otherwise exponential backoff with full jitter.
 func delayOf(f *failure, tries int, c clock.Clock) time.Duration {
 	if asked, ok := timing.RetryAfter(f.retryAfter, c.Now()); ok {
 		return min(asked, maxRetryAfter)

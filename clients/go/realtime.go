@@ -49,7 +49,7 @@ func (c *Client) SubscriptionToken(ctx context.Context, channel string, topics .
 	var told struct {
 		JWT string `json:"jwt"`
 	}
-	// What cannot be read has none.
+	// A body that cannot be parsed has no token.
 	_ = json.Unmarshal(a.body, &told)
 	if !a.ok() || told.JWT == "" {
 		return "", refusedBy(a, fmt.Sprintf("a token for the channel %q", channel))

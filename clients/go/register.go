@@ -19,7 +19,7 @@ type app struct {
 	functions []*function
 }
 
-// registered is what the service answers. Its fields are handed on as they are.
+// registered is the service's response. Its fields are passed on unchanged.
 type registered struct {
 	OK       *bool           `json:"ok"`
 	Error    json.RawMessage `json:"error"`
@@ -43,7 +43,7 @@ func register(ctx context.Context, a app, s settings) (registered, error) {
 		return registered{}, err
 	}
 	var outcome registered
-	// What cannot be read has none of these.
+	// A body that cannot be parsed has none of these fields.
 	_ = json.Unmarshal(got.body, &outcome)
 	if got.ok() && (outcome.OK == nil || *outcome.OK) {
 		return outcome, nil

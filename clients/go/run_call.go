@@ -94,7 +94,7 @@ func (c chain) encodeOutput(ctx context.Context, progress replay.Progress, where
 	return progress
 }
 
-// describe writes an error of the call as it travels.
+// describe makes the WireError of an error of the call.
 func (c call) describe(err error) *replay.WireError {
 	wire := describe(err)
 	if c.errorSource {

@@ -23,8 +23,8 @@ const (
 
 var logSends atomic.Int64
 
-// takesLogs says whether the service gets what the function logs. Unless the app says otherwise, it stays with the app
-// where a middleware changes what the service stores: the values may be secret.
+// takesLogs says whether the service gets the lines that the function logs. Unless the app says otherwise, they stay with the app
+// if a middleware encodes values for the service: the lines may contain secret values.
 func takesLogs(c call, f *function, s settings) bool {
 	if told, ok := s.logs(); ok {
 		return c.takesLogs && told

@@ -13,7 +13,7 @@ import (
 
 // ServeOpts say where the app is.
 type ServeOpts struct {
-	// Path: answer at this one only; others are answered 404. Default: every path that reaches the handler.
+	// Path is the only path to serve; other paths get a 404. Default: every path that reaches the handler.
 	Path string
 	// Origin is the address under which the service reaches this app, such as https://shop.example.
 	// Default: SERVICE_SERVE_ORIGIN; in dev mode that of the request that asks the app to register.
@@ -23,7 +23,7 @@ type ServeOpts struct {
 }
 
 // AppHandler is the app's one address: GET introspects, PUT registers, POST runs a function.
-// It is an http.Handler; what is no net/http server calls Answer.
+// It is an http.Handler; servers other than net/http call Answer.
 type AppHandler struct {
 	client  *Client
 	options ServeOpts
@@ -33,13 +33,13 @@ type AppHandler struct {
 // AppRequest is a request to the app, whatever took it in.
 type AppRequest struct {
 	Method string
-	// URL is path and query, as they were sent.
+	// URL is path and query, unchanged.
 	URL string
 	// Secure says whether it came in over TLS.
 	Secure bool
 	// Header with the host among them.
 	Header http.Header
-	// Body is the raw one, as []byte or string, which is better; or what a parser made of it.
+	// Body is the raw body as []byte or string, which is better, or the result of a parser.
 	Body any
 }
 
@@ -112,7 +112,7 @@ func (h *AppHandler) register(ctx context.Context, r AppRequest, s settings) (Ap
 	return jsonAnswer(http.StatusOK, body), nil
 }
 
-// authenticBody is the body of a request that did come from the service; in dev mode nobody asks.
+// authenticBody is the body of a request that is verified as the service's; dev mode verifies nothing.
 func authenticBody(ctx context.Context, r AppRequest, s settings) ([]byte, error) {
 	raw, signed, err := bodyOf(r.Body)
 	if err != nil {
@@ -135,7 +135,7 @@ func authenticBody(ctx context.Context, r AppRequest, s settings) ([]byte, error
 	return raw, nil
 }
 
-// bodyOf is the body, and what of it was signed. Canonical JSON has doubles only, so of a parsed body it is not what is read.
+// bodyOf returns the body and its signed form. Canonical JSON has only doubles, so a parsed body is not read from it.
 func bodyOf(body any) (raw, signed []byte, err error) {
 	switch text := body.(type) {
 	case []byte:
@@ -152,7 +152,7 @@ func bodyOf(body any) (raw, signed []byte, err error) {
 
 func (h *AppHandler) refusal(err error) AppAnswer { return h.withHeaders(refusal(err)) }
 
-// withHeaders has what is in every answer.
+// withHeaders adds the headers of every response.
 func (h *AppHandler) withHeaders(a AppAnswer) AppAnswer {
 	a.Header.Set("content-type", "application/json")
 	a.Header.Set(headerSDK, sdkName)

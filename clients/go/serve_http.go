@@ -6,7 +6,7 @@ import (
 	"net/http"
 )
 
-// maxBodyBytes: the service trims a call past 4 MiB, so what is much larger is not one.
+// maxBodyBytes: the service trims a call past 4 MiB, so a much larger body is not a call.
 const maxBodyBytes = 16 * 1_024 * 1_024
 
 // ServeHTTP answers over net/http. Mount it before anything that reads the body.
@@ -35,7 +35,7 @@ func (h *AppHandler) answerWithBody(r *http.Request, request AppRequest) AppAnsw
 	return h.Answer(r.Context(), request)
 }
 
-// readBody drains what is too large without keeping it, so that the answer arrives.
+// readBody reads and drops a body that is too large, so that the response arrives.
 func readBody(r *http.Request) ([]byte, error) {
 	if r.Method != http.MethodPost {
 		return nil, nil

@@ -18,7 +18,7 @@ const (
 	defaultMaxBytes = 512 * 1_024
 )
 
-// settings are what a client was told, by its options or by SERVICE_* variables. This file alone reads the environment,
+// settings come from the options of a client or from SERVICE_* variables. Only this file reads the environment,
 // and only when a setting is needed: a client may be made before the variables are loaded. Reading one that is missing,
 // and needed in this mode, fails with a ConfigError.
 type settings struct {
@@ -67,7 +67,7 @@ func (s settings) logger() *slog.Logger {
 	return slog.Default()
 }
 
-// logs is what the app has said of it, if it has.
+// logs is the app's setting for logs, if it is set.
 func (s settings) logs() (sent, told bool) {
 	if s.options.Logs != nil {
 		return *s.options.Logs, true
@@ -93,7 +93,7 @@ func (s settings) serverless() bool {
 	return firstOf(os.Getenv("AWS_LAMBDA_FUNCTION_NAME"), os.Getenv("VERCEL"), os.Getenv("FUNCTIONS_WORKER_RUNTIME")) != ""
 }
 
-// origin is the address under which the service reaches the app, without a trailing slash; empty when nobody told.
+// origin is the URL under which the service reaches the app, without a trailing slash; empty if not set.
 func (s settings) origin() (string, error) {
 	value := os.Getenv("SERVICE_SERVE_ORIGIN")
 	if value == "" {
@@ -140,7 +140,7 @@ func (s settings) signingKey() (string, error) {
 	return checkSigningKey(key, "SERVICE_SIGNING_KEY", "SigningKey")
 }
 
-// signingKeyFallback is empty when there is none.
+// signingKeyFallback is empty if there is none.
 func (s settings) signingKeyFallback() (string, error) {
 	key := firstOf(s.options.SigningKeyFallback, os.Getenv("SERVICE_SIGNING_KEY_FALLBACK"))
 	if key == "" {

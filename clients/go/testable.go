@@ -10,7 +10,8 @@ import (
 	"github.com/tidegate/tidegate/clients/go/internal/run"
 )
 
-// What the package tidegatetest needs of a function. It is not in ServableFunction: nobody else calls it.
+// The methods of a function that the package tidegatetest needs. They are not in ServableFunction, because no other package
+// calls them.
 
 // ReplayForTest is one call of the function, by a call request's body.
 func (f *function) ReplayForTest(ctx context.Context, body []byte, requestedStep string, logger *slog.Logger, service run.Service) (replay.Progress, error) {
@@ -32,12 +33,12 @@ func (f *function) FactsForTest() (retries int, event string) {
 	return f.retries, ""
 }
 
-// StepErrorForTest is what a failed step returns.
+// StepErrorForTest makes the error that a failed step returns.
 func (f *function) StepErrorForTest(stepID string, failure *replay.WireError) error {
 	return newStepError(stepID, failure)
 }
 
-// DescribeForTest is an error as it travels.
+// DescribeForTest makes the WireError of an error.
 func (f *function) DescribeForTest(err error) *replay.WireError { return describe(err) }
 
 // IsFinalForTest says whether no retry would help.

@@ -6,10 +6,10 @@ import (
 	"github.com/tidegate/tidegate/clients/go/internal/timing"
 )
 
-// Trigger is what starts a function: EventTrigger, CronTrigger, or several of them in Triggers.
+// Trigger starts a function: EventTrigger, CronTrigger, or several of them in Triggers.
 type Trigger interface{ triggers() []trigger }
 
-// trigger is one of them on the wire.
+// trigger is one trigger on the wire.
 type trigger struct {
 	Event      string `json:"event,omitempty"`
 	Expression string `json:"expression,omitempty"`

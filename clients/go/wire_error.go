@@ -9,10 +9,10 @@ import (
 	"github.com/tidegate/tidegate/clients/go/internal/replay"
 )
 
-// describe writes an error as it travels.
+// describe makes the WireError of an error.
 func describe(err error) *replay.WireError { return describeTo(err, maxCauses) }
 
-// describeTo describes at most so many causes.
+// describeTo describes at most the given number of causes.
 func describeTo(err error, causes int) *replay.WireError {
 	same, cause := level(err)
 	code, data := detailsOf(same)
@@ -62,7 +62,7 @@ func nameOf(err error) string {
 	}
 }
 
-// typeName is empty of a type that is not exported, as those of the standard library are that only wrap.
+// typeName returns an empty text for a type that is not exported, such as wrapper types of the standard library.
 func typeName(err error) string {
 	t := reflect.TypeOf(err)
 	for t.Kind() == reflect.Pointer {

@@ -22,8 +22,8 @@ const (
 	unanswered = http.StatusGatewayTimeout
 )
 
-// calls are those that an instance is working on. They outlive a socket: after a break they go on over the next one, and a
-// reply that none confirms is sent by a request.
+// calls are the calls that an instance is working on. They outlive a socket: after a break they continue over the next one, and a
+// reply that no socket confirms is sent by an HTTP request.
 type calls struct {
 	app hosted.App
 	// ctx is that of the functions.
@@ -84,7 +84,7 @@ func (k *calls) tellIdlers() {
 	k.idlers = nil
 }
 
-// use goes on over this socket; nil: until there is another one, over none.
+// use continues over this socket; nil: over no socket until there is another one.
 func (k *calls) use(s *socket) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

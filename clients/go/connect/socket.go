@@ -18,7 +18,7 @@ const (
 	startTimeout     = 30 * time.Second
 	handshakeTimeout = 15 * time.Second
 	closeTimeout     = time.Second
-	// silentIntervals: without a message for so many, the connection is lost.
+	// silentIntervals is the number of intervals without a message after which the connection is considered lost.
 	silentIntervals = 3.5
 )
 
@@ -105,7 +105,7 @@ func start(ctx context.Context, app hosted.App) (started, error) {
 		Error string `json:"error"`
 		Code  string `json:"code"`
 	}
-	// What cannot be read has none of these.
+	// A payload that cannot be parsed has none of these fields.
 	_ = json.Unmarshal(answer.Body, &got)
 	if answer.Status >= 200 && answer.Status < 300 {
 		return got.started, nil
@@ -167,7 +167,7 @@ func (s *socket) read(onFrame func(frame)) string {
 	var beside sync.WaitGroup
 	beside.Go(s.write)
 	beside.Go(s.beat)
-	// Wakes those who wait for frames to send, or to be sent.
+	// Wakes goroutines that wait for frames to send, or for frames to be sent.
 	stop := context.AfterFunc(s.ctx, func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -233,7 +233,7 @@ func (s *socket) beat() {
 	}
 }
 
-// close closes the socket once what was to be sent is sent, or it takes too long.
+// close closes the socket once all frames are sent, or this takes too long.
 func (s *socket) close() {
 	late := time.AfterFunc(closeTimeout, s.end)
 	defer late.Stop()
@@ -247,7 +247,7 @@ func (s *socket) close() {
 	s.end()
 }
 
-// reasonOf is what the gateway has closed with, or the error without what wraps it.
+// reasonOf is the gateway's close error, or the innermost error.
 func reasonOf(err error) string {
 	var closed websocket.CloseError
 	if !errors.As(err, &closed) {

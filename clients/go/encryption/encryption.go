@@ -99,7 +99,7 @@ func (o Opts) version() (int, error) {
 type cipherer struct {
 	key  encrypted.Key
 	keys map[string]encrypted.Key
-	// eventField is empty when events stay as they are.
+	// eventField is empty if events are not encrypted.
 	eventField string
 	version    int
 	strict     bool
@@ -173,7 +173,7 @@ func (c cipherer) decrypt(value json.RawMessage, places []place.Place) (json.Raw
 func decryptAt(value encrypted.Value, k encrypted.Key, places []place.Place) (json.RawMessage, error) {
 	switch version := value.Version(); {
 	case version == 1:
-		// It is bound to none.
+		// The value is bound to no place.
 		places = []place.Place{nil}
 	case version != 2:
 		return nil, unknownVersion(version)

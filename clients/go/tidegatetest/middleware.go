@@ -32,7 +32,7 @@ func (r *testRun) encodeEvent(ctx context.Context, name string, data any) (json.
 	return r.fn.EncodeForTest(ctx, text, tidegate.AtEvent, place.Received(name, text))
 }
 
-// decodeResult is what a step came to, as the code has it.
+// decodeResult is the result of a step in the form that the code gets.
 func (r *testRun) decodeResult(ctx context.Context, op replay.Op, data json.RawMessage) (json.RawMessage, error) {
 	switch {
 	case data == nil || op.Code == replay.OpSleep:

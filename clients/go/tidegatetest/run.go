@@ -16,7 +16,7 @@ import (
 	"github.com/tidegate/tidegate/clients/go/internal/timing"
 )
 
-// testRun is what a service would keep of one run.
+// testRun is the state that a service would keep of one run.
 type testRun struct {
 	fn    function
 	stubs map[string]any
@@ -68,7 +68,7 @@ func newRun(ctx context.Context, fn function, options Opts) (*testRun, error) {
 	return r, nil
 }
 
-// arrived is an event as the service would hand it on: what it lacks is filled up.
+// arrived is an event as the service would deliver it, with missing fields filled in.
 func (r *testRun) arrived(ctx context.Context, event any) (json.RawMessage, error) {
 	_, name := r.fn.FactsForTest()
 	if name == "" {
@@ -78,7 +78,7 @@ func (r *testRun) arrived(ctx context.Context, event any) (json.RawMessage, erro
 	return r.fillUp(ctx, whole, event, "")
 }
 
-// fillUp is whole with the event's fields instead of its own, and data as it is stored.
+// fillUp is whole with the event's fields instead of its own, and data as stored.
 func (r *testRun) fillUp(ctx context.Context, whole map[string]any, event any, awaited string) (json.RawMessage, error) {
 	text, err := replay.Encode(event)
 	if err != nil {
@@ -140,7 +140,7 @@ func (r *testRun) toItsEnd(ctx context.Context) error {
 	}
 }
 
-// goOn finishes the steps that can be; when none can, the first whose time is over.
+// goOn finishes the steps that can be finished; if there are none, the first step whose time is over.
 func (r *testRun) goOn(ctx context.Context, ops []replay.Op) error {
 	var waiting []replay.Op
 	for _, op := range ops {

@@ -10,7 +10,7 @@ import (
 	"github.com/tidegate/tidegate/clients/go/step"
 )
 
-// ending is what a step has come to.
+// ending is the result of a step.
 type ending struct {
 	data    json.RawMessage
 	failure *replay.WireError
@@ -31,7 +31,7 @@ func (e ending) memoOf(op replay.Op) json.RawMessage {
 	return json.RawMessage(`{"data":` + string(e.data) + `}`)
 }
 
-// stub is nil when the step has none. It fails when it needs one: there is no service here to run another function.
+// stub is nil if the step has no stub. It fails if the step needs one: there is no service here to run another function.
 func (r *testRun) stub(ctx context.Context, op replay.Op) (*ending, error) {
 	stub, there := r.stubs[op.DisplayName]
 	if needs := needed(op); !there && needs != "" {

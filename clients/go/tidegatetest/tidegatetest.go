@@ -19,7 +19,7 @@ import (
 	"github.com/tidegate/tidegate/clients/go/internal/run"
 )
 
-// Opts say what the run meets.
+// Opts describe the environment of the run.
 type Opts struct {
 	// Event triggers the run: what Client.Send takes. Default: an event of the function's first trigger, without data.
 	Event any
@@ -46,7 +46,7 @@ type Step struct {
 	ID string
 	// Kind is run, sleep, waitForEvent, waitForSignal, invoke, fetch, infer, sendEvent, sendSignal or publish.
 	Kind string
-	// Data that it came to, as JSON.
+	// Data is the result of the step, as JSON.
 	Data json.RawMessage
 	// Err is nil unless it failed for good.
 	Err *tidegate.StepError
@@ -60,7 +60,7 @@ type Step struct {
 type Result struct {
 	// Output of the function, as JSON; nil when it failed.
 	Output json.RawMessage
-	// Err is what the run failed with, its retries used up.
+	// Err is the error with which the run failed after its retries.
 	Err error
 	// Steps in the order in which they were finished.
 	Steps []Step
@@ -78,7 +78,7 @@ type Signal struct {
 	Data any
 }
 
-// Message is what a step would have published.
+// Message is a message that a step would have published.
 type Message struct {
 	Channel, Topic string
 	Data           any

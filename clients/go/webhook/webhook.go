@@ -26,7 +26,7 @@ import (
 
 // Signed is the data of an event that a webhook's transform made.
 type Signed struct {
-	// Raw is the body as it arrived.
+	// Raw is the body as received.
 	Raw string `json:"raw"`
 	// Sig is the value of the provider's signature header.
 	Sig string `json:"sig"`

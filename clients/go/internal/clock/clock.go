@@ -18,7 +18,7 @@ type Clock interface {
 
 type key struct{}
 
-// With makes everything below the context go by this clock.
+// With returns a context whose code uses this clock.
 func With(ctx context.Context, c Clock) context.Context {
 	return context.WithValue(ctx, key{}, c)
 }

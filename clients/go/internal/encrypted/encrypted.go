@@ -24,7 +24,7 @@ type Value struct {
 	Data string `json:"data"`
 }
 
-// Read is not ok of what is no encrypted value.
+// Read returns false for a value that is not encrypted.
 func Read(text json.RawMessage) (value Value, ok bool) {
 	var fields map[string]*string
 	if json.Unmarshal(text, &fields) != nil || len(fields) != 3 {
@@ -67,8 +67,8 @@ func newValue(keyID string, sealed []byte, at place.Place) Value {
 	return Value{scheme, keyID, data}
 }
 
-// associatedData is what a value is bound to. In version 2 netstrings (<bytes>:<text>,), so that no two places are written
-// alike.
+// associatedData is the place to which a value is bound: in version 2 as netstrings (<bytes>:<text>,), so that no two places
+// have the same text.
 func associatedData(keyID string, at place.Place) []byte {
 	if at == nil {
 		return []byte(scheme + " " + keyID)

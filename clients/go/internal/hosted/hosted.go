@@ -1,4 +1,4 @@
-// Package hosted is an app as a connection hosts it: what the packages tidegate and connect share.
+// Package hosted is an app that a connection hosts. The packages tidegate and connect share it.
 package hosted
 
 import (
@@ -40,11 +40,11 @@ type Call struct {
 	SendCheckpoint     func(ctx context.Context, runID string, body []byte) (status int, err error)
 }
 
-// Reply is what the call came to.
+// Reply is the result of the call.
 type Reply struct {
 	Status int
 	Body   []byte
-	// NoRetry: no retry would help. RetryAfter is the text of the header; empty: there is none.
+	// NoRetry: no retry would help. RetryAfter is the text of the header; empty: there is no header.
 	NoRetry    bool
 	RetryAfter string
 }

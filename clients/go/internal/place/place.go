@@ -51,7 +51,7 @@ func Output(functionID, runID string, event json.RawMessage) Place {
 		Name string          `json:"name"`
 		Data json.RawMessage `json:"data"`
 	}
-	// What is no event invokes nothing.
+	// A value that is not an event invokes nothing.
 	_ = json.Unmarshal(event, &trigger)
 	if function, caller := invocation(trigger.Name, trigger.Data); caller != "" && function == functionID {
 		return Place{"output", functionID, caller}
@@ -80,14 +80,14 @@ type Run struct {
 	FunctionID, ID string
 	// RerunOf are the runs whose results a re-run from a step has, the latest first.
 	RerunOf []string
-	// Event is the first of the run's events, as it came.
+	// Event is the first of the run's events, unchanged.
 	Event json.RawMessage
 }
 
 // Step is of a result that is new.
 func (r Run) Step(hashedID string) Place { return Place{"step", hashedID, r.FunctionID, r.ID} }
 
-// Output is of what the function returns.
+// Output is where the function's return value belongs.
 func (r Run) Output() Place { return Output(r.FunctionID, r.ID, r.Event) }
 
 // Invocation is of the data that a step invokes a function with.

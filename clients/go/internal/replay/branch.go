@@ -20,11 +20,11 @@ type branch struct {
 	waiting bool
 	// ended is closed once all of it is over, its deferred functions too.
 	ended chan struct{}
-	// in is what it is one of; nil for the handler.
+	// in is the group of branches to which the branch belongs; nil for the handler.
 	in *group
 }
 
-// races says whether the branch is in a race, perhaps by what it is inside of.
+// races says whether the branch is in a race, possibly because an outer branch is.
 func (b *branch) races() bool {
 	return b.in != nil && (b.in.race || b.in.parent.races())
 }
@@ -80,7 +80,7 @@ func (b *branch) main() {
 // errExited is the result of a goroutine that ended without returning: by runtime.Goexit, as a failed assertion does.
 var errExited = errors.New("the function ended its goroutine (runtime.Goexit) without returning")
 
-// Panic is what a function, or a step of it, panicked with.
+// Panic is the panic of a function or of a step.
 type Panic struct {
 	Value any
 	Stack string
@@ -94,7 +94,7 @@ func (p *Panic) Unwrap() error {
 	return err
 }
 
-// AsPanic makes an error of what was recovered. It keeps the stack of a panic that was handed on from a branch.
+// AsPanic makes an error of a recovered value. It keeps the stack of a panic that a branch has passed on.
 func AsPanic(value any) *Panic {
 	if p, ok := value.(*Panic); ok {
 		return p

@@ -24,7 +24,7 @@ func undelivered(call Call) []string {
 	return order
 }
 
-// deliverNext delivers one memo: the first that was completed of those whose step has been found.
+// deliverNext delivers one memo: the earliest completed memo whose step has been found.
 func (s *session) deliverNext() (bool, error) {
 	found, memo := s.takeMemo()
 	if found == nil {
@@ -47,7 +47,7 @@ func (s *session) deliverNext() (bool, error) {
 	return true, nil
 }
 
-// takeMemo is nil when no step has been found that one is for.
+// takeMemo returns nil if no memo belongs to a step that has been found.
 func (s *session) takeMemo() (*step, json.RawMessage) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

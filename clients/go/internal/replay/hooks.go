@@ -5,14 +5,14 @@ import (
 	"encoding/json"
 )
 
-// Hooks are how errors of the app are read: what they mean is not decided here.
+// Hooks read errors of the app; their meaning is not decided here.
 type Hooks struct {
 	Describe func(error) *WireError
 	// Classify says of an error of a step whether it is final, and else when to try again, if it says so.
 	Classify func(error) (final bool, retryAfterSeconds *int64)
-	// StepError is what a failed step returns in the code.
+	// StepError makes the error that a failed step returns in the code.
 	StepError func(stepID string, failure *WireError) error
-	// Values is nil when they travel as they are.
+	// Values is nil if values are sent unchanged.
 	Values Values
 	// HandlerBegan is false when the body has ended before the function's own code; nil: it has no code but that.
 	HandlerBegan func() bool

@@ -11,7 +11,7 @@ type Memos map[string]json.RawMessage
 
 // readMemo is how the step ended. An event has `data` too, and may have an `error`: its name tells it apart.
 func readMemo(memo json.RawMessage, kind Kind) (json.RawMessage, *WireError) {
-	// What is no object has none of these.
+	// A value that is not an object has none of these fields.
 	var fields map[string]json.RawMessage
 	_ = json.Unmarshal(memo, &fields)
 	_, named := fields["name"]

@@ -40,7 +40,7 @@ const (
 	OpRunError       OpCode = "RunError"
 )
 
-// WireError is an error as it travels.
+// WireError is an error in responses and memos.
 type WireError struct {
 	Name    string `json:"name"`
 	Message string `json:"message"`
@@ -61,7 +61,7 @@ type Source struct {
 	Lines []SourceLine `json:"lines"`
 }
 
-// SourceLine is one of them.
+// SourceLine is one line of the source.
 type SourceLine struct {
 	Line int    `json:"line"`
 	Text string `json:"text"`

@@ -17,16 +17,16 @@ import (
 	"strings"
 )
 
-// Call is what a replay needs of a call request.
+// Call is the part of a call request that a replay needs.
 type Call struct {
 	Memos Memos
-	// Order has the hashed IDs of the finished steps, as they were completed.
+	// Order has the hashed IDs of the finished steps, in order of completion.
 	Order []string
 	// RequestedStep is the hashed ID of the one planned step to run; empty: find out what comes next.
 	RequestedStep string
 	// DisableImmediateExecution has a single new step planned too, not run at once.
 	DisableImmediateExecution bool
-	// Checkpoint takes a finished step and says whether the call may go on; nil: the step ends the call. A step that it
+	// Checkpoint stores a finished step and says whether the call may continue; nil: the step ends the call. A step that it
 	// took is not in the Progress.
 	Checkpoint func(Op) bool
 }
@@ -40,7 +40,7 @@ const (
 	Under
 )
 
-// Progress is what a call came to.
+// Progress is the result of a call.
 type Progress struct {
 	Kind   ProgressKind
 	Output any
@@ -55,9 +55,9 @@ type Body func(ctx context.Context, now Now) (any, error)
 
 // Now tells where the code of a function is.
 type Now interface {
-	// Repeating is true while the code repeats what it did in earlier calls.
+	// Repeating is true while the code is repeating steps of earlier calls.
 	Repeating() bool
-	// Step is the name of the step that is being run; empty: none is.
+	// Step is the name of the running step; empty: no step is running.
 	Step() string
 }
 
@@ -85,7 +85,7 @@ func Run(ctx context.Context, call Call, hooks Hooks, body Body) Progress {
 	}
 }
 
-// settleAll lets each branch run that can, one after the other, until none can.
+// settleAll runs each branch that can run, one after the other, until no branch can.
 func (s *session) settleAll() {
 	for {
 		s.mu.Lock()
@@ -108,7 +108,7 @@ func (s *session) settleAll() {
 	}
 }
 
-// next is what the call has come to; nil when the code can go on.
+// next is the result of the call; nil if the code can continue.
 func (s *session) next(call Call) *Progress {
 	if call.RequestedStep != "" {
 		if progress := s.runRequested(call.RequestedStep); progress != nil {

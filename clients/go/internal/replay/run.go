@@ -29,7 +29,7 @@ func (s *session) run(found *step) *Progress {
 	return &Progress{Kind: Under, Ops: []Op{op}, RetryAfterSeconds: retryAfter}
 }
 
-// resultOf runs the step, and has its result as it travels.
+// resultOf runs the step and returns its encoded result.
 func (s *session) resultOf(found *step) (json.RawMessage, error) {
 	result, err := found.call(s.hooks.Values)
 	if err != nil {
@@ -45,7 +45,7 @@ func (s *session) resultOf(found *step) (json.RawMessage, error) {
 	return s.hooks.Values.EncodeResult(found.ctx, found.found(), data)
 }
 
-// runOnTheWay runs a step, and answers nil when the call goes on.
+// runOnTheWay runs a step, and returns nil if the call continues.
 func (s *session) runOnTheWay(found *step, call Call) *Progress {
 	if call.Checkpoint == nil {
 		return s.run(found)
@@ -77,7 +77,7 @@ func (s *session) setRunning(name string) {
 
 var errStepExited = errors.New("the step ended its goroutine (runtime.Goexit) without returning")
 
-// call runs the step in a goroutine of its own, which the step may end as it likes.
+// call runs the step in a separate goroutine, because the step may end its goroutine.
 func (s *step) call(values Values) (result any, err error) {
 	ctx := location{branch: s.branch, step: s.displayName}.in(s.ctx)
 	ended := make(chan struct{})

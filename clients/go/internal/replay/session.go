@@ -20,7 +20,7 @@ type session struct {
 	names    Numbering
 	hooks    Hooks
 	branches []*branch
-	// ready are the branches that can go on, the next one first.
+	// ready are the branches that can continue, the next one first.
 	ready []*branch
 	// current has the baton; nil while the replay itself has it.
 	current *branch
@@ -35,7 +35,7 @@ type session struct {
 
 var errNoID = errors.New("a step needs an ID, a string that is its own in the function")
 
-// Do registers the step and returns what it came to, as JSON, when that is known in this call. Otherwise it never
+// Do registers the step and returns its result as JSON if that is known in this call. Otherwise it never
 // returns: the calling goroutine ends.
 func Do(ctx context.Context, d Description) (json.RawMessage, error) {
 	at, ok := locationOf(ctx)
@@ -77,7 +77,7 @@ func Parallel(ctx context.Context, bodies []func(context.Context) error) error {
 	return sideBySide(ctx, bodies, false)
 }
 
-// Race is Parallel that returns when the first of them has ended, or failed.
+// Race is like Parallel, but returns when the first function has ended or failed.
 func Race(ctx context.Context, bodies []func(context.Context) error) error {
 	return sideBySide(ctx, bodies, true)
 }

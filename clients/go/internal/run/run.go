@@ -7,7 +7,7 @@ import "context"
 type Service struct {
 	// Send sends events under a seed.
 	Send func(ctx context.Context, events []any, seed string) ([]string, error)
-	// SendSignal returns the ID of the run that waited; empty: none did.
+	// SendSignal returns the ID of the run that waited; empty: no run waited.
 	SendSignal func(ctx context.Context, signal string, data any) (string, error)
 	Publish    func(ctx context.Context, channel, topic string, data any) error
 }
@@ -22,7 +22,7 @@ type Run struct {
 
 type key struct{}
 
-// With is a context of the run.
+// With returns a context with the run.
 func With(ctx context.Context, r Run) context.Context { return context.WithValue(ctx, key{}, r) }
 
 // Of returns the run of the context. Steps check first that they are in a function.

@@ -22,7 +22,7 @@ var (
 // IsKey says whether the text has the form of a signing key.
 func IsKey(key string) bool { return keyForm.MatchString(key) }
 
-// Bearer is what the app shows to the service when it registers.
+// Bearer is the token with which the app authenticates when it registers.
 func Bearer(key string) string {
 	prefix, secret := partsOf(key)
 	raw, err := hex.DecodeString(secret)
@@ -50,7 +50,7 @@ func Flaw(header string, body []byte, keys []string, now time.Time) string {
 	if err != nil || !digits.MatchString(at) {
 		return "the signature cannot be read"
 	}
-	// What is not hex stays empty, and equals no signature.
+	// Text that is not hexadecimal stays empty, and equals no signature.
 	given, _ := hex.DecodeString(fields.Get("s"))
 	genuine := false
 	for _, key := range keys {
@@ -66,7 +66,7 @@ func Flaw(header string, body []byte, keys []string, now time.Time) string {
 	return ""
 }
 
-// Target is what a call's address names. The signature covers this and not the rest, which proxies change.
+// Target is the function and step in a call's URL. The signature covers only these, because proxies change the rest.
 type Target struct{ FunctionID, StepID string }
 
 // TargetOf reads path and query.

@@ -1,4 +1,4 @@
-"""Where the app is: the address under which it registers."""
+"""The URL under which the app registers."""
 
 from __future__ import annotations
 

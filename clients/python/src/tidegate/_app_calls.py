@@ -30,7 +30,7 @@ InThread = Callable[[Callable[[], Progress]], Awaitable[Progress]]
 
 
 class AppCalls:
-    """What hosts an app, at a URL or over a connection, hands its calls to."""
+    """Runs the calls of an app, which is hosted at a URL or over a connection."""
 
     def __init__(
         self,
@@ -41,7 +41,7 @@ class AppCalls:
     ) -> None:
         """Raises ConfigError when two functions share an id, or one is another app's."""
         self.functions = [fn for given in functions for fn in (given, given.on_failure) if fn]
-        """With those that handle failures."""
+        """Includes functions that handle failures."""
         self._by_id = _index_by_id(client, self.functions)
         self._checkpoints = Checkpoints(framework)
         self._in_thread = in_thread
@@ -88,7 +88,7 @@ class AppCalls:
 
 
 def refusal(error: Exception) -> AppAnswer:
-    """To a call that reached no function. Retrying may help: somebody may mend the app meanwhile."""
+    """The response to a call that reached no function. Retrying may help, because the app may be fixed meanwhile."""
     status = error.status if isinstance(error, ServeError) else 500
     body = write({"name": type(error).__name__, "message": str(error)})
     return AppAnswer(status=status, headers={headers.NO_RETRY: "false"}, body=body)

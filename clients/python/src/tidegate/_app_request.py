@@ -10,7 +10,7 @@ from ._canonical import canonical
 from .errors import ServeError
 
 MAX_BODY_BYTES = 16 * 1_024 * 1_024
-"""The service trims a call past 4 MiB: what is much larger is not one."""
+"""The service trims a call past 4 MiB, so a much larger body is not a call."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,7 +20,7 @@ class AppRequest:
     """Path and query, as the client of the app sent them."""
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
     body: bytes | str | Mapping[str, Any] = b""
-    """The raw body, which is better, or what a host made of it."""
+    """The raw body, which is better, or the result of a host's parser."""
     secure: bool = False
     """Whether it came in over TLS."""
 

@@ -16,7 +16,7 @@ from .errors import SendError, ServeError
 
 
 def send_signal(signal: str, data: object, settings: Settings) -> Effects[str | None]:
-    """Comes to the ID of the run that goes on; None when no step waits. Raises SendError, TypeError, ConfigError."""
+    """Returns the ID of the run that continues; None if no step waits. Raises SendError, TypeError, ConfigError."""
     body = {"signal": signal, "data": as_json(data, "The signal's data")}
     try:
         answer = yield from _post("/v1/signals", body, settings)

@@ -21,7 +21,7 @@ class Call:
     events: Sequence[dict[str, Any]]
     run_id: str
     function_uuid: str | None = None
-    """With the execution's ID, for checkpoints."""
+    """Includes the execution's ID, for checkpoints."""
     execution_id: str | None = None
     rerun_of: Sequence[str] = ()
     """For a re-run from a step: the runs whose results it has, latest first."""
@@ -33,7 +33,7 @@ class Call:
     """Hashed IDs of finished steps, in order of completion."""
     disable_immediate_execution: bool
     takes_logs: bool = False
-    """Whether the service takes what the function logs."""
+    """Whether the service accepts the lines that the function logs."""
 
 
 def read_call(text: bytes, settings: Settings) -> Effects[Call]:

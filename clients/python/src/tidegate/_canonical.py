@@ -11,7 +11,7 @@ from ._json import escape_surrogates
 
 
 def canonical(value: object) -> str:
-    """Of a parsed JSON value."""
+    """The canonical JSON of a parsed value."""
     if value is None or isinstance(value, bool):
         return json.dumps(value)
     if isinstance(value, str):
@@ -32,7 +32,7 @@ def _by_utf16(entry: tuple[str, object]) -> bytes:
 
 
 def _number(value: float) -> str:
-    """As ECMAScript writes it: every number is a double, and has an exponent only from 1e21 on and below 1e-6."""
+    """A number as ECMAScript writes it: every number is a double, and has an exponent only from 1e21 and below 1e-6."""
     try:
         double = float(value)
     except OverflowError:

@@ -12,7 +12,7 @@ _MAX_BUFFER = 100
 
 @dataclass(frozen=True, kw_only=True)
 class Checkpoint:
-    """How a call goes on after a step."""
+    """How a call continues after a step."""
 
     buffer: int = 1
     """How many finished steps are stored together. If the app dies, finished steps that are not stored yet run again:
@@ -32,7 +32,7 @@ def check_checkpoint(of: str, given: object) -> None:
     if not isinstance(given, Checkpoint):
         raise ConfigError(f"{of}: checkpoint must be True, False or Checkpoint(buffer=, max_runtime=), got {given!r}")
     buffer = given.buffer
-    # Not strict typing, but True is an int too.
+    # Redundant under strict typing, but True is an int, too.
     if isinstance(buffer, bool) or not isinstance(buffer, int) or not 1 <= buffer <= _MAX_BUFFER:  # pyright: ignore[reportUnnecessaryIsInstance]
         raise ConfigError(f"{of}: checkpoint.buffer must be a whole number from 1 to {_MAX_BUFFER}, got {buffer!r}")
     try:

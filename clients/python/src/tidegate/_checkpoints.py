@@ -1,4 +1,4 @@
-"""Checkpoints: one call runs several steps, and stores each while it goes on (docs/protocol.md#checkpoints)."""
+"""Checkpoints: one call runs several steps, and stores each while it continues (docs/protocol.md#checkpoints)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from ._steps.found import Op
 from .errors import ConfigError, ServeError
 
 _MAX_BUFFERED_LENGTH = 1_048_576
-"""Of buffered steps, in characters: with one more step, the largest, an answer still has room for them."""
+"""Maximum of buffered steps, in characters: a response has room for them and one more step of maximum size."""
 _STORE_TIMEOUT_SECONDS = 10.0
 _SLOW_SECONDS = 1.0
 """A request that fails sooner costs a call little."""
@@ -28,7 +28,7 @@ SendCheckpoint = Callable[[str, str, Settings], Effects[int]]
 
 
 def post_checkpoint(run_id: str, body: str, settings: Settings) -> Effects[int]:
-    """By a request."""
+    """Stores steps by an HTTP request."""
     answer = yield from ask_service(
         "POST",
         f"/v1/checkpoint/{quote(run_id, safe='')}/async",
@@ -41,12 +41,13 @@ def post_checkpoint(run_id: str, body: str, settings: Settings) -> Effects[int]:
 
 
 class Checkpoints:
-    """Of an app's functions."""
+    """Checkpoints of an app's functions."""
 
     def __init__(self, framework: str) -> None:
         self._serverless = framework == "aws-lambda"
         self._paused_until = 0.0
-        """Until then no call tries: the service takes none, or does not answer, and each step would wait in vain."""
+        """Until this time no call tries: the service rejects checkpoints or does not respond, and each step would
+        wait in vain."""
 
     def of(
         self,
@@ -63,7 +64,7 @@ class Checkpoints:
         if given is None:
             given = not (self._serverless or settings.is_serverless)
         alone = requested_step is None and not call.disable_immediate_execution
-        # In a retry `attempt` is that of the first new step: it would be wrong for those after it.
+        # In a retry, `attempt` is that of the first new step, and would be wrong for later steps.
         if not given or not alone or call.attempt > 0 or not call.execution_id:
             return None
         if time.monotonic() < self._paused_until:
@@ -95,10 +96,10 @@ class Checkpoints:
 
 
 class CallCheckpoints:
-    """Of one call."""
+    """Checkpoints of one call."""
 
     def __init__(self, options: Checkpoint, store: Callable[[Sequence[Op]], Effects[bool]]) -> None:
-        """`store` comes to whether the service has stored the steps, and the call may go on."""
+        """`store` resolves to whether the service has stored the steps and the call may continue."""
         self._store = store
         self._buffer = options.buffer
         self._ends_at = time.monotonic() + options.max_runtime_seconds
@@ -107,7 +108,7 @@ class CallCheckpoints:
         """Finished steps that belong into the answer, before what ends the call."""
 
     def keep(self, step: Op) -> Effects[bool]:
-        """Stores a finished step, perhaps later with others. Comes to whether the call goes on."""
+        """Stores a finished step, possibly later together with others. Returns whether the call continues."""
         self.unstored.append(step)
         self._length += len(write(step))
         if time.monotonic() >= self._ends_at:

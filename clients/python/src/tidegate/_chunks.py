@@ -1,4 +1,4 @@
-"""Cutting a send into requests that the service takes: none larger than its limit."""
+"""Splits a send into requests that are not larger than the service's limit."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .errors import SendError
 @dataclass(frozen=True)
 class Chunk:
     index: int
-    """Of its first event, in the whole send."""
+    """Index of its first event in the whole send."""
     body: bytes
     """A JSON array."""
 

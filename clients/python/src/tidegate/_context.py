@@ -1,4 +1,4 @@
-"""What a handler gets."""
+"""The context of a handler."""
 
 from __future__ import annotations
 
@@ -25,26 +25,27 @@ class _Run:
     logger: RunLogger
     """Logs each line once, though the code between steps is repeated."""
     deps: Dependencies
-    """What middleware has injected: `ctx.deps[Database]`."""
+    """Values that middleware has injected: `ctx.deps[Database]`."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Context(_Run):
-    """Of `async def fn(ctx)`."""
+    """The context of `async def fn(ctx)`."""
 
     step: Steps
 
 
 @dataclass(frozen=True, kw_only=True)
 class SyncContext(_Run):
-    """Of `def fn(ctx)`."""
+    """The context of `def fn(ctx)`."""
 
     step: SyncSteps
 
 
 @dataclass(frozen=True, kw_only=True)
 class FailureContext(Context):
-    """Of an async `on_failure`. Its event's data are `function_id`, `run_id`, `error`, and the `event` of that run."""
+    """The context of an async `on_failure`. Its event's data has `function_id`, `run_id`, `error`, and the run's
+    `event`."""
 
     error: RemoteError
     """What the run failed with."""
@@ -52,7 +53,7 @@ class FailureContext(Context):
 
 @dataclass(frozen=True, kw_only=True)
 class SyncFailureContext(SyncContext):
-    """Of a plain `on_failure`."""
+    """The context of a plain `on_failure`."""
 
     error: RemoteError
     """What the run failed with."""

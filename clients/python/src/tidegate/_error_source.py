@@ -36,7 +36,7 @@ def source_of(stack: object) -> dict[str, Any] | None:
             if source or index >= _MAX_FRAMES - 1:
                 return source
     except Exception:
-        # What cannot be read is left out: the error itself matters more.
+        # A file that cannot be read is left out: the error itself matters more.
         return None
     return None
 

@@ -1,4 +1,4 @@
-"""Events: as they are sent, and as a handler receives them."""
+"""Events, as sent and as received by handlers."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Event:
 
 @dataclass(frozen=True, kw_only=True)
 class ReceivedEvent(Event):
-    """An event as it arrives in a function."""
+    """An event as a function receives it."""
 
     data: dict[str, Any]
     id: str = ""
@@ -49,9 +49,9 @@ class ReceivedEvent(Event):
     """Milliseconds since 1970."""
     user: dict[str, Any] | None = None
     verified: bool | None = None
-    """Of a webhook with a provider: whether the provider's signature was verified. The service alone sets it."""
+    """For a webhook with a provider: whether the provider's signature was verified. Only the service sets it."""
     raw: dict[str, Any] = field(default_factory=dict[str, Any], repr=False, compare=False)
-    """All of it, as it came; its data as middleware has decoded them."""
+    """The whole event as received, with its data as decoded by middleware."""
 
 
 EventToSend = Event | Mapping[str, Any]
@@ -62,11 +62,11 @@ EventOrEvents = EventToSend | Sequence[EventToSend]
 _FIELDS = ("name", "data", "id", "ts", "user", "v")
 
 Encode = Callable[[str, Any], Any]
-"""Of the data of an event of this name, by middleware."""
+"""Decodes the data of an event of this name by middleware."""
 
 
 def events_to_send(given: EventOrEvents) -> list[dict[str, Any]]:
-    """As JSON. Raises TypeError, naming the event, when one cannot be that."""
+    """The events as JSON. Raises TypeError, which names the event, if JSON cannot represent one."""
     return events_on_the_wire(fields_of_events(given))
 
 
@@ -85,7 +85,7 @@ def events_on_the_wire(events: Sequence[Mapping[str, Any]], encode: Encode | Non
 
 
 def data_as_dict(data: object) -> Any:
-    """What is wrong with it otherwise is for others to say."""
+    """Other errors are reported elsewhere."""
     if isinstance(data, Mapping):
         return dict(cast("Mapping[object, object]", data))
     if dataclasses.is_dataclass(data) and not isinstance(data, type):
@@ -101,7 +101,7 @@ def _fields_of(event: object, index: int) -> dict[str, Any]:
         fields = cast("Mapping[str, Any]", event)
     else:
         raise TypeError(f"Event {index} is a {type(event).__name__}; it must be a tidegate.Event or a mapping")
-    # `data` is required: what is wrong with it is for the service to say.
+    # `data` is required; the service reports other errors in it.
     given = {name: value for name, value in fields.items() if value is not None or name not in _FIELDS[2:]}
     return {**given, "data": data_as_dict(given["data"])} if "data" in given else given
 

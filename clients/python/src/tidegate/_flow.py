@@ -34,7 +34,7 @@ class Concurrency:
 
 
 OneOrTwo = Concurrency | tuple[Concurrency] | tuple[Concurrency, Concurrency] | list[Concurrency]
-"""One limit, or up to two. Type checkers count those of a tuple."""
+"""One or two limits. Type checkers count the elements of a tuple."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +52,7 @@ class Throttle:
     limit: int
     period: Duration
     burst: int | None = None
-    """Runs that may start at once beside the first `limit`."""
+    """Runs that may start at once in addition to the first `limit`."""
     key: str | None = None
 
 
@@ -119,7 +119,7 @@ class CancelOn:
     if_: str | None = None
     """`event` is the one that triggered the run, `async` the one that arrives."""
     timeout: Duration | None = None
-    """Only within this time of the run's start."""
+    """Maximum time after the run's start."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -31,7 +31,7 @@ _CONCURRENCY_LIMITS_MAX = 2
 _CANCEL_ON_MAX = 5
 
 _NOT_WITH_BATCHES = ("rate_limit", "idempotency", "debounce", "singleton", "priority", "cancel_on")
-"""What batches cannot be combined with, because it concerns single events."""
+"""Options that concern single events, and so cannot be combined with batches."""
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,7 @@ _SETTINGS: dict[str, type] = {
 
 
 def check_flow(id: str, flow: FlowControl) -> None:
-    """Raises ConfigError that names the function, the field, what was given and what is allowed."""
+    """Raises ConfigError with the function, the field, the given value and what is allowed."""
     of = f'Function "{id}": '
     if flow.concurrency is not None:
         _check_concurrency(of, flow.concurrency)
@@ -165,7 +165,7 @@ def _check_limits(what: str, given: OneOrTwo) -> None:
 
 
 def _check_list(what: str, given: Sequence[Any], most: int, things: str, kind: type) -> None:
-    # Not strict typing, but people pass one thing without a list.
+    # Redundant under strict typing, but users pass one element without a list.
     if not isinstance(given, Sequence) or isinstance(given, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise ConfigError(f"{what} must be a list, got {_shown(given)}")
     if len(given) > most:

@@ -27,7 +27,7 @@ from ._signature import find_flaw, find_url_flaw, target_of
 from .errors import ServeError
 
 _PASSED_ON = ("modified", "functions", "unsupported")
-"""Of the service's answer to a registration: also what does not work as configured, and what has no effect."""
+"""Fields of the service's response to a registration, including parts that do not work or have no effect."""
 
 
 class Handler:
@@ -73,7 +73,7 @@ class Handler:
             return self.refusal(error)
 
     async def aclose(self) -> None:
-        """Closes the client's connections that belong to this event loop or to none."""
+        """Closes the client's connections that belong to this event loop or to no event loop."""
         await self._client.aclose()
 
     def serves(self, path: str) -> bool:
@@ -81,7 +81,8 @@ class Handler:
         return self._path is None or path == self._path
 
     def refusal(self, error: Exception) -> AppAnswer:
-        """To a request that reached no function. Retrying may help: somebody may mend the app meanwhile."""
+        """The response to a request that reached no function. Retrying may help, because the app may be fixed
+        meanwhile."""
         return self._complete(refusal(error))
 
     def _complete(self, answer: AppAnswer) -> AppAnswer:
@@ -119,7 +120,7 @@ class Handler:
 
 
 def _authentic_body(request: AppRequest, settings: Settings) -> bytes:
-    """The body of a request that did come from the service; in dev mode nobody asks. Raises ServeError 401."""
+    """The body of a request that is verified as the service's; dev mode verifies nothing. Raises ServeError 401."""
     raw = request.raw_body()
     if settings.mode == "cloud":
         keys = [key for key in (settings.signing_key, settings.signing_key_fallback) if key is not None]

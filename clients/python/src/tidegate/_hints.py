@@ -42,7 +42,7 @@ def not_from_the_service(flaw: str, signature: str | None) -> str:
 
 
 def _causes(error: object) -> Iterator[BaseException]:
-    """An error, and what it was raised from or tells as its reason: transports differ."""
+    """An error, and its cause or reason, which depends on the transport."""
     if not isinstance(error, BaseException):
         return
     yield error

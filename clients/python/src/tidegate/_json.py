@@ -24,7 +24,7 @@ def parse(text: str | bytes) -> Any:
 
 
 def parse_object(text: str | bytes) -> dict[str, Any]:
-    """The fields of a JSON object; none when the text is anything else."""
+    """The fields of a JSON object; no fields for any other text."""
     try:
         value = parse(text)
     except ValueError:
@@ -38,7 +38,7 @@ def write(value: object) -> str:
 
 
 def as_json(value: object, what: str) -> Any:
-    """The value as it is once it has been JSON. `what` names it in the TypeError when it cannot be that."""
+    """The value after a round trip through JSON. `what` names it in the TypeError if JSON cannot represent it."""
     return parse(_encode(plain(value, what)))
 
 

@@ -1,4 +1,4 @@
-"""Collects what a function logs in one call, within limits, for the service (docs/protocol.md#logs)."""
+"""Collects the lines that a function logs in one call, within limits, for the service (docs/protocol.md#logs)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MAX_LINE_LENGTH = 8_000
 _MAX_LENGTH = 64_000
 _MAX_DEPTH = 6
 _MAX_ENTRIES = 200
-"""Of all objects and lists of one line."""
+"""Maximum number of entries of all objects and lists in one line."""
 
 
 class LogCollector:
@@ -53,7 +53,7 @@ class LogCollector:
             self._lines.append(line)
 
     def take_batch(self) -> dict[str, Any] | None:
-        """Takes the lines logged since the last call, and resets the limits. None: there are none."""
+        """Takes the lines logged since it was last called, and resets the limits. None: there are no lines."""
         with self._lock:
             batch = {"lines": self._lines, "dropped": self._dropped} if self._lines else None
             self._lines, self._length, self._dropped = [], 0, 0
@@ -85,7 +85,8 @@ def _fields(given: Mapping[str, Any], room: int) -> dict[str, Any]:
 
 
 def _bounded(value: Any, depth: int, left: list[int]) -> Any:
-    """The value as JSON, without what is deep or long. `left`: how many entries may still be kept."""
+    """The value as JSON, without parts that are too deep or too long. `left`: number of entries that may still be
+    kept."""
     if value is None or isinstance(value, bool | int | float):
         return value if not isinstance(value, float) or value - value == 0 else _text(value)
     if isinstance(value, BaseException):

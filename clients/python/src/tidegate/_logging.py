@@ -1,4 +1,4 @@
-"""Where a handler logs: each line once, though the code between steps is repeated."""
+"""The logger of a handler: it writes each line once, although the code between steps is repeated."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     LoggerAdapter: TypeAlias = logging.LoggerAdapter[Any]
     AnyLogger: TypeAlias = logging.Logger | LoggerAdapter
 else:
-    # Not generic at run time before Python 3.11.
+    # The class is not generic at run time before Python 3.11.
     LoggerAdapter = logging.LoggerAdapter
     AnyLogger = logging.Logger | logging.LoggerAdapter
 
@@ -19,11 +19,11 @@ Collect: TypeAlias = Callable[[int, str, dict[str, Any]], None]
 """Gets level, message and fields."""
 
 _OWN_FRAMES = 1 if sys.version_info >= (3, 11) else 2
-"""How many more frames `stacklevel` has to pass over; older versions count those of `logging` too."""
+"""Number of additional frames that `stacklevel` skips; older versions also count the frames of `logging`."""
 
 
 class RunLogger(LoggerAdapter):
-    """Says nothing while the code repeats what it did in earlier calls."""
+    """Logs nothing while the code is repeating steps of earlier calls."""
 
     def __init__(self, logger: AnyLogger, replaying: Callable[[], bool], collect: Collect | None = None) -> None:
         super().__init__(logger, {})
@@ -34,7 +34,7 @@ class RunLogger(LoggerAdapter):
         return not self._replaying() and self.logger.isEnabledFor(level)
 
     def log(self, level: int, msg: object, *args: object, **kwargs: Any) -> None:
-        """What is collected does not depend on the app's own level, but for `debug`."""
+        """The collected lines do not depend on the app's own level, except for `debug`."""
         if self._replaying():
             return
         if self._collect and (level >= logging.INFO or self.logger.isEnabledFor(level)):
@@ -48,7 +48,7 @@ class RunLogger(LoggerAdapter):
 
 
 def _message(msg: object, args: tuple[object, ...]) -> str:
-    """As `logging` makes it. Arguments that do not fit are left out; the app's own logger says so."""
+    """The message as `logging` makes it. Arguments that do not fit are left out; the app's own logger reports them."""
     try:
         return logging.LogRecord("", 0, "", 0, msg, args, None).getMessage()
     except Exception:

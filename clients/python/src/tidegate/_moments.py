@@ -36,7 +36,7 @@ def time_string(duration: Duration) -> str:
 def _ceil_ms(duration: float | timedelta) -> int:
     if isinstance(duration, timedelta):
         return -(-duration // _ONE_MS)
-    # Not strict typing, but people pass a bool or None.
+    # Redundant under strict typing, but users pass a bool or None.
     if isinstance(duration, bool) or not isinstance(duration, int | float):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise TypeError(_not_a_duration(duration))
     if not math.isfinite(duration):

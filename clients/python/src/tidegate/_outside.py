@@ -1,4 +1,4 @@
-"""What steps do in the service beside being reported: the step tools ask for it here, and tests put a memory there."""
+"""Requests of steps to the service. The step tools make them here, and tests replace them by an in-memory service."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from ._settings import Settings
 
 
 class Outside(Protocol):
-    """Of plain functions."""
+    """Requests of plain functions."""
 
     def send_event(self, events: Sequence[dict[str, Any]], hashed_id: str) -> list[str]:
-        """Gets them as they are on the wire; gives their IDs."""
+        """Gets the events as they are on the wire; returns their IDs."""
         ...
 
     def send_signal(self, signal: str, data: object) -> Any:
-        """Gives the ID of the run that goes on, or None."""
+        """Returns the ID of the run that continues, or None."""
         ...
 
     def publish(self, channel: str, topic: str, data: object) -> Any: ...
 
 
 class AsyncOutside(Protocol):
-    """As `Outside`, awaited."""
+    """Like `Outside`, but awaited."""
 
     def send_event(self, events: Sequence[dict[str, Any]], hashed_id: str) -> Awaitable[list[str]]: ...
 

@@ -41,7 +41,7 @@ class Failure:
     retriable: bool = False
     retry_after: str | None = None
     limit_bytes: int | None = None
-    """Of a request, as the service names it."""
+    """ID of a request, as the service names it."""
 
 
 def post_events(request: PostRequest, settings: Settings, clock: Clock) -> Effects[list[str] | Failure]:
@@ -54,7 +54,7 @@ def post_events(request: PostRequest, settings: Settings, clock: Clock) -> Effec
         if not isinstance(outcome, Failure) or not outcome.retriable or tries == _MAX_TRIES:
             return outcome
         delay = _delay_ms(outcome, tries, clock) / 1_000
-        # Waiting for a try that would not be made helps nobody.
+        # There is no point in waiting for an attempt that would not be made.
         if delay >= _seconds_left(request, clock):
             return abandoned(outcome)
         yield from does(Pause(delay, clock))
@@ -90,7 +90,7 @@ def _seconds_left(request: PostRequest, clock: Clock) -> float:
 
 
 def abandoned(before: Failure | None = None) -> Failure:
-    """`before` is what the last try came to, when there was one."""
+    """`before` is the result of the last attempt, if there was one."""
     what = "The send was not done in time"
     if before is None:
         return Failure(message=what, code="timeout")
@@ -121,7 +121,7 @@ def _read_answer(response: HttpResponse, settings: Settings) -> list[str] | Fail
 
 
 def _delay_ms(failure: Failure, tries: int, clock: Clock) -> float:
-    """What the service asks for; otherwise exponential backoff with full jitter."""
+    """The delay that the service asks for; otherwise exponential backoff with full jitter."""
     asked_ms = retry_after_ms(failure.retry_after, clock.now_ms())
     if asked_ms is not None:
         return min(asked_ms, _MAX_RETRY_AFTER_MS)

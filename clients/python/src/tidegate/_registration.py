@@ -22,13 +22,14 @@ from .errors import ServeError
 class App:
     id: str
     url: str
-    """Where the service will call it."""
+    """The URL at which the service will call the function."""
     framework: str
     functions: Sequence[Function[Any]]
 
 
 def register(app: App, settings: Settings) -> Effects[dict[str, Any]]:
-    """Comes to what the service answered. Raises ServeError when it refused or could not be reached; ConfigError."""
+    """Returns the service's response. Raises ServeError if the service rejected it or could not be reached;
+    ConfigError."""
     response = yield from ask_service(
         "POST",
         "/fn/register",

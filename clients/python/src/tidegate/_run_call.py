@@ -35,7 +35,7 @@ from ._steps.wrapping import AsyncWrapping, Wrapping
 from ._wire_error import WireError, describe_error, is_final, retry_after_seconds, with_source
 
 _FUNCTION_END: Op = {"id": hash_step_id("complete"), "name": "complete", "displayName": "complete"}
-"""What operations of the function itself have instead of a step."""
+"""The name in operations of the function itself, which have no step."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +67,7 @@ class RunCall:
     in_thread: Callable[[Callable[[], Progress]], Awaitable[Progress]] = asyncio.to_thread
     """How async code calls a plain function that may block."""
     logs: LogCollector | None = None
-    """Gets what the function logs."""
+    """Gets the lines that the function logs."""
     checkpoints: CallCheckpoints | None = None
 
     def perform(self) -> Progress:
@@ -143,7 +143,7 @@ class RunCall:
 
     @property
     def _names(self) -> dict[str, Any]:
-        """Of the run, for the middleware of its steps."""
+        """Facts about the run, for the middleware of its steps."""
         return {
             "middleware": self._middleware,
             "app_id": self.fn.app_id,
@@ -184,7 +184,7 @@ class RunCall:
             self.logs.add(level, message, fields, running.get())
 
     def _encoded(self, progress: Progress) -> Progress:
-        """An output as it is stored."""
+        """An output as stored."""
         if not isinstance(progress, Done):
             return progress
         try:

@@ -20,7 +20,7 @@ from ._settings import Settings
 _TRIES = 2
 _TRY_TIMEOUT_SECONDS = 2.0
 _ANSWER_WAITS_SECONDS = 1.0
-"""Where nothing runs after an answer."""
+"""On platforms where nothing runs after a response."""
 _SENDERS = 4
 _MAX_WAITING = 1_000
 """Batches; more are left out."""
@@ -33,10 +33,10 @@ class LogSender:
         self._lock = threading.Lock()
         self._waiting = 0
         self._executor: tuple[int, ThreadPoolExecutor] | None = None
-        """With the ID of its process: a fork has no threads of its parent."""
+        """Stored with the ID of its process: a fork does not have the threads of its parent."""
 
     def send(self, call: Call, collector: LogCollector, settings: Settings) -> None:
-        """Raises nothing: what is logged is in the app's own log, too."""
+        """Raises no errors: the lines are in the app's own log, too."""
         batch = collector.take_batch()
         if not batch:
             return
@@ -76,4 +76,4 @@ def _post(path: str, body: bytes, settings: Settings) -> None:
 
 
 SENDER = LogSender()
-"""Of all clients."""
+"""The sender for all clients."""

@@ -19,7 +19,7 @@ def is_signing_key(key: str) -> bool:
 
 
 def hashed_key(key: str) -> str:
-    """What the app shows to the service when it registers."""
+    """The token with which the app authenticates when it registers."""
     prefix, digits = _parts_of(key)
     return prefix + hashlib.sha256(bytes.fromhex(digits)).hexdigest()
 
@@ -46,7 +46,7 @@ def find_flaw(header: str | None, body: bytes, keys: Sequence[str], now_seconds:
 
 
 class Target(NamedTuple):
-    """What a call's address names. The signature covers this and not the rest, which proxies change."""
+    """The function and step in a call's URL. The signature covers only these, because proxies change the rest."""
 
     function_id: str
     step_id: str

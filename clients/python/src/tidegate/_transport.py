@@ -24,7 +24,7 @@ class HttpRequest:
 class HttpResponse:
     status: int
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
-    """By lower-case name."""
+    """Headers by lower-case name."""
     body: bytes = b""
 
     @property
@@ -71,7 +71,7 @@ class RoundTrip:
 
 
 def default_transport() -> Transport:
-    """With httpx where that is installed, because it keeps connections; otherwise with the standard library."""
+    """Uses httpx if it is installed, because it keeps connections open; otherwise the standard library."""
     if find_spec("httpx"):
         from ._transport_httpx import HttpxTransport
 

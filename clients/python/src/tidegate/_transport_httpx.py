@@ -35,7 +35,7 @@ class HttpxTransport:
             ) as response:
                 for chunk in response.iter_bytes():
                     body += chunk
-                    # httpx limits each read, not all of them together.
+                    # httpx limits each read, not all reads together.
                     if time.monotonic() > ends_at:
                         raise TransportError(LATE)
                 return _response(response, bytes(body))

@@ -1,4 +1,4 @@
-"""Requests by the standard library: a connection each; those of async code in a thread of their own."""
+"""Requests by the standard library: each uses a new connection; requests of async code use a separate thread."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class UrllibTransport:
     async def aclose(self) -> None: ...
 
     def _opener(self, url: str) -> urllib.request.OpenerDirector:
-        """One that neither follows redirects nor raises for a status. Proxies are those of the environment."""
+        """An opener that neither follows redirects nor raises for a status. Proxies come from the environment."""
         direct = is_loopback(urlsplit(url).hostname or "")
         opener = urllib.request.OpenerDirector()
         opener.add_handler(urllib.request.ProxyHandler({} if direct else None))

@@ -14,9 +14,9 @@ WireError = dict[str, Any]
 
 
 _MAX_CAUSES = 5
-"""The service keeps so many."""
+"""Number of causes that the service keeps."""
 _MAX_DATA_LENGTH = 16 * 1_024
-"""And so much of `data`."""
+"""Maximum size of `data` that the service keeps."""
 
 
 def describe_error(thrown: BaseException) -> WireError:
@@ -27,7 +27,7 @@ def describe_error(thrown: BaseException) -> WireError:
 
 
 def with_source(error: WireError) -> WireError:
-    """With the lines of code around the place where it was raised, if they can be read."""
+    """Includes the lines of code around the one that raised the error, if they can be read."""
     source = source_of(error.get("stack"))
     return {**error, "source": source} if source else error
 
@@ -48,7 +48,7 @@ def _describe(error: BaseException, stack: str, causes: int) -> WireError:
 
 
 def _cause_of(error: BaseException) -> Any:
-    """That of a StepError is what the step raised: its own description."""
+    """The cause of a StepError is the description of the exception that the step raised."""
     described = error.cause or error if isinstance(error, StepError) else error
     return described.cause if isinstance(described, RemoteError) else described.__cause__
 
@@ -67,7 +67,7 @@ def _stack_of(error: BaseException) -> str | None:
 
 
 def _attribute(error: BaseException, name: str) -> Any:
-    """Of any exception, so it may be anything, or raise."""
+    """The attribute of any exception, which may have any value, or raise."""
     try:
         return getattr(error, name, None)
     except Exception:
@@ -84,7 +84,7 @@ def _bounded(value: object) -> Any:
 
 
 def is_final(thrown: BaseException) -> bool:
-    """Whether a retry cannot help. A failed step has had its retries: its error, when nobody caught it, is final."""
+    """Whether a retry cannot help. A failed step has used its retries, so its error is final if it is not caught."""
     return any(isinstance(error, NonRetriableError | StepError) for error in _leaves(thrown))
 
 
@@ -132,7 +132,7 @@ def step_error(step_id: str, wire: WireError) -> StepError:
 
 
 def _leaves(thrown: BaseException) -> Iterator[BaseException]:
-    """Those of an exception group (Python 3.11), or the one itself. A group is never empty."""
+    """The exceptions of an exception group (Python 3.11), or the exception itself. A group is never empty."""
     inner: object = getattr(thrown, "exceptions", None)
     errors = cast("tuple[object, ...]", inner) if isinstance(inner, tuple) else ()
     if errors and all(isinstance(error, BaseException) for error in errors):

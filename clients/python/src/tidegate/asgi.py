@@ -57,7 +57,7 @@ class AsgiApp:
 
     async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         try:
-            # What is in the body of other requests is never looked at.
+            # Bodies of other requests are never read.
             body = await _read_body(receive) if scope["method"] == "POST" else b""
         except ServeError as error:
             await _send(self._handler.refusal(error), send)

@@ -115,7 +115,7 @@ def _with_middleware(fn: Function[T], middleware: Sequence[Middleware] | None) -
 
 @dataclasses.dataclass(frozen=True)
 class _Given:
-    """What the test gives."""
+    """The value that the test gives."""
 
     event: EventToTest | None
     events: Sequence[EventToTest] | None
@@ -217,7 +217,7 @@ def _stored(event: dict[str, Any], stack: Stack) -> dict[str, Any]:
 
 
 def _silent() -> logging.Logger:
-    """Not `getLogger`: that would be everybody's."""
+    """A separate logger: one from `getLogger` would be shared."""
     logger = logging.Logger("tidegate.testing")
     logger.disabled = True
     return logger

@@ -49,7 +49,7 @@ class WsgiApp:
 
     def answer(self, environ: Environ) -> AppAnswer:
         try:
-            # What is in the body of other requests is never looked at.
+            # Bodies of other requests are never read.
             body = _read_body(environ) if environ["REQUEST_METHOD"] == "POST" else b""
         except ServeError as error:
             return self._handler.refusal(error)
@@ -64,7 +64,7 @@ def _read_body(environ: Environ) -> bytes:
     length = environ.get("CONTENT_LENGTH")
     if length:
         return read_body(environ["wsgi.input"], int(length))
-    # Without a length, only some servers tell where the body ends; elsewhere reading on would never return.
+    # Without a length, only some servers report the end of the body; with others, reading would block forever.
     return read_body(environ["wsgi.input"], None) if environ.get("wsgi.input_terminated") else b""
 
 

@@ -80,7 +80,7 @@ class CallsInFlight:
             await asyncio.wait(self._working)
 
     def use(self, socket: GatewaySocket | None) -> None:
-        """Goes on over this connection; None: until there is another one, over none."""
+        """Continues over this connection; None: over no connection until there is another one."""
         if self._extending:
             self._extending.cancel()
             self._extending = None

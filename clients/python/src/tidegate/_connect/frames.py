@@ -12,7 +12,7 @@ from .._run_call import AppAnswer
 SUBPROTOCOL = "v1.connect.tidegate"
 
 _STATUS = {200: 1, 206: 0}
-"""Of a reply, by that of the answer. Others are errors."""
+"""Status of a reply, by the status of the response. Other statuses are errors."""
 _ERROR = 2
 _FRAME_MAX_BYTES = 12 * 1_048_576
 """The gateway closes a connection with a longer frame. What is between this and the limit of an answer fails the call
@@ -30,7 +30,7 @@ def frame_text(kind: str, payload: dict[str, Any]) -> str:
 
 
 def read_frame(text: str) -> Frame:
-    """Kinds that this client does not know come through as they are."""
+    """Kinds that this client does not know are passed on unchanged."""
     frame = parse_object(text)
     payload = frame.get("payload")
     return Frame(str(frame.get("kind")), cast("dict[str, Any]", payload) if isinstance(payload, dict) else {})

@@ -43,7 +43,7 @@ class ReconnectingConnection:
         await self._connect()
 
     async def close(self) -> None:
-        """Takes no more calls, and waits until those in flight have ended and the connection is closed."""
+        """Takes no more calls, and waits until all calls in flight have ended and the connection is closed."""
         if self.state == "closed":
             return
         self._become("closing")

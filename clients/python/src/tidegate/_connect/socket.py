@@ -28,7 +28,7 @@ from .frames import SUBPROTOCOL, Frame, frame_text, read_frame
 _HANDSHAKE_TIMEOUT_SECONDS = 15.0
 _CLOSE_TIMEOUT_SECONDS = 1.0
 _SILENT_INTERVALS = 3.5
-"""Without a message for so many intervals, the connection is lost."""
+"""Number of intervals without a message after which the connection is considered lost."""
 
 
 class GatewaySocket:
@@ -65,7 +65,7 @@ class GatewaySocket:
         return self._lost or _reason_of_close(self._websocket)
 
     async def close(self) -> None:
-        """Once what was to be sent is sent."""
+        """Set once all frames are sent."""
         if self._websocket.close_code is None:
             with suppress(asyncio.TimeoutError):
                 await asyncio.wait_for(self._unsent.join(), _CLOSE_TIMEOUT_SECONDS)
@@ -162,5 +162,5 @@ def _reason_of_close(websocket: ClientConnection) -> str:
 
 
 def _seconds(interval: Any) -> float:
-    """Of a text such as "10s"."""
+    """Seconds of a text such as "10s"."""
     return float(str(interval).removesuffix("s"))

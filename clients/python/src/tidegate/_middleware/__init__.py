@@ -1,1 +1,1 @@
-"""What wraps calls, steps and sends of functions."""
+"""Middleware around calls, steps and sends of functions."""

@@ -9,10 +9,10 @@ from .middleware import Place, ValueAt
 from .places import output_place, received_place
 
 Decode = Callable[[Any, ValueAt, Sequence[Place]], Any]
-"""Of a value from the service, by middleware."""
+"""Decodes a value from the service by middleware."""
 
 _ABOUT_A_RUN = ("inngest/function.failed", "inngest/function.finished", "inngest/function.cancelled")
-"""The service's own events, which have the run's events and output as they were stored."""
+"""The service's own events, which contain the run's events and output as stored."""
 
 
 def decoded_event(wire: Mapping[str, Any], decode: Decode) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What middleware gives to handlers."""
+"""Values that middleware gives to handlers."""
 
 from __future__ import annotations
 

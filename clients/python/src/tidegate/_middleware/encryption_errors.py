@@ -23,7 +23,7 @@ def unknown_version(version: int) -> NonRetriableError:
 
 
 def does_not_open(key_id: str, place: Place | None) -> NonRetriableError:
-    """Without a place: of version 1."""
+    """A value of version 1, without a place."""
     where, why = "", "it has changed since"
     if place is not None:
         where = f" as {_name_of(place)}"

@@ -33,7 +33,7 @@ class EncryptionKey:
         self._cipher = AESGCM(derived)
 
     def seal(self, json: str, place: Place | None, nonce: bytes | None = None) -> dict[str, str]:
-        """Without a place in version 1. `nonce` is 12 bytes, and never the same twice. Default: random."""
+        """In version 1 there is no place. `nonce` has 12 bytes and is never used twice. Default: random."""
         own = os.urandom(_NONCE_BYTES) if nonce is None else nonce
         sealed = own + self._cipher.encrypt(own, json.encode(), associated_data(self.id, place))
         return encrypted_value(self.id, sealed, place)

@@ -39,13 +39,14 @@ def bytes_of(encrypted: dict[str, str]) -> bytes | None:
 
 
 def encrypted_value(key_id: str, sealed: bytes, place: Place | None) -> dict[str, str]:
-    """Without a place in version 1."""
+    """In version 1 there is no place."""
     prefix = "" if place is None else "2."
     return {"$encrypted": SCHEME, "key": key_id, "data": prefix + b64encode(sealed).decode()}
 
 
 def associated_data(key_id: str, place: Place | None) -> bytes:
-    """What a value is bound to: in version 2 netstrings (`<bytes>:<text>,`). No two places are written alike."""
+    """The place to which a value is bound: in version 2 as netstrings (`<bytes>:<text>,`), which differ for any two
+    places."""
     if place is None:
         return f"{SCHEME} {key_id}".encode()
     texts = (text.encode(errors="replace") for text in (SCHEME, "2", key_id, *place))

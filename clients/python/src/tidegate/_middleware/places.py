@@ -1,4 +1,4 @@
-"""What an encoded value belongs to. Middleware that encrypts binds it to that: moved, it does not decrypt."""
+"""Places of encoded values. Middleware that encrypts binds a value to its place: a moved value does not decrypt."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class RunPlaces:
     rerun_of: Sequence[str] = ()
     """For a re-run from a step: the runs whose results it has, latest first."""
     event: object = None
-    """The first of the run's events, as it came."""
+    """The first of the run's events, unchanged."""
 
     def step(self, hashed_id: str) -> Place:
         return ("step", hashed_id, self.function_id, self.run_id)
@@ -62,7 +62,7 @@ class RunPlaces:
 
 
 def _caller(run_id: str, hashed_id: str) -> str:
-    """As the service writes it: `_inngest.correlation_id` of an invocation."""
+    """The text of `_inngest.correlation_id` of an invocation, as the service writes it."""
     return f"{run_id}.{hashed_id}"
 
 

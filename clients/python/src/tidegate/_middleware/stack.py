@@ -20,7 +20,7 @@ class Stack:
 
     @property
     def encodes(self) -> bool:
-        """Whether any changes what the service stores."""
+        """Whether any middleware encodes values for the service."""
         return any(
             type(one).encode is not Middleware.encode or type(one).encode_in_place is not Middleware.encode_in_place
             for one in self.middleware

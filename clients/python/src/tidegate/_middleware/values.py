@@ -39,7 +39,7 @@ class Values:
         return decoded_event(wire, self.stack.decode)
 
     def decode_result(self, step: FoundStep, data: Any) -> Any:
-        """Of a step that has not failed. Raises what `decode` raises."""
+        """The result of a step that has not failed. Raises the errors of `decode`."""
         # Nothing came.
         if step.kind == "sleep" or (step.kind in ("signal", "wait") and not data):
             return None
@@ -66,7 +66,7 @@ class Values:
         return self.stack.encode(data, "step", self.places.step(hashed_id)) if code == "StepPlanned" else data
 
     def decode_stored(self, op: Op, data: Any) -> Any:
-        """What a step has given to the service."""
+        """A value that a step has given to the service."""
         return self.stack.decode(data, "step", [self.places.step(op.get("id", ""))])
 
     def decode_output(self, output: Any) -> Any:

@@ -1,1 +1,1 @@
-"""The replay of functions: steps, their memos, and what a call comes to."""
+"""The replay of functions: steps, their memos, and the result of a call."""

@@ -71,7 +71,7 @@ class Board:
         return [step for step in self._found.values() if not step.delivered and not step.awaiter.gave_up()]
 
     def waiting(self) -> list[FoundStep]:
-        """Also those that nobody waits for any more."""
+        """Includes steps for which no code waits any more."""
         return [step for step in self._found.values() if not step.delivered]
 
     def in_race(self) -> bool:
@@ -80,5 +80,5 @@ class Board:
         return any(step.race and step.hashed_id not in self.memos for step in self._found.values())
 
     def replaying(self) -> bool:
-        """Whether the code repeats what it did in earlier calls."""
+        """Whether the code is repeating steps of earlier calls."""
         return bool(self._undelivered)

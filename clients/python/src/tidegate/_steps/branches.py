@@ -18,21 +18,22 @@ _inside_of: ContextVar[BranchStart | None] = ContextVar("_inside_of", default=No
 
 
 async def run_branches(branches: Iterable[Callable[[], Awaitable[Any]]], settling: Settling) -> tuple[Any, ...]:
-    """What they return. The first error of a branch is raised at once; the others go on meanwhile, as with gather."""
+    """Their return values. The first error of a branch is raised at once; the others continue meanwhile, as with
+    gather."""
     return tuple(await asyncio.gather(*await _start_all(branches, settling)))
 
 
 async def race_branches(
     branches: Iterable[Callable[[], Awaitable[Any]]], settling: Settling, losers: set[asyncio.Task[Any]]
 ) -> Any:
-    """What the first one to end returns or raises. Nobody but the end of the call cancels the others."""
+    """The result or error of the first branch to end. Only the end of the call cancels the others."""
     ended: asyncio.Future[asyncio.Task[Any]] = asyncio.get_running_loop().create_future()
 
     def note_end(task: asyncio.Task[Any]) -> None:
         if not ended.done():
             ended.set_result(task)
         if not task.cancelled():
-            # Taken note of: nobody awaits an error of a loser.
+            # Retrieved, because nothing awaits the error of a loser.
             task.exception()
 
     outside = racing.set(True)

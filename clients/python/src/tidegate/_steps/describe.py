@@ -28,7 +28,7 @@ def _sleep(id: str, on_the_wire: str) -> StepDescription:
 
 
 def send_event(id: str, send: Callable[[FoundStep], Any]) -> StepDescription:
-    """`send` gives what the step's memo is: `{"ids": […]}`."""
+    """`send` returns the memo of the step: `{"ids": […]}`."""
     return StepDescription(
         kind="run",
         id=_check_id(id),

@@ -30,7 +30,7 @@ OpCode = Literal[
 
 
 class Op(TypedDict, total=False):
-    """What an app answers a call with while its function is under way (docs/protocol.md#operations)."""
+    """An operation in the response to a call whose function has not ended (docs/protocol.md#operations)."""
 
     id: str
     op: OpCode
@@ -54,7 +54,7 @@ class StepDescription:
     """On the wire: the event of a wait, the length of a sleep. Default: the ID."""
     opts: dict[str, Any] = field(default_factory=dict[str, Any])
     run: Callable[[FoundStep], Any] | None = None
-    """Only of steps that run in the app."""
+    """Set only for steps that run in the app."""
 
 
 class Awaiter(Protocol):
@@ -65,7 +65,7 @@ class Awaiter(Protocol):
     def reject(self, error: Exception) -> None: ...
 
     def gave_up(self) -> bool:
-        """Whether the code has cancelled its waiting: then the step is none of this run any more."""
+        """Whether the code has cancelled its waiting: then the step no longer belongs to this run."""
         ...
 
 
@@ -81,7 +81,7 @@ class FoundStep:
     opts: dict[str, Any]
     run: Callable[[FoundStep], Any] | None
     context: Context
-    """Of the code that reached it: what runs the step sees the same context variables."""
+    """The context of the code that reached the step, so that the step's code sees the same context variables."""
     awaiter: Awaiter
     race: bool
     """It is in a branch of a race."""

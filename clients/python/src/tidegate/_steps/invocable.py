@@ -1,4 +1,4 @@
-"""What a step can invoke."""
+"""Functions that a step can invoke."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Invocable(Protocol[Output_co]):
 
     @property
     def output_type(self) -> type[Output_co] | None:
-        """Only a type: it is always None."""
+        """Used only as a type: it is always None."""
         ...
 
 

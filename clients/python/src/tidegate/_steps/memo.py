@@ -1,4 +1,4 @@
-"""What a finished step left behind: the service hands it to every later call, and the step resolves to it."""
+"""The memo of a finished step: the service sends it with every later call, and the step resolves to it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Memo = dict[str, Any] | None
 """`{"data"}` or `{"error"}`; a sleep's is None, a wait's the whole event or None."""
 
 Memos = Mapping[str, Memo]
-"""By hashed step ID."""
+"""Memos by hashed step ID."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ def read_memo(memo: Memo, kind: StepKind) -> Resolved | Rejected:
 
 
 def deliver(step: FoundStep, memo: Memo, values: Values) -> None:
-    """Lets the code that awaits the step go on. Raises what decoding raises."""
+    """Lets the code that awaits the step continue. Raises the errors of decoding."""
     step.delivered = True
     ending = read_memo(memo, step.kind)
     if isinstance(ending, Rejected):

@@ -27,7 +27,7 @@ from .race import in_race_mode
 
 class Checkpointing(Protocol):
     def keep(self, step: Op) -> Effects[bool]:
-        """Comes to whether the call goes on."""
+        """Resolves to whether the call continues."""
         ...
 
 
@@ -42,7 +42,7 @@ class ReplayCall:
     """A single new step is planned too, not run at once."""
     values: Values
     checkpoints: Checkpointing | None = None
-    """Takes the results of steps while the call goes on; None: the first step ends it."""
+    """Stores the results of steps while the call continues; None: the first step ends the call."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ Move = Progress | Run | Literal["delivered", "requested is missing", "nothing"]
 
 
 def next_move(call: ReplayCall, board: Board, end: Progress | None) -> Move:
-    """Once the code has settled. `end` is what the handler has come to, if it has."""
+    """Called once the code has settled. `end` is the result of the handler, if it has ended."""
     requested = board.get(call.requested_step) if call.requested_step else None
     if requested:
         return _requested(requested, board)
@@ -79,7 +79,7 @@ def next_move(call: ReplayCall, board: Board, end: Progress | None) -> Move:
         if board.deliver_next():
             return "delivered"
     except Exception as error:
-        # Not raised where the step is awaited: code that caught it would go on as if the step had failed.
+        # Not raised where the step is awaited: code that caught it would continue as if the step had failed.
         return Failed(error)
     pending = board.pending()
     if not pending:
@@ -98,14 +98,14 @@ def _requested(step: FoundStep, board: Board) -> Move:
 
 
 def kept(call: ReplayCall, board: Board, step: FoundStep, outcome: Ops, timing: Timing) -> Effects[Ops | None]:
-    """What a step that was run means for the call: its answer, or None when it goes on."""
+    """The response to the call after a step has run, or None if the call continues."""
     if not call.checkpoints:
         return outcome
     op: Op = {**outcome.ops[0], "timing": timing.until_now()}
     if op.get("op") != "StepRun":
         return replace(outcome, ops=[op])
     if not (yield from call.checkpoints.keep(op)):
-        # It is in the answer, with those before it that are not stored.
+        # The response contains this step and earlier steps that are not stored.
         return Ops([])
     # A copy: the code may change it before it is stored.
     board.finish(step, {"data": as_json(op.get("data"), "The result")})
@@ -113,7 +113,7 @@ def kept(call: ReplayCall, board: Board, step: FoundStep, outcome: Ops, timing: 
 
 
 def in_mode(progress: Progress, board: Board) -> Progress:
-    """An answer as it is reported: its ops say so when they are in race mode."""
+    """The response as reported: its operations say whether they are in race mode."""
     if not isinstance(progress, Ops) or not board.in_race():
         return progress
     return replace(progress, ops=[in_race_mode(op) for op in progress.ops])

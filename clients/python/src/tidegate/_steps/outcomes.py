@@ -29,7 +29,7 @@ class Ops:
 
 
 class Timing:
-    """Of a step that begins now."""
+    """The outcome of a step that begins now."""
 
     def __init__(self) -> None:
         self._started_at = time.time_ns()

@@ -1,4 +1,4 @@
-"""The replay of an async handler: a task of its own, beside the loop that makes the moves."""
+"""The replay of an async handler, which runs in a task next to the loop that makes the moves."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class _Future:
     def reject(self, error: Exception) -> None:
         if not self.future.done():
             self.future.set_exception(error)
-            # Taken note of: a step that fails while nobody awaits it is no mistake of the code.
+            # Retrieved, because a step that fails while nothing awaits it is not an error of the code.
             self.future.exception()
 
     def gave_up(self) -> bool:
@@ -50,7 +50,7 @@ class AsyncReplay:
         self._end: Progress | None = None
         self.settling = Settling()
         self.losers: set[asyncio.Task[Any]] = set()
-        """Branches of races that others have won: they go on as long as the call."""
+        """Branches of races that others have won; they continue as long as the call."""
         self.board = Board(call.memos, call.order, call.values)
 
     async def find(self, description: StepDescription) -> Any:

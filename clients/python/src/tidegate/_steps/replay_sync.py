@@ -162,7 +162,7 @@ class SyncReplay:
             self._make_moves(ready)
 
     def _make_moves(self, ready: Callable[[], bool]) -> None:
-        """In the handler's thread, until the handler itself can go on."""
+        """Runs in the handler's thread until the handler itself can continue."""
         while True:
             self._run_strands()
             if ready():
@@ -181,7 +181,7 @@ class SyncReplay:
                 self._finish(step_not_found(self._call.requested_step, self.board))
 
     def _run_strands(self) -> None:
-        """All that can go on; the new ones first, so that each has started before one's failure is seen."""
+        """All strands that can continue, new ones first, so that each has started before a failure is seen."""
         while strand := self._runnable():
             self._current = strand
             strand.resume()

@@ -31,7 +31,7 @@ class Strand:
         self.result: Any = None
         self.error: Exception | None = None
         self.ready: Callable[[], bool] = lambda: False
-        """Whether what it halted for has come."""
+        """Whether the strand can continue."""
 
     @property
     def ident(self) -> int | None:

@@ -1,4 +1,4 @@
-"""What a function's middleware makes of its steps."""
+"""A function's steps, wrapped by its middleware."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class _OfCall:
 
 
 class AsyncWrapping(_OfCall):
-    """Of an async function."""
+    """Steps of an async function."""
 
     def step(
         self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]
@@ -78,7 +78,7 @@ class AsyncWrapping(_OfCall):
 
 
 class Wrapping(_OfCall):
-    """Of a plain function."""
+    """Steps of a plain function."""
 
     def step(
         self, fn: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]

@@ -1,1 +1,1 @@
-"""What `tidegate.testing` stands on."""
+"""The parts of `tidegate.testing`."""

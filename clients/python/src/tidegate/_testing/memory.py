@@ -1,4 +1,4 @@
-"""What a service would keep of one run, kept in memory for a test."""
+"""The state that a service would keep of one run, kept in memory for a test."""
 
 from __future__ import annotations
 
@@ -44,16 +44,16 @@ _KINDS: dict[str | None, TestedKind] = {
     "step.sendSignal": "send_signal",
     "step.realtime.publish": "publish",
 }
-"""By op, or by the type of a step that runs in the app."""
+"""Kind of step: its op, or the type of a step that runs in the app."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class StepRecord:
     id: str
-    """As in the code; the repeats of one are `id:1`, `id:2`, …"""
+    """The ID in the code; repeats are `id:1`, `id:2`, …"""
     kind: TestedKind
     data: Any = None
-    """What it came to, as JSON."""
+    """The result of the step, as JSON."""
     error: WireError | None = None
     attempts: int = 1
     """Attempts that it took."""
@@ -79,7 +79,7 @@ class FunctionRun(Generic[T]):
     result: T | None = None
     """The function's output, as JSON."""
     error: BaseException | None = None
-    """What the run failed with, its retries used up."""
+    """The error with which the run failed after its retries."""
     steps: list[StepRecord] = field(default_factory=list[StepRecord])
     """In the order in which they were finished."""
     sent: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
@@ -141,7 +141,7 @@ class RunInMemory:
         )
 
     def finish_first(self, waiting: Sequence[Op]) -> None:
-        """Of steps that only wait, the first whose time is over: it is then."""
+        """Finishes the first of the waiting steps whose time is over, and sets the clock to that time."""
         first = min(waiting, key=self._end_of)
         self._now_ms = max(self._now_ms, self._end_of(first))
         self.finish(first, Ending())

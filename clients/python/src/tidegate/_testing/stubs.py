@@ -16,7 +16,7 @@ from .._wire_error import WireError, describe_error
 
 @dataclass(frozen=True, kw_only=True)
 class Ending:
-    """What a step has come to: an error, or data."""
+    """The result of a step: an error or data."""
 
     data: Any = None
     error: WireError | None = None
