@@ -15,9 +15,9 @@ export interface BaseParts extends Omit<Store, 'functions' | 'decisions'>, Omit<
   store: Store;
   /** undefined: metrics are off. */
   processMetrics: ProcessMetrics | undefined;
-  /** As stored in Redis; `functions` are the tables in memory. */
+  /** Functions as stored in Redis; `functions` has the tables in memory. */
   storedFunctions: Functions;
-  /** As stored in Redis; `decisions` also counts. */
+  /** Decisions as stored in Redis; `decisions` also counts them. */
   storedDecisions: Decisions;
   /** undefined without an archive. */
   archive: Archive | undefined;

@@ -1,4 +1,4 @@
-/** What every process starts before it connects to Redis: tracing and metrics. */
+/** Parts that every process starts before it connects to Redis: tracing and metrics. */
 import type { Config } from '../config.ts';
 import type { Logger } from '../log.ts';
 import { type MetricsServer, startMetricsServer } from '../metrics/metrics-server.ts';
@@ -33,7 +33,7 @@ export async function startCore(
   if ((group?.number ?? 1) === 1) warnOfExposure(kind, config, log);
   const tracing = await startTracing(config.tracing, kind, log);
   if (tracing) opened.add(tracing);
-  // With a token and no metrics port, a web process serves its metrics beside the API.
+  // With a token and no metrics port, a web process serves its metrics on the port of the API.
   const areMetricsOn = metricsPort !== undefined || (kind === 'web' && metricsToken !== undefined);
   const own = await startMetrics(areMetricsOn, kind);
   const metrics = own && group ? group.shareMetrics(own) : own;

@@ -1,4 +1,4 @@
-/** Duties: work that a process repeats until it ends. Each is declared once, beside its work; the runner (runner.ts) handles scheduling,
+/** Duties: work that a process repeats until it ends. Each is declared once, next to its work; the runner (runner.ts) handles scheduling,
  *  leases, errors, metrics and shutdown. docs/inventory.md lists all of them from these declarations. */
 
 /** `process`: every process does it for itself. `partition`: a worker does it for each of its partitions. `installation`: one process at

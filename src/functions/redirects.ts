@@ -15,7 +15,7 @@ interface Answered {
   headers: IncomingHttpHeaders;
 }
 
-/** Where to send the same request again. Query parameters missing from the target are kept: they select function and step.
+/** The URL to which the same request is sent again. Query parameters missing from the target are kept: they select function and step.
  *  @param followed number of earlier redirects
  *  @returns undefined if the response is not a redirect to follow
  *  @throws RedirectRefused */

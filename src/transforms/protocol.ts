@@ -64,7 +64,7 @@ export type TransformResult = { text: string; durationMs: number } | { stopped: 
 /** `memory` also covers every other way in which a transform can make its process exit. */
 export type StopCause = 'time' | 'memory';
 
-/** Results in the order of the batch. Missing results at the end: those requests were not started. */
+/** Results in the order of the batch. If results are missing at the end, their requests were not started. */
 export interface Reply {
   batch: number;
   results: TransformResult[];

@@ -79,7 +79,7 @@ export class Handshakes<T> {
     this.#authenticated.delete(one);
   }
 
-  /** Removes and returns those that took too long. */
+  /** Removes and returns handshakes that took too long. */
   takeOverdue(nowMs: number): T[] {
     const overdue = [...this.#anonymous, ...this.#authenticated].filter(([, { until }]) => nowMs > until);
     for (const [one] of overdue) this.end(one);

@@ -1,4 +1,4 @@
-/** Where Bull Board is served. */
+/** Path of Bull Board. */
 export const BOARD_PATH = '/queues';
 
 export function isBoard(path: string): boolean {

@@ -7,7 +7,7 @@ import { type BufferedRequest, NewestRequests } from './newest-requests.ts';
 
 /** Maximum bytes of buffered requests; beyond that, requests are not logged. */
 const MAX_BUFFERED_BYTES = 64 * 1_048_576;
-/** Size of a request apart from its texts. */
+/** Size of a request without its texts. */
 const OVERHEAD_BYTES = 1_024;
 /** Minimum time between two batches. The first request after a pause is written at once. */
 const INTERVAL_MS = 250;

@@ -14,7 +14,7 @@ export type Selection = Pick<
 >;
 type Log = Pick<History['webhookLog'], 'list' | 'listOldest' | 'read'>;
 
-/** Oldest first. Of each examined page, returns only the selected requests.
+/** Reads a page of requests, oldest first, and returns those that are selected.
  *  @param after ID of the last request of the previous page; '': the first page
  *  @throws ServiceError archive_unavailable */
 export async function nextRequests(log: Log, selection: Selection, after: string, limit: number): Promise<LogPage> {

@@ -15,7 +15,7 @@ interface Operation extends BulkOperationRef {
   status: BulkOperationStatus;
 }
 
-/** What differs between the kinds. */
+/** Differences between the kinds. */
 export interface OperationKind<One extends Operation, Params extends z.ZodObject> {
   routes: Routes;
   /** Path of one operation, such as `/v1/replays/:id`. */
@@ -40,7 +40,7 @@ interface List<One, Params extends z.ZodObject | undefined, Query extends z.ZodO
   params?: Params;
   query: Query;
   description: string;
-  /** Default: that of one operation. */
+  /** Default: the schema of one operation. */
   data?: z.ZodType;
   present?(operation: One): object;
   /** @returns a page, newest first, and the position of the next page */

@@ -5,7 +5,7 @@ import { Frame, KIND } from './messages.ts';
 
 export interface ReceivedFrame {
   kind: number;
-  /** @throws Error if its payload is not such a message */
+  /** @throws Error if its payload is not a message of this kind */
   read<Value>(message: Message<Value>): Value;
 }
 
@@ -18,7 +18,7 @@ export interface MessageFormat {
   readFrame(data: Buffer, isBinary: boolean): ReceivedFrame;
   /** The body of a request or response. */
   body<Value>(message: Message<Value>, value: Partial<Value>): Buffer;
-  /** @throws Error if it is not such a message */
+  /** @throws Error if the text is not a message of this kind */
   readBody<Value>(message: Message<Value>, body: Buffer): Value;
 }
 

@@ -6,7 +6,7 @@ export interface BulkWork<Definition extends { id: string; createdAt: number }, 
   operations: BulkOperations<Definition, Position>;
   /** Maximum number that a process works on at once; absent: eight, and two per environment. */
   atOnce?: { all: number; ofEnvironment: number };
-  /** What happens while the environment is archived. In a deleted environment, operations are dropped. */
+  /** Behavior while the environment is archived. In a deleted environment, operations are dropped. */
   inArchivedEnvironments: 'goes-on' | 'waits';
   /** Whether an error with this code is temporary: the operation then reports it as the reason to wait. */
   waitsFor(code: string): boolean;

@@ -21,7 +21,7 @@ export interface RunToStart {
   retryOf?: string;
   /** The replay that starts it. */
   replayId?: string;
-  /** Where a re-run begins. */
+  /** The step at which a re-run begins. */
   fromStep?: FromStep;
   /** The runs that its copied steps come from. */
   earlierRuns?: readonly string[];

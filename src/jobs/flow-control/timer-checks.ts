@@ -4,7 +4,7 @@ import type { TimerCheck } from '../../store/flow-control/timer-checks.ts';
 import type { PartitionQueues } from '../queues/partition-queues.ts';
 import type { EventGroupTimer } from '../queues/queues.ts';
 
-/** Where the groups of batches or debounces are stored. */
+/** The store of the groups, of batches or of debounces. */
 interface GroupStore {
   recordTimerCheck(timerCheck: TimerCheck): Promise<void>;
   waiting(env: string, functionIds: readonly string[]): Promise<{ functionId: string; partition: number }[]>;

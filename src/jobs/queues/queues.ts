@@ -96,7 +96,7 @@ export interface CronTimer {
   kind: 'cron';
   env: string;
   functionId: string;
-  /** As registered, including its time zone. */
+  /** The schedule as registered, including its time zone. */
   cron: string;
 }
 

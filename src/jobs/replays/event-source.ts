@@ -21,7 +21,7 @@ export interface EventSourceDeps {
 
 export interface SourcePage {
   events: FoundEvent[];
-  /** Where to continue; undefined at the end. */
+  /** Position from which to continue; undefined at the end. */
   next: Position | undefined;
 }
 

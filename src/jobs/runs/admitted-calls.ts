@@ -75,7 +75,7 @@ export class AdmittedCalls {
     if (!fn || !mayNotStart(fn, queuedAt)) await heldFunctions.follow(env, functionId, fn);
   }
 
-  /** Admits a job that was put aside, if its call was admitted meanwhile. */
+  /** Makes a delayed job due if its call was admitted meanwhile. */
   async recheck(job: CallJob, executions: number): Promise<void> {
     const { admitted: _former, ...unadmitted } = job;
     const { runId, at, stepId } = job;

@@ -88,7 +88,7 @@ export async function applyEach(
   return failure;
 }
 
-/** Applies the operations that a response reports beside the end of its function, or beside an error. Schedules no call.
+/** Applies the operations that a response reports together with the end of its function or with an error. Schedules no call.
  *  @returns the failure of the run, if an operation fails it; `at`: number of finished steps, if there are new ones */
 export async function applyBeside(
   ops: readonly Op[],

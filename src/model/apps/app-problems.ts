@@ -36,7 +36,7 @@ export function mayStillBeThere({ connectionProblem, status = 0, isApp, rejectsC
 /** A registered function of the app. */
 export type ConfiguredFunction = Pick<AppFunction, 'id' | 'config' | 'problems'>;
 
-/** What the service knows about the app. */
+/** Facts that the service knows about the app. */
 export interface KnownApp {
   url: string;
   dev: boolean;

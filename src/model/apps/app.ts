@@ -5,7 +5,7 @@ import { CONNECT_URL } from './connection.ts';
 
 export const httpUrl = z.url({ protocol: /^https?$/, error: 'an http or https URL' }).max(2_048);
 
-/** Where the service calls a function or an app. CONNECT_URL stands for apps that connect. */
+/** The URL at which the service calls a function or an app; CONNECT_URL for apps that connect. */
 export const appUrl = z.union([httpUrl, z.literal(CONNECT_URL)], { error: 'an http or https URL' });
 
 /** Name of the app's build. Informational, so an invalid value is dropped instead of failing the registration. */

@@ -12,7 +12,7 @@ export interface SyncOrigin {
   name?: string;
 }
 
-/** What an app reports about itself, apart from its functions. */
+/** Data that an app reports about itself, without its functions. */
 export interface AppFacts {
   url: string;
   /** Name and version of the SDK. */

@@ -11,7 +11,7 @@ export function covers(has: Access, needed: Access): boolean {
 export const PRINCIPAL_KINDS = ['user', 'api-key', 'signing-key', 'setting', 'dev'] as const;
 export type PrincipalKind = (typeof PRINCIPAL_KINDS)[number];
 
-/** Who made a request, after authentication. */
+/** The authenticated sender of a request. */
 export interface Principal {
   kind: PrincipalKind;
   id: string;

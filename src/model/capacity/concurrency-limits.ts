@@ -1,7 +1,7 @@
 /** Limits concurrent work in a process by name: per token, per environment, or in total. */
 
 export interface ConcurrencyLimit {
-  /** What the limit applies to, such as a token or an environment. */
+  /** Object that the limit applies to, such as a token or an environment. */
   name: string;
   max: number;
 }

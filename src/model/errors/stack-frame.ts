@@ -35,7 +35,7 @@ const PACKAGE_HOST =
   /^https:\/\/(?:deno\.land|jsr\.io|esm\.sh|cdn\.jsdelivr\.net|unpkg\.com)\/(?:x\/|npm\/)?((?:@[^/]{1,64}\/)?[^/@]{1,64})/;
 /** Excludes `/go/src/`, where many apps live. */
 const GO_RUNTIME = /\/(?:local|lib|opt|sdk|libexec)\/(?:go(?:-?\d[\d.]{0,12})?\/)?src\//;
-/** Where Go stores downloaded toolchains. */
+/** Folder in which Go stores downloaded toolchains. */
 const GO_TOOLCHAIN = /\/toolchain@[^/]{1,64}\/src\//;
 /** Builds with `-trimpath` have paths without their beginning. */
 const GO_STANDARD = /^(?:runtime|net|reflect|sync|testing|internal|io|os|encoding|time|context|bufio|log)\//;

@@ -155,7 +155,7 @@ export function copyToResend({ name, data, user, v, meta, verified }: Event): Ev
   };
 }
 
-/** An event as it was sent, with its ID and time. */
+/** An event as sent, with its ID and time. */
 export function payloadOf(record: EventRecord): Event & { ts: number } {
   const { name, data, id, ts, user, v, meta, verified, internal_id } = record;
   // In the order of canonical JSON, which calls contain.

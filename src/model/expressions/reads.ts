@@ -7,7 +7,7 @@ const VALUE_LENGTH = 200;
 const IDENTIFIER = /^[A-Za-z_]\w*$/;
 
 export interface Read {
-  /** As written in the expression: `event.data.total`. */
+  /** Path as written in the expression: `event.data.total`. */
   path: string;
   /** JSON; null also for a missing field. */
   value: unknown;

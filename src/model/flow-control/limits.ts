@@ -71,7 +71,7 @@ export function limitsOf(call: CallToLimit): CallLimits | undefined {
   };
 }
 
-/** All homes in which the function's limits may be counted, including those of earlier configurations. */
+/** All homes in which the function's limits may be counted, including homes of earlier configurations. */
 export function homesOf(env: string, functionId: string): string[] {
   return [`${env}/${functionId}`, SHARED_HOME];
 }

@@ -1,11 +1,11 @@
-/** Where AI providers expect their API key, by the `format` of an inference. */
+/** The parts of a request in which AI providers expect their API key, by the `format` of an inference. */
 
 export interface Inference {
   url: string;
   /** Names in lower case. */
   headers: Record<string, string>;
   format: string;
-  /** Empty if there is none. */
+  /** Empty if there is no key. */
   authKey: string;
 }
 

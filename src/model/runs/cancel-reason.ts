@@ -18,7 +18,7 @@ export interface CancelReason {
   /** ID of the cause: the internal ID of the event that met a cancel trigger, a bulk cancellation, a replay, or the run that took over a
    *  singleton. */
   id?: string;
-  /** Who made the request. */
+  /** The user who made the request. */
   by?: CancelledBy;
 }
 

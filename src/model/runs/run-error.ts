@@ -7,7 +7,7 @@ export interface RunError {
   stack?: string;
   /** A nested error, or any other value. */
   cause?: unknown;
-  /** What a failed step returned in addition to its error. */
+  /** Data that a failed step returned in addition to its error. */
   data?: unknown;
   code?: string | number;
   source?: ErrorSource;

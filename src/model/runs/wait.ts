@@ -35,7 +35,7 @@ export function runOfWait(key: string): string {
   return key.slice(0, key.indexOf('/'));
 }
 
-/** Whether the event can match the wait, apart from the expression. */
+/** Whether the event can match the wait, without regard to the expression. */
 export function canMatch(wait: Wait, event: ReceivedEvent, nowMs: number): boolean {
   return event.id !== wait.eventId && !isTooOld(wait, event) && (wait.until === undefined || nowMs <= wait.until);
 }

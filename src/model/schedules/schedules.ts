@@ -8,7 +8,7 @@ import { lastTick, nextTick } from './ticks.ts';
 export interface Schedule {
   env: string;
   functionId: string;
-  /** As registered, including the time zone. */
+  /** The schedule as registered, including the time zone. */
   cron: string;
 }
 

@@ -28,7 +28,7 @@ const DEBOUNCE: GroupKind<DebouncePeriods, DebounceResult, FiredDebounce> = {
     homeKeys.debounceStarts(env, functionId),
     homeKeys.firedDebounces(env, functionId),
     homeKeys.firedDebounceTimes(env, functionId),
-    // Their IDs are those of their events.
+    // The ID of a group is the ID of its event.
     homeKeys.firedDebounces(env, functionId),
     homeKeys.debounceTimerCheck(env, functionId),
   ],

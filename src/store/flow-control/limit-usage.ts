@@ -16,7 +16,7 @@ export interface LimitUse {
   inUse: number;
   /** IDs of some of their runs in the asking environment. */
   holders: string[];
-  /** Number of holders in other environments, among those read; their IDs are confidential. */
+  /** Number of holders in other environments, of the holders read; their IDs are confidential. */
   holdersElsewhere: number;
   /** Theoretical time of the throttle's next start (TAT, GCRA), Unix milliseconds; undefined: the next may start at once. */
   tat?: number;

@@ -1,4 +1,4 @@
-/** Counts of one process between two writes to Redis: numbers in memory, so that counting costs hot paths next to nothing. */
+/** Counts of one process between two writes to Redis: numbers in memory, so that counting costs hot paths almost nothing. */
 import { BUCKETS, bucketOf } from '../../model/capacity/histogram.ts';
 
 export const COUNTERS = [

@@ -18,7 +18,7 @@ export interface WebhookInUse extends Webhook {
   verifier: Verifier | undefined;
   /** Decrypted, in the order of `secrets`. */
   openSecrets: readonly string[];
-  /** As stored, in the same order. */
+  /** The secrets as stored, in the same order. */
   liveSecrets: readonly StoredSecret[];
   /** `refused`: an earlier version of the service accepted the filter, and this version does not. The webhook's requests are rejected, and stay in
    *  the log. */

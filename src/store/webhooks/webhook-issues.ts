@@ -88,7 +88,7 @@ export interface PendingNotification {
   reopened: number;
 }
 
-/** The issue as it was when it was opened or recovered. */
+/** The issue at the time when it was opened or recovered. */
 export interface NotificationContent {
   webhookId: string;
   kind: IssueKind;

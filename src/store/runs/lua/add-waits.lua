@@ -1,6 +1,6 @@
 -- @include runs/lua/lib/is-active.lua
 -- @include runs/lua/lib/store-wait.lua
--- Stores waits of one environment while their runs are active, where waits and runs are in one partition. end-run.lua removes them with
+-- Stores waits of one environment while their runs are active, if waits and runs are in one partition. end-run.lua removes them with
 -- their run.
 -- KEYS: for each wait: its run (hash), waits of its event name (hash), waits of its name and value (hash), paths of its name (hash)
 -- ARGV: maximum number of paths of an event name,

@@ -3,7 +3,7 @@
 -- time. Cases that this function does not know are left to BullMQ's script.
 -- `job`: key of the job; `token`: of its lock; `lock_ms`: duration of locks; `takes_next`: '1' to take the next job.
 -- Returns {}: nothing is done, because the worker no longer holds the job; {0}: no job is taken, there may be one; {1, 0 or when the next delayed
--- job is due (ms)}: no job waits; {2, ID, fields}: the next job, as it was before.
+-- job is due (ms)}: no job waits; {2, ID, fields}: the next job before this change.
 local function finish_job(job, id, token, now, lock_ms, takes_next)
   local prefix = string.sub(job, 1, -1 - #id)
   local active = prefix .. QUEUE_ACTIVE
