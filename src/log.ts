@@ -31,7 +31,7 @@ export function serializeError(error: unknown, depth = 0): unknown {
     ...(typeof code === 'string' && { code }),
     stack: withoutArguments(stack ?? ''),
     ...(causes.length > 0 &&
-      depth < MAX_CAUSES && { causes: causes.slice(0, MAX_CAUSES).map((one) => serializeError(one, depth + 1)) }),
+      depth < MAX_CAUSES && { causes: causes.slice(0, MAX_CAUSES).map((cause) => serializeError(cause, depth + 1)) }),
   };
 }
 

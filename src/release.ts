@@ -62,7 +62,7 @@ async function release(): Promise<boolean> {
   for (const check of REDIS_CHECKS)
     found.push(...(await check(redis, config).catch((error: Error) => problemOf(error, config))));
   if (config.archive) found.push(...(await archive(config.archive)));
-  if (!found.some((one) => 'problem' in one)) found.push(...(await schema(redis, config)));
+  if (!found.some((finding) => 'problem' in finding)) found.push(...(await schema(redis, config)));
   if (!report(found)) return false;
   console.log(describeOutbound(config.outbound));
   console.log(
@@ -77,7 +77,7 @@ function report(found: Finding[]): boolean {
     if ('problem' in one) console.error(one.problem);
     else console.warn(`warning: ${one.warning}`);
   }
-  return !found.some((one) => 'problem' in one);
+  return !found.some((finding) => 'problem' in finding);
 }
 
 function publicUrl({ dev, publicUrl }: Config): Finding[] {
@@ -128,7 +128,7 @@ function settingOf({ redis: { clusterUrls, sentinels } }: Config): string {
 
 /** The URL without credentials. */
 function describeServers({ redis: { url, clusterUrls, sentinels } }: Config): string {
-  const hosts = (urls: readonly string[]) => urls.map((one) => new URL(one).host).join(', ');
+  const hosts = (urls: readonly string[]) => urls.map((url) => new URL(url).host).join(', ');
   if (clusterUrls) return `a Redis Cluster at ${hosts(clusterUrls)}`;
   return sentinels
     ? `the master "${sentinels.master}" of the Sentinels at ${hosts(sentinels.urls)}`

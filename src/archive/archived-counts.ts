@@ -83,7 +83,7 @@ export class ArchivedCounts extends Repository<{ days: ArchivedDays }> {
       (await this.database.query<CountRow>(text, conditions.values)).forEach(add);
     }
     const cut = minuteOf(from);
-    for (const day of days.filter((one) => !isWhole(one))) {
+    for (const day of days.filter((part) => !isWhole(part))) {
       const range = { from: Math.max(day.day, from), to: day.day + DAY_MS };
       const conditions = ofDay(day, range, counted).add('NOT (at = ANY(?))', [...except]);
       const text = `SELECT name_id AS key, sum(count) AS count FROM event_counts WHERE ${conditions.sql} GROUP BY 1`;

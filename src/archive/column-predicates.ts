@@ -42,10 +42,10 @@ export function numberedText(
   const literals = equalTo(node);
   if (literals) {
     const texts = literals.filter((literal) => typeof literal === 'string');
-    const found = texts.flatMap((one) => numbers.get(one) ?? []);
+    const found = texts.flatMap((text) => numbers.get(text) ?? []);
     if (wanted) return sql(`${column} = ANY (?::int[])`, found);
     // Texts that Postgres cannot store share a number with others.
-    return texts.some((one) => one.includes('\uFFFD') || toText(one) !== one)
+    return texts.some((text) => text.includes('\uFFFD') || toText(text) !== text)
       ? undefined
       : sql(`${column} <> ALL (?::int[])`, found);
   }
@@ -89,7 +89,7 @@ export function sourcePredicate(node: PathAtom, table: string, envId: number): P
 export function idPredicate(node: PathAtom, column: string): Predicate {
   const literals = equalTo(node);
   if (literals) {
-    const ids = literals.filter((one) => typeof one === 'string' && ID_PATTERN.test(one)) as string[];
+    const ids = literals.filter((literal) => typeof literal === 'string' && ID_PATTERN.test(literal)) as string[];
     return sql(`${column} = ANY (?::uuid[])`, ids.map(toUuid));
   }
   if (node.kind !== 'text' || node.test !== 'startsWith') return undefined;
@@ -102,7 +102,7 @@ const STATUSES = new Map<Literal, number>(Object.entries(STATUS_NUMBERS));
 export function statusPredicate(node: PathAtom, wanted: boolean): Predicate {
   const literals = equalTo(node);
   if (!literals) return undefined;
-  const numbers = literals.flatMap((one) => STATUSES.get(one) ?? []);
+  const numbers = literals.flatMap((literal) => STATUSES.get(literal) ?? []);
   return sql(wanted ? 'status = ANY (?::smallint[])' : 'status <> ALL (?::smallint[])', numbers);
 }
 
@@ -124,7 +124,7 @@ export function wholeMilliseconds(node: PathAtom, wanted: boolean, column: strin
     if (!wanted) return undefined;
     return sql(
       `${column} = ANY (?::bigint[])`,
-      node.literals.filter((one) => typeof one === 'number' && Number.isSafeInteger(one)),
+      node.literals.filter((literal) => typeof literal === 'number' && Number.isSafeInteger(literal)),
     );
   }
   if (node.kind !== 'compare') return undefined;

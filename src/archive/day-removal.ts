@@ -91,7 +91,7 @@ export class DayRemoval extends Repository<{ unusedNumbers: UnusedNumbers }> {
    *  @returns false if rows that are needed were added meanwhile
    *  @throws if a lock cannot be acquired in time: try again later */
   async remove({ kind, retention, day, tables }: ArchivedDay, isKept: IsKept): Promise<boolean> {
-    const inOrder = TABLES_OF[kind].flatMap((table) => tables.filter((one) => one.table === table));
+    const inOrder = TABLES_OF[kind].flatMap((table) => tables.filter((existing) => existing.table === table));
     return this.database.withClient(async (client) => {
       await client.query(`SET lock_timeout = ${LOCK_MS}`);
       await client.query(`SET statement_timeout = ${STATEMENT_MS}`);

@@ -19,13 +19,13 @@ export function sql(text: string, ...values: readonly unknown[]): Sql {
 
 /** Conjunction of the defined predicates. */
 export function every(predicates: readonly Predicate[]): Predicate {
-  const defined = predicates.filter((one) => one !== undefined);
+  const defined = predicates.filter((predicate) => predicate !== undefined);
   return defined.length === 0 ? undefined : joined(defined, ' AND ');
 }
 
 export function some(predicates: readonly Predicate[]): Predicate {
   if (predicates.length === 0) return NOTHING;
-  const defined = predicates.filter((one) => one !== undefined);
+  const defined = predicates.filter((predicate) => predicate !== undefined);
   return defined.length < predicates.length ? undefined : joined(defined, ' OR ');
 }
 
@@ -121,7 +121,7 @@ export class JsonPredicates {
 
   /** Text of the last key, and what follows it. */
   #key(next = ''): Predicate {
-    const key = this.#keys.findLast((one) => typeof one === 'string');
+    const key = this.#keys.findLast((part) => typeof part === 'string');
     if (key === undefined) return undefined;
     const isLast = key === this.#keys.at(-1);
     return this.#contains(

@@ -165,7 +165,7 @@ function narrowedTo(query: RunSearchQuery): RunSearchQuery {
     ...query,
     functionIds:
       functionId === undefined ? functionIds : (functionIds ?? [functionId]).filter((id) => id === functionId),
-    statuses: status === undefined ? statuses : (statuses ?? RUN_STATUSES).filter((one) => one === status),
+    statuses: status === undefined ? statuses : (statuses ?? RUN_STATUSES).filter((wanted) => wanted === status),
   };
 }
 

@@ -43,7 +43,9 @@ export function answerTexts(
 /** Rejects plain tokens for presets that sign anybody's tokens: a token such as `name=ada` would otherwise be a signed form. Providers
  *  send longer bodies, or JSON. */
 export function withoutTokens({ handshakes }: Pick<Preset, 'handshakes'>, verifier: Verifier): Verifier {
-  const signsForAnybody = handshakes.some((one) => !one.verified && JSON.stringify(one.answer).includes('{hmac:'));
+  const signsForAnybody = handshakes.some(
+    (handshake) => !handshake.verified && JSON.stringify(handshake.answer).includes('{hmac:'),
+  );
   if (!signsForAnybody) return verifier;
   return (request, options) => {
     const { body } = request;

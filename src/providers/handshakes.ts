@@ -36,7 +36,9 @@ export function handshakeMethods({ handshakes }: Preset): Method[] {
 }
 
 export const answerHandshake: AnswerHandshake = (preset, request, options) => {
-  const handshake = preset.handshakes.find((one) => one.verified === options.verified && meets(request, one));
+  const handshake = preset.handshakes.find(
+    (candidate) => candidate.verified === options.verified && meets(request, candidate),
+  );
   return handshake && answer(handshake, preset, request, options);
 };
 

@@ -50,7 +50,7 @@ async function registerApp(
   const isRegistered =
     registered?.url === CONNECT_URL && (await connections.isReconnection(env, instanceId, functionsHash));
   const recordFailure = (error: Error) =>
-    apps.recordSyncFailure(env, (one) => one.name === name, error.message, Date.now(), 'told', BY_CONNECTION);
+    apps.recordSyncFailure(env, (app) => app.name === name, error.message, Date.now(), 'told', BY_CONNECTION);
   try {
     if (!isRegistered) {
       const given = {

@@ -73,8 +73,8 @@ function describeUnknown(schema: z.ZodType, path: readonly PropertyKey[], name: 
 
 function fieldsAt(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
   const { shape, innerType, in: input, options, element } = schema.def as unknown as Definition;
-  const wrapped = [innerType, input, ...(options ?? [])].filter((one) => one !== undefined);
-  if (wrapped.length > 0) return wrapped.flatMap((one) => fieldsAt(one, path));
+  const wrapped = [innerType, input, ...(options ?? [])].filter((schema) => schema !== undefined);
+  if (wrapped.length > 0) return wrapped.flatMap((schema) => fieldsAt(schema, path));
   const [first, ...rest] = path;
   if (first === undefined) return Object.keys(shape ?? {});
   const next = shape ? shape[String(first)] : element;

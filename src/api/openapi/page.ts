@@ -36,7 +36,7 @@ export function docsPage(document: Document): string {
   const components: Schemas = document.components?.schemas ?? {};
   const groups = (document.tags ?? []).filter(({ name }) => byTag.has(name));
   const sections = groups.map(({ name, description = '' }) => {
-    const all = (byTag.get(name) ?? []).map((one) => section(one.path, one.method, one.operation, components));
+    const all = (byTag.get(name) ?? []).map((entry) => section(entry.path, entry.method, entry.operation, components));
     return `<h2 id="${slug(name)}">${escapeHtml(name)}</h2><p>${prose(description)}</p>${all.join('')}`;
   });
   const links = groups.map(({ name }) => `<a href="#${slug(name)}">${escapeHtml(name)}</a>`);

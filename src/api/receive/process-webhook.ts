@@ -170,7 +170,7 @@ async function commit(
         receivedAt,
         requestId,
       }));
-      await acceptor.writeDurably(() => Promise.all(held.map((one) => heldEvents.hold(one))));
+      await acceptor.writeDurably(() => Promise.all(held.map((event) => heldEvents.hold(event))));
       for (const { internalId } of held) telemetry.publishHeldEvent(internalId);
       return held.map(({ internalId }) => internalId);
     }

@@ -87,7 +87,7 @@ export class WebhookWatcher {
         buffer.forget(failure);
       }),
     );
-    for (const one of recorded) if (one.status === 'rejected') throw one.reason;
+    for (const result of recorded) if (result.status === 'rejected') throw result.reason;
   }
 
   async #record(failure: Failures): Promise<void> {

@@ -67,7 +67,7 @@ export async function previewWebhookReplay(
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
-  const sample = found.filter((one) => one !== undefined);
+  const sample = found.filter((comparison) => comparison !== undefined);
   return { sample, stoppedEarly: next < ids.length ? 'time' : stoppedEarly };
 }
 

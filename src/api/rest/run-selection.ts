@@ -85,7 +85,7 @@ export function selectionOf(
   }
   const statuses = status ?? DEFAULT_STATUSES[action];
   const possible: readonly RunStatus[] = STATUSES_OF_ACTION[action];
-  const impossible = statuses.find((one) => !possible.includes(one));
+  const impossible = statuses.find((status) => !possible.includes(status));
   if (impossible !== undefined) {
     throw invalidField('filter.status', `got "${impossible}"; "${action}" is for runs that are ${possible.join(', ')}`);
   }

@@ -27,7 +27,7 @@ export function allowedOriginRoutes({ allowedOrigins, quotas }: ApiParts): Route
       async handle({ env, query }) {
         const all = [...(await allowedOrigins.all(env))].map(([app, origins]) => ({ app, origins }));
         const sorted = all.sort((a, b) => (a.app < b.app ? -1 : 1));
-        return sortedReply(sorted, 'app', query, (one) => one);
+        return sortedReply(sorted, 'app', query, (app) => app);
       },
     }),
     routes.put('/v1/allowed-origins/:app', {

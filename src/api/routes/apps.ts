@@ -227,7 +227,7 @@ function presentApp(
     deploy_id: deployId ?? null,
     function_count: functions.filter((fn) => fn.app === name).length,
     allowed_origins: allowed.get(name) ?? [],
-    held_registrations: held.filter((one) => one.app === name).length,
+    held_registrations: held.filter((registration) => registration.app === name).length,
     declined_url: app.declinedUrl ?? null,
     unsupported_count: unsupported?.count ?? 0,
     slowed: presentThrottling(throttled.filter(({ app }) => app === name)),
@@ -238,6 +238,6 @@ function presentApp(
 function presentThrottling(throttled: readonly ThrottledApp[]) {
   const [first] = throttled.toSorted((a, b) => a.since - b.since);
   if (!first) return null;
-  const sum = (of: (one: ThrottledApp) => number) => throttled.reduce((all, one) => all + of(one), 0);
+  const sum = (of: (app: ThrottledApp) => number) => throttled.reduce((all, app) => all + of(app), 0);
   return { by: first.by, since: time(first.since), limit: sum(({ limit }) => limit), max: sum(({ max }) => max) };
 }

@@ -36,7 +36,7 @@ export function cancellationRoutes({ cancellations, functionTables }: ApiParts):
   /** Accepts the ID as in the app's code, or with the app's name as prefix. */
   async function functionOf(env: string, app: string, id: string) {
     const table = await functionTables.of(env);
-    const fn = [table.find(id), table.find(`${app}-${id}`)].find((one) => one?.app === app);
+    const fn = [table.find(id), table.find(`${app}-${id}`)].find((candidate) => candidate?.app === app);
     if (fn) return fn;
     throw new ServiceError('not_found', { detail: `the app "${app}" has no function with the ID "${id}"` });
   }

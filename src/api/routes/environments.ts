@@ -46,7 +46,7 @@ export function environmentRoutes(deps: ApiParts): Route[] {
   const { environments, functions, schedules, quotas } = deps;
 
   async function existing(name: string): Promise<Environment> {
-    const environment = (await environments.all()).find((one) => one.name === name);
+    const environment = (await environments.all()).find((existing) => existing.name === name);
     if (!environment) throw new ServiceError('environment_unknown', { detail: `got ${describe(name)}` });
     return environment;
   }
@@ -110,7 +110,7 @@ export function environmentRoutes(deps: ApiParts): Route[] {
       errors: ['environment_unknown', 'input_invalid'],
       async handle({ params: { name } }) {
         if (name === PRODUCTION) throw new ServiceError('input_invalid', { detail: 'production cannot be archived' });
-        return { data: presentEnvironment(await change(name, (one) => archived(one, Date.now()))) };
+        return { data: presentEnvironment(await change(name, (environment) => archived(environment, Date.now()))) };
       },
     }),
     routes.post('/v1/environments/:name/unarchive', {
@@ -121,7 +121,7 @@ export function environmentRoutes(deps: ApiParts): Route[] {
       errors: ['environment_unknown', 'environment_deleting'],
       async handle({ params: { name } }) {
         if (name === PRODUCTION) return { data: presentEnvironment(await existing(name)) };
-        return { data: presentEnvironment(await change(name, (one) => reopened(one, Date.now()))) };
+        return { data: presentEnvironment(await change(name, (environment) => reopened(environment, Date.now()))) };
       },
     }),
     routes.delete('/v1/environments/:name', {
@@ -141,7 +141,7 @@ export function environmentRoutes(deps: ApiParts): Route[] {
             detail: `${describe(name)} is not a branch environment, and only branch environments can be deleted; archive it instead`,
           });
         }
-        return { data: presentEnvironment(await change(name, (one) => deleting(one, Date.now()))) };
+        return { data: presentEnvironment(await change(name, (environment) => deleting(environment, Date.now()))) };
       },
     }),
   ];

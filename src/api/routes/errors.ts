@@ -112,7 +112,7 @@ export function errorRoutes({ errorGroups, functionTables, deploys }: ApiParts):
         const positions = new Map(found.map(({ fingerprint: id, lastSeen: at }) => [id, { at, id }]));
         const isExact = from === undefined && (functionId === undefined || !states);
         const reply = listReply(shown, {
-          present: (one) => one,
+          present: (group) => group,
           positionOf: ({ fingerprint }) => positions.get(fingerprint),
           next,
         });

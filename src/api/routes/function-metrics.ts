@@ -130,7 +130,7 @@ function presentStep({ name, points }: StepSeries, measured: Measured, hasSeries
 
 function presentCounts(points: StepSeries['points'], measured: Measured) {
   const count = points.reduce(
-    (all, { durations }) => all + [...durations.values()].reduce((sum, one) => sum + one, 0),
+    (all, { durations }) => all + [...durations.values()].reduce((sum, count) => sum + count, 0),
     0,
   );
   const failed = points.reduce((all, point) => all + point.failed, 0);

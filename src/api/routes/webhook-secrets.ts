@@ -56,7 +56,7 @@ export function webhookSecretRoutes({ publicUrl, webhooks }: ApiParts): Route[] 
       errors: ['not_found', 'version_conflict'],
       async handle({ params: { id, secret }, origin }) {
         const remove = (before: Webhook): Webhook => {
-          const secrets = (before.secrets ?? []).filter((one) => one.id !== secret);
+          const secrets = (before.secrets ?? []).filter((kept) => kept.id !== secret);
           if (secrets.length === before.secrets?.length || !before.secrets) {
             throw new ServiceError('not_found', { detail: `the webhook has no secret with the ID "${secret}"` });
           }

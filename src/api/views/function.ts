@@ -169,7 +169,7 @@ export function presentDetails(
   const triggers = fn.triggers.map((trigger) => {
     const { cron } = trigger;
     if (cron === undefined) return trigger;
-    const missed = missedTicks.filter((one) => one.cron === cron).map(presentMissed);
+    const missed = missedTicks.filter((ticks) => ticks.cron === cron).map(presentMissed);
     return { ...trigger, ...presentSchedule(fn, trigger, cron, lastTicks.get(cron), nowMs), missed_ticks: missed };
   });
   return { ...presentFunction(fn, problem), triggers, url: fn.url, cancel: fn.cancel, configuration: fn.config };

@@ -187,7 +187,7 @@ export function presentDryRun(selection: ReplaySelection, result: ReplayDryRun) 
   const byFunction = [...wouldStart].sort(([a], [b]) => (a < b ? -1 : 1));
   const functions = byFunction.map(([functionId, byStatus]) => ({
     function_id: functionId,
-    would_start: [...byStatus.values()].reduce((all, one) => all + one, 0),
+    would_start: [...byStatus.values()].reduce((all, count) => all + count, 0),
     by_former_status: Object.fromEntries(byStatus),
   }));
   return {
@@ -195,7 +195,7 @@ export function presentDryRun(selection: ReplaySelection, result: ReplayDryRun) 
     ...presentSelection(selection),
     looked_at: lookedAt,
     matched,
-    would_start: functions.reduce((all, one) => all + one.would_start, 0),
+    would_start: functions.reduce((all, fn) => all + fn.would_start, 0),
     by_function: functions,
     skipped: Object.fromEntries(skipped),
     sample: sample.map(({ eventId, eventName, receivedAt, functionId, former, formerRunId }) => ({

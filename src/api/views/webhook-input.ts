@@ -193,8 +193,8 @@ function checkPreset(
     throw invalid('verification', got, `{"scheme": "${customScheme}", …}: how the provider signs`);
   }
   for (const given of Object.keys(settings)) {
-    if (known.some((one) => one.name === given)) continue;
-    const names = known.map((one) => `"${one.name}"`).join(', ');
+    if (known.some((setting) => setting.name === given)) continue;
+    const names = known.map((setting) => `"${setting.name}"`).join(', ');
     throw invalid(`settings.${given}`, 'an unknown setting', names === '' ? `none: ${name} has no settings` : names);
   }
   for (const { name: needed, description } of known.filter(({ required }) => required)) {
@@ -212,7 +212,7 @@ function rejectWithoutProvider({ secrets = [], verification, settings = {} }: Ha
 function existingPreset(id: string): Preset {
   const preset = presetOf(id);
   if (preset) return preset;
-  const known = PRESETS.map((one) => one.id);
+  const known = PRESETS.map((preset) => preset.id);
   const close = closestName(id, known);
   const hint = close === undefined ? '' : `; did you mean "${close}"?`;
   throw invalid('provider', describe(id), `the ID of a provider, which GET /v1/providers lists${hint}`);

@@ -195,6 +195,6 @@ export function message<F extends Record<string, unknown>>(fields: { [Name in ke
 function isDefault(value: unknown, field: Field<unknown>): boolean {
   const byDefault = field.default();
   if (value === byDefault) return true;
-  const isEmpty = (one: unknown) => (one instanceof Uint8Array || Array.isArray(one)) && one.length === 0;
+  const isEmpty = (value: unknown) => (value instanceof Uint8Array || Array.isArray(value)) && value.length === 0;
   return isEmpty(value) && isEmpty(byDefault);
 }

@@ -224,7 +224,7 @@ export class Archiver {
 }
 
 function sum(numbers: readonly number[]): number {
-  return numbers.reduce((all, one) => all + one, 0);
+  return numbers.reduce((all, number) => all + number, 0);
 }
 
 /** Whether the environment is not being deleted. */

@@ -76,7 +76,7 @@ export async function maintainDays(
 /** Creates the tables of today and the next days for every retention in use. */
 async function makeDays(deps: DayMaintenanceDeps, nowMs: number): Promise<void> {
   const { archive, environments, retentionDays, auditRetentionDays } = deps;
-  const own = (await environments.all()).map((one) => one.retentionDays ?? retentionDays);
+  const own = (await environments.all()).map((environment) => environment.retentionDays ?? retentionDays);
   for (let ahead = 0; ahead <= DAYS_AHEAD; ahead++) {
     const day = dayOf(nowMs) + ahead * DAY_MS;
     for (const retention of new Set([retentionDays, ...own])) {
@@ -125,7 +125,7 @@ function isDue({ kind, tables, envIds, retention, day }: ArchivedDay, isKept: Is
 async function keptRows(deps: DayMaintenanceDeps, nowMs: number): Promise<IsKept> {
   const { archive, environments, retentionDays, auditRetentionDays } = deps;
   const [numbers, all] = await Promise.all([archive.numbers.environments(), environments.all()]);
-  const present = new Map(all.map((one) => [one.name, one.retentionDays ?? retentionDays]));
+  const present = new Map(all.map((environment) => [environment.name, environment.retentionDays ?? retentionDays]));
   return (kind, envId, retention, day) => {
     if (kind === 'audit_entries') return nowMs < keptUntil(day, auditRetentionDays);
     if (envId === INSTALLATION) return nowMs < keptUntil(day, retentionDays);

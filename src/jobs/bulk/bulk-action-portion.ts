@@ -137,7 +137,7 @@ async function actOnOne(
     const { code } = error as { code?: string };
     // The run waited when it was selected, so it was retried.
     if (code === 'run_not_waiting') return undefined;
-    const reason = REASONS_OF_ERRORS.find((one) => one === code);
+    const reason = REASONS_OF_ERRORS.find((known) => known === code);
     if (reason) return reason;
     throw error;
   }

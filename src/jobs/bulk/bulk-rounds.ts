@@ -59,7 +59,7 @@ export class BulkRounds {
 
   #count(kind: BulkOperationKind, env?: string): number {
     const all = [...this.#inProgress.values()];
-    return all.filter((one) => one.kind === kind && (env === undefined || one.env === env)).length;
+    return all.filter((operation) => operation.kind === kind && (env === undefined || operation.env === env)).length;
   }
 
   async #workOn(work: AnyBulkWork, ref: BulkOperationRef, signal: AbortSignal): Promise<void> {

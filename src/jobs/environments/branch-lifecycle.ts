@@ -125,7 +125,9 @@ async function expire(
 /** One round over all environments that are being deleted. A round that finds nothing more removes the record.
  *  @returns whether environments are being deleted */
 async function deleteEnvironments(deps: BranchLifecycleDeps, signal: AbortSignal, nowMs: number): Promise<boolean> {
-  const due = (await deps.environments.all()).filter((one) => one.kind === 'branch' && one.deletingAt !== undefined);
+  const due = (await deps.environments.all()).filter(
+    (environment) => environment.kind === 'branch' && environment.deletingAt !== undefined,
+  );
   for (const { name, deletingAt = nowMs } of due) {
     if (nowMs - deletingAt < DELETION_DELAY_MS || signal.aborted) continue;
     await deleteData(name, deps, signal);

@@ -148,7 +148,7 @@ export class Admission {
       [...byPartition].map(async ([partition, some]) => {
         const { isAdmitted, progress } = await admissions.admit(
           partition,
-          some.map((one) => toAdmit(one, executions)),
+          some.map((call) => toAdmit(call, executions)),
         );
         const admitted: Admitted = [partition, progress.askedAt];
         const own = some.flatMap(({ call }, i) => (isAdmitted[i] ? [{ ...call, admitted }] : []));

@@ -130,7 +130,7 @@ export class LimitStatuses {
   ): Promise<{ waiting: number; longest: BacklogStatus[] }> {
     const { usage } = this.#deps;
     const { waiting, longest } = await usage.backlogsOf(home, env, functionId, BACKLOGS_SHOWN);
-    return { waiting, longest: await Promise.all(longest.map((one) => this.#backlogStatus(home, one))) };
+    return { waiting, longest: await Promise.all(longest.map((backlog) => this.#backlogStatus(home, backlog))) };
   }
 
   async #backlogStatus(home: string, { waiting, since, blockedBy, info }: BacklogUse): Promise<BacklogStatus> {

@@ -162,5 +162,5 @@ function skipped({ candidate }: Keyed, holder: string): Decision {
 }
 
 function partition<T>(all: readonly T[], isFirst: (one: T) => boolean): [T[], T[]] {
-  return [all.filter(isFirst), all.filter((one) => !isFirst(one))];
+  return [all.filter(isFirst), all.filter((keyed) => !isFirst(keyed))];
 }

@@ -24,7 +24,7 @@ export async function readLoad(redis: Redis, queues: PartitionQueues): Promise<L
     Promise.all(primariesOf(redis).map((server) => server.info('memory').catch(() => ''))),
     inPipelines<number>(redis, [...ofIngest, ...ofRuns]),
   ]);
-  const sum = (numbers: number[]) => numbers.reduce((all, one) => all + one, 0);
+  const sum = (numbers: number[]) => numbers.reduce((all, count) => all + count, 0);
   return {
     ...fullest(memory.map(memoryOf)),
     ingestJobs: sum(lengths.slice(0, ofIngest.length)),

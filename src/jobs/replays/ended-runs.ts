@@ -26,13 +26,13 @@ export async function checkActiveRuns(
   const ids = await replayedRuns.someActive(replay, CHECKED_AT_ONCE);
   const hot = await runs.readMany(env, ids);
   const there = new Set(hot.map((run) => run.id));
-  const missing = ids.filter((one) => !there.has(one));
+  const missing = ids.filter((id) => !there.has(id));
   const archived = await history.runs.readMany(env, missing);
   for (const run of [...hot, ...archived]) if (hasEnded(run)) await replayedRuns.recordEnd(replay, run.id, run.status);
   const found = new Set(archived.map((run) => run.id));
   await replayedRuns.forget(
     replay,
-    missing.filter((one) => !found.has(one)),
+    missing.filter((id) => !found.has(id)),
   );
 }
 

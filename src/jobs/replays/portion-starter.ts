@@ -36,7 +36,7 @@ export async function startPortion(
   const ready: StartingPair[] = [];
   for (const pair of waiting) {
     const { eventId, batch = [eventId] } = pair.start;
-    if (batch.some((one) => present.has(one))) ready.push(pair);
+    if (batch.some((id) => present.has(id))) ready.push(pair);
     else failed.set(pair, 'event_gone');
   }
   const nowMs = Date.now();

@@ -62,7 +62,7 @@ export class AdmittedCalls {
     const call = { ref: toRunRef(run), ...(stepId === undefined ? { at: at ?? 0 } : { stepId }), retries: 0 };
     const ready = await admission.admit([call], executions);
     const isOwn = ({ ref, at, stepId }: (typeof ready)[number]) => callJobId(ref.runId, at, stepId) === jobId;
-    await scheduler.start(ready.filter((one) => !isOwn(one)));
+    await scheduler.start(ready.filter((call) => !isOwn(call)));
     const own = ready.find(isOwn);
     if (!own) return 'waits';
     return own.admitted && { entry, partition: own.admitted[0], executions };

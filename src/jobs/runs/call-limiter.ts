@@ -102,7 +102,8 @@ export class CallLimiter {
     const started = this.#startFirstWaiting();
     this.#callUp(nowMs);
     if (started || this.#closed || this.#deferred.count === 0) return;
-    for (const jobId of this.#deferred.takeReady(owner, (one) => this.#capacityFor(one), nowMs)) this.#promote(jobId);
+    for (const jobId of this.#deferred.takeReady(owner, (other) => this.#capacityFor(other), nowMs))
+      this.#promote(jobId);
   }
 
   /** Returns waiting calls to the queue for other workers. */

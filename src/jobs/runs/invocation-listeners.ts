@@ -42,7 +42,9 @@ export class InvocationListeners {
     evaluator.startTurn();
     for (const fn of table.match(FUNCTION_INVOKED, read, isMet)) {
       const listens =
-        fn && fn.id !== invokedId && !fn.triggers.some((one) => one.event === FUNCTION_INVOKED && !one.expression);
+        fn &&
+        fn.id !== invokedId &&
+        !fn.triggers.some((trigger) => trigger.event === FUNCTION_INVOKED && !trigger.expression);
       if (fn && listens) runs.push({ id: runIdOf(ids, event.internalId, fn.id), fn, event, dueAt, cause: 'event' });
       if (evaluator.shouldYield) await evaluator.yieldTurn();
     }

@@ -123,7 +123,7 @@ export class Invocations {
     const stored = await events.storeNew([event]);
     const listening = untold ? [] : await listeners.runsFor(event, run.fn.id, nowMs);
     const repeated = stored.some(({ present }) => present) && { repeated: true };
-    const candidates = [run, ...listening].map((one) => ({ ...one, ...repeated }));
+    const candidates = [run, ...listening].map((candidate) => ({ ...candidate, ...repeated }));
     const { runs, decisions } = await flowControl.decideAndTell(candidates);
     await events.markIngested(stored, nowMs);
     telemetry.recordIngested(stored, Date.now());

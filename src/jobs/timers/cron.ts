@@ -81,7 +81,7 @@ export class CronTicks {
         for (const { resolve } of batch) resolve();
       } catch (error) {
         if (batch.length === 1) batch[0]?.reject(error);
-        else await Promise.all(batch.map((one) => this.#runAll([one]).then(one.resolve, one.reject)));
+        else await Promise.all(batch.map((timer) => this.#runAll([timer]).then(timer.resolve, timer.reject)));
       }
     }
     this.#isWorking = false;
@@ -104,7 +104,7 @@ export class CronTicks {
     if (candidates.length === 0) return;
     const { events, flowControl, starter, telemetry } = this.#deps;
     const stored = await events.storeNew(candidates.map(({ event }) => event));
-    const byId = new Map(stored.map((one) => [one.event.internalId, one]));
+    const byId = new Map(stored.map((tick) => [tick.event.internalId, tick]));
     // The event of a tick may exist already, after an earlier try, or because another schedule of the function ticks at the same time.
     const toStart = candidates.flatMap((candidate) => {
       const { ingested, present } = byId.get(candidate.event.internalId) ?? {};

@@ -42,7 +42,7 @@ export class Sealer {
   /** @throws SealError if neither secret sealed it, or not for this location */
   open(sealed: string, location: string): string {
     const [version, id, content = ''] = sealed.split('.');
-    const key = this.#all.find((one) => one.id === id);
+    const key = this.#all.find((candidate) => candidate.id === id);
     if (version !== VERSION || !key)
       throw new SealError('sealed under another SECRET_KEY: set SECRET_KEY_FALLBACK to it');
     const bytes = Buffer.from(content, 'base64url');

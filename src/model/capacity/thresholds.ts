@@ -46,7 +46,7 @@ export function exceededThresholds(
     { resource: 'runs', level: load.runJobs, threshold: thresholds.runJobs },
   ];
   return resources.filter(({ resource, level, threshold }) => {
-    const wasExceeded = previous.some((one) => one.resource === resource);
+    const wasExceeded = previous.some((excess) => excess.resource === resource);
     return threshold > 0 && level > (wasExceeded ? READMIT_BELOW * threshold : threshold);
   });
 }

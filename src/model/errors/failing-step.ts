@@ -24,7 +24,7 @@ export function failingStepOf(
     return (
       entry.stepId !== undefined &&
       entry.status === 'Failed' &&
-      messagesOf(entry.error).some((one) => messages.includes(one))
+      messagesOf(entry.error).some((message) => messages.includes(message))
     );
   });
   if (failed?.stepId === undefined) return undefined;
@@ -41,7 +41,7 @@ export function isStepError(error: RunError | undefined, memos: Readonly<Record<
   return Object.values(memos).some((memo) => {
     // The memo of a wait is an event, which has a `name`.
     if (memo === null || !('error' in memo) || 'name' in memo) return false;
-    return messagesOf(memo.error).some((one) => messages.includes(one));
+    return messagesOf(memo.error).some((message) => messages.includes(message));
   });
 }
 

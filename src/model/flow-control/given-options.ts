@@ -28,7 +28,7 @@ export function sentOptions(config: Record<string, unknown>): Record<string, unk
 /** Removes fields without a value: some SDKs send null, empty or zero values for absent options. */
 export function withoutAbsent(sent: unknown, name = '', depth = 0): unknown {
   if (depth > DEPTH_MAX) return sent;
-  if (Array.isArray(sent)) return sent.length === 0 ? undefined : sent.map((one) => present(one, name, depth) ?? {});
+  if (Array.isArray(sent)) return sent.length === 0 ? undefined : sent.map((item) => present(item, name, depth) ?? {});
   return present(sent, name, depth);
 }
 

@@ -82,6 +82,6 @@ export class PartitionLayout {
     });
     const asked = new Set([...former, home]);
     // A partition may be the home in several versions, of which the first may be more than a day old.
-    return [...new Set(this.versions.map(({ count }) => hash % count))].filter((one) => asked.has(one));
+    return [...new Set(this.versions.map(({ count }) => hash % count))].filter((partition) => asked.has(partition));
   }
 }

@@ -41,7 +41,7 @@ export function cancelReasonText({ cause, id, by }: CancelReason): string {
 export function readCancelReason(text: string): CancelReason | undefined {
   const bar = text.indexOf(BY);
   const [word = '', ...rest] = (bar === -1 ? text : text.slice(0, bar)).split(':');
-  const cause = CANCEL_CAUSES.find((one) => one === word);
+  const cause = CANCEL_CAUSES.find((known) => known === word);
   if (!cause) return undefined;
   return {
     cause,

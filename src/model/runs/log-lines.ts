@@ -77,5 +77,5 @@ export function linesOf({ lines, attempt }: LogBatch): LogLine[] {
 
 function depthWithin(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return true;
-  return levels > 0 && Object.values(value).every((one) => depthWithin(one, levels - 1));
+  return levels > 0 && Object.values(value).every((field) => depthWithin(field, levels - 1));
 }

@@ -59,7 +59,9 @@ function chainOf(certificates: readonly X509Certificate[], roots: Roots): X509Ce
     const certificate = current;
     const root = roots.get(certificate.issuer)?.find((issuer) => hasIssued(issuer, certificate));
     if (root) return [...chain, root];
-    const issuer = certificates.find((one) => !chain.includes(one) && one.ca && hasIssued(one, certificate));
+    const issuer = certificates.find(
+      (candidate) => !chain.includes(candidate) && candidate.ca && hasIssued(candidate, certificate),
+    );
     if (!issuer) break;
     chain.push(issuer);
   }

@@ -58,7 +58,7 @@ export class HeldRegistrations extends Repository {
     let isReleased = false;
     await changeField(this.redis, { key: this.keys.heldRegistrations(env), field: app }, (text) => {
       const { held, ...refused } = recent(text, 0);
-      const rest = held.filter((one) => !isMeant(one));
+      const rest = held.filter((registration) => !isMeant(registration));
       isReleased = rest.length < held.length;
       if (!isReleased) return text;
       return rest.length === 0 ? undefined : JSON.stringify({ held: rest, ...refused });

@@ -53,7 +53,7 @@ export class ApiKeys extends Repository<Redis> {
 
   /** @returns the revoked key; undefined if there was none */
   async revoke(id: string): Promise<ApiKey | undefined> {
-    const key = (await this.#readAll()).find((one) => one.id === id);
+    const key = (await this.#readAll()).find((candidate) => candidate.id === id);
     if (!key) return undefined;
     // No transaction: Redis rejects MULTI when it is out of memory, and deletions free memory.
     replies(await this.redis.pipeline().hdel(this.keys.apiKeys, key.digest).hdel(this.keys.apiKeyUses, id).exec());

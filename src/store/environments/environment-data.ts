@@ -29,7 +29,7 @@ export class EnvironmentData extends Repository<Redis> {
     ]);
     return {
       receivedAt: Math.max(...newest.map(([, at = 0]) => Number(at))),
-      activeRuns: active.reduce((all, one) => all + one, 0),
+      activeRuns: active.reduce((all, count) => all + count, 0),
     };
   }
 

@@ -100,7 +100,9 @@ export class ErrorGroups extends Repository {
   /** In the order of the fingerprints; undefined for unknown groups. */
   async read(env: string, fingerprints: readonly string[]): Promise<(ErrorGroup | undefined)[]> {
     const partitions = this.keys.all();
-    const commands = fingerprints.flatMap((one) => partitions.map((keys) => ['hgetall', keys.errorGroup(env, one)]));
+    const commands = fingerprints.flatMap((fingerprint) =>
+      partitions.map((keys) => ['hgetall', keys.errorGroup(env, fingerprint)]),
+    );
     const found = await inPipelines<Record<string, string>>(this.redis, commands);
     return fingerprints.map((fingerprint, i) => {
       const parts = found

@@ -152,7 +152,7 @@ export class EventCounts extends Repository<Redis, { eventsByMinute: EventsByMin
     const counts = await inPipelines<number>(this.redis, commands);
     return wanted.map((_, i) => {
       const ofName = counts.slice(i * partitions.length, (i + 1) * partitions.length);
-      return ofName.reduce((all, one) => all + one, 0);
+      return ofName.reduce((all, count) => all + count, 0);
     });
   }
 

@@ -122,7 +122,7 @@ export class EventsByMinute extends Repository<ScriptedRedis, { retentionMs: num
 }
 
 function sum(numbers: readonly number[]): number {
-  return numbers.reduce((all, one) => all + one, 0);
+  return numbers.reduce((all, number) => all + number, 0);
 }
 
 /** Start of the minute that contains the time. */

@@ -158,7 +158,7 @@ export class LimitUsage {
       const use = { backlog, waiting: counts[i] as number, since: Number(since), blockedBy: blockedBy ?? undefined };
       return [{ ...use, info: JSON.parse(info) as BacklogInfo }];
     });
-    return { waiting: counts.reduce((sum, one) => sum + one, 0), longest };
+    return { waiting: counts.reduce((sum, count) => sum + count, 0), longest };
   }
 
   /** Number of waiting calls by function, in all environments. */

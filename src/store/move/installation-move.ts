@@ -152,7 +152,7 @@ export class InstallationMove {
   async #requireIdle({ store, host }: MoveSide): Promise<void> {
     const alive = await store.processes.alive();
     if (alive.length === 0) return;
-    const names = alive.map((one) => `${one.kind} ${one.pid} on ${one.host}`);
+    const names = alive.map((process) => `${process.kind} ${process.pid} on ${process.host}`);
     throw new MoveProblem(
       `Processes use ${host}: ${names.join(', ')}. Stop all web and worker processes first; one that was killed counts for 10 s`,
     );
@@ -241,7 +241,7 @@ export class InstallationMove {
 }
 
 function sum(counts: ReadonlyMap<string, number>): number {
-  return [...counts.values()].reduce((all, one) => all + one, 0);
+  return [...counts.values()].reduce((all, count) => all + count, 0);
 }
 
 function megabytes(bytes: number): string {

@@ -71,7 +71,7 @@ export async function countSubscribers(redis: Redis, channels: readonly string[]
 
 function nodeOf(cluster: NonNullable<ReturnType<typeof clusterOf>>, channel: string): Redis {
   const address = primaryOf(cluster, channel);
-  const node = cluster.nodes('master').find((one) => addressOf(one) === address);
+  const node = cluster.nodes('master').find((master) => addressOf(master) === address);
   if (!node) throw unavailable('no node of the cluster has this data');
   return node;
 }

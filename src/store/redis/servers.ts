@@ -103,7 +103,7 @@ export function primaryOf(cluster: Cluster, key: string): string | undefined {
 
 /** Opens a separate connection to a cluster node; undefined if it is no longer a node. */
 export function openNode(cluster: Cluster, address: string, options: Partial<ConnectionOptions>): Redis | undefined {
-  const node = cluster.nodes().find((one) => addressOf(one) === address);
+  const node = cluster.nodes().find((candidate) => addressOf(candidate) === address);
   if (!node) return undefined;
   const { replyMapping: _, ...ofNode } = node.options as RedisOptions & { replyMapping?: unknown };
   return new Redis({ ...ofNode, readOnly: false, lazyConnect: false, ...options });

@@ -46,7 +46,7 @@ export class ActiveRuns extends Repository {
       return dueBeforeMs === undefined ? ['zcard', activeRuns] : ['zcount', activeRuns, '-inf', `(${dueBeforeMs}`];
     });
     const counts = await inPipelines<number>(this.redis, commands);
-    return counts.reduce((all, one) => all + one, 0);
+    return counts.reduce((all, count) => all + count, 0);
   }
 
   /** Sets the next reconciliation, if the run is still active. */

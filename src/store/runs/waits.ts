@@ -44,7 +44,7 @@ export class Waits extends Repository {
     const local = located.filter(({ homeKeys, ofRun }) => homeKeys === ofRun);
     for (const ofPartition of Map.groupBy(local, ({ homeKeys }) => homeKeys.number).values()) {
       const [{ homeKeys }] = ofPartition as [(typeof ofPartition)[0]];
-      const added = ofPartition.map((one) => one.added);
+      const added = ofPartition.map((wait) => wait.added);
       for (const wait of await this.#addLocal(homeKeys, env, added, nowMs)) stored.add(wait);
     }
     const remote = located.filter(({ homeKeys, ofRun }) => homeKeys !== ofRun);

@@ -152,7 +152,7 @@ export class FunctionSeries extends Repository<ScriptedRedis, { recent: RecentDu
   /** Every time step from `from` to `to`, including those without counts.
    *  @param stepMs a result of `timeStepOf` */
   async runs(env: string, functionId: string, from: number, to: number, stepMs: number): Promise<FunctionPoint[]> {
-    const { blockMs } = RUN_RESOLUTIONS.find((one) => one.stepMs === stepMs) as ShownResolution;
+    const { blockMs } = RUN_RESOLUTIONS.find((resolution) => resolution.stepMs === stepMs) as ShownResolution;
     const points = new Map<number, FunctionPoint>();
     for (let at = startOf(from, stepMs); at < to; at += stepMs) {
       points.set(at, { at, counts: emptyFunctionCounts(), durations: new Map() });
@@ -178,7 +178,7 @@ export class FunctionSeries extends Repository<ScriptedRedis, { recent: RecentDu
    *  @param stepMs time step of the runs */
   async steps(env: string, functionId: string, from: number, to: number, stepMs: number): Promise<StepSeries[]> {
     const wanted = Math.max(stepMs, 5 * MINUTE_MS);
-    const { blockMs } = STEP_RESOLUTIONS.find((one) => one.stepMs === wanted) as ShownResolution;
+    const { blockMs } = STEP_RESOLUTIONS.find((resolution) => resolution.stepMs === wanted) as ShownResolution;
     const blocks = startsOf(from, to, blockMs);
     const days = startsOf(from, to, DAY_MS);
     const keys = blocks.map((block) => this.keys.stepSeries(env, wanted, block, functionId));

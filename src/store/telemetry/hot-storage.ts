@@ -157,5 +157,5 @@ export class HotStorage extends Repository<Redis, { endedRuns: Pick<EndedRunInde
 }
 
 function sum(numbers: readonly number[]): number {
-  return numbers.reduce((all, one) => all + one, 0);
+  return numbers.reduce((all, number) => all + number, 0);
 }

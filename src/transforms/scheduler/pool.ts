@@ -59,7 +59,7 @@ export class Pool {
   }
 
   get #processes() {
-    return [this.#current, this.#replacement, this.#draining].filter((one) => one !== undefined);
+    return [this.#current, this.#replacement, this.#draining].filter((process) => process !== undefined);
   }
 
   /** Forks the child if it does not run, so that it is ready for the first request. */

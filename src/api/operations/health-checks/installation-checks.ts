@@ -107,7 +107,7 @@ async function registrations(
     const held = heldOfAll(byApp);
     const [newest] = held;
     if (!newest) return [];
-    const refused = [...byApp.values()].reduce((sum, one) => sum + (one.refused?.count ?? 0), 0);
+    const refused = [...byApp.values()].reduce((sum, app) => sum + (app.refused?.count ?? 0), 0);
     const more = refused > 0 ? `, and ${refused} refused, since as many were held as may be` : '';
     const message = `${env}: ${held.length} held, such as ${newest.app} at ${newest.origins.join(', ')}, which nobody has allowed${more}`;
     return [warning(message, `Confirm or reject them: \`tidegate apps held --env ${env}\`, or Apps in the dashboard.`)];

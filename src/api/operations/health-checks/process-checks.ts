@@ -43,7 +43,7 @@ export function processChecks(deps: ProcessCheckDeps): HealthCheck[] {
 
 async function alive(processes: Processes): Promise<Finding[]> {
   const found = await processes.alive();
-  const [webs, workers] = ['web', 'worker'].map((kind) => found.filter((one) => one.kind === kind).length);
+  const [webs, workers] = ['web', 'worker'].map((kind) => found.filter((process) => process.kind === kind).length);
   if (!workers) {
     const message = 'no worker is alive: events are accepted, and no function runs';
     return [problem(message, 'Start one: scripts/start worker. If it exits, its log says why.')];

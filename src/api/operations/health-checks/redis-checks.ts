@@ -21,7 +21,7 @@ export function redisChecks(redis: Redis, config: Config): HealthCheck[] {
       const found = (await readServerVitals(redis)).flatMap(({ vitals }) => (vitals ? [vitals] : []));
       if (found.length === 0) return [problem('not checked: Redis does not respond', 'See the check "redis".')];
       return orOk(
-        found.flatMap((vitals) => find(vitals).map((one) => at(vitals, one))),
+        found.flatMap((vitals) => find(vitals).map((finding) => at(vitals, finding))),
         allWell,
       );
     },

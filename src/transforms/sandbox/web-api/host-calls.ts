@@ -95,7 +95,7 @@ function begin(specification: string, key: string, data: string): Hash | Hmac {
 }
 
 function encoded(hash: Hash | Hmac, encoding = ''): string {
-  const known = ENCODINGS.find((one) => one === encoding);
+  const known = ENCODINGS.find((candidate) => candidate === encoding);
   if (!known) throw new Refused(`encoding: expected one of ${ENCODINGS.slice(0, 3).join(', ')}`);
   return hash.digest(known);
 }
