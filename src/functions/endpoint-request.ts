@@ -3,6 +3,7 @@
 import type { Dispatcher } from 'undici';
 import type { AppFunction, EndpointProtocol } from '../model/apps/app.ts';
 import { endpointRequestOf, isServiceMessage, mayHoldEvent } from '../model/runs/endpoint.ts';
+import { machineTime } from '../model/values/clock.ts';
 import type { CallContext } from './call-request.ts';
 import { canonical } from './canonical-json.ts';
 import { headerName, SERVER_SDK } from './headers.ts';
@@ -35,7 +36,7 @@ export function endpointRequest(
     throw new EndpointRefused(`the request is for ${new URL(request.url).host}, and the endpoint is at ${url}`);
   }
   const hasBody = request.method !== 'GET' && request.method !== 'HEAD' && request.body !== '';
-  const signature = () => sign(signedPart(endpoint, request), signingKey as string, Date.now());
+  const signature = () => sign(signedPart(endpoint, request), signingKey as string, machineTime());
   return {
     url: request.url,
     method: request.method as Dispatcher.HttpMethod,

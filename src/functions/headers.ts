@@ -1,6 +1,7 @@
 /** The protocol's headers. Each exists under two prefixes, one per dialect; only this file has the full names (docs/protocol.md#headers). */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dialect } from '../model/apps/app.ts';
+import { machineTime } from '../model/values/clock.ts';
 import { VERSION } from '../version.ts';
 import { sign, signUrl } from './signing.ts';
 
@@ -70,7 +71,7 @@ export function signatureHeaders(
   signingKey: string | undefined,
 ): Record<string, string> {
   if (signingKey === undefined) return {};
-  const signature = sign(body, signingKey, Date.now());
+  const signature = sign(body, signingKey, machineTime());
   return {
     [headerName(dialect, 'signature')]: signature,
     ...(dialect === 'service' && {

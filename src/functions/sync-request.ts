@@ -2,6 +2,7 @@
 import type { Dispatcher } from 'undici';
 import { ServiceError } from '../errors.ts';
 import type { Dialect } from '../model/apps/app.ts';
+import { machineTime } from '../model/values/clock.ts';
 import { canonical } from './canonical-json.ts';
 import { dialectOf, IN_BAND, inBandSyncHeaders, readHeader } from './headers.ts';
 import { AddressBlocked, readText } from './http-agent.ts';
@@ -56,7 +57,7 @@ export async function requestSync({
     if (statusCode !== 200) throw unreachable(`status ${statusCode}: ${text.slice(0, BODY_CHARS)}${hint(dialect)}`);
     if (!hasRegistration) return { text: text.slice(0, BODY_CHARS), dialect };
     const signature = readHeader(headers, 'signature');
-    return { registration: inBandRegistration(text, { signature, dialect, signingKey, nowMs: Date.now() }) };
+    return { registration: inBandRegistration(text, { signature, dialect, signingKey, nowMs: machineTime() }) };
   } catch (error) {
     if (error instanceof ServiceError) throw error;
     const { message } = error as Error;

@@ -18,6 +18,7 @@ import { REPLY_MAX_BYTES, tooLargeReply } from '../../functions/connect/reply.ts
 import { retryStoreWrites } from '../../jobs/runs/service-errors.ts';
 import type { Connection } from '../../model/apps/connection.ts';
 import { ID_PATTERN } from '../../model/ids.ts';
+import { machineTime } from '../../model/values/clock.ts';
 import type { ConnectCalls, GatewayMessage } from '../../store/connect/connect-calls.ts';
 import { answerCheckpoint, type CheckpointFramesDeps } from './checkpoint-frames.ts';
 import { type Closing, closeSoon } from './close.ts';
@@ -43,7 +44,7 @@ export class GatewayConnection {
   readonly #unacknowledged = new Map<string, GatewayMessage>();
   #unconfirmed = 0;
   #unconfirmedBytes = 0;
-  #seenAt = Date.now();
+  #seenAt = machineTime();
   #isClosing = false;
 
   constructor(record: Connection, socket: WebSocket, deps: GatewayConnectionDeps) {
@@ -56,7 +57,7 @@ export class GatewayConnection {
   }
 
   get isSilent(): boolean {
-    return Date.now() - this.#seenAt > SILENCE_MAX_MS;
+    return machineTime() - this.#seenAt > SILENCE_MAX_MS;
   }
 
   /** Forwards a call to the instance, or refuses it so that another connection gets it. */
@@ -88,7 +89,7 @@ export class GatewayConnection {
   }
 
   #receive(data: Buffer, isBinary: boolean): void {
-    this.#seenAt = Date.now();
+    this.#seenAt = machineTime();
     try {
       this.#handle(this.#format.readFrame(data, isBinary), data.length);
     } catch (error) {
@@ -102,7 +103,7 @@ export class GatewayConnection {
     const { record } = this;
     const { kind } = frame;
     if (kind === KIND.workerHeartbeat) {
-      record.heartbeatAt = Date.now();
+      record.heartbeatAt = machineTime();
       this.#send(KIND.gatewayHeartbeat);
     } else if (kind === KIND.workerReady && record.status === 'connecting') this.#setStatus('ready');
     else if (kind === KIND.workerPause) this.#setStatus('paused');

@@ -6,6 +6,7 @@ import { duty } from '../../duties/duty.ts';
 import { ServiceError } from '../../errors.ts';
 import { SUBPROTOCOLS } from '../../functions/connect/formats.ts';
 import type { Connection } from '../../model/apps/connection.ts';
+import { machineTime } from '../../model/values/clock.ts';
 import type { ConnectChannels } from '../../store/connect/channels.ts';
 import type { ConnectCalls, GatewayMessage } from '../../store/connect/connect-calls.ts';
 import { RENEW_MS } from '../../store/connect/connections.ts';
@@ -92,14 +93,14 @@ export class Gateway {
   /** Asks all instances to connect elsewhere, and closes connections that remain after `graceMs`. */
   async drain(graceMs: number): Promise<void> {
     this.#isDraining = true;
-    const until = Date.now() + graceMs;
+    const until = machineTime() + graceMs;
     const all = [...this.#connections.values()];
     // First, so that workers no longer choose them.
     await Promise.allSettled(all.map(({ record }) => this.#deps.connections.close(record)));
     await wait(IDLE_CLOSED_MS);
     for (const connection of all) connection.drain();
     for (const socket of this.#handshakes.all) closeSoon(socket, GATEWAY_CLOSING);
-    while (this.#connections.size > 0 && Date.now() < until) await wait(CLOSE_CHECK_MS);
+    while (this.#connections.size > 0 && machineTime() < until) await wait(CLOSE_CHECK_MS);
     for (const connection of this.#connections.values()) connection.close(GATEWAY_CLOSING);
   }
 
@@ -116,7 +117,7 @@ export class Gateway {
     const { socket } = ctx.req;
     const webSocket = await this.#accept(ctx);
     webSocket.once('close', () => this.#handshakes.end(webSocket));
-    this.#giveWay(this.#handshakes.begin(webSocket, clientAddress(ctx), Date.now()));
+    this.#giveWay(this.#handshakes.begin(webSocket, clientAddress(ctx), machineTime()));
     void this.#open(webSocket, socket);
   }
 
@@ -215,7 +216,7 @@ export class Gateway {
   }
 
   #endOverdueHandshakes(): void {
-    for (const webSocket of this.#handshakes.takeOverdue(Date.now())) closeSoon(webSocket, HANDSHAKE_TIMEOUT);
+    for (const webSocket of this.#handshakes.takeOverdue(machineTime())) closeSoon(webSocket, HANDSHAKE_TIMEOUT);
   }
 }
 

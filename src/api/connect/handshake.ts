@@ -5,6 +5,7 @@ import { formatOfSubprotocol, type MessageFormat } from '../../functions/connect
 import { ConnectionReady, KIND, SystemError, WorkerConnectRequest } from '../../functions/connect/messages.ts';
 import type { Logger } from '../../log.ts';
 import type { Connection } from '../../model/apps/connection.ts';
+import { machineTime } from '../../model/values/clock.ts';
 import type { ConnectSessions } from '../../store/connect/sessions.ts';
 import { AUTHENTICATION_FAILED, type Closing, closeSoon, INTERNAL_ERROR } from './close.ts';
 import type { ConnectionKeys } from './connection-keys.ts';
@@ -78,7 +79,7 @@ async function connectionOf(
   if (!session || session.connectionId !== request.connectionId) {
     throw new ServiceError('credentials_invalid', { detail: 'the session token is unknown, used or expired' });
   }
-  const now = Date.now();
+  const now = machineTime();
   const { env, keyFingerprint } = session;
   if (!(await deps.connectionKeys.isValid(env, keyFingerprint))) {
     throw new ServiceError('credentials_invalid', { detail: 'the signing key was rotated; connect with the new one' });

@@ -1,5 +1,6 @@
 /** `/v0/connect`: tells an app where to open its WebSocket, and accepts replies that a WebSocket has lost. Bodies have the
  *  format of the WebSocket's messages, protobuf or JSON (docs/protocol.md#connect). */
+
 import type { Config, Quotas } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import type { Message } from '../../functions/connect/codec.ts';
@@ -8,6 +9,7 @@ import { FlushResponse, Reply, StartRequest, StartResponse } from '../../functio
 import { dialectOf } from '../../functions/headers.ts';
 import { keyFingerprint as fingerprintOf } from '../../functions/signing.ts';
 import { newId } from '../../model/ids.ts';
+import { machineTime } from '../../model/values/clock.ts';
 import type { ConnectCalls } from '../../store/connect/connect-calls.ts';
 import type { Connections } from '../../store/connect/connections.ts';
 import type { ConnectSessions } from '../../store/connect/sessions.ts';
@@ -45,7 +47,7 @@ export function connectRoutes(router: Router, deps: ConnectRouteDeps): void {
     }
     await read(ctx, StartRequest, START_MAX_BYTES);
     const env = await environmentOfApp(ctx, environments, quotas.branches);
-    if ((await connections.count(env, Date.now())) >= connectionsMax) {
+    if ((await connections.count(env, machineTime())) >= connectionsMax) {
       throw new ServiceError('too_many_connections', { detail: `CONNECTIONS_MAX is ${connectionsMax}` });
     }
     const connectionId = newId();

@@ -1,6 +1,7 @@
 /** Verifies that the webhook's provider sent a request. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { ServiceError } from '../../errors.ts';
+import { machineTime } from '../../model/values/clock.ts';
 import { ProviderRequest } from '../../providers/provider-request.ts';
 import {
   type Failure,
@@ -57,9 +58,8 @@ export async function verifyWebhook(
   if (provider === undefined) return undefined;
   if (logged?.verification?.result === 'verified') return logged.verification;
   if (!verifier) return { result: 'skipped' };
-  const nowMs = Date.now();
-  const made = verifier(request, { nowMs, receivedAtMs: logged?.receivedAt, fetchDocument });
-  const checked = stillValid(made instanceof Promise ? await made : made, liveSecrets, nowMs);
+  const made = verifier(request, { nowMs: machineTime(), receivedAtMs: logged?.receivedAt, fetchDocument });
+  const checked = stillValid(made instanceof Promise ? await made : made, liveSecrets, Date.now());
   if (checked.result === 'failed') throw errorOf(checked);
   const { secretIndex, transmission } = checked;
   if (transmission) {

@@ -7,6 +7,7 @@ import { connectionProblems, PROBLEM_CODES, problemsOf, UNREACHABLE } from '../.
 import { isConnected } from '../../model/apps/connection.ts';
 import { covers, type Principal } from '../../model/auth/access.ts';
 import { isFailureHandler } from '../../model/events/lifecycle.ts';
+import { machineTime } from '../../model/values/clock.ts';
 import type { App } from '../../store/apps/apps.ts';
 import type { Connections } from '../../store/connect/connections.ts';
 import { apiObject } from '../http/validation.ts';
@@ -73,7 +74,7 @@ async function checkConnections(
   functions: readonly AppFunction[],
   connections: Connections,
 ) {
-  const live = await connections.ofApp(env, name, Date.now());
+  const live = await connections.ofApp(env, name, machineTime());
   const reachable = live.some(({ connection }) => connection.status === 'ready');
   const problems = connectionProblems(reachable, { functions, syncError: lastSync.error });
   return { ok: problems.length === 0, reachable, answered_in_ms: null, status: null, problems };

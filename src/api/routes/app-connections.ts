@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import type { Connection } from '../../model/apps/connection.ts';
+import { machineTime } from '../../model/values/clock.ts';
 import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { countPosition, longPageQuery } from '../rest/list-query.ts';
@@ -37,7 +38,7 @@ export function appConnectionRoutes({ apps, connections }: ApiParts): Route[] {
         if (!(await apps.read(env, name))) {
           throw new ServiceError('not_found', { detail: `there is no app named "${name}"` });
         }
-        const live = await connections.ofApp(env, name, Date.now());
+        const live = await connections.ofApp(env, name, machineTime());
         return countedReply(live, query, ({ connection, calls }) => present(connection, name, calls));
       },
     }),

@@ -11,6 +11,7 @@ import type { Logger } from '../../log.ts';
 import type { AppFunction } from '../../model/apps/app.ts';
 import { newId } from '../../model/ids.ts';
 import type { PartitionedIds } from '../../model/partitions/partitioned-ids.ts';
+import { machineTime } from '../../model/values/clock.ts';
 import type { ConnectChannels } from '../../store/connect/channels.ts';
 import type {
   CallKey,
@@ -120,7 +121,7 @@ export class ConnectCaller implements ConnectTransport {
     const { promise, resolve, reject } = Promise.withResolvers<CallResponse>();
     const ids = { callId, callerId: this.#id, env, app: fn.app, functionId: fn.id, runId, jobId };
     const message = { ...ids, stepId: stepId ?? 'step', trace, body };
-    const pending = { ...key, fn, message, gatewayId: undefined, sentAt: Date.now(), resolve, reject };
+    const pending = { ...key, fn, message, gatewayId: undefined, sentAt: machineTime(), resolve, reject };
     this.#pending.set(callId, pending);
     const timedOut = () => reject(new DOMException('the call timed out', 'TimeoutError'));
     const timer = setTimeout(timedOut, Math.min(this.#options.timeoutMs, TIMER_MAX_MS));
@@ -168,7 +169,7 @@ export class ConnectCaller implements ConnectTransport {
     for (let tries = 0; tries < GATEWAYS_TRIED; tries++) {
       if (reservation.kind === 'pending') {
         pending.gatewayId = undefined;
-        pending.sentAt = Date.now();
+        pending.sentAt = machineTime();
         return this.#checkOne(pending);
       }
       if (reservation.kind !== 'assigned') break;
@@ -180,7 +181,7 @@ export class ConnectCaller implements ConnectTransport {
 
   async #send(pending: PendingCall, { connectionId, gatewayId, leaseId }: Assignment): Promise<boolean> {
     pending.gatewayId = gatewayId;
-    pending.sentAt = Date.now();
+    pending.sentAt = machineTime();
     return this.#options.calls.send(gatewayId, { ...pending.message, connectionId, leaseId });
   }
 
@@ -213,7 +214,7 @@ export class ConnectCaller implements ConnectTransport {
         await this.#check(pending, states[i], isRefused).catch((error: Error) => this.#onError(pending, error));
       }
     } catch (error) {
-      this.#outageAt = Date.now();
+      this.#outageAt = machineTime();
       this.#options.log.debug({ err: (error as Error).message }, 'calls over connections could not be checked');
     } finally {
       this.#isChecking = false;
@@ -226,7 +227,7 @@ export class ConnectCaller implements ConnectTransport {
     if (!this.#pending.has(pending.callId)) return;
     if (!state) throw new ConnectionLost('the call is no longer known');
     if (state.hasReply) return this.#takeReply(pending);
-    const now = Date.now();
+    const now = machineTime();
     if (!state.acknowledged) {
       if (!isRefused && now < pending.sentAt + ACKNOWLEDGE_MS) return;
       return this.#proceed(pending, await this.#reserve(pending.fn, pending, state.leaseId));
@@ -250,7 +251,7 @@ export class ConnectCaller implements ConnectTransport {
   #onError(pending: PendingCall, error: Error): void {
     if (error instanceof NoConnection || error instanceof ConnectionLost) pending.reject(error);
     // Redis is down; the next check follows.
-    else this.#outageAt = Date.now();
+    else this.#outageAt = machineTime();
   }
 }
 

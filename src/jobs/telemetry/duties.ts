@@ -1,6 +1,7 @@
 /** Duties that report the state and the counts of a process. */
 import { hostname } from 'node:os';
 import { type Duty, duty } from '../../duties/duty.ts';
+import { machineTime } from '../../model/values/clock.ts';
 import { HEARTBEAT_MS, type Processes, type ProcessKind, type ProcessStatus } from '../../store/telemetry/processes.ts';
 import type { Telemetry } from './telemetry.ts';
 
@@ -23,8 +24,9 @@ const heartbeat = duty<TelemetryDutyDeps>({
   everyMs: HEARTBEAT_MS,
   lastRoundMs: LAST_FLUSH_MS,
   rounds({ processes, processId: id, kind, status }) {
-    const self = { id, kind, host: hostname(), pid: process.pid, startedAt: Date.now() };
-    return () => processes.beat({ ...self, seenAt: Date.now(), memoryBytes: process.memoryUsage.rss(), ...status() });
+    const self = { id, kind, host: hostname(), pid: process.pid, startedAt: machineTime() };
+    return () =>
+      processes.beat({ ...self, seenAt: machineTime(), memoryBytes: process.memoryUsage.rss(), ...status() });
   },
   end: ({ processes, processId }) => processes.leave(processId),
 });

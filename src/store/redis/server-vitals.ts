@@ -1,4 +1,5 @@
 /** State of each server that accepts writes, for health checks. */
+import { machineTime } from '../../model/values/clock.ts';
 import { fromEach } from './cluster-nodes.ts';
 import type { Redis } from './connection.ts';
 import { infoField, memoryOf } from './server-info.ts';
@@ -42,7 +43,7 @@ async function readVitals(server: Redis): Promise<Omit<ServerVitals, 'address'>>
   const [seconds, microseconds] = await server.time();
   const roundTripMs = performance.now() - startedAt;
   const serverMs = Number(seconds) * 1_000 + Number(microseconds) / 1_000;
-  const clockAheadMs = serverMs - (Date.now() - roundTripMs / 2);
+  const clockAheadMs = serverMs - (machineTime() - roundTripMs / 2);
   const [info, appendfsync] = await Promise.all([
     // Hosted Redis often forbids these.
     server.info().catch(() => ''),

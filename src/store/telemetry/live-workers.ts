@@ -1,5 +1,6 @@
 /** The workers that share the partitions. Each renews its entry every second; a worker whose entry has not changed for a few seconds of
  *  the reader's own clock is considered gone, so clocks need not agree. */
+import { machineTime } from '../../model/values/clock.ts';
 import { type Redis, replies } from '../redis/connection.ts';
 import { Repository } from '../redis/repository.ts';
 
@@ -20,7 +21,7 @@ export class LiveWorkers extends Repository<Redis> {
   /** Renews the entry of a worker. @returns the IDs of all live workers */
   async renew(id: string): Promise<string[]> {
     const { liveWorkers } = this.keys;
-    const now = Date.now();
+    const now = machineTime();
     const renewing = this.redis.multi().zadd(liveWorkers, now, id);
     renewing.zremrangebyscore(liveWorkers, '-inf', now - KEPT_MS).pexpire(liveWorkers, KEPT_MS);
     const all = replies<unknown>(await renewing.zrange(liveWorkers, 0, '-1', 'WITHSCORES').exec()).at(-1) as string[];
