@@ -45,7 +45,7 @@ const JOB_LAYERS = [
   ['matching', 'runs'],
   ['archive', 'connect', 'flow-control'],
   ['acceptance'],
-  ['functions', 'telemetry'],
+  ['dev-clock', 'functions', 'telemetry'],
   ['queues'],
 ];
 

@@ -20,7 +20,8 @@ export interface ServiceProgram {
 
 /** Ctrl-C reaches the service too, which ends in order; this process waits for it. */
 export function isSupervising(args: readonly string[]): boolean {
-  return COMMANDS.includes(args.find((arg) => !arg.startsWith('-')) ?? '');
+  const [command = '', subcommand] = args.filter((arg) => !arg.startsWith('-'));
+  return COMMANDS.includes(command) && subcommand !== 'clock';
 }
 
 /** @param cwd folder whose node_modules may have the package

@@ -9,6 +9,7 @@ import type { StorageUses } from '../history/storage-use.ts';
 import type { Acceptor } from '../jobs/acceptance/acceptor.ts';
 import type { ArchiveHealth } from '../jobs/archive/archive-health.ts';
 import type { SelectedRuns } from '../jobs/bulk/selected-runs.ts';
+import type { ClockMoves } from '../jobs/dev-clock/clock-moves.ts';
 import type { Admission } from '../jobs/flow-control/admission.ts';
 import type { ExplainedDecisions } from '../jobs/flow-control/explained-decisions.ts';
 import type { LimitStatuses } from '../jobs/flow-control/limit-status.ts';
@@ -73,6 +74,8 @@ export interface ApiServices {
   admission: Pick<Admission, 'noteChange'>;
   schedules: Schedules;
   queues: PartitionQueues;
+  /** undefined in production. */
+  clockMoves: ClockMoves | undefined;
   log: Logger;
 }
 

@@ -31,7 +31,8 @@ export function baseParts({ metrics: processMetrics, ...core }: Core, store: Sto
   return {
     ...core,
     ...stored,
-    clock: Date.now,
+    // Looked up each time: the clock of dev mode can be moved.
+    clock: () => Date.now(),
     store,
     processMetrics,
     storedFunctions,

@@ -1,5 +1,6 @@
 /** Parts that every process starts before it connects to Redis: tracing and metrics. */
 import type { Config } from '../config.ts';
+import { countingRuns, type RunCounts } from '../jobs/dev-clock/run-counts.ts';
 import type { Logger } from '../log.ts';
 import { type MetricsServer, startMetricsServer } from '../metrics/metrics-server.ts';
 import type { ProcessMetrics } from '../metrics/process-metrics.ts';
@@ -20,6 +21,8 @@ export interface Core {
   /** undefined if metrics are off. */
   metrics: ProcessMetrics | undefined;
   recorder: MetricsRecorder;
+  /** What the process has counted for the clock of dev mode; undefined in production. */
+  runCounts: RunCounts | undefined;
   /** Listens before Redis is available, to be able to report that. A supervised process has none: its supervisor listens for the group. */
   metricsServer: MetricsServer | undefined;
 }
@@ -39,7 +42,10 @@ export async function startCore(
   const metrics = own && group ? group.shareMetrics(own) : own;
   const metricsServer =
     metrics && metricsPort !== undefined && !group ? await startMetricsServer(config, metrics, log) : undefined;
-  return { kind, config, log, tracing, metrics, recorder: metrics?.recorder ?? NOOP_RECORDER, metricsServer };
+  const measuring = metrics?.recorder ?? NOOP_RECORDER;
+  const runCounts = config.dev ? { started: 0, ended: 0 } : undefined;
+  const recorder = runCounts ? countingRuns(measuring, runCounts) : measuring;
+  return { kind, config, log, tracing, metrics, recorder, runCounts, metricsServer };
 }
 
 /** Only web listens on PORT. */

@@ -1,6 +1,8 @@
 /** The worker process: ingests events and calls functions. Any number of them may run; any may die at any time. */
 import { DutyRunner } from '../duties/runner.ts';
 import { Migration } from '../jobs/archive/migration.ts';
+import { FollowedClock } from '../jobs/dev-clock/followed-clock.ts';
+import { reconciliation } from '../jobs/runs/reconcile.ts';
 import { TELEMETRY_DUTIES } from '../jobs/telemetry/duties.ts';
 import { newId } from '../model/ids.ts';
 import { connect, ready } from '../store/redis/connection.ts';
@@ -39,6 +41,9 @@ async function start(options: StartOptions & Starting): Promise<Running> {
   if (core.metricsServer) opened.add(core.metricsServer);
   await Promise.all([ready(redis), ready(queueRedis), ready(subscriber)]);
   await store.partitions.follow(options.fail);
+  const devClock = FollowedClock.of({ redis, keys: store.keys, subscriber, runCounts: core.runCounts });
+  if (devClock) opened.add(devClock);
+  await devClock?.follow();
   const migration = new Migration(config.dev ? config.archive : undefined, log);
   await migration.run();
   await store.secretKeyCheck.claim();
@@ -47,7 +52,7 @@ async function start(options: StartOptions & Starting): Promise<Running> {
   if (durability) opened.add(durability);
   const base = baseParts(core, store);
   if (base.archive) opened.add(base.archive.database);
-  const given = { queueOptions: { connection: queueRedis }, durability, subscriber, migration };
+  const given = { queueOptions: { connection: queueRedis }, durability, subscriber, migration, devClock };
   const container = new Container({ ...base, ...given })
     .with(INGESTION)
     .with(RUN_SERVICES)
@@ -73,6 +78,7 @@ async function start(options: StartOptions & Starting): Promise<Running> {
   await workers.ready();
   working.push(duties.start(WORKER_DUTIES, parts));
   if (parts.archiveDutyDeps) working.push(duties.start(ARCHIVE_DUTIES, parts.archiveDutyDeps));
+  devClock?.onAlarms(() => duties.runNow(reconciliation.name));
   opened.add(duties.start(PARTITION_DUTIES, { ...store, workers, processId, log }));
   duties.logStarted();
   /** Takes no new jobs, waits for calls in flight, sends the last telemetry, disconnects. */

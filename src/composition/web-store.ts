@@ -1,5 +1,6 @@
 /** Redis for web: connections, the store, and cached data. */
 import { claimSecretKey } from '../api/auth/reencrypt-secrets.ts';
+import { FollowedClock } from '../jobs/dev-clock/followed-clock.ts';
 import { connect, type Redis } from '../store/redis/connection.ts';
 import { CONNECTIONS } from '../store/redis/connections.ts';
 import { connectSubscriber, type Subscriber } from '../store/redis/pub-sub.ts';
@@ -14,6 +15,8 @@ export interface WebStore {
   /** Used only for realtime messages, however many; connects when there are subscribers. */
   realtimeSubscriber: Subscriber;
   store: Store;
+  /** undefined in production, and on a cluster. */
+  devClock: FollowedClock | undefined;
   transforms: Transforms;
   webhookDirectory: WebhookDirectory;
   /** Resolves once SECRET_KEY has decrypted the stored secrets. */
@@ -26,12 +29,16 @@ export interface WebStore {
 
 /** Connects, and starts to read the cached data.
  *  @param fail called if this Redis must not be used, or SECRET_KEY does not decrypt its secrets */
-export function openWebStore({ config, log, recorder, tracing }: Core, fail: (error: Error) => void): WebStore {
+export function openWebStore(
+  { config, log, recorder, runCounts, tracing }: Core,
+  fail: (error: Error) => void,
+): WebStore {
   // Commands fail at once while Redis is down.
   const redis: Redis = connect(config, CONNECTIONS.commands.web, log);
   const store = createStore(redis, config);
   const subscribing = { redis, key: store.keys.cacheInvalidation };
   const subscriber = connectSubscriber(config, subscribing, log);
+  const devClock = FollowedClock.of({ redis, keys: store.keys, subscriber, runCounts });
   const realtimeSubscriber = connectSubscriber(config, { ...subscribing, lazy: true }, log);
   const { transformTimeoutMs: timeoutMs, transformThreads: threads } = config;
   const transforms = traceTransforms(createTransforms({ timeoutMs, threads, log, recorder }), tracing);
@@ -47,6 +54,7 @@ export function openWebStore({ config, log, recorder, tracing }: Core, fail: (er
   const firstReads = Promise.all([
     partitionsRead,
     secretKeyClaimed,
+    devClock?.follow(),
     webhookDirectory.follow(subscriber),
     store.environments.follow(subscriber),
     store.apiKeys.follow(subscriber),
@@ -54,12 +62,14 @@ export function openWebStore({ config, log, recorder, tracing }: Core, fail: (er
     store.installationLimits.follow(subscriber),
   ]);
   const close = () => {
+    devClock?.close();
     for (const connection of [redis, subscriber, realtimeSubscriber]) connection.disconnect();
   };
   return {
     subscriber,
     realtimeSubscriber,
     store,
+    devClock,
     transforms,
     webhookDirectory,
     secretKeyClaimed,

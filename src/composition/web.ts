@@ -25,6 +25,7 @@ import { AcceptedEvents } from '../history/accepted-events.ts';
 import { StorageUses } from '../history/storage-use.ts';
 import { ArchiveHealth } from '../jobs/archive/archive-health.ts';
 import { BulkRounds } from '../jobs/bulk/bulk-rounds.ts';
+import { ClockMoves } from '../jobs/dev-clock/clock-moves.ts';
 import { ExplainedDecisions } from '../jobs/flow-control/explained-decisions.ts';
 import type { FunctionTables } from '../jobs/functions/function-tables.ts';
 import { Backpressure } from '../jobs/queues/backpressure.ts';
@@ -74,6 +75,8 @@ interface ServerParts {
   functionTables: FunctionTables;
   explainedDecisions: ExplainedDecisions;
   storageUses: StorageUses;
+  /** undefined in production. */
+  clockMoves: ClockMoves | undefined;
   app: ReturnType<typeof createApp>;
 }
 
@@ -140,6 +143,8 @@ const SERVER: Definitions<ServerParts, WebNeeds & AppParts & WebhookParts> = {
   explainedDecisions: ({ history, functions, triggerHistory }) =>
     new ExplainedDecisions({ ...history, functions, triggerHistory }),
   storageUses: ({ hotStorage, archive }) => new StorageUses({ hotStorage, archive }),
+  clockMoves: ({ redis, keys, locks, queues, activeRuns, devClock, clock }) =>
+    devClock && new ClockMoves({ redis, keys, locks, queues, activeRuns, devClock, clock }),
   app: (parts) => createApp(parts),
 };
 

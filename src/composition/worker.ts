@@ -11,6 +11,7 @@ import { BulkLoad } from '../jobs/bulk/bulk-load.ts';
 import { BulkRounds } from '../jobs/bulk/bulk-rounds.ts';
 import { cancellationWork } from '../jobs/bulk/cancellation-work.ts';
 import { ConnectCaller } from '../jobs/connect/connect-caller.ts';
+import type { FollowedClock } from '../jobs/dev-clock/followed-clock.ts';
 import { readLoad } from '../jobs/queues/load.ts';
 import { INGEST, RUNS } from '../jobs/queues/queues.ts';
 import { replayWork } from '../jobs/replays/replay-work.ts';
@@ -53,6 +54,8 @@ export interface WorkerNeeds extends IngestionNeeds, IngestionParts, RunServices
   /** Connection used only for subscriptions. */
   subscriber: Subscriber;
   migration: Migration;
+  /** undefined in production. */
+  devClock: FollowedClock | undefined;
 }
 
 type Parts = WorkerNeeds & WorkerParts;

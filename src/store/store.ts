@@ -29,9 +29,9 @@ const PARTITIONS_OF_CLUSTER = 32;
 export type Store = ReturnType<typeof createStore>;
 
 export function createStore(connection: Redis, config: Config) {
-  const redis = withScripts(connection);
   const cluster = connection.isCluster;
   const keys: Keyspace = keyspace({ prefix: config.keyPrefix, cluster, layout: () => partitions.layout });
+  const redis = withScripts(connection, config.dev && !cluster ? keys.devClock : undefined);
   const locks = new Locks(redis, keys);
   const partitions = new Partitions({
     redis,

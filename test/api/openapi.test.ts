@@ -108,14 +108,20 @@ describe('OpenAPI document', () => {
     });
 
     /** Calls the route and checks the response. @returns its data */
-    // biome-ignore lint/suspicious/noExplicitAny: tests say what they expect of it
-    async function call(name: string, params: Record<string, string> = {}, body?: object, query = ''): Promise<any> {
+    async function call(
+      name: string,
+      params: Record<string, string> = {},
+      body?: object,
+      query = '',
+      of = service,
+      // biome-ignore lint/suspicious/noExplicitAny: tests say what they expect of it
+    ): Promise<any> {
       const route = routes.find((one) => nameOf(one) === name);
       if (!route) throw new Error(`there is no route ${name}`);
       called.add(name);
       const path = route.path.replace(/:(\w+)/g, (_, key) => encodeURIComponent(params[key] as string));
       if (route.scope === 'environment') await callElsewhere(route, path + query, body);
-      const answer = await service.request(route.method.toUpperCase(), path + query, body, service.apiHeaders);
+      const answer = await of.request(route.method.toUpperCase(), path + query, body, of.apiHeaders);
       const context = `${name}: ${JSON.stringify(answer.body)}`;
       expect(answer.status, context).to.equal(route.status ?? (route.data ? 200 : 204));
       if (!route.data) return expect(answer.body, context).to.equal('');
@@ -417,6 +423,16 @@ describe('OpenAPI document', () => {
       await call('GET /v1/status');
       await call('GET /v1/health/checks');
       await call('GET /v1/storage');
+    });
+
+    it('responses of the clock of dev mode match their schemas', async () => {
+      const dev = await startService();
+      try {
+        await call('GET /v1/dev/clock', {}, undefined, '', dev);
+        await call('POST /v1/dev/clock', {}, { advance: '1ms' }, '', dev);
+      } finally {
+        await dev.stop();
+      }
     });
 
     it('every route with a schema is compared with a response', () => {

@@ -85,7 +85,7 @@ async function startProcess(prefix: string) {
   await store.partitions.read();
   const core = {
     ...{ kind: 'worker' as const, config, log: createLog('silent', 'test'), recorder: NOOP_RECORDER },
-    ...{ tracing: undefined, metrics: undefined, metricsServer: undefined },
+    ...{ tracing: undefined, metrics: undefined, metricsServer: undefined, runCounts: undefined },
   };
   const queueOptions = { connection: redis as never, skipVersionCheck: true };
   const deps = new Container({ ...baseParts(core, store), queueOptions, durability: undefined })

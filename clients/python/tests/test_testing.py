@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import pytest
 
+from support.played_service import Reply, played_service
 from tidegate import BatchEvents, Context, Event, NonRetriableError, StepError, SyncContext, Tidegate
-from tidegate.testing import PublishedMessage, SentSignal, run_function, run_function_async
+from tidegate.testing import (
+    MovedClock,
+    PublishedMessage,
+    SentSignal,
+    advance_clock,
+    advance_clock_async,
+    run_function,
+    run_function_async,
+)
 
 client = Tidegate("shop", is_dev=True)
 created = client.create_function(id="fn", trigger="order/paid", retries=2)
@@ -158,3 +167,30 @@ def test_it_asks_for_the_result_of_an_invoked_function() -> None:
     with pytest.raises(LookupError, match='Step "sum" invokes shop-fn'):
         run_function(fn)
     assert run_function(fn, steps={"sum": 3}).result == 3
+
+
+def _moved(reached: str, waiting: int) -> Reply:
+    data = {"now": "2026-01-02T00:00:00.000Z", "target": "2026-01-04T00:00:00.000Z", "reached": reached}
+    return Reply(body={"data": {**data, "runs_started": 2, "runs_ended": 1, "waiting": waiting}})
+
+
+def test_the_clock_moves_on_until_the_service_has_reached_the_time() -> None:
+    moved = MovedClock(datetime(2026, 1, 2, tzinfo=timezone.utc), runs_started=4, runs_ended=2, waiting=3)
+    with played_service(_moved("limit", 5), _moved("target", 3)) as service:
+        assert advance_clock(service.url, timedelta(days=3)) == moved
+        assert [(asked.method, asked.path, asked.json) for asked in service.requests] == [
+            ("POST", "/v1/dev/clock", {"advance": "259200000ms"}),
+            ("POST", "/v1/dev/clock", {"to": "2026-01-04T00:00:00.000Z"}),
+        ]
+
+
+def test_a_clock_that_does_not_move_says_why() -> None:
+    moment = datetime(1970, 1, 2, tzinfo=timezone.utc)
+    with played_service(Reply(status=403, body={"error": "in dev mode only"}), _moved("busy", 1)) as service:
+        with pytest.raises(RuntimeError, match="in dev mode only"):
+            advance_clock(service.url, moment)
+        with pytest.raises(RuntimeError, match="something does not end"):
+            asyncio.run(advance_clock_async(service.url, moment))
+        assert service.requests[0].json == {"to": 86_400_000}
+    with pytest.raises(ValueError, match="time zone"):
+        advance_clock("http://127.0.0.1:1", datetime(2026, 1, 2))

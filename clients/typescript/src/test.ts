@@ -13,6 +13,7 @@ import { applyStub, type Ending } from './test-stubs.ts';
 import type { TestEvent, TestedStep, TestOptions, TestRun } from './test-types.ts';
 import { describeError } from './wire-error.ts';
 
+export { advanceClock, type MovedClock } from './test-clock.ts';
 export type { TestEvent, TestedStep, TestOptions, TestRun };
 
 const SILENT: Logger = { debug() {}, info() {}, warn() {}, error() {} };

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { NonRetriableError, StepError, Tidegate } from 'tidegate';
-import { testFunction } from 'tidegate/test';
-import { rejection } from './servers.ts';
+import { advanceClock, testFunction } from 'tidegate/test';
+import { rejection, useServers } from './servers.ts';
 
 type Events = {
   'order/paid': { data: { total: number } };
@@ -168,5 +168,35 @@ describe('testFunction', () => {
       step.invoke('i', { function: 'shop-other' }),
     );
     expect((await rejection(testFunction(fn))).message).to.include('"i" invokes shop-other');
+  });
+});
+
+describe('advanceClock', () => {
+  const { startService } = useServers();
+  const moved = (reached: string, waiting: number) => {
+    const data = { now: '2026-01-02T00:00:00.000Z', target: '2026-01-04T00:00:00.000Z', reached, waiting };
+    return { body: { data: { ...data, runs_started: 2, runs_ended: 1 } } };
+  };
+
+  it('goes on until the service has reached the time, and sums up', async () => {
+    const service = await startService(moved('limit', 5), moved('target', 3));
+    const now = new Date('2026-01-02T00:00:00.000Z');
+    expect(await advanceClock(`${service.url}/`, '3d')).to.deep.equal({
+      now,
+      runsStarted: 4,
+      runsEnded: 2,
+      waiting: 3,
+    });
+    expect(service.requests.map(({ method, url, body }) => [method, url, JSON.parse(body)])).to.deep.equal([
+      ['POST', '/v1/dev/clock', { advance: '3d' }],
+      ['POST', '/v1/dev/clock', { to: '2026-01-04T00:00:00.000Z' }],
+    ]);
+  });
+
+  it('says why the clock was not moved, or stopped', async () => {
+    const service = await startService({ status: 403, body: { error: 'in dev mode only' } }, moved('busy', 1));
+    const by = new Date(0);
+    expect((await rejection(advanceClock(service.url, by))).message).to.include('in dev mode only');
+    expect((await rejection(advanceClock(service.url, by))).message).to.include('something does not end');
   });
 });

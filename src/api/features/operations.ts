@@ -1,8 +1,9 @@
 /** Routes about the state of the installation. */
 import type { Feature } from '../parts.ts';
+import { devClockRoutes } from '../routes/dev-clock.ts';
 import { healthCheckRoutes } from '../routes/health-checks.ts';
 import { overviewRoutes } from '../routes/overview.ts';
 import { settingRoutes } from '../routes/settings.ts';
 import { statusRoutes } from '../routes/status.ts';
 
-export const OPERATIONS: Feature = [overviewRoutes, statusRoutes, healthCheckRoutes, settingRoutes];
+export const OPERATIONS: Feature = [overviewRoutes, statusRoutes, healthCheckRoutes, settingRoutes, devClockRoutes];

@@ -49,6 +49,8 @@ export interface ReconcileDeps extends RestoreWaitsDeps {
   transitions: RunTransitions;
   reconcileAfterMs: number;
   clock: Clock;
+  /** Dev mode: the alarms up to this time are looked at (dev-clock/clock-moves.ts). */
+  devClock: { readonly horizonMs: number | undefined } | undefined;
   log: Logger;
 }
 
@@ -66,7 +68,7 @@ export const reconciliation = duty<ReconcileDeps>({
     const failures = new LRUCache<string, number>(atMost(FAILURES_MAX));
     return async ({ partition }) => {
       const nowMs = deps.clock();
-      const due = await deps.activeRuns.dueForReconciliation(partition, nowMs, RUNS_AT_ONCE);
+      const due = await deps.activeRuns.dueForReconciliation(partition, horizonOf(deps, nowMs), RUNS_AT_ONCE);
       const busy = await scheduleSleeping(due, deps, nowMs);
       await reconcile(busy, deps, nowMs, failures);
       if (busy.length > 0) deps.log.info({ runs: busy.length, partition }, 'reconciled idle runs');
@@ -110,8 +112,14 @@ async function onlyWithSteps(due: readonly ActiveRun[], { runs, functions }: Rec
   });
 }
 
-function nextOf({ reconcileAfterMs }: ReconcileDeps, nowMs: number): Omit<NextReconciliation, 'isReconciled'> {
-  return { nowMs, wakeJobLeadMs: wakeJobLeadMs(reconcileAfterMs), afterMs: reconcileAfterMs };
+function nextOf(deps: ReconcileDeps, nowMs: number): Omit<NextReconciliation, 'isReconciled'> {
+  const { reconcileAfterMs } = deps;
+  return { nowMs: horizonOf(deps, nowMs), wakeJobLeadMs: wakeJobLeadMs(reconcileAfterMs), afterMs: reconcileAfterMs };
+}
+
+/** Wake-ups are due soon as seen from here; their jobs are made now. */
+function horizonOf({ devClock }: ReconcileDeps, nowMs: number): number {
+  return devClock?.horizonMs ?? nowMs;
 }
 
 /** A run whose reconciliation fails does not stop the others.
@@ -161,7 +169,9 @@ async function ensureJobs(run: Run, deps: ReconcileDeps, nowMs: number): Promise
   // Wake-ups come first, so that nothing else delays them.
   for (const [stepId, step] of pending) {
     if (step.until === undefined) continue;
-    await scheduler.ensureWake({ ref, stepId, untilMs: step.until, nowMs, eventName: awaitedBy(step) });
+    const { until: untilMs } = step;
+    const horizonMs = horizonOf(deps, nowMs);
+    await scheduler.ensureWake({ ref, stepId, untilMs, nowMs, horizonMs, eventName: awaitedBy(step) });
   }
   const retries = (await functions.find(env, functionId))?.retries ?? DEFAULT_RETRIES;
   await Promise.all((run.batch ?? [eventId]).map((eventId) => events.extendRetention(env, eventId)));

@@ -38,6 +38,8 @@ export interface WakeToSchedule {
   stepId: string;
   untilMs: number;
   nowMs: number;
+  /** Dev mode: the time from which it is due soon or not, if not now. */
+  horizonMs?: number | undefined;
   /** For a wait, name of the awaited event or signal. */
   eventName?: string | undefined;
 }

@@ -144,8 +144,8 @@ export class RunScheduler {
     }
   }
 
-  #isFar({ untilMs, nowMs }: WakeToSchedule): boolean {
-    return untilMs > nowMs + wakeJobLeadMs(this.#reconcileAfterMs);
+  #isFar({ untilMs, nowMs, horizonMs = nowMs }: WakeToSchedule): boolean {
+    return untilMs > horizonMs + wakeJobLeadMs(this.#reconcileAfterMs);
   }
 
   /** Enqueues the request of a step. */

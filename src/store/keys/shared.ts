@@ -29,6 +29,16 @@ export const SHARED_KEYS = {
     { owner: 'redis/partitions.ts', ttl: 'none', size: '3 fields' },
   ),
   diskBarrier,
+  devClock: string('dev-clock', 'Milliseconds by which the clock of dev mode is ahead of the machine.', {
+    owner: '../jobs/dev-clock/followed-clock.ts',
+    ttl: 'none',
+    size: 'a number',
+  }),
+  devClockMessages: channel('dev-clock-messages', 'Moves of the clock of dev mode, and the answers of processes.', {
+    owner: '../jobs/dev-clock/followed-clock.ts',
+    ttl: '–',
+    size: '1 JSON object per message',
+  }),
 };
 
 /** Keys of each partition. */

@@ -185,12 +185,16 @@ type Commands<Reply> = Record<keyof typeof SCRIPTS, (...args: Argument[]) => Rep
 export interface ScriptedPipeline extends ChainableCommander, Commands<ChainableCommander> {}
 export type ScriptedRedis = { pipeline(): ScriptedPipeline } & Redis & Commands<Promise<unknown>>;
 
-/** Defines the commands on the connection, once for all its users. */
-export function withScripts(redis: Redis): ScriptedRedis {
+/** Defines the commands on the connection, once for all its users.
+ *  @param devClockKey of dev mode, where the clock can be moved: the time of flow control is then that of Redis and the offset in this key */
+export function withScripts(redis: Redis, devClockKey?: string): ScriptedRedis {
   shareWithPipelines(redis);
   const define = redis.isCluster ? defineGuarded : defineCommand;
   for (const [name, { file, ...options }] of Object.entries(SCRIPTS)) {
-    define(redis, name, readScript(file), (options as { numberOfKeys?: number }).numberOfKeys);
+    const script = readScript(file);
+    const isOnDevClock = devClockKey !== undefined && file.startsWith('flow-control/');
+    const lua = isOnDevClock ? onDevClock(script, devClockKey) : script;
+    define(redis, name, lua, (options as { numberOfKeys?: number }).numberOfKeys);
   }
   return redis as unknown as ScriptedRedis;
 }
@@ -240,6 +244,17 @@ function defineGuarded(redis: Redis, name: string, lua: string, numberOfKeys?: n
 function absentKeyBeside(key: Argument | undefined): string {
   const text = String(key);
   return `${text.slice(0, text.indexOf('}') + 1)}:absent`;
+}
+
+/** Reads the offset of the clock with each time: undeclared keys, and one more command, are no matter in dev mode. */
+function onDevClock(script: string, key: string): string {
+  const now = `local function dev_time()
+  local time, offset = redis.call('TIME'), tonumber(redis.call('GET', ${toLua(key)}) or 0)
+  local micros = time[1] * 1000000 + time[2] + offset * 1000
+  return { string.format('%.0f', math.floor(micros / 1000000)), string.format('%.0f', micros % 1000000) }
+end
+`;
+  return now + script.replaceAll("redis.call('TIME')", 'dev_time()');
 }
 
 /** Tests start many services in one process. */

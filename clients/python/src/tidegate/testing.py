@@ -24,6 +24,7 @@ from ._moments import epoch_ms
 from ._run_call import CallDeps, RunCall
 from ._steps.found import Op
 from ._steps.moves import Done, Failed, Progress
+from ._testing.clock import MovedClock, advance_clock, advance_clock_async
 from ._testing.memory import TEST_RUN, FunctionRun, PublishedMessage, RunInMemory, SentSignal, StepRecord
 from ._testing.outside import AsyncMemoryOutside, MemoryOutside
 from ._testing.stubs import NEED_STUBS, Ending, Stub, needs_stub
@@ -31,9 +32,12 @@ from ._wire_error import WireError, describe_error, is_final
 
 __all__ = [
     "FunctionRun",
+    "MovedClock",
     "PublishedMessage",
     "SentSignal",
     "StepRecord",
+    "advance_clock",
+    "advance_clock_async",
     "run_function",
     "run_function_async",
 ]

@@ -1,0 +1,86 @@
+/** `/v1/dev/clock`: the clock of dev mode, which tests move. */
+import { z } from 'zod';
+import { invalidField, ServiceError } from '../../errors.ts';
+import { type ClockMoves, DAYS_MAX, REACHED } from '../../jobs/dev-clock/clock-moves.ts';
+import { durationMs } from '../../model/values/duration.ts';
+import { DAY_MS } from '../../model/values/time.ts';
+import { apiObject } from '../http/validation.ts';
+import type { ApiParts } from '../parts.ts';
+import { type Route, routesOf } from '../rest/route.ts';
+
+const routes = routesOf({ tag: 'Installation', scope: 'installation' });
+
+const now = z.iso.datetime().describe('The time of the service');
+const offset = z.int().describe('Milliseconds by which it is ahead of the machine');
+
+export function devClockRoutes({ clockMoves }: ApiParts): Route[] {
+  return [
+    routes.get('/v1/dev/clock', {
+      operationId: 'getDevClock',
+      summary: 'Get the time of the service in dev mode',
+      description: 'Refused in production.',
+      data: apiObject('DevClock', { now, offset_ms: offset }),
+      errors: ['dev_mode_only'],
+      async handle() {
+        const { offsetMs } = inDevMode(clockMoves);
+        return { data: { now: toIso(Date.now()), offset_ms: offsetMs } };
+      },
+    }),
+    routes.post('/v1/dev/clock', {
+      operationId: 'moveDevClock',
+      summary: 'Move the clock of the service in dev mode',
+      description: `Time passes, up to the target: what is due happens in its order, with the functions that it calls, before the response. Give \`advance\` or \`to\`; ${DAYS_MAX} days at most. Refused in production.`,
+      // The log of dev mode would say what the tests say.
+      audited: false,
+      body: z.object({
+        advance: z.string().optional().describe('How much time passes, such as `3d` or `1h30m`'),
+        to: z
+          .union([z.iso.datetime({ offset: true }), z.int()])
+          .optional()
+          .describe('The new time, ISO 8601 or Unix milliseconds; not in the past'),
+      }),
+      data: apiObject('MovedDevClock', {
+        now,
+        target: z.iso.datetime().describe('The time that was asked for'),
+        reached: z
+          .enum(REACHED)
+          .describe(
+            '`target`; `limit`: more happens until then than one request waits for, so send another one with `to`; `busy`: what is due did not end in 25 s, such as a call',
+          ),
+        runs_started: z.int().describe('Runs that had their first call'),
+        runs_ended: z.int(),
+        waiting: z.int().describe('Active runs of all environments: they sleep or wait'),
+      }),
+      errors: ['dev_mode_only', 'clock_moving'],
+      async handle({ body }) {
+        const moves = inDevMode(clockMoves);
+        const { nowMs, targetMs, reached, runsStarted, runsEnded, waiting } = await moves.moveTo(
+          targetOf(body, Date.now()),
+        );
+        const counts = { runs_started: runsStarted, runs_ended: runsEnded, waiting };
+        return { data: { now: toIso(nowMs), target: toIso(targetMs), reached, ...counts } };
+      },
+    }),
+  ];
+}
+
+function inDevMode(clockMoves: ClockMoves | undefined): ClockMoves {
+  if (clockMoves) return clockMoves;
+  throw new ServiceError('dev_mode_only', { detail: 'the clock can be moved with MODE=dev, and not on a cluster' });
+}
+
+function targetOf({ advance, to }: { advance?: string | undefined; to?: string | number | undefined }, nowMs: number) {
+  if ((advance === undefined) === (to === undefined)) {
+    throw new ServiceError('input_invalid', { detail: 'give either "advance" or "to"' });
+  }
+  const field = advance === undefined ? 'to' : 'advance';
+  const byMs = advance === undefined ? new Date(to as string | number).getTime() - nowMs : durationMs(advance);
+  if (byMs === undefined) throw invalidField(field, 'expected a duration such as 90s, 1h30m or 3d');
+  if (byMs < 0) throw invalidField(field, `time does not go back, and it is ${toIso(nowMs)}`);
+  if (!(byMs <= DAYS_MAX * DAY_MS)) throw invalidField(field, `expected ${DAYS_MAX} days at most`);
+  return nowMs + byMs;
+}
+
+function toIso(timeMs: number): string {
+  return new Date(timeMs).toISOString();
+}

@@ -1,0 +1,142 @@
+/** The time of a process in dev mode. Every process follows the offset that is stored in Redis, and does what the one that moves the clock
+ *  (clock-moves.ts) tells it by pub/sub; each answers when it is done. */
+import { setTimeout as wait } from 'node:timers/promises';
+import { newId } from '../../model/ids.ts';
+import { unavailable } from '../../store/redis/connection.ts';
+import type { Keyspace } from '../../store/redis/keyspace.ts';
+import { publish, type Subscriber } from '../../store/redis/pub-sub.ts';
+import type { Redis } from '../../store/redis/servers.ts';
+import { shiftProcessTime } from './process-time.ts';
+import type { RunCounts } from './run-counts.ts';
+
+/** A process that does not answer for so long is stuck, or has ended. */
+const ANSWER_MS = 10_000;
+const RETRY_MS = 500;
+
+/** What a process is told; without fields it only answers. */
+export interface Told {
+  /** The new time: milliseconds ahead of the machine. */
+  offsetMs?: number;
+  /** Give jobs to all wake-ups that are due soon after this time, Unix milliseconds. */
+  alarmsUntilMs?: number;
+}
+
+type Message = ({ id: string } & Told) | ({ to: string } & RunCounts);
+
+export interface FollowedClockDeps {
+  redis: Redis;
+  keys: Pick<Keyspace, 'devClock' | 'devClockMessages'>;
+  subscriber: Subscriber;
+  runCounts: RunCounts;
+}
+
+export class FollowedClock {
+  readonly #deps: FollowedClockDeps;
+  readonly #answers = new Map<string, (counts: RunCounts) => void>();
+  #horizonMs: number | undefined;
+  #isClosed = false;
+  #ringAlarms: () => Promise<unknown> = async () => undefined;
+
+  constructor(deps: FollowedClockDeps) {
+    this.#deps = deps;
+    const { subscriber, keys } = deps;
+    subscriber.on('message', (channel, text) => {
+      if (channel === keys.devClockMessages) void this.#receive(JSON.parse(text)).catch(() => undefined);
+    });
+  }
+
+  /** @param runCounts undefined in production
+   *  @returns undefined where the clock cannot be moved: in production, and on a cluster, whose scripts cannot read the offset */
+  static of({
+    runCounts,
+    ...deps
+  }: Omit<FollowedClockDeps, 'runCounts'> & { runCounts: RunCounts | undefined }): FollowedClock | undefined {
+    return runCounts && !deps.redis.isCluster ? new FollowedClock({ ...deps, runCounts }) : undefined;
+  }
+
+  /** While alarms are looked at: which are due, Unix milliseconds. */
+  get horizonMs(): number | undefined {
+    return this.#horizonMs;
+  }
+
+  /** Resolves when the process has the time of the others, and misses no change of it. */
+  async follow(): Promise<void> {
+    const { keys, subscriber } = this.#deps;
+    // After a reconnection, messages may have been missed.
+    subscriber.on('ready', () => void this.#read());
+    await subscriber.subscribe(keys.devClockMessages);
+    await this.#read();
+  }
+
+  /** Waits for Redis, if need be. */
+  async #read(): Promise<void> {
+    const { redis, keys } = this.#deps;
+    while (!this.#isClosed) {
+      const offsetMs = await redis.get(keys.devClock).catch(() => undefined);
+      if (offsetMs !== undefined) return offsetMs === null ? undefined : shiftProcessTime(Number(offsetMs));
+      await wait(RETRY_MS, undefined, { ref: false });
+    }
+  }
+
+  /** @param ringAlarms gives jobs to the wake-ups that are due by the horizon */
+  onAlarms(ringAlarms: () => Promise<unknown>): void {
+    this.#ringAlarms = ringAlarms;
+  }
+
+  /** Resolves when all processes have the new time. A process that starts meanwhile reads it. */
+  async set(offsetMs: number): Promise<void> {
+    const { redis, keys } = this.#deps;
+    await redis.set(keys.devClock, offsetMs);
+    await this.tell({ offsetMs });
+  }
+
+  /** Tells all processes, including this one. Resolves when all have done it.
+   *  @returns the runs that they have started and ended so far
+   *  @throws ServiceError unavailable if one does not answer */
+  async tell(told: Told): Promise<RunCounts> {
+    const { redis, keys } = this.#deps;
+    const id = newId();
+    const sum: RunCounts = { started: 0, ended: 0 };
+    const all = Promise.withResolvers<void>();
+    let answered = 0;
+    let receivers = Number.POSITIVE_INFINITY;
+    this.#answers.set(id, ({ started, ended }) => {
+      sum.started += started;
+      sum.ended += ended;
+      if (++answered >= receivers) all.resolve();
+    });
+    const late = setTimeout(() => all.reject(unavailable('a process did not answer in time')), ANSWER_MS);
+    try {
+      receivers = await publish(redis, keys.devClockMessages, JSON.stringify({ id, ...told } satisfies Message));
+      if (answered < receivers) await all.promise;
+      return sum;
+    } finally {
+      clearTimeout(late);
+      this.#answers.delete(id);
+    }
+  }
+
+  /** The process has the time of the machine again. */
+  close(): void {
+    this.#isClosed = true;
+    shiftProcessTime(0);
+  }
+
+  async #receive(message: Message): Promise<void> {
+    if ('to' in message) return this.#answers.get(message.to)?.(message);
+    const { id, offsetMs, alarmsUntilMs } = message;
+    if (offsetMs !== undefined) shiftProcessTime(offsetMs);
+    if (alarmsUntilMs !== undefined) await this.#ring(alarmsUntilMs);
+    const { redis, keys, runCounts } = this.#deps;
+    await publish(redis, keys.devClockMessages, JSON.stringify({ to: id, ...runCounts } satisfies Message));
+  }
+
+  async #ring(untilMs: number): Promise<void> {
+    this.#horizonMs = untilMs;
+    try {
+      await this.#ringAlarms();
+    } finally {
+      this.#horizonMs = undefined;
+    }
+  }
+}

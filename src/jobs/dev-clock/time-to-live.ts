@@ -1,0 +1,32 @@
+/** Lets time pass for the keys of dev mode that have a TTL. */
+import { AUTH_KEYS } from '../../store/keys/auth.ts';
+import { CONNECT_KEYS } from '../../store/keys/connect.ts';
+import type { KeyDeclaration } from '../../store/keys/key-declaration.ts';
+import { PARTITION_KEYS, SHARED_KEYS } from '../../store/keys/shared.ts';
+import { TELEMETRY_KEYS } from '../../store/keys/telemetry.ts';
+import type { Keyspace } from '../../store/redis/keyspace.ts';
+import { readScript } from '../../store/redis/scripts.ts';
+import type { Redis } from '../../store/redis/servers.ts';
+
+const { processes, process, liveWorkers } = TELEMETRY_KEYS;
+/** Locks, leases, queues, heartbeats, and requests of the API in progress: they are about processes, which have the time of the machine. */
+const OF_MACHINES: KeyDeclaration[] = [
+  ...Object.values({ ...CONNECT_KEYS, ...SHARED_KEYS, ...PARTITION_KEYS }),
+  processes,
+  process,
+  liveWorkers,
+  AUTH_KEYS.idempotentResponse,
+];
+const FIRST_WORDS = [...new Set(OF_MACHINES.map(({ pattern }) => pattern.split(':')[0] as string))];
+
+/** Shortens the TTLs of all other keys, and deletes those whose time is over. */
+export async function shortenTtls(redis: Redis, keys: Pick<Keyspace, 'prefix' | 'all'>, byMs: number): Promise<void> {
+  const script = readScript('redis/lua/shorten-ttls.lua');
+  const prefixes = new Set([keys.prefix, ...keys.all().map(({ prefix }) => prefix)]);
+  for (const prefix of prefixes) {
+    let cursor = '0';
+    do {
+      cursor = String(await redis.eval(script, 0, cursor, byMs, prefix, ...FIRST_WORDS));
+    } while (cursor !== '0');
+  }
+}
