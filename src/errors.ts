@@ -68,6 +68,7 @@ export const CATALOGUE = {
   transform_failed: [400, 'The transform did not return an event'],
   transform_invalid: [400, 'The transform does not compile'],
   transform_quarantined: [503, 'The transform is quarantined'],
+  version_unknown: [409, 'The app has no such version'],
   version_conflict: [409, 'The webhook has changed'],
   webhook_paused: [503, 'The webhook is paused'],
   filter_failed: [400, 'The filter could not be evaluated'],

@@ -21,6 +21,7 @@ import type { ReplayPlanner } from '../jobs/replays/planner.ts';
 import type { CallCheckpoints } from '../jobs/runs/checkpoints.ts';
 import type { Endpoints } from '../jobs/runs/endpoints.ts';
 import type { Invocations } from '../jobs/runs/invocations.ts';
+import type { RunMoves } from '../jobs/runs/run-moves.ts';
 import type { RunRetries } from '../jobs/runs/run-retries.ts';
 import type { RunStates } from '../jobs/runs/run-states.ts';
 import type { SignalSender } from '../jobs/runs/signal-sender.ts';
@@ -53,6 +54,7 @@ export interface ApiServices {
   telemetry: Telemetry;
   transitions: RunTransitions;
   retries: RunRetries;
+  runMoves: RunMoves;
   limitStatuses: LimitStatuses;
   runStates: RunStates;
   replayPlanner: ReplayPlanner;

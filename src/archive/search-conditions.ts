@@ -1,7 +1,7 @@
 /** Translates searches to conditions in Postgres that are never false for a matching row. Callers test each returned row exactly
  *  (model/search/evaluate.ts). */
 import { type Literal, nodesOf, type Path, type SearchNode } from '../model/search/syntax.ts';
-import { EVENT_PREFIX, FINGERPRINT } from '../model/search/variables.ts';
+import { APP_VERSION, EVENT_PREFIX, FINGERPRINT } from '../model/search/variables.ts';
 import { DAY_MS } from '../model/values/time.ts';
 import {
   type Atom,
@@ -113,6 +113,8 @@ function runAtom(node: Atom, wanted: boolean, { envId, functions }: SearchNumber
       return wanted ? idPredicate(node, 'id') : undefined;
     case 'error':
       return wanted ? errorPredicate(node) : undefined;
+    case APP_VERSION:
+      return undefined;
     case FINGERPRINT:
       return wanted ? sql('error IS NOT NULL') : undefined;
     default:

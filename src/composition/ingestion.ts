@@ -32,7 +32,7 @@ export interface IngestionNeeds extends BaseParts {
 export const INGESTION: Definitions<IngestionParts, IngestionNeeds> = {
   queues: { build: createQueues, close: (queues) => queues.close() },
   claimedJobs: ({ redis, keys, queues }) => new ClaimedJobs(redis, keys, queues),
-  functions: ({ storedFunctions }) => new FunctionTables(storedFunctions),
+  functions: ({ storedFunctions, appVersions }) => new FunctionTables(storedFunctions, appVersions),
   evaluator: ({ expressionProblems, log, recorder }) => new ExpressionEvaluator(expressionProblems, log, recorder),
   telemetry: (parts) => new Telemetry(parts),
   acceptor: (parts) => (parts.tracing ? new TracedAcceptor(parts, parts.tracing) : new Acceptor(parts)),

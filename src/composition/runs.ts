@@ -26,6 +26,7 @@ import { FailureCounter } from '../jobs/runs/failure-counter.ts';
 import { InvocationListeners } from '../jobs/runs/invocation-listeners.ts';
 import { Invocations } from '../jobs/runs/invocations.ts';
 import { LifecycleEvents } from '../jobs/runs/lifecycle-events.ts';
+import { RunMoves } from '../jobs/runs/run-moves.ts';
 import { RunRetries } from '../jobs/runs/run-retries.ts';
 import { RunScheduler } from '../jobs/runs/run-scheduler.ts';
 import { RunStarter } from '../jobs/runs/run-starter.ts';
@@ -79,6 +80,7 @@ interface RunParts {
   claims: Pick<Deduplication, 'claim' | 'confirm'>;
   invocations: Invocations;
   retries: RunRetries;
+  runMoves: RunMoves;
   callCheckpoints: CallCheckpoints;
   endpoints: Endpoints;
   signalSender: SignalSender;
@@ -177,6 +179,7 @@ const RUN: Definitions<RunParts, Needs & FlowControlParts> = {
     confirm: (claims) => afterwards(() => deduplication.confirm(claims)),
   }),
   retries: (parts) => new RunRetries(parts),
+  runMoves: (parts) => new RunMoves(parts),
   callCheckpoints: (parts) => new CallCheckpoints(parts),
   endpoints: (parts) => new Endpoints(parts),
   signalSender: (parts) => new SignalSender(parts),

@@ -177,7 +177,20 @@ function workers(parts: Parts): Workers {
 }
 
 function bulkRounds(parts: Parts): BulkRounds {
-  const { store, history, environments, evaluator, transitions, retries, starter, restorer, load, locks, log } = parts;
+  const {
+    store,
+    history,
+    environments,
+    evaluator,
+    transitions,
+    retries,
+    runMoves,
+    starter,
+    restorer,
+    load,
+    locks,
+    log,
+  } = parts;
   const { replayPlanner: planner, selectedRuns, functions, candidateClient } = parts;
   const restoreEvents = (env: string, eventIds: readonly string[]) => restorer.ensure(env, eventIds);
   const replays = { ...store, planner, load, history, starter, transitions, restoreEvents, log };
@@ -185,7 +198,7 @@ function bulkRounds(parts: Parts): BulkRounds {
     works: [
       replayWork(replays),
       cancellationWork({ ...store, evaluator, transitions }),
-      bulkActionWork({ ...store, selectedRuns, transitions, retries, load }),
+      bulkActionWork({ ...store, selectedRuns, transitions, retries, runMoves, load }),
       whatIfWork({ whatIfs: store.whatIfs, history, functions, candidateClient, load }),
     ],
     environments,

@@ -15,6 +15,7 @@ export function identifyingHeaders(
     [headerName(dialect, 'run-id')]: run.id,
     [headerName(dialect, 'step-id')]: headerText(stepId ?? 'step'),
     [headerName(dialect, 'job-id')]: headerText(jobId),
+    ...(run.pin && { [headerName(dialect, 'app-version')]: headerText(run.pin.version) }),
     // Distinguishes executions of a job: of two workers that both hold it, the later one has the greater number.
     [headerName(dialect, 'generation-id')]: String(startedAt),
     ...(whatIf && { [headerName(dialect, 'what-if')]: '1' }),

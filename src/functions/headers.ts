@@ -23,6 +23,7 @@ export type Suffix =
   | 'step-id'
   | 'job-id'
   | 'generation-id'
+  | 'app-version'
   | 'force-step-plan'
   | 'what-if';
 

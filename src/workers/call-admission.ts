@@ -11,9 +11,11 @@ import { isConnected } from '../model/apps/connection.ts';
 import type { CallOwner } from '../model/capacity/fair-shares.ts';
 import type { EnvironmentKind } from '../model/environment.ts';
 import type { EnvironmentKinds } from '../store/environments/environment-kinds.ts';
+import type { Runs } from '../store/runs/runs.ts';
 
 export interface OwnerDeps {
   functions: FunctionTables;
+  runs: Pick<Runs, 'pinOf'>;
   environmentKinds: EnvironmentKinds;
 }
 
@@ -28,6 +30,23 @@ export interface JobOwner extends CallOwner {
 export type OwnerOf = (job: RunJob) => JobOwner | Promise<JobOwner>;
 
 export type Connector = Pick<ConnectCaller, 'reserve' | 'releaseUnused'>;
+
+/** How long a call waits for a connection of an earlier version of its app: calls of other versions go on meanwhile. */
+const VERSION_WAIT_MS = 1_000;
+
+/** The function as calls of the job's run need it: of functions whose runs are pinned, the run itself says at which version it is. */
+export type CalledFunction = (job: CallJob, fn: AppFunction) => AppFunction | Promise<AppFunction>;
+
+export function calledFunction({ functions, runs }: Pick<OwnerDeps, 'functions' | 'runs'>): CalledFunction {
+  return (job, fn) => {
+    if (fn.version === undefined) return fn;
+    return runs.pinOf(job.env, job.runId).then(async (pin) => {
+      if (!pin) return fn;
+      const { env, functionId } = job;
+      return (await functions.ofRun({ env, functionId, pin })) ?? { ...fn, ...pin };
+    });
+  };
+}
 
 export function ownerOf({ functions, environmentKinds }: OwnerDeps): OwnerOf {
   return (job) => {
@@ -53,6 +72,7 @@ export function ownerOf({ functions, environmentKinds }: OwnerDeps): OwnerOf {
 export function withCallLimits(
   callLimiter: CallLimiter,
   ownerOf: OwnerOf,
+  calledBy: CalledFunction,
   connector: Connector,
   handler: Handler,
 ): Handler {
@@ -66,13 +86,16 @@ export function withCallLimits(
     if (deferUntil !== undefined) return defer(job, deferUntil);
     let isBlocked = false;
     try {
-      if (owner.fn && isConnected(owner.fn.url))
-        await withConnection(job as Job<CallJob>, owner.fn, connector, handler);
+      const called = owner.fn && job.data.kind === 'call' ? calledBy(job.data, owner.fn) : undefined;
+      const fn = called instanceof Promise ? await called : called;
+      if (fn && isConnected(fn.url)) await withConnection(job as Job<CallJob>, fn, connector, handler);
       else await handler(job);
     } catch (error) {
       if (!(error instanceof NoConnection)) throw error;
       isBlocked = true;
-      await defer(job, callLimiter.block(owner, job.id as string, Date.now()));
+      const now = Date.now();
+      const isOfApp = error.version === owner.fn?.version;
+      await defer(job, isOfApp ? callLimiter.block(owner, job.id as string, now) : now + VERSION_WAIT_MS);
     } finally {
       callLimiter.release(owner, Date.now(), !isBlocked);
     }
@@ -89,7 +112,7 @@ async function withConnection(
 ): Promise<void> {
   const { env, runId, at, stepId, attemptsBefore = 0 } = job.data;
   const identity = { runId, at, stepId, attempt: attemptsBefore + job.attemptsMade };
-  if (!(await connector.reserve(fn, env, identity))) throw new NoConnection();
+  if (!(await connector.reserve(fn, env, identity))) throw new NoConnection('', fn.version);
   try {
     await handler(job);
   } finally {

@@ -247,6 +247,7 @@ describe('OpenAPI document', () => {
       await call('POST /v1/events/match', {}, { name: 'works/x', data: {} });
       await call('POST /v1/events/:id/send-again', { id: sent.works as string });
       await call('POST /v1/events/send-again', {}, { ids: [sent.works] });
+      await call('POST /v1/runs/:id/move', { id: runs.waits as string }, { version: null });
       await call('POST /v1/runs/:id/retry', { id: runs.fails as string });
       await call('DELETE /v1/runs/:id', { id: runs.waits as string });
       const filter = { function_id: 'shop-nothing' };
@@ -281,6 +282,7 @@ describe('OpenAPI document', () => {
       await call('PUT /v1/allowed-origins/:app', { app: 'shop' }, { origins: [] });
       await call('DELETE /v1/held-registrations/:id', { id: await hold() });
       await call('GET /v1/apps');
+      await call('PATCH /v1/apps/:name', { name: 'shop' }, { versioning: null });
       await call('POST /v1/apps/:name/check', { name: 'shop' });
       await call('GET /v1/apps/:name', { name: 'shop' });
       const { id: whatIf } = await call('POST /v1/what-ifs', {}, { url: host.url, app: 'shop', last: '1d' });
@@ -290,7 +292,10 @@ describe('OpenAPI document', () => {
       await call('POST /v1/what-ifs/:id/cancel', { id: whatIf });
       const packing = [{ id: 'pack', triggers: [{ event: 'order/packed' }] }];
       const headers = service.appHeaders;
-      const instance = await ConnectedInstance.connect(service.url, { app: 'line', functions: packing, headers });
+      const line = { app: 'line', version: 'v1', functions: packing, headers };
+      const instance = await ConnectedInstance.connect(service.url, line);
+      expect(await call('GET /v1/apps/:name/versions', { name: 'line' })).to.have.length(1);
+      await call('POST /v1/apps/:name/versions/:version/activate', { name: 'line', version: 'v1' });
       const connected = await call('GET /v1/apps/:name/connections', { name: 'line' });
       expect(connected).to.have.length(1);
       await call('DELETE /v1/apps/:name/connections/:id', { name: 'line', id: instance.id });

@@ -399,6 +399,7 @@ describe('Bulk actions on runs', () => {
         bulkActions: store.bulkActions,
         selectedRuns: { page: async () => ({ found: runs, next: undefined }) } as never,
         transitions: {} as never,
+        runMoves: {} as never,
         retries: {
           async nextRerun({ id }: Run) {
             planned++;
@@ -438,6 +439,7 @@ describe('Bulk actions on runs', () => {
         bulkActions: store.bulkActions,
         selectedRuns: { page: async () => ({ found: runs, next: undefined }) } as never,
         transitions: {} as never,
+        runMoves: {} as never,
         retries: {
           isWaiting: async ({ id }: Run) => waiting.has(id),
           async retryNow(_env: string, id: string) {

@@ -29,7 +29,7 @@ function createProcess(store: OwnStore) {
     ({ prefix }) =>
       ({ runs: createRunQueue({ connection: redis as never, prefix, skipVersionCheck: true }) }) as QueueSet,
   );
-  const functions = new FunctionTables(stored);
+  const functions = new FunctionTables(stored, store.appVersions);
   const admission = new Admission({
     ...{ admissions, runs, events, functions, environmentKinds, queues, flowKeys: {} as never },
     capacity: () => 10,

@@ -246,7 +246,7 @@ describe('The state of a run', () => {
     const queues = new PartitionQueues(store.keys, ({ prefix }) => {
       return { runs: createRunQueue({ connection: store.redis as never, prefix, skipVersionCheck: true }) } as QueueSet;
     });
-    const functions = new FunctionTables(store.functions);
+    const functions = new FunctionTables(store.functions, store.appVersions);
     const states = new RunStates({
       steps: new Steps(redis as never, store.keys, { retentionMs: 0, offloadedRuns: store.offloadedRuns }),
       ids: store.ids,

@@ -25,6 +25,8 @@ export type CallRequest = MessageOf<typeof ExecutorRequest>;
 export interface InstanceOptions {
   app?: string;
   instanceId?: string;
+  /** Of the app. */
+  version?: string;
   functions?: FunctionSpec[];
   concurrency?: number;
   headers?: Record<string, string>;
@@ -101,7 +103,7 @@ export class ConnectedInstance {
     { connectionId, sessionToken }: MessageOf<typeof StartResponse>,
     options: InstanceOptions,
   ): Promise<void> {
-    const { app = 'shop', instanceId = 'host-1', functions = [], concurrency, rawFunctions } = options;
+    const { app = 'shop', instanceId = 'host-1', version, functions = [], concurrency, rawFunctions } = options;
     const request = {
       connectionId,
       instanceId,
@@ -109,7 +111,7 @@ export class ConnectedInstance {
       apps: [
         {
           appName: app,
-          appVersion: undefined,
+          appVersion: version,
           functions: Buffer.from(rawFunctions ?? JSON.stringify(functions.map((fn) => configOf(app, fn)))),
         },
       ],

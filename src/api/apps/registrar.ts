@@ -8,11 +8,22 @@ import type { TimeoutTimers } from '../../jobs/runs/timeout-timers.ts';
 import type { Schedules } from '../../jobs/timers/schedules.ts';
 import type { Logger } from '../../log.ts';
 import type { AppFunction, Dialect, Registration } from '../../model/apps/app.ts';
+import { isConnected } from '../../model/apps/connection.ts';
 import { changesOf, contentOf, type SyncOrigin } from '../../model/apps/deploy.ts';
 import { originsOf } from '../../model/apps/held-registration.ts';
+import {
+  type AppVersion,
+  asVersion,
+  becomesActive,
+  isRegistrationOf,
+  type Pin,
+  type VersionChoices,
+  type Versioning,
+} from '../../model/apps/versions.ts';
 import { isFailureHandler } from '../../model/events/lifecycle.ts';
 import { newId } from '../../model/ids.ts';
 import { schedulesOf } from '../../model/schedules/schedules.ts';
+import type { AppVersions } from '../../store/apps/app-versions.ts';
 import type { App, Apps } from '../../store/apps/apps.ts';
 import type { Deploys } from '../../store/apps/deploys.ts';
 import type { ExpressionProblems } from '../../store/apps/expression-problems.ts';
@@ -36,6 +47,7 @@ export interface RegistrarDeps {
   /** Reaction to registrations with unsupported fields. */
   unsupported: Config['unsupported'];
   apps: Apps;
+  appVersions: AppVersions;
   functions: Functions;
   heldRegistrations: Pick<HeldRegistrations, 'release'>;
   originCheck: Pick<OriginCheck, 'holdUnconfirmed' | 'trusted'>;
@@ -60,6 +72,14 @@ export interface ParsedRegistration {
   registration: Registration;
   checked: CheckedFunctions;
   dialect: Dialect;
+}
+
+interface Applied {
+  app: App;
+  /** The app as it was. */
+  before: App | undefined;
+  functions: readonly AppFunction[];
+  by: SyncOrigin;
 }
 
 /** Registers apps that send their registration, connect, or answer a sync request. */
@@ -162,23 +182,94 @@ export class Registrar {
     checked: CheckedFunctions,
     dialect: Dialect,
   ): Promise<(Saved & Pick<Replaced, 'changed'>) | undefined> {
-    const { apps, functions, schedules, quotas, originCheck } = this.#deps;
-    const { registration, functions: registered, by, declinedUrl } = trusted;
+    const { apps, appVersions, originCheck } = this.#deps;
+    const { registration, by, declinedUrl } = trusted;
     const { appName } = registration;
     const before = await apps.read(env, appName);
     if (before?.url !== trusted.before?.url) return undefined;
     await originCheck.holdUnconfirmed(env, { ...trusted, before });
-    // Timers are reset first: if this process then dies, the reset changes nothing.
-    await this.#noteChangedTimeouts(env, registered);
     const app = appOf(registration, dialect, by, Date.now());
+    const choices = await appVersions.choices(env, appName);
+    const { functions, isActive } = await this.#versioned(env, app, trusted.functions, before, choices);
+    const rest = {
+      ...(checked.refused.length > 0 && { refused: checked.refused }),
+      ...(checked.unsupported && { unsupported: checked.unsupported }),
+      ...(declinedUrl !== undefined && { declinedUrl }),
+    };
+    const saved =
+      isActive || !before
+        ? await this.#apply(env, { app: { ...app, ...rest }, before, functions, by })
+        : await this.#keep(env, { ...before, registeredAt: app.registeredAt, lastSync: app.lastSync }, functions);
+    const present = originsOf([app.url, ...saved.registered.map(({ url }) => url)]);
+    await this.#deps.heldRegistrations.release(env, appName, ({ origins }) =>
+      origins.every((origin) => present.includes(origin)),
+    );
+    const refused = [...checked.refused, ...saved.refused];
+    return { ...saved, refused, ...(declinedUrl !== undefined && { declinedUrl }) };
+  }
+
+  /** Stores the version of a registration, before any run may be pinned to it.
+   *  @returns its functions as they are stored, and whether it becomes the active version */
+  async #versioned(
+    env: string,
+    app: App,
+    given: readonly AppFunction[],
+    before: App | undefined,
+    choices: VersionChoices,
+  ): Promise<{ functions: AppFunction[]; isActive: boolean }> {
+    const { appVersions } = this.#deps;
+    const active = before?.deployId;
+    const version = app.deployId ?? (await this.#unnamedVersion(env, app, given, active));
+    const known = version === undefined ? undefined : await appVersions.read(env, { app: app.name, version });
+    const sharesUrl = known ? known.sharesUrl === true : version !== undefined && (await this.#isTaken(env, app));
+    const functions = asVersion(given, version, { setting: choices.versioning, sharesUrl });
+    if (version === undefined) return { functions, isActive: true };
+    const isPinned = functions.some((fn) => fn.version !== undefined);
+    const isActive = becomesActive({ version, wasActive: known?.activeAt !== undefined, isPinned }, active, choices);
+    const stored = { ...versionOf(app, version, functions), ...(sharesUrl && { sharesUrl }) };
+    await appVersions.save(env, app.name, stored, isActive ? version : active);
+    if (isActive && choices.chosen !== undefined && choices.chosen !== version) {
+      await appVersions.choose(env, app.name, ({ chosen: _, ...others }) => others);
+    }
+    return { functions, isActive };
+  }
+
+  /** Whether a version is at the URL of the app. */
+  async #isTaken(env: string, { name, url }: App): Promise<boolean> {
+    if (isConnected(url)) return false;
+    return (await this.#deps.appVersions.all(env, name)).some((version) => version.url === url);
+  }
+
+  /** Some kinds of registration do not name the build: the active version, if it registered the same. */
+  async #unnamedVersion(
+    env: string,
+    app: App,
+    functions: readonly AppFunction[],
+    active: string | undefined,
+  ): Promise<string | undefined> {
+    const known =
+      active === undefined ? undefined : await this.#deps.appVersions.read(env, { app: app.name, version: active });
+    return known && isRegistrationOf(known, app, functions) ? active : undefined;
+  }
+
+  /** A registration of a version that is not the active one: new runs do not start on it. */
+  async #keep(env: string, app: App, registered: AppFunction[]): Promise<Saved & Pick<Replaced, 'changed'>> {
+    await this.#deps.apps.save(env, app);
+    return { registered, refused: [], modified: false, changed: [] };
+  }
+
+  /** Makes these the functions of the app. */
+  async #apply(env: string, { app, before, functions: given, by }: Applied): Promise<Replaced> {
+    const { apps, functions, schedules, quotas } = this.#deps;
+    // First: if this process dies in between, resetting the timers changes nothing.
+    await this.#noteChangedTimeouts(env, given);
     const release = await apps.claim(env, app, quotas.apps);
     const saved = await functions
-      .replaceForApp(env, appName, registered, quotas.functions, checked.refused)
+      .replaceForApp(env, app.name, given, quotas.functions, app.refused)
       .catch(async (error) => {
         await release();
         throw error;
       });
-    const refused = [...checked.refused, ...saved.refused];
     if (saved.modified) {
       const ids = saved.registered.map(({ id }) => id);
       await this.#deps.admission.noteChange(env, ids);
@@ -189,19 +280,67 @@ export class Registrar {
       await schedules.follow(env, gone);
     }
     const isDeploy = await this.#recordDeploy(env, before, app, by, saved);
+    const refused = [...(app.refused ?? []), ...saved.refused];
+    const deployId = app.deployId ?? (isDeploy ? undefined : before?.deployId);
     await apps.save(env, {
       ...app,
-      ...(!isDeploy && { deployId: app.deployId ?? before?.deployId }),
+      deployId,
       ...(before?.lastFailure && { lastFailure: before.lastFailure }),
       ...(refused.length > 0 && { refused }),
-      ...(checked.unsupported && { unsupported: checked.unsupported }),
-      ...(declinedUrl !== undefined && { declinedUrl }),
     });
-    const present = originsOf([app.url, ...saved.registered.map(({ url }) => url)]);
-    await this.#deps.heldRegistrations.release(env, appName, ({ origins }) =>
-      origins.every((origin) => present.includes(origin)),
-    );
-    return { ...saved, refused, ...(declinedUrl !== undefined && { declinedUrl }) };
+    if (deployId !== undefined && deployId !== before?.deployId) {
+      await this.#deps.appVersions.recordActive(env, { app: app.name, version: deployId }, Date.now());
+    }
+    return saved;
+  }
+
+  /** Makes a version the active one: its functions are those of the app again, and new runs start on it.
+   *  @throws ServiceError not_found, quota_exceeded */
+  async activate(env: string, { app: name, version }: Pin, by: SyncOrigin): Promise<void> {
+    const { appVersions } = this.#deps;
+    await this.#changeApp(env, name, async (before) => {
+      const known = await appVersions.read(env, { app: name, version });
+      if (!known) throw new ServiceError('not_found', { detail: `the app "${name}" has no version "${version}"` });
+      const { versioning } = await appVersions.choices(env, name);
+      const { url, sdk, framework, dialect, sharesUrl = false } = known;
+      const functions = asVersion(known.functions, version, { setting: versioning, sharesUrl });
+      const app = { ...before, url, sdk, framework, dialect, deployId: version };
+      // First: registrations of other versions that come meanwhile do not change it back.
+      await appVersions.choose(env, name, (choices) => ({ ...choices, chosen: version }));
+      const saved = await this.#apply(env, { app, before, functions, by });
+      await this.#deps.timerChecks.checkNow(env, saved.changed);
+    });
+  }
+
+  /** Says whether runs of an app are pinned, of functions that do not say.
+   *  @throws ServiceError not_found */
+  async setVersioning(env: string, name: string, versioning: Versioning | undefined): Promise<void> {
+    const { appVersions, functions, quotas } = this.#deps;
+    await this.#changeApp(env, name, async (app) => {
+      await appVersions.choose(env, name, ({ versioning: _, ...others }) => ({
+        ...others,
+        ...(versioning && { versioning }),
+      }));
+      const own = (await functions.all(env)).functions.filter((fn) => fn.app === name && !fn.archived && !fn.endpoint);
+      const version = app.deployId;
+      const known = version === undefined ? undefined : await appVersions.read(env, { app: name, version });
+      const sharesUrl = known?.sharesUrl === true;
+      const changed = asVersion(own.map(withoutPause), version, { setting: versioning, sharesUrl });
+      // An earlier release of the service did not store it.
+      if (version !== undefined && !known) {
+        await appVersions.save(env, name, versionOf(app, version, changed), version);
+      }
+      await functions.replaceForApp(env, name, changed, quotas.functions, app.refused);
+    });
+  }
+
+  /** @throws ServiceError not_found */
+  #changeApp(env: string, name: string, change: (app: App) => Promise<void>): Promise<void> {
+    return this.#queue.run(JSON.stringify([env, name]), async () => {
+      const app = await this.#deps.apps.read(env, name);
+      if (!app) throw new ServiceError('not_found', { detail: `there is no app named "${name}"` });
+      await change(app);
+    });
   }
 
   /** If this process dies between the change and this, the history lacks the deploy.
@@ -228,6 +367,16 @@ export class Registrar {
     });
     if (changed.length > 0) await this.#deps.timeoutTimers.noteChange(env, idsOf(changed), Date.now());
   }
+}
+
+function versionOf(app: App, version: string, functions: AppFunction[]): AppVersion {
+  const { url, sdk, framework, dialect, registeredAt } = app;
+  return { version, url, sdk, framework, dialect, registeredAt, seenAt: registeredAt, functions };
+}
+
+/** Pauses are stored separately. */
+function withoutPause({ pausedAt: _, held: __, cancelQueuedBefore: ___, ...fn }: AppFunction): AppFunction {
+  return fn;
 }
 
 function idsOf(functions: readonly { id: string }[]): string[] {

@@ -7,7 +7,7 @@ import type { RouteContext } from '../http/router.ts';
 import type { Route } from './route.ts';
 
 /** Body fields that the entry includes; none of them is secret. */
-const LOGGED_FIELDS = ['name', 'email', 'role', 'access', 'environment', 'kind'];
+const LOGGED_FIELDS = ['name', 'email', 'role', 'access', 'environment', 'kind', 'version', 'versioning'];
 /** Fields that select objects: events or requests to replay, runs of bulk actions, events to send again, assign or discard, and allowed origins of
  *  apps. */
 const LOGGED_SELECTION = [

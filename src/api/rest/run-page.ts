@@ -19,6 +19,7 @@ export interface RunFilters {
   id_prefix?: string | undefined;
   error?: string | undefined;
   fingerprint?: string | undefined;
+  app_version?: string | undefined;
   search?: string | undefined;
   timeRange: TimeRange;
   limit: number;
@@ -32,6 +33,7 @@ export async function listRuns(
     id_prefix,
     error,
     fingerprint,
+    app_version,
     search,
     event_id,
     statuses,
@@ -43,7 +45,7 @@ export async function listRuns(
 ): Promise<SearchPage<Run>> {
   const { env, functionIds, limit } = query;
   const isWild = function_id !== undefined && isWildcard(function_id);
-  const isSearched = [id_prefix, error, fingerprint, search].some((filter) => filter !== undefined);
+  const isSearched = [id_prefix, error, fingerprint, app_version, search].some((filter) => filter !== undefined);
   if (!isSearched && !isWild) {
     const indexed = { ...query, statuses };
     return foundIn(await (event_id === undefined ? runLists.list(indexed) : runLists.listByEvent(event_id, indexed)));
@@ -53,6 +55,7 @@ export async function listRuns(
     idPrefix: id_prefix,
     error,
     fingerprint,
+    appVersion: app_version,
     search: search === undefined ? undefined : searchOf(search, 'runs'),
   });
   const timeRange = withinPrefix(query.timeRange, id_prefix, true);

@@ -41,6 +41,12 @@ export const runFilters = {
     .describe(
       'Fingerprint of an error group, to select the failed runs that have its error. `function_id` makes the search faster',
     ),
+  app_version: z
+    .string()
+    .min(1)
+    .max(256)
+    .optional()
+    .describe('The version of its app on which a run ends. Runs that are not pinned have none'),
   ...searchQuery,
   queued_after: timeSchema.optional().describe('Inclusive'),
   queued_before: timeSchema.optional().describe('Exclusive. For a bulk action: at most now, which is the default'),
@@ -48,7 +54,7 @@ export const runFilters = {
 
 export const runSelectionSchema = z.strictObject({
   status: listQuery(RUN_STATUSES).describe(
-    'For `cancel` and `retry_now`: Queued, Running, or both (default). For `retry`: Failed, Cancelled, Completed; default: Failed and Cancelled',
+    'For `cancel`, `retry_now` and `move`: Queued, Running, or both (default). For `retry`: Failed, Cancelled, Completed; default: Failed and Cancelled',
   ),
   ...runFilters,
   run_ids: z
@@ -105,6 +111,7 @@ export function filteredBy(
     id_prefix,
     error,
     fingerprint,
+    app_version,
     search,
     queued_after: after,
     queued_before,
@@ -125,6 +132,7 @@ export function filteredBy(
     ...(id_prefix !== undefined && { idPrefix: id_prefix }),
     ...(error !== undefined && { error }),
     ...(fingerprint !== undefined && { fingerprint }),
+    ...(app_version !== undefined && { appVersion: app_version }),
     ...(search !== undefined && { search }),
     ...(after !== undefined && { after }),
     before,

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import type { AppFunction } from '../../model/apps/app.ts';
 import type { HeldRegistration } from '../../model/apps/held-registration.ts';
+import { VERSIONINGS, type VersionChoices } from '../../model/apps/versions.ts';
 import { covers, type Principal } from '../../model/auth/access.ts';
 import { THROTTLE_REASONS, type ThrottledApp } from '../../model/capacity/adaptive-limit.ts';
 import { schedulesOf } from '../../model/schedules/schedules.ts';
@@ -57,6 +58,10 @@ export const appSchema = apiObject('App', {
     .nullable()
     .describe('The last failed attempt, even if later attempts succeeded; null: no attempt failed'),
   deploy_id: z.string().nullable().describe('The build of the app; null: its SDK does not report one'),
+  versioning: z
+    .enum(VERSIONINGS)
+    .nullable()
+    .describe('As set by `PATCH /v1/apps/:name`, for functions that do not say; null: not set, as latest'),
   function_count: z.int(),
   allowed_origins: z
     .array(z.string())
@@ -96,6 +101,8 @@ export function appRoutes(deps: ApiParts): Route[] {
   const {
     dev,
     apps,
+    appVersions,
+    registrar,
     allowedOrigins,
     heldRegistrations,
     functions,
@@ -121,9 +128,13 @@ export function appRoutes(deps: ApiParts): Route[] {
     return alive.flatMap(({ slowedApps = [] }) => slowedApps.filter((app) => app.env === env));
   }
 
-  async function originsIn(env: string): Promise<AppOrigins> {
-    const [allowed, held] = await Promise.all([allowedOrigins.all(env), heldRegistrations.all(env, Date.now())]);
-    return { allowed, held };
+  async function peopleSaid(env: string): Promise<PeopleSaid> {
+    const [allowed, held, choices] = await Promise.all([
+      allowedOrigins.all(env),
+      heldRegistrations.all(env, Date.now()),
+      appVersions.allChoices(env),
+    ]);
+    return { allowed, held, choices };
   }
 
   return [
@@ -135,7 +146,7 @@ export function appRoutes(deps: ApiParts): Route[] {
       data: z.array(appSchema),
       async handle({ env, principal, query }) {
         const all = await apps.all(env);
-        const [live, throttled, origins] = await Promise.all([liveFunctions(env), throttledIn(env), originsIn(env)]);
+        const [live, throttled, origins] = await Promise.all([liveFunctions(env), throttledIn(env), peopleSaid(env)]);
         const item = (app: App) => presentApp(app, live, principal, throttled, origins);
         return sortedReply(all, 'name', query, item);
       },
@@ -151,7 +162,7 @@ export function appRoutes(deps: ApiParts): Route[] {
         const shown = own.map((fn) => presentFunction(fn, problems.get(fn.id)));
         return {
           data: {
-            ...presentApp(app, own, principal, await throttledIn(env), await originsIn(env)),
+            ...presentApp(app, own, principal, await throttledIn(env), await peopleSaid(env)),
             functions: shown,
             refused_functions: app.refused ?? [],
             unsupported: app.unsupported?.fields ?? [],
@@ -177,6 +188,27 @@ export function appRoutes(deps: ApiParts): Route[] {
         }
       },
     }),
+    routes.patch('/v1/apps/:name', {
+      operationId: 'updateApp',
+      summary: 'Change an app',
+      description: 'For what the SDK of the app cannot say.',
+      body: z.object({
+        versioning: z
+          .enum(VERSIONINGS)
+          .nullable()
+          .describe(
+            'Of functions that do not say: pinned: new runs end on the version of the app on which they begin; latest, as null: they continue with the active one. Runs that exist stay as they are',
+          ),
+      }),
+      data: appSchema,
+      async handle({ env, principal, params: { name }, body: { versioning } }) {
+        await registrar.setVersioning(env, name, versioning ?? undefined);
+        const app = await existing(env, name);
+        return {
+          data: presentApp(app, await liveFunctions(env), principal, await throttledIn(env), await peopleSaid(env)),
+        };
+      },
+    }),
     routes.delete('/v1/apps/:name', {
       operationId: 'deleteApp',
       summary: 'Delete an app',
@@ -189,16 +221,21 @@ export function appRoutes(deps: ApiParts): Route[] {
         const gone = previous.flatMap((fn) => schedulesOf(env, fn));
         if (gone.length > 0) await schedules.follow(env, gone);
         await apps.remove(env, name);
-        await Promise.all([allowedOrigins.set(env, name, []), heldRegistrations.release(env, name)]);
+        await Promise.all([
+          appVersions.removeUnused(env, name),
+          allowedOrigins.set(env, name, []),
+          heldRegistrations.release(env, name),
+        ]);
         return {};
       },
     }),
   ];
 }
 
-interface AppOrigins {
+interface PeopleSaid {
   allowed: ReadonlyMap<string, string[]>;
   held: readonly HeldRegistration[];
+  choices: ReadonlyMap<string, VersionChoices>;
 }
 
 function presentApp(
@@ -206,7 +243,7 @@ function presentApp(
   functions: AppFunction[],
   { access }: Principal,
   throttled: readonly ThrottledApp[],
-  { allowed, held }: AppOrigins,
+  { allowed, held, choices }: PeopleSaid,
 ) {
   const { name, url, sdk, framework, deployId, dialect, registeredAt, lastSync, lastFailure, unsupported } = app;
   const shown = (error: string, found?: SyncFinder) =>
@@ -225,6 +262,7 @@ function presentApp(
       ? { at: time(lastFailure.at), error: shown(lastFailure.error, lastFailure.found), by: byOf(lastFailure) }
       : null,
     deploy_id: deployId ?? null,
+    versioning: choices.get(name)?.versioning ?? null,
     function_count: functions.filter((fn) => fn.app === name).length,
     allowed_origins: allowed.get(name) ?? [],
     held_registrations: held.filter((registration) => registration.app === name).length,

@@ -1,4 +1,4 @@
-/** `/v1/runs/bulk`: cancels, re-runs or retries runs that are selected by a filter or by ID. */
+/** `/v1/runs/bulk`: cancels, re-runs, retries or moves runs that are selected by a filter or by ID. */
 import { z } from 'zod';
 import { invalidField, ServiceError } from '../../errors.ts';
 import { isOpen } from '../../model/bulk/bulk-operation.ts';
@@ -35,6 +35,12 @@ const bodySchema = z.object({
     .describe(
       'For `retry`. failed_step: the new run keeps the results of the steps that finished before the failed step; a run without a failed step is skipped',
     ),
+  version: z
+    .string()
+    .min(1)
+    .max(256)
+    .nullish()
+    .describe('Of `move`: the version of their app on which the runs end; null: they continue with the active one'),
   all: z.boolean().default(false).describe('true: the filter may be empty'),
   rate: z.int().min(1).max(RATE_MAX).default(RATE_DEFAULT).describe('Re-runs or retries per second'),
   dry_run: z.boolean().default(false).describe('true: counts the runs and changes nothing'),
@@ -67,18 +73,21 @@ export function bulkActionRoutes({ bulkActions, selectedRuns, environments }: Ap
   return [
     routes.post('/v1/runs/bulk', {
       operationId: 'createBulkAction',
-      summary: 'Cancel, re-run or retry many runs',
+      summary: 'Cancel, re-run, retry or move many runs',
       description:
         'Cancels the active runs that the filter selects, re-runs the ended ones as `POST /v1/runs/:id/retry` does, or starts the delayed attempts as ' +
-        '`POST /v1/runs/:id/retry-now` does, in the background, from the newest to the oldest. Re-runs call the app as it is now. Runs that are queued after the request are not affected. The runs are counted first, for at most 5 s. With `dry_run`, the response has status ' +
+        '`POST /v1/runs/:id/retry-now` does, or moves them to another version of their app as `POST /v1/runs/:id/move` does, in the background, from the newest to the oldest. Re-runs call the app as it is now. Runs that are queued after the request are not affected. The runs are counted first, for at most 5 s. With `dry_run`, the response has status ' +
         '200 and the counts, and nothing changes.',
       body: bodySchema,
       status: 201,
       dryRunStatus: 200,
       data: z.union([bulkActionSchema, bulkDryRunSchema]),
       errors: ['not_found', 'environment_archived', 'quota_exceeded', 'searches_full', 'archive_unavailable'],
-      async handle({ env, body: { action, filter, from, all, rate, dry_run } }) {
+      async handle({ env, body: { action, filter, from, version, all, rate, dry_run } }) {
         const now = Date.now();
+        if ((action === 'move') !== (version !== undefined)) {
+          throw invalidField('version', 'it is needed by "move", and belongs to no other action');
+        }
         if (Object.keys(filter).length === 0 && !all)
           throw invalidField('filter', 'empty; to select all runs, set "all" to true');
         const selection = selectionOf(env, action, filter, now);
@@ -91,7 +100,8 @@ export function bulkActionRoutes({ bulkActions, selectedRuns, environments }: Ap
         const { count, isExact } = counts;
         const matched = { count, isExact };
         const ofRerun = action === 'retry' && from !== 'start' && { from };
-        const definition = { id: newId(now), action, selection, ...ofRerun, rate, matched, createdAt: now };
+        const ofMove = version != null && { version };
+        const definition = { id: newId(now), action, selection, ...ofRerun, ...ofMove, rate, matched, createdAt: now };
         const id = await bulkActions.add(env, definition, { position: null });
         return { data: presentBulkAction(await existing(env, id)) };
       },

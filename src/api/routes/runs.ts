@@ -68,6 +68,7 @@ export function runRoutes({
   steps,
   transitions,
   retries,
+  runMoves,
   limitStatuses,
   traceUrlTemplate,
   runStates,
@@ -198,6 +199,29 @@ export function runRoutes({
         const run = await retries.retryNow(env, id);
         if (!run) throw notFound(id);
         return { data: presentRun(run) };
+      },
+    }),
+    routes.post('/v1/runs/:id/move', {
+      operationId: 'moveRun',
+      summary: 'Move a run to another version of its app',
+      description:
+        'A call in flight goes on, and its result counts; the next call is for the other version, with the results of all steps so far.',
+      body: z.object({
+        version: z
+          .string()
+          .min(1)
+          .max(256)
+          .nullable()
+          .describe('The version on which the run ends; null: it continues with the active one'),
+      }),
+      data: runSchema,
+      errors: ['not_found', 'run_ended', 'version_unknown'],
+      async handle({ env, dialect, params: { id }, body: { version } }) {
+        const moved = await runMoves.move(env, id, version ?? undefined);
+        if (moved) return { data: presentRun(moved, dialect) };
+        const run = await runs.read(env, id);
+        if (!run) throw notFound(id);
+        throw new ServiceError('run_ended', { detail: `its status is ${run.status}` });
       },
     }),
     routes.delete('/v1/runs/:id', {

@@ -31,6 +31,7 @@ const selectionShape = {
     id_prefix: z.string().nullable(),
     error: z.string().nullable(),
     fingerprint: z.string().nullable(),
+    app_version: z.string().nullable(),
     search: z.string().nullable(),
     queued_after: z.iso.datetime().nullable(),
     queued_before: z.iso.datetime().describe('No later than the request'),
@@ -43,18 +44,22 @@ export const bulkActionSchema = apiObject('BulkAction', {
   id: z.string(),
   ...selectionShape,
   from: z.enum(RERUN_FROM).nullable().describe('Where re-runs begin; null: the action starts no re-runs'),
+  version: z
+    .string()
+    .nullable()
+    .describe('Where the action moves runs; null: it moves none, or so that they continue with the active version'),
   rate: z.int().describe('Re-runs or retries per second'),
   status: z.enum(BULK_STATUSES).describe('done: the action has examined all runs'),
   matched: z
     .object({ count: z.int(), is_exact: z.boolean() })
     .describe('Runs that the filter selected before the action began; not exact: a lower bound'),
   progress: z.object({
-    done: z.int().describe('Runs that were cancelled, re-run or retried'),
+    done: z.int().describe('Runs that were cancelled, re-run, retried or moved'),
     skipped: z
       .partialRecord(z.enum(BULK_SKIP_REASONS), z.int())
       .describe(
         'Skipped runs by reason. run_not_waiting: the run had no delayed attempt; no_failed_step: no step of the run failed; run_active: the run, or a re-run of it, is active; run_ended: the run ended before it could be cancelled; run_gone: the run is no ' +
-          'longer stored; function_archived: its app no longer registers the function; event_gone: its event is no longer stored',
+          'longer stored; function_archived: its app no longer registers the function; event_gone: its event is no longer stored; version_unknown: its app has no such version, or that version lacks the function',
       ),
     position: z.iso
       .datetime()
@@ -101,6 +106,7 @@ function presentSelection(action: BulkActionKind, selection: RunSelection) {
     idPrefix,
     error,
     fingerprint,
+    appVersion,
     search,
     after,
     before,
@@ -118,6 +124,7 @@ function presentSelection(action: BulkActionKind, selection: RunSelection) {
       id_prefix: idPrefix ?? null,
       error: error ?? null,
       fingerprint: fingerprint ?? null,
+      app_version: appVersion ?? null,
       search: search ?? null,
       queued_after: time(after),
       queued_before: time(before) as string,
@@ -129,12 +136,13 @@ function presentSelection(action: BulkActionKind, selection: RunSelection) {
 
 export function presentBulkAction(bulk: BulkAction): z.output<typeof bulkActionSchema> {
   const { id, definition, status, position, counts, waiting, doneAt } = bulk;
-  const { action, selection, from, rate, matched, createdAt } = definition;
+  const { action, selection, from, version, rate, matched, createdAt } = definition;
   const byTime = selection.runCount === undefined && selection.startedBy === undefined;
   return {
     id,
     ...presentSelection(action, selection),
     from: action === 'retry' ? (from ?? 'start') : null,
+    version: version ?? null,
     rate,
     status: status as (typeof BULK_STATUSES)[number],
     matched: { count: matched.count, is_exact: matched.isExact },

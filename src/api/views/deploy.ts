@@ -11,7 +11,7 @@ export const syncOriginSchema = apiObject('SyncOrigin', {
     .enum(SYNC_KINDS)
     .describe(
       'app: the app sent the registration; connection: the app sent it over a connection; discovery: the service, in dev mode, found the app; request: a user ' +
-        'asked the service to ask the app',
+        'asked the service to ask the app; activation: a user made an earlier version active again',
     ),
   name: z.string().nullable().describe('The user who asked for the registration'),
 });

@@ -73,6 +73,12 @@ export const runSchema = apiObject('Run', {
   cancel_reason: cancelReasonSchema
     .nullable()
     .describe('null: not cancelled, or cancelled by an earlier version of the service'),
+  app_version: z
+    .string()
+    .nullable()
+    .describe(
+      'The version of its app on which the run ends; null: it is not pinned, and continues with the active one',
+    ),
   retry_of: z.string().nullable().describe('The run of which this is a re-run'),
   replay_id: z.string().nullable().describe('The replay that started it'),
   from_step: z
@@ -129,6 +135,7 @@ export function presentRun(run: Run, dialect: Dialect = 'service') {
     error: shownError,
     request_id: requestId,
     cancel_reason: run.cancelReason ? presentCancelReason(run.cancelReason) : null,
+    app_version: run.pin?.version ?? null,
     retry_of: run.retryOf ?? null,
     replay_id: run.replayId ?? null,
     from_step: run.fromStep?.id ?? null,

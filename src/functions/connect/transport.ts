@@ -15,6 +15,13 @@ export interface ConnectTransport {
 /** No connection accepts the call now. Not an attempt: the call waits for a connection. */
 export class NoConnection extends Error {
   override name = 'NoConnection';
+  /** The version of the app that a connection must have; undefined: any. */
+  readonly version: string | undefined;
+
+  constructor(message?: string, version?: string) {
+    super(message);
+    this.version = version;
+  }
 }
 
 /** The instance that worked on the call has stopped extending its lease. */

@@ -1,11 +1,12 @@
 /** One portion of a bulk action: selects the next runs, stores the plan, carries it out, and saves the position. After a worker's death the
- *  portion is repeated: cancelling twice changes nothing; a run that waited for its retry when it was selected, and no longer waits, was retried;
+ *  portion is repeated: cancelling or moving twice changes nothing; a run that waited for its retry when it was selected, and no longer waits, was retried;
  *  a re-run has the stored ID. */
 
 import { ServiceError } from '../../errors.ts';
 import {
   type BulkAction,
   type BulkActionDefinition,
+  type BulkActionKind,
   type BulkPortion,
   type BulkResult,
   type BulkSkipReason,
@@ -16,6 +17,7 @@ import { hasEnded, type Run } from '../../model/runs/run.ts';
 import { chunksOf } from '../../model/values/chunks.ts';
 import type { BulkStore } from '../../store/bulk/store.ts';
 import { failedStepOf } from '../runs/failed-step.ts';
+import type { RunMoves } from '../runs/run-moves.ts';
 import type { RunRetries } from '../runs/run-retries.ts';
 import type { RunTransitions } from '../runs/state-transitions.ts';
 import type { SelectedRuns } from './selected-runs.ts';
@@ -24,12 +26,15 @@ const RUNS_MAX = 100;
 /** Number of portions per second of re-runs. */
 const PORTIONS_PER_SECOND = 4;
 const SELECT_MS = 2_000;
+/** These have no rate. */
+const CALLS_NO_APP: ReadonlySet<BulkActionKind> = new Set(['cancel', 'move']);
 /** Number of runs cancelled concurrently. */
 const AT_ONCE = 10;
 const REASONS_OF_ERRORS = [
   'function_archived',
   'event_gone',
   'run_active',
+  'version_unknown',
 ] as const satisfies readonly BulkSkipReason[];
 
 export interface BulkPortionDeps {
@@ -37,6 +42,7 @@ export interface BulkPortionDeps {
   selectedRuns: SelectedRuns;
   transitions: Pick<RunTransitions, 'cancel'>;
   retries: Pick<RunRetries, 'nextRerun' | 'startRerun' | 'isWaiting' | 'retryNow' | 'historyOf'>;
+  runMoves: Pick<RunMoves, 'move'>;
 }
 
 /** @returns milliseconds until the next portion */
@@ -53,7 +59,7 @@ export async function doBulkAction(action: BulkAction, deps: BulkPortionDeps): P
     ...(!portion.next && { doneAt: Date.now() }),
   });
   const { action: kind, rate } = action.definition;
-  if (kind === 'cancel') return 0;
+  if (CALLS_NO_APP.has(kind)) return 0;
   return Math.max(0, (1_000 * (counts.done ?? 0)) / rate - (performance.now() - begunAt));
 }
 
@@ -62,7 +68,9 @@ export async function doBulkAction(action: BulkAction, deps: BulkPortionDeps): P
 async function planPortion(action: BulkAction, deps: BulkPortionDeps): Promise<BulkPortion | undefined> {
   const { definition, position } = action;
   const { action: kind, selection, rate } = definition;
-  const limit = kind === 'cancel' ? RUNS_MAX : Math.min(RUNS_MAX, Math.max(1, Math.ceil(rate / PORTIONS_PER_SECOND)));
+  const limit = CALLS_NO_APP.has(kind)
+    ? RUNS_MAX
+    : Math.min(RUNS_MAX, Math.max(1, Math.ceil(rate / PORTIONS_PER_SECOND)));
   const page = await deps.selectedRuns.page(selection, position ?? undefined, { limit, timeoutMs: SELECT_MS });
   const isAway = page.stoppedEarly === 'archive_unavailable';
   if (isAway && page.found.length === 0) throw new ServiceError('archive_unavailable');
@@ -116,11 +124,11 @@ async function resultOf(
   return { runId, ...(rerunId !== undefined && { rerunId }) };
 }
 
-/** @returns why the run was skipped; undefined: it was cancelled, re-run or retried */
+/** @returns why the run was skipped; undefined: it was cancelled, re-run, retried or moved */
 async function actOnOne(
-  { env, id, definition: { action } }: BulkAction,
+  { env, id, definition: { action, version } }: BulkAction,
   run: BulkPortion['runs'][number],
-  { transitions, retries }: BulkPortionDeps,
+  { transitions, retries, runMoves }: BulkPortionDeps,
 ): Promise<BulkSkipReason | undefined> {
   if (action === 'cancel') {
     const reason: CancelReason = { cause: 'bulk_cancellation', id };
@@ -129,6 +137,7 @@ async function actOnOne(
     return cancelled.status === 'Cancelled' && cancelled.cancelReason?.id === id ? undefined : 'run_ended';
   }
   try {
+    if (action === 'move') return (await runMoves.move(env, run.id, version)) ? undefined : 'run_ended';
     if (action === 'retry_now') return (await retries.retryNow(env, run.id)) ? undefined : 'run_gone';
     const fromStep = run.fromStepId === undefined ? undefined : { id: run.fromStepId };
     const rerun = await retries.startRerun(env, run.id, run.rerunId as string, Date.now(), fromStep);

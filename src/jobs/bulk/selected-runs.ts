@@ -68,9 +68,10 @@ export class SelectedRuns {
     { limit, timeoutMs }: { limit: number; timeoutMs: number },
   ): Promise<SearchPage<Run>> {
     const { searches, functionTables } = this.#deps;
-    const { env, statuses, functionId, app, eventId, idPrefix, error, fingerprint, after, before } = selection;
+    const { env, statuses, functionId, app, eventId, idPrefix, error, fingerprint, appVersion } = selection;
+    const { after, before } = selection;
     const search = selection.search === undefined ? undefined : parseSearch(selection.search, 'runs');
-    const node = conditionOfRuns({ functionId, idPrefix, error, fingerprint, search });
+    const node = conditionOfRuns({ functionId, idPrefix, error, fingerprint, appVersion, search });
     const timeRange = withinPrefix({ after, before, cursor }, idPrefix, true);
     if (!timeRange) return { found: [], next: undefined };
     const functionIds = await functionIdsOf(functionTables, env, app, functionId);

@@ -61,7 +61,7 @@ export class ConnectCaller implements ConnectTransport {
   readonly #options: ConnectCallerOptions;
   readonly #pending = new Map<string, PendingCall>();
   /** Reserved but not yet called, by job. */
-  readonly #reserved = new Map<string, Reservation & CallKey>();
+  readonly #reserved = new Map<string, Reservation & CallKey & { version: string | undefined }>();
   /** Calls whose reply has not taken effect yet. */
   readonly #answered = new Map<string, CallKey>();
   #stops: (() => unknown)[] = [];
@@ -93,7 +93,7 @@ export class ConnectCaller implements ConnectTransport {
     const key = { env, callId: callIdOf(this.#options.ids, identity) };
     const reservation = await this.#reserve(fn, key);
     if (reservation.kind === 'none' || reservation.kind === 'full') return false;
-    this.#reserved.set(jobKeyOf(identity), { ...reservation, ...key });
+    this.#reserved.set(jobKeyOf(identity), { ...reservation, ...key, version: fn.version });
     return true;
   }
 
@@ -113,8 +113,7 @@ export class ConnectCaller implements ConnectTransport {
   ): Promise<CallResponse> {
     const { env, id: runId, attempt } = run;
     const identity = { runId, at, stepId, attempt };
-    const reserved = this.#reserved.get(jobKeyOf(identity));
-    this.#reserved.delete(jobKeyOf(identity));
+    const reserved = await this.#reservedFor(fn, identity);
     const callId = reserved?.callId ?? callIdOf(this.#options.ids, identity);
     const key = { env, callId };
     const reservation = reserved ?? (await this.#reserve(fn, key));
@@ -135,6 +134,14 @@ export class ConnectCaller implements ConnectTransport {
       clearTimeout(timer);
       this.#pending.delete(callId);
     }
+  }
+
+  /** The connection that was reserved before the run was loaded, unless it has another version of the app than the run. */
+  async #reservedFor({ version }: AppFunction, identity: CallIdentity): Promise<(Reservation & CallKey) | undefined> {
+    const reserved = this.#reserved.get(jobKeyOf(identity));
+    if (reserved && reserved.version !== version) return void (await this.releaseUnused(identity));
+    this.#reserved.delete(jobKeyOf(identity));
+    return reserved;
   }
 
   /** Call when the outcome has taken effect. */
@@ -158,9 +165,12 @@ export class ConnectCaller implements ConnectTransport {
     this.#stops = [];
   }
 
-  #reserve({ app, id: functionId }: AppFunction, key: CallKey, replacedLease?: string): Promise<Reservation> {
+  #reserve({ app, id: functionId, version }: AppFunction, key: CallKey, replacedLease?: string): Promise<Reservation> {
     const { calls } = this.#options;
-    return calls.reserve({ ...key, app, functionId, callerId: this.#id, acknowledgeMs: ACKNOWLEDGE_MS, replacedLease });
+    return calls.reserve({
+      ...{ ...key, app, functionId, version, callerId: this.#id },
+      ...{ acknowledgeMs: ACKNOWLEDGE_MS, replacedLease },
+    });
   }
 
   /** Sends the call to the reserved connection, or waits for the reply to a call sent earlier. */
@@ -176,7 +186,8 @@ export class ConnectCaller implements ConnectTransport {
       if (await this.#send(pending, reservation)) return;
       reservation = await this.#reserve(pending.fn, pending, reservation.leaseId);
     }
-    throw new NoConnection(`no connection of the app "${pending.fn.app}" takes calls of ${pending.fn.id} now`);
+    const { app, id, version } = pending.fn;
+    throw new NoConnection(`no connection of the app "${app}" takes calls of ${id} now`, version);
   }
 
   async #send(pending: PendingCall, { connectionId, gatewayId, leaseId }: Assignment): Promise<boolean> {

@@ -3,12 +3,16 @@
 import { LRUCache } from 'lru-cache';
 import type { AppFunction } from '../../model/apps/app.ts';
 import { TriggerTable } from '../../model/events/triggers.ts';
+import type { Run } from '../../model/runs/run.ts';
+import type { AppVersions } from '../../store/apps/app-versions.ts';
 import type { Functions } from '../../store/apps/functions.ts';
 
 /** After this time, every process knows of a change. */
 export const RECENT_MS = 1_000;
 /** Maximum number of environments in memory: branches come and go, and each may have thousands of functions. */
 const TABLES_MAX = 1_000;
+/** Maximum number of earlier versions of apps in memory. */
+const VERSIONS_MAX = 200;
 
 export class FunctionTables {
   readonly #functions: Functions;
@@ -16,8 +20,15 @@ export class FunctionTables {
     max: TABLES_MAX,
   });
 
-  constructor(functions: Functions) {
+  readonly #versions: Pick<AppVersions, 'read'>;
+  /** Functions of versions with pinned runs, by environment, app and version; valid as long as the table's version is the same. */
+  readonly #ofVersions = new LRUCache<string, { version: number; functions: Map<string, AppFunction> }>({
+    max: VERSIONS_MAX,
+  });
+
+  constructor(functions: Functions, versions: Pick<AppVersions, 'read'>) {
     this.#functions = functions;
+    this.#versions = versions;
   }
 
   async of(env: string): Promise<TriggerTable> {
@@ -48,5 +59,20 @@ export class FunctionTables {
    *  registered since. */
   async find(env: string, functionId: string): Promise<AppFunction | undefined> {
     return (await this.recent(env)).find(functionId) ?? (await this.of(env)).find(functionId);
+  }
+  /** The function that calls of a run are for: of a pinned run, as its version registered it, at most a second ago. */
+  async ofRun({ env, functionId, pin }: Pick<Run, 'env' | 'functionId' | 'pin'>): Promise<AppFunction | undefined> {
+    const current = await this.find(env, functionId);
+    if (!pin || (current?.version === pin.version && current.app === pin.app)) return current;
+    const version = this.#tables.get(env)?.version ?? 0;
+    const key = JSON.stringify([env, pin.app, pin.version]);
+    let cached = this.#ofVersions.get(key);
+    if (cached?.version !== version) {
+      const stored = await this.#versions.read(env, pin);
+      const functions = new Map(stored?.functions.map((fn) => [fn.id, { ...fn, version: pin.version }]));
+      cached = { version, functions };
+      this.#ofVersions.set(key, cached);
+    }
+    return cached.functions.get(functionId);
   }
 }

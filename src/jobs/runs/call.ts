@@ -4,6 +4,7 @@ import type { FunctionClient } from '../../functions/function-client.ts';
 import { type Outcome, permanentFailure } from '../../functions/interpret-response.ts';
 import type { AppFunction } from '../../model/apps/app.ts';
 import type { EventRecord } from '../../model/events/event.ts';
+import type { Run } from '../../model/runs/run.ts';
 import { withStepInput } from '../../model/runs/step-input.ts';
 import type { Events } from '../../store/events/events.ts';
 import type { JobEnd } from '../../store/redis/job-lists.ts';
@@ -84,7 +85,8 @@ async function callOnce(
     queuedAt,
   };
   try {
-    await commit(await callFunction(fn, attempt, deps), attempt, deps);
+    const called = loaded.run.pin ? await deps.functions.ofRun(loaded.run) : fn;
+    await commit(await callFunction(called, attempt, deps), attempt, deps);
   } finally {
     const { env, runId, at } = job;
     if (loaded.planOnly && at !== undefined) await retryStoreWrites(() => deps.runs.donePlanning(env, runId, at));
@@ -108,7 +110,7 @@ async function callFunction(
   deps: CallDeps,
 ): Promise<Outcome> {
   const { run, stack, memos, planOnly } = loaded;
-  if (!fn) return permanentFailure('FunctionGone', `the function ${run.functionId} is not registered`);
+  if (!fn) return functionGone(run);
   const events = run.batch && (await batchOf(run.env, run.batch, deps.events));
   const event = events ? events[0] : loaded.event;
   if (!event || (events && events.length < (run.batch?.length ?? 0) && mayCome(run, startedAt))) {
@@ -135,6 +137,15 @@ async function callFunction(
   const outcome = await countedCall(fn, context, deps);
   deps.telemetry.recordCall(outcome, performance.now() - calledAt);
   return outcome;
+}
+
+function functionGone({ functionId, pin }: Run): Outcome {
+  if (!pin) return permanentFailure('FunctionGone', `the function ${functionId} is not registered`);
+  const { app, version } = pin;
+  return permanentFailure(
+    'VersionGone',
+    `the version ${version} of the app ${app}, with ${functionId}, is no longer known`,
+  );
 }
 
 /** The events of a batch that are still stored; they are kept as long as the run needs them. */

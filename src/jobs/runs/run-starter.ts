@@ -59,6 +59,7 @@ export class RunStarter {
           functionId: fn.id,
           eventId: event.internalId,
           requestId: event.requestId,
+          ...(fn.version !== undefined && { pin: { app: fn.app, version: fn.version } }),
           ...(invoker && { invoker }),
           ...(retryOf && { retryOf }),
           ...(replayId && { replayId }),

@@ -78,6 +78,8 @@ export interface AppFunction {
   retries: number;
   triggers: Trigger[];
   cancel: CancelTrigger[];
+  /** The version of its app on which its new runs end; absent unless they are pinned (versions.ts). */
+  version?: string;
   /** True when the app's last registration lacks the function: it is no longer triggered, but its active runs finish. */
   archived: boolean;
   /** Unix milliseconds; absent unless it is paused. */

@@ -3,12 +3,13 @@ import { createHash } from 'node:crypto';
 import { isJsonObject } from '../values/json.ts';
 import type { AppFunction } from './app.ts';
 
-/** What caused a registration: a request of the app, its connection, discovery in dev mode, or a sync request by a person or API key. */
-export const SYNC_KINDS = ['app', 'connection', 'discovery', 'request'] as const;
+/** What caused a registration: a request of the app, its connection, discovery in dev mode, a sync request by a person or API key, or the
+ *  activation of an earlier version. */
+export const SYNC_KINDS = ['app', 'connection', 'discovery', 'request', 'activation'] as const;
 
 export interface SyncOrigin {
   kind: (typeof SYNC_KINDS)[number];
-  /** Name of the requesting principal; only for the kind `request`. */
+  /** Name of the requesting principal; only for the kinds `request` and `activation`. */
   name?: string;
 }
 

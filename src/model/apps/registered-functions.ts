@@ -16,6 +16,7 @@ import { cronProblem } from './cron.ts';
 import { excessOf } from './function-limits.ts';
 import { withInferred } from './given-function.ts';
 import { isNeverMet, unmatchedName } from './unmatched-triggers.ts';
+import { VERSIONINGS } from './versions.ts';
 
 export const MAX_RETRIES = 20;
 /** Maximum length of a problem, which may quote what the app sent. */
@@ -68,6 +69,7 @@ export const functionSchema = z.looseObject({
   name: z.string().max(256).optional(),
   triggers: z.array(triggerSchema).nullish(),
   cancel: z.array(cancelSchema).nullish(),
+  versioning: z.enum(VERSIONINGS, '"latest" or "pinned"').nullish(),
   steps: z.record(z.string(), stepSchema).refine((steps) => 'step' in steps, 'an object with the entry "step"'),
 });
 

@@ -54,6 +54,7 @@ const FUNCTION: Shape = {
   steps: true,
   // The official Go SDK repeats values of `steps` here, together with options that the app itself handles.
   retries: true,
+  versioning: true,
   checkpoint: true,
 };
 

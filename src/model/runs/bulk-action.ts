@@ -1,9 +1,9 @@
-/** Bulk actions: cancel, re-run or retry now all runs that a filter selects or that a request names (docs/functions.md). */
+/** Bulk actions: cancel, re-run, retry now or move to another version all runs that a filter selects or that a request names (docs/functions.md). */
 import type { BulkOperation } from '../bulk/bulk-operation.ts';
 import type { RunStateKind } from './run-state.ts';
 import type { RunStatus } from './run-status.ts';
 
-export const BULK_ACTIONS = ['cancel', 'retry', 'retry_now'] as const;
+export const BULK_ACTIONS = ['cancel', 'retry', 'retry_now', 'move'] as const;
 export type BulkActionKind = (typeof BULK_ACTIONS)[number];
 
 /** Run statuses that each action accepts. */
@@ -11,6 +11,7 @@ export const STATUSES_OF_ACTION = {
   cancel: ['Queued', 'Running'],
   retry: ['Completed', 'Failed', 'Cancelled'],
   retry_now: ['Queued', 'Running'],
+  move: ['Queued', 'Running'],
 } as const satisfies Record<BulkActionKind, readonly RunStatus[]>;
 
 /** The statuses used if the filter has none. */
@@ -18,6 +19,7 @@ export const DEFAULT_STATUSES = {
   cancel: ['Queued', 'Running'],
   retry: ['Failed', 'Cancelled'],
   retry_now: ['Queued', 'Running'],
+  move: ['Queued', 'Running'],
 } as const satisfies Record<BulkActionKind, readonly RunStatus[]>;
 
 /** Where a re-run begins. */
@@ -37,6 +39,7 @@ export const BULK_SKIP_REASONS = [
   'no_failed_step',
   'function_archived',
   'event_gone',
+  'version_unknown',
 ] as const;
 export type BulkSkipReason = (typeof BULK_SKIP_REASONS)[number];
 
@@ -59,6 +62,8 @@ export interface RunSelection {
   error?: string;
   /** Fingerprint of a failed run's error (model/errors/fingerprint.ts). */
   fingerprint?: string;
+  /** The version of its app on which a run ends. */
+  appVersion?: string;
   /** A condition of a search of runs (model/search/). */
   search?: string;
   /** Creation time, inclusive. */
@@ -99,6 +104,8 @@ export interface BulkActionDefinition {
   selection: RunSelection;
   /** For re-runs; absent: from the start. */
   from?: RerunFrom;
+  /** For moves: the version on which the runs end; absent: they continue with the active one. */
+  version?: string;
   /** Re-runs per second. */
   rate: number;
   /** Number of selected runs, counted before the start; if not exact, a lower bound. */
@@ -106,7 +113,7 @@ export interface BulkActionDefinition {
   createdAt: number;
 }
 
-/** The count `done` is the number of runs cancelled, re-run or retried. */
+/** The count `done` is the number of runs cancelled, re-run, retried or moved. */
 export type BulkAction = BulkOperation<BulkActionDefinition, BulkPosition | null>;
 
 /** Prefix of the counts of skipped runs, followed by the reason. */

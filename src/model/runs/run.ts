@@ -1,5 +1,6 @@
 /** Runs: one function processing one event. */
 
+import type { Pin } from '../apps/versions.ts';
 import type { FrozenKeys } from '../flow-control/options.ts';
 import type { PartitionedIds } from '../partitions/partitioned-ids.ts';
 import type { CancelReason } from './cancel-reason.ts';
@@ -44,6 +45,8 @@ export interface Run {
   fromStep?: FromStep;
   /** For a re-run from a step: the runs that its steps come from, latest first, at most EARLIER_RUNS_MAX. */
   earlierRuns?: string[];
+  /** The version of its app on which it ends; undefined: it continues with the active one. */
+  pin?: Pin;
   /** Parent of its spans (tracing/carrier.ts). */
   trace?: string;
   /** Values from the event that the function's limits need. */

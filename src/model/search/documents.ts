@@ -3,7 +3,7 @@ import type { EventRecord } from '../events/event.ts';
 import { errorText } from '../runs/error-text.ts';
 import type { Run } from '../runs/run.ts';
 import type { ReadVariable } from './evaluate.ts';
-import { EVENT_PREFIX, FINGERPRINT } from './variables.ts';
+import { APP_VERSION, EVENT_PREFIX, FINGERPRINT } from './variables.ts';
 
 export type SearchedEvent = EventRecord & { source: string };
 
@@ -50,6 +50,8 @@ export function readsOfRun(run: Run, output: unknown, event: SearchedEvent | und
         return run.error && errorText(run.error);
       case FINGERPRINT:
         return run.fingerprint;
+      case APP_VERSION:
+        return run.pin?.version;
       case 'queued_at':
         return run.queuedAt;
       case 'ended_at':

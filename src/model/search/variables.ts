@@ -28,6 +28,8 @@ const RUN_VARIABLES = {
 
 /** Fingerprint of a failed run's error. Filters read it; people's searches cannot. */
 export const FINGERPRINT = 'fingerprint';
+/** The version of its app on which a run ends, likewise. */
+export const APP_VERSION = 'app_version';
 
 /** Conditions on runs name the variables of the run's event with this prefix. */
 export const EVENT_PREFIX = 'event.';

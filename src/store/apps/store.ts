@@ -1,6 +1,7 @@
 /** Apps: their registrations and functions, and problems with the functions' expressions. */
 import type { StoreContext } from '../store-context.ts';
 import { AllowedOrigins } from './allowed-origins.ts';
+import { AppVersions } from './app-versions.ts';
 import { Apps } from './apps.ts';
 import { Deploys } from './deploys.ts';
 import { ExpressionProblems } from './expression-problems.ts';
@@ -16,6 +17,7 @@ export function createAppStore({ redis, keys, config }: StoreContext) {
     allowedOrigins: new AllowedOrigins(redis, keys),
     heldRegistrations: new HeldRegistrations(redis, keys),
     functions: new Functions(redis, keys, { history: triggerHistory }),
+    appVersions: new AppVersions(redis, keys),
     deploys: new Deploys(redis, keys, config.retentionMs),
     expressionProblems: new ExpressionProblems(redis, keys),
     triggerHistory,

@@ -46,6 +46,8 @@ export type Reservation =
 export interface ReserveOptions extends CallKey {
   app: string;
   functionId: string;
+  /** The version of the app that the connection must have; undefined: any. */
+  version: string | undefined;
   callerId: string;
   /** How long the connection has to acknowledge the call. */
   acknowledgeMs: number;
@@ -67,7 +69,7 @@ export interface LeaseOptions extends CallKey {
 
 export class ConnectCalls extends Repository {
   async reserve(options: ReserveOptions): Promise<Reservation> {
-    const { env, callId, app, functionId, callerId, acknowledgeMs, replacedLease = '' } = options;
+    const { env, callId, app, functionId, version = '', callerId, acknowledgeMs, replacedLease = '' } = options;
     const keys = this.keys;
     const leaseId = newId();
     const reply = await this.redis.reserveCall(
@@ -87,6 +89,7 @@ export class ConnectCalls extends Repository {
       replacedLease,
       Math.floor(Math.random() * 1_000_000),
       countCommand(this.redis),
+      version,
     );
     const [kind, connectionId = '', gatewayId = ''] = reply as [Reservation['kind'], string?, string?];
     return kind === 'assigned' ? { kind, connectionId, gatewayId, leaseId } : { kind };

@@ -47,12 +47,13 @@ export class Connections extends Repository {
       gatewayId,
       concurrency,
       JSON.stringify(connection),
-      ...apps.flatMap(({ name, functionsHash }) => [
+      ...apps.flatMap(({ name, functionsHash, version }) => [
         name,
         keys.readyConnections(env, name),
         functionsHash,
         keys.connectFunctions(env, functionsHash),
         keys.connectInstance(env, instanceHash(instanceId, functionsHash)),
+        version ?? '',
       ]),
     ];
   }

@@ -65,6 +65,20 @@ export const APP_KEYS = {
     ttl: '90 days or longer retention, renewed',
     size: '100 entries, 4 KiB each',
   }),
+  appVersions: hash(
+    'app-versions:<env>:<app>',
+    'Version → what the app registered, as JSON (`model/apps/versions.ts`).',
+    {
+      owner: 'apps/app-versions.ts',
+      ttl: 'none',
+      size: '10 versions, and those with pinned runs; their functions (2 MiB each at most)',
+    },
+  ),
+  versionChoices: hash(
+    'version-choices:<env>',
+    'App name → what people decided about its versions, as JSON (`model/apps/versions.ts`).',
+    { owner: 'apps/app-versions.ts', ttl: 'none', size: '1 field per app (quota)' },
+  ),
   expressionProblems: hash(
     'expression-problems:<env>',
     'Function ID → last reason an expression was not evaluated, as JSON.',

@@ -14,8 +14,8 @@ export const CONNECT_KEYS = {
   }),
   connection: hash(
     'connection:<env>:<connection ID>',
-    'Connection: gateway, concurrency, functions, and itself as JSON.',
-    { owner: 'connect/connections.ts', ttl: '15 s, renewed', size: '4 fields, and 1 per app' },
+    'Connection: gateway, concurrency, functions and version of each app, and itself as JSON.',
+    { owner: 'connect/connections.ts', ttl: '15 s, renewed', size: '4 fields, and 2 per app' },
   ),
   readyConnections: zset('ready-connections:<env>:<app>', 'Connections that take calls of the app, by expiry (ms).', {
     owner: 'connect/connections.ts',

@@ -23,6 +23,8 @@ export const RUN_FIELDS = {
   stepInput: 'step_input',
   /** IDs of the runs whose steps a re-run has, concatenated. */
   earlierRuns: 'earlier_runs',
+  /** App and version on which the run ends (model/apps/versions.ts). */
+  version: 'version',
   trace: 'trace',
   answeredAt: 'answered_at',
   racedAt: 'raced_at',

@@ -111,6 +111,11 @@ export const RUN_KEYS = {
     ttl: 'none',
     size: '1 entry per active run',
   }),
+  pinnedRuns: zset('active-runs:<env>:<version>', 'Active runs that end on a version of an app, by creation (ms).', {
+    owner: 'apps/app-versions.ts',
+    ttl: 'none',
+    size: '1 entry per such run',
+  }),
   endedRuns: list(
     'ended-runs:<env>:<ending>:<segment>',
     '`<run ID><ms since the minute began>` of runs created in the segment `<length ms>:<start ms>`, in the order they ended.',

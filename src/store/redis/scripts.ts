@@ -46,6 +46,7 @@ const SCRIPTS = {
   setMetadata: { file: 'runs/lua/set-metadata.lua', numberOfKeys: 1 },
   appendRunLog: { file: 'runs/lua/append-run-log.lua', numberOfKeys: 1 },
   endRun: { file: 'runs/lua/end-run.lua', numberOfKeys: 10 },
+  moveRun: { file: 'runs/lua/move-run.lua', numberOfKeys: 2 },
   recordFailure: { file: 'errors/lua/record-failure.lua', numberOfKeys: 5 },
   changeErrorGroup: { file: 'errors/lua/change-error-group.lua', numberOfKeys: 3 },
   addWaits: { file: 'runs/lua/add-waits.lua' },

@@ -1,4 +1,5 @@
 /** Converts runs from their fields in Redis. */
+import { readPin } from '../../model/apps/versions.ts';
 import type { FrozenKeys } from '../../model/flow-control/options.ts';
 import { readCancelReason } from '../../model/runs/cancel-reason.ts';
 import type { EndpointResponse } from '../../model/runs/endpoint-response.ts';
@@ -27,6 +28,7 @@ export function toRun(env: string, id: string, fields: Record<string, string>): 
     retry_of,
     replay,
     trace,
+    version,
     defers,
     k,
     c,
@@ -50,6 +52,7 @@ export function toRun(env: string, id: string, fields: Record<string, string>): 
       fromStep: { id: from_step, ...(step_input && { input: JSON.parse(step_input) as unknown[] }) },
     }),
     ...(earlier_runs && { earlierRuns: idsIn(earlier_runs) }),
+    ...(version && { pin: readPin(version) }),
     ...(trace && { trace }),
     ...(defers && { defers: Number(defers) }),
     ...(batch && { batch: idsIn(batch) }),

@@ -1,4 +1,5 @@
 /** How runs are written: at their creation, and at their end. run-record.ts reads them. */
+import { type Pin, pinText } from '../../model/apps/versions.ts';
 import type { FrozenKeys } from '../../model/flow-control/options.ts';
 import { cancelReasonText } from '../../model/runs/cancel-reason.ts';
 import type { Ending, Invoker, Run, RunStatus } from '../../model/runs/run.ts';
@@ -12,6 +13,7 @@ export interface NewRun extends Pick<Run, 'id' | 'env' | 'functionId' | 'eventId
   replayId?: string;
   fromStep?: FromStep;
   earlierRuns?: readonly string[];
+  pin?: Pin;
   trace?: string;
   keys?: FrozenKeys;
   batch?: readonly string[];
@@ -41,7 +43,9 @@ export function* portionsOf(runs: readonly NewRun[]): Generator<[NewRun, ...NewR
 /** Converts to create-runs.lua's format. Redis cannot decode lone surrogates, hence toWellFormed. */
 export function rowOf(run: NewRun) {
   const { id, queuedAt, invoker, fromStep, owner } = run;
-  const fields = [RUN_FIELDS.requestId, run.requestId];
+  // First, where create-runs.lua finds it.
+  const fields = run.pin ? [RUN_FIELDS.version, pinText(run.pin)] : [];
+  fields.push(RUN_FIELDS.requestId, run.requestId);
   if (invoker) fields.push(RUN_FIELDS.invokerRun, invoker.runId, RUN_FIELDS.invokerStep, invoker.stepId.toWellFormed());
   if (run.retryOf) fields.push(RUN_FIELDS.retryOf, run.retryOf);
   if (run.replayId) fields.push(RUN_FIELDS.replay, run.replayId);

@@ -1,5 +1,6 @@
 /** Runs. A run's record is created once under its derived ID, which makes repeated work on it idempotent. It lives until the run has
  *  ended, and then for the retention. */
+import { type Pin, pinText, readPin } from '../../model/apps/versions.ts';
 import { type EventRecord, recordOf } from '../../model/events/event.ts';
 import { readEvent } from '../../model/events/event-encoding.ts';
 import { FUNCTION_FINISHED } from '../../model/events/lifecycle.ts';
@@ -288,6 +289,20 @@ export class Runs extends Repository<
     const isUnfinished = hasJobs || pending.size > 0;
     const finished = toFinished(end);
     return { done, pending, isUnfinished, checkpointed: checkpointed === 1, awaited, ...(finished && { finished }) };
+  }
+
+  /** The version on which the run ends, read by itself; undefined: it is not pinned, or not stored. */
+  async pinOf(env: string, id: string): Promise<Pin | undefined> {
+    const text = await this.redis.hget(this.keys.of(id).run(env, id), RUN_FIELDS.version);
+    return text === null ? undefined : readPin(text);
+  }
+
+  /** Changes the version on which an active run ends.
+   *  @param pin undefined: it continues with the active one
+   *  @returns false: it has ended, or does not exist */
+  async move(env: string, id: string, pin: Pin | undefined): Promise<boolean> {
+    const keys = this.keys.of(id);
+    return (await this.redis.moveRun(keys.run(env, id), keys.activeRunsIn(env), id, pin ? pinText(pin) : '')) === 1;
   }
 
   async read(env: string, id: string): Promise<Run | undefined> {

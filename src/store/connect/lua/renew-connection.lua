@@ -2,7 +2,8 @@
 -- KEYS: connection (hash), connections of the environment (zset)
 -- ARGV: connection ID, TTL (ms), TTL of functions and instances (ms), 1 if it takes calls, gateway ID, concurrency, the connection as
 -- JSON,
---       then for each app: its name, ready connections (zset), hash of its functions, functions (set), instance (string)
+--       then for each app: its name, ready connections (zset), hash of its functions, functions (set), instance (string),
+--       version or ''
 -- Returns 1; 0: somebody has ended it (end-connection.lua).
 if redis.call('HEXISTS', KEYS[1], 'ended') == 1 then
   return 0
@@ -13,8 +14,8 @@ local liveUntil = now + ARGV[2]
 redis.call('HSET', KEYS[1], 'gateway', ARGV[5], 'concurrency', ARGV[6], 'json', ARGV[7])
 redis.call('ZREMRANGEBYSCORE', KEYS[2], '-inf', now)
 redis.call('ZADD', KEYS[2], liveUntil, ARGV[1])
-for i = 8, #ARGV, 5 do
-  redis.call('HSET', KEYS[1], 'functions:' .. ARGV[i], ARGV[i + 2])
+for i = 8, #ARGV, 6 do
+  redis.call('HSET', KEYS[1], 'functions:' .. ARGV[i], ARGV[i + 2], 'version:' .. ARGV[i], ARGV[i + 5])
   if ARGV[4] == '1' then
     redis.call('ZADD', ARGV[i + 1], liveUntil, ARGV[1])
     redis.call('PEXPIRE', ARGV[i + 1], ARGV[2])

@@ -2,9 +2,9 @@
 -- KEYS: call (hash), ready connections of the app (zset)
 -- ARGV: prefixes of connection (hash), connection's calls (zset), functions (set) and gateway (channel), call ID, app, function ID,
 --       time until the call must be acknowledged (ms), TTL of the call (ms), new lease ID, caller ID, lease ID to replace if the call is not
---       acknowledged ('': none), a random number, NUMSUB or SHARDNUMSUB
+--       acknowledged ('': none), a random number, NUMSUB or SHARDNUMSUB, version of the app ('': any)
 -- Returns { 'assigned', connection ID, gateway ID }; { 'pending', connection ID }: the call has a connection or a reply; { 'full' }: no
---   connection has capacity; { 'none' }: no connection has the function.
+--   connection has capacity; { 'none' }: no connection has the function, or none of this version has it.
 
 -- Maximum number of connections to compare once one with free capacity is found.
 local COMPARED = 32
@@ -34,11 +34,11 @@ local best, bestGateway, bestLoad
 local isKnown = false
 for i = 1, #ids do
   local id = ids[(i + ARGV[13]) % #ids + 1]
-  local connection = redis.call('HMGET', ARGV[1] .. id, 'gateway', 'concurrency', 'functions:' .. ARGV[6])
+  local connection = redis.call('HMGET', ARGV[1] .. id, 'gateway', 'concurrency', 'functions:' .. ARGV[6], 'version:' .. ARGV[6])
   local gateway, functions = connection[1], connection[3] and ARGV[3] .. connection[3]
   if not gateway or redis.call('PUBSUB', ARGV[14], ARGV[4] .. gateway)[2] == 0 then
     redis.call('ZREM', KEYS[2], id)
-  elseif functions
+  elseif functions and (ARGV[15] == '' or connection[4] == ARGV[15])
     and (redis.call('SISMEMBER', functions, ARGV[7]) == 1 or redis.call('EXISTS', functions) == 0) then
     isKnown = true
     redis.call('ZREMRANGEBYSCORE', ARGV[2] .. id, '-inf', now)

@@ -3,7 +3,7 @@
 -- ARGV: time of creation (ms), retention of the lists of events' runs (ms), then prefixes of IDs: of a run's member in the active runs,
 --       the key of a run, the key of events' runs (a slice follows), its overflow key (an event ID follows), the index of a function's
 --       active runs; last the runs as JSON, each an array: ID, time of the first reconciliation (ms), function ID, event ID, whether it
---       is created long after its event, then fields and values of its hash (run-fields.ts).
+--       is created long after its event, then fields and values of its hash (run-fields.ts), that of its version first.
 --       The arguments before the runs are positional: this runs for every event that triggers a function.
 -- Returns nothing.
 local active_runs, active_runs_in_env, offloaded_runs = unpack(KEYS)
@@ -25,6 +25,9 @@ for _, row in ipairs(cjson.decode(runs)) do
     redis.call('ZADD', active_runs, reconcile_at, member_prefix .. id)
     redis.call('ZADD', active_runs_in_env, created_at, id)
     redis.call('ZADD', index_prefix .. function_id, created_at, id)
+    if row[FIRST_FIELD] == FIELD_VERSION then
+      redis.call('ZADD', active_runs_in_env .. ':' .. row[FIRST_FIELD + 1], created_at, id)
+    end
     local ids = is_overflow and overflow_ids_by_event or ids_by_event
     ids[event_id] = (ids[event_id] or '') .. id
   end

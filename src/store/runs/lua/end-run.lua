@@ -21,8 +21,8 @@ local run_id, retention, member, now, segment_prefix, segment_size, started_defe
 local FIRST_FIELD = 13
 local TRIMMED_AT_ONCE = 8
 
-local status, queued_at, former_error, defers, checkpoint, packed = unpack(
-  redis.call('HMGET', run, FIELD_STATUS, FIELD_QUEUED_AT, FIELD_ERROR, FIELD_DEFERS, FIELD_CHECKPOINT, FIELD_PACKED)
+local status, queued_at, former_error, defers, checkpoint, packed, version = unpack(
+  redis.call('HMGET', run, FIELD_STATUS, FIELD_QUEUED_AT, FIELD_ERROR, FIELD_DEFERS, FIELD_CHECKPOINT, FIELD_PACKED, FIELD_VERSION)
 )
 if not is_active(status) then
   return {0}
@@ -68,6 +68,9 @@ redis.call('HSET', run, unpack(ARGV, FIRST_FIELD))
 redis.call('ZREM', active_runs, member)
 redis.call('ZREM', active_runs_in_env, run_id)
 redis.call('ZREM', active_index, run_id)
+if version then
+  redis.call('ZREM', active_runs_in_env .. ':' .. version, run_id)
+end
 redis.call('ZADD', ended_index, queued_at, run_id)
 -- Pending steps end with the run. A planned step of a failed run has failed attempts, or was never called.
 local is_cancelled = ARGV[FIRST_FIELD + 1] == STATUS_CANCELLED

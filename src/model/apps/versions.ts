@@ -1,0 +1,123 @@
+/** Versions of apps: what an app registers with a new build name. A run of a pinned function ends on the version on which it began; every
+ *  other run continues with the active one (docs/change-code-safely.md). */
+import type { AppFunction, Dialect } from './app.ts';
+import { type AppFacts, contentOf } from './deploy.ts';
+
+export const VERSIONINGS = ['latest', 'pinned'] as const;
+export type Versioning = (typeof VERSIONINGS)[number];
+
+/** A version of an app on which a run ends. */
+export interface Pin {
+  app: string;
+  version: string;
+}
+
+/** As it is in the field `version` of a run, and in the key of the index of a version: without `:`, `{` and `}`. */
+export function pinText({ app, version }: Pin): string {
+  return `${encodeURIComponent(app.toWellFormed())}/${encodeURIComponent(version.toWellFormed())}`;
+}
+
+export function readPin(text: string): Pin {
+  const [app = '', version = ''] = text.split('/').map(decodeURIComponent);
+  return { app, version };
+}
+
+export interface AppVersion extends AppFacts {
+  version: string;
+  dialect: Dialect;
+  /** The first registration of this version, Unix milliseconds. */
+  registeredAt: number;
+  /** The last one. */
+  seenAt: number;
+  /** When it last became the active one; absent: it never was. */
+  activeAt?: number;
+  /** An earlier version was at the same URL when it first registered. */
+  sharesUrl?: true;
+  functions: AppFunction[];
+}
+
+/** What people have decided about the versions of an app. */
+export interface VersionChoices {
+  /** For functions that do not say. */
+  versioning?: Versioning;
+  /** The version that a person made active. Until the app registers one that never was, no registration changes that. */
+  chosen?: string;
+}
+
+/** `active`: new runs start on it. `draining`: only runs pinned to it call it. `drained`: nothing does. */
+export const VERSION_STATES = ['active', 'draining', 'drained'] as const;
+export type VersionState = (typeof VERSION_STATES)[number];
+
+export function stateOf(version: string, active: string | undefined, activeRuns: number): VersionState {
+  if (version === active) return 'active';
+  return activeRuns > 0 ? 'draining' : 'drained';
+}
+
+const UNNAMED =
+  'its runs are not pinned: the app does not name its build (appVersion), so that its versions cannot be told apart';
+
+const SHARED =
+  'its runs get the code that is at the URL: versions of the app have the same one. Give each its own, or route by the header app-version';
+
+function versioningOf({ config, endpoint }: AppFunction, setting: Versioning | undefined): Versioning {
+  if (endpoint) return 'latest';
+  const { versioning } = config;
+  return versioning === 'pinned' || versioning === 'latest' ? versioning : (setting ?? 'latest');
+}
+
+/** The functions as they are stored for this version of their app. Repeating it changes nothing.
+ *  @param version undefined: the app does not name its build */
+export function asVersion(
+  functions: readonly AppFunction[],
+  version: string | undefined,
+  { setting, sharesUrl }: { setting: Versioning | undefined; sharesUrl: boolean },
+): AppFunction[] {
+  return functions.map(({ version: _, problems: given = [], ...fn }) => {
+    const isPinned = versioningOf(fn, setting) === 'pinned';
+    const problems = given.filter((problem) => problem !== UNNAMED && problem !== SHARED);
+    if (isPinned && version === undefined) problems.push(UNNAMED);
+    else if (isPinned && sharesUrl) problems.push(SHARED);
+    return {
+      ...fn,
+      ...(problems.length > 0 && { problems }),
+      ...(isPinned && version !== undefined && { version }),
+    };
+  });
+}
+
+/** Whether a registration makes its version the active one. An app that pins runs keeps processes of earlier versions, which register again whenever
+ *  they restart.
+ *  @param wasActive the version has been the active one */
+export function becomesActive(
+  { version, wasActive, isPinned }: { version: string; wasActive: boolean; isPinned: boolean },
+  active: string | undefined,
+  { chosen }: VersionChoices,
+): boolean {
+  if (active === undefined || version === active || !wasActive) return true;
+  return !isPinned && chosen !== active;
+}
+
+/** Whether a registration that does not name its build is that of this version. */
+export function isRegistrationOf(version: AppVersion, facts: AppFacts, functions: readonly AppFunction[]): boolean {
+  const named = { ...facts, deployId: version.version };
+  return contentOf(named, functions) === contentOf({ ...version, deployId: version.version }, version.functions);
+}
+
+/** Number of versions of an app that are kept although no run needs them, latest registration first. */
+const DRAINED_MAX = 10;
+/** Maximum number of versions with pinned runs. */
+const DRAINING_MAX = 100;
+
+/** The versions that are no longer kept.
+ *  @param activeRuns by version */
+export function surplusOf(
+  versions: readonly AppVersion[],
+  active: string | undefined,
+  activeRuns: ReadonlyMap<string, number>,
+): string[] {
+  const latest = versions.toSorted((a, b) => b.seenAt - a.seenAt);
+  const of = (state: VersionState) =>
+    latest.filter(({ version }) => stateOf(version, active, activeRuns.get(version) ?? 0) === state);
+  const surplus = [...of('drained').slice(DRAINED_MAX), ...of('draining').slice(DRAINING_MAX)];
+  return surplus.map(({ version }) => version);
+}

@@ -1,0 +1,107 @@
+/** Versions of apps, what people have decided about them, and the numbers of runs that are pinned to them (model/apps/versions.ts). */
+import { type AppVersion, type Pin, pinText, surplusOf, type VersionChoices } from '../../model/apps/versions.ts';
+import { changeField } from '../redis/changed-field.ts';
+import { inPipelines, replies } from '../redis/connection.ts';
+import { Repository } from '../redis/repository.ts';
+
+export interface PinnedRuns {
+  count: number;
+  /** Creation of the oldest, Unix milliseconds; undefined: there is none. */
+  oldestAt: number | undefined;
+}
+
+export class AppVersions extends Repository {
+  async choices(env: string, app: string): Promise<VersionChoices> {
+    const text = await this.redis.hget(this.keys.versionChoices(env), app);
+    return text === null ? {} : (JSON.parse(text) as VersionChoices);
+  }
+
+  /** Of all apps for which there are any. */
+  async allChoices(env: string): Promise<Map<string, VersionChoices>> {
+    const texts = await this.redis.hgetall(this.keys.versionChoices(env));
+    return new Map(Object.entries(texts).map(([app, text]) => [app, JSON.parse(text) as VersionChoices]));
+  }
+
+  async choose(env: string, app: string, change: (choices: VersionChoices) => VersionChoices): Promise<void> {
+    await changeField(this.redis, { key: this.keys.versionChoices(env), field: app }, (text) => {
+      const changed = JSON.stringify(change(text === undefined ? {} : (JSON.parse(text) as VersionChoices)));
+      return changed === '{}' ? undefined : changed;
+    });
+  }
+
+  async read(env: string, { app, version }: Pin): Promise<AppVersion | undefined> {
+    const text = await this.redis.hget(this.keys.appVersions(env, app), version);
+    return text === null ? undefined : (JSON.parse(text) as AppVersion);
+  }
+
+  /** Latest registration first. */
+  async all(env: string, app: string): Promise<AppVersion[]> {
+    const texts = await this.redis.hvals(this.keys.appVersions(env, app));
+    return texts.map((text) => JSON.parse(text) as AppVersion).sort((a, b) => b.seenAt - a.seenAt);
+  }
+
+  /** Stores a version, which keeps the time of its first registration, and removes those that are no longer needed.
+   *  @param active the active version besides this one */
+  async save(env: string, app: string, given: AppVersion, active: string | undefined): Promise<void> {
+    const { functionsVersion } = this.keys;
+    const key = this.keys.appVersions(env, app);
+    let isNew = false;
+    let isChanged = true;
+    await changeField(this.redis, { key, field: given.version }, (text) => {
+      const before = text === undefined ? undefined : (JSON.parse(text) as AppVersion);
+      isNew = before === undefined;
+      isChanged = JSON.stringify(before?.functions) !== JSON.stringify(given.functions);
+      return JSON.stringify({ ...before, ...given, registeredAt: before?.registeredAt ?? given.registeredAt });
+    });
+    if (isNew) await this.#removeSurplus(env, app, given.version, active);
+    if (!isChanged) return;
+    // Functions in memory are read again (jobs/functions/function-tables.ts).
+    replies(await this.redis.multi().setnx(functionsVersion(env), Date.now()).incr(functionsVersion(env)).exec());
+  }
+
+  async #removeSurplus(env: string, app: string, added: string, active: string | undefined): Promise<void> {
+    const others = (await this.all(env, app)).filter(({ version }) => version !== added);
+    const runs = await this.pinnedRuns(
+      env,
+      others.map(({ version }) => ({ app, version })),
+    );
+    const counts = new Map(others.map(({ version }, i) => [version, (runs[i] as PinnedRuns).count]));
+    const surplus = surplusOf(others, active, counts);
+    if (surplus.length > 0) await this.redis.hdel(this.keys.appVersions(env, app), ...surplus);
+  }
+
+  async recordActive(env: string, { app, version }: Pin, nowMs: number): Promise<void> {
+    await changeField(this.redis, { key: this.keys.appVersions(env, app), field: version }, (text) =>
+      text === undefined ? undefined : JSON.stringify({ ...(JSON.parse(text) as AppVersion), activeAt: nowMs }),
+    );
+  }
+
+  /** Removes what is stored of a deleted app, apart from the versions on which runs end. */
+  async removeUnused(env: string, app: string): Promise<void> {
+    const pins = (await this.all(env, app)).map(({ version }) => ({ app, version }));
+    const runs = await this.pinnedRuns(env, pins);
+    const unused = pins.filter((_, i) => runs[i]?.count === 0).map(({ version }) => version);
+    if (unused.length > 0) await this.redis.hdel(this.keys.appVersions(env, app), ...unused);
+    await this.redis.hdel(this.keys.versionChoices(env), app);
+  }
+
+  /** The active runs that end on these versions, in their order. */
+  async pinnedRuns(env: string, pins: readonly Pin[]): Promise<PinnedRuns[]> {
+    const partitions = this.keys.all();
+    const keys = pins.flatMap((pin) => partitions.map(({ pinnedRuns }) => pinnedRuns(env, pinText(pin))));
+    const commands = keys.flatMap((key) => [
+      ['zcard', key],
+      ['zrange', key, 0, 0, 'WITHSCORES'],
+    ]);
+    const read = await inPipelines<number | string[]>(this.redis, commands);
+    return pins.map((_, n) => {
+      const own = read.slice(2 * n * partitions.length, 2 * (n + 1) * partitions.length);
+      const counts = own.filter((reply) => typeof reply === 'number');
+      const oldest = own.flatMap((reply) => (typeof reply === 'number' ? [] : reply.slice(1).map(Number)));
+      return {
+        count: counts.reduce((sum, count) => sum + count, 0),
+        oldestAt: oldest.length > 0 ? Math.min(...oldest) : undefined,
+      };
+    });
+  }
+}

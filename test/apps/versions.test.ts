@@ -1,0 +1,228 @@
+import { expect } from 'chai';
+import { REPLY_STATUS } from '../../src/functions/connect/messages.ts';
+import { type AppHost, type Call, type FunctionSpec, startAppHost } from '../support/app-host.ts';
+import { ConnectedInstance } from '../support/connected-app.ts';
+import { request } from '../support/http.ts';
+import { type Service, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
+
+const STEP = 'a'.repeat(40);
+
+describe('Versions of apps', () => {
+  let service: Service;
+  const hosts: AppHost[] = [];
+  before(async () => {
+    service = await startService();
+  });
+  after(() => service.stop());
+  afterEach(() => Promise.all(hosts.splice(0).map((host) => host.close())));
+
+  interface Deployed {
+    host: AppHost;
+    register(): Promise<void>;
+  }
+
+  /** An app at an address of its own, whose function waits for `<app>/go`, and then returns the version that was called. */
+  async function deploy(app: string, version: string | undefined, options: object = {}): Promise<Deployed> {
+    const host = await startAppHost();
+    hosts.push(host);
+    const waits = (call: Call) =>
+      call.body.steps[STEP] === undefined
+        ? {
+            status: 206,
+            body: [{ op: 'WaitForEvent', id: STEP, displayName: 'go', opts: { event: `${app}/go`, timeout: '1h' } }],
+          }
+        : { body: { ended: version ?? null } };
+    host.on('fn', waits);
+    const spec: FunctionSpec = { id: 'fn', triggers: [{ event: `${app}/start` }], ...options };
+    const register = async () => {
+      const body = {
+        ...host.registration([spec], { appName: app }),
+        ...(version !== undefined && { appVersion: version }),
+      };
+      const headers = { 'x-service-sdk': 'test:v1.0.0' };
+      const answer = await request('POST', `${service.url}/fn/register`, { body, headers });
+      expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
+    };
+    await register();
+    return { host, register };
+  }
+
+  const send = async (name: string) => (await service.post('/e/key', { name, data: {} })).body.ids[0] as string;
+
+  /** Starts a run and waits until it waits. */
+  async function start(app: string): Promise<string> {
+    const eventId = await send(`${app}/start`);
+    const isWaiting = async () => {
+      const [run] = (await service.get(`/v1/events/${eventId}/runs`)).body.data;
+      return (
+        run && (await service.get(`/v1/runs/${run.run_id}`)).body.data.state.kind === 'waiting_for_event' && run.run_id
+      );
+    };
+    return until(isWaiting, { describe: `a run of ${app} waits` });
+  }
+
+  /** What the run returns after the wait. */
+  async function outputs(app: string, runIds: readonly string[]): Promise<unknown[]> {
+    await send(`${app}/go`);
+    return Promise.all(
+      runIds.map(async (id) => {
+        const { body } = await service.waitFor(`/v1/runs/${id}`, ({ body }) => body.data.ended_at !== null);
+        return body.data.output?.ended;
+      }),
+    );
+  }
+
+  const versions = async (app: string) => (await service.get(`/v1/apps/${app}/versions`)).body.data;
+  const states = async (app: string) =>
+    Object.fromEntries(
+      (await versions(app)).map(({ version, state }: { version: string; state: string }) => [version, state]),
+    );
+
+  it('a pinned run ends on the version on which it began, and a version is drained when its last one has ended', async () => {
+    await deploy('pinned', 'v1', { versioning: 'pinned' });
+    const first = await start('pinned');
+    await deploy('pinned', 'v2', { versioning: 'pinned' });
+    const second = await start('pinned');
+    await deploy('pinned', 'v3', { versioning: 'pinned' });
+    const third = await start('pinned');
+    expect((await service.get(`/v1/runs/${first}`)).body.data.app_version).to.equal('v1');
+    expect(await states('pinned')).to.deep.equal({ v1: 'draining', v2: 'draining', v3: 'active' });
+    const [, , oldest] = await versions('pinned');
+    expect(oldest).to.include({ version: 'v1', active_runs: 1, function_count: 1, connections: null });
+    expect(oldest.oldest_run_at).to.equal((await service.get(`/v1/runs/${first}`)).body.data.queued_at);
+    expect(await outputs('pinned', [first, second, third])).to.deep.equal(['v1', 'v2', 'v3']);
+    expect(await states('pinned')).to.deep.equal({ v1: 'drained', v2: 'drained', v3: 'active' });
+  });
+
+  it('without pinning, runs continue with the newest version, and the app has its versions all the same', async () => {
+    await deploy('latest', 'v1');
+    const run = await start('latest');
+    await deploy('latest', 'v2');
+    expect((await service.get(`/v1/runs/${run}`)).body.data.app_version).to.equal(null);
+    expect(await states('latest')).to.deep.equal({ v1: 'drained', v2: 'active' });
+    expect(await outputs('latest', [run])).to.deep.equal(['v2']);
+  });
+
+  it('PATCH /v1/apps/:name pins the runs of an app whose SDK cannot say so', async () => {
+    await deploy('set', 'v1');
+    const before = await start('set');
+    const answer = await service.request('PATCH', '/v1/apps/set', { versioning: 'pinned' });
+    expect(answer.body.data).to.include({ name: 'set', versioning: 'pinned' });
+    const pinned = await start('set');
+    await deploy('set', 'v2');
+    expect(await states('set')).to.deep.equal({ v1: 'draining', v2: 'active' });
+    expect(await outputs('set', [before, pinned])).to.deep.equal(['v2', 'v1']);
+    await service.request('PATCH', '/v1/apps/set', { versioning: null });
+    expect((await service.get('/v1/apps/set')).body.data.versioning).to.equal(null);
+    const after = await start('set');
+    expect((await service.get(`/v1/runs/${after}`)).body.data.app_version).to.equal(null);
+    expect((await service.request('PATCH', '/v1/apps/nothing', { versioning: null })).status).to.equal(404);
+  });
+
+  it('a function whose app does not name its build says that its runs are not pinned', async () => {
+    await deploy('unnamed', undefined, { versioning: 'pinned' });
+    const [fn] = (await service.get('/v1/apps/unnamed')).body.data.functions;
+    expect(fn.problems).to.have.length(1);
+    expect(fn.problems[0]).to.include('appVersion');
+    expect(await versions('unnamed')).to.deep.equal([]);
+    await deploy('unnamed', 'v1', { versioning: 'pinned' });
+    expect((await service.get('/v1/apps/unnamed')).body.data.functions[0].problems).to.deep.equal([]);
+  });
+
+  it('an earlier version becomes active again, stays so when others register again, and not when a new one comes', async () => {
+    const first = await deploy('back', 'v1', { versioning: 'pinned', name: 'one' });
+    const second = await deploy('back', 'v2', { versioning: 'pinned', name: 'two' });
+    const between = await start('back');
+    // A process of an earlier version that restarts.
+    await first.register();
+    expect(await states('back')).to.deep.equal({ v1: 'drained', v2: 'active' });
+    const answer = await service.post('/v1/apps/back/versions/v1/activate');
+    expect(answer.status).to.equal(200);
+    expect((await service.get('/v1/functions/back-fn')).body.data).to.include({ name: 'one' });
+    await second.register();
+    expect(await states('back')).to.deep.equal({ v1: 'active', v2: 'draining' });
+    const after = await start('back');
+    const [deployed] = (await service.get('/v1/deploys?app=back')).body.data;
+    expect(deployed).to.deep.include({ deploy_id: 'v1', by: { kind: 'activation', name: deployed.by.name } });
+    expect(await outputs('back', [between, after])).to.deep.equal(['v2', 'v1']);
+    await deploy('back', 'v3', { versioning: 'pinned' });
+    expect(await states('back')).to.deep.equal({ v1: 'drained', v2: 'drained', v3: 'active' });
+    expect((await service.post('/v1/apps/back/versions/v9/activate')).status).to.equal(404);
+    const audit = (await service.get('/v1/audit?limit=10')).body.data;
+    expect(audit.map(({ action }: { action: string }) => action)).to.include(
+      'POST /v1/apps/:name/versions/:version/activate',
+    );
+  });
+
+  it('of an app that is not pinned, the version that a person made active stays active until a new one comes', async () => {
+    const first = await deploy('unpinned', 'v1');
+    const second = await deploy('unpinned', 'v2');
+    await first.register();
+    expect(await states('unpinned'), 'as without versions').to.deep.equal({ v1: 'active', v2: 'drained' });
+    await service.post('/v1/apps/unpinned/versions/v2/activate');
+    await first.register();
+    expect(await states('unpinned')).to.deep.equal({ v1: 'drained', v2: 'active' });
+    const run = await start('unpinned');
+    await service.post('/v1/apps/unpinned/versions/v1/activate');
+    await second.register();
+    expect(await outputs('unpinned', [run])).to.deep.equal(['v1']);
+  });
+
+  it('POST /v1/runs/:id/move moves a run to another version, or to the active one for good', async () => {
+    await deploy('moved', 'v1', { versioning: 'pinned' });
+    const [a, b] = [await start('moved'), await start('moved')];
+    await deploy('moved', 'v2', { versioning: 'pinned' });
+    const move = (id: string, version: string | null) => service.post(`/v1/runs/${id}/move`, { version });
+    expect((await move(a, 'v2')).body.data).to.include({ run_id: a, app_version: 'v2' });
+    expect((await move(b, null)).body.data).to.include({ run_id: b, app_version: null });
+    expect((await move(a, 'v7')).body.code).to.equal('version_unknown');
+    expect((await versions('moved')).map((one: { active_runs: number }) => one.active_runs)).to.deep.equal([1, 0]);
+    await deploy('moved', 'v3', { versioning: 'pinned' });
+    expect(await outputs('moved', [a, b])).to.deep.equal(['v2', 'v3']);
+    expect((await move(a, 'v3')).body.code).to.equal('run_ended');
+    expect((await versions('moved')).map((one: { active_runs: number }) => one.active_runs)).to.deep.equal([0, 0, 0]);
+  });
+
+  it('10 versions that no run needs are kept, and those that a run needs', async () => {
+    await deploy('many', 'v0', { versioning: 'pinned' });
+    const run = await start('many');
+    for (let i = 1; i <= 13; i++) await deploy('many', `v${i}`, { versioning: 'pinned' });
+    const kept = (await versions('many')).map(({ version }: { version: string }) => version);
+    expect(kept).to.have.members(['v0', ...Array.from({ length: 11 }, (_, i) => `v${i + 3}`)]);
+    expect(await outputs('many', [run])).to.deep.equal(['v0']);
+  });
+
+  it('a pinned run of an app that connects gets its calls over connections of its version', async () => {
+    const functions: FunctionSpec[] = [{ id: 'fn', triggers: [{ event: 'wired/start' }], versioning: 'pinned' }];
+    const connect = (version: string) =>
+      ConnectedInstance.connect(service.url, { app: 'wired', instanceId: version, version, functions });
+    const first = await connect('v1');
+    const waits = [{ op: 'WaitForEvent', id: STEP, displayName: 'go', opts: { event: 'wired/go', timeout: '1h' } }];
+    await send('wired/start');
+    const call = await first.nextCall();
+    first.acknowledge(call);
+    await first.reply({
+      requestId: call.requestId,
+      status: REPLY_STATUS.notCompleted,
+      body: Buffer.from(JSON.stringify(waits)),
+    });
+    const second = await connect('v2');
+    const eventId = await send('wired/start');
+    const other = await second.nextCall();
+    second.acknowledge(other);
+    await second.complete(other, 'of v2');
+    await service.waitFor(`/v1/events/${eventId}/runs`, ({ body }) => body.data[0]?.ended_at);
+    expect(first.calls).to.have.length(1);
+    expect((await versions('wired')).map((one: object) => one)).to.have.length(2);
+    expect(await states('wired')).to.deep.equal({ v1: 'draining', v2: 'active' });
+    await send('wired/go');
+    const last = await first.nextCall();
+    first.acknowledge(last);
+    await first.complete(last, 'of v1');
+    await until(async () => (await states('wired')).v1 === 'drained', { describe: 'v1 is drained' });
+    expect(second.calls).to.have.length(1);
+    first.socket.close();
+    second.socket.close();
+  });
+});
