@@ -30,6 +30,12 @@ type ClientOpts struct {
 	// Functions can have their own. Default: &Checkpoint{}, and Off on platforms that limit the time of requests, such as
 	// AWS Lambda and Vercel.
 	Checkpoint *Checkpoint
+	// AppVersion is the version or build of the app, such as a commit or the ID of a deployment: the service tells versions
+	// apart by it.
+	AppVersion string
+	// Versioning says whether runs end on the version of the app on which they begin (Pinned), or go on with the newest
+	// (Latest). Functions can have their own. Default: as set in the service, Latest at first.
+	Versioning Versioning
 	// HTTPClient asks the service. Default: http.DefaultClient.
 	HTTPClient *http.Client
 	// Middleware stands around all that the client does, the first one outermost.
@@ -56,7 +62,7 @@ func NewClient(options ClientOpts) (*Client, error) {
 	if err := checkMiddleware(options.Middleware); err != nil {
 		return nil, err
 	}
-	if problem := options.Checkpoint.check(); problem != "" {
+	if problem := firstOf(options.Checkpoint.check(), options.Versioning.check()); problem != "" {
 		return nil, errors.New("tidegate: " + problem)
 	}
 	return &Client{options: options}, nil

@@ -26,6 +26,7 @@ func (c *Client) AppForConnect(functions []ServableFunction) (hosted.App, error)
 	app := hosted.App{
 		ID:         c.AppID(),
 		SDK:        sdkName,
+		Version:    c.options.AppVersion,
 		Functions:  text,
 		Logger:     func() *slog.Logger { return settings{options: c.options}.logger() },
 		HTTPClient: func() *http.Client { return settings{options: c.options}.httpClient() },

@@ -57,7 +57,7 @@ func (e *RunError) UnmarshalJSON(text []byte) error {
 
 // failureFunction makes a function of an OnFailure, triggered by the event of a run that has failed permanently.
 func failureFunction(of *function, onFailure func(context.Context, FailureInput) (any, error)) (*function, error) {
-	options := FunctionOpts{ID: of.id + "-failure", Name: of.name + " (failure)"}
+	options := FunctionOpts{ID: of.id + "-failure", Name: of.name + " (failure)", Versioning: of.versioning}
 	condition := fmt.Sprintf("event.data.function_id == '%s'", of.compositeID())
 	on := EventTrigger(failedEvent, If(condition))
 	f, err := define(of.appID, options, on, func(ctx context.Context, in Input[FailureData]) (any, error) {

@@ -30,6 +30,9 @@ type FunctionOpts struct {
 	Retries *int
 	// Checkpoint says whether and how a call goes on after a step: &Checkpoint{Buffer: 5}. Default: the client's.
 	Checkpoint *Checkpoint
+	// Versioning says whether its runs end on the version of the app on which they begin (Pinned), or go on with the newest
+	// (Latest). Default: the client's.
+	Versioning Versioning
 	FlowControl
 	// Middleware is inside of the client's.
 	Middleware []Middleware
@@ -70,6 +73,7 @@ type function struct {
 	retries            int
 	// checkpoint is nil when the client's counts.
 	checkpoint *Checkpoint
+	versioning Versioning
 	triggers   []trigger
 	flow       FlowControl
 	// middleware is the client's and the function's own.
@@ -102,6 +106,9 @@ func CreateFunction[Data any](client *Client, options FunctionOpts, on Trigger, 
 		return nil, err
 	}
 	f.middleware = client.middleware().inside(options.Middleware)
+	if f.versioning == "" {
+		f.versioning = client.options.Versioning
+	}
 	if options.OnFailure != nil {
 		f.onFailure, err = failureFunction(f, options.OnFailure)
 	}
@@ -117,6 +124,7 @@ func define[Data any](appID string, options FunctionOpts, on Trigger, handler Ha
 		group:       options.Group,
 		retries:     defaultRetries,
 		checkpoint:  options.Checkpoint,
+		versioning:  options.Versioning,
 		flow:        options.FlowControl,
 		call:        caller(handler),
 	}
@@ -140,7 +148,7 @@ func (f *function) check() error {
 	case len(f.triggers) > maxTriggers:
 		return fmt.Errorf("tidegate: function %q: Triggers must be at most %d, got %d", f.id, maxTriggers, len(f.triggers))
 	}
-	if problem := firstOf(f.flow.check(), f.checkpoint.check()); problem != "" {
+	if problem := firstOf(f.flow.check(), f.checkpoint.check(), f.versioning.check()); problem != "" {
 		return fmt.Errorf("tidegate: function %q: %s", f.id, problem)
 	}
 	for _, t := range f.triggers {

@@ -30,7 +30,7 @@ type registered struct {
 // register tells the service the app's address and functions (POST {service}/fn/register). It fails with a *ServeError
 // when the service refuses or could not be reached, or with a *ConfigError.
 func register(ctx context.Context, a app, s settings) (registered, error) {
-	body, err := replay.Encode(a.payload())
+	body, err := replay.Encode(a.payload(s.options.AppVersion))
 	if err != nil {
 		return registered{}, err
 	}
@@ -55,13 +55,13 @@ func register(ctx context.Context, a app, s settings) (registered, error) {
 	return registered{}, &ServeError{Status: http.StatusInternalServerError, Message: message}
 }
 
-func (a app) payload() fields {
+func (a app) payload(version string) fields {
 	functions := make([]fields, len(a.functions))
 	for i, f := range a.functions {
 		address := a.url + "?fnId=" + url.QueryEscape(f.compositeID()) + "&stepId=step"
 		functions[i] = f.onTheWire(fields{"type": "http", "url": address})
 	}
-	return fields{
+	payload := fields{
 		"url":        a.url,
 		"deployType": "ping",
 		"appName":    a.id,
@@ -70,6 +70,10 @@ func (a app) payload() fields {
 		"framework":  a.framework,
 		"functions":  functions,
 	}
+	if version != "" {
+		payload["appVersion"] = version
+	}
+	return payload
 }
 
 // onTheWire has in runtime how the service calls the function.
@@ -82,6 +86,9 @@ func (f *function) onTheWire(runtime fields) fields {
 	}
 	if f.group != "" {
 		wire["group"] = f.group
+	}
+	if f.versioning != "" {
+		wire["versioning"] = f.versioning
 	}
 	wire["triggers"] = f.triggers
 	wire["steps"] = fields{"step": fields{

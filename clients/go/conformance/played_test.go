@@ -122,15 +122,17 @@ func (s *playedService) open(body []byte) []byte {
 
 // clientOptions of a case.
 type clientOptions struct {
-	ID                 string             `json:"id"`
-	IsDev              *bool              `json:"is_dev"`
-	BaseURL            string             `json:"base_url"`
-	EventKey           string             `json:"event_key"`
-	SigningKey         string             `json:"signing_key"`
-	SigningKeyFallback string             `json:"signing_key_fallback"`
-	Env                string             `json:"env"`
-	MaxBytes           int                `json:"max_bytes"`
-	Checkpoint         *checkpointOptions `json:"-"`
+	ID                 string              `json:"id"`
+	IsDev              *bool               `json:"is_dev"`
+	BaseURL            string              `json:"base_url"`
+	EventKey           string              `json:"event_key"`
+	SigningKey         string              `json:"signing_key"`
+	SigningKeyFallback string              `json:"signing_key_fallback"`
+	Env                string              `json:"env"`
+	MaxBytes           int                 `json:"max_bytes"`
+	AppVersion         string              `json:"app_version"`
+	Versioning         tidegate.Versioning `json:"versioning"`
+	Checkpoint         *checkpointOptions  `json:"-"`
 	middleware         []tidegate.Middleware
 	logger             *slog.Logger
 }
@@ -146,6 +148,8 @@ func (o clientOptions) client(t *testing.T, p places) *tidegate.Client {
 		SigningKeyFallback: o.SigningKeyFallback,
 		Env:                o.Env,
 		MaxBytes:           o.MaxBytes,
+		AppVersion:         o.AppVersion,
+		Versioning:         o.Versioning,
 		Checkpoint:         o.Checkpoint.pointer(),
 		Middleware:         o.middleware,
 		Logger:             o.logger,

@@ -25,7 +25,7 @@ type Opts struct {
 	MaxConcurrency int
 	// InstanceID is the name of this process, unique in the app. Default: <host name>-<process ID>.
 	InstanceID string
-	// AppVersion is the version or build of the app, for the dashboard.
+	// AppVersion is the version or build of the app. Default: the client's.
 	AppVersion string
 	// OnState is called at each change, one after the other. It must not close the connection.
 	OnState func(State)
@@ -49,6 +49,9 @@ func Open(ctx context.Context, client *tidegate.Client, options Opts, functions 
 	}
 	if options.InstanceID == "" {
 		options.InstanceID = fmt.Sprintf("%s-%d", host, os.Getpid())
+	}
+	if options.AppVersion == "" {
+		options.AppVersion = app.Version
 	}
 	if options.OnState == nil {
 		options.OnState = func(State) {}

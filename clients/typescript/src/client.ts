@@ -19,6 +19,7 @@ import type { SubscriptionToken } from './realtime.ts';
 import { type SendOptions, type SendResult, sendEvents } from './send.ts';
 import { CLIENT_OPTIONS, type ClientOptions, readSettings, type Settings } from './settings.ts';
 import { sendSignal } from './signals.ts';
+import { checkVersioning } from './versioning.ts';
 
 class Client<Events, Added extends object> {
   readonly id: string;
@@ -34,6 +35,7 @@ class Client<Events, Added extends object> {
     this.id = options.id;
     this.#options = options;
     checkCheckpoint('A client', options.checkpoint);
+    checkVersioning('A client', options.versioning);
     this.#schemas = schemas;
     this.#middleware = checkMiddleware('A client', options.middleware);
   }
@@ -98,7 +100,7 @@ class Client<Events, Added extends object> {
     ...more: []
   ): TidegateFunction<Awaited<Output>, EventOf<Events, One<Triggers>>['data']> {
     refuseMoreArguments(more);
-    const app = { id: this.id, middleware: this.#middleware };
+    const app = { id: this.id, middleware: this.#middleware, versioning: this.#options.versioning };
     const fn = defineFunction(app, config as unknown as AnyFunctionConfig, handler as AnyHandler);
     return fn as TidegateFunction<Awaited<Output>>;
   }

@@ -16,7 +16,7 @@ export interface ConnectOptions extends HostedApp {
   maxConcurrency?: number | undefined;
   /** Name of this process among those of the app. Default: `<host name>-<process ID>`. */
   instanceId?: string | undefined;
-  /** Version or build of the app, for the dashboard. */
+  /** Version or build of the app. Default: the client's. */
   appVersion?: string | undefined;
   /** Called at each change. */
   onState?: ((state: ConnectionState) => void) | undefined;
@@ -40,7 +40,7 @@ const OPTIONS = Object.keys({
  *  @throws ConnectError if the service refuses the app at first; ConfigError; TypeError for invalid options */
 export async function connect(options: ConnectOptions): Promise<Connection> {
   refuseUnknown('connect', options, OPTIONS);
-  const { client, maxConcurrency, instanceId, appVersion, onState } = options;
+  const { client, maxConcurrency, instanceId, appVersion = client.settings().appVersion, onState } = options;
   if (maxConcurrency !== undefined && !(Number.isInteger(maxConcurrency) && maxConcurrency > 0)) {
     throw new TypeError(`connect: maxConcurrency must be a whole number from 1, got ${maxConcurrency}`);
   }

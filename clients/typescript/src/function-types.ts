@@ -5,6 +5,7 @@ import type { FlowControl } from './flow.ts';
 import type { Logger } from './logger.ts';
 import type { AnyMiddleware } from './middleware/types.ts';
 import type { Invocable, StepTools } from './steps/types.ts';
+import type { Versioning } from './versioning.ts';
 
 export interface EventTrigger<Events = LooseEvents> {
   /** A name, or a wildcard such as `order/*`. */
@@ -45,6 +46,8 @@ export interface FunctionOptions<Triggers, Events = LooseEvents, Added extends o
   /** Whether a call continues after a step, once it is stored, instead of ending with the step; and how: `{ buffer: 5, maxRuntime: '30s' }`.
    *  Default: the client's. */
   checkpoint?: Checkpoint | undefined;
+  /** Whether its runs end on the version of the app on which they begin (`pinned`), or go on with the newest (`latest`). Default: the client's. */
+  versioning?: Versioning | undefined;
   /** Up to ten. */
   triggers: Triggers;
   /** Runs when a run of this function has failed permanently: a separate function `<id>-failure` with its own steps and retries. */
@@ -116,6 +119,7 @@ export interface TidegateFunction<Output = unknown, Data = any> extends Invocabl
   readonly retries: number;
   /** undefined: the client's. */
   readonly checkpoint: Checkpoint | undefined;
+  readonly versioning: Versioning | undefined;
   readonly triggers: readonly Trigger[];
   readonly flow: FlowControl;
   readonly handler: AnyHandler;

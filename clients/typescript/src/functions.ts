@@ -15,6 +15,7 @@ import type {
 import { checkMiddleware } from './middleware/chain.ts';
 import type { AnyMiddleware } from './middleware/types.ts';
 import { refuseUnknown } from './options.ts';
+import { checkVersioning, type Versioning } from './versioning.ts';
 import { reviveError } from './wire-error.ts';
 
 const DEFAULT_RETRIES = 4;
@@ -32,6 +33,7 @@ const OPTIONS = [
   'group',
   'middleware',
   'checkpoint',
+  'versioning',
   ...FLOW_NAMES,
 ];
 
@@ -39,6 +41,7 @@ const OPTIONS = [
 export interface FunctionOwner {
   id: string;
   middleware: readonly AnyMiddleware[];
+  versioning?: Versioning | undefined;
 }
 
 /** @throws TypeError if the configuration is invalid */
@@ -51,6 +54,7 @@ export function defineFunction(app: FunctionOwner, config: AnyFunctionConfig, ha
     group,
     retries = DEFAULT_RETRIES,
     checkpoint,
+    versioning = app.versioning,
     triggers: given,
     onFailure,
     middleware,
@@ -61,6 +65,7 @@ export function defineFunction(app: FunctionOwner, config: AnyFunctionConfig, ha
     throw new TypeError(`Function "${id}": retries must be a whole number from 0 to ${MAX_RETRIES}, got ${retries}`);
   }
   checkCheckpoint(`Function "${id}"`, checkpoint);
+  checkVersioning(`Function "${id}"`, versioning);
   checkText(id, { description, group });
   checkFlow(id, flow);
   if (given === undefined) {
@@ -82,6 +87,7 @@ export function defineFunction(app: FunctionOwner, config: AnyFunctionConfig, ha
     group,
     retries,
     checkpoint,
+    versioning,
     triggers,
     flow,
     handler,
@@ -97,6 +103,7 @@ function failureFunction(
     id: string;
     name: string;
     checkpoint: Checkpoint | undefined;
+    versioning: Versioning | undefined;
     middleware: readonly AnyMiddleware[];
   },
   onFailure: AnyFailureHandler,
@@ -106,6 +113,7 @@ function failureFunction(
     id: `${of.id}-failure`,
     name: `${of.name} (failure)`,
     checkpoint: of.checkpoint,
+    versioning: of.versioning,
     triggers: { event: 'inngest/function.failed', if: condition },
   };
   const app = { id: of.appId, middleware: of.middleware };

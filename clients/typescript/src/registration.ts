@@ -25,7 +25,7 @@ export function compositeId({ appId, id }: { appId: string; id: string }): strin
  *  @throws ServeError if it rejected the registration or could not be reached; ConfigError */
 export async function register(app: App, settings: Settings): Promise<Record<string, unknown>> {
   const { baseUrl } = settings;
-  const init = { method: 'POST', headers: headersOf(app, settings), body: JSON.stringify(payloadOf(app)) };
+  const init = { method: 'POST', headers: headersOf(app, settings), body: JSON.stringify(payloadOf(app, settings)) };
   const { ok, status, text } = await askService('/fn/register', init, settings);
   const answer = parseObject(text);
   if (ok && answer.ok !== false) return answer;
@@ -44,7 +44,7 @@ function headersOf(app: App, settings: Settings): Record<string, string> {
   };
 }
 
-function payloadOf(app: App) {
+function payloadOf(app: App, { appVersion }: Settings) {
   return {
     url: app.url,
     deployType: 'ping',
@@ -52,6 +52,7 @@ function payloadOf(app: App) {
     sdk: SDK,
     v: '0.1',
     framework: app.framework,
+    ...(appVersion && { appVersion }),
     functions: app.functions.map((fn) => functionOnTheWire(fn, httpRuntime(fn, app))),
   };
 }
@@ -68,6 +69,7 @@ export function functionOnTheWire(fn: TidegateFunction, runtime: { type: string;
     name: fn.name,
     ...(fn.description && { description: fn.description }),
     ...(fn.group && { group: fn.group }),
+    ...(fn.versioning && { versioning: fn.versioning }),
     triggers: fn.triggers.map(triggerOnTheWire),
     steps: { step },
     ...flowOnTheWire(fn.flow),

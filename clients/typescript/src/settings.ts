@@ -8,6 +8,7 @@ import type { Logger } from './logger.ts';
 import type { AnyMiddleware } from './middleware/types.ts';
 import { requestBy, type SendRequest } from './request.ts';
 import { isSigningKey } from './signature.ts';
+import type { Versioning } from './versioning.ts';
 
 const DEV_BASE_URL = 'http://127.0.0.1:8288';
 const DEV_EVENT_KEY = 'dev';
@@ -43,6 +44,11 @@ export interface ClientOptions {
   /** Whether calls of functions continue after a step, once it is stored, instead of ending with the step. Functions can have their own. Default:
    *  true, except on platforms that limit the time of requests, such as AWS Lambda, Vercel, Netlify and Cloudflare. */
   checkpoint?: Checkpoint | undefined;
+  /** Version or build of the app, such as a commit or the ID of a deployment: the service tells versions apart by it. */
+  appVersion?: string | undefined;
+  /** Whether runs end on the version of the app on which they begin (`pinned`), or go on with the newest (`latest`). Functions can have their own. Default:
+   *  as set in the service, `latest` at first. */
+  versioning?: Versioning | undefined;
   /** For requests to the service, for example through a proxy. Default: node:http on Node, else the global fetch. */
   fetch?: typeof fetch | undefined;
   /** For all functions and sends. The first is the outermost. */
@@ -62,6 +68,8 @@ export const CLIENT_OPTIONS = Object.keys({
   logs: true,
   errorSource: true,
   checkpoint: true,
+  appVersion: true,
+  versioning: true,
   fetch: true,
   middleware: true,
 } satisfies Record<keyof ClientOptions, true>);
@@ -79,6 +87,7 @@ export interface Settings {
   readonly errorSource: boolean;
   /** undefined: as the platform allows. */
   readonly checkpoint: Checkpoint | undefined;
+  readonly appVersion: string | undefined;
   /** URL under which the service reaches the app, without a trailing slash. */
   readonly serveOrigin: string | undefined;
   /** Without a trailing slash. */
@@ -100,6 +109,7 @@ export function readSettings(options: ClientOptions, env: Env = currentEnv()): S
     logger: options.logger ?? console,
     logs: options.logs ?? (env.SERVICE_LOGS ? isOn(env.SERVICE_LOGS) : undefined),
     checkpoint: options.checkpoint,
+    appVersion: options.appVersion || undefined,
     errorSource: options.errorSource ?? isOn(env.SERVICE_ERROR_SOURCE),
     get serveOrigin() {
       return env.SERVICE_SERVE_ORIGIN ? toOrigin(env.SERVICE_SERVE_ORIGIN) : undefined;

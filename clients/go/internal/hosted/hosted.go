@@ -14,6 +14,8 @@ type App struct {
 	ID string
 	// SDK is the name and version of this library.
 	SDK string
+	// Version of the app; empty: nobody told.
+	Version string
 	// Functions are as they register.
 	Functions  json.RawMessage
 	Logger     func() *slog.Logger

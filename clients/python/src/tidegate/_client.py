@@ -23,6 +23,7 @@ from ._options import told_of_unknown
 from ._send import send_events
 from ._settings import Options, Settings
 from ._transport import Transport, default_transport
+from ._versioning import Versioning, check_versioning
 from .errors import ConfigError
 
 
@@ -47,6 +48,8 @@ class Tidegate(FunctionCreator):
         error_source: bool | None = None,
         logs: bool | None = None,
         checkpoint: Checkpoint | bool | None = None,
+        app_version: str | None = None,
+        versioning: Versioning | None = None,
         middleware: Sequence[Middleware] = (),
         logger: AnyLogger | None = None,
         transport: Transport | None = None,
@@ -69,6 +72,10 @@ class Tidegate(FunctionCreator):
         checkpoint: whether calls of functions go on after a step, once it is stored, instead of ending with it.
             Functions can have their own. Default: True, except on platforms that limit the time of requests, such as
             AWS Lambda.
+        app_version: version or build of the app, such as a commit or the ID of a deployment: the service tells versions
+            apart by it.
+        versioning: whether runs end on the version of the app on which they begin ("pinned"), or go on with the newest
+            ("latest"). Functions can have their own. Default: as set in the service, "latest" at first.
         middleware: around all functions and sends; the first is the outermost.
         logger: for `ctx.logger` in handlers. Default: that of the name "tidegate".
         transport: instead of httpx, or of the standard library where that is not installed.
@@ -78,6 +85,8 @@ class Tidegate(FunctionCreator):
         self.app_id = app_id
         self.middleware = checked("Tidegate()", middleware)
         check_checkpoint("Tidegate()", checkpoint)
+        check_versioning("Tidegate()", versioning)
+        self.versioning = versioning
         self._options = Options(
             event_key=event_key,
             base_url=base_url,
@@ -89,6 +98,7 @@ class Tidegate(FunctionCreator):
             error_source=error_source,
             logs=logs,
             checkpoint=checkpoint,
+            app_version=app_version,
         )
         self._logger = logger
         self._transport = transport

@@ -24,6 +24,7 @@ from ._functions import DEFAULT_RETRIES, FailureHandler, Function, Trigger, defi
 from ._middleware.check import checked
 from ._middleware.middleware import Middleware
 from ._options import told_of_unknown
+from ._versioning import Versioning
 
 T = TypeVar("T")
 
@@ -38,6 +39,7 @@ class FunctionDecorator(Protocol):
 class FunctionCreator:
     app_id: str
     middleware: tuple[Middleware, ...]
+    versioning: Versioning | None
 
     @overload
     def create_function(
@@ -50,6 +52,7 @@ class FunctionCreator:
         group: str | None = None,
         retries: int = DEFAULT_RETRIES,
         checkpoint: Checkpoint | bool | None = None,
+        versioning: Versioning | None = None,
         on_failure: FailureHandler | None = None,
         cancel_on: Sequence[CancelOn] | None = None,
         concurrency: int | OneOrTwo | ConcurrencyOfRunsAndSteps | None = None,
@@ -76,6 +79,7 @@ class FunctionCreator:
         group: str | None = None,
         retries: int = DEFAULT_RETRIES,
         checkpoint: Checkpoint | bool | None = None,
+        versioning: Versioning | None = None,
         on_failure: FailureHandler | None = None,
         concurrency: int | OneOrTwo | ConcurrencyOfRunsAndSteps | None = None,
         throttle: Throttle | None = None,
@@ -94,6 +98,7 @@ class FunctionCreator:
         group: str | None = None,
         retries: int = DEFAULT_RETRIES,
         checkpoint: Checkpoint | bool | None = None,
+        versioning: Versioning | None = None,
         on_failure: FailureHandler | None = None,
         cancel_on: Sequence[CancelOn] | None = None,
         concurrency: int | OneOrTwo | ConcurrencyOfRunsAndSteps | None = None,
@@ -119,6 +124,8 @@ class FunctionCreator:
         retries: after the first try, of the function and of each of its steps.
         checkpoint: whether a call goes on after a step, once it is stored, instead of ending with it; and how:
             Checkpoint(buffer=5, max_runtime="30s"). Default: the client's.
+        versioning: whether its runs end on the version of the app on which they begin ("pinned"), or go on with the
+            newest ("latest"). Default: the client's.
         on_failure: runs when a run has failed for good: a function of its own, `<id>-failure`, with steps and retries.
         middleware: inside of the client's own.
         batch_events: not together with rate_limit, idempotency, debounce, singleton, priority or cancel_on.
@@ -149,6 +156,7 @@ class FunctionCreator:
                 name=name,
                 retries=retries,
                 checkpoint=checkpoint,
+                versioning=self.versioning if versioning is None else versioning,
                 on_failure=on_failure,
                 flow=flow,
                 middleware=(*self.middleware, *own),

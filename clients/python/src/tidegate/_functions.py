@@ -16,6 +16,7 @@ from ._flow_check import check_catch_up, check_flow, check_jitter
 from ._middleware.check import check_hooks
 from ._middleware.middleware import Middleware
 from ._moments import Duration, time_string
+from ._versioning import Versioning, check_versioning
 from ._wire_error import revive_error
 from .errors import ConfigError
 
@@ -80,6 +81,7 @@ class Function(Generic[Output_co]):
     group: str | None = None
     checkpoint: Checkpoint | bool | None = None
     """None: the client's."""
+    versioning: Versioning | None = None
 
     @property
     def composite_id(self) -> str:
@@ -110,6 +112,7 @@ def define_function(
     description: str | None = None,
     group: str | None = None,
     checkpoint: Checkpoint | bool | None = None,
+    versioning: Versioning | None = None,
 ) -> Function[Any]:
     """Raises ConfigError when the configuration makes no sense."""
     if not id:
@@ -121,6 +124,7 @@ def define_function(
         raise ConfigError(f'Function "{id}": retries must be a whole number from 0 to {MAX_RETRIES}, got {retries}')
     check_flow(id, flow)
     check_checkpoint(f'Function "{id}"', checkpoint)
+    check_versioning(f'Function "{id}"', versioning)
     fn: Function[Any] = Function(
         app_id=app_id,
         id=id,
@@ -133,6 +137,7 @@ def define_function(
         description=_text(id, "description", description),
         group=_text(id, "group", group),
         checkpoint=checkpoint,
+        versioning=versioning,
     )
     check_hooks(f'Function "{id}"', middleware, "async" if fn.is_async else "plain")
     return dataclasses.replace(fn, on_failure=_failure_function(fn, on_failure)) if on_failure else fn
@@ -183,6 +188,7 @@ def _failure_function(of: Function[Any], on_failure: FailureHandler) -> Function
         flow=FlowControl(),
         middleware=of.middleware,
         checkpoint=of.checkpoint,
+        versioning=of.versioning,
     )
 
 

@@ -39,7 +39,7 @@ def register(app: App, settings: Settings) -> Effects[dict[str, Any]]:
             headers.FRAMEWORK: app.framework,
             headers.EXPECTED_SERVER_KIND: settings.mode,
         },
-        body=write(payload_of(app)).encode(),
+        body=write(payload_of(app, settings.app_version)).encode(),
     )
     answer = parse_object(response.body)
     if response.ok and answer.get("ok") is not False:
@@ -50,7 +50,7 @@ def register(app: App, settings: Settings) -> Effects[dict[str, Any]]:
     raise ServeError(500, hints.refused(settings, message, response.status))
 
 
-def payload_of(app: App) -> dict[str, Any]:
+def payload_of(app: App, app_version: str | None = None) -> dict[str, Any]:
     return {
         "url": app.url,
         "deployType": "ping",
@@ -58,6 +58,7 @@ def payload_of(app: App) -> dict[str, Any]:
         "sdk": headers.SDK,
         "v": "0.1",
         "framework": app.framework,
+        **({"appVersion": app_version} if app_version else {}),
         "functions": [function_on_the_wire(fn, _http_runtime(fn, app)) for fn in app.functions],
     }
 
@@ -75,6 +76,7 @@ def function_on_the_wire(fn: Function[Any], runtime: dict[str, str]) -> dict[str
         "name": fn.name,
         **({"description": fn.description} if fn.description else {}),
         **({"group": fn.group} if fn.group else {}),
+        **({"versioning": fn.versioning} if fn.versioning else {}),
         "triggers": [trigger.on_the_wire() for trigger in fn.triggers],
         "steps": {"step": step},
         **flow_on_the_wire(fn.flow),

@@ -43,6 +43,7 @@ class Options:
     error_source: bool | None = None
     logs: bool | None = None
     checkpoint: Checkpoint | bool | None = None
+    app_version: str | None = None
 
 
 @dataclass(frozen=True)
@@ -82,6 +83,10 @@ class Settings:
     def checkpoint(self) -> Checkpoint | bool | None:
         """None: as the platform allows."""
         return self.options.checkpoint
+
+    @property
+    def app_version(self) -> str | None:
+        return self.options.app_version
 
     @property
     def is_serverless(self) -> bool:

@@ -77,7 +77,7 @@ async def connect(
 
     max_concurrency: maximum number of concurrent calls. Default: the service's CONNECTION_CALLS_MAX.
     instance_id: name of this process, unique in the app. Default: `<host name>-<process ID>`.
-    app_version: version or build of the app, for the dashboard.
+    app_version: version or build of the app. Default: the client's.
     on_state: called at each change.
 
     Raises ConnectError if the service rejects the app at the start; ConfigError.
@@ -93,11 +93,12 @@ async def connect(
 
     app = AppCalls(client, functions, _FRAMEWORK, in_thread)
     wire = write([function_on_the_wire(fn, {"type": "ws"}) for fn in app.functions])
-    version = {} if app_version is None else {"appVersion": app_version}
+    version = app_version or client.settings().app_version
+    named = {"appVersion": version} if version else {}
     language, sdk_version = headers.SDK.split(":")
     instance: dict[str, Any] = {
         "instanceId": instance_id or f"{socket.gethostname()}-{os.getpid()}",
-        "apps": [{"appName": client.app_id, **version, "functions": wire}],
+        "apps": [{"appName": client.app_id, **named, "functions": wire}],
         "framework": _FRAMEWORK,
         "sdkLanguage": language,
         "sdkVersion": sdk_version,

@@ -32,7 +32,18 @@ from .programs import run_program, run_program_sync
 
 Flavour = Literal["async", "plain"]
 
-_OPTIONS = ("is_dev", "base_url", "event_key", "signing_key", "signing_key_fallback", "env", "max_bytes", "checkpoint")
+_OPTIONS = (
+    "is_dev",
+    "base_url",
+    "event_key",
+    "signing_key",
+    "signing_key_fallback",
+    "env",
+    "max_bytes",
+    "checkpoint",
+    "app_version",
+    "versioning",
+)
 
 _FLOW: dict[str, tuple[str, Any]] = {
     "throttle": ("throttle", Throttle),
@@ -93,10 +104,13 @@ def function_of(client: Tidegate, given: dict[str, Any], flavour: Flavour) -> ti
         "concurrency",
         "idempotency",
         "checkpoint",
+        "versioning",
     )
     only(given, (*known, *_FLOW))
     options = {
-        name: given[name] for name in ("id", "name", "description", "group", "retries", "idempotency") if name in given
+        name: given[name]
+        for name in ("id", "name", "description", "group", "retries", "idempotency", "versioning")
+        if name in given
     }
     for wire_name, (name, kind) in _FLOW.items():
         if wire_name in given:

@@ -15,6 +15,8 @@ export interface ClientCase {
   env?: string;
   max_bytes?: number;
   checkpoint?: boolean;
+  app_version?: string;
+  versioning?: 'latest' | 'pinned';
   encryption?: EncryptionCase;
 }
 
@@ -29,6 +31,7 @@ export interface FunctionCase extends Partial<Record<FlowName, unknown>> {
   group?: string;
   retries?: number;
   checkpoint?: CheckpointCase;
+  versioning?: 'latest' | 'pinned';
   triggers: Trigger[];
   program?: Program;
   on_failure?: Program;
@@ -61,6 +64,8 @@ export function clientOf(given: ClientCase): Tidegate {
     env,
     max_bytes,
     checkpoint,
+    app_version,
+    versioning,
     encryption: encrypts,
     ...rest
   } = given;
@@ -75,6 +80,8 @@ export function clientOf(given: ClientCase): Tidegate {
     env,
     maxBytes: max_bytes,
     checkpoint,
+    appVersion: app_version,
+    versioning,
     logger: QUIET,
     ...(encrypts && { middleware: [encryptionOf(encrypts)] }),
   };
@@ -107,6 +114,7 @@ export function functionOf(client: Tidegate, given: FunctionCase): TidegateFunct
     'group',
     'retries',
     'checkpoint',
+    'versioning',
     'triggers',
     'program',
     'on_failure',
@@ -120,6 +128,7 @@ export function functionOf(client: Tidegate, given: FunctionCase): TidegateFunct
     group,
     retries,
     checkpoint,
+    versioning,
     program = [],
     on_failure,
     cancel,
@@ -135,6 +144,7 @@ export function functionOf(client: Tidegate, given: FunctionCase): TidegateFunct
       ...(group !== undefined && { group }),
       ...(retries !== undefined && { retries }),
       ...(checkpoint !== undefined && { checkpoint: checkpointOf(checkpoint) }),
+      ...(versioning !== undefined && { versioning }),
       ...({ ...flow, ...(cancel !== undefined && { cancelOn: cancel }) } as FlowControl),
       triggers: first && triggers.length === 1 ? first : triggers,
       ...(on_failure && { onFailure: (context) => runProgram(on_failure, context) }),
