@@ -1,4 +1,4 @@
-/** `runs cancel` and `runs retry` by filter: counted, asked, and followed to the end. */
+/** `runs cancel`, `runs retry` and `deploys move` by filter: counted, asked, and followed to the end. */
 import type { Command } from 'commander';
 import type { Json } from './api-client.ts';
 import { confirm } from './confirm.ts';
@@ -26,25 +26,28 @@ export function withBulkOptions(command: Command): Command {
     .option('--detach', 'by filter: do not wait for the end');
 }
 
+const QUESTIONS = { cancel: 'Cancel', retry: 'Re-run', move: 'Move' };
+
 /** @param filter the query of GET /v1/runs */
 export async function changeMany(
-  action: 'cancel' | 'retry',
+  action: 'cancel' | 'retry' | 'move',
   filter: Record<string, string | undefined>,
   options: BulkOptions,
   context: Context,
+  more: Record<string, Json> = {},
 ): Promise<void> {
   const { all = false, rate, dryRun, yes, detach } = options;
   const isFiltered = Object.values(filter).some((value) => value !== undefined);
   if (!isFiltered && !all) throw usageError('Name the runs by ID, by filter, or with --all');
   const api = context.api();
   const output = context.output();
-  const body = { action, filter, all, ...(rate !== undefined && { rate }) };
+  const body = { action, filter, all, ...more, ...(rate !== undefined && { rate }) };
   const { data: counted } = await api.post('/v1/runs/bulk', { ...body, dry_run: true });
   if (dryRun) return output.result(counted, () => printCount(output, counted));
   if (!output.json) printCount(output, counted);
   if (counted.count === 0) return output.result(counted, () => {});
   const where = api.settings.environment ?? 'production';
-  await confirm(context, `${action === 'cancel' ? 'Cancel' : 'Re-run'} ${numberOf(counted)} runs in ${where}?`, yes);
+  await confirm(context, `${QUESTIONS[action]} ${numberOf(counted)} runs in ${where}?`, yes);
   // Runs that were queued since the count are left alone.
   const { queued_before } = counted.filter;
   const { data: begun } = await api.post('/v1/runs/bulk', { ...body, filter: { ...filter, queued_before } });
@@ -65,7 +68,7 @@ function numberOf({ count, stopped_at }: Json): string {
 }
 
 function lineOf({ action, status, matched, progress, waiting_because }: Json): string {
-  const done = action === 'cancel' ? 'cancelled' : 're-run';
+  const done = { cancel: 'cancelled', retry: 're-run', move: 'moved' }[action as string];
   const skipped = Object.entries(progress.skipped).map(([reason, count]) => `; ${count} skipped: ${reason}`);
   const waits = waiting_because ? ` (waits: ${waiting_because})` : '';
   return `${status}${waits}; ${progress.done} of ${matched.count} ${done}${skipped.join('')}`;

@@ -2,6 +2,7 @@
 import { register as apps } from './commands/apps.ts';
 import { register as completion } from './commands/completion.ts';
 import { register as config } from './commands/config.ts';
+import { register as deploys } from './commands/deploys.ts';
 import { register as dev } from './commands/dev.ts';
 import { register as doctor } from './commands/doctor.ts';
 import { register as environments } from './commands/environments.ts';
@@ -31,6 +32,7 @@ export const COMMANDS: readonly Register[] = [
   runs,
   replay,
   apps,
+  deploys,
   functions,
   webhooks,
   transform,

@@ -39,11 +39,18 @@ export async function applyChange(api: ApiClient, change: Change, variables: Var
   return (await api.patch(`${path}/${encodeURIComponent(id)}`, bodyOf(change, variables))).data;
 }
 
-/** Only its allowed origins are in the file: the app itself registers. */
-async function applyApp(api: ApiClient, { action, entry }: Change): Promise<void> {
-  const { name, environment, allowed_origins } = entry;
-  const origins = action === 'delete' ? [] : allowed_origins;
-  await api.inEnvironment(environment).put(at`/v1/allowed-origins/${name}`, { origins });
+/** Its settings alone are in the file: the app itself registers. */
+async function applyApp(api: ApiClient, { action, entry, fields }: Change): Promise<void> {
+  const { name, environment, allowed_origins, versioning = null } = entry;
+  const isDeleted = action === 'delete';
+  const isChanged = (wanted: string) => isDeleted || fields.some(({ field }) => field === wanted);
+  const own = api.inEnvironment(environment);
+  if (isChanged('allowed_origins')) {
+    await own.put(at`/v1/allowed-origins/${name}`, { origins: isDeleted ? [] : allowed_origins });
+  }
+  if (isDeleted ? versioning !== null : isChanged('versioning')) {
+    await own.patch(at`/v1/apps/${name}`, { versioning: isDeleted ? null : versioning });
+  }
 }
 
 async function applyEnvironment(api: ApiClient, { action, entry, fields }: Change): Promise<Json> {

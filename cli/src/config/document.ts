@@ -7,7 +7,7 @@ export type Kind = (typeof KINDS)[number];
 
 export const NAME_OF_KIND: Record<Kind, string> = {
   environments: 'environment',
-  apps: 'allowed origins of app',
+  apps: 'app',
   webhooks: 'webhook',
   event_keys: 'event key',
   api_keys: 'API key',
@@ -24,7 +24,7 @@ export const VERSION = 1;
 /** Fields and their defaults, in the order in which `export` writes them. undefined: there is no default, and an absent field stays unchanged. */
 export const FIELDS: Record<Kind, Record<string, Json>> = {
   environments: { name: undefined, event_max_bytes: null, retention_days: null, archived: false },
-  apps: { name: undefined, environment: 'production', allowed_origins: [] },
+  apps: { name: undefined, environment: 'production', allowed_origins: [], versioning: null },
   webhooks: {
     name: undefined,
     environment: 'production',
@@ -92,7 +92,10 @@ function checkEntry(kind: Kind, entry: unknown, where: string): Entry {
     throw usageError(`${where} (${entry.name}): access must be read, write or admin`);
   }
   if (kind === 'webhooks') checkSecrets(entry, where);
-  if (kind === 'apps') return { environment: 'production', ...entry, allowed_origins: checkOrigins(entry, where) };
+  if (kind === 'apps') {
+    const origins = { allowed_origins: checkOrigins(entry, where) };
+    return { environment: 'production', ...entry, ...origins, versioning: checkVersioning(entry, where) };
+  }
   const defaults = Object.entries(known).filter(([, value]) => value !== undefined);
   return { ...Object.fromEntries(defaults), ...entry };
 }
@@ -111,7 +114,8 @@ function checkSecrets({ name, secrets }: Entry, where: string): void {
 }
 
 /** Written as the service writes them, so that equal configurations show no difference. */
-function checkOrigins({ name, allowed_origins: origins }: Entry, where: string): string[] {
+function checkOrigins({ name, allowed_origins: origins, versioning }: Entry, where: string): string[] {
+  if (origins === undefined && versioning) return [];
   if (!Array.isArray(origins) || origins.length === 0 || !origins.every((one) => typeof one === 'string')) {
     throw usageError(
       `${where} (${name}): allowed_origins: expected a list such as ['https://shop-*-acme.example.app']`,
@@ -119,6 +123,11 @@ function checkOrigins({ name, allowed_origins: origins }: Entry, where: string):
   }
   const written = origins.map((origin: string) => origin.trim().toLowerCase().replace(/\/$/, ''));
   return [...new Set(written.map((origin) => origin.replace(/^(http:.*):80$|^(https:.*):443$/, '$1$2')))];
+}
+
+function checkVersioning({ name, versioning = null }: Entry, where: string): string | null {
+  if (versioning === null || versioning === 'latest' || versioning === 'pinned') return versioning;
+  throw usageError(`${where} (${name}): versioning must be latest or pinned`);
 }
 
 function rejectTwins(entries: readonly Entry[], where: string): void {

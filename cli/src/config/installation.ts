@@ -62,9 +62,13 @@ const READERS: Record<Kind, (api: ApiClient) => Promise<Present[]>> = {
     const environments: Json[] = await api.all('/v1/environments');
     const named = environments.filter(({ kind, deleting_at }) => kind !== 'branch' && deleting_at === null);
     const found = named.map(async ({ name: environment }) => {
-      const all: Json[] = await api.inEnvironment(environment).all('/v1/allowed-origins');
-      return all.map(({ app: name, origins }) => {
-        return { id: name, entry: { name, environment, allowed_origins: origins } };
+      const own = api.inEnvironment(environment);
+      const [allowed, apps]: Json[][] = await Promise.all([own.all('/v1/allowed-origins'), own.all('/v1/apps')]);
+      const originsOf = new Map(allowed?.map(({ app, origins }) => [app as string, origins]));
+      const versioningOf = new Map(apps?.flatMap(({ name, versioning }) => (versioning ? [[name, versioning]] : [])));
+      return [...new Set([...originsOf.keys(), ...versioningOf.keys()])].map((name) => {
+        const settings = { allowed_origins: originsOf.get(name) ?? [], versioning: versioningOf.get(name) ?? null };
+        return { id: name, entry: { name, environment, ...settings } };
       });
     });
     return (await Promise.all(found)).flat();
