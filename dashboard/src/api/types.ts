@@ -4,6 +4,7 @@ import type { listedRunSchema } from '../../../src/api/rest/run-list.ts';
 import type { apiKeySchema, newApiKeySchema } from '../../../src/api/routes/api-keys.ts';
 import type { appCheckSchema } from '../../../src/api/routes/app-check.ts';
 import type { connectionSchema } from '../../../src/api/routes/app-connections.ts';
+import type { versionSchema as appVersionSchema } from '../../../src/api/routes/app-versions.ts';
 import type { appSchema, detailedAppSchema } from '../../../src/api/routes/apps.ts';
 import type { entrySchema, rejectionSchema } from '../../../src/api/routes/audit.ts';
 import type { environmentSchema } from '../../../src/api/routes/environments.ts';
@@ -62,6 +63,7 @@ export type NewApiKey = z.output<typeof newApiKeySchema>;
 export type App = z.output<typeof appSchema>;
 export type AppWithFunctions = z.output<typeof detailedAppSchema>;
 /** `POST /v1/apps/:name/check` */
+export type AppVersion = z.output<typeof appVersionSchema>;
 export type Connection = z.output<typeof connectionSchema>;
 export type AppCheck = z.output<typeof appCheckSchema>;
 export type AuditEntry = z.output<typeof entrySchema>;

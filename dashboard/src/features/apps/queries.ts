@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { callApi } from '../../api/client.ts';
 import { useEnv } from '../../api/environment.ts';
 import { fetchAllPages } from '../../api/fetch-all-pages.ts';
-import type { App, AppWithFunctions, Connection } from '../../api/types.ts';
+import type { App, AppVersion, AppWithFunctions, Connection } from '../../api/types.ts';
 
 /** Apps register themselves at any time. */
 const REFRESH_MS = 10_000;
@@ -32,6 +32,16 @@ export function useConnections(name: string) {
   return useQuery({
     queryKey: ['connections', env, name],
     queryFn: ({ signal }) => callApi<Connection[]>(`/v1/apps/${encodeURIComponent(name)}/connections`, { env, signal }),
+    refetchInterval: REFRESH_MS,
+  });
+}
+
+/** None, if the app does not name its builds. */
+export function useVersions(name: string) {
+  const env = useEnv();
+  return useQuery({
+    queryKey: ['app-versions', env, name],
+    queryFn: ({ signal }) => callApi<AppVersion[]>(`/v1/apps/${encodeURIComponent(name)}/versions`, { env, signal }),
     refetchInterval: REFRESH_MS,
   });
 }

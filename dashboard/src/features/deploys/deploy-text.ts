@@ -45,5 +45,6 @@ const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-d
 /** What caused a registration. */
 export function originText({ kind, name }: SyncOrigin): string {
   if (kind === 'request') return name === null ? 'on request' : `requested by ${name}`;
+  if (kind === 'activation') return name === null ? 'activated' : `activated by ${name}`;
   return { app: 'by the app', connection: 'over a connection of the app', discovery: 'found by dev mode' }[kind];
 }

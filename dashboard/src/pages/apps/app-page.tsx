@@ -17,6 +17,7 @@ import { HealthCheck } from './health-check.tsx';
 import { HeldRegistrations } from './held-registrations.tsx';
 import { RefusedFunctions } from './refused-functions.tsx';
 import { UnsupportedFields } from './unsupported-fields.tsx';
+import { AppVersions } from './versions.tsx';
 
 const route = getRouteApi('/apps/$name');
 
@@ -58,6 +59,7 @@ function Known({ app }: { app: AppWithFunctions }) {
         <div className="grid grid-cols-1 items-start gap-6 lg:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
           <div className="space-y-6">
             <AppFunctions app={app} />
+            {app.deploy_id !== null && <AppVersions name={app.name} />}
             <AppDeploys name={app.name} />
           </div>
           <div className="space-y-6">

@@ -94,6 +94,7 @@ export function BulkDialog({ env, action, filter: given, onClose, onStarted }: B
 }
 
 const CONSEQUENCES: Record<BulkKind, ReactNode> = {
+  move: 'The next calls of these runs are for the other version, with the results of all steps so far.',
   cancel:
     'This cannot be undone. The functions are not called again and their waits are dropped; a call in progress is not aborted, but its response is ignored. Cancelled runs can be re-run.',
   retry:

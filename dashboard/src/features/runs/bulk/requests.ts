@@ -24,6 +24,7 @@ const STATUSES: Record<BulkKind, readonly Status[]> = {
   cancel: ['Queued', 'Running'],
   retry: ['Completed', 'Failed', 'Cancelled'],
   retry_now: ['Queued', 'Running'],
+  move: ['Queued', 'Running'],
 };
 
 /** Whether a list with this status can have runs for the action. */

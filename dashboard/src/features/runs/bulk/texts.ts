@@ -6,6 +6,7 @@ export const ACTION_NAMES: Record<BulkAction['action'], string> = {
   cancel: 'Cancel',
   retry: 'Re-run',
   retry_now: 'Retry now',
+  move: 'Move to another version',
 };
 
 /** "Cancelled 3 runs". */
@@ -13,6 +14,7 @@ export const DONE_NAMES: Record<BulkAction['action'], string> = {
   cancel: 'cancelled',
   retry: 're-run',
   retry_now: 'retried now',
+  move: 'moved to another version',
 };
 
 type Skips = BulkAction['progress']['skipped'];
@@ -25,6 +27,7 @@ export const SKIP_TEXTS: Record<keyof Skips & string, string> = {
   no_failed_step: 'no step of it failed: re-run it from the start',
   function_archived: 'its app no longer registers the function',
   event_gone: 'its event is no longer stored',
+  version_unknown: 'its app has no such version, or that lacks the function',
 };
 
 const FILTER_NAMES: Record<string, string> = {
@@ -34,6 +37,7 @@ const FILTER_NAMES: Record<string, string> = {
   event_id: 'Event',
   id_prefix: 'IDs that begin with',
   error: 'Error text',
+  app_version: 'Version of the app',
   search: 'Condition',
   queued_after: 'Queued from',
 };
