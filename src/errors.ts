@@ -55,6 +55,7 @@ export const CATALOGUE = {
   replay_ended: [409, 'The replay has ended'],
   run_active: [409, 'The run is still active'],
   run_not_waiting: [409, 'The run is not waiting for a retry'],
+  run_not_paused: [409, 'The run is not paused'],
   run_ended: [409, 'The run has ended'],
   sdk_unsupported: [400, 'The SDK of the app does not support this'],
   searches_full: [429, 'Too many searches at once'],

@@ -13,7 +13,7 @@ const SHOWN_CHARACTERS = 2_000;
 /** Keys that have nothing of single events and runs, or that are claims of IDs, results of replays, or live for minutes; and what is learned
  *  about an event after it was archived, which readers add (history/): late repeats, and decisions of debounces. */
 const LASTING =
-  /^(duplicates|decisions|overflow-decisions|bulk-|batch-look|debounce-look|last-debounce|dedup|event-name|event-sources|apps|app-versions|version-choices|connect|ready-connections|functions|functions-version|paused-functions|held-functions|missed-ticks|trigger-history|queue|metrics|function-metrics|function-series|step-series|step-numbers|recent-durations|error-group|function-error-groups|deploys|app-deploys|process|partition|live-workers|secret-key-check|lock|cache-version|environments|archive-status|webhook|removed-webhooks|audit-log|failure)/;
+  /^(duplicates|decisions|overflow-decisions|bulk-|batch-look|debounce-look|last-debounce|dedup|event-name|event-sources|apps|app-versions|version-choices|connect|ready-connections|functions|functions-version|paused-functions|function-settings|held-functions|missed-ticks|trigger-history|queue|metrics|function-metrics|function-series|step-series|step-numbers|recent-durations|error-group|function-error-groups|deploys|app-deploys|process|partition|live-workers|secret-key-check|lock|cache-version|environments|archive-status|webhook|removed-webhooks|audit-log|failure)/;
 
 /** Waits for it.
  *  @returns kinds of keys that are left of events and runs */

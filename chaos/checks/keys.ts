@@ -20,9 +20,9 @@ export const PERMANENT_KEYS: readonly PermanentKeys[] = [
     why: 'Users created them; they stay until deleted',
   },
   {
-    kind: '`apps:*`, `allowed-origins:*`, `functions:*`, `functions-version:*`, `paused-functions:*`, `held-functions:*`, `version-choices:*`, `app-versions:*`',
+    kind: '`apps:*`, `allowed-origins:*`, `functions:*`, `functions-version:*`, `paused-functions:*`, `function-settings:*`, `held-functions:*`, `version-choices:*`, `app-versions:*`',
     pattern:
-      /^((apps|allowed-origins|functions|functions-version|paused-functions|held-functions|version-choices|expression-[\w-]+):[\w-]+|app-versions:[\w-]+:.+)$/,
+      /^((apps|allowed-origins|functions|functions-version|paused-functions|function-settings|held-functions|version-choices|expression-[\w-]+):[\w-]+|app-versions:[\w-]+:.+)$/,
     most: 20,
     why: 'Registrations of apps, one hash per environment',
   },

@@ -1,4 +1,4 @@
-/** `runs cancel`, `runs retry` and `deploys move` by filter: counted, asked, and followed to the end. */
+/** `runs cancel`, `runs retry`, `runs resume` and `deploys move` by filter: counted, asked, and followed to the end. */
 import type { Command } from 'commander';
 import type { Json } from './api-client.ts';
 import { confirm } from './confirm.ts';
@@ -8,6 +8,13 @@ import { wholeNumber } from './input.ts';
 import { at } from './list-options.ts';
 import type { Output } from './output.ts';
 import { follow, showProgress } from './progress.ts';
+
+const WORDS = {
+  cancel: { asks: 'Cancel', done: 'cancelled' },
+  retry: { asks: 'Re-run', done: 're-run' },
+  resume: { asks: 'Resume', done: 'resumed' },
+  move: { asks: 'Move', done: 'moved' },
+};
 
 export interface BulkOptions {
   all?: boolean;
@@ -20,17 +27,15 @@ export interface BulkOptions {
 export function withBulkOptions(command: Command): Command {
   return command
     .option('--all', 'without IDs and filters: all runs')
-    .option('--rate <runs>', 'by filter: re-runs per second; default: 50', wholeNumber(1, 1_000))
+    .option('--rate <runs>', 'by filter: re-runs or resumed runs per second; default: 50', wholeNumber(1, 1_000))
     .option('--dry-run', 'by filter: only count')
     .option('-y, --yes', 'by filter: do not ask')
     .option('--detach', 'by filter: do not wait for the end');
 }
 
-const QUESTIONS = { cancel: 'Cancel', retry: 'Re-run', move: 'Move' };
-
 /** @param filter the query of GET /v1/runs */
 export async function changeMany(
-  action: 'cancel' | 'retry' | 'move',
+  action: keyof typeof WORDS,
   filter: Record<string, string | undefined>,
   options: BulkOptions,
   context: Context,
@@ -47,7 +52,7 @@ export async function changeMany(
   if (!output.json) printCount(output, counted);
   if (counted.count === 0) return output.result(counted, () => {});
   const where = api.settings.environment ?? 'production';
-  await confirm(context, `${QUESTIONS[action]} ${numberOf(counted)} runs in ${where}?`, yes);
+  await confirm(context, `${WORDS[action].asks} ${numberOf(counted)} runs in ${where}?`, yes);
   // Runs that were queued since the count are left alone.
   const { queued_before } = counted.filter;
   const { data: begun } = await api.post('/v1/runs/bulk', { ...body, filter: { ...filter, queued_before } });
@@ -68,7 +73,7 @@ function numberOf({ count, stopped_at }: Json): string {
 }
 
 function lineOf({ action, status, matched, progress, waiting_because }: Json): string {
-  const done = { cancel: 'cancelled', retry: 're-run', move: 'moved' }[action as string];
+  const { done } = WORDS[action as keyof typeof WORDS];
   const skipped = Object.entries(progress.skipped).map(([reason, count]) => `; ${count} skipped: ${reason}`);
   const waits = waiting_because ? ` (waits: ${waiting_because})` : '';
   return `${status}${waits}; ${progress.done} of ${matched.count} ${done}${skipped.join('')}`;

@@ -28,6 +28,8 @@ type FunctionOpts struct {
 	Group       string
 	// Retries after the first try, of the function and of each of its steps: tidegate.Ptr(0). Default: 4.
 	Retries *int
+	// OnExhausted is what becomes of a run whose function or step has no try left. Default: ExhaustedFail.
+	OnExhausted OnExhausted
 	// Checkpoint says whether and how a call goes on after a step: &Checkpoint{Buffer: 5}. Default: the client's.
 	Checkpoint *Checkpoint
 	// Versioning says whether its runs end on the version of the app on which they begin (Pinned), or go on with the newest
@@ -40,6 +42,16 @@ type FunctionOpts struct {
 	// retries.
 	OnFailure func(ctx context.Context, in FailureInput) (any, error)
 }
+
+// OnExhausted is what becomes of a run without a try left.
+type OnExhausted string
+
+const (
+	// ExhaustedFail: the run fails.
+	ExhaustedFail OnExhausted = "fail"
+	// ExhaustedPause: the run pauses until somebody resumes it from there.
+	ExhaustedPause OnExhausted = "pause"
+)
 
 // Input is what a handler gets. Data is the type of its event's data.
 type Input[Data any] struct {
@@ -71,6 +83,7 @@ type function struct {
 	appID, id, name    string
 	description, group string
 	retries            int
+	onExhausted        OnExhausted
 	// checkpoint is nil when the client's counts.
 	checkpoint *Checkpoint
 	versioning Versioning
@@ -123,6 +136,7 @@ func define[Data any](appID string, options FunctionOpts, on Trigger, handler Ha
 		description: options.Description,
 		group:       options.Group,
 		retries:     defaultRetries,
+		onExhausted: options.OnExhausted,
 		checkpoint:  options.Checkpoint,
 		versioning:  options.Versioning,
 		flow:        options.FlowControl,
@@ -143,6 +157,8 @@ func (f *function) check() error {
 		return fmt.Errorf("tidegate: a function needs an ID")
 	case f.retries < 0 || f.retries > maxRetries:
 		return fmt.Errorf("tidegate: function %q: Retries must be from 0 to %d, got %d", f.id, maxRetries, f.retries)
+	case f.onExhausted != "" && f.onExhausted != ExhaustedFail && f.onExhausted != ExhaustedPause:
+		return fmt.Errorf(`tidegate: function %q: OnExhausted must be "fail" or "pause", got %q`, f.id, f.onExhausted)
 	case f.triggers == nil:
 		return fmt.Errorf("tidegate: function %q has no triggers; pass Triggers() for one that only other functions invoke", f.id)
 	case len(f.triggers) > maxTriggers:

@@ -90,6 +90,9 @@ func (f *function) onTheWire(runtime fields) fields {
 	if f.versioning != "" {
 		wire["versioning"] = f.versioning
 	}
+	if f.onExhausted != "" {
+		wire["onExhausted"] = f.onExhausted
+	}
 	wire["triggers"] = f.triggers
 	wire["steps"] = fields{"step": fields{
 		"id":      "step",

@@ -15,6 +15,8 @@ export interface StoredGauges {
   }[];
   /** Includes offloaded runs. */
   activeRuns: number;
+  /** Active runs that wait until a user resumes them. */
+  pausedRuns: number;
   /** Sleeping runs that are in Postgres; undefined without an archive. */
   offloadedRuns: { count: number; overdueMs: number } | undefined;
   /** Functions' backlogs of calls that wait for limits. */
@@ -152,6 +154,7 @@ function storedGauges(registry: MetricsRegistry): (status: StoredGauges | undefi
   const max = registry.gauge('redis_max_memory_bytes', 'Memory limit of Redis; absent: no limit.', 'max');
   const cluster = clusterGauges(registry);
   const activeRuns = registry.gauge('runs_active', 'Runs that have not ended.', 'max');
+  const pausedRuns = registry.gauge('runs_paused', 'Active runs that wait until somebody resumes them.', 'max');
   const offloadedRuns = registry.gauge('runs_offloaded', 'Active runs that sleep in Postgres.', 'max');
   const overdue = registry.gauge(
     'runs_offloaded_overdue_seconds',
@@ -188,6 +191,7 @@ function storedGauges(registry: MetricsRegistry): (status: StoredGauges | undefi
     set(used, usedMemoryBytes);
     if (maxMemoryBytes !== undefined) set(max, maxMemoryBytes);
     set(activeRuns, status.activeRuns);
+    set(pausedRuns, status.pausedRuns);
     if (status.offloadedRuns) {
       set(offloadedRuns, status.offloadedRuns.count);
       set(overdue, status.offloadedRuns.overdueMs / 1_000);

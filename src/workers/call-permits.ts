@@ -3,7 +3,7 @@
 import { DelayedError, type Job } from 'bullmq';
 import type { CallJob, RunJob } from '../jobs/queues/queues.ts';
 import type { AdmittedCalls } from '../jobs/runs/admitted-calls.ts';
-import { RunPaused } from '../jobs/runs/service-errors.ts';
+import { FunctionPaused } from '../jobs/runs/service-errors.ts';
 import type { Logger } from '../log.ts';
 import type { Run } from '../model/runs/run.ts';
 import type { Handler } from './job-middleware.ts';
@@ -20,7 +20,7 @@ export function withPermits(admittedCalls: AdmittedCalls, handler: Handler<RunJo
     try {
       await handler(job);
     } catch (error) {
-      if (!(error instanceof RunPaused)) throw error;
+      if (!(error instanceof FunctionPaused)) throw error;
       pausedRun = error.run;
     } finally {
       if (held)

@@ -150,14 +150,16 @@ describe('OpenAPI document', () => {
 
     it('responses of events, runs, functions and apps match their schemas', async () => {
       host.on('fails', () => FAILS);
+      host.on('pauses', () => ({ ...FAILS, headers: {} }));
       const asks = { id: 'b'.repeat(40), op: 'WaitForSignal', opts: { signal: 'asked', timeout: '1h' } };
       host.on('asks', ({ body }) => (body.ctx.stack.current === 0 ? { status: 206, body: [asks] } : {}));
       host.on('waits', ({ body }) => ({ status: 206, body: [body.ctx.stack.current === 0 ? STEP : WAITS] }));
       const cancel = [{ event: 'shop/stop', if: 'event.data.n == async.data.n', timeout: '1h' }];
-      const functions = ['works', 'fails', 'waits', 'asks'].map((id) => ({
+      const functions = ['works', 'fails', 'waits', 'asks', 'pauses'].map((id) => ({
         id,
         triggers: [{ event: `shop/${id}` }],
         cancel,
+        ...(id === 'pauses' && { retries: 0, onExhausted: 'pause' }),
       }));
       host.offer(service, functions, { appName: 'shop' });
       await call('POST /v1/apps', {}, { url: host.url });
@@ -267,6 +269,13 @@ describe('OpenAPI document', () => {
       await call('GET /v1/errors/:fingerprint', { fingerprint });
       await call('POST /v1/errors/:fingerprint/resolve', { fingerprint });
       await call('POST /v1/errors/:fingerprint/reopen', { fingerprint });
+      await call('PATCH /v1/functions/:id', { id: 'shop-pauses' }, { on_exhausted: 'pause' });
+      const { run_id: pausing } = await call('POST /v1/functions/:id/invoke', { id: 'shop-pauses' }, { data: {} });
+      for (const verb of ['resume', 'fail']) {
+        await service.waitFor(`/v1/runs/${pausing}`, (answer) => answer.body.data.state.kind === 'paused');
+        await call('GET /v1/runs/:id', { id: pausing });
+        await call(`POST /v1/runs/:id/${verb}`, { id: pausing });
+      }
       await call('GET /v1/functions');
       await call('GET /v1/functions/:id', { id: 'shop-works' });
       await call('GET /v1/functions/:id/limits', { id: 'shop-works' });

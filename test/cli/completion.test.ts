@@ -17,7 +17,7 @@ describe('tidegate completion', () => {
     expect(offered(stdout, 'runs', ''))
       .to.include.members(['list', 'get', 'watch', 'retry'])
       .and.not.include('send');
-    expect(offered(stdout, 'runs', 'ls', '--st')).to.deep.equal(['--status']);
+    expect(offered(stdout, 'runs', 'ls', '--st')).to.deep.equal(['--status', '--state']);
     expect(offered(stdout, '--json', 'functions', 'pause', 'shop-x', '--queued-runs', '')).to.deep.equal([
       'run',
       'hold',

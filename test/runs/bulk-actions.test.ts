@@ -412,6 +412,7 @@ describe('Bulk actions on runs', () => {
           },
           isWaiting: async () => false,
           retryNow: async () => undefined,
+          resume: async () => undefined,
           historyOf: async () => [],
         },
       };

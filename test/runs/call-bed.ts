@@ -39,6 +39,8 @@ const functionOf = (id: string, triggers: AppFunction['triggers'] = []) =>
 const FUNCTION = functionOf('shop-pay');
 /** A function that another may invoke. */
 export const INVOKED = functionOf('shop-bill');
+/** Its runs pause after their only attempt. */
+export const PAUSING = { ...functionOf('shop-renew'), retries: 0, onExhausted: 'pause' } as AppFunction;
 /** It ticks each second. */
 export const TICKING = functionOf('shop-remind', [{ cron: '* * * * * *' }]);
 const LIVES = Number.POSITIVE_INFINITY;
@@ -47,6 +49,11 @@ const LIVES = Number.POSITIVE_INFINITY;
 export type App = (call: CallContext, checkpoint: Checkpoint) => Outcome | Promise<Outcome>;
 /** Stores finished steps while the call is in flight. */
 export type Checkpoint = (ops: Op[]) => Promise<void>;
+
+export interface RunOptions {
+  fn?: AppFunction;
+  resumes?: boolean;
+}
 
 /** What has become of a run. */
 export interface Ended {
@@ -107,7 +114,7 @@ export async function createCallBed() {
   const prefix = freshPrefix();
   const observer = await startProcess(prefix);
   const { store, deps } = observer;
-  await store.functions.replaceForApp(ENV, 'shop', [FUNCTION, INVOKED, TICKING], 1_000);
+  await store.functions.replaceForApp(ENV, 'shop', [FUNCTION, INVOKED, PAUSING, TICKING], 1_000);
   const queuePrefix = deps.queues.prefixOf(0);
   const connection = new Redis(redisUrl(), { maxRetriesPerRequest: null });
   const worker = new WatchedWorker<RunJob>(RUNS, null, {
@@ -119,15 +126,15 @@ export async function createCallBed() {
   const queue = deps.queues.partition(0).runs;
 
   /** @returns the run whose first call is scheduled */
-  async function start(): Promise<Run> {
+  async function start({ id: functionId, retries }: AppFunction): Promise<Run> {
     const event = envelope({ name: 'order/paid' });
     const stored = await store.events.storeNew([event]);
     const { internalId: eventId, requestId, receivedAt: queuedAt } = event;
-    const created = { id: newId(), env: ENV, functionId: FUNCTION.id, eventId, requestId, queuedAt };
+    const created = { id: newId(), env: ENV, functionId, eventId, requestId, queuedAt };
     await store.runs.create([{ ...created, reconcileAt: queuedAt + 60_000 }]);
     await store.events.markIngested(stored, queuedAt);
     const run = (await store.runs.read(ENV, created.id)) as Run;
-    await deps.scheduler.enqueueCalls([{ ref: toRunRef(run), at: 0, retries: RETRIES }]);
+    await deps.scheduler.enqueueCalls([{ ref: toRunRef(run), at: 0, retries }]);
     return run;
   }
 
@@ -162,9 +169,15 @@ export async function createCallBed() {
 
   return {
     /** Works on a run until it has no jobs, and reconciles it at these times.
-     *  @param diesAfter commands of its calls and reconciliations, in all, after which the first process dies; another one takes over */
-    async run(app: App, diesAfter = LIVES, reconciledAfterMs: readonly number[] = []): Promise<Ended> {
-      const { id, queuedAt } = await start();
+     *  @param diesAfter commands of its calls and reconciliations, in all, after which the first process dies; another one takes over
+     *  @param resumes of PAUSING: once it is paused, it is resumed */
+    async run(
+      app: App,
+      diesAfter = LIVES,
+      reconciledAfterMs: readonly number[] = [],
+      { fn = FUNCTION, resumes = false }: RunOptions = {},
+    ): Promise<Ended> {
+      const { id, queuedAt } = await start(fn);
       let process = await startProcess(prefix);
       let commandsLeft = diesAfter;
       let commands = 0;
@@ -195,6 +208,10 @@ export async function createCallBed() {
         }
       };
       await workOff();
+      while (resumes && (await store.runs.read(ENV, id))?.pause) {
+        await tried(({ deps }) => deps.retries.resume(ENV, id, queuedAt));
+        await workOff();
+      }
       for (const afterMs of reconciledAfterMs) {
         const reconcile = ({ deps }: Process) => reconcileAt(deps, queuedAt + afterMs);
         while ((await tried(reconcile)) === 'died');

@@ -8,7 +8,7 @@ import {
 import { CronTicks } from '../../src/jobs/timers/cron.ts';
 import { newId } from '../../src/model/ids.ts';
 import type { Op } from '../../src/model/runs/operation.ts';
-import { type App, type CallBed, createCallBed, INVOKED, TICKING } from './call-bed.ts';
+import { type App, type CallBed, createCallBed, INVOKED, PAUSING, type RunOptions, TICKING } from './call-bed.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
@@ -22,12 +22,13 @@ const finished = (id: string, data: unknown = id): Op => ({ op: 'StepRun', id, d
 const planned = (id: string): Op => ({ op: 'StepPlanned', id, displayName: id });
 const nap = (duration: string): Op => ({ op: 'Sleep', id: 'nap', name: duration, opts: { duration } });
 const WAIT: Op = { op: 'WaitForEvent', id: 'answer', opts: { event: 'order/answered', timeout: '30d' } };
-const declined = (): Failure => retriableFailure('Declined', 'the card was declined');
+const DECLINED = { name: 'Declined', message: 'the card was declined' };
+const declined = (): Failure => retriableFailure(DECLINED.name, DECLINED.message);
 
-interface Scenario {
+interface Scenario extends RunOptions {
   title: string;
   app: App;
-  status: 'Completed' | 'Failed';
+  status: 'Completed' | 'Failed' | 'Running';
   output?: unknown;
   error?: string;
   steps?: string[];
@@ -95,8 +96,9 @@ const SCENARIOS: Scenario[] = [
     title: 'retries a step that has failed',
     app({ stack, run: { attempt } }) {
       if (stack.length === 1) return completed('paid');
-      const error = { name: 'Declined', message: 'the card was declined' };
-      return attempt === 0 ? steps({ op: 'StepError', id: 'a', displayName: 'a', error }) : steps(finished('a'));
+      return attempt === 0
+        ? steps({ op: 'StepError', id: 'a', displayName: 'a', error: DECLINED })
+        : steps(finished('a'));
     },
     ...{ status: 'Completed', output: 'paid', steps: ['a'] },
   },
@@ -106,6 +108,28 @@ const SCENARIOS: Scenario[] = [
     ...{ status: 'Completed', output: 'paid' },
   },
   { title: 'fails after its last attempt', app: declined, status: 'Failed', error: 'Declined' },
+  {
+    title: 'pauses after its last attempt',
+    app: declined,
+    fn: PAUSING,
+    reconciledAfterMs: [5 * MINUTE_MS, DAY_MS],
+    ...{ status: 'Running', error: 'Declined' },
+  },
+  {
+    title: 'is resumed after its function has failed',
+    app: ({ run }) => (run.error ? completed('paid') : declined()),
+    ...{ fn: PAUSING, resumes: true, reconciledAfterMs: [5 * MINUTE_MS], status: 'Completed', output: 'paid' },
+  },
+  {
+    title: 'is resumed after a step has failed beside another one',
+    app({ run, stack, stepId }) {
+      if (stepId === 'a' && !run.error) return steps({ op: 'StepError', id: 'a', displayName: 'a', error: DECLINED });
+      if (stepId) return steps(finished(stepId));
+      return stack.length === 2 ? completed('paid') : steps(planned('a'), planned('b'));
+    },
+    ...{ fn: PAUSING, resumes: true, reconciledAfterMs: [5 * MINUTE_MS] },
+    ...{ status: 'Completed', output: 'paid', steps: ['a', 'b'] },
+  },
   {
     title: 'fails at once',
     app: () => permanentFailure('NoCustomer', 'there is no such customer'),
@@ -167,14 +191,16 @@ describe('A process that dies while it commits the outcome of a call', () => {
   /** @returns the commands that it took */
   async function expectEnd(
     app: App,
-    { status, output, error, steps: stepIds = [], reconciledAfterMs }: Omit<Scenario, 'title' | 'app'>,
+    { status, output, error, steps: stepIds = [], reconciledAfterMs, ...options }: Omit<Scenario, 'title' | 'app'>,
     diesAfter?: number,
   ): Promise<number> {
     const when = diesAfter === undefined ? 'without a death' : `dead after ${diesAfter} commands`;
-    const { run, history, jobsLeft, commands, unlisted } = await bed.run(app, diesAfter, reconciledAfterMs);
+    const { run, history, jobsLeft, commands, unlisted } = await bed.run(app, diesAfter, reconciledAfterMs, options);
     expect(run.status, when).to.equal(status);
     if (output !== undefined) expect(JSON.parse(run.output ?? 'null'), when).to.equal(output);
     expect(run.error?.name, when).to.equal(error);
+    expect(run.pause?.reason, when).to.equal(status === 'Running' ? 'exhausted' : undefined);
+    expect(run.uncounted, 'it is counted in its error group').to.equal(undefined);
     expect(jobsLeft, when).to.equal(0);
     expect(unlisted, when).to.deep.equal([]);
     const completed = history.filter((entry) => entry.kind === 'step' && entry.status === 'Completed');

@@ -11,15 +11,17 @@ interface State {
   finishedSteps?: number;
   pending?: number;
   continuesAt?: number;
+  pauses?: boolean;
 }
 
-function attemptWith({ at = 0, made = 0, finishedSteps = 0, pending = 0, continuesAt }: State = {}): CallAttempt {
+function attemptWith(state: State = {}): CallAttempt {
+  const { at = 0, made = 0, finishedSteps = 0, pending = 0, continuesAt, pauses = false } = state;
   const stack = Array.from({ length: finishedSteps }, (_, n) => `step-${n}`);
   return {
     job: { kind: 'call', env: 'production', runId: 'r', eventId: 'e', requestId: 'q', functionId: 'f', at },
     attempts: { made, max: 3, executions: 1 },
     loaded: { stack, pending, memos: finishedSteps > 0 ? { a: null } : {} },
-    ...{ queuedAt: 0, startedAt: 0 },
+    ...{ queuedAt: 0, startedAt: 0, pauses },
     ...(continuesAt !== undefined && { continuesAt }),
   } as unknown as CallAttempt;
 }
@@ -55,8 +57,11 @@ const DECISIONS: [title: string, outcome: Outcome, state: State, kind: string][]
 const FAILURES: [title: string, failure: typeof RETRIABLE, state: State, decision: string][] = [
   ['a first attempt', RETRIABLE, {}, 'retriedByJob'],
   ['the last attempt', RETRIABLE, { made: 2 }, 'final'],
+  ['the last attempt of a function that pauses then', RETRIABLE, { made: 2, pauses: true }, 'paused'],
+  ['an earlier attempt of a function that pauses', RETRIABLE, { made: 1, pauses: true }, 'retriedByJob'],
   ['an attempt of a call that has stored steps', RETRIABLE, { continuesAt: 1 }, 'retriedFromCheckpoint'],
   ['a failure that no retry would mend', permanentFailure('NoCustomer', 'no such customer'), {}, 'final'],
+  ['the same of a function that pauses', permanentFailure('NoCustomer', 'no such customer'), { pauses: true }, 'final'],
 ];
 
 describe('The decision about a call', () => {

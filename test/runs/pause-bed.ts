@@ -8,7 +8,7 @@ import { PartitionQueues, type QueueSet } from '../../src/jobs/queues/partition-
 import { createRunQueue, RUNS, type RunJob } from '../../src/jobs/queues/queues.ts';
 import { AdmittedCalls } from '../../src/jobs/runs/admitted-calls.ts';
 import { RunScheduler } from '../../src/jobs/runs/run-scheduler.ts';
-import { RunPaused } from '../../src/jobs/runs/service-errors.ts';
+import { FunctionPaused } from '../../src/jobs/runs/service-errors.ts';
 import type { AppFunction } from '../../src/model/apps/app.ts';
 import { homesOf } from '../../src/model/flow-control/limits.ts';
 import { newId } from '../../src/model/ids.ts';
@@ -111,7 +111,7 @@ export async function createPauseBed() {
         async (job) => {
           const { env, runId, eventId } = job.data;
           const loaded = await store.runs.load({ env, runId, eventId, at: 0 }, 0, Date.now(), 1e15);
-          if (loaded.state === 'held') throw new RunPaused(loaded.run);
+          if (loaded.state === 'held') throw new FunctionPaused(loaded.run);
           called.push(runId);
           await handle(job);
         },

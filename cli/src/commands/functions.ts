@@ -1,4 +1,4 @@
-/** `tidegate functions`: reads, pauses and resumes functions. */
+/** `tidegate functions`: reads, configures, pauses and resumes functions. */
 import { type Command, Option } from 'commander';
 import type { Context } from '../context.ts';
 import { at } from '../list-options.ts';
@@ -8,7 +8,7 @@ import { printFunctions } from './apps.ts';
 export function register(program: Command, context: Context): void {
   const functions = program
     .command('functions')
-    .summary('list, read, pause and resume functions')
+    .summary('list, read, configure, pause and resume functions')
     .description('The functions of an environment.');
   functions
     .command('list')
@@ -31,7 +31,8 @@ export function register(program: Command, context: Context): void {
       const output = context.output();
       output.result(fn, () => {
         const { name, app, url, retries, paused_at, queued_runs, problems, expression_problem, triggers, cancel } = fn;
-        output.fields({ function: fn.id, name, app, URL: url, retries, paused: paused_at, 'queued runs': queued_runs });
+        output.fields({ function: fn.id, name, app, URL: url, retries, 'without an attempt left': fn.on_exhausted });
+        output.fields({ paused: paused_at, 'queued runs': queued_runs });
         output.fields({
           triggers,
           'cancelled by': cancel.length > 0 ? cancel : undefined,
@@ -56,6 +57,21 @@ export function register(program: Command, context: Context): void {
       const { data } = await context.api().post(at`/v1/functions/${id}/pause`, body);
       const output = context.output();
       output.result(data, () => output.line(`Paused ${id}.`));
+    });
+  functions
+    .command('set')
+    .description('Changes the settings of a function, which go before what its app registers.')
+    .argument('<id>')
+    .addOption(
+      new Option('--on-exhausted <what>', 'runs without an attempt left: fail, pause, or as the app says')
+        .choices(['fail', 'pause', 'app'])
+        .makeOptionMandatory(),
+    )
+    .action(async (id: string, { onExhausted }: { onExhausted: string }) => {
+      const body = { on_exhausted: onExhausted === 'app' ? null : onExhausted };
+      const { data } = await context.api().patch(at`/v1/functions/${id}`, body);
+      const output = context.output();
+      output.result(data, () => output.line(`Runs of ${id} ${data.on_exhausted} without an attempt left.`));
     });
   addAction(functions, context, {
     name: 'resume',

@@ -1,4 +1,4 @@
-/** `tidegate runs`: lists, reads, follows, cancels and re-runs runs. */
+/** `tidegate runs`: lists, reads, follows, cancels, resumes and re-runs runs. */
 import type { Command } from 'commander';
 import type { Json } from '../api-client.ts';
 import { type BulkOptions, changeMany, withBulkOptions } from '../bulk-runs.ts';
@@ -12,6 +12,7 @@ import { watchRun } from '../watch-run.ts';
 
 interface Filters {
   status?: string;
+  state?: string;
   function?: string;
   app?: string;
   event?: string;
@@ -22,8 +23,8 @@ interface Filters {
 export function register(program: Command, context: Context): void {
   const runs = program
     .command('runs')
-    .summary('list, read, follow, cancel and re-run runs')
-    .description('Reads runs, follows them, cancels them and runs them again.');
+    .summary('list, read, follow, cancel, resume and re-run runs')
+    .description('Reads runs, follows them, cancels them, resumes them and runs them again.');
   registerReads(runs, context);
   registerChanges(runs, context);
 }
@@ -31,6 +32,7 @@ export function register(program: Command, context: Context): void {
 export function withRunFilters(command: Command): Command {
   return withTimes(command, 'queued')
     .option('--status <status>', 'Queued, Running, Completed, Failed, Cancelled, or several: Failed,Cancelled')
+    .option('--state <state>', 'paused, sleeping, retrying, … (docs/functions.md), or several: paused,retrying')
     .option('--function <id>', 'ID of a function, or the beginning of several: shop-*')
     .option('--app <name>', 'runs of the functions of an app')
     .option('--event <id>', 'runs that an event triggered: its internal ID')
@@ -40,9 +42,10 @@ export function withRunFilters(command: Command): Command {
 
 /** The query of GET /v1/runs. */
 export function runQuery(options: Filters & TimeOptions) {
-  const { status, function: functionId, app, event, error, search, since, until } = options;
+  const { status, state, function: functionId, app, event, error, search, since, until } = options;
   return {
     status,
+    state,
     function_id: functionId,
     app,
     event_id: event,
@@ -117,6 +120,22 @@ function registerChanges(runs: Command, context: Context): void {
         return (await context.api().post(at`/v1/runs/${id}/retry`, body)).data;
       });
     });
+  withBulkOptions(withRunFilters(runs.command('resume')))
+    .description('Resumes paused runs where they stopped: by ID, or by filter, which are counted first.')
+    .argument('[ids...]')
+    .action(async (ids: string[], options: Filters & TimeOptions & BulkOptions) => {
+      const filter = runQuery(options);
+      if (ids.length === 0) return changeMany('resume', filter, options, context);
+      rejectBeside(filter, options);
+      await each(ids, context, async (id) => (await context.api().post(at`/v1/runs/${id}/resume`)).data);
+    });
+  runs
+    .command('fail')
+    .description('Gives paused runs up: they fail with the error of their pause.')
+    .argument('<ids...>')
+    .action((ids: string[]) =>
+      each(ids, context, async (id) => (await context.api().post(at`/v1/runs/${id}/fail`)).data),
+    );
   runs
     .command('retry-now')
     .description('Makes the next attempt of runs at once, instead of when it is due.')

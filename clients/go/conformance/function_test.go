@@ -53,17 +53,18 @@ func (c *checkpointOptions) pointer() *tidegate.Checkpoint { return (*tidegate.C
 
 // functionOptions have flow control under the wire's names.
 type functionOptions struct {
-	ID          string              `json:"id"`
-	Name        string              `json:"name"`
-	Description string              `json:"description"`
-	Group       string              `json:"group"`
-	Retries     *int                `json:"retries"`
-	Checkpoint  *checkpointOptions  `json:"checkpoint"`
-	Versioning  tidegate.Versioning `json:"versioning"`
-	Triggers    []triggerOptions    `json:"triggers"`
-	Program     program             `json:"program"`
-	OnFailure   *program            `json:"on_failure"`
-	Concurrency concurrencies       `json:"concurrency"`
+	ID          string               `json:"id"`
+	Name        string               `json:"name"`
+	Description string               `json:"description"`
+	Group       string               `json:"group"`
+	Retries     *int                 `json:"retries"`
+	OnExhausted tidegate.OnExhausted `json:"onExhausted"`
+	Checkpoint  *checkpointOptions   `json:"checkpoint"`
+	Versioning  tidegate.Versioning  `json:"versioning"`
+	Triggers    []triggerOptions     `json:"triggers"`
+	Program     program              `json:"program"`
+	OnFailure   *program             `json:"on_failure"`
+	Concurrency concurrencies        `json:"concurrency"`
 	Throttle    *struct {
 		Limit  int    `json:"limit"`
 		Period length `json:"period"`
@@ -139,7 +140,7 @@ func (o functionOptions) create(t *testing.T, client *tidegate.Client) tidegate.
 }
 
 func (o functionOptions) define(client *tidegate.Client) (tidegate.ServableFunction, error) {
-	options := tidegate.FunctionOpts{ID: o.ID, Name: o.Name, Description: o.Description, Group: o.Group, Retries: o.Retries, Checkpoint: o.Checkpoint.pointer(), Versioning: o.Versioning, FlowControl: o.flow()}
+	options := tidegate.FunctionOpts{ID: o.ID, Name: o.Name, Description: o.Description, Group: o.Group, Retries: o.Retries, OnExhausted: o.OnExhausted, Checkpoint: o.Checkpoint.pointer(), Versioning: o.Versioning, FlowControl: o.flow()}
 	if o.OnFailure != nil {
 		options.OnFailure = func(ctx context.Context, in tidegate.FailureInput) (any, error) {
 			return o.OnFailure.runAs(ctx, in.Input.Event.Raw, in.RunID, in.Attempt, in.MaxAttempts, in.Err)

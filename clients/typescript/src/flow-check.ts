@@ -64,6 +64,11 @@ export function checkCatchUp(id: string, catchUp: unknown): void {
   check(`Function "${id}": catchUp`, catchUp, oneOf('last', 'all'));
 }
 
+/** @throws TypeError */
+export function checkOnExhausted(id: string, onExhausted: unknown): void {
+  check(`Function "${id}": onExhausted`, onExhausted, oneOf('fail', 'pause'));
+}
+
 function checkConcurrency(of: string, given: unknown): void {
   if (typeof given !== 'object' || given === null) {
     check(`${of}: concurrency`, given, count);

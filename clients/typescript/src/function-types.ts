@@ -43,6 +43,8 @@ export interface FunctionOptions<Triggers, Events = LooseEvents, Added extends o
   group?: string;
   /** Retries of the function and of each step, after the first attempt. Default: 4. */
   retries?: number;
+  /** What becomes of a run whose function or step has no attempt left: it fails, the default, or it pauses until somebody resumes it from there. */
+  onExhausted?: 'fail' | 'pause';
   /** Whether a call continues after a step, once it is stored, instead of ending with the step; and how: `{ buffer: 5, maxRuntime: '30s' }`.
    *  Default: the client's. */
   checkpoint?: Checkpoint | undefined;
@@ -117,6 +119,7 @@ export interface TidegateFunction<Output = unknown, Data = any> extends Invocabl
   readonly description: string | undefined;
   readonly group: string | undefined;
   readonly retries: number;
+  readonly onExhausted: 'fail' | 'pause' | undefined;
   /** undefined: the client's. */
   readonly checkpoint: Checkpoint | undefined;
   readonly versioning: Versioning | undefined;

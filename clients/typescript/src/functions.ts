@@ -2,7 +2,7 @@
 import { type Checkpoint, checkCheckpoint } from './checkpoint.ts';
 import { isCron } from './cron.ts';
 import { FLOW_NAMES } from './flow.ts';
-import { checkCatchUp, checkFlow, checkJitter } from './flow-check.ts';
+import { checkCatchUp, checkFlow, checkJitter, checkOnExhausted } from './flow-check.ts';
 import type {
   AnyFailureHandler,
   AnyFunctionConfig,
@@ -27,6 +27,7 @@ const OPTIONS = [
   'id',
   'name',
   'retries',
+  'onExhausted',
   'triggers',
   'onFailure',
   'description',
@@ -53,6 +54,7 @@ export function defineFunction(app: FunctionOwner, config: AnyFunctionConfig, ha
     description,
     group,
     retries = DEFAULT_RETRIES,
+    onExhausted,
     checkpoint,
     versioning = app.versioning,
     triggers: given,
@@ -64,6 +66,7 @@ export function defineFunction(app: FunctionOwner, config: AnyFunctionConfig, ha
   if (!Number.isInteger(retries) || retries < 0 || retries > MAX_RETRIES) {
     throw new TypeError(`Function "${id}": retries must be a whole number from 0 to ${MAX_RETRIES}, got ${retries}`);
   }
+  checkOnExhausted(id, onExhausted);
   checkCheckpoint(`Function "${id}"`, checkpoint);
   checkVersioning(`Function "${id}"`, versioning);
   checkText(id, { description, group });
@@ -86,6 +89,7 @@ export function defineFunction(app: FunctionOwner, config: AnyFunctionConfig, ha
     description,
     group,
     retries,
+    onExhausted,
     checkpoint,
     versioning,
     triggers,

@@ -70,6 +70,7 @@ export function functionOnTheWire(fn: TidegateFunction, runtime: { type: string;
     ...(fn.description && { description: fn.description }),
     ...(fn.group && { group: fn.group }),
     ...(fn.versioning && { versioning: fn.versioning }),
+    ...(fn.onExhausted && { onExhausted: fn.onExhausted }),
     triggers: fn.triggers.map(triggerOnTheWire),
     steps: { step },
     ...flowOnTheWire(fn.flow),

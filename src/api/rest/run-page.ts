@@ -15,6 +15,8 @@ export interface RunFilters {
   functionIds: readonly string[] | undefined;
   function_id?: string | undefined;
   statuses?: readonly RunStatus[] | undefined;
+  /** Leaves out runs that are not paused, where an index can. */
+  isPaused?: boolean | undefined;
   event_id?: string | undefined;
   id_prefix?: string | undefined;
   error?: string | undefined;

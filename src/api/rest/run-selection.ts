@@ -54,7 +54,7 @@ export const runFilters = {
 
 export const runSelectionSchema = z.strictObject({
   status: listQuery(RUN_STATUSES).describe(
-    'For `cancel`, `retry_now` and `move`: Queued, Running, or both (default). For `retry`: Failed, Cancelled, Completed; default: Failed and Cancelled',
+    'For `cancel`, `retry_now`, `resume` and `move`: Queued, Running, or both (default). For `retry`: Failed, Cancelled, Completed; default: Failed and Cancelled',
   ),
   ...runFilters,
   run_ids: z

@@ -1,4 +1,4 @@
-/** Pages of runs in given states. No index has the states of active runs, so each page examines a bounded number of runs. */
+/** Pages of runs in given states. Only paused runs have an index, so each page examines a bounded number of runs. */
 import type { SearchPage } from '../../history/search-merge.ts';
 import type { RunStates } from '../../jobs/runs/run-states.ts';
 import { RUN_STATUSES, type Run, type RunStatus } from '../../model/runs/run.ts';
@@ -14,6 +14,7 @@ type ReadPage = (
   statuses: readonly RunStatus[] | undefined,
   cursor: Position | undefined,
   limit: number,
+  isPaused: boolean,
 ) => Promise<SearchPage<Run>>;
 
 interface StateFilter {
@@ -34,11 +35,12 @@ export async function runsInStates(
   if (wanted.length === 0) return { found: [], next: undefined };
   // The status alone determines the state.
   if (ACTIVE_STATES.every((state) => states.includes(state)) || !wanted.some(isActive))
-    return read(wanted, cursor, limit);
+    return read(wanted, cursor, limit, false);
+  const isPaused = states.every((state) => state === 'paused');
   const found: Run[] = [];
   let position = cursor;
   for (let lookedAt = 0; lookedAt < LOOKED_AT_MAX; lookedAt += READ_AT_ONCE) {
-    const page = await read(wanted, position, READ_AT_ONCE);
+    const page = await read(wanted, position, READ_AT_ONCE, isPaused);
     const stateOf = await runStates.of(page.found);
     for (const run of page.found) {
       if (!states.includes(stateOf.get(run.id)?.kind ?? 'running')) continue;

@@ -1,4 +1,4 @@
-/** `/v1/runs/bulk`: cancels, re-runs, retries or moves runs that are selected by a filter or by ID. */
+/** `/v1/runs/bulk`: cancels, re-runs, retries, resumes or moves runs that are selected by a filter or by ID. */
 import { z } from 'zod';
 import { invalidField, ServiceError } from '../../errors.ts';
 import { isOpen } from '../../model/bulk/bulk-operation.ts';
@@ -42,7 +42,7 @@ const bodySchema = z.object({
     .nullish()
     .describe('Of `move`: the version of their app on which the runs end; null: they continue with the active one'),
   all: z.boolean().default(false).describe('true: the filter may be empty'),
-  rate: z.int().min(1).max(RATE_MAX).default(RATE_DEFAULT).describe('Re-runs or retries per second'),
+  rate: z.int().min(1).max(RATE_MAX).default(RATE_DEFAULT).describe('Re-runs, retries or resumed runs per second'),
   dry_run: z.boolean().default(false).describe('true: counts the runs and changes nothing'),
 });
 
@@ -73,10 +73,10 @@ export function bulkActionRoutes({ bulkActions, selectedRuns, environments }: Ap
   return [
     routes.post('/v1/runs/bulk', {
       operationId: 'createBulkAction',
-      summary: 'Cancel, re-run, retry or move many runs',
+      summary: 'Cancel, re-run, retry, resume or move many runs',
       description:
-        'Cancels the active runs that the filter selects, re-runs the ended ones as `POST /v1/runs/:id/retry` does, or starts the delayed attempts as ' +
-        '`POST /v1/runs/:id/retry-now` does, or moves them to another version of their app as `POST /v1/runs/:id/move` does, in the background, from the newest to the oldest. Re-runs call the app as it is now. Runs that are queued after the request are not affected. The runs are counted first, for at most 5 s. With `dry_run`, the response has status ' +
+        'Cancels the active runs that the filter selects, re-runs the ended ones as `POST /v1/runs/:id/retry` does, starts the delayed attempts as ' +
+        '`POST /v1/runs/:id/retry-now` does, resumes the paused ones as `POST /v1/runs/:id/resume` does, or moves active ones to another version of their app as `POST /v1/runs/:id/move` does, in the background, from the newest to the oldest. Re-runs call the app as it is now. Runs that are queued after the request are not affected. The runs are counted first, for at most 5 s. With `dry_run`, the response has status ' +
         '200 and the counts, and nothing changes.',
       body: bodySchema,
       status: 201,

@@ -1,4 +1,4 @@
-/** `/v1/functions`: lists, pauses and resumes registered functions. */
+/** `/v1/functions`: lists, pauses, resumes and configures registered functions. */
 import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
@@ -15,6 +15,7 @@ import { type Route, routesOf } from '../rest/route.ts';
 import {
   detailedFunctionSchema,
   functionSchema,
+  functionSettingsSchema,
   listedFunctionSchema,
   presentDetails,
   presentFunction,
@@ -121,6 +122,23 @@ export function functionRoutes(deps: ApiParts): Route[] {
       async handle({ env, params: { id } }) {
         const [fn] = await existing(env, id);
         return { data: presentFunctionLimits(await limitStatuses.ofFunction(env, fn)) };
+      },
+    }),
+    routes.patch('/v1/functions/:id', {
+      operationId: 'changeFunction',
+      summary: 'Change the settings of a function',
+      description:
+        'They go before what the app registers, and stay when it registers again. They concern calls that begin a second later, also those of runs that have started.',
+      params,
+      body: functionSettingsSchema.partial(),
+      data: functionSchema,
+      async handle({ env, params: { id }, body: { on_exhausted } }) {
+        const [fn] = await existing(env, id);
+        const { onExhausted: _, ...others } = fn.settings ?? {};
+        if (on_exhausted !== undefined) {
+          await functions.set(env, id, { ...others, ...(on_exhausted && { onExhausted: on_exhausted }) });
+        }
+        return { data: presentFunction(...(await existing(env, id))) };
       },
     }),
     routes.post('/v1/functions/:id/pause', {

@@ -94,13 +94,14 @@ export const overviewSchema = apiObject('Overview', {
   failing_functions: z
     .array(failingSchema)
     .describe('Functions with failed runs in the last 24 hours, most failures first'),
+  paused_runs: z.int().describe('Runs that wait until a user resumes them'),
   open_webhook_issues: z.int().describe('Issues of webhooks that no user has acknowledged'),
 });
 
 const routes = routesOf({ tag: 'Overview', scope: 'environment' });
 
 export function overviewRoutes(deps: ApiParts): Route[] {
-  const { redis, processes, metrics, functions, backpressure, archiveHealth, queues, webhookIssues } = deps;
+  const { redis, processes, metrics, functions, backpressure, archiveHealth, queues, pausedRuns, webhookIssues } = deps;
 
   /** Most failed runs first. */
   async function failingFunctions(env: string, nowMs: number) {
@@ -120,16 +121,17 @@ export function overviewRoutes(deps: ApiParts): Route[] {
       operationId: 'getOverview',
       summary: 'Get the state of the service',
       description:
-        'Processes, queues, Redis and issues of webhooks are those of the whole installation, functions those of the environment.',
+        'Processes, queues, Redis and issues of webhooks are those of the whole installation, functions and paused runs those of the environment.',
       data: overviewSchema,
       async handle({ env }) {
         const nowMs = Date.now();
-        const [alive, status, failing, queued, archive, openIssues] = await Promise.all([
+        const [alive, status, failing, queued, archive, paused, openIssues] = await Promise.all([
           processes.alive(),
           readServerInfo(redis),
           failingFunctions(env, nowMs),
           queueStatuses(queues, nowMs),
           archiveHealth.state(nowMs),
+          pausedRuns.count([env]),
           webhookIssues.count('open', nowMs),
         ]);
         return {
@@ -153,6 +155,7 @@ export function overviewRoutes(deps: ApiParts): Route[] {
             intake: presentIntake(backpressure),
             archive: presentArchive(archive),
             failing_functions: failing,
+            paused_runs: paused,
             open_webhook_issues: openIssues,
           },
         };

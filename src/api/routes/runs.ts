@@ -1,4 +1,4 @@
-/** `/v1/runs`: lists, reads, retries, re-runs and cancels runs. */
+/** `/v1/runs`: lists, reads, retries, resumes, re-runs and cancels runs. */
 
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
@@ -104,8 +104,13 @@ export function runRoutes({
           ...filters,
           functionIds: await functionIdsOf(functionTables, env, app, filters.function_id),
         };
-        const read = (statuses: readonly RunStatus[] | undefined, from: typeof cursor, limit: number) => {
-          const wanted = { ...query, statuses, timeRange: { ...times, cursor: from }, limit };
+        const read = (
+          statuses: readonly RunStatus[] | undefined,
+          from: typeof cursor,
+          limit: number,
+          isPaused = false,
+        ) => {
+          const wanted = { ...query, statuses, isPaused, timeRange: { ...times, cursor: from }, limit };
           return listRuns({ runLists, searches }, wanted, Date.now());
         };
         const page = await (state
@@ -222,6 +227,32 @@ export function runRoutes({
         const run = await runs.read(env, id);
         if (!run) throw notFound(id);
         throw new ServiceError('run_ended', { detail: `its status is ${run.status}` });
+      },
+    }),
+    routes.post('/v1/runs/:id/resume', {
+      operationId: 'resumeRun',
+      summary: 'Resume a paused run',
+      description:
+        'The run goes on where it stopped, with all attempts anew: the step that failed runs again, or the function is called again. Finished steps stay.',
+      data: runSchema,
+      errors: ['not_found', 'run_not_paused'],
+      async handle({ env, params: { id } }) {
+        const run = await retries.resume(env, id, Date.now());
+        if (!run) throw notFound(id);
+        return { data: presentRun(run) };
+      },
+    }),
+    routes.post('/v1/runs/:id/fail', {
+      operationId: 'failRun',
+      summary: 'Give up a paused run',
+      description:
+        'The run fails with the error of its pause, and what follows a failure follows: the event about it, failure handlers, the step that invoked it.',
+      data: runSchema,
+      errors: ['not_found', 'run_not_paused'],
+      async handle({ env, params: { id } }) {
+        const run = await retries.giveUp(env, id);
+        if (!run) throw notFound(id);
+        return { data: presentRun(run) };
       },
     }),
     routes.delete('/v1/runs/:id', {

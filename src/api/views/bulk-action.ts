@@ -48,17 +48,17 @@ export const bulkActionSchema = apiObject('BulkAction', {
     .string()
     .nullable()
     .describe('Where the action moves runs; null: it moves none, or so that they continue with the active version'),
-  rate: z.int().describe('Re-runs or retries per second'),
+  rate: z.int().describe('Re-runs, retries or resumed runs per second'),
   status: z.enum(BULK_STATUSES).describe('done: the action has examined all runs'),
   matched: z
     .object({ count: z.int(), is_exact: z.boolean() })
     .describe('Runs that the filter selected before the action began; not exact: a lower bound'),
   progress: z.object({
-    done: z.int().describe('Runs that were cancelled, re-run, retried or moved'),
+    done: z.int().describe('Runs that were cancelled, re-run, retried, resumed or moved'),
     skipped: z
       .partialRecord(z.enum(BULK_SKIP_REASONS), z.int())
       .describe(
-        'Skipped runs by reason. run_not_waiting: the run had no delayed attempt; no_failed_step: no step of the run failed; run_active: the run, or a re-run of it, is active; run_ended: the run ended before it could be cancelled; run_gone: the run is no ' +
+        'Skipped runs by reason. run_not_waiting: the run had no delayed attempt; run_not_paused: the run was not paused; no_failed_step: no step of the run failed; run_active: the run, or a re-run of it, is active; run_ended: the run ended before it could be cancelled; run_gone: the run is no ' +
           'longer stored; function_archived: its app no longer registers the function; event_gone: its event is no longer stored; version_unknown: its app has no such version, or that version lacks the function',
       ),
     position: z.iso

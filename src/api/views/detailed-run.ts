@@ -23,7 +23,7 @@ export const detailedRunSchema = runSchema
     fingerprint: z
       .string()
       .nullable()
-      .describe('Fingerprint of the error group that counts the failed run; null: the run has not failed'),
+      .describe('Fingerprint of the error group that counts the failed or paused run; null: the run is neither'),
     failed_step: z
       .object({ step_id: z.string(), name: z.string().nullable() })
       .nullable()

@@ -1,7 +1,8 @@
 /** The API's representation of a function. */
 import { z } from 'zod';
-import type { AppFunction, Trigger } from '../../model/apps/app.ts';
+import { type AppFunction, onExhaustedOf, type Trigger } from '../../model/apps/app.ts';
 import { functionProblems } from '../../model/apps/function-problems.ts';
+import { ON_EXHAUSTED } from '../../model/runs/pause.ts';
 import type { Run } from '../../model/runs/run.ts';
 import { RUN_STATUSES } from '../../model/runs/run-status.ts';
 import { nextRunAt } from '../../model/schedules/schedules.ts';
@@ -87,6 +88,10 @@ const problemSchema = apiObject('ExpressionProblem', {
     .describe('Number of events for which the expression was not evaluated; they triggered no run and ended no wait'),
 });
 
+export const functionSettingsSchema = z.strictObject({
+  on_exhausted: z.enum(ON_EXHAUSTED).nullable().describe('null: as the app says; if it says nothing, runs fail'),
+});
+
 export const functionSchema = apiObject('Function', {
   id: z.string(),
   name: z.string(),
@@ -95,6 +100,8 @@ export const functionSchema = apiObject('Function', {
   app: z.string(),
   triggers: z.array(triggerSchema),
   retries: z.int().describe('Attempts after the first'),
+  on_exhausted: z.enum(ON_EXHAUSTED).describe('What becomes of a run that has no attempt left: it fails, or pauses'),
+  settings: functionSettingsSchema.describe('What was set here, and goes before what the app registers'),
   paused_at: z.iso.datetime().nullable().describe('null: not paused'),
   queued_runs: z
     .enum(['run', 'hold'])
@@ -136,6 +143,8 @@ export function presentFunction(fn: AppFunction, problem: KnownProblem | undefin
     app,
     triggers,
     retries,
+    on_exhausted: onExhaustedOf(fn),
+    settings: { on_exhausted: fn.settings?.onExhausted ?? null },
     paused_at: time(pausedAt),
     queued_runs: pausedAt === undefined ? null : held ? ('hold' as const) : ('run' as const),
     expression_problem: problem ? { ...problem, at: time(problem.at) as string } : null,

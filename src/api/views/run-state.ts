@@ -1,5 +1,6 @@
 /** The API's representation of the state of a run. */
 import { z } from 'zod';
+import { PAUSE_REASONS } from '../../model/runs/pause.ts';
 import { RUN_STATES, type RunState } from '../../model/runs/run-state.ts';
 import { apiObject } from '../http/validation.ts';
 import { limitNameSchema, presentLimitName } from './limits.ts';
@@ -12,7 +13,7 @@ export const runStateSchema = apiObject('RunState', {
     .describe(
       'queued: the run waits for its first call; held: a limit, or the pause of its function, holds the run back; running: a call is in flight, or starts at once; ' +
         'retrying: the run waits for the next attempt; sleeping; waiting_for_event; waiting_for_signal; invoking: the run waits for a run of another function; ' +
-        'requesting: the service makes the request of a step; completed, failed, cancelled: as the status',
+        'requesting: the service makes the request of a step; paused: the run is not called until a user resumes it; completed, failed, cancelled: as the status',
     ),
   until: z.iso
     .datetime()
@@ -29,6 +30,13 @@ export const runStateSchema = apiObject('RunState', {
   max_attempts: z.int().optional(),
   function_id: z.string().optional().describe('For invoking: the invoked function'),
   run_id: z.string().optional().describe('For invoking: the run of the invoked function'),
+  reason: z
+    .enum(PAUSE_REASONS)
+    .optional()
+    .describe(
+      'For paused: exhausted: a call had no attempt left, and `error` of the run says why; version_gone: the version of its app cannot be reached',
+    ),
+  since: z.iso.datetime().optional().describe('For paused: the start of the pause'),
   limit: limitNameSchema
     .optional()
     .describe('For held: the limit; absent if only earlier calls in the queue hold the run back'),
@@ -42,7 +50,7 @@ export const runStateSchema = apiObject('RunState', {
 });
 
 export function presentRunState(state: RunState): z.infer<typeof runStateSchema> {
-  const { kind, until, name, step, attempt, invoked, limit, position, others } = state;
+  const { kind, until, name, step, attempt, invoked, reason, since, limit, position, others } = state;
   return {
     kind,
     ...(until !== undefined && { until: time(until) as string }),
@@ -50,6 +58,8 @@ export function presentRunState(state: RunState): z.infer<typeof runStateSchema>
     ...(step && { step }),
     ...(attempt && { attempt: attempt.next, max_attempts: attempt.max }),
     ...(invoked && { run_id: invoked.runId, ...(invoked.functionId && { function_id: invoked.functionId }) }),
+    ...(reason && { reason }),
+    ...(since !== undefined && { since: time(since) as string }),
     ...(limit && { limit: presentLimitName(limit) }),
     ...(position !== undefined && { position }),
     ...(others !== undefined && { others }),

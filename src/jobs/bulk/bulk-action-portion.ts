@@ -1,6 +1,6 @@
 /** One portion of a bulk action: selects the next runs, stores the plan, carries it out, and saves the position. After a worker's death the
- *  portion is repeated: cancelling or moving twice changes nothing; a run that waited for its retry when it was selected, and no longer waits, was retried;
- *  a re-run has the stored ID. */
+ *  portion is repeated: cancelling or moving twice changes nothing; a run that waited for its retry or was paused when it was
+ *  selected, and no longer is, was retried or resumed; a re-run has the stored ID. */
 
 import { ServiceError } from '../../errors.ts';
 import {
@@ -41,7 +41,7 @@ export interface BulkPortionDeps {
   bulkActions: BulkStore['bulkActions'];
   selectedRuns: SelectedRuns;
   transitions: Pick<RunTransitions, 'cancel'>;
-  retries: Pick<RunRetries, 'nextRerun' | 'startRerun' | 'isWaiting' | 'retryNow' | 'historyOf'>;
+  retries: Pick<RunRetries, 'nextRerun' | 'startRerun' | 'isWaiting' | 'retryNow' | 'resume' | 'historyOf'>;
   runMoves: Pick<RunMoves, 'move'>;
 }
 
@@ -88,6 +88,7 @@ async function planned(
   const { id } = run;
   if (action.action === 'retry') return plannedRerun(action, run, deps);
   if (action.action === 'retry_now' && !(await deps.retries.isWaiting(run))) return { id, skip: 'run_not_waiting' };
+  if (action.action === 'resume' && !run.pause) return { id, skip: 'run_not_paused' };
   return { id };
 }
 
@@ -124,7 +125,7 @@ async function resultOf(
   return { runId, ...(rerunId !== undefined && { rerunId }) };
 }
 
-/** @returns why the run was skipped; undefined: it was cancelled, re-run, retried or moved */
+/** @returns why the run was skipped; undefined: it was cancelled, re-run, retried, resumed or moved */
 async function actOnOne(
   { env, id, definition: { action, version } }: BulkAction,
   run: BulkPortion['runs'][number],
@@ -139,13 +140,14 @@ async function actOnOne(
   try {
     if (action === 'move') return (await runMoves.move(env, run.id, version)) ? undefined : 'run_ended';
     if (action === 'retry_now') return (await retries.retryNow(env, run.id)) ? undefined : 'run_gone';
+    if (action === 'resume') return (await retries.resume(env, run.id, Date.now())) ? undefined : 'run_gone';
     const fromStep = run.fromStepId === undefined ? undefined : { id: run.fromStepId };
     const rerun = await retries.startRerun(env, run.id, run.rerunId as string, Date.now(), fromStep);
     return rerun ? undefined : 'run_gone';
   } catch (error) {
     const { code } = error as { code?: string };
-    // The run waited when it was selected, so it was retried.
-    if (code === 'run_not_waiting') return undefined;
+    // The run waited or was paused when it was selected, so it was retried or resumed.
+    if (code === 'run_not_waiting' || code === 'run_not_paused') return undefined;
     const reason = REASONS_OF_ERRORS.find((known) => known === code);
     if (reason) return reason;
     throw error;

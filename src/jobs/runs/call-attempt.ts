@@ -15,6 +15,8 @@ export interface CallAttempt {
   startedAt: number;
   /** Number of finished steps with which another call continues the run, because this one stored some and then failed. */
   continuesAt?: number;
+  /** After its last attempt, the run pauses instead of failing. */
+  pauses?: boolean;
   /** The run had checkpointed steps when this call ended it. */
   hadCheckpoints?: true;
 }

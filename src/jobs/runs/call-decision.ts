@@ -41,6 +41,8 @@ export const WRITES_OF_FAILURE = {
   retriedByJob: ['error'],
   /** Another call continues with the steps that this one stored. */
   retriedFromCheckpoint: ['error', 'nextAttempt'],
+  /** No attempt is left, and the run waits until somebody resumes it. */
+  paused: ['pause'],
   /** The event about the failure comes before the end of the run. */
   final: ['failedEnd'],
 } as const satisfies Record<string, readonly string[]>;
@@ -64,7 +66,8 @@ export function decide(outcome: Outcome, attempt: CallAttempt): Decision {
 }
 
 export function decideFailure(failure: Failure, attempt: CallAttempt): FailureDecision {
-  if (!failure.retriable || !mayRetry(attempt)) return 'final';
+  if (!failure.retriable) return 'final';
+  if (!mayRetry(attempt)) return attempt.pauses ? 'paused' : 'final';
   return attempt.continuesAt === undefined ? 'retriedByJob' : 'retriedFromCheckpoint';
 }
 

@@ -38,7 +38,8 @@ type Found = 'superseded' | { attempt?: CallAttempt; failure?: Failure | undefin
 type Perform<D = Decision> = (decision: D, attempt: CallAttempt, deps: CallWritesDeps) => Promise<Found>;
 
 /** Writes the consequences of a call's outcome.
- *  @throws AttemptFailed when another attempt follows, UnrecoverableError when the run has failed; Redis's error when it rejects a write */
+ *  @throws AttemptFailed when another attempt follows, UnrecoverableError when the run has failed or is paused; Redis's error when it rejects a
+ *  write */
 export async function commit(outcome: Outcome, call: CallAttempt, deps: CallWritesDeps): Promise<void> {
   const decision = decide(outcome, call);
   let attempt = call;
@@ -64,7 +65,8 @@ async function commitFailure(failure: Failure, attempt: CallAttempt, deps: CallW
     await retryStoreWrites(() => FAILURE_WRITES[write](failure, attempt, deps));
   }
   if (decision === 'retriedByJob') throw new AttemptFailed(failure.error, failure.retryAfterMs);
-  if (decision === 'final') throw new UnrecoverableError(`${failure.error.name}: ${failure.error.message}`);
+  if (decision === 'final' || decision === 'paused')
+    throw new UnrecoverableError(`${failure.error.name}: ${failure.error.message}`);
 }
 
 const WRITES: Record<Write, Perform> = {
@@ -132,6 +134,7 @@ const FAILURE_WRITES: Record<
     });
     deps.telemetry.publishRun(loaded.run, 'Running', error);
   },
+  pause: ({ error }, { loaded }, { transitions }) => transitions.pause(loaded.run, 'exhausted', error),
   failedEnd: (failure, { loaded }, { transitions }) => transitions.fail(loaded.run, failure, loaded.event),
 };
 
@@ -188,7 +191,7 @@ function toAnsweredCall(
     loaded: loaded as AnsweredCall['loaded'],
     ref: toRunRef(loaded.run),
     retries: attempts.max - 1,
-    mayRetry: !noRetry && mayRetry(attempt),
+    mayRetry: !noRetry && (mayRetry(attempt) || attempt.pauses === true),
     startedAt,
     nowMs: clock(),
     race,

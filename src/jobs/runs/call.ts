@@ -2,7 +2,7 @@
  *  call-writes.ts). Each failed call is an attempt of the job, which BullMQ repeats after the delay that the failure asks for. */
 import type { FunctionClient } from '../../functions/function-client.ts';
 import { type Outcome, permanentFailure } from '../../functions/interpret-response.ts';
-import type { AppFunction } from '../../model/apps/app.ts';
+import { type AppFunction, onExhaustedOf } from '../../model/apps/app.ts';
 import type { EventRecord } from '../../model/events/event.ts';
 import type { Run } from '../../model/runs/run.ts';
 import { withStepInput } from '../../model/runs/step-input.ts';
@@ -18,7 +18,7 @@ import { attemptsAt, type CallAttempt } from './call-attempt.ts';
 import { type CallWritesDeps, commit } from './call-writes.ts';
 import { countedCall } from './counted-call.ts';
 import { mayCome, missingEvent } from './missing-event.ts';
-import { isJobOutcome, RunPaused, retryStoreWrites, withServiceErrors } from './service-errors.ts';
+import { FunctionPaused, isJobOutcome, retryStoreWrites, withServiceErrors } from './service-errors.ts';
 import type { TimeoutTimers } from './timeout-timers.ts';
 import { isTooLate, watchStart } from './timeouts.ts';
 
@@ -32,8 +32,8 @@ export interface CallDeps extends CallWritesDeps {
   reconcileAfterMs: number;
 }
 
-/** @throws AttemptFailed when another attempt follows, UnrecoverableError when the run has failed; Redis's error when it rejects
- *  commands, or RunPaused: then the attempt has no outcome and must be repeated */
+/** @throws AttemptFailed when another attempt follows, UnrecoverableError when the run has failed or is paused; Redis's error when it rejects
+ *  commands, or FunctionPaused: then the attempt has no outcome and must be repeated */
 export async function call(
   job: CallJob,
   queuedAt: number,
@@ -69,7 +69,9 @@ async function callOnce(
     case 'ended':
       return deps.transitions.repeatEnd(loaded.run);
     case 'held':
-      throw new RunPaused(loaded.run);
+      throw new FunctionPaused(loaded.run);
+    case 'paused':
+      return deps.transitions.repeatPause(loaded.run);
     case 'nextCallDue':
       return deps.transitions.scheduleNextCall(loaded.run, loaded.finishedSteps);
     case 'due':
@@ -83,6 +85,7 @@ async function callOnce(
     attempts: attemptsAt(job, loaded.stack.length, attempts),
     startedAt,
     queuedAt,
+    pauses: onExhaustedOf(fn) === 'pause',
   };
   try {
     const called = loaded.run.pin ? await deps.functions.ofRun(loaded.run) : fn;
@@ -106,7 +109,7 @@ function recordStart({ run, event }: Loaded, startedAt: number, telemetry: Telem
 
 async function callFunction(
   fn: AppFunction | undefined,
-  { job: { at, stepId }, loaded, attempts, startedAt }: CallAttempt,
+  { job: { at, stepId }, loaded, attempts, startedAt, pauses }: CallAttempt,
   deps: CallDeps,
 ): Promise<Outcome> {
   const { run, stack, memos, planOnly } = loaded;
@@ -123,7 +126,8 @@ async function callFunction(
     run: { ...run, attempt: attempts.made },
     event,
     events,
-    maxAttempts: attempts.max,
+    // Official SDKs report the failure of a last attempt as permanent, and no attempt is the last of a run that pauses.
+    maxAttempts: attempts.max + (pauses && fn.dialect === 'inngest' ? 1 : 0),
     at,
     executions: attempts.executions,
     jobId: callJobId(run.id, at, stepId),

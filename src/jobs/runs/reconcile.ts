@@ -9,20 +9,17 @@ import type { Logger } from '../../log.ts';
 import type { TriggerTable } from '../../model/events/triggers.ts';
 import type { PartitionedIds } from '../../model/partitions/partitioned-ids.ts';
 import { awaitedBy } from '../../model/runs/memo.ts';
-import { DEFAULT_RETRIES } from '../../model/runs/retry.ts';
 import { hasEnded, invokedRunId, type Run } from '../../model/runs/run.ts';
 import { atMost } from '../../model/values/cache-size.ts';
 import { chunksOf } from '../../model/values/chunks.ts';
 import type { Clock } from '../../model/values/clock.ts';
 import { isStoreFailure } from '../../store/redis/connection.ts';
 import type { ActiveRun, ActiveRuns, NextReconciliation } from '../../store/runs/active-runs.ts';
-import { type Checkpoints, ENDPOINT } from '../../store/runs/checkpoints.ts';
-import type { Runs } from '../../store/runs/runs.ts';
 import type { Steps } from '../../store/runs/steps.ts';
 import { toRunRef } from '../queues/queues.ts';
+import { ensureCalls, type MissingCallsDeps } from './missing-calls.ts';
 import { type RestoreWaitsDeps, restoreWaits } from './restored-waits.ts';
 import { type WakeToSchedule, wakeJobLeadMs } from './run-jobs.ts';
-import type { RunScheduler } from './run-scheduler.ts';
 import type { RunTransitions } from './state-transitions.ts';
 import { type TimeoutTimers, timeoutsOf } from './timeout-timers.ts';
 
@@ -34,17 +31,17 @@ const AGAIN_MS = 20;
 /** A run whose reconciliation fails is due again after 2, 4, 8, … times the usual interval. */
 const MAX_DOUBLINGS = 8;
 
+/** A paused run needs its event to be kept, and its other steps to end. */
+const PAUSED_MS = 3_600_000;
+
 const STEPS_GONE = { name: 'StepsGone', message: 'the run whose steps this re-run needs is no longer stored' };
 
-export interface ReconcileDeps extends RestoreWaitsDeps {
+export interface ReconcileDeps extends RestoreWaitsDeps, MissingCallsDeps {
   ids: PartitionedIds;
   activeRuns: ActiveRuns;
-  runs: Runs;
   /** Includes archived runs. */
   history: Pick<History, 'runs'>;
   steps: Steps;
-  checkpoints: Checkpoints;
-  scheduler: RunScheduler;
   timeoutTimers: TimeoutTimers;
   transitions: RunTransitions;
   reconcileAfterMs: number;
@@ -162,10 +159,11 @@ async function reconcileOne(env: string, runId: string, deps: ReconcileDeps, now
 }
 
 async function ensureJobs(run: Run, deps: ReconcileDeps, nowMs: number): Promise<void> {
-  const { env, id, eventId, functionId } = run;
-  const { events, runs, steps, checkpoints, functions, scheduler, activeRuns, reconcileAfterMs } = deps;
+  const { env, id, eventId } = run;
+  const { events, steps, scheduler, activeRuns, reconcileAfterMs } = deps;
   const ref = toRunRef(run);
-  const { pending, done } = await steps.progress(env, id);
+  const progress = await steps.progress(env, id);
+  const { pending } = progress;
   // Wake-ups come first, so that nothing else delays them.
   for (const [stepId, step] of pending) {
     if (step.until === undefined) continue;
@@ -173,27 +171,19 @@ async function ensureJobs(run: Run, deps: ReconcileDeps, nowMs: number): Promise
     const horizonMs = horizonOf(deps, nowMs);
     await scheduler.ensureWake({ ref, stepId, untilMs, nowMs, horizonMs, eventName: awaitedBy(step) });
   }
-  const retries = (await functions.find(env, functionId))?.retries ?? DEFAULT_RETRIES;
   await Promise.all((run.batch ?? [eventId]).map((eventId) => events.extendRetention(env, eventId)));
   if (run.fromStep && run.startedAt === undefined && (await deps.history.runs.copySteps(run, nowMs)) === undefined) {
     return deps.transitions.fail(run, { error: STEPS_GONE });
   }
-  const { answeredAt, racedAt, owner } = await runs.position(env, id, done);
-  // The request of an endpoint seems dead, so the service calls the endpoint.
-  if (owner === ENDPOINT) await checkpoints.handOver(env, id, owner);
-  // While steps are pending, the last one that ends schedules the call (store-memo.lua). A call that has stored steps continues with them.
-  const isDue = pending.size === 0 || racedAt > answeredAt || owner !== undefined;
-  const at = owner === undefined || owner === ENDPOINT ? done : Number(owner);
-  if (answeredAt < done && isDue) await scheduler.ensureCall({ ref, at, retries });
+  if (!run.pause) await ensureCalls(run, progress, deps);
   for (const [stepId, step] of pending) {
-    if (step.op === 'StepPlanned') await scheduler.ensureCall({ ref, stepId, retries });
-    if (step.origin !== undefined) await scheduler.ensureRequest({ ref, stepId, origin: step.origin, retries });
     if (step.op === 'InvokeFunction') await finishInvocation(run, stepId, deps);
   }
   await restoreWaits(run, pending, deps, nowMs);
   const deadline = await ensureTimeout(run, deps, nowMs);
   const latestMs = deadline && Math.max(nowMs, deadline.at) + reconcileAfterMs;
-  await activeRuns.schedule([{ env, runId: id }], { ...nextOf(deps, nowMs), latestMs, isReconciled: true });
+  const afterMs = run.pause ? Math.max(PAUSED_MS, reconcileAfterMs) : reconcileAfterMs;
+  await activeRuns.schedule([{ env, runId: id }], { ...nextOf(deps, nowMs), afterMs, latestMs, isReconciled: true });
 }
 
 async function ensureTimeout(run: Run, { functions, timeoutTimers }: ReconcileDeps, nowMs: number) {

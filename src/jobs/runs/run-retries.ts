@@ -1,5 +1,5 @@
 /** Manual retries: `rerun` starts a new run of the same function on the same event as a finished run; `retryNow` makes a delayed attempt
- *  due at once. */
+ *  due at once; `resume` continues a paused run, and `giveUp` fails it. */
 
 import { ServiceError } from '../../errors.ts';
 import type { History } from '../../history/history.ts';
@@ -10,26 +10,33 @@ import { earlierRunsOf, type HistoryEntry, hasEnded, type Run } from '../../mode
 import type { FromStep } from '../../model/runs/step-input.ts';
 import type { Apps } from '../../store/apps/apps.ts';
 import type { Events } from '../../store/events/events.ts';
+import type { PausedRuns } from '../../store/runs/paused-runs.ts';
 import type { Steps } from '../../store/runs/steps.ts';
 import type { EventRestorer } from '../archive/event-restorer.ts';
-import type { FunctionTables } from '../functions/function-tables.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
+import { ensureCalls, type MissingCallsDeps } from './missing-calls.ts';
 import { checkFromStep } from './rerun-from-step.ts';
-import type { RunScheduler } from './run-scheduler.ts';
 import type { RunStarter } from './run-starter.ts';
+import type { RunTransitions } from './state-transitions.ts';
 
 /** The finished and pending steps of a run. */
 type Progress = Awaited<ReturnType<Steps['progress']>>;
 
-export interface RunRetriesDeps {
+/** Until a run that was resumed is reconciled: the job of its last call may just be ending, or this process die. */
+const RESUMED_MS = 1_000;
+
+export interface RunRetriesDeps extends MissingCallsDeps {
   ids: PartitionedIds;
   history: Pick<History, 'runs' | 'runParts' | 'steps'>;
   /** A re-run reads its event from Redis. */
   restorer: EventRestorer;
   apps: Pick<Apps, 'read'>;
   events: Events;
-  functions: FunctionTables;
   starter: RunStarter;
-  scheduler: RunScheduler;
+  pausedRuns: Pick<PausedRuns, 'remove'>;
+  steps: Pick<Steps, 'progress'>;
+  transitions: Pick<RunTransitions, 'fail'>;
+  telemetry: Pick<Telemetry, 'publishRun'>;
 }
 
 export class RunRetries {
@@ -106,6 +113,32 @@ export class RunRetries {
     return runs.read(env, runId);
   }
 
+  /** Continues a paused run where it stopped, with all attempts anew: the failed step, or the function itself, is called again.
+   *  @returns the run; undefined if there is no such run
+   *  @throws ServiceError run_not_paused */
+  async resume(env: string, runId: string, nowMs: number): Promise<Run | undefined> {
+    const { runs, steps, pausedRuns, telemetry } = this.#deps;
+    const run = await runs.read(env, runId);
+    if (!run) return undefined;
+    // The first of several requests ends the pause, and enqueues the calls.
+    if (!(await pausedRuns.remove(run, nowMs + RESUMED_MS))) throw notPaused(run);
+    await ensureCalls(run, await steps.progress(env, runId), this.#deps);
+    telemetry.publishRun(run, 'Running');
+    return runs.read(env, runId);
+  }
+
+  /** Fails a paused run with the error of its pause.
+   *  @returns the run; undefined if there is no such run
+   *  @throws ServiceError run_not_paused */
+  async giveUp(env: string, runId: string): Promise<Run | undefined> {
+    const { runs, transitions } = this.#deps;
+    const run = await runs.read(env, runId);
+    if (!run) return undefined;
+    if (!run.pause || !run.error) throw notPaused(run);
+    await transitions.fail(run, { error: run.error });
+    return runs.read(env, runId);
+  }
+
   async #delayedCalls(run: Run, { pending, done }: Progress): Promise<Map<string, number>> {
     if (hasEnded(run)) return new Map();
     const ofSteps = [...pending]
@@ -151,4 +184,8 @@ export class RunRetries {
     ]);
     checkFromStep(fromStep, { history, isFinished: memo !== undefined }, fn, app?.sdk);
   }
+}
+
+function notPaused({ status }: Run): ServiceError {
+  return new ServiceError('run_not_paused', { detail: `it is ${status}` });
 }

@@ -4,6 +4,7 @@
 import { type Limit, limitsOf } from '../../model/flow-control/limits.ts';
 import type { PartitionedIds } from '../../model/partitions/partitioned-ids.ts';
 import { awaitedBy, type Pending, requestsOutside } from '../../model/runs/memo.ts';
+import type { Pause } from '../../model/runs/pause.ts';
 import { hasEnded, invokedRunId, type Run } from '../../model/runs/run.ts';
 import { chosenState, type RunState, type RunStateKind } from '../../model/runs/run-state.ts';
 import type { EnvironmentKinds } from '../../store/environments/environment-kinds.ts';
@@ -112,6 +113,7 @@ function activeState(
   { pending, unread }: PendingSteps,
   [ofRun, ...ofSteps]: SeenCall[],
 ): RunState {
+  if (run.pause) return pausedState(run.pause);
   const next = ofRun && callState(run, ofRun);
   const states = [
     ...(next && (pending.size === 0 || next.kind === 'held' || next.kind === 'retrying') ? [next] : []),
@@ -119,6 +121,11 @@ function activeState(
     ...[...pending].flatMap(([stepId, step]) => waitState(ids, run, stepId, step) ?? []),
   ];
   return chosenState(states, unread) ?? { kind: 'running' };
+}
+
+/** What its other steps wait for does not make it go on. */
+function pausedState({ reason, since, step }: Pause): RunState {
+  return { kind: 'paused', reason, since, ...(step && { step }) };
 }
 
 function callState({ startedAt }: Run, { ref, step, line, position, delayed }: SeenCall): RunState {

@@ -1,5 +1,5 @@
-/** Errors of the service itself while it works on a run. Each counts as an attempt, because another might succeed; the last one fails the
- *  run, so that no run stays Running forever. When Redis rejects commands, no attempt counts: writes are retried for a while, and then
+/** Errors of the service itself while it works on a run. Each counts as an attempt, because another might succeed; the last one fails or
+ *  pauses the run, so that no run stays Running forever. When Redis rejects commands, no attempt counts: writes are retried for a while, and then
  *  the job waits. */
 import { setTimeout } from 'node:timers/promises';
 import { UnrecoverableError } from 'bullmq';
@@ -28,8 +28,8 @@ export class AttemptFailed extends Error {
 }
 
 /** The run must not start, because its function was paused meanwhile. */
-export class RunPaused extends Error {
-  override name = 'RunPaused';
+export class FunctionPaused extends Error {
+  override name = 'FunctionPaused';
   readonly run: Run;
 
   constructor(run: Run) {
@@ -44,7 +44,7 @@ export function isJobOutcome(error: unknown): boolean {
 }
 
 /** Runs a job; any exception counts as a failed attempt.
- *  @throws AttemptFailed, UnrecoverableError; or, without counting as an attempt, NoConnection, RunPaused, or Redis's error when it rejects
+ *  @throws AttemptFailed, UnrecoverableError; or, without counting as an attempt, NoConnection, FunctionPaused, or Redis's error when it rejects
  *  commands */
 export async function withServiceErrors(
   { env, runId }: RunRef,
@@ -55,7 +55,7 @@ export async function withServiceErrors(
   try {
     await work();
   } catch (error) {
-    const isNoAttempt = error instanceof NoConnection || error instanceof RunPaused || isStoreFailure(error);
+    const isNoAttempt = error instanceof NoConnection || error instanceof FunctionPaused || isStoreFailure(error);
     if (isJobOutcome(error) || isNoAttempt) throw error;
     const internal = internalErrorOf(error);
     if (attempts.made + 1 < attempts.max) {
@@ -63,7 +63,7 @@ export async function withServiceErrors(
       throw new AttemptFailed(internal, undefined, error);
     }
     const run = await retryStoreWrites(() => runs.read(env, runId));
-    if (run && !hasEnded(run)) await retryStoreWrites(() => transitions.fail(run, { error: internal }));
+    if (run && !hasEnded(run)) await retryStoreWrites(() => transitions.exhaust(run, internal));
     throw Object.assign(new UnrecoverableError(`${internal.name}: ${internal.message}`), { cause: error });
   }
 }

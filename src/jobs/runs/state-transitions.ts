@@ -1,5 +1,6 @@
-/** State transitions of a run: a step finishes, or the run completes, fails or is cancelled. Any process may apply them. Each is
+/** State transitions of a run: a step finishes, or the run pauses, completes, fails or is cancelled. Any process may apply them. Each is
  *  idempotent, and the first write wins. */
+import { onExhaustedOf } from '../../model/apps/app.ts';
 import type { EventRecord } from '../../model/events/event.ts';
 import { FUNCTION_FAILED, FUNCTION_FINISHED } from '../../model/events/lifecycle.ts';
 import { flowOptionsOf } from '../../model/flow-control/function-options.ts';
@@ -7,6 +8,7 @@ import type { CancelReason } from '../../model/runs/cancel-reason.ts';
 import type { RunResult } from '../../model/runs/endpoint-response.ts';
 import { invocationResult } from '../../model/runs/invocation-result.ts';
 import { MAX_STATE_BYTES, MAX_STEPS, type Memo, type Pending, requestsOutside } from '../../model/runs/memo.ts';
+import type { PauseReason } from '../../model/runs/pause.ts';
 import { DEFAULT_RETRIES } from '../../model/runs/retry.ts';
 import { type Ending, hasEnded, type Run } from '../../model/runs/run.ts';
 import { type RunError, withoutSource } from '../../model/runs/run-error.ts';
@@ -15,6 +17,7 @@ import type { StartedRuns } from '../../store/bulk/started-runs.ts';
 import type { SingletonHolders } from '../../store/flow-control/singleton-holders.ts';
 import { isStoreFailure } from '../../store/redis/connection.ts';
 import type { JobEnd, WaitingJob } from '../../store/redis/job-lists.ts';
+import type { PausedRuns } from '../../store/runs/paused-runs.ts';
 import type { LeftOver, Runs, StepsAtEnd } from '../../store/runs/runs.ts';
 import type { SealedRequests } from '../../store/runs/sealed-requests.ts';
 import type { ResultContext, Steps, StepWait } from '../../store/runs/steps.ts';
@@ -34,6 +37,7 @@ import type { TimeoutTimers } from './timeout-timers.ts';
 export interface RunTransitionsDeps {
   runs: Runs;
   steps: Steps;
+  pausedRuns: Pick<PausedRuns, 'add'>;
   requests: SealedRequests;
   singletonHolders: SingletonHolders;
   functions: FunctionTables;
@@ -150,9 +154,34 @@ export class RunTransitions {
     const fn = await functions.find(run.env, run.functionId);
     const output = failedOutput(failure, fn?.dialect);
     const isKnown = output === JSON.stringify(withoutSource(error));
-    const mark = await failures.mark(run, error);
+    // Its pause has been counted.
+    const mark = run.pause
+      ? run.fingerprint !== undefined && { fingerprint: run.fingerprint }
+      : await failures.mark(run, error);
     const ending: Ending = { status: 'Failed', error, ...mark, ...(!isKnown && { output }) };
     await this.#commit('fail', { run, ending, failure, event });
+  }
+
+  /** Fails a run whose call has no attempt left, or pauses it if its function says so. */
+  async exhaust(run: Run, error: RunError): Promise<void> {
+    const fn = await this.#deps.functions.find(run.env, run.functionId);
+    await (onExhaustedOf(fn) === 'pause' ? this.pause(run, 'exhausted', error) : this.fail(run, { error }));
+  }
+
+  /** Pauses an active run: its finished steps stay, steps in progress end, and no call starts until the run is resumed (paused-runs.ts). The
+   *  first pause is kept. It counts in the error group as a failure. */
+  async pause(run: Run, reason: PauseReason, error: RunError): Promise<void> {
+    const { pausedRuns, failures, telemetry } = this.#deps;
+    const { mark, step } = await failures.markWithStep(run, error);
+    const pause = { reason, since: Date.now(), ...(step && { step: { id: step.id, name: step.name ?? step.id } }) };
+    if (!(await pausedRuns.add(run, pause, error, mark))) return;
+    telemetry.publishRun(run, 'Running', error);
+    await this.repeatPause({ ...run, pause, error, ...mark });
+  }
+
+  /** Repeats the work after a pause, in case the process that paused the run died. */
+  async repeatPause(run: Run): Promise<void> {
+    await this.#deps.failures.count(run);
   }
 
   /** Ended runs are not changed.

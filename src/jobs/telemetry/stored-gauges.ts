@@ -1,11 +1,13 @@
 /** Gauges that every process reads from Redis when Prometheus scrapes it. */
 import { setTimeout } from 'node:timers/promises';
 import type { StoredGauges } from '../../metrics/gauges.ts';
+import type { Environments } from '../../store/environments/environments.ts';
 import type { LimitUsage } from '../../store/flow-control/limit-usage.ts';
 import type { Redis } from '../../store/redis/connection.ts';
 import { readServerInfo } from '../../store/redis/server-info.ts';
 import type { ActiveRuns } from '../../store/runs/active-runs.ts';
 import type { OffloadedRuns } from '../../store/runs/offloaded-runs.ts';
+import type { PausedRuns } from '../../store/runs/paused-runs.ts';
 import type { ArchiveStatus } from '../../store/telemetry/archive-status.ts';
 import type { Processes } from '../../store/telemetry/processes.ts';
 import type { PartitionQueues } from '../queues/partition-queues.ts';
@@ -20,6 +22,8 @@ interface StoredGaugesDeps {
   redis: Redis;
   activeRuns: ActiveRuns;
   offloadedRuns: Pick<OffloadedRuns, 'count' | 'firstDueAt'>;
+  pausedRuns: Pick<PausedRuns, 'count'>;
+  environments: Pick<Environments, 'all'>;
   processes: Processes;
   limitUsage: LimitUsage;
   archiveStatus: ArchiveStatus;
@@ -54,7 +58,16 @@ export function storedGauges(deps: StoredGaugesDeps, queues: PartitionQueues, ho
 }
 
 async function read(
-  { redis, activeRuns, offloadedRuns, processes, limitUsage, archiveStatus }: StoredGaugesDeps,
+  {
+    redis,
+    activeRuns,
+    offloadedRuns,
+    pausedRuns,
+    environments,
+    processes,
+    limitUsage,
+    archiveStatus,
+  }: StoredGaugesDeps,
   queues: PartitionQueues,
   hotMs: number | undefined,
   nowMs: number,
@@ -63,6 +76,7 @@ async function read(
     { usedMemoryBytes, maxMemoryBytes, cluster },
     active,
     offloaded,
+    paused,
     dueAt,
     alive,
     statuses,
@@ -72,6 +86,7 @@ async function read(
     readServerInfo(redis),
     activeRuns.count(),
     offloadedRuns.count(),
+    environments.all().then((all) => pausedRuns.count(all.map(({ name }) => name))),
     offloadedRuns.firstDueAt(),
     processes.alive(),
     queueStatuses(queues, nowMs),
@@ -84,6 +99,7 @@ async function read(
       return { ...status, backlogAgeMs: Math.max(0, nowMs - oldestWaitingAt) };
     }),
     activeRuns: active + offloaded,
+    pausedRuns: paused,
     offloadedRuns:
       hotMs === undefined && offloaded === 0
         ? undefined

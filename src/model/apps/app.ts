@@ -1,5 +1,6 @@
 /** Registrations of apps: functions with their triggers (docs/protocol.md#registration). */
 import { z } from 'zod';
+import type { OnExhausted } from '../runs/pause.ts';
 import { isJsonObject } from '../values/json.ts';
 import { CONNECT_URL } from './connection.ts';
 
@@ -68,6 +69,16 @@ export interface Trigger {
   catchUp?: 'last' | 'all';
 }
 
+/** What people set for a function, because an official SDK cannot say it. It goes before what the app registers. */
+export interface FunctionSettings {
+  onExhausted?: OnExhausted;
+}
+
+/** What becomes of a run of the function whose call has no attempt left. */
+export function onExhaustedOf(fn: Pick<AppFunction, 'settings' | 'onExhausted'> | undefined): OnExhausted {
+  return fn?.settings?.onExhausted ?? fn?.onExhausted ?? 'fail';
+}
+
 /** A stored function: the fields that runs need, and its registered configuration. */
 export interface AppFunction {
   id: string;
@@ -76,6 +87,8 @@ export interface AppFunction {
   url: string;
   dialect: Dialect;
   retries: number;
+  /** What the app says about runs whose call has no attempt left; absent: nothing. `onExhaustedOf` reads it with the settings. */
+  onExhausted?: OnExhausted;
   triggers: Trigger[];
   cancel: CancelTrigger[];
   /** The version of its app on which its new runs end; absent unless they are pinned (versions.ts). */
@@ -88,6 +101,8 @@ export interface AppFunction {
   held?: true;
   /** While the function is paused, runs queued before this time (Unix milliseconds) are being cancelled and do not start. */
   cancelQueuedBefore?: number;
+  /** Set by people; absent: none is. */
+  settings?: FunctionSettings;
   /** Parts of the app's configuration that have no effect, one sentence each; absent if there are none. */
   problems?: string[];
   /** Set for an HTTP endpoint with steps, which its own clients start; absent for a registered function. */

@@ -6,6 +6,7 @@ import type { FunctionLimits } from '../../config.ts';
 import { EVENT_NAME_MAX } from '../events/event.ts';
 import { compile, compileWait, type Expression } from '../expressions/expression.ts';
 import { checkFlow } from '../flow-control/flow-check.ts';
+import { ON_EXHAUSTED } from '../runs/pause.ts';
 import { DEFAULT_RETRIES } from '../runs/retry.ts';
 import { durationMs } from '../values/duration.ts';
 import { expected } from '../values/expected.ts';
@@ -70,6 +71,7 @@ export const functionSchema = z.looseObject({
   triggers: z.array(triggerSchema).nullish(),
   cancel: z.array(cancelSchema).nullish(),
   versioning: z.enum(VERSIONINGS, '"latest" or "pinned"').nullish(),
+  onExhausted: z.enum(ON_EXHAUSTED, '"fail" or "pause"').nullish(),
   steps: z.record(z.string(), stepSchema).refine((steps) => 'step' in steps, 'an object with the entry "step"'),
 });
 
@@ -145,6 +147,7 @@ function functionOf(
     url: step.runtime.url,
     dialect,
     retries: Math.min(retries, MAX_RETRIES),
+    ...(given.onExhausted && { onExhausted: given.onExhausted }),
     triggers: triggers.map(({ event, expression, cron, jitter, catchUp }) => ({
       ...(event && { event }),
       ...(expression && { expression }),

@@ -51,6 +51,7 @@ const FUNCTION: Shape = {
   group: true,
   triggers: [{ event: true, expression: true, cron: true, jitter: true, catchUp: true }],
   cancel: [{ event: true, if: true, timeout: true }],
+  onExhausted: true,
   steps: true,
   // The official Go SDK repeats values of `steps` here, together with options that the app itself handles.
   retries: true,

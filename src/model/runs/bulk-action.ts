@@ -1,9 +1,9 @@
-/** Bulk actions: cancel, re-run, retry now or move to another version all runs that a filter selects or that a request names (docs/functions.md). */
+/** Bulk actions: cancel, re-run, retry now, resume or move to another version all runs that a filter selects or that a request names (docs/functions.md). */
 import type { BulkOperation } from '../bulk/bulk-operation.ts';
 import type { RunStateKind } from './run-state.ts';
 import type { RunStatus } from './run-status.ts';
 
-export const BULK_ACTIONS = ['cancel', 'retry', 'retry_now', 'move'] as const;
+export const BULK_ACTIONS = ['cancel', 'retry', 'retry_now', 'resume', 'move'] as const;
 export type BulkActionKind = (typeof BULK_ACTIONS)[number];
 
 /** Run statuses that each action accepts. */
@@ -12,6 +12,7 @@ export const STATUSES_OF_ACTION = {
   retry: ['Completed', 'Failed', 'Cancelled'],
   retry_now: ['Queued', 'Running'],
   move: ['Queued', 'Running'],
+  resume: ['Queued', 'Running'],
 } as const satisfies Record<BulkActionKind, readonly RunStatus[]>;
 
 /** The statuses used if the filter has none. */
@@ -20,6 +21,7 @@ export const DEFAULT_STATUSES = {
   retry: ['Failed', 'Cancelled'],
   retry_now: ['Queued', 'Running'],
   move: ['Queued', 'Running'],
+  resume: ['Queued', 'Running'],
 } as const satisfies Record<BulkActionKind, readonly RunStatus[]>;
 
 /** Where a re-run begins. */
@@ -36,6 +38,7 @@ export const BULK_SKIP_REASONS = [
   'run_ended',
   'run_gone',
   'run_not_waiting',
+  'run_not_paused',
   'no_failed_step',
   'function_archived',
   'event_gone',
@@ -106,14 +109,14 @@ export interface BulkActionDefinition {
   from?: RerunFrom;
   /** For moves: the version on which the runs end; absent: they continue with the active one. */
   version?: string;
-  /** Re-runs per second. */
+  /** Re-runs, retries or resumed runs per second. */
   rate: number;
   /** Number of selected runs, counted before the start; if not exact, a lower bound. */
   matched: { count: number; isExact: boolean };
   createdAt: number;
 }
 
-/** The count `done` is the number of runs cancelled, re-run, retried or moved. */
+/** The count `done` is the number of runs cancelled, re-run, retried, resumed or moved. */
 export type BulkAction = BulkOperation<BulkActionDefinition, BulkPosition | null>;
 
 /** Prefix of the counts of skipped runs, followed by the reason. */

@@ -1,5 +1,6 @@
 /** What a run is doing, in more detail than its status. Imports only types, because the dashboard uses it in the browser. */
 import type { Limit } from '../flow-control/limits.ts';
+import type { PauseReason } from './pause.ts';
 
 /** States of runs that have not ended. */
 export const ACTIVE_STATES = [
@@ -12,6 +13,7 @@ export const ACTIVE_STATES = [
   'waiting_for_signal',
   'invoking',
   'requesting',
+  'paused',
 ] as const;
 export const RUN_STATES = [...ACTIVE_STATES, 'completed', 'failed', 'cancelled'] as const;
 export type RunStateKind = (typeof RUN_STATES)[number];
@@ -27,6 +29,10 @@ export interface RunState {
   /** Number of the next attempt, counted from 1, and the maximum. */
   attempt?: { next: number; max: number };
   invoked?: { functionId?: string; runId: string };
+  /** Why the run is paused. */
+  reason?: PauseReason;
+  /** When it was paused, Unix milliseconds. */
+  since?: number;
   /** The limit that holds the run back; undefined if it only waits behind earlier calls. */
   limit?: Limit;
   /** Position among the calls with the same limits, counted from 1. */

@@ -5,6 +5,7 @@ import type { FrozenKeys } from '../flow-control/options.ts';
 import type { PartitionedIds } from '../partitions/partitioned-ids.ts';
 import type { CancelReason } from './cancel-reason.ts';
 import type { EndpointResponse, RunResult } from './endpoint-response.ts';
+import type { Pause } from './pause.ts';
 import type { RunError } from './run-error.ts';
 import { RUN_STATUSES, type RunStatus } from './run-status.ts';
 import type { FromStep } from './step-input.ts';
@@ -65,11 +66,13 @@ export interface Run {
   response?: EndpointResponse;
   /** The last attempt's error, until a later attempt succeeds. */
   error?: RunError;
+  /** Set while the run is paused; `error` says why. */
+  pause?: Pause;
   /** Undefined if the run was not cancelled, or an earlier version cancelled it. */
   cancelReason?: CancelReason;
-  /** Fingerprint of the error of a failed run; undefined if an earlier version ended it. */
+  /** Fingerprint of the error of a failed or paused run; undefined if an earlier version ended it. */
   fingerprint?: string;
-  /** Set until a failed run is counted in its error group: the name of the failed step, or empty. */
+  /** Set until a failed or paused run is counted in its error group: the name of the failed step, or empty. */
   uncounted?: string;
 }
 

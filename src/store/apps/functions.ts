@@ -2,7 +2,7 @@
 
 import type { ChainableCommander } from 'ioredis';
 import { ServiceError } from '../../errors.ts';
-import type { AppFunction, RefusedFunction } from '../../model/apps/app.ts';
+import type { AppFunction, FunctionSettings, RefusedFunction } from '../../model/apps/app.ts';
 import { quotaExceeded } from '../../model/apps/quotas.ts';
 import { inPipelines, replies } from '../redis/connection.ts';
 import { KeyedQueue } from '../redis/keyed-queue.ts';
@@ -51,20 +51,22 @@ export class Functions extends Repository<ScriptedRedis, { history: TriggerHisto
 
   /** All functions, including archived ones, and the version at which they were read. */
   async all(env: string): Promise<{ version: number; functions: AppFunction[] }> {
-    const { functionsVersion, functions, pausedFunctions } = this.keys;
+    const { functionsVersion, functions, pausedFunctions, functionSettings } = this.keys;
     const reading = this.redis.multi().get(functionsVersion(env)).hvals(functions(env)).hgetall(pausedFunctions(env));
-    const found = replies<unknown>(await reading.exec()) as [string | null, string[], Record<string, string>];
-    const [version, texts, paused] = found;
+    const found = replies<unknown>(await reading.hgetall(functionSettings(env)).exec());
+    const [version, texts, paused, set] = found as [string | null, string[], ...Record<string, string>[]];
     // A function may have any ID, such as `constructor`.
-    const pauses = new Map(Object.entries(paused));
-    return { version: Number(version ?? 0), functions: texts.map((text) => toFunction(text, (id) => pauses.get(id))) };
+    const pauses = new Map(Object.entries(paused ?? {}));
+    const settings = new Map(Object.entries(set ?? {}));
+    const read = (text: string) => toFunction(text, (id) => ({ pause: pauses.get(id), settings: settings.get(id) }));
+    return { version: Number(version ?? 0), functions: texts.map(read) };
   }
 
   async read(env: string, id: string): Promise<AppFunction | undefined> {
-    const { functions, pausedFunctions } = this.keys;
+    const { functions, pausedFunctions, functionSettings } = this.keys;
     const reading = this.redis.multi().hget(functions(env), id).hget(pausedFunctions(env), id);
-    const [text, paused] = replies<string | null>(await reading.exec());
-    return text ? toFunction(text, () => paused ?? undefined) : undefined;
+    const [text, pause, settings] = replies<string | null>(await reading.hget(functionSettings(env), id).exec());
+    return text ? toFunction(text, () => ({ pause, settings })) : undefined;
   }
 
   /** Replaces the live functions of an app; functions that it no longer registers are archived.
@@ -138,13 +140,14 @@ export class Functions extends Repository<ScriptedRedis, { history: TriggerHisto
 
   /** @returns whether the functions were unchanged */
   async #write(env: string, { version, functions: known }: Known, { given, removed }: Change): Promise<boolean> {
-    const { functions, pausedFunctions, triggerHistory, functionsVersion } = this.keys;
+    const { functions, pausedFunctions, functionSettings, triggerHistory, functionsVersion } = this.keys;
     const now = Date.now();
     const changes = given.map((fn) => ({ known: known.get(fn.id), given: fn }));
     const { histories, ttlMs } = await this.deps.history.after(env, changes, now);
     const changed = await this.redis.changeFunctions(
       functions(env),
       pausedFunctions(env),
+      functionSettings(env),
       triggerHistory(env),
       functionsVersion(env),
       version,
@@ -196,16 +199,35 @@ export class Functions extends Repository<ScriptedRedis, { history: TriggerHisto
     replies(await this.#withNewVersion(writing, env).exec());
   }
 
+  /** Replaces the settings of the function. */
+  async set(env: string, id: string, settings: FunctionSettings): Promise<void> {
+    const key = this.keys.functionSettings(env);
+    const writing = this.redis.multi();
+    if (Object.keys(settings).length === 0) writing.hdel(key, id);
+    else writing.hset(key, id, JSON.stringify(settings));
+    replies(await this.#withNewVersion(writing, env).exec());
+  }
+
   async resume(env: string, id: string): Promise<void> {
     const writing = this.redis.multi().hdel(this.keys.pausedFunctions(env), id);
     replies(await this.#withNewVersion(writing, env).exec());
   }
 }
 
-function toFunction(text: string, pauseOf?: (id: string) => string | undefined): AppFunction {
+/** What people have changed about a function, as stored. */
+interface Changes {
+  pause?: string | null | undefined;
+  settings?: string | null | undefined;
+}
+
+function toFunction(text: string, changesOf?: (id: string) => Changes): AppFunction {
   const fn = JSON.parse(text) as AppFunction;
-  const pause = pauseOf?.(fn.id);
-  return pause === undefined ? fn : { ...fn, ...readPause(pause) };
+  const { pause, settings } = changesOf?.(fn.id) ?? {};
+  return {
+    ...fn,
+    ...(pause && readPause(pause)),
+    ...(settings && { settings: JSON.parse(settings) as FunctionSettings }),
+  };
 }
 
 function readPause(text: string): Pick<AppFunction, 'pausedAt' | 'held' | 'cancelQueuedBefore'> {

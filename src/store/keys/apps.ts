@@ -36,6 +36,11 @@ export const APP_KEYS = {
     'Function ID → time of the pause (ms); `:held` follows if queued runs are held.',
     { owner: 'apps/functions.ts', ttl: 'none', size: '1 field per paused function' },
   ),
+  functionSettings: hash(
+    'function-settings:<env>',
+    'Function ID → settings that people made, as JSON; they go before what the app registers.',
+    { owner: 'apps/functions.ts', ttl: 'none', size: '1 field per function with settings' },
+  ),
   functionsVersion: string('functions-version:<env>', 'Increases with every change of functions.', {
     owner: 'apps/functions.ts',
     ttl: 'none',

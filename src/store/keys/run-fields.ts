@@ -39,9 +39,11 @@ export const RUN_FIELDS = {
   batch: 'batch',
   /** Reason of the cancellation (model/runs/cancel-reason.ts). */
   cancelReason: 'c',
-  /** Fingerprint of a failed run's error (model/errors/fingerprint.ts). */
+  /** Why and since when the run is paused, as JSON (model/runs/pause.ts). */
+  paused: 'paused',
+  /** Fingerprint of a failed or paused run's error (model/errors/fingerprint.ts). */
   fingerprint: 'fingerprint',
-  /** Set until a failed run is counted in its error group (store/errors/error-groups.ts): the name of the failed step, or empty. */
+  /** Set until a failed or paused run is counted in its error group (store/errors/error-groups.ts): the name of the failed step, or empty. */
   uncounted: 'uncounted',
   /** The first of the fields `0`, `1`, … that have the steps and history of a run that sleeps or waits for long
    *  (runs/lua/lib/packed-run.lua). */

@@ -116,6 +116,11 @@ export const RUN_KEYS = {
     ttl: 'none',
     size: '1 entry per such run',
   }),
+  pausedRuns: zset('active-runs:<env>:paused', 'Paused runs by creation (ms).', {
+    owner: 'runs/paused-runs.ts',
+    ttl: 'none',
+    size: '1 entry per paused run',
+  }),
   endedRuns: list(
     'ended-runs:<env>:<ending>:<segment>',
     '`<run ID><ms since the minute began>` of runs created in the segment `<length ms>:<start ms>`, in the order they ended.',
@@ -174,6 +179,9 @@ export const RUN_SUFFIXES = Object.fromEntries(
     pattern.slice(run.pattern.length),
   ]),
 ) as Record<KeptPart | keyof typeof ACTIVE_PARTS, string>;
+
+/** Appended to the key of an environment's active runs. */
+export const PAUSED_RUNS_SUFFIX = RUN_KEYS.pausedRuns.pattern.slice(RUN_KEYS.activeRunsIn.pattern.length);
 
 const kept = Object.entries<KeyDeclaration & { changesIn?: string; bytesIn?: string }>(KEPT_PARTS);
 

@@ -21,7 +21,7 @@ import {
   PLANNING_FIELD,
   RUN_FIELDS,
 } from '../keys/run-fields.ts';
-import { ENDED_SUFFIXES, RUN_SUFFIXES, SCRIPTED_PARTS, SEGMENT_LENGTHS_MS } from '../keys/runs.ts';
+import { ENDED_SUFFIXES, PAUSED_RUNS_SUFFIX, RUN_SUFFIXES, SCRIPTED_PARTS, SEGMENT_LENGTHS_MS } from '../keys/runs.ts';
 import type { Redis } from './servers.ts';
 
 /** Without `numberOfKeys`, the first argument of each call is that number. */
@@ -47,6 +47,8 @@ const SCRIPTS = {
   appendRunLog: { file: 'runs/lua/append-run-log.lua', numberOfKeys: 1 },
   endRun: { file: 'runs/lua/end-run.lua', numberOfKeys: 10 },
   moveRun: { file: 'runs/lua/move-run.lua', numberOfKeys: 2 },
+  pauseRun: { file: 'runs/lua/pause-run.lua', numberOfKeys: 2 },
+  resumeRun: { file: 'runs/lua/resume-run.lua', numberOfKeys: 3 },
   recordFailure: { file: 'errors/lua/record-failure.lua', numberOfKeys: 5 },
   changeErrorGroup: { file: 'errors/lua/change-error-group.lua', numberOfKeys: 3 },
   addWaits: { file: 'runs/lua/add-waits.lua' },
@@ -81,7 +83,7 @@ const SCRIPTS = {
   freeEndedMinute: { file: 'runs/lua/free-ended-minute.lua' },
   readDecisions: { file: 'flow-control/lua/read-decisions.lua', numberOfKeys: 2 },
   addDecisions: { file: 'flow-control/lua/add-decisions.lua', numberOfKeys: 2 },
-  changeFunctions: { file: 'apps/lua/change-functions.lua', numberOfKeys: 4 },
+  changeFunctions: { file: 'apps/lua/change-functions.lua', numberOfKeys: 5 },
   recordDeploy: { file: 'apps/lua/record-deploy.lua', numberOfKeys: 2 },
   createEnvironment: { file: 'environments/lua/create-environment.lua', numberOfKeys: 1 },
   saveWebhook: { file: 'webhooks/lua/save-webhook.lua', numberOfKeys: 3 },
@@ -157,6 +159,7 @@ const CONSTANTS: Record<string, Constant> = {
   PART_SUFFIXES: Object.values(RUN_SUFFIXES),
   KEPT_PARTS: SCRIPTED_PARTS,
   ENDED_SUFFIXES,
+  SUFFIX_PAUSED_RUNS: PAUSED_RUNS_SUFFIX,
   SEGMENT_LENGTHS_MS,
   MINUTE_MS,
   SLICE_LENGTH,

@@ -28,6 +28,8 @@ export interface RunQuery {
   status?: RunStatus | undefined;
   /** Any of these statuses, instead of `status`. */
   statuses?: readonly RunStatus[] | undefined;
+  /** Only paused runs. */
+  isPaused?: boolean | undefined;
   timeRange: TimeRange;
   limit: number;
 }
@@ -80,7 +82,7 @@ export class RunLists extends Repository {
         positions.map(({ id }) => id),
         whenAway,
       );
-      runs.push(...read.filter((run) => !statuses || statuses.includes(run.status)));
+      runs.push(...read.filter((run) => isListed(run, query, statuses)));
       if (runs.length > limit || (runs.length === limit && positions.length === limit)) {
         const page = runs.slice(0, limit);
         return { runs: page, next: positionOf(page.at(-1) as Run) };
@@ -92,7 +94,11 @@ export class RunLists extends Repository {
   }
 
   async #newest(query: RunQuery): Promise<Position[]> {
-    const { env, functionIds, timeRange, limit } = query;
+    const { env, functionIds, isPaused, timeRange, limit } = query;
+    if (isPaused) {
+      const indexes = this.keys.all().map((keys) => keys.pausedRuns(env));
+      return newest(this.redis, indexes, timeRange, limit);
+    }
     const statuses = statusesOf(query);
     const groups = statuses ? [...new Set(statuses.map(groupOf))] : RUN_GROUPS;
     if (!functionIds) return this.#newestOfAll(env, groups, timeRange, limit);
@@ -191,6 +197,12 @@ export function pageOfRuns(all: readonly Run[], query: RunQuery): RunPage {
     .sort((a, b) => (isOlder(positionOf(a), positionOf(b)) ? 1 : -1));
   const page = runs.slice(0, limit);
   return { runs: page, next: runs.length > limit ? positionOf(page.at(-1) as Run) : undefined };
+}
+
+/** The index of paused runs is of all functions, and an index may have runs that have just changed. */
+function isListed(run: Run, { functionIds, isPaused }: RunQuery, statuses: readonly RunStatus[] | undefined): boolean {
+  if (statuses && !statuses.includes(run.status)) return false;
+  return !isPaused || (run.pause !== undefined && (!functionIds || functionIds.includes(run.functionId)));
 }
 
 /** undefined: all statuses. */

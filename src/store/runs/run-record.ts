@@ -4,6 +4,7 @@ import type { FrozenKeys } from '../../model/flow-control/options.ts';
 import { readCancelReason } from '../../model/runs/cancel-reason.ts';
 import type { EndpointResponse } from '../../model/runs/endpoint-response.ts';
 import type { Memo, Pending } from '../../model/runs/memo.ts';
+import type { Pause } from '../../model/runs/pause.ts';
 import type { Run, RunError, RunStatus } from '../../model/runs/run.ts';
 import { idsIn } from '../redis/joined-ids.ts';
 
@@ -36,6 +37,7 @@ export function toRun(env: string, id: string, fields: Record<string, string>): 
     step_input,
     earlier_runs,
     batch,
+    paused,
     fingerprint,
     uncounted,
   } = fields;
@@ -66,6 +68,7 @@ export function toRun(env: string, id: string, fields: Record<string, string>): 
     ...(response && { response: JSON.parse(response) as EndpointResponse }),
     ...(error !== undefined && { error: readError(error) }),
     ...(c !== undefined && cancelReasonOf(c)),
+    ...(paused && { pause: JSON.parse(paused) as Pause }),
     ...(fingerprint && { fingerprint }),
     ...(uncounted !== undefined && { uncounted }),
   };

@@ -42,6 +42,7 @@ export type LoadedState =
   | { state: 'ended'; run: Run }
   /** Its function is paused, so the run must not start. */
   | { state: 'held'; run: Run }
+  | { state: 'paused'; run: Run }
   /** The run has more finished steps than the call is for, and the call for these may be missing, because a worker died. */
   | { state: 'nextCallDue'; run: Run; finishedSteps: number }
   /** There is no such run, or another call does this one's work. */
@@ -178,7 +179,7 @@ export class Runs extends Repository<
     const [outcome, run, event, stack, memos, pending, planOnly, step] = reply;
     if (outcome === 'gone' || outcome === 'superseded') return { state: 'superseded' };
     const loadedRun = toRun(env, runId, JSON.parse(run) as Record<string, string>);
-    if (outcome === 'ended' || outcome === 'held') return { state: outcome, run: loadedRun };
+    if (outcome === 'ended' || outcome === 'held' || outcome === 'paused') return { state: outcome, run: loadedRun };
     if (outcome === 'nextCallDue') return { state: outcome, run: loadedRun, finishedSteps: Number(event) };
     return {
       state: 'due',

@@ -7,6 +7,7 @@ import { Checkpoints } from './checkpoints.ts';
 import { Defers } from './defers.ts';
 import { EndedRunIndex } from './ended-run-index.ts';
 import { OffloadedRuns } from './offloaded-runs.ts';
+import { PausedRuns } from './paused-runs.ts';
 import { RestoredSteps } from './restored-steps.ts';
 import { RunLists } from './run-lists.ts';
 import { RunLogs } from './run-logs.ts';
@@ -36,6 +37,7 @@ export function createRunStore({ redis, keys, config }: StoreContext) {
     wholeRuns: new WholeRuns(redis, keys),
     activeRuns: new ActiveRuns(redis, keys),
     offloadedRuns,
+    pausedRuns: new PausedRuns(redis, keys),
     unfinishedEnds: new UnfinishedEnds(redis, keys),
     archivableRuns: new ArchivableRuns(redis, keys),
     steps: new Steps(redis, keys, { retentionMs, offloadedRuns }),

@@ -20,7 +20,7 @@ from ._flow import (
     Throttle,
     Timeouts,
 )
-from ._functions import DEFAULT_RETRIES, FailureHandler, Function, Trigger, define_function
+from ._functions import DEFAULT_RETRIES, FailureHandler, Function, OnExhausted, Trigger, define_function
 from ._middleware.check import checked
 from ._middleware.middleware import Middleware
 from ._options import told_of_unknown
@@ -51,6 +51,7 @@ class FunctionCreator:
         description: str | None = None,
         group: str | None = None,
         retries: int = DEFAULT_RETRIES,
+        on_exhausted: OnExhausted | None = None,
         checkpoint: Checkpoint | bool | None = None,
         versioning: Versioning | None = None,
         on_failure: FailureHandler | None = None,
@@ -78,6 +79,7 @@ class FunctionCreator:
         description: str | None = None,
         group: str | None = None,
         retries: int = DEFAULT_RETRIES,
+        on_exhausted: OnExhausted | None = None,
         checkpoint: Checkpoint | bool | None = None,
         versioning: Versioning | None = None,
         on_failure: FailureHandler | None = None,
@@ -97,6 +99,7 @@ class FunctionCreator:
         description: str | None = None,
         group: str | None = None,
         retries: int = DEFAULT_RETRIES,
+        on_exhausted: OnExhausted | None = None,
         checkpoint: Checkpoint | bool | None = None,
         versioning: Versioning | None = None,
         on_failure: FailureHandler | None = None,
@@ -122,6 +125,8 @@ class FunctionCreator:
         description: for people: what the function does.
         group: a heading under which the dashboard lists it.
         retries: after the first try, of the function and of each of its steps.
+        on_exhausted: what becomes of a run whose function or step has no try left: it fails, the default, or with
+            "pause" waits until a user resumes it from there.
         checkpoint: whether a call goes on after a step, once it is stored, instead of ending with it; and how:
             Checkpoint(buffer=5, max_runtime="30s"). Default: the client's.
         versioning: whether its runs end on the version of the app on which they begin ("pinned"), or go on with the
@@ -155,6 +160,7 @@ class FunctionCreator:
                 trigger=trigger,
                 name=name,
                 retries=retries,
+                on_exhausted=on_exhausted,
                 checkpoint=checkpoint,
                 versioning=self.versioning if versioning is None else versioning,
                 on_failure=on_failure,

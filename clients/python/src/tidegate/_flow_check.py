@@ -144,6 +144,12 @@ def check_catch_up(id: str, catch_up: object) -> None:
         _check(f'Function "{id}": catch_up', catch_up, _one_of("last", "all"))
 
 
+def check_on_exhausted(id: str, on_exhausted: object) -> None:
+    """Raises ConfigError."""
+    if on_exhausted is not None:
+        _check(f'Function "{id}": on_exhausted', on_exhausted, _one_of("fail", "pause"))
+
+
 def _check_concurrency(of: str, given: int | OneOrTwo | ConcurrencyOfRunsAndSteps) -> None:
     if isinstance(given, ConcurrencyOfRunsAndSteps):
         for name, limits in (("fn", given.fn), ("step", given.step)):

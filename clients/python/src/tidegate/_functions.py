@@ -12,7 +12,7 @@ from ._checkpoint import Checkpoint, check_checkpoint
 from ._context import Context, FailureContext, SyncContext, SyncFailureContext
 from ._cron import is_cron
 from ._flow import FlowControl
-from ._flow_check import check_catch_up, check_flow, check_jitter
+from ._flow_check import check_catch_up, check_flow, check_jitter, check_on_exhausted
 from ._middleware.check import check_hooks
 from ._middleware.middleware import Middleware
 from ._moments import Duration, time_string
@@ -57,6 +57,9 @@ class CronTrigger:
 Trigger = str | EventTrigger | CronTrigger
 """A string is the name of an event."""
 
+OnExhausted = Literal["fail", "pause"]
+"""What becomes of a run without an attempt left."""
+
 AsyncHandler = Callable[[Context], Awaitable[Output_co]]
 SyncHandler = Callable[[SyncContext], Output_co]
 FailureHandler = Callable[[FailureContext], Awaitable[object]] | Callable[[SyncFailureContext], object]
@@ -79,6 +82,7 @@ class Function(Generic[Output_co]):
     """The client's, and inside of it the function's own."""
     description: str | None = None
     group: str | None = None
+    on_exhausted: OnExhausted | None = None
     checkpoint: Checkpoint | bool | None = None
     """None: the client's."""
     versioning: Versioning | None = None
@@ -111,6 +115,7 @@ def define_function(
     middleware: tuple[Middleware, ...] = (),
     description: str | None = None,
     group: str | None = None,
+    on_exhausted: OnExhausted | None = None,
     checkpoint: Checkpoint | bool | None = None,
     versioning: Versioning | None = None,
 ) -> Function[Any]:
@@ -122,6 +127,7 @@ def define_function(
     # Not strict typing, but True is an int too.
     if isinstance(retries, bool) or not isinstance(retries, int) or not 0 <= retries <= MAX_RETRIES:  # pyright: ignore[reportUnnecessaryIsInstance]
         raise ConfigError(f'Function "{id}": retries must be a whole number from 0 to {MAX_RETRIES}, got {retries}')
+    check_on_exhausted(id, on_exhausted)
     check_flow(id, flow)
     check_checkpoint(f'Function "{id}"', checkpoint)
     check_versioning(f'Function "{id}"', versioning)
@@ -136,6 +142,7 @@ def define_function(
         middleware=middleware,
         description=_text(id, "description", description),
         group=_text(id, "group", group),
+        on_exhausted=on_exhausted,
         checkpoint=checkpoint,
         versioning=versioning,
     )

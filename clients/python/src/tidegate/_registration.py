@@ -77,6 +77,7 @@ def function_on_the_wire(fn: Function[Any], runtime: dict[str, str]) -> dict[str
         **({"description": fn.description} if fn.description else {}),
         **({"group": fn.group} if fn.group else {}),
         **({"versioning": fn.versioning} if fn.versioning else {}),
+        **({"onExhausted": fn.on_exhausted} if fn.on_exhausted else {}),
         "triggers": [trigger.on_the_wire() for trigger in fn.triggers],
         "steps": {"step": step},
         **flow_on_the_wire(fn.flow),

@@ -97,6 +97,7 @@ def function_of(client: Tidegate, given: dict[str, Any], flavour: Flavour) -> ti
         "description",
         "group",
         "retries",
+        "onExhausted",
         "triggers",
         "program",
         "on_failure",
@@ -115,6 +116,8 @@ def function_of(client: Tidegate, given: dict[str, Any], flavour: Flavour) -> ti
     for wire_name, (name, kind) in _FLOW.items():
         if wire_name in given:
             options[name] = _setting(kind, given[wire_name])
+    if "onExhausted" in given:
+        options["on_exhausted"] = given["onExhausted"]
     if "concurrency" in given:
         options["concurrency"] = _concurrency(given["concurrency"])
     if "checkpoint" in given:

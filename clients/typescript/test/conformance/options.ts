@@ -30,6 +30,7 @@ export interface FunctionCase extends Partial<Record<FlowName, unknown>> {
   description?: string;
   group?: string;
   retries?: number;
+  onExhausted?: 'fail' | 'pause';
   checkpoint?: CheckpointCase;
   versioning?: 'latest' | 'pinned';
   triggers: Trigger[];
@@ -113,6 +114,7 @@ export function functionOf(client: Tidegate, given: FunctionCase): TidegateFunct
     'description',
     'group',
     'retries',
+    'onExhausted',
     'checkpoint',
     'versioning',
     'triggers',
@@ -127,6 +129,7 @@ export function functionOf(client: Tidegate, given: FunctionCase): TidegateFunct
     description,
     group,
     retries,
+    onExhausted,
     checkpoint,
     versioning,
     program = [],
@@ -143,6 +146,7 @@ export function functionOf(client: Tidegate, given: FunctionCase): TidegateFunct
       ...(description !== undefined && { description }),
       ...(group !== undefined && { group }),
       ...(retries !== undefined && { retries }),
+      ...(onExhausted !== undefined && { onExhausted }),
       ...(checkpoint !== undefined && { checkpoint: checkpointOf(checkpoint) }),
       ...(versioning !== undefined && { versioning }),
       ...({ ...flow, ...(cancel !== undefined && { cancelOn: cancel }) } as FlowControl),

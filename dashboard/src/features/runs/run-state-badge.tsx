@@ -14,6 +14,7 @@ const STYLES: Record<RunState['kind'], [Tone, IconName]> = {
   waiting_for_signal: ['neutral', 'zap'],
   invoking: ['busy', 'arrow-right'],
   requesting: ['busy', 'send'],
+  paused: ['bad', 'pause'],
   completed: ['good', 'check'],
   failed: ['bad', 'close'],
   cancelled: ['neutral', 'close'],

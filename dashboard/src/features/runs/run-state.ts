@@ -18,6 +18,7 @@ export const STATE_LABELS: Record<RunState['kind'], string> = {
   waiting_for_signal: 'Waiting',
   invoking: 'Invoking',
   requesting: 'Requesting',
+  paused: 'Paused',
   completed: 'Completed',
   failed: 'Failed',
   cancelled: 'Cancelled',
@@ -57,6 +58,7 @@ function detailsOf(state: RunState, nowMs: number): string[] {
     case 'invoking':
       return [function_id ?? step?.name ?? '', ...(time === undefined ? [] : [`times out ${time}`])].filter(Boolean);
     case 'requesting':
+    case 'paused':
       return step ? [step.name] : [];
     default:
       return [];

@@ -10,6 +10,7 @@ const CHOICES = {
   waiting: { state: 'waiting_for_event,waiting_for_signal' },
   invoking: { state: 'invoking' },
   held: { state: 'held' },
+  paused: { state: 'paused' },
   Completed: { status: 'Completed' },
   Failed: { status: 'Failed' },
   Cancelled: { status: 'Cancelled' },

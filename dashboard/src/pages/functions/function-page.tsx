@@ -20,6 +20,7 @@ import { ExpressionError } from './expression-error.tsx';
 import { FlowControl } from './flow-control.tsx';
 import { Limits } from './limits.tsx';
 import { FunctionMetrics } from './metrics.tsx';
+import { OnExhausted } from './on-exhausted.tsx';
 import { PauseButton } from './pause-button.tsx';
 import { Problems } from './problems.tsx';
 import { RecentRuns } from './recent-runs.tsx';
@@ -122,6 +123,9 @@ function FunctionFacts({ fn }: { fn: FunctionDetails }) {
       </DescriptionItem>
       <DescriptionItem term="Attempts">
         {fn.retries === 0 ? '1, no retries' : `Up to ${fn.retries + 1}`}
+      </DescriptionItem>
+      <DescriptionItem term="Without an attempt left">
+        <OnExhausted fn={fn} />
       </DescriptionItem>
     </DescriptionList>
   );

@@ -4,12 +4,20 @@ import { formatCount } from '../../lib/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { useRejectedRequests } from './rejected-requests.ts';
 
-/** Cards for what needs attention; no card for a count of zero. */
-export function Attention() {
+/** Cards for what needs attention; no card for a count of zero.
+ *  @param pausedRuns of the environment */
+export function Attention({ pausedRuns }: { pausedRuns: number }) {
   const { data } = useStatus();
   const rejected = useRejectedRequests();
   if (!data) return null;
   const cards: [count: number, one: string, several: string, hint: string, link: LinkProps][] = [
+    [
+      pausedRuns,
+      'paused run',
+      'paused runs',
+      'No attempt was left. Mend the cause, then resume them.',
+      { to: '/runs', search: { status: 'paused' } as never },
+    ],
     [
       data.held_events,
       'held event',

@@ -38,7 +38,7 @@ export default function OverviewPage() {
         </Card>
       )}
       <div className="space-y-4">
-        <Attention />
+        <Attention pausedRuns={now?.paused_runs ?? 0} />
         {metrics.error && <ErrorAlert error={metrics.error} onRetry={() => void metrics.refetch()} />}
         {metrics.isPending && (
           <Card>

@@ -12,7 +12,7 @@ import { useRunActions } from './use-run-actions.ts';
 /** Actions for the run in its current state.
  *  @param event that triggered it; undefined: deleted */
 export function RunActions({ run, event }: { run: RunWithHistory; event: StoredEvent | undefined }) {
-  const { cancel, rerun: createRerun, retryNow } = useRunActions();
+  const { cancel, giveUp, rerun: createRerun, resume, retryNow } = useRunActions();
   const navigate = useNavigate();
   const [busy, setBusy] = useState(false);
   const [editing, setEditing] = useState(false);
@@ -54,6 +54,22 @@ export function RunActions({ run, event }: { run: RunWithHistory; event: StoredE
         >
           Cancel
         </ConfirmButton>
+      )}
+      {run.state.kind === 'paused' && (
+        <>
+          <ConfirmButton
+            icon="close"
+            title="Fail this run?"
+            text="It fails with the error of its pause, and failure handlers run. This cannot be undone; you can re-run the function."
+            confirmLabel="Fail run"
+            onConfirm={() => giveUp(run.run_id)}
+          >
+            Fail
+          </ConfirmButton>
+          <Button variant="primary" icon="play" busy={busy} onClick={() => void runAction(() => resume(run.run_id))}>
+            Resume
+          </Button>
+        </>
       )}
       {run.next_try_at && !hasEnded(run) && (
         <Button variant="primary" icon="play" busy={busy} onClick={() => void runAction(() => retryNow(run.run_id))}>

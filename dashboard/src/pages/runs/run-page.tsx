@@ -40,6 +40,7 @@ function Known({ run }: { run: RunWithHistory }) {
   const trigger = useTriggerEvent(run.event_id);
   const event = trigger.data?.data;
   const maxAttempts = fn && fn.retries + 1;
+  const isStopped = run.status === 'Failed' || run.state.kind === 'paused';
   const show = (changed: { entry?: string | undefined; calls?: true | undefined }) =>
     void navigate({ search: (before) => ({ ...before, ...changed }) as never, replace: true, resetScroll: false });
   return (
@@ -50,10 +51,10 @@ function Known({ run }: { run: RunWithHistory }) {
       actions={canWrite && <RunActions run={run} event={event} />}
     >
       <div className="space-y-6">
-        {run.status === 'Failed' && <ErrorCard run={run} maxAttempts={maxAttempts} />}
+        {isStopped && <ErrorCard run={run} maxAttempts={maxAttempts} />}
         <RunDetails run={run} eventName={event?.name} maxAttempts={maxAttempts} />
         <WaitStatus run={run} />
-        {run.status !== 'Failed' && <ErrorCard run={run} maxAttempts={maxAttempts} />}
+        {!isStopped && <ErrorCard run={run} maxAttempts={maxAttempts} />}
         <Timeline
           run={run}
           open={entry}

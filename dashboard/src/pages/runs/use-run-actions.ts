@@ -34,6 +34,8 @@ export function useRunActions() {
     rerun: (id: string) => act(id, 'POST', '/retry', 'Re-run started as a new run'),
     rerunFrom: (id: string, from_step: { step_id: string; input?: unknown[] }) =>
       act(id, 'POST', '/retry', 'Re-run started as a new run', { from_step }),
+    resume: (id: string) => act(id, 'POST', '/resume', 'Run resumed'),
+    giveUp: (id: string) => act(id, 'POST', '/fail', 'Run failed'),
     retryNow: (id: string) => act(id, 'POST', '/retry-now', 'Next attempt started'),
   };
 }

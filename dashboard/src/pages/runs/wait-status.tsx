@@ -16,7 +16,7 @@ export function WaitStatus({ run }: { run: RunWithHistory }) {
   const { state, waiting, history } = run;
   if (hasEnded(run)) return null;
   const waits = history.filter(({ status, op }) => status === 'Waiting' && op !== 'StepPlanned').sort(byEnd);
-  const isWarning = waiting !== null || state.kind === 'retrying';
+  const isWarning = waiting !== null || state.kind === 'retrying' || state.kind === 'paused';
   const first = firstLine(run);
   if (!first && waits.length === 0) return null;
   return (
@@ -36,6 +36,7 @@ export function WaitStatus({ run }: { run: RunWithHistory }) {
 
 /** What the history does not show. */
 function firstLine({ waiting, state }: RunWithHistory): ReactNode {
+  if (state.kind === 'paused') return <Paused state={state} />;
   if (waiting) return <LimitStatus waiting={waiting} />;
   if (state.kind === 'retrying') return <NextAttempt state={state} />;
   if (state.kind === 'queued' && state.until)
@@ -93,6 +94,32 @@ function Wait({ entry }: { entry: HistoryEntry }) {
         </>
       )}
       {(isStep || op === 'Sleep') && <span className="text-muted"> · {name}</span>}
+    </>
+  );
+}
+
+const PAUSE_REASONS: Record<NonNullable<RunState['reason']>, string> = {
+  exhausted: 'no attempt was left',
+  version_gone: 'the version of its app cannot be reached',
+};
+
+function Paused({ state: { reason, since, step } }: { state: RunState }) {
+  return (
+    <>
+      Paused
+      {since && (
+        <>
+          {' since '}
+          <Moment at={since} />
+        </>
+      )}
+      {reason && `: ${PAUSE_REASONS[reason]}`}
+      {step && (
+        <>
+          {' of step '}
+          <Code>{step.name}</Code>
+        </>
+      )}
     </>
   );
 }

@@ -21,9 +21,10 @@ local run_id, retention, member, now, segment_prefix, segment_size, started_defe
 local FIRST_FIELD = 13
 local TRIMMED_AT_ONCE = 8
 
-local status, queued_at, former_error, defers, checkpoint, packed, version = unpack(
-  redis.call('HMGET', run, FIELD_STATUS, FIELD_QUEUED_AT, FIELD_ERROR, FIELD_DEFERS, FIELD_CHECKPOINT, FIELD_PACKED, FIELD_VERSION)
-)
+local status, queued_at, former_error, defers, checkpoint, packed, version, paused = unpack(redis.call(
+  'HMGET', run, FIELD_STATUS, FIELD_QUEUED_AT, FIELD_ERROR, FIELD_DEFERS, FIELD_CHECKPOINT, FIELD_PACKED, FIELD_VERSION,
+  FIELD_PAUSED
+))
 if not is_active(status) then
   return {0}
 end
@@ -63,6 +64,10 @@ end
 if defers then
   redis.call('HDEL', run, FIELD_DEFERS)
   redis.call('DEL', run .. SUFFIX_DEFERS)
+end
+if paused then
+  redis.call('HDEL', run, FIELD_PAUSED)
+  redis.call('ZREM', active_runs_in_env .. SUFFIX_PAUSED_RUNS, run_id)
 end
 redis.call('HSET', run, unpack(ARGV, FIRST_FIELD))
 redis.call('ZREM', active_runs, member)

@@ -11,7 +11,7 @@
 --       Positional: this runs for every call.
 -- Returns {'due', run, event or false, stack, memos, number of pending steps, 1 if new steps are only planned, the pending step
 -- to run or false}; {'ended', run}: the run has
--- ended; {'held', run}: its function is paused, and it must not start; {'superseded'}: a later call does this one's work, or the step is
+-- ended; {'held', run}: its function is paused, and it must not start; {'paused', run}: the run is paused; {'superseded'}: a later call does this one's work, or the step is
 -- finished; {'nextCallDue', run, number of finished steps}: a later call is due, but may not be enqueued because a worker died; {'gone'}.
 -- The run and the memos are JSON objects: to read a reply of many strings takes a client twice as long.
 local run, bucket, overflow, active_runs, held_functions = unpack(KEYS)
@@ -37,6 +37,9 @@ if not started_at then
   if mark and (not queued_before or tonumber(of[FIELD_QUEUED_AT]) <= queued_before) then
     return {'held', cjson.encode(of)}
   end
+end
+if of[FIELD_PAUSED] then
+  return {'paused', cjson.encode(of)}
 end
 -- Before its first call, only a re-run from a step has steps.
 local has_steps = started_at or of[FIELD_FROM_STEP]

@@ -8,6 +8,7 @@ import { type BulkKind, filterOf, isPossible, type SelectedRuns } from './reques
 import { ACTION_NAMES } from './texts.ts';
 
 const ACTIONS: [BulkKind, IconName][] = [
+  ['resume', 'play'],
   ['retry_now', 'play'],
   ['retry', 'retry'],
   ['cancel', 'close'],

@@ -99,6 +99,8 @@ const CONSEQUENCES: Record<BulkKind, ReactNode> = {
     'This cannot be undone. The functions are not called again and their waits are dropped; a call in progress is not aborted, but its response is ignored. Cancelled runs can be re-run.',
   retry:
     'Each becomes a new run, which calls the app as it is deployed now. You can undo it: that cancels the new runs that have not ended.',
+  resume:
+    'Paused runs go on where they stopped, with the app as it is deployed now: the step that failed runs again. Runs that are not paused are skipped. This cannot be undone.',
   retry_now:
     'Attempts that wait for their time start at once. Runs that wait for nothing, sleep, or wait for an event are skipped. This cannot be undone.',
 };

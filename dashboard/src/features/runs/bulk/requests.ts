@@ -25,6 +25,7 @@ const STATUSES: Record<BulkKind, readonly Status[]> = {
   retry: ['Completed', 'Failed', 'Cancelled'],
   retry_now: ['Queued', 'Running'],
   move: ['Queued', 'Running'],
+  resume: ['Queued', 'Running'],
 };
 
 /** Whether a list with this status can have runs for the action. */

@@ -7,6 +7,7 @@ export const ACTION_NAMES: Record<BulkAction['action'], string> = {
   retry: 'Re-run',
   retry_now: 'Retry now',
   move: 'Move to another version',
+  resume: 'Resume',
 };
 
 /** "Cancelled 3 runs". */
@@ -15,6 +16,7 @@ export const DONE_NAMES: Record<BulkAction['action'], string> = {
   retry: 're-run',
   retry_now: 'retried now',
   move: 'moved to another version',
+  resume: 'resumed',
 };
 
 type Skips = BulkAction['progress']['skipped'];
@@ -24,6 +26,7 @@ export const SKIP_TEXTS: Record<keyof Skips & string, string> = {
   run_ended: 'ended before',
   run_gone: 'no longer stored',
   run_not_waiting: 'not waiting for a retry',
+  run_not_paused: 'not paused',
   no_failed_step: 'no step of it failed: re-run it from the start',
   function_archived: 'its app no longer registers the function',
   event_gone: 'its event is no longer stored',

@@ -1,0 +1,38 @@
+/** Enqueues the calls and requests that an active run needs next and that have no live job. */
+
+import { DEFAULT_RETRIES } from '../../model/runs/retry.ts';
+import type { Run } from '../../model/runs/run.ts';
+import { type Checkpoints, ENDPOINT } from '../../store/runs/checkpoints.ts';
+import type { PendingSteps } from '../../store/runs/pending-steps.ts';
+import type { Runs } from '../../store/runs/runs.ts';
+import type { FunctionTables } from '../functions/function-tables.ts';
+import { toRunRef } from '../queues/queues.ts';
+import type { RunScheduler } from './run-scheduler.ts';
+
+export interface MissingCallsDeps {
+  runs: Runs;
+  checkpoints: Checkpoints;
+  functions: FunctionTables;
+  scheduler: RunScheduler;
+}
+
+export async function ensureCalls(
+  run: Run,
+  { pending, done }: Pick<PendingSteps, 'pending' | 'done'>,
+  { runs, checkpoints, functions, scheduler }: MissingCallsDeps,
+): Promise<void> {
+  const { env, id, functionId } = run;
+  const ref = toRunRef(run);
+  const retries = (await functions.find(env, functionId))?.retries ?? DEFAULT_RETRIES;
+  const { answeredAt, racedAt, owner } = await runs.position(env, id, done);
+  // The request of an endpoint seems dead, so the service calls the endpoint.
+  if (owner === ENDPOINT) await checkpoints.handOver(env, id, owner);
+  // While steps are pending, the last one that ends schedules the call (store-memo.lua). A call that has stored steps continues with them.
+  const isDue = pending.size === 0 || racedAt > answeredAt || owner !== undefined;
+  const at = owner === undefined || owner === ENDPOINT ? done : Number(owner);
+  if (answeredAt < done && isDue) await scheduler.ensureCall({ ref, at, retries });
+  for (const [stepId, step] of pending) {
+    if (step.op === 'StepPlanned') await scheduler.ensureCall({ ref, stepId, retries });
+    if (step.origin !== undefined) await scheduler.ensureRequest({ ref, stepId, origin: step.origin, retries });
+  }
+}
