@@ -72,6 +72,25 @@ describe('The API of archived runs', () => {
     return body.data;
   }
 
+  it('a what-if walks it through another build', async () => {
+    const candidate = await startAppHost();
+    try {
+      candidate.registration([{ id: 'steps', triggers: [] }]);
+      candidate.on('steps', ({ body }) => {
+        const next = ['a', 'b'][body.ctx.stack.stack.length];
+        if (next === undefined) return { body: { total: body.event.data.total, steps: body.steps } };
+        return { status: 206, body: [{ id: idOf(next), op: 'StepPlanned', name: next, displayName: next }] };
+      });
+      const { body } = await service.post('/v1/what-ifs', { url: candidate.url, active: false, last: '1h' });
+      const path = `/v1/what-ifs/${body.data.id}`;
+      const found = (await service.waitFor(path, ({ body: now }) => now.data?.status === 'done')).body.data;
+      expect(found, JSON.stringify(found)).to.deep.include({ checked: 1, unchanged: 1 });
+      expect(candidate.calls('steps')).to.have.length(3);
+    } finally {
+      await candidate.close();
+    }
+  });
+
   it('is the same as that of runs in Redis', async () => {
     expect((await service.get(`/v1/runs/${runId}`)).body.data).to.deep.equal(hot.data);
     const step = await service.get(`/v1/runs/${runId}/steps/${idOf('a')}`);

@@ -138,6 +138,28 @@ describe('A run that sleeps or waits for longer than HOT_HOURS', () => {
     expect([status, output]).to.deep.equal(['Completed', [{ n: 1 }, 42]]);
   });
 
+  it('is compared by a what-if where it is', async function () {
+    this.timeout(120_000);
+    const { runId } = await offloaded('sleeps');
+    const candidate = await startAppHost();
+    try {
+      candidate.registration([{ id: 'sleeps', triggers: [] }], { appName: 'long' });
+      const planned = { ...FIRST, op: 'StepPlanned', data: undefined };
+      candidate.on('sleeps', (call) =>
+        call.body.steps[FIRST.id] ? twoSteps(call, nap('30d')) : { status: 206, body: [planned] },
+      );
+      const { body } = await service.post('/v1/what-ifs', { url: candidate.url });
+      const path = `/v1/what-ifs/${body.data.id}`;
+      const found = (await service.waitFor(path, ({ body: now }) => now.data?.status === 'done', 60_000)).body.data;
+      const { active } = found.functions.find((fn: { id: string }) => fn.id === 'long-sleeps');
+      expect(active, JSON.stringify(found)).to.deep.include({ changed: 0, broken: 0, skipped: 0 });
+      expect(active.unchanged).to.be.above(0);
+      expect(await isOffloaded(runId)).to.equal(true);
+    } finally {
+      await candidate.close();
+    }
+  });
+
   it('returns once Postgres is back, if that is away when it is due', async function () {
     this.timeout(120_000);
     const { runId, eventId } = await offloaded('sleeps');
