@@ -28,37 +28,42 @@ export function candidateFunction(fn: AppFunction, { url, dialect }: WhatIfDefin
 
 export async function checkActive(found: Found<ActiveRun>, fn: AppFunction, deps: CheckDeps): Promise<Finding> {
   const { steps } = found;
-  return unlessTooLarge(async () => {
-    const { open } = steps;
-    const options = { open, callsMax: CALLS_MAX, supposes: true };
-    const walked = await walk(steps, (known) => ask(found, fn, known, deps), options);
-    const skip = skipOf(walked);
-    if (skip) return { skip };
-    if (await isGone(walked, found, fn, deps)) return GONE;
-    const hasAll = steps.stack.every((id) => walked.asked.has(id));
+  return walked(found, fn, deps, true, async (walk) => {
+    const hasAll = steps.stack.every((id) => walk.asked.has(id));
     // Its next call would have all results, also those that it has not asked for.
-    const end = hasAll ? walked.end : (endOf(await ask(found, fn, steps, deps)) ?? { kind: 'plans' });
-    return end.kind === 'noAnswer' ? { skip: 'no_answer' } : compareActive(steps, walked, end);
+    const end = hasAll ? walk.end : (endOf(await ask(found, fn, steps, deps)) ?? { kind: 'plans' });
+    return end.kind === 'noAnswer' ? { skip: 'no_answer' } : compareActive(steps, walk, end);
   });
 }
 
 export async function checkPast(found: Found<PastRun>, fn: AppFunction, deps: CheckDeps): Promise<Finding> {
-  const { steps } = found;
-  return unlessTooLarge(async () => {
-    const options = { open: steps.open, callsMax: CALLS_MAX };
-    const walked = await walk(steps, (known) => ask(found, fn, known, deps), options);
-    const skip = skipOf(walked);
-    if (skip) return { skip };
-    if (await isGone(walked, found, fn, deps)) return GONE;
-    const finding = comparePast(steps, walked);
-    return isOutputOther(finding) && (await varies(walked, found, fn, deps)) ? { result: 'unchanged' } : finding;
+  return walked(found, fn, deps, false, async (walk) => {
+    const finding = comparePast(found.steps, walk);
+    return isOutputOther(finding) && (await varies(walk, found, fn, deps)) ? { result: 'unchanged' } : finding;
   });
 }
 
-const GONE: Finding = {
-  result: 'broken',
-  difference: { cause: 'function_gone' },
-};
+const GONE: Finding = { result: 'broken', difference: { cause: 'function_gone' } };
+
+/** @param compare is not called if the candidate cannot be compared, or does not have the function */
+async function walked<R extends ActiveRun | PastRun>(
+  found: Found<R>,
+  fn: AppFunction,
+  deps: CheckDeps,
+  supposes: boolean,
+  compare: (walk: Walk) => Promise<Finding>,
+): Promise<Finding> {
+  try {
+    const options = { open: found.steps.open, callsMax: CALLS_MAX, supposes };
+    const done = await walk(found.steps, (known) => ask(found, fn, known, deps), options);
+    const skip = skipOf(done);
+    if (skip) return { skip };
+    return (await isGone(done, found, fn, deps)) ? GONE : await compare(done);
+  } catch (error) {
+    if (error instanceof CallTooLarge) return { skip: 'too_large' };
+    throw error;
+  }
+}
 
 function skipOf({ end }: Walk): Skip | undefined {
   switch (end.kind) {
@@ -70,15 +75,6 @@ function skipOf({ end }: Walk): Skip | undefined {
       return 'too_many_calls';
     default:
       return undefined;
-  }
-}
-
-async function unlessTooLarge(check: () => Promise<Finding>): Promise<Finding> {
-  try {
-    return await check();
-  } catch (error) {
-    if (error instanceof CallTooLarge) return { skip: 'too_large' };
-    throw error;
   }
 }
 

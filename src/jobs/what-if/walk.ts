@@ -58,6 +58,8 @@ export async function walk(steps: StoredSteps, ask: AskCandidate, options: WalkO
   // What it does after a supposition only shows which results it asks for.
   let last = end;
   while (options.supposes && last.kind === 'plans' && walker.suppose()) last = await walker.goOn();
+  if (last.kind === 'executed')
+    return { end: last, added, isEarly, asked: walker.asked, late: walker.late, unused: [] };
   const isSure = last.kind === 'plans' || last.kind === 'completed';
   return { end, added, isEarly, asked: walker.asked, late: walker.late, unused: isSure ? walker.unused : [] };
 }
