@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import { functionIdsOf } from '../../jobs/bulk/selected-runs.ts';
-import type { CallRef } from '../../jobs/queues/call-ref.ts';
+import { type CallRef, stepCallsOf } from '../../jobs/queues/call-ref.ts';
 import { nameOfPrincipal } from '../../model/auth/access.ts';
 import { RUN_STATUSES, type Run, type RunStatus } from '../../model/runs/run.ts';
 import type { Steps } from '../../store/runs/steps.ts';
@@ -50,8 +50,7 @@ function nextCallsOf(
   { id: runId }: Pick<Run, 'id'>,
   { pending, done }: Awaited<ReturnType<Steps['progress']>>,
 ): CallRef[] {
-  const ofSteps = [...pending].flatMap(([stepId, { op }]) => (op === 'StepPlanned' ? [{ runId, stepId }] : []));
-  return [{ runId, at: done }, ...ofSteps];
+  return [{ runId, at: done }, ...stepCallsOf(runId, pending).filter(({ request }) => !request)];
 }
 
 const routes = routesOf({ tag: 'Runs', scope: 'environment', forApps: true });

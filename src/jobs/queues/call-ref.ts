@@ -1,4 +1,5 @@
 /** References to calls of runs, from which the names of their jobs and admissions are derived. */
+import { type Pending, requestsOutside } from '../../model/runs/memo.ts';
 import { stepKey } from '../../model/runs/step-key.ts';
 import type { TracedRunRef } from './queues.ts';
 
@@ -8,6 +9,11 @@ export interface CallRef {
   at?: number;
   stepId?: string;
   request?: boolean;
+}
+
+/** A call of a planned step, or the request of a step. */
+export interface StepCallRef extends CallRef {
+  stepId: string;
 }
 
 export interface CallToSchedule {
@@ -24,6 +30,13 @@ export interface CallToSchedule {
 
 export function callRefOf({ ref: { runId }, at, stepId }: CallToSchedule): CallRef {
   return { runId, ...(at !== undefined && { at }), ...(stepId !== undefined && { stepId }) };
+}
+
+/** The calls of a run's planned steps, and the requests of its steps. */
+export function stepCallsOf(runId: string, pending: ReadonlyMap<string, Pick<Pending, 'op'>>): StepCallRef[] {
+  return [...pending]
+    .filter(([, step]) => step.op === 'StepPlanned' || requestsOutside(step))
+    .map(([stepId, step]) => ({ runId, stepId, request: requestsOutside(step) }));
 }
 
 /** The first call has the ID of its run. */

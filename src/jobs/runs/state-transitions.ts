@@ -23,7 +23,7 @@ import type { SealedRequests } from '../../store/runs/sealed-requests.ts';
 import type { ResultContext, Steps, StepWait } from '../../store/runs/steps.ts';
 import type { UnfinishedEnds } from '../../store/runs/unfinished-ends.ts';
 import type { FunctionTables } from '../functions/function-tables.ts';
-import type { CallToSchedule } from '../queues/call-ref.ts';
+import { type CallToSchedule, stepCallsOf } from '../queues/call-ref.ts';
 import { toRunRef } from '../queues/queues.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { DeferredFunctions } from './deferred-functions.ts';
@@ -287,9 +287,7 @@ export class RunTransitions {
   async #removeJobs(run: Run, { done, pending, isUnfinished }: StepsAtEnd): Promise<void> {
     const { scheduler, timeoutTimers, unfinishedEnds } = this.#deps;
     const { env, id: runId, status } = run;
-    const calls = [...pending]
-      .filter(([, step]) => step.op === 'StepPlanned' || requestsOutside(step))
-      .map(([stepId, step]) => ({ runId, stepId, request: requestsOutside(step) }));
+    const calls = stepCallsOf(runId, pending);
     const wakes = [...pending].filter(([, { until }]) => until !== undefined).map(([stepId]) => stepId);
     if (wakes.length > 0) await scheduler.removeWakes(runId, wakes);
     const waiting = status === 'Completed' ? calls : [...calls, { runId, at: done }];
