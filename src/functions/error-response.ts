@@ -2,7 +2,7 @@
 import { sentError, toRunError, withoutSource } from '../model/runs/run-error.ts';
 import type { RunFailure } from '../model/runs/run-failure.ts';
 import { isJsonObject, isShallowJson } from '../model/values/json.ts';
-import type { CallResponse } from './call-response.ts';
+import type { CallResponse } from './http-post.ts';
 
 /** Maximum length of the quoted part of a body that is not a protocol error. */
 const BODY_CHARS = 500;

@@ -12,14 +12,8 @@ import { ConnectionLost, type ConnectTransport, NoConnection } from './connect/t
 import { EndpointRefused, endpointRequest } from './endpoint-request.ts';
 import { headerName, SERVER_SDK, signatureHeaders } from './headers.ts';
 import { AddressBlocked, HttpAgent, type HttpAgentOptions, ResponseTooLarge } from './http-agent.ts';
-import { httpPost, ResponseCutOff, ResponseMemory } from './http-post.ts';
-import {
-  type CallResponse,
-  interpretResponse,
-  type Outcome,
-  permanentFailure,
-  retriableFailure,
-} from './interpret-response.ts';
+import { type CallResponse, httpPost, ResponseCutOff, ResponseMemory } from './http-post.ts';
+import { interpretResponse, type Outcome, permanentFailure, retriableFailure } from './interpret-response.ts';
 import { RedirectRefused, redirectTarget } from './redirects.ts';
 import { tracedCall } from './trace-context.ts';
 

@@ -2,8 +2,14 @@
  *  stream, iterator or signal, which took 4 to 14 % of a worker's CPU time. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Dispatcher } from 'undici';
-import type { CallResponse } from './call-response.ts';
 import { ResponseTooLarge } from './http-agent.ts';
+
+/** A complete response of an app. */
+export interface CallResponse {
+  status: number;
+  headers: IncomingHttpHeaders;
+  body: string;
+}
 
 /** Longest delay of a timer, 25 days. */
 const TIMER_MAX_MS = 2 ** 31 - 1;

@@ -5,12 +5,10 @@ import { errorOf, isFunctionError, type Op, type OpsProblem, parseOps } from '..
 import { retryAfterMs } from '../model/runs/retry.ts';
 import type { RunFailure } from '../model/runs/run-failure.ts';
 import { isShallowJson, MAX_DEPTH } from '../model/values/json.ts';
-import type { CallResponse } from './call-response.ts';
 import { failureOf, foreignFailure, isSuccess } from './error-response.ts';
 import { readHeader } from './headers.ts';
+import type { CallResponse } from './http-post.ts';
 import { STREAMED, unwrapStreamed } from './streamed-response.ts';
-
-export type { CallResponse } from './call-response.ts';
 
 export interface Failure extends RunFailure {
   kind: 'failed';

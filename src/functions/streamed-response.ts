@@ -3,8 +3,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
 import { expected } from '../model/values/expected.ts';
-import type { CallResponse } from './call-response.ts';
 import { headerName } from './headers.ts';
+import type { CallResponse } from './http-post.ts';
 
 export const STREAMED = 201;
 

@@ -3,7 +3,7 @@ import { hexOf } from '../model/ids.ts';
 import type { Run } from '../model/runs/run.ts';
 import { runAttributes } from '../tracing/attributes.ts';
 import type { Tracing } from '../tracing/tracing.ts';
-import type { CallResponse } from './interpret-response.ts';
+import type { CallResponse } from './http-post.ts';
 
 /** Makes the call with trace headers, in a span if the trace is recorded.
  *  @param url the function's URL; the span omits its query and credentials */

@@ -10,7 +10,7 @@ import { hasEnded, type Run } from '../../model/runs/run.ts';
 import { withoutSource } from '../../model/runs/run-error.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import type { Context, Router } from '../http/router.ts';
-import { withProtection } from '../receive/custom-response.ts';
+import { withProtection } from '../receive/respond.ts';
 import type { ResponseTokens } from './response-tokens.ts';
 
 export interface EndpointResponseDeps {

@@ -4,10 +4,12 @@
 import type { Context } from '../http/router.ts';
 import { isSecure } from '../http/secure-connection.ts';
 import { HSTS } from '../http/security-headers.ts';
-import { withProtection } from './custom-response.ts';
 import type { Received } from './resolve-environment.ts';
 
 const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
+/** Custom responses, whose content a provider or a transform chose, come from the service's own origin, so browsers must never execute
+ *  them. */
+const PROTECTION = { 'content-security-policy': "default-src 'none'; sandbox" };
 /** Headers set by earlier middleware that are kept. All others are written here. */
 const KEPT = /^(?:vary|access-control-)/;
 
@@ -27,6 +29,11 @@ export function respond(
 
 export function respondWithJson(ctx: Context, publicUrl: string | undefined, content: object): void {
   write(ctx, publicUrl, { status: 200, body: JSON.stringify(content), own: JSON_TYPE });
+}
+
+/** Headers of a custom response. */
+export function withProtection(headers: Record<string, string>): Record<string, string> {
+  return { ...headers, ...PROTECTION };
 }
 
 interface Written {

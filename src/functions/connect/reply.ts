@@ -2,7 +2,7 @@
 import type { Dialect } from '../../model/apps/app.ts';
 import { MAX_ANSWER_BYTES } from '../../model/runs/memo.ts';
 import { headerName } from '../headers.ts';
-import type { CallResponse } from '../interpret-response.ts';
+import type { CallResponse } from '../http-post.ts';
 import { REPLY_STATUS, Reply } from './messages.ts';
 
 /** Largest stored reply. */

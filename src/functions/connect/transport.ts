@@ -1,7 +1,7 @@
 /** How the function client calls functions of apps that connect (docs/connect.md). `jobs/connect` implements it. */
 import type { AppFunction } from '../../model/apps/app.ts';
 import type { CallContext } from '../call-request.ts';
-import type { CallResponse } from '../interpret-response.ts';
+import type { CallResponse } from '../http-post.ts';
 
 export interface ConnectTransport {
   /** Resolves to the reply, over as many connections as needed.

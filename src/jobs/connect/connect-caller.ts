@@ -6,7 +6,7 @@
 import type { CallContext } from '../../functions/call-request.ts';
 import { responseOf } from '../../functions/connect/reply.ts';
 import { ConnectionLost, type ConnectTransport, NoConnection } from '../../functions/connect/transport.ts';
-import type { CallResponse } from '../../functions/interpret-response.ts';
+import type { CallResponse } from '../../functions/http-post.ts';
 import type { Logger } from '../../log.ts';
 import type { AppFunction } from '../../model/apps/app.ts';
 import { newId } from '../../model/ids.ts';
