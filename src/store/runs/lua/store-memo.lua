@@ -7,15 +7,28 @@
 -- @include redis/lua/lib/finish-job.lua
 -- Stores the result of a step, with its history entry if it waited, and decides whether to call the function again. First write wins: a
 -- stored memo never changes.
--- KEYS: run (hash), job that ends with the step if the next call is all that is left to do (hash of BullMQ); the run again: none
--- ARGV: step, memo (JSON), maximum number of steps, maximum bytes of all memos, 1 if the result is in race mode or 0, the pending step
--- that `entry` is about or '', entry (JSON) or ''; if the step came alone with the response to a call: number of finished steps when the
--- call was made or '', of the job of the next call: ID, name, data and options (JSON), of the job that ends: ID, token of its lock, now (ms),
--- duration of locks (ms), '1' to take the next job; and the entries of the call (JSON). Positional: this runs for every step.
--- Returns {outcome, length of the stack, run as a JSON object, the pending step or false, 1 to call the function again, what finish_job
--- returns}; outcomes: 'stored',
--- 'waits' (nothing is stored: the pending step needs another entry), 'there' (an earlier memo is kept), 'ended', 'steps' or 'bytes' (too
--- many), 'gone'.
+-- KEYS: run (hash)
+--       job that ends with the step if nothing else is left to do but the next call (hash of BullMQ); the run again: none
+-- ARGV: step
+--       memo (JSON)
+--       maximum number of steps
+--       maximum bytes of all memos
+--       1 if the result is in race mode, or 0
+--       the pending step that `entry` is about, or ''
+--       entry (JSON), or ''
+--       if the step came alone with the response to a call: number of finished steps when the call was made; otherwise ''
+--       of the job of the next call: ID, name, data and options (JSON)
+--       of the job that ends: ID, token of its lock, now (ms), duration of locks (ms), '1' to take the next job
+--       then the entries of the call (JSON)
+--       Positional: this runs for every step.
+-- Returns {outcome, length of the stack, run as a JSON object, the pending step or false, 1 to call the function again, the result of
+--         finish_job}. Outcomes:
+--         'stored';
+--         'waits': nothing is stored, because the pending step needs another entry;
+--         'there': an earlier memo is kept;
+--         'ended': the run has ended;
+--         'steps' or 'bytes': there are too many;
+--         'gone': there is no such run.
 local run, job = unpack(KEYS)
 local step, memo, max_steps, max_bytes, race, waiting, entry, answered = unpack(ARGV, 1, 8)
 local NEXT_JOB, ENDED_JOB, FIRST_ENTRY = 9, 13, 18
