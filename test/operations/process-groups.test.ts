@@ -259,7 +259,7 @@ describe('Several processes in one container (WEB_CONCURRENCY, WORKER_CONCURRENC
     });
 
     it('counts all processes in one scrape, including ended ones, and the values of Redis once', async () => {
-      const web = await start({ METRICS_PORT: '0', METRICS_TOKEN: TOKEN });
+      const web = await start({ METRICS_PORT: '0', METRICS_TOKEN: TOKEN, TRANSFORM_THREADS: '2' });
       const headers = { authorization: `Bearer ${TOKEN}` };
       const send = async () => {
         const held = await hold(8);

@@ -112,6 +112,8 @@ export class Service {
       // No load balancer has to notice the shutdown.
       SHUTDOWN_DRAIN_SECONDS: '0',
       ...(dev ? {} : SECRETS),
+      // The process for transforms starts with two thirds of the CPU time that it takes with two; test/transforms has more.
+      TRANSFORM_THREADS: '1',
       // Tests ask again and again until something is so.
       API_RATE_LIMIT: '1000000',
       ...env,

@@ -157,7 +157,7 @@ describe('GET /metrics', () => {
   });
 
   it('counts outcomes of webhook requests and results of their transforms', async () => {
-    service = await startService({ workers: 0, env: { METRICS_PORT: '0' } });
+    service = await startService({ workers: 0, env: { METRICS_PORT: '0', TRANSFORM_THREADS: '2' } });
     const { body } = await service.post('/v1/webhooks', { name: 'hook', transform: TRANSFORM });
     const path = new URL(body.data.url).pathname;
     const send = async (kind: string) => (await service.post(path, { kind })).status;
