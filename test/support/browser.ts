@@ -39,6 +39,16 @@ const FORGET_ANSWERS = `(() => {
   return client.invalidateQueries().then(() => undefined);
 })()`;
 
+/** Removes the messages of the last action, which would stay for seconds. What removes one is a property of the component that shows it. */
+const REMOVE_TOASTS = `(async () => {
+  for (const toast of document.querySelectorAll('[data-sonner-toast]')) {
+    let fiber = toast[Object.keys(toast).find((key) => key.startsWith('__reactFiber'))];
+    while (!fiber.memoizedProps?.removeToast) fiber = fiber.return;
+    fiber.memoizedProps.removeToast(fiber.memoizedProps.toast);
+  }
+  await new Promise(requestAnimationFrame);
+})()`;
+
 export interface BrowserOptions extends BrowserContextOptions {
   /** Console errors that the test expects, such as a rejected request. */
   forgive?: RegExp;
@@ -134,6 +144,7 @@ async function cleanUp(page: Page, origin: string | undefined): Promise<boolean>
   const size = sharedPages.get(page);
   if (size) await page.setViewportSize(size);
   for (const event of ['request', 'response', 'console', 'pageerror'] as const) page.removeAllListeners(event);
+  await page.evaluate(REMOVE_TOASTS);
   return page.evaluate<boolean>(`(() => {
     localStorage.clear();
     sessionStorage.clear();
