@@ -16,6 +16,10 @@ export interface Failure extends RunFailure {
   retryAfterMs?: number | undefined;
   /** Set if no response arrived in time. */
   noResponse?: true;
+  /** Set if something else than an SDK responded, such as the host of a deployment that is gone. */
+  isForeign?: true;
+  /** Set if the version on which the run ends is not known. */
+  isVersionUnknown?: true;
   /** Number of finished steps at the failure, if the call had stored some. */
   at?: number;
   /** Operations reported together with the error. */
@@ -42,7 +46,8 @@ export function interpretResponse(response: CallResponse, nowMs: number): Outcom
   if (headerCount > MAX_HEADERS) {
     return retriableFailure('TooManyHeaders', `the response has ${headerCount} headers, more than ${MAX_HEADERS}`);
   }
-  if (readHeader(headers, 'sdk') === undefined) return { kind: 'failed', ...foreignFailure(response), retriable: true };
+  if (readHeader(headers, 'sdk') === undefined)
+    return { kind: 'failed', ...foreignFailure(response), retriable: true, isForeign: true };
   if (isSuccess(status) && !isShallowJson(body)) return tooDeep(status);
   if (status !== STREAMED) return interpretComplete(response, nowMs);
   const unwrapped = unwrapStreamed(response);

@@ -95,6 +95,21 @@ describe('Versions of apps', () => {
     expect(await states('pinned')).to.deep.equal({ v1: 'drained', v2: 'drained', v3: 'active' });
   });
 
+  it('a pinned run pauses while its version cannot be reached, and goes on when it moves to another one', async () => {
+    const { host } = await deploy('gone', 'v1', { versioning: 'pinned', retries: 0 });
+    const run = await start('gone');
+    await deploy('gone', 'v2', { versioning: 'pinned', retries: 0 });
+    await host.close();
+    hosts.splice(hosts.indexOf(host), 1);
+    await send('gone/go');
+    const { body } = await service.waitFor(`/v1/runs/${run}`, (answer) => answer.body.data.state.kind === 'paused');
+    expect(body.data.state).to.include({ reason: 'version_gone' });
+    const listed = await service.get('/v1/runs?state=paused&app_version=v1&app=gone');
+    expect(listed.body.data.map(({ run_id }: { run_id: string }) => run_id)).to.deep.equal([run]);
+    await service.post(`/v1/runs/${run}/move`, { version: 'v2' });
+    expect(await outputs('gone', [run])).to.deep.equal(['v2']);
+  });
+
   it('without pinning, runs continue with the newest version, and the app has its versions all the same', async () => {
     await deploy('latest', 'v1');
     const run = await start('latest');

@@ -12,15 +12,21 @@ interface State {
   pending?: number;
   continuesAt?: number;
   pauses?: boolean;
+  isPinned?: boolean;
 }
 
 function attemptWith(state: State = {}): CallAttempt {
-  const { at = 0, made = 0, finishedSteps = 0, pending = 0, continuesAt, pauses = false } = state;
+  const { at = 0, made = 0, finishedSteps = 0, pending = 0, continuesAt, pauses = false, isPinned = false } = state;
   const stack = Array.from({ length: finishedSteps }, (_, n) => `step-${n}`);
   return {
     job: { kind: 'call', env: 'production', runId: 'r', eventId: 'e', requestId: 'q', functionId: 'f', at },
     attempts: { made, max: 3, executions: 1 },
-    loaded: { stack, pending, memos: finishedSteps > 0 ? { a: null } : {} },
+    loaded: {
+      run: isPinned ? { pin: { app: 'shop', version: 'v1' } } : {},
+      stack,
+      pending,
+      memos: finishedSteps > 0 ? { a: null } : {},
+    },
     ...{ queuedAt: 0, startedAt: 0, pauses },
     ...(continuesAt !== undefined && { continuesAt }),
   } as unknown as CallAttempt;
@@ -29,6 +35,7 @@ function attemptWith(state: State = {}): CallAttempt {
 const op = (name: string): Op => ({ op: name, id: 'a', displayName: 'a' });
 const COMPLETED: Outcome = { kind: 'completed', output: '1' };
 const RETRIABLE = retriableFailure('Declined', 'the card was declined');
+const NO_ANSWER = { ...RETRIABLE, noResponse: true } as const;
 
 const DECISIONS: [title: string, outcome: Outcome, state: State, kind: string][] = [
   ['a first call that completes', COMPLETED, {}, 'completedAtOnce'],
@@ -59,6 +66,9 @@ const FAILURES: [title: string, failure: typeof RETRIABLE, state: State, decisio
   ['the last attempt', RETRIABLE, { made: 2 }, 'final'],
   ['the last attempt of a function that pauses then', RETRIABLE, { made: 2, pauses: true }, 'paused'],
   ['an earlier attempt of a function that pauses', RETRIABLE, { made: 1, pauses: true }, 'retriedByJob'],
+  ['the last attempt of a pinned run', RETRIABLE, { made: 2, isPinned: true }, 'final'],
+  ['the last attempt of a pinned run whose app is gone', NO_ANSWER, { made: 2, isPinned: true }, 'paused'],
+  ['the last attempt of a run whose app is gone', NO_ANSWER, { made: 2 }, 'final'],
   ['an attempt of a call that has stored steps', RETRIABLE, { continuesAt: 1 }, 'retriedFromCheckpoint'],
   ['a failure that no retry would mend', permanentFailure('NoCustomer', 'no such customer'), {}, 'final'],
   ['the same of a function that pauses', permanentFailure('NoCustomer', 'no such customer'), { pauses: true }, 'final'],

@@ -5,6 +5,7 @@
 import { type Failure, type Outcome, retriableFailure } from '../../functions/interpret-response.ts';
 import { MAX_STEP_BYTES } from '../../model/runs/memo.ts';
 import type { Op } from '../../model/runs/operation.ts';
+import type { PauseReason } from '../../model/runs/pause.ts';
 import { type CallAttempt, mayRetry } from './call-attempt.ts';
 import { memoProblemOf } from './operations/finished-steps.ts';
 import { needsNoHistory } from './run-history.ts';
@@ -41,7 +42,7 @@ export const WRITES_OF_FAILURE = {
   retriedByJob: ['error'],
   /** Another call continues with the steps that this one stored. */
   retriedFromCheckpoint: ['error', 'nextAttempt'],
-  /** No attempt is left, and the run waits until somebody resumes it. */
+  /** No attempt is left, or the version of the app is gone, and the run waits until somebody resumes it. */
   paused: ['pause'],
   /** The event about the failure comes before the end of the run. */
   final: ['failedEnd'],
@@ -66,9 +67,16 @@ export function decide(outcome: Outcome, attempt: CallAttempt): Decision {
 }
 
 export function decideFailure(failure: Failure, attempt: CallAttempt): FailureDecision {
-  if (!failure.retriable) return 'final';
-  if (!mayRetry(attempt)) return attempt.pauses ? 'paused' : 'final';
+  if (!failure.retriable || !mayRetry(attempt)) return pauseReasonOf(failure, attempt) ? 'paused' : 'final';
   return attempt.continuesAt === undefined ? 'retriedByJob' : 'retriedFromCheckpoint';
+}
+
+/** Why a run without an attempt left pauses; undefined: it fails. */
+export function pauseReasonOf(failure: Failure, { loaded, pauses }: CallAttempt): PauseReason | undefined {
+  // A pinned run can move to another version, or its own comes back.
+  const isGone = failure.isVersionUnknown || failure.noResponse || failure.isForeign;
+  if (loaded.run.pin && isGone) return 'version_gone';
+  return failure.retriable && pauses ? 'exhausted' : undefined;
 }
 
 function kindOfSteps({ ops }: Steps, { job, loaded }: CallAttempt): Extract<Decision, { outcome: Steps }>['kind'] {

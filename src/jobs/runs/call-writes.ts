@@ -13,6 +13,7 @@ import {
   decide,
   decideFailure,
   type FailureWrite,
+  pauseReasonOf,
   WRITES_OF,
   WRITES_OF_FAILURE,
   type Write,
@@ -134,7 +135,8 @@ const FAILURE_WRITES: Record<
     });
     deps.telemetry.publishRun(loaded.run, 'Running', error);
   },
-  pause: ({ error }, { loaded }, { transitions }) => transitions.pause(loaded.run, 'exhausted', error),
+  pause: (failure, attempt, { transitions }) =>
+    transitions.pause(attempt.loaded.run, pauseReasonOf(failure, attempt) ?? 'exhausted', failure.error),
   failedEnd: (failure, { loaded }, { transitions }) => transitions.fail(loaded.run, failure, loaded.event),
 };
 

@@ -146,10 +146,8 @@ async function callFunction(
 function functionGone({ functionId, pin }: Run): Outcome {
   if (!pin) return permanentFailure('FunctionGone', `the function ${functionId} is not registered`);
   const { app, version } = pin;
-  return permanentFailure(
-    'VersionGone',
-    `the version ${version} of the app ${app}, with ${functionId}, is no longer known`,
-  );
+  const message = `the version ${version} of the app ${app}, with ${functionId}, is no longer known`;
+  return { ...permanentFailure('VersionGone', message), isVersionUnknown: true };
 }
 
 /** The events of a batch that are still stored; they are kept as long as the run needs them. */

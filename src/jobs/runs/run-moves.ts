@@ -1,14 +1,18 @@
-/** Moves active runs to another version of their app (model/apps/versions.ts). A call in flight goes on, and counts; the next one is for the other version. */
+/** Moves active runs to another version of their app (model/apps/versions.ts). A call in flight goes on, and counts; the next one is for the other version. A run that
+ *  paused because its version was gone goes on. */
 import { ServiceError } from '../../errors.ts';
+import type { Pin } from '../../model/apps/versions.ts';
 import { hasEnded, type Run } from '../../model/runs/run.ts';
 import type { AppVersions } from '../../store/apps/app-versions.ts';
 import type { Runs } from '../../store/runs/runs.ts';
 import type { FunctionTables } from '../functions/function-tables.ts';
+import type { RunRetries } from './run-retries.ts';
 
 export interface RunMovesDeps {
   runs: Pick<Runs, 'move' | 'read'>;
   functions: Pick<FunctionTables, 'find'>;
   appVersions: Pick<AppVersions, 'read'>;
+  retries: Pick<RunRetries, 'resume'>;
 }
 
 export class RunMoves {
@@ -22,17 +26,24 @@ export class RunMoves {
    *  @returns the run; undefined: it is not stored, or has ended
    *  @throws ServiceError version_unknown */
   async move(env: string, runId: string, version: string | undefined): Promise<Run | undefined> {
-    const { runs, functions, appVersions } = this.#deps;
+    const { functions, appVersions, runs } = this.#deps;
     const run = await runs.read(env, runId);
     if (!run || hasEnded(run)) return undefined;
     const { functionId, pin } = run;
     const app = pin?.app ?? (await functions.find(env, functionId))?.app;
-    if (version === undefined) return (await runs.move(env, runId, undefined)) ? runs.read(env, runId) : undefined;
+    if (version === undefined) return this.#moveTo(run, undefined);
     const known = app === undefined ? undefined : await appVersions.read(env, { app, version });
     if (app === undefined || !known?.functions.some(({ id }) => id === functionId)) {
       const detail = `the function ${functionId} has no version "${version}"`;
       throw new ServiceError('version_unknown', { detail });
     }
-    return (await runs.move(env, runId, { app, version })) ? runs.read(env, runId) : undefined;
+    return this.#moveTo(run, { app, version });
+  }
+
+  async #moveTo({ env, id }: Run, pin: Pin | undefined): Promise<Run | undefined> {
+    const { runs, retries } = this.#deps;
+    if (!(await runs.move(env, id, pin))) return undefined;
+    const moved = await runs.read(env, id);
+    return moved?.pause?.reason === 'version_gone' ? retries.resume(env, id, Date.now()) : moved;
   }
 }
