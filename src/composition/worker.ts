@@ -47,6 +47,7 @@ export interface WorkerParts {
   /** undefined without an archive. */
   archiveDutyDeps: ArchiveDutyDeps | undefined;
   checkMs: number;
+  versionGoneMs: number;
   branchExpiryMs: number | undefined;
 }
 
@@ -87,6 +88,7 @@ export const WORKER: Definitions<WorkerParts, WorkerNeeds> = {
   archiveState: (parts) => new ArchiveState(parts),
   archiveDutyDeps,
   checkMs: ({ config }) => 2 * config.stalledAfterMs,
+  versionGoneMs: ({ config }) => 15 * config.connect.leaseMs,
   branchExpiryMs: ({ config }) => config.branchExpiryMs,
 };
 

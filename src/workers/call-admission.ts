@@ -1,11 +1,13 @@
 /** Limits the calls among the jobs of `runs` to their share of this worker. A job that would wait for long returns to
  *  the queue, delayed; that uses up no attempt. */
 import { DelayedError, type Job } from 'bullmq';
+import { LRUCache } from 'lru-cache';
 import { NoConnection } from '../functions/connect/transport.ts';
 import type { ConnectCaller } from '../jobs/connect/connect-caller.ts';
 import type { FunctionTables } from '../jobs/functions/function-tables.ts';
 import type { CallJob, RunJob } from '../jobs/queues/queues.ts';
 import type { CallLimiter } from '../jobs/runs/call-limiter.ts';
+import type { RunTransitions } from '../jobs/runs/state-transitions.ts';
 import type { AppFunction } from '../model/apps/app.ts';
 import { isConnected } from '../model/apps/connection.ts';
 import type { CallOwner } from '../model/capacity/fair-shares.ts';
@@ -15,7 +17,10 @@ import type { Runs } from '../store/runs/runs.ts';
 
 export interface OwnerDeps {
   functions: FunctionTables;
-  runs: Pick<Runs, 'pinOf'>;
+  runs: Pick<Runs, 'pinOf' | 'read'>;
+  transitions: Pick<RunTransitions, 'pause'>;
+  /** How long a version of an app may be without a connection before runs that need it pause. */
+  versionGoneMs: number;
   environmentKinds: EnvironmentKinds;
 }
 
@@ -33,6 +38,34 @@ export type Connector = Pick<ConnectCaller, 'reserve' | 'releaseUnused'>;
 
 /** How long a call waits for a connection of an earlier version of its app: calls of other versions go on meanwhile. */
 const VERSION_WAIT_MS = 1_000;
+const MISSING_MAX = 1_000;
+
+/** Pauses runs whose version has had no connection for long. The time is that of this worker: since it found none, and found none ever since. */
+export class MissingVersions {
+  readonly #deps: Pick<OwnerDeps, 'runs' | 'transitions' | 'versionGoneMs'>;
+  readonly #since = new LRUCache<string, number>({ max: MISSING_MAX });
+
+  constructor(deps: Pick<OwnerDeps, 'runs' | 'transitions' | 'versionGoneMs'>) {
+    this.#deps = deps;
+  }
+
+  found({ app, version }: AppFunction, env: string): void {
+    if (this.#since.size > 0 && version !== undefined) this.#since.delete(JSON.stringify([env, app, version]));
+  }
+
+  /** @returns whether the run was paused: its job has nothing left to do */
+  async missed({ env, runId }: CallJob, app: string, version: string, nowMs: number): Promise<boolean> {
+    const key = JSON.stringify([env, app, version]);
+    const since = this.#since.get(key);
+    if (since === undefined) this.#since.set(key, nowMs);
+    if (since === undefined || nowMs - since < this.#deps.versionGoneMs) return false;
+    const run = await this.#deps.runs.read(env, runId);
+    if (!run?.pin || run.pin.version !== version) return false;
+    const message = `no instance of the version ${version} of the app ${app} is connected`;
+    await this.#deps.transitions.pause(run, 'version_gone', { name: 'VersionGone', message });
+    return true;
+  }
+}
 
 /** The function as calls of the job's run need it: of functions whose runs are pinned, the run itself says at which version it is. */
 export type CalledFunction = (job: CallJob, fn: AppFunction) => AppFunction | Promise<AppFunction>;
@@ -73,6 +106,7 @@ export function withCallLimits(
   callLimiter: CallLimiter,
   ownerOf: OwnerOf,
   calledBy: CalledFunction,
+  missing: MissingVersions,
   connector: Connector,
   handler: Handler,
 ): Handler {
@@ -88,13 +122,20 @@ export function withCallLimits(
     try {
       const called = owner.fn && job.data.kind === 'call' ? calledBy(job.data, owner.fn) : undefined;
       const fn = called instanceof Promise ? await called : called;
-      if (fn && isConnected(fn.url)) await withConnection(job as Job<CallJob>, fn, connector, handler);
-      else await handler(job);
+      if (fn && isConnected(fn.url)) {
+        await withConnection(job as Job<CallJob>, fn, connector, handler);
+        missing.found(fn, job.data.env);
+      } else await handler(job);
     } catch (error) {
       if (!(error instanceof NoConnection)) throw error;
       isBlocked = true;
       const now = Date.now();
       const isOfApp = error.version === owner.fn?.version;
+      const isPaused =
+        !isOfApp &&
+        error.version !== undefined &&
+        (await missing.missed(job.data as CallJob, owner.app, error.version, now));
+      if (isPaused) return await handler(job);
       await defer(job, isOfApp ? callLimiter.block(owner, job.id as string, now) : now + VERSION_WAIT_MS);
     } finally {
       callLimiter.release(owner, Date.now(), !isBlocked);

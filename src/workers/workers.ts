@@ -19,7 +19,14 @@ import { retryDelayMs } from '../model/runs/retry.ts';
 import type { Durability } from '../store/redis/durable-write.ts';
 import type { JobLists } from '../store/redis/job-lists.ts';
 import type { Tracing } from '../tracing/tracing.ts';
-import { type Connector, calledFunction, type OwnerDeps, ownerOf, withCallLimits } from './call-admission.ts';
+import {
+  type Connector,
+  calledFunction,
+  MissingVersions,
+  type OwnerDeps,
+  ownerOf,
+  withCallLimits,
+} from './call-admission.ts';
 import { withPermits } from './call-permits.ts';
 import { JobEnds } from './job-ends.ts';
 import { JobRelease, withLockExtension, withMetrics, withOutageDelay, withReplication } from './job-middleware.ts';
@@ -215,7 +222,9 @@ function createRunWorker(
   };
   const handler = tracing ? (job: Job<RunJob>) => traceCallOrWake(job, tracing, () => runJob(job)) : runJob;
   const withPermit = withPermits(admittedCalls, withMetrics(RUNS, handler, recorder), log);
-  const limited = withCallLimits(callLimiter, ownerOf(callOwner), calledFunction(callOwner), connector, withPermit);
+  const calledBy = calledFunction(callOwner);
+  const missing = new MissingVersions(callOwner);
+  const limited = withCallLimits(callLimiter, ownerOf(callOwner), calledBy, missing, connector, withPermit);
   const replicated = withReplication(limited, durability);
   const locked = withLockExtension(withOutageDelay(replicated, log), takeOverOf(config.stalledAfterMs));
   const worker = new WatchedWorker<RunJob>(RUNS, jobRelease.wrap(locked), {

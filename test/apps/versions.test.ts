@@ -1,5 +1,9 @@
 import { expect } from 'chai';
 import { REPLY_STATUS } from '../../src/functions/connect/messages.ts';
+import type { CallJob } from '../../src/jobs/queues/queues.ts';
+import type { AppFunction } from '../../src/model/apps/app.ts';
+import type { Run } from '../../src/model/runs/run.ts';
+import { MissingVersions } from '../../src/workers/call-admission.ts';
 import { type AppHost, type Call, type FunctionSpec, startAppHost } from '../support/app-host.ts';
 import { ConnectedInstance } from '../support/connected-app.ts';
 import { request } from '../support/http.ts';
@@ -239,5 +243,41 @@ describe('Versions of apps', () => {
     expect(second.calls).to.have.length(1);
     first.socket.close();
     second.socket.close();
+  });
+});
+
+describe('A version of an app without a connection', () => {
+  const fn = { app: 'shop', version: 'v1' } as AppFunction;
+  const job = { env: 'production', runId: 'R' } as CallJob;
+  const run = { id: 'R', env: 'production', pin: { app: 'shop', version: 'v1' } } as Run;
+
+  /** @returns the reasons of pauses, and what finds them */
+  function missingOf(found: Run | undefined) {
+    const reasons: string[] = [];
+    const missing = new MissingVersions({
+      runs: { read: async () => found } as never,
+      transitions: { pause: async (_: Run, reason: string) => void reasons.push(reason) } as never,
+      versionGoneMs: 1_000,
+    });
+    return { reasons, missing };
+  }
+
+  it('pauses a run that needs it once it was missed for long, and not if it was there meanwhile', async () => {
+    const { reasons, missing } = missingOf(run);
+    expect(await missing.missed(job, 'shop', 'v1', 0)).to.equal(false);
+    expect(await missing.missed(job, 'shop', 'v1', 999)).to.equal(false);
+    missing.found(fn, 'production');
+    expect(await missing.missed(job, 'shop', 'v1', 1_500)).to.equal(false);
+    expect(await missing.missed(job, 'shop', 'v2', 2_499)).to.equal(false);
+    expect(reasons).to.deep.equal([]);
+    expect(await missing.missed(job, 'shop', 'v1', 2_500)).to.equal(true);
+    expect(reasons).to.deep.equal(['version_gone']);
+  });
+
+  it('does not pause a run that was moved meanwhile', async () => {
+    const { reasons, missing } = missingOf({ ...run, pin: { app: 'shop', version: 'v2' } });
+    await missing.missed(job, 'shop', 'v1', 0);
+    expect(await missing.missed(job, 'shop', 'v1', 5_000)).to.equal(false);
+    expect(reasons).to.deep.equal([]);
   });
 });
