@@ -31,6 +31,7 @@ export function printRun(output: Output, run: Json): void {
     'waits for': run.waiting,
     'cancelled by': run.cancel_reason,
     're-run of': run.retry_of,
+    version: run.app_version,
     replay: run.replay_id,
     error: run.error && (run.error.stack ?? `${run.error.name}: ${run.error.message}`),
     output: run.status === 'Failed' ? undefined : run.output,

@@ -15,6 +15,7 @@ interface Filters {
   state?: string;
   function?: string;
   app?: string;
+  appVersion?: string;
   event?: string;
   error?: string;
   search?: string;
@@ -35,6 +36,7 @@ export function withRunFilters(command: Command): Command {
     .option('--state <state>', 'paused, sleeping, retrying, … (docs/functions.md), or several: paused,retrying')
     .option('--function <id>', 'ID of a function, or the beginning of several: shop-*')
     .option('--app <name>', 'runs of the functions of an app')
+    .option('--app-version <version>', 'runs that are pinned to a version of their app')
     .option('--event <id>', 'runs that an event triggered: its internal ID')
     .option('--error <text>', 'a text in the name or the message of the error')
     .option('--search <condition>', "a condition such as 'output.total > 100' (docs/search.md)");
@@ -42,12 +44,13 @@ export function withRunFilters(command: Command): Command {
 
 /** The query of GET /v1/runs. */
 export function runQuery(options: Filters & TimeOptions) {
-  const { status, state, function: functionId, app, event, error, search, since, until } = options;
+  const { status, state, function: functionId, app, appVersion, event, error, search, since, until } = options;
   return {
     status,
     state,
     function_id: functionId,
     app,
+    app_version: appVersion,
     event_id: event,
     error,
     search,

@@ -64,6 +64,13 @@ export function RunDetails({ run, eventName, maxAttempts }: RunDetailsProps) {
             </Link>
           </DescriptionItem>
         )}
+        {run.app_version && (
+          <DescriptionItem term="Version">
+            <span className="font-mono text-xs break-all" title="It ends on this version of its app">
+              {run.app_version}
+            </span>
+          </DescriptionItem>
+        )}
         {run.retry_of && (
           <DescriptionItem term="Re-run of">
             <RunLink id={run.retry_of} />
