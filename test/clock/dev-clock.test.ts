@@ -361,6 +361,34 @@ describe('The clock of dev mode', () => {
     it(one.title, () => run(one, SDK_ADAPTERS[0] as (typeof SDK_ADAPTERS)[number], `own-${i}`));
   }
 
+  it('is moved by one request at a time, which waits for the calls of a moment', async () => {
+    const held = Promise.withResolvers<void>();
+    const calls = Promise.withResolvers<void>();
+    const holding: Case = {
+      title: 'holds a call',
+      functions: ({ app, create }) => [
+        create(named('held', `${app}/x`), async () => {
+          calls.resolve();
+          await held.promise;
+        }),
+      ],
+      async check({ app }) {
+        await service.post(service.eventPath, { name: `${app}/x`, data: {} });
+        await calls.promise;
+        let isMoved = false;
+        const moving = move({ advance: '1h' }).finally(() => {
+          isMoved = true;
+        });
+        await until(() => service.redis.exists(service.keys.lock('dev-clock')), { describe: 'the clock is moved' });
+        const { status, body } = await service.post('/v1/dev/clock', { advance: '1h' });
+        expect([status, body.code, isMoved]).to.deep.equal([409, 'clock_moving', false]);
+        held.resolve();
+        expect(await moving).to.include({ reached: 'target', runs_ended: 1 });
+      },
+    };
+    await run(holding, SDK_ADAPTERS[0] as (typeof SDK_ADAPTERS)[number], 'clock-held').finally(held.resolve);
+  });
+
   it('says how far ahead it is, and goes to a time', async () => {
     const before = (await service.get('/v1/dev/clock')).body.data;
     const to = new Date(Date.parse(before.now) + DAY_MS).toISOString();
