@@ -16,7 +16,7 @@ import { Database } from './database.ts';
 import { DayRemoval } from './day-removal.ts';
 import { DayTables } from './day-tables.ts';
 import { Numbers } from './numbers.ts';
-import { OffloadedRunRows } from './offloaded-runs.ts';
+import { OffloadedRunRows } from './offloaded-run-rows.ts';
 import { RequestShipments } from './request-shipments.ts';
 import { SchemaCheck } from './schema-check.ts';
 import { type RetentionOf, Shipments } from './shipments.ts';

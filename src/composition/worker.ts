@@ -199,7 +199,7 @@ function bulkRounds(parts: Parts): BulkRounds {
   return new BulkRounds({
     works: [
       replayWork(replays),
-      cancellationWork({ ...store, evaluator, transitions }),
+      cancellationWork({ ...store, events: history.events, evaluator, transitions }),
       bulkActionWork({ ...store, selectedRuns, transitions, retries, runMoves, load }),
       whatIfWork({ whatIfs: store.whatIfs, history, functions, candidateClient, load }),
     ],

@@ -21,11 +21,11 @@ import { EventHistory } from './event-history.ts';
 import { EventListHistory, type ListedEvents } from './event-lists.ts';
 import { ListedRunHistory } from './listed-runs.ts';
 import type { MaybeIncomplete } from './merged-page.ts';
-import { RunReturns } from './offloaded-runs.ts';
 import { PastEvents } from './past-events.ts';
 import { RunHistory } from './run-history.ts';
 import { type ListedRunPage, RunListHistory } from './run-lists.ts';
 import { RunPartHistory } from './run-parts.ts';
+import { RunReturns } from './run-returns.ts';
 import { WebhookLogHistory } from './webhook-log.ts';
 import { WholeRunHistory } from './whole-runs.ts';
 
@@ -66,9 +66,9 @@ export function createHistory(store: Store, archive: Archive | undefined): Histo
   const hot: History = { ...store, listedRuns: store.runLists.listed, pastEvents: store.events, wholeRuns };
   if (!archive) return hot;
   const events = new EventHistory(store.events, archive);
-  const { runs, runStatuses, restoredSteps, runLists } = store;
+  const { runs, offloadedRuns, runStatuses, restoredSteps, runLists } = store;
   const runReturns = new RunReturns({ store, archive, events });
-  store.offloadedRuns.readFrom(runReturns);
+  offloadedRuns.readFrom(runReturns);
   const runParts = new RunPartHistory(store, archive);
   return {
     ...hot,
@@ -76,7 +76,7 @@ export function createHistory(store: Store, archive: Archive | undefined): Histo
     pastEvents: new PastEvents(store.events, archive),
     eventLists: new EventListHistory({ events: store.events, lists: store.eventLists, history: events, archive }),
     eventCounts: new EventCountHistory(store.eventCounts, archive),
-    runs: new RunHistory({ runs, restoredSteps, archive }),
+    runs: new RunHistory({ runs, offloadedRuns, restoredSteps, archive }),
     runLists: new RunListHistory({ store, archive, isInRedis: (env, id) => events.isInRedis(env, id) }),
     listedRuns: new ListedRunHistory({ listed: runLists.listed, runStatuses, archive }),
     runReturns,

@@ -1,11 +1,13 @@
 /** Runs by ID, hot or archived. */
 import type { Archive } from '../archive/archive.ts';
 import type { Run } from '../model/runs/run.ts';
+import type { OffloadedRuns } from '../store/runs/offloaded-runs.ts';
 import type { RestoredSteps } from '../store/runs/restored-steps.ts';
 import type { Runs } from '../store/runs/runs.ts';
 
 export interface RunHistoryDeps {
   runs: Runs;
+  offloadedRuns: Pick<OffloadedRuns, 'bringBack'>;
   restoredSteps: RestoredSteps;
   archive: Archive;
 }
@@ -35,10 +37,12 @@ export class RunHistory implements Pick<Runs, 'read' | 'readMany' | 'copySteps'>
 
   /** @throws ServiceError archive_unavailable */
   async copySteps(run: Pick<Run, 'env' | 'id' | 'retryOf' | 'fromStep'>, nowMs: number): Promise<number | undefined> {
-    const { runs, restoredSteps, archive } = this.#deps;
-    const copied = await runs.copySteps(run, nowMs);
+    const { runs, offloadedRuns, restoredSteps, archive } = this.#deps;
     const { env, retryOf } = run;
+    let copied = await runs.copySteps(run, nowMs);
     if (copied !== undefined || retryOf === undefined) return copied;
+    if (await offloadedRuns.bringBack(env, [retryOf])) copied = await runs.copySteps(run, nowMs);
+    if (copied !== undefined) return copied;
     const archived = await archive.runParts.findMany(env, retryOf, 'stack', 'memos');
     if (!archived) return undefined;
     const { stack = [], memos = {} } = archived;

@@ -1,14 +1,10 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { runIdOf } from '../../src/model/runs/run.ts';
+import { runArchiver } from '../support/killed-archiver.ts';
 import { type OwnArchive, openArchive } from '../support/own-archive.ts';
 import { envelope } from '../support/own-store.ts';
-import { findKeys, redisSettings } from '../support/redis.ts';
+import { findKeys } from '../support/redis.ts';
 
-const PROGRAM = join(import.meta.dirname, '../support/archiver-program.ts');
 const ENV = 'production';
 const HOUR_MS = 3_600_000;
 const NOW = Date.now();
@@ -25,29 +21,6 @@ describe('An archiver that is killed', () => {
   });
 
   after(() => archive.close());
-
-  /** Runs a round.
-   *  @returns number of writes; undefined: it was killed */
-  async function round(...args: string[]): Promise<number | undefined> {
-    const { url, schema } = archive.settings;
-    const env = {
-      PATH: process.env.PATH,
-      SERVICE_TEST_RUN: process.env.SERVICE_TEST_RUN,
-      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
-      ...redisSettings(),
-      PARTITIONS: '1',
-      MODE: 'dev',
-      KEY_PREFIX: archive.store.prefix,
-      DATABASE_URL: url,
-      DATABASE_SCHEMA: schema,
-      HOT_HOURS: '1',
-    };
-    const child = spawn(process.execPath, [PROGRAM, ...args], { env, stdio: ['ignore', 'pipe', 'inherit'] });
-    const [output, [code, signal]] = await Promise.all([text(child.stdout), once(child, 'close')]);
-    if (signal === 'SIGKILL') return undefined;
-    expect(code, output).to.equal(0);
-    return Number(output);
-  }
 
   /** Stores events as an ingest job does: one has no run, one a completed run, one a failed one, one an active one.
    *  @returns their IDs, and those of the runs that have ended */
@@ -85,12 +58,12 @@ describe('An archiver that is killed', () => {
     for (const moment of moments) {
       for (let write = 1; ; write += every) {
         all.push(await addEvents(all.length));
-        const ended = await round(String(write), moment);
+        const ended = await runArchiver(archive, String(write), moment);
         await checkReaders(all);
         if (ended !== undefined) break;
       }
     }
-    await round();
+    await runArchiver(archive);
     const { database, store } = archive;
     const ids = async (table: string) => (await database.query<{ id: string }>(`SELECT id::text FROM ${table}`)).length;
     expect(await ids('events')).to.equal(4 * all.length);

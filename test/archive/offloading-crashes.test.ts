@@ -1,21 +1,21 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { ulid } from 'ulid';
+import type { FoundContents } from '../../src/archive/offloaded-run-rows.ts';
 import { ServiceError } from '../../src/errors.ts';
-import type { RunReturns } from '../../src/history/offloaded-runs.ts';
-import { offloadRuns, removeRows, returnRuns } from '../../src/jobs/archive/offloading.ts';
+import type { RunReturns } from '../../src/history/run-returns.ts';
+import { keepOffloaded, offloadRuns, removeRows, returnRuns } from '../../src/jobs/archive/offloading.ts';
 import { createLog } from '../../src/log.ts';
 import { RUN_FIELDS } from '../../src/store/keys/run-fields.ts';
 import { RUN_SUFFIXES } from '../../src/store/keys/runs.ts';
+import type { Position } from '../../src/store/redis/pagination.ts';
+import { PARTS } from '../../src/store/runs/run-parts.ts';
+import { runArchiver } from '../support/killed-archiver.ts';
 import { type OwnArchive, openArchive } from '../support/own-archive.ts';
 import { envelope } from '../support/own-store.ts';
-import { findKeys, redisSettings } from '../support/redis.ts';
+import { findKeys } from '../support/redis.ts';
 
-const PROGRAM = join(import.meta.dirname, '../support/archiver-program.ts');
 const ENV = 'production';
+const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const LATER_MS = 365 * DAY_MS;
@@ -83,17 +83,29 @@ describe('An offloaded run', () => {
   }
 
   const where = async (runId: string) => {
-    const { activeRuns, offloadedRuns } = archive.store.keys.of(runId);
-    const member = `${ENV}/${runId}`;
+    const { activeRuns, activeRunsIn, runIndex, offloadedRuns, offloadedRunsByFunction } = archive.store.keys.of(runId);
     const { redis } = archive.store;
+    const lists = [
+      redis.zscore(activeRuns, `${ENV}/${runId}`),
+      redis.zscore(activeRunsIn(ENV), runId),
+      redis.zscore(runIndex(ENV, 'active', 'f'), runId),
+    ];
+    const counted = Number((await redis.hget(offloadedRunsByFunction(ENV), 'f')) ?? 0);
+    expect(counted).to.equal(await redis.hlen(offloadedRuns(ENV)));
     return {
       hash: await redis.exists(keyOf(runId)),
-      active: Number((await redis.zscore(activeRuns, member)) !== null),
-      offloaded: Number((await redis.zscore(offloadedRuns, member)) !== null),
+      lists: (await Promise.all(lists)).filter((score) => score !== null).length,
+      offloaded: await redis.hexists(offloadedRuns(ENV), runId),
     };
   };
-  const IN_REDIS = { hash: 1, active: 1, offloaded: 0 };
-  const IN_POSTGRES = { hash: 0, active: 0, offloaded: 1 };
+  const IN_REDIS = { hash: 1, lists: 3, offloaded: 0 };
+  const IN_POSTGRES = { hash: 0, lists: 0, offloaded: 1 };
+  const GONE = { hash: 0, lists: 0, offloaded: 0 };
+  /** What a page of the list has of the runs. */
+  const listed = async (functionIds?: string[]) => {
+    const { runs } = await archive.history.runLists.list({ env: ENV, functionIds, timeRange: {}, limit: 100 });
+    return runs.map(({ id }) => id);
+  };
 
   for (const isLarge of [false, true]) {
     it(`returns as it left${isLarge ? ', if it is too large to be packed' : ''}`, async () => {
@@ -106,6 +118,71 @@ describe('An offloaded run', () => {
       expect(await removeRows(deps(), Date.now() + 8 * DAY_MS)).to.equal(1);
     });
   }
+
+  it('is in the lists of all runs and of its function, page by page, beside runs in Redis', async () => {
+    const runs: string[] = [];
+    for (let n = 0; n < 5; n++) runs.push((await create()).id);
+    expect(await offload()).to.equal(5);
+    await archive.store.runs.readManyToChange(ENV, runs.slice(1, 3));
+    const cancelled = await create();
+    await archive.store.runs.end(cancelled, { status: 'Cancelled', reason: { cause: 'finish_timeout' } }, Date.now());
+    for (const functionIds of [undefined, ['f'], ['f', 'g']]) {
+      const found: string[] = [];
+      let cursor: Position | undefined;
+      do {
+        const query = { env: ENV, functionIds, timeRange: { cursor }, limit: 2 };
+        const { runs, next } = await archive.history.runLists.list(query);
+        found.push(...runs.map(({ id }) => id));
+        cursor = next;
+      } while (cursor);
+      expect(found).to.deep.equal([cancelled.id, ...runs.toReversed()]);
+    }
+    expect(await listed(['g'])).to.deep.equal([]);
+    const active = await archive.store.runLists.activeOf(ENV, 'f', {}, 10);
+    expect(active.map(({ id }) => id)).to.deep.equal(runs.toReversed());
+  });
+
+  for (const isLarge of [false, true]) {
+    it(`is read from Postgres, and stays there${isLarge ? ', if it is too large to be packed' : ''}`, async () => {
+      const { id } = await create({ isLarge });
+      const { runs, runParts, steps } = archive.history;
+      const read = async () => [
+        await runs.read(ENV, id),
+        ...(await Promise.all(PARTS.map((part) => runParts.read(ENV, id, part)))),
+        await steps.progress(ENV, id),
+        await steps.memo(ENV, id, 'a'),
+        await steps.memo(ENV, id, 'nap'),
+        await archive.store.steps.progressOf([{ env: ENV, id }]),
+      ];
+      const before = await read();
+      await offload();
+      expect([await read(), await where(id)]).to.deep.equal([before, IN_POSTGRES]);
+    });
+  }
+
+  it('is listed and returns, if a failover of Redis loses its return', async () => {
+    const run = await create();
+    await offload();
+    const { redis, prefix } = archive.store;
+    const keys = archive.store.keys.of(run.id);
+    const before = {
+      alarm: (await redis.hget(keys.offloadedRuns(ENV), run.id)) as string,
+      returnedAt: Date.now(),
+    };
+    await bringBack();
+    for (const key of await findKeys(redis, prefix, new RegExp(`^:run:.*${run.id}`))) await redis.del(key);
+    await redis.zrem(keys.activeRuns, `${ENV}/${run.id}`);
+    await redis.zrem(keys.activeRunsIn(ENV), run.id);
+    await redis.zrem(keys.runIndex(ENV, 'active', 'f'), run.id);
+    await redis.hset(keys.offloadedRuns(ENV), run.id, before.alarm);
+    await redis.hset(keys.offloadedRunsByFunction(ENV), 'f', 1);
+    await archive.database.query('UPDATE offloaded_runs SET returned_at = returned_at - $1', [2 * MINUTE_MS]);
+    expect([await where(run.id), await listed()]).to.deep.equal([IN_POSTGRES, []]);
+    await keepOffloaded(deps(), before.returnedAt - 3 * MINUTE_MS);
+    expect(await listed()).to.deep.equal([run.id]);
+    await bringBack();
+    expect([await where(run.id), await contents(run.id)]).to.deep.equal([IN_REDIS, run.contents]);
+  });
 
   it('is not started again by its event', async () => {
     const run = await create();
@@ -135,7 +212,7 @@ describe('An offloaded run', () => {
     const { activeRuns } = archive.store.keys.of(run.id);
     await archive.store.redis.zadd(activeRuns, Date.now() + 20 * DAY_MS, `${ENV}/${run.id}`);
     expect(await offload()).to.equal(1);
-    const back = await archive.store.offloadedRuns.return(ENV, run.id, stale?.contents as Buffer, Date.now());
+    const back = await archive.store.offloadedRuns.return(ENV, run.id, stale as FoundContents, Date.now());
     expect([back, await where(run.id)]).to.deep.equal(['changed', IN_POSTGRES]);
     await returnRuns(0, deps(), Date.now() + LATER_MS, new Map());
     const metadata = await archive.store.runParts.read(ENV, run.id, 'metadata');
@@ -146,11 +223,15 @@ describe('An offloaded run', () => {
     const run = await create();
     await offload();
     const { offloadedRuns } = archive.store.keys.of(run.id);
-    await archive.store.redis.zadd(offloadedRuns, Date.now() + 0.5, `${ENV}/${run.id}`);
-    const changed = new Map<string, true>();
-    await returnRuns(0, deps(), Date.now() + LATER_MS, changed);
-    expect(await where(run.id)).to.deep.equal(IN_POSTGRES);
-    await returnRuns(0, deps(), Date.now() + LATER_MS, changed);
+    const alarm = (await archive.store.redis.hget(offloadedRuns(ENV), run.id)) as string;
+    const other = alarm.endsWith('0') ? '1' : '0';
+    await archive.store.redis.hset(offloadedRuns(ENV), run.id, alarm.slice(0, -1) + other);
+    const unusable = new Map();
+    for (const minutes of [0, 0.5]) {
+      await returnRuns(0, deps(), Date.now() + LATER_MS + minutes * MINUTE_MS, unusable);
+      expect(await where(run.id)).to.deep.equal(IN_POSTGRES);
+    }
+    await returnRuns(0, deps(), Date.now() + LATER_MS + 2 * MINUTE_MS, unusable);
     expect([await where(run.id), await contents(run.id)]).to.deep.equal([IN_REDIS, run.contents]);
   });
 
@@ -172,11 +253,16 @@ describe('An offloaded run', () => {
     archive.offloadedRuns.contents = async () => {
       throw new ServiceError('archive_unavailable');
     };
-    const failed = await bringBack().catch((error: ServiceError) => error.code);
-    expect([failed, await where(run.id)]).to.deep.equal(['archive_unavailable', IN_POSTGRES]);
+    const failed = await bringBack().catch((error: Error) => error.name);
+    expect([failed, await where(run.id)]).to.deep.equal(['StillInPostgres', IN_POSTGRES]);
+    const { count, overdueSince } = await archive.store.offloadedRuns.seen();
+    expect(count).to.equal(1);
+    expect(Number(overdueSince) - Date.now()).to.be.within(29 * DAY_MS, 30 * DAY_MS);
     archive.offloadedRuns.contents = read;
     await bringBack();
     expect(await where(run.id)).to.deep.equal(IN_REDIS);
+    await bringBack();
+    expect(await archive.store.offloadedRuns.seen()).to.deep.equal({ count: 0, overdueSince: undefined });
   });
 
   it('whose row is missing keeps its alarm, and holds no other up', async () => {
@@ -196,9 +282,9 @@ describe('An offloaded run', () => {
     await offload();
     await archive.numbers.forgetEnvironment(ENV, Date.now());
     await archive.store.environmentData.deleteAll(ENV, new AbortController().signal);
-    expect([await where(run.id), await rows()]).to.deep.equal([{ hash: 0, active: 0, offloaded: 0 }, 0]);
+    expect([await where(run.id), await rows()]).to.deep.equal([GONE, 0]);
     await bringBack();
-    expect(await where(run.id)).to.deep.equal({ hash: 0, active: 0, offloaded: 0 });
+    expect(await where(run.id)).to.deep.equal(GONE);
   });
 
   it('is in one place, whole, whenever the process dies that moves it', async function () {
@@ -209,9 +295,10 @@ describe('An offloaded run', () => {
         const place = await where(run.id);
         expect([IN_REDIS, IN_POSTGRES]).to.deep.include(place);
         if (place.hash) expect(await contents(run.id)).to.deep.equal(run.contents);
-        const [listed] = await archive.store.runLists.listed.read(ENV, [run.id]);
-        expect(listed?.status).to.equal('Running');
+        const found = await archive.store.runs.read(ENV, run.id);
+        expect(found?.status).to.equal('Running');
       }
+      expect(await listed(['f'])).to.deep.equal(runs.map(({ id }) => id).toReversed());
     };
     const [moments, every] = process.env.TEST_ALL ? [['before', 'after'], 1] : [['after'], 3];
     for (const work of ['offload', 'return']) {
@@ -219,10 +306,10 @@ describe('An offloaded run', () => {
         for (let write = 1; ; write += every) {
           runs.push(await create());
           if (work === 'return') await offload();
-          const ended = await round(String(write), moment, work);
+          const ended = await runArchiver(archive, String(write), moment, work);
           await checked();
           // The others stay where they are.
-          await archive.store.runs.readMany(
+          await archive.store.runs.readManyToChange(
             ENV,
             runs.map(({ id }) => id),
           );
@@ -234,26 +321,4 @@ describe('An offloaded run', () => {
     for (const run of runs)
       expect([await where(run.id), await contents(run.id)]).to.deep.equal([IN_REDIS, run.contents]);
   });
-
-  /** @returns number of writes; undefined: it was killed */
-  async function round(...args: string[]): Promise<number | undefined> {
-    const { url, schema } = archive.settings;
-    const env = {
-      PATH: process.env.PATH,
-      SERVICE_TEST_RUN: process.env.SERVICE_TEST_RUN,
-      NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE,
-      ...redisSettings(),
-      PARTITIONS: '1',
-      MODE: 'dev',
-      KEY_PREFIX: archive.store.prefix,
-      DATABASE_URL: url,
-      DATABASE_SCHEMA: schema,
-      HOT_HOURS: '1',
-    };
-    const child = spawn(process.execPath, [PROGRAM, ...args], { env, stdio: ['ignore', 'pipe', 'inherit'] });
-    const [output, [code, signal]] = await Promise.all([text(child.stdout), once(child, 'close')]);
-    if (signal === 'SIGKILL') return undefined;
-    expect(code, output).to.equal(0);
-    return Number(output);
-  }
 });

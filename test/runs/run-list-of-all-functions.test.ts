@@ -46,7 +46,7 @@ describe('The list of all runs', () => {
   before(() => {
     redis = connectRedis();
     const scripted = withScripts(redis);
-    const offloadedRuns = new OffloadedRuns(scripted, keyspaces, { reconcileAfterMs: 0 });
+    const offloadedRuns = new OffloadedRuns(scripted, keyspaces, { reconcileAfterMs: 0, keyPrefix: '' });
     runs = new Runs(scripted, keyspaces, {
       waits: new Waits(scripted, keyspaces),
       offloadedRuns,

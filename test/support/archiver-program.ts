@@ -5,7 +5,7 @@ import { Socket } from 'node:net';
 import { createArchive } from '../../src/archive/archive.ts';
 import { readConfig } from '../../src/config.ts';
 import { createHistory } from '../../src/history/history.ts';
-import type { RunReturns } from '../../src/history/offloaded-runs.ts';
+import type { RunReturns } from '../../src/history/run-returns.ts';
 import { Archiver } from '../../src/jobs/archive/archiver.ts';
 import { offloadRuns, returnRuns } from '../../src/jobs/archive/offloading.ts';
 import { createLog } from '../../src/log.ts';
@@ -30,7 +30,10 @@ const AFTER_ALARMS_MS = 365 * 86_400_000;
 const works: Record<string, () => Promise<boolean>> = {
   archive: async () => (await archiver.round(0)).more,
   offload: async () => (await offloadRuns(0, deps, Date.now())) > 0,
-  return: () => returnRuns(0, deps, Date.now() + AFTER_ALARMS_MS),
+  return: async () => {
+    await returnRuns(0, deps, Date.now() + AFTER_ALARMS_MS);
+    return false;
+  },
 };
 
 const kill = () => process.kill(process.pid, 'SIGKILL');

@@ -8,9 +8,10 @@ import {
   type CancellationPass,
   coversAll,
 } from '../../model/runs/cancellation.ts';
+import type { Run } from '../../model/runs/run.ts';
 import type { BulkStore } from '../../store/bulk/store.ts';
 import type { Events } from '../../store/events/events.ts';
-import type { ActiveRuns } from '../../store/runs/active-runs.ts';
+import type { RunLists } from '../../store/runs/run-lists.ts';
 import type { Runs } from '../../store/runs/runs.ts';
 import type { ExpressionEvaluator } from '../functions/expression-evaluator.ts';
 import type { RunTransitions } from '../runs/state-transitions.ts';
@@ -24,8 +25,9 @@ const SETTLING_MS = 2_000;
 
 export interface CancellationWorkDeps {
   cancellations: BulkStore['cancellations'];
-  activeRuns: Pick<ActiveRuns, 'ofFunction'>;
-  runs: Pick<Runs, 'readMany'>;
+  runLists: Pick<RunLists, 'activeOf'>;
+  runs: Pick<Runs, 'readMany' | 'readManyToChange'>;
+  /** Includes archived ones: those of offloaded runs. */
   events: Pick<Events, 'records'>;
   evaluator: ExpressionEvaluator;
   transitions: Pick<RunTransitions, 'cancel'>;
@@ -48,7 +50,7 @@ async function cancelSome(cancellation: Cancellation, deps: CancellationWorkDeps
   const now = Date.now();
   const startedAt = position?.startedAt ?? now;
   const timeRange = { after: definition.after, before: definition.before, cursor: position ?? undefined };
-  const found = await deps.activeRuns.ofFunction(env, definition.functionId, timeRange, RUNS_AT_ONCE);
+  const found = await deps.runLists.activeOf(env, definition.functionId, timeRange, RUNS_AT_ONCE);
   const cancelled = await cancelMatching(cancellation, found, deps);
   const last = found.length === RUNS_AT_ONCE ? found.at(-1) : undefined;
   const isDone = !last && coversAll(definition, startedAt);
@@ -94,8 +96,13 @@ async function idsThatMeet(
   { runs, events, evaluator }: CancellationWorkDeps,
 ): Promise<string[]> {
   const read = await runs.readMany(env, ids);
-  const records = await events.records(env, [...new Set(read.map(({ eventId }) => eventId))]);
-  const payloads = new Map(records.flatMap((record) => (record ? [[record.internal_id, payloadOf(record)]] : [])));
+  const payloads = await payloadsOf(env, read, events);
+  // An offloaded run has its event with it, which the archive may no longer have.
+  const without = read.filter(({ eventId }) => !payloads.has(eventId)).map(({ id }) => id);
+  if (without.length > 0) {
+    const back = await runs.readManyToChange(env, without);
+    for (const [id, payload] of await payloadsOf(env, back, events)) payloads.set(id, payload);
+  }
   const expression = compiled(source);
   const matching: string[] = [];
   evaluator.startTurn();
@@ -106,6 +113,12 @@ async function idsThatMeet(
   }
   await evaluator.reportSkipped();
   return matching;
+}
+
+/** By event ID. */
+async function payloadsOf(env: string, runs: readonly Run[], events: CancellationWorkDeps['events']) {
+  const records = await events.records(env, [...new Set(runs.map(({ eventId }) => eventId))]);
+  return new Map(records.flatMap((record) => (record ? [[record.internal_id, payloadOf(record)]] : [])));
 }
 
 /** undefined if an earlier version accepted the expression and this one rejects it. */

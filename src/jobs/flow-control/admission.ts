@@ -182,7 +182,7 @@ export class Admission {
     const ready: AdmittedCallToSchedule[] = [];
     for (const [env, some] of Map.groupBy(admitted, (call) => call.env)) {
       const ids = [...new Set(some.map(({ entry }) => callOfEntry(entry)?.runId ?? entry))];
-      const runs = new Map((await this.#deps.runs.readMany(env, ids)).map((run) => [run.id, run]));
+      const runs = new Map((await this.#deps.runs.readManyToChange(env, ids)).map((run) => [run.id, run]));
       for (const call of some) ready.push(...(await this.#callOf([partition, askedAt], call, runs)));
     }
     return ready;
@@ -234,7 +234,10 @@ export class Admission {
   async #waitingCalls(env: string, entries: readonly string[]): Promise<CallToSchedule[]> {
     const refs = entries.flatMap((entry) => callOfEntry(entry) ?? []);
     const runs = new Map(
-      (await this.#deps.runs.readMany(env, [...new Set(refs.map(({ runId }) => runId))])).map((run) => [run.id, run]),
+      (await this.#deps.runs.readManyToChange(env, [...new Set(refs.map(({ runId }) => runId))])).map((run) => [
+        run.id,
+        run,
+      ]),
     );
     const calls: CallToSchedule[] = [];
     for (const { runId, at, stepId } of refs) {

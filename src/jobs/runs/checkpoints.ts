@@ -72,7 +72,7 @@ export class CallCheckpoints {
 
   /** @throws ServiceError run_ended, so that the app stops */
   async #fail(env: string, runId: string, error: RunError): Promise<never> {
-    const run = await this.#deps.runs.read(env, runId);
+    const run = await this.#deps.runs.readToChange(env, runId);
     if (run) await this.#deps.transitions.fail(run, { error });
     throw ended(runId, `${error.name}: ${error.message}`);
   }

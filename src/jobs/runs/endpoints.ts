@@ -83,7 +83,7 @@ export class Endpoints {
   async store(env: string, runId: string, ops: readonly Op[]): Promise<void> {
     const { runs, checkpoints, functions, telemetry, callTimeoutMs, transitions } = this.#deps;
     const nowMs = this.#deps.clock();
-    const run = await runs.read(env, runId);
+    const run = await runs.readToChange(env, runId);
     if (!run) throw new ServiceError('not_found', { detail: `there is no run with the ID "${runId}"` });
     const retries = (await functions.find(env, run.functionId))?.retries ?? 0;
     const reported = reportOf(ops, retries > 0);

@@ -153,7 +153,7 @@ async function reconcileOrPostpone(
 }
 
 async function reconcileOne(env: string, runId: string, deps: ReconcileDeps, nowMs: number): Promise<void> {
-  const run = await deps.runs.read(env, runId);
+  const run = await deps.runs.readToChange(env, runId);
   if (run && !hasEnded(run)) await ensureJobs(run, deps, nowMs);
   else await deps.activeRuns.remove(env, runId);
 }

@@ -9,7 +9,7 @@ import type { FunctionTables } from '../functions/function-tables.ts';
 import type { RunRetries } from './run-retries.ts';
 
 export interface RunMovesDeps {
-  runs: Pick<Runs, 'move' | 'read'>;
+  runs: Pick<Runs, 'move' | 'read' | 'readToChange'>;
   functions: Pick<FunctionTables, 'find'>;
   appVersions: Pick<AppVersions, 'read'>;
   retries: Pick<RunRetries, 'resume'>;
@@ -27,7 +27,7 @@ export class RunMoves {
    *  @throws ServiceError version_unknown */
   async move(env: string, runId: string, version: string | undefined): Promise<Run | undefined> {
     const { functions, appVersions, runs } = this.#deps;
-    const run = await runs.read(env, runId);
+    const run = await runs.readToChange(env, runId);
     if (!run || hasEnded(run)) return undefined;
     const { functionId, pin } = run;
     const app = pin?.app ?? (await functions.find(env, functionId))?.app;

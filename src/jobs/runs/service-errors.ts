@@ -62,7 +62,7 @@ export async function withServiceErrors(
       await retryStoreWrites(() => runs.recordError(env, runId, internal));
       throw new AttemptFailed(internal, undefined, error);
     }
-    const run = await retryStoreWrites(() => runs.read(env, runId));
+    const run = await retryStoreWrites(() => runs.readToChange(env, runId));
     if (run && !hasEnded(run)) await retryStoreWrites(() => transitions.exhaust(run, internal));
     throw Object.assign(new UnrecoverableError(`${internal.name}: ${internal.message}`), { cause: error });
   }

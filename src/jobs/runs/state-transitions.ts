@@ -187,7 +187,7 @@ export class RunTransitions {
   /** Ended runs are not changed.
    *  @returns the run; undefined if there is none */
   async cancel(env: string, runId: string, reason: CancelReason): Promise<Run | undefined> {
-    const run = await this.#deps.runs.read(env, runId);
+    const run = await this.#deps.runs.readToChange(env, runId);
     if (run) await this.#commit('cancel', { run, ending: { status: 'Cancelled', reason } });
     return this.#deps.runs.read(env, runId);
   }

@@ -21,7 +21,7 @@ const TIMEOUT_MS = 1_000;
 interface StoredGaugesDeps {
   redis: Redis;
   activeRuns: ActiveRuns;
-  offloadedRuns: Pick<OffloadedRuns, 'count' | 'firstDueAt'>;
+  offloadedRuns: Pick<OffloadedRuns, 'seen'>;
   pausedRuns: Pick<PausedRuns, 'count'>;
   environments: Pick<Environments, 'all'>;
   processes: Processes;
@@ -77,7 +77,6 @@ async function read(
     active,
     offloaded,
     paused,
-    dueAt,
     alive,
     statuses,
     backlogs,
@@ -85,9 +84,8 @@ async function read(
   ] = await Promise.all([
     readServerInfo(redis),
     activeRuns.count(),
-    offloadedRuns.count(),
+    offloadedRuns.seen(),
     environments.all().then((all) => pausedRuns.count(all.map(({ name }) => name))),
-    offloadedRuns.firstDueAt(),
     processes.alive(),
     queueStatuses(queues, nowMs),
     limitUsage.waitingCalls(),
@@ -98,12 +96,12 @@ async function read(
     queues: statuses.map(({ oldestWaitingAt = nowMs, ...status }) => {
       return { ...status, backlogAgeMs: Math.max(0, nowMs - oldestWaitingAt) };
     }),
-    activeRuns: active + offloaded,
+    activeRuns: active + offloaded.count,
     pausedRuns: paused,
     offloadedRuns:
-      hotMs === undefined && offloaded === 0
+      hotMs === undefined && offloaded.count === 0
         ? undefined
-        : { count: offloaded, overdueMs: Math.max(0, nowMs - (dueAt ?? nowMs)) },
+        : { count: offloaded.count, overdueMs: Math.max(0, nowMs - (offloaded.overdueSince ?? nowMs)) },
     backlogs,
     archiveLagMs,
     processes: { web: count('web'), worker: count('worker') },

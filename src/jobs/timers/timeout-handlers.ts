@@ -1,6 +1,7 @@
 /** Timers of timeouts: a run may have reached one, or the timeouts of a function have changed. */
 
 import type { Clock } from '../../model/values/clock.ts';
+import type { Position } from '../../store/redis/pagination.ts';
 import type { RunLists } from '../../store/runs/run-lists.ts';
 import type { Runs } from '../../store/runs/runs.ts';
 import type { ChangedTimeoutsTimer, TimeoutTimer } from '../queues/queues.ts';
@@ -33,12 +34,19 @@ export async function handleChangedTimeouts(
   { env, functionId, partition }: ChangedTimeoutsTimer,
   { runLists, timeoutTimers, clock }: TimeoutTimerDeps,
 ): Promise<void> {
-  let cursor: { at: number; id: string } | undefined;
-  do {
+  const reset = async (read: (cursor: Position | undefined) => Promise<{ found: Position[]; ids: string[] }>) => {
+    let cursor: Position | undefined;
+    do {
+      const { found, ids } = await read(cursor);
+      const active = await runLists.listed.read(env, ids);
+      if (active.length > 0) await timeoutTimers.ensure(env, active, clock());
+      cursor = found.length === RUNS_AT_ONCE ? found.at(-1) : undefined;
+    } while (cursor);
+  };
+  await reset(async (cursor) => {
     const found = await runLists.activeIn(partition, env, functionId, cursor, RUNS_AT_ONCE);
-    const ids = found.map(({ id }) => id);
-    const active = await runLists.listed.read(env, ids);
-    if (active.length > 0) await timeoutTimers.ensure(env, active, clock());
-    cursor = found.length === RUNS_AT_ONCE ? found.at(-1) : undefined;
-  } while (cursor);
+    return { found, ids: found.map(({ id }) => id) };
+  });
+  // Last: Postgres may be away.
+  await reset((cursor) => runLists.offloadedIn(partition, env, functionId, cursor, RUNS_AT_ONCE));
 }

@@ -180,9 +180,14 @@ export class Functions extends Repository<ScriptedRedis, { history: TriggerHisto
     const partitions = this.keys.all();
     const counts = await inPipelines<number>(
       this.redis,
-      many.flatMap((id) => partitions.map((keys) => ['zcard', keys.runIndex(env, 'active', id)])),
+      many.flatMap((id) =>
+        partitions.flatMap((keys) => [
+          ['zcard', keys.runIndex(env, 'active', id)],
+          ['hexists', keys.offloadedRunsByFunction(env), id],
+        ]),
+      ),
     );
-    const ofEach = partitions.length;
+    const ofEach = 2 * partitions.length;
     return many.filter((_, i) => counts.slice(i * ofEach, (i + 1) * ofEach).every((count) => count === 0));
   }
 

@@ -17,7 +17,7 @@ export class EnvironmentData extends Repository<Redis> {
    *  runs. */
   async usage(env: string): Promise<{ receivedAt: number; activeRuns: number }> {
     const partitions = this.keys.all();
-    const [newest, active] = await Promise.all([
+    const [newest, active, offloaded] = await Promise.all([
       inPipelines<string[]>(
         this.redis,
         partitions.map((keys) => ['zrevrange', keys.eventNames(env), 0, 0, 'WITHSCORES']),
@@ -26,10 +26,14 @@ export class EnvironmentData extends Repository<Redis> {
         this.redis,
         partitions.map((keys) => ['zcard', keys.activeRunsIn(env)]),
       ),
+      inPipelines<number>(
+        this.redis,
+        partitions.map((keys) => ['hlen', keys.offloadedRuns(env)]),
+      ),
     ]);
     return {
       receivedAt: Math.max(...newest.map(([, at = 0]) => Number(at))),
-      activeRuns: active.reduce((all, count) => all + count, 0),
+      activeRuns: [...active, ...offloaded].reduce((all, count) => all + count, 0),
     };
   }
 
@@ -66,16 +70,14 @@ export class EnvironmentData extends Repository<Redis> {
 
   /** The list of all active runs is shared by all environments. */
   async #removeActiveRuns(
-    { activeRuns, activeRunsIn, offloadedRuns }: PartitionKeyspace,
+    { activeRuns, activeRunsIn }: PartitionKeyspace,
     env: string,
     signal: AbortSignal,
   ): Promise<void> {
     while (!signal.aborted) {
       const ids = await this.redis.zrange(activeRunsIn(env), 0, String(RUNS_AT_ONCE - 1));
       if (ids.length === 0) return;
-      const members = ids.map((id) => memberOf(env, id));
-      await this.redis.zrem(activeRuns, ...members);
-      await this.redis.zrem(offloadedRuns, ...members);
+      await this.redis.zrem(activeRuns, ...ids.map((id) => memberOf(env, id)));
       await this.redis.zrem(activeRunsIn(env), ...ids);
     }
   }

@@ -91,10 +91,20 @@ export const RUN_KEYS = {
       size: 'empty; `:memos` and `:stack` as of a run',
     },
   ),
-  offloadedRuns: zset(
-    'offloaded-runs',
-    '`<env>/<run ID>` of runs that Postgres has, by return (ms); the fraction is the version. Only with an archive.',
-    { owner: 'runs/offloaded-runs.ts', ttl: 'none', size: '1 entry per run that sleeps for longer than `HOT_HOURS`' },
+  offloadedRuns: hash(
+    'offloaded-runs:<env>',
+    'ID of a run that Postgres has → when it returns and in which version (`runs/lua/lib/run-contents.lua`). Only with an archive.',
+    { owner: 'runs/offloaded-runs.ts', ttl: 'none', size: '1 field per run that sleeps for longer than `HOT_HOURS`' },
+  ),
+  offloadedRunsByFunction: hash('offloaded-runs-by-function:<env>', 'Function ID → number of its offloaded runs.', {
+    owner: 'runs/offloaded-runs.ts',
+    ttl: 'none',
+    size: '1 field per function that has any',
+  }),
+  offloadedRunsSeen: hash(
+    'offloaded-runs-seen',
+    'Number of offloaded runs, and when the first of those that are due should have returned (ms), at the last look.',
+    { owner: 'runs/offloaded-runs.ts', ttl: 'none', size: '2 fields' },
   ),
   activeRuns: zset('active-runs', '`<env>/<run ID>` by next reconciliation (ms).', {
     owner: 'runs/active-runs.ts',

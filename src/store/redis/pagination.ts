@@ -114,6 +114,11 @@ export function newestFirst(positions: Position[]): Position[] {
   return positions.sort((a, b) => (isOlder(a, b) ? 1 : -1));
 }
 
+/** The newest of several lists that may have the same entries. */
+export function firstOf(positions: readonly Position[], limit: number): Position[] {
+  return newestFirst([...new Map(positions.map((position) => [position.id, position])).values()]).slice(0, limit);
+}
+
 /** Whether `a` comes after `b` in a list with the newest first. */
 export function isOlder(a: Position, b: Position): boolean {
   return a.at < b.at || (a.at === b.at && a.id < b.id);

@@ -1,7 +1,6 @@
 /** Active runs, sorted by the time of their next reconciliation. */
 import type { Run } from '../../model/runs/run.ts';
 import { inPipelines, replies } from '../redis/connection.ts';
-import { newest, type Position, type TimeRange } from '../redis/pagination.ts';
 import { Repository } from '../redis/repository.ts';
 
 export interface ActiveRun {
@@ -74,12 +73,6 @@ export class ActiveRuns extends Repository {
       pipeline.scheduleReconciliation(run(env, runId), activeRuns, memberOf(env, runId), ...options);
     }
     return replies<ScheduleReply>(await pipeline.exec()).map(toScheduled);
-  }
-
-  /** The function's active runs, newest first. */
-  ofFunction(env: string, functionId: string, timeRange: TimeRange, limit: number): Promise<Position[]> {
-    const indexes = this.keys.all().map((keys) => keys.runIndex(env, 'active', functionId));
-    return newest(this.redis, indexes, timeRange, limit);
   }
 
   async remove(env: string, runId: string): Promise<void> {

@@ -1,12 +1,14 @@
 /** Runs that sleep or wait for long and are in Postgres meanwhile (jobs/archive/offloading.ts): Redis has the alarm of each, which says that the
- *  run is in Postgres, in which version, and when it returns. Whoever needs such a run before brings it back; lists show its row. */
+ *  run is in Postgres, in which version, and when it returns. Whoever changes such a run before brings it back; others read its row. */
 import { ServiceError } from '../../errors.ts';
 import type { Run } from '../../model/runs/run.ts';
+import { chunksOf } from '../../model/values/chunks.ts';
 import { RUN_FIELDS } from '../keys/run-fields.ts';
 import { inPipelines, replies } from '../redis/connection.ts';
 import { idsIn } from '../redis/joined-ids.ts';
+import type { Position, TimeRange } from '../redis/pagination.ts';
 import { Repository } from '../redis/repository.ts';
-import type { ScriptedRedis } from '../redis/scripts.ts';
+import { fromFlat, type ScriptedRedis } from '../redis/scripts.ts';
 import { type ActiveRun, memberOf, readMember } from './active-runs.ts';
 
 /** What lists show of a run. */
@@ -30,7 +32,7 @@ export interface SleepingRun extends OffloadedRecord, OffloadedContents {
   id: string;
   eventIds: string[];
   /** Time of its next reconciliation, Unix milliseconds, as Redis writes it. */
-  alarm: string;
+  reconcileAt: string;
   /** When it returns, Unix milliseconds. */
   dueAt: number;
   /** Microseconds by the clock of Redis. */
@@ -45,6 +47,40 @@ export interface OffloadedRunSource {
   bringBack(env: string, ids: readonly string[], latestMs: number): Promise<unknown>;
   /** @throws ServiceError archive_unavailable */
   records(env: string, ids: readonly string[]): Promise<Map<string, OffloadedRecord>>;
+  /** @throws ServiceError archive_unavailable */
+  contents(env: string, ids: readonly string[]): Promise<Map<string, OffloadedContents>>;
+  /** May have runs that are not offloaded.
+   *  @param functionIds undefined: all functions
+   *  @throws ServiceError archive_unavailable */
+  newest(
+    env: string,
+    functionIds: readonly string[] | undefined,
+    timeRange: TimeRange,
+    limit: number,
+  ): Promise<Position[]>;
+}
+
+/** Of an offloaded run: by suffix (keys/runs.ts), the fields of a hash with their values, or the entries of a list. */
+export type OffloadedParts = ReadonlyMap<string, string[]>;
+
+/** An alarm that is due. */
+export interface DueRun extends ActiveRun {
+  /** Unix milliseconds. */
+  at: number;
+}
+
+export interface ScannedAlarms {
+  /** Of the next scan; '0': all were read. */
+  cursor: string;
+  count: number;
+  due: DueRun[];
+}
+
+/** What the last scan of all alarms found. */
+export interface SeenAlarms {
+  count: number;
+  /** When the first of those that are due and did not return was set to, Unix milliseconds; undefined: all returned. */
+  overdueSince: number | undefined;
 }
 
 export type Returned = 'returned' | 'changed' | 'deleted';
@@ -55,11 +91,14 @@ const RETURNED: Record<string, Returned> = { '1': 'returned', '0': 'changed', '-
 const HIDDEN = new Set<string>([RUN_FIELDS.output, RUN_FIELDS.stepInput, RUN_FIELDS.packed]);
 const FIELDS = Object.values(RUN_FIELDS).filter((field) => !HIDDEN.has(field));
 
+const READ_AT_ONCE = 25;
+const SCANNED_AT_ONCE = 500;
+
 /** Maximum bytes of a run that is offloaded: a script that blocks Redis writes all of it. */
 const BYTES_MAX = 262_144;
 
 type SleepingReply = [
-  alarm: Buffer,
+  reconcileAt: Buffer,
   readAt: Buffer,
   contents: Buffer,
   pending: Buffer[],
@@ -67,7 +106,7 @@ type SleepingReply = [
   fields: (Buffer | null)[],
 ];
 
-export class OffloadedRuns extends Repository<ScriptedRedis, { reconcileAfterMs: number }> {
+export class OffloadedRuns extends Repository<ScriptedRedis, { reconcileAfterMs: number; keyPrefix: string }> {
   /** undefined without an archive. */
   #source: OffloadedRunSource | undefined;
 
@@ -83,12 +122,12 @@ export class OffloadedRuns extends Repository<ScriptedRedis, { reconcileAfterMs:
 
   /** Which of the runs are offloaded. */
   async which(env: string, ids: readonly string[]): Promise<Set<string>> {
-    const commands = ids.map((id) => ['zscore', this.keys.of(id).offloadedRuns, memberOf(env, id)]);
-    const alarms = await inPipelines<string | null>(this.redis, commands);
-    return new Set(ids.filter((_, i) => alarms[i] !== null));
+    const commands = ids.map((id) => ['hexists', this.keys.of(id).offloadedRuns(env), id]);
+    const found = await inPipelines<number>(this.redis, commands);
+    return new Set(ids.filter((_, i) => found[i] === 1));
   }
 
-  /** Brings those of the runs back that are offloaded, for whoever did not find them. They stay at least until their next reconciliation.
+  /** Brings those of the runs back that are offloaded, for whoever changes them next. They stay at least until their next reconciliation.
    *  @returns whether to look again: they are back, or came back a moment ago
    *  @throws ServiceError archive_unavailable */
   async bringBack(env: string, ids: readonly string[]): Promise<boolean> {
@@ -108,37 +147,82 @@ export class OffloadedRuns extends Repository<ScriptedRedis, { reconcileAfterMs:
     return offloaded.length === 0 ? new Map() : this.#source.records(env, offloaded);
   }
 
-  async count(): Promise<number> {
-    const counts = await inPipelines<number>(
-      this.redis,
-      this.keys.all().map(({ offloadedRuns }) => ['zcard', offloadedRuns]),
-    );
-    return counts.reduce((all, one) => all + one, 0);
-  }
-
-  /** When the alarm that is due first was set to; undefined: there is none. */
-  async firstDueAt(): Promise<number | undefined> {
-    const first = await inPipelines<string[]>(
-      this.redis,
-      this.keys.all().map(({ offloadedRuns }) => ['zrange', offloadedRuns, 0, 0, 'WITHSCORES']),
-    );
-    const times = first.flatMap(([, at]) => (at === undefined ? [] : [Number(at)]));
-    return times.length === 0 ? undefined : Math.min(...times);
-  }
-
-  /** Runs of a partition that must return, longest due first. */
-  async due(partition: number, nowMs: number, limit: number): Promise<ActiveRun[]> {
-    const { offloadedRuns } = this.keys.partition(partition);
-    return (await this.redis.zrangebyscore(offloadedRuns, '-inf', nowMs, 'LIMIT', 0, limit)).map(readMember);
-  }
-
-  /** Sets the alarm of a run later, by whole milliseconds: its fraction is the version. */
-  async postpone({ env, runId }: ActiveRun, byMs: number): Promise<void> {
-    const { offloadedRuns } = this.keys.of(runId);
-    const member = memberOf(env, runId);
-    if ((await this.redis.zscore(offloadedRuns, member)) !== null) {
-      await this.redis.zadd(offloadedRuns, 'XX', 'INCR', Math.ceil(byMs), member);
+  /** All of those that are offloaded, by ID.
+   *  @throws ServiceError archive_unavailable */
+  async parts(env: string, ids: readonly string[]): Promise<Map<string, OffloadedParts>> {
+    const found = new Map<string, OffloadedParts>();
+    if (!this.#source || ids.length === 0) return found;
+    for (const some of chunksOf([...(await this.which(env, ids))], READ_AT_ONCE)) {
+      const rows = await this.#source.contents(env, some);
+      await Promise.all(
+        [...rows].map(async ([id, { contents }]) => {
+          const read = await this.redis.readContents(this.keys.of(id).run(env, id), contents);
+          found.set(id, toParts(read as (string | string[])[]));
+        }),
+      );
     }
+    return found;
+  }
+
+  /** The next of an environment or some functions in the list of active runs. Some may have returned, or be gone.
+   *  @param functionIds undefined: all functions
+   *  @throws ServiceError archive_unavailable */
+  async newest(
+    env: string,
+    functionIds: readonly string[] | undefined,
+    timeRange: TimeRange,
+    limit: number,
+  ): Promise<Position[]> {
+    if (!this.#source || (await this.countIn(env)) === 0) return [];
+    return this.#source.newest(env, functionIds, timeRange, limit);
+  }
+
+  async countIn(env: string): Promise<number> {
+    const commands = this.keys.all().map(({ offloadedRuns }) => ['hlen', offloadedRuns(env)]);
+    return (await inPipelines<number>(this.redis, commands)).reduce((all, count) => all + count, 0);
+  }
+
+  /** Reads some alarms of a partition. An alarm that is there during a whole scan is read at least once. */
+  async scan(partition: number, env: string, cursor: string, nowMs: number): Promise<ScannedAlarms> {
+    const { offloadedRuns } = this.keys.partition(partition);
+    const [next, count, flat] = (await this.redis.scanOffloadedRuns(
+      offloadedRuns(env),
+      cursor,
+      SCANNED_AT_ONCE,
+      nowMs,
+    )) as [string, number, string[]];
+    const due = Object.entries(fromFlat(flat)).map(([runId, at]) => ({ env, runId, at: Number(at) }));
+    return { cursor: next, count, due };
+  }
+
+  /** Those of the environments that have offloaded runs in a partition. */
+  async environmentsIn(partition: number, envs: readonly string[]): Promise<string[]> {
+    const { offloadedRuns } = this.keys.partition(partition);
+    const found = await inPipelines<number>(
+      this.redis,
+      envs.map((env) => ['exists', offloadedRuns(env)]),
+    );
+    return envs.filter((_, i) => found[i] === 1);
+  }
+
+  /** Records what a scan of a partition found. */
+  async setSeen(partition: number, { count, overdueSince }: SeenAlarms): Promise<void> {
+    const { offloadedRunsSeen } = this.keys.partition(partition);
+    if (count === 0 && overdueSince === undefined) await this.redis.del(offloadedRunsSeen);
+    else await this.redis.hset(offloadedRunsSeen, { count, overdue: overdueSince ?? '' });
+  }
+
+  /** What the last scans of all partitions found. */
+  async seen(): Promise<SeenAlarms> {
+    const found = await inPipelines<[string | null, string | null]>(
+      this.redis,
+      this.keys.all().map(({ offloadedRunsSeen }) => ['hmget', offloadedRunsSeen, 'count', 'overdue']),
+    );
+    const times = found.flatMap(([, overdue]) => (overdue ? [Number(overdue)] : []));
+    return {
+      count: found.reduce((all, [count]) => all + Number(count ?? 0), 0),
+      overdueSince: times.length === 0 ? undefined : Math.min(...times),
+    };
   }
 
   /** Runs of a partition whose next reconciliation is after a time: those that sleep for long. */
@@ -172,23 +256,42 @@ export class OffloadedRuns extends Repository<ScriptedRedis, { reconcileAfterMs:
   }
 
   /** Removes runs of a partition that Postgres has, unless they have changed.
-   *  @returns how many were removed */
-  async remove(runs: readonly SleepingRun[]): Promise<number> {
-    if (runs.length === 0) return 0;
+   *  @returns IDs of those that were removed */
+  async remove(runs: readonly SleepingRun[]): Promise<Set<string>> {
+    if (runs.length === 0) return new Set();
     const pipeline = this.redis.pipeline();
-    for (const { env, id, contents, alarm, dueAt } of runs) {
-      const { run, activeRuns, offloadedRuns } = this.keys.of(id);
-      pipeline.offloadRun(run(env, id), activeRuns, offloadedRuns, memberOf(env, id), contents, alarm, dueAt);
+    for (const { env, id, fields, contents, reconcileAt, dueAt } of runs) {
+      const { keys, functionId } = this.#keysOf(env, id, fields);
+      pipeline.offloadRun(...keys, id, functionId, memberOf(env, id), contents, reconcileAt, dueAt);
     }
-    return replies<number>(await pipeline.exec()).reduce((all, one) => all + one, 0);
+    const removed = replies<number>(await pipeline.exec());
+    return new Set(runs.filter((_, i) => removed[i] === 1).map(({ id }) => id));
   }
 
   /** Stores a run again.
    *  @param isAnyVersion whether the contents may differ from those that its alarm names */
-  async return(env: string, id: string, contents: Buffer, latestMs: number, isAnyVersion = false): Promise<Returned> {
-    const { run, activeRuns, offloadedRuns } = this.keys.of(id);
-    const args = [memberOf(env, id), contents, latestMs, isAnyVersion ? 1 : ''];
-    return RETURNED[String(await this.redis.returnRun(run(env, id), activeRuns, offloadedRuns, ...args))] as Returned;
+  async return(
+    env: string,
+    id: string,
+    row: OffloadedContents,
+    latestMs: number,
+    isAnyVersion = false,
+  ): Promise<Returned> {
+    const { keys, functionId } = this.#keysOf(env, id, row.fields);
+    const args = [id, functionId, queuedAtOf(row), memberOf(env, id), row.contents, latestMs, isAnyVersion ? 1 : ''];
+    const prefixes = [`${this.deps.keyPrefix}:`, `${this.keys.partition(0).prefix}:`];
+    return RETURNED[String(await this.redis.returnRun(...keys, ...args, ...prefixes))] as Returned;
+  }
+
+  /** As offload-run.lua and return-run.lua take them. */
+  #keysOf(env: string, id: string, fields: OffloadedRecord['fields']) {
+    const functionId = fields[RUN_FIELDS.functionId] as string;
+    const { run, activeRuns, activeRunsIn, runIndex, offloadedRuns, offloadedRunsByFunction } = this.keys.of(id);
+    const lists = [activeRuns, activeRunsIn(env), runIndex(env, 'active', functionId)] as const;
+    return {
+      keys: [run(env, id), ...lists, offloadedRuns(env), offloadedRunsByFunction(env)] as const,
+      functionId,
+    };
   }
 }
 
@@ -207,16 +310,22 @@ export function queuedAtOf({ fields }: Pick<OffloadedRecord, 'fields'>): Run['qu
   return Number(fields[RUN_FIELDS.queuedAt]);
 }
 
+function toParts(reply: readonly (string | string[])[]): OffloadedParts {
+  return new Map(
+    Array.from({ length: reply.length / 2 }, (_, n) => [reply[2 * n] as string, reply[2 * n + 1] as string[]] as const),
+  );
+}
+
 function toSleepingRun({ env, runId: id }: ActiveRun, reply: SleepingReply, leadMs: number): SleepingRun {
-  const [alarm, readAt, contents, pending, done, values] = reply;
+  const [reconcileAt, readAt, contents, pending, done, values] = reply;
   const fields: Record<string, string> = {};
   for (const [i, value] of values.entries()) if (value !== null) fields[FIELDS[i] as string] = value.toString();
   return {
     env,
     id,
     eventIds: eventsOf({ fields }),
-    alarm: alarm.toString(),
-    dueAt: Number(alarm) - leadMs,
+    reconcileAt: reconcileAt.toString(),
+    dueAt: Number(reconcileAt) - leadMs,
     readAt: Number(readAt),
     contents,
     fields,

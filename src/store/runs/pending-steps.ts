@@ -18,13 +18,20 @@ export interface PendingSteps {
   done: number;
 }
 
-/** All pending steps of one run. */
+/** All pending steps of one run.
+ *  @throws ServiceError archive_unavailable */
 export async function allPendingStepsOf(
   redis: ScriptedRedis,
   keys: Keyspace,
+  offloadedRuns: OffloadedRuns,
   { env, id }: { env: string; id: string },
 ): Promise<PendingSteps> {
-  return toPendingSteps((await redis.readSteps(keys.of(id).run(env, id), '')) as StepsReply);
+  const read = async () => toPendingSteps((await redis.readSteps(keys.of(id).run(env, id), '')) as StepsReply);
+  const found = await read();
+  if (!isEmpty(found) || !offloadedRuns.mayExist) return found;
+  const offloaded = (await offloadedRuns.records(env, [id])).get(id);
+  // It may have come back a moment ago.
+  return offloaded ? toPendingSteps(offloaded.steps) : read();
 }
 
 /** In the order of the runs. */

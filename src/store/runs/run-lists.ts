@@ -6,11 +6,11 @@ import { RUN_FIELDS } from '../keys/run-fields.ts';
 import { inPipelines } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import {
+  firstOf,
   isOlder,
   mergeNewest,
   newest,
   newestAtOnce,
-  newestFirst,
   type Position,
   type TimeRange,
 } from '../redis/pagination.ts';
@@ -76,7 +76,7 @@ export class RunLists extends Repository {
     const runs: Run[] = [];
     let cursor = timeRange.cursor;
     for (let reading = 0; reading < MAX_READS; reading++) {
-      const positions = await this.#newest({ ...query, timeRange: { ...timeRange, cursor } });
+      const positions = await this.#newest({ ...query, timeRange: { ...timeRange, cursor } }, whenAway);
       const read = await this.listed.read(
         env,
         positions.map(({ id }) => id),
@@ -93,7 +93,7 @@ export class RunLists extends Repository {
     return { runs, next: cursor };
   }
 
-  async #newest(query: RunQuery): Promise<Position[]> {
+  async #newest(query: RunQuery, whenAway: 'throw' | 'omit'): Promise<Position[]> {
     const { env, functionIds, isPaused, timeRange, limit } = query;
     if (isPaused) {
       const indexes = this.keys.all().map((keys) => keys.pausedRuns(env));
@@ -101,13 +101,30 @@ export class RunLists extends Repository {
     }
     const statuses = statusesOf(query);
     const groups = statuses ? [...new Set(statuses.map(groupOf))] : RUN_GROUPS;
-    if (!functionIds) return this.#newestOfAll(env, groups, timeRange, limit);
+    const readOffloaded = () => this.#newestOffloaded(query, groups, whenAway);
+    if (!functionIds) return this.#newestOfAll(env, groups, timeRange, limit, readOffloaded);
     const lists = this.keys.all().map((keys) => {
       const indexes = functionIds.flatMap((id) => groups.map((group) => keys.runIndex(env, group, id)));
       return (wanted: number, cursor: Position | undefined) =>
         newestAtOnce(this.redis, indexes, { ...timeRange, cursor }, wanted);
     });
-    return mergeNewest(lists, timeRange.cursor, limit);
+    const hot = await mergeNewest(lists, timeRange.cursor, limit);
+    return firstOf([...hot, ...(await readOffloaded())], limit);
+  }
+
+  /** Called when the lists of Redis are read: a run leaves them when it is in Postgres, and one that has just returned is still read here. */
+  async #newestOffloaded(
+    { env, functionIds, timeRange, limit }: RunQuery,
+    groups: readonly RunGroup[],
+    whenAway: 'throw' | 'omit',
+  ): Promise<Position[]> {
+    if (!groups.includes('active')) return [];
+    try {
+      return await this.#offloadedRuns.newest(env, functionIds, timeRange, limit);
+    } catch (error) {
+      if (isAway(error) && whenAway === 'omit') return [];
+      throw error;
+    }
   }
 
   /** Reads active runs first: a run that ends meanwhile may be found twice, but is never missed. If they fill the page, older runs are
@@ -117,8 +134,9 @@ export class RunLists extends Repository {
     groups: readonly RunGroup[],
     timeRange: TimeRange,
     limit: number,
+    readOffloaded: () => Promise<Position[]>,
   ): Promise<Position[]> {
-    const active = groups.includes('active')
+    const hot = groups.includes('active')
       ? await newest(
           this.redis,
           this.keys.all().map((keys) => keys.activeRunsIn(env)),
@@ -126,17 +144,25 @@ export class RunLists extends Repository {
           limit,
         )
       : [];
+    const active = firstOf([...hot, ...(await readOffloaded())], limit);
     const endings = groups.filter((group) => group !== 'active');
     const last = active[limit - 1];
     const rest = last ? { ...timeRange, after: last.at } : timeRange;
     const ended = await Promise.all(
       endings.map((ending) => this.#endedRuns.newest({ env, ending, timeRange: rest, limit })),
     );
-    const found = new Map([...active, ...ended.flat()].map((position) => [position.id, position]));
-    return newestFirst([...found.values()]).slice(0, limit);
+    return firstOf([...active, ...ended.flat()], limit);
   }
 
-  /** The next active runs of a function in one partition. */
+  /** The active runs of a function, newest first.
+   *  @throws ServiceError archive_unavailable if some are offloaded */
+  async activeOf(env: string, functionId: string, timeRange: TimeRange, limit: number): Promise<Position[]> {
+    const indexes = this.keys.all().map((keys) => keys.runIndex(env, 'active', functionId));
+    const hot = await newest(this.redis, indexes, timeRange, limit);
+    return firstOf([...hot, ...(await this.#offloadedRuns.newest(env, [functionId], timeRange, limit))], limit);
+  }
+
+  /** The next active runs of a function in one partition, without offloaded ones. */
   activeIn(
     partition: number,
     env: string,
@@ -145,6 +171,20 @@ export class RunLists extends Repository {
     limit: number,
   ): Promise<Position[]> {
     return newest(this.redis, [this.keys.partition(partition).runIndex(env, 'active', functionId)], { cursor }, limit);
+  }
+
+  /** The next offloaded runs of a function; `ids` are those in one partition.
+   *  @throws ServiceError archive_unavailable */
+  async offloadedIn(
+    partition: number,
+    env: string,
+    functionId: string,
+    cursor: Position | undefined,
+    limit: number,
+  ): Promise<{ found: Position[]; ids: string[] }> {
+    const found = await this.#offloadedRuns.newest(env, [functionId], { cursor }, limit);
+    const keys = this.keys.partition(partition);
+    return { found, ids: found.filter(({ id }) => this.keys.of(id) === keys).map(({ id }) => id) };
   }
 
   /** Runs of each event with their status, in the order of creation; events in the order of the IDs. */

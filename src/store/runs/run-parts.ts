@@ -54,21 +54,32 @@ export class RunParts extends Repository<ScriptedRedis, { offloadedRuns: Offload
     return codecOf(part).read(await this.find(env, runId, part));
   }
 
-  /** The part in the form of the archive; undefined if Redis does not have the part. */
+  /** In the form that the archive has it; undefined: there is nothing of it.
+   *  @throws ServiceError archive_unavailable */
   async find<Part extends KeptPart>(env: string, runId: string, part: Part): Promise<ArchivedPart<Part> | undefined> {
-    const find = async () => codecOf(part).archived((await this.#contents(env, runId, part)) as PartContents[Part]);
+    const codec = codecOf(part);
+    const find = async () => codec.archived((await this.#contents(env, runId, part)) as PartContents[Part]);
     const found = await find();
-    return found === undefined && (await this.deps.offloadedRuns.bringBack(env, [runId])) ? find() : found;
+    const { offloadedRuns } = this.deps;
+    if (found !== undefined || !offloadedRuns.mayExist) return found;
+    const offloaded = (await offloadedRuns.parts(env, [runId])).get(runId);
+    // It may have come back a moment ago.
+    if (!offloaded) return find();
+    const values = offloaded.get(RUN_SUFFIXES[part]) ?? [];
+    return codec.archived((isList(part) ? values : fromFlat(values)) as PartContents[Part]);
   }
 
   async #contents(env: string, runId: string, part: KeptPart): Promise<Fields | Entries> {
     const keys = this.keys.of(runId);
     if (!PACKED.has(part)) return this.redis.hgetall(keys[part](env, runId));
-    const isList = KEPT_PARTS[part].type === 'list';
-    const args = [keys.run(env, runId), RUN_SUFFIXES[part], ...(isList ? [0] : [])];
+    const args = [keys.run(env, runId), RUN_SUFFIXES[part], ...(isList(part) ? [0] : [])];
     const read = (await this.redis.readPart(...args)) as string[];
-    return isList ? read : fromFlat(read);
+    return isList(part) ? read : fromFlat(read);
   }
+}
+
+function isList(part: KeptPart): boolean {
+  return KEPT_PARTS[part].type === 'list';
 }
 
 function fields<Value>(read: (fields: Fields) => Value): Codec<Fields, Fields, Value> {

@@ -111,7 +111,7 @@ export class Runs extends Repository<
       pipeline.createRuns(
         keys.activeRuns,
         keys.activeRunsIn(env),
-        keys.offloadedRuns,
+        keys.offloadedRuns(env),
         queuedAt,
         this.deps.retentionMs,
         memberOf(env, ''),
@@ -310,6 +310,11 @@ export class Runs extends Repository<
     return (await this.readMany(env, [id]))[0];
   }
 
+  /** For whoever changes it next: an offloaded run is brought back. */
+  async readToChange(env: string, id: string): Promise<Run | undefined> {
+    return (await this.readManyToChange(env, [id]))[0];
+  }
+
   /** The last entries of the history, in the order of their ends. */
   async lastHistory(env: string, id: string, count: number): Promise<HistoryEntry[]> {
     const read = await this.redis.readPart(this.keys.of(id).run(env, id), RUN_SUFFIXES.history, -count);
@@ -322,14 +327,37 @@ export class Runs extends Repository<
     return inPipelines(this.redis, commands);
   }
 
-  /** In the order of the IDs; runs that are not stored are omitted. Offloaded ones are brought back: whoever reads a run may change it next. */
+  /** In the order of the IDs; runs that are not stored are omitted.
+   *  @throws ServiceError archive_unavailable */
   async readMany(env: string, ids: readonly string[]): Promise<Run[]> {
-    const found = await this.#readMany(env, ids);
-    if (found.length === ids.length) return found;
-    const present = new Set(found.map(({ id }) => id));
-    const missing = ids.filter((id) => !present.has(id));
-    if (!(await this.deps.offloadedRuns.bringBack(env, missing))) return found;
-    const byId = new Map([...found, ...(await this.#readMany(env, missing))].map((run) => [run.id, run]));
+    return this.#withMissing(env, ids, async (missing) => {
+      const offloaded = await this.deps.offloadedRuns.parts(env, missing);
+      return [...offloaded].map(([id, parts]) => toRun(env, id, fromFlat(parts.get('') ?? [])));
+    });
+  }
+
+  /** For whoever changes them next: offloaded ones are brought back.
+   *  @throws ServiceError archive_unavailable */
+  async readManyToChange(env: string, ids: readonly string[]): Promise<Run[]> {
+    return this.#withMissing(env, ids, async (missing) => {
+      await this.deps.offloadedRuns.bringBack(env, missing);
+      return [];
+    });
+  }
+
+  /** @param find runs that are not in Redis */
+  async #withMissing(
+    env: string,
+    ids: readonly string[],
+    find: (missing: readonly string[]) => Promise<Run[]>,
+  ): Promise<Run[]> {
+    const byId = new Map((await this.#readMany(env, ids)).map((run) => [run.id, run]));
+    const areMissing = () => ids.filter((id) => !byId.has(id));
+    if (areMissing().length > 0 && this.deps.offloadedRuns.mayExist) {
+      for (const run of await find(areMissing())) byId.set(run.id, run);
+      // Others may have come back a moment ago.
+      for (const run of await this.#readMany(env, areMissing())) byId.set(run.id, run);
+    }
     return ids.flatMap((id) => byId.get(id) ?? []);
   }
 

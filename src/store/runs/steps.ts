@@ -13,7 +13,7 @@ import {
   type WaitingJob,
 } from '../redis/job-lists.ts';
 import { Repository } from '../redis/repository.ts';
-import type { ScriptedRedis } from '../redis/scripts.ts';
+import { fromFlat, type ScriptedRedis } from '../redis/scripts.ts';
 import { encodeHistoryEntry } from './history-entries.ts';
 import type { OffloadedRuns } from './offloaded-runs.ts';
 import { allPendingStepsOf, type PendingSteps, pendingStepsOf } from './pending-steps.ts';
@@ -179,13 +179,13 @@ export class Steps extends Repository<ScriptedRedis, { retentionMs: number; offl
     await this.redis.replaceField(key, stepId, JSON.stringify(step), JSON.stringify(waiting));
   }
 
-  /** The pending steps, and the number of finished ones. */
+  /** The pending steps, and the number of finished ones.
+   *  @throws ServiceError archive_unavailable */
   async progress(env: string, runId: string): Promise<{ pending: Map<string, Pending>; done: number }> {
-    const of = { env, id: runId };
-    let { pending, done } = await allPendingStepsOf(this.redis, this.keys, of);
-    if (done === 0 && pending.size === 0 && (await this.deps.offloadedRuns.bringBack(env, [runId]))) {
-      ({ pending, done } = await allPendingStepsOf(this.redis, this.keys, of));
-    }
+    const { pending, done } = await allPendingStepsOf(this.redis, this.keys, this.deps.offloadedRuns, {
+      env,
+      id: runId,
+    });
     return { pending, done };
   }
 
@@ -199,8 +199,11 @@ export class Steps extends Repository<ScriptedRedis, { retentionMs: number; offl
     const run = this.keys.of(runId).run(env, runId);
     const read = async () => (await this.redis.readPart(run, RUN_SUFFIXES.memos, stepId)) as string | null;
     const memo = await read();
-    if (memo !== null || !(await this.deps.offloadedRuns.bringBack(env, [runId]))) return memo ?? undefined;
-    return (await read()) ?? undefined;
+    const { offloadedRuns } = this.deps;
+    if (memo !== null || !offloadedRuns.mayExist) return memo ?? undefined;
+    const offloaded = (await offloadedRuns.parts(env, [runId])).get(runId);
+    // It may have come back a moment ago.
+    return offloaded ? fromFlat(offloaded.get(RUN_SUFFIXES.memos) ?? [])[stepId] : ((await read()) ?? undefined);
   }
 }
 

@@ -24,8 +24,8 @@ import { Waits } from './waits.ts';
 import { WholeRuns } from './whole-runs.ts';
 
 export function createRunStore({ redis, keys, config }: StoreContext) {
-  const { hotTtlMs: retentionMs, reconcileAfterMs, secretKey, secretKeyFallback } = config;
-  const offloadedRuns = new OffloadedRuns(redis, keys, { reconcileAfterMs });
+  const { hotTtlMs: retentionMs, reconcileAfterMs, keyPrefix, secretKey, secretKeyFallback } = config;
+  const offloadedRuns = new OffloadedRuns(redis, keys, { reconcileAfterMs, keyPrefix });
   const waits = new Waits(redis, keys);
   return {
     runs: new Runs(redis, keys, { waits, offloadedRuns, retentionMs }),

@@ -24,7 +24,7 @@ export interface ProcessCheckDeps {
   queues: PartitionQueues;
   backpressure: Backpressure;
   activeRuns: ActiveRuns;
-  offloadedRuns: Pick<OffloadedRuns, 'firstDueAt' | 'count'>;
+  offloadedRuns: Pick<OffloadedRuns, 'seen'>;
   archiveHealth: ArchiveHealth;
 }
 
@@ -106,18 +106,18 @@ async function backlog(queues: PartitionQueues, nowMs: number): Promise<Finding[
 
 async function stuckRuns(
   activeRuns: ActiveRuns,
-  offloadedRuns: Pick<OffloadedRuns, 'firstDueAt' | 'count'>,
+  offloadedRuns: Pick<OffloadedRuns, 'seen'>,
   nowMs: number,
 ): Promise<Finding[]> {
-  const [hot, offloaded, overdue, returnAt = nowMs] = await Promise.all([
+  const [hot, offloaded, overdue] = await Promise.all([
     activeRuns.count(),
-    offloadedRuns.count(),
+    offloadedRuns.seen(),
     activeRuns.count(nowMs - STUCK_MS),
-    offloadedRuns.firstDueAt(),
   ]);
-  const all = hot + offloaded;
-  if (returnAt < nowMs - STUCK_MS) {
-    const minutes = Math.round((nowMs - returnAt) / 60_000);
+  const all = hot + offloaded.count;
+  const { overdueSince = nowMs } = offloaded;
+  if (overdueSince < nowMs - STUCK_MS) {
+    const minutes = Math.round((nowMs - overdueSince) / 60_000);
     return [
       problem(
         `runs that sleep in Postgres should have returned ${minutes} min ago`,

@@ -1,5 +1,5 @@
 -- Creates runs of one environment, each once.
--- KEYS: active runs (zset), active runs of the environment (zset), offloaded runs (zset)
+-- KEYS: active runs (zset), active runs of the environment (zset), offloaded runs (hash)
 -- ARGV: time of creation (ms), retention of the lists of events' runs (ms), then prefixes of IDs: of a run's member in the active runs,
 --       the key of a run, the key of events' runs (a slice follows), its overflow key (an event ID follows), the index of a function's
 --       active runs; last the runs as JSON, each an array: ID, time of the first reconciliation (ms), function ID, event ID, whether it
@@ -16,7 +16,7 @@ local ids_by_event, overflow_ids_by_event = {}, {}
 for _, row in ipairs(cjson.decode(runs)) do
   local id, reconcile_at, function_id, event_id, is_overflow = unpack(row, 1, FIRST_FIELD - 1)
   local run = run_prefix .. id
-  local is_offloaded = are_offloaded and redis.call('ZSCORE', offloaded_runs, member_prefix .. id)
+  local is_offloaded = are_offloaded and redis.call('HEXISTS', offloaded_runs, id) == 1
   if not is_offloaded and redis.call('EXISTS', run) == 0 then
     redis.call(
       'HSET', run, FIELD_FUNCTION_ID, function_id, FIELD_EVENT_ID, event_id, FIELD_STATUS, STATUS_QUEUED, FIELD_ATTEMPT, 0,

@@ -10,7 +10,7 @@
 -- 4. WORDS.
 --
 -- One function, because scripts that run for every step would otherwise make all of these each time.
--- Returns read(run), unpack(run) and pack(run).
+-- Returns read(run), read_fields(fields), unpack(run) and pack(run).
 local function packed_runs()
   local VERSION = '1'
   local FIELD_BYTES = 63
@@ -120,31 +120,24 @@ local function packed_runs()
     return table.concat({ VERSION, #stack, #pending / 2, shorten(table.concat(lines, '\n'), queued_at) }, ' ')
   end
 
-  -- Returns the fields together, and their number; nil: the run is not packed.
-  local function fields_of(run)
-    if redis.call('HEXISTS', run, FIELD_PACKED) == 0 then
-      return nil
-    end
-    local texts = {}
-    local fields = redis.call('HGETALL', run)
+  -- Returns by suffix what the keys of these parts would have, from the fields and values of a run; nil: the run is not packed. The second
+  -- value: number of fields.
+  local function read_fields(fields)
+    local texts, queued_at = {}, nil
     for i = 1, #fields, 2 do
       local n = tonumber(fields[i])
       if n then
         texts[n + 1] = fields[i + 1]
+      elseif fields[i] == FIELD_QUEUED_AT then
+        queued_at = fields[i + 1]
       end
     end
-    return table.concat(texts), #texts
-  end
-
-  -- Returns by suffix what the keys of these parts would have; nil: the run is not packed. The second value: number of fields.
-  local function read(run)
-    local packed, fields = fields_of(run)
-    if not packed then
+    if #texts == 0 then
       return nil
     end
-    local done, begun, text = string.match(packed, '^%w+ (%d+) (%d+) (.*)$')
+    local done, begun, text = string.match(table.concat(texts), '^%w+ (%d+) (%d+) (.*)$')
     local lines = {}
-    for line in string.gmatch(restore(text, redis.call('HGET', run, FIELD_QUEUED_AT)) .. '\n', '(.-)\n') do
+    for line in string.gmatch(restore(text, queued_at) .. '\n', '(.-)\n') do
       lines[#lines + 1] = line
     end
     local first_memo = #lines - 2 * done
@@ -160,7 +153,13 @@ local function packed_runs()
     end
     return {
       [SUFFIX_STACK] = stack, [SUFFIX_MEMOS] = memos, [SUFFIX_PENDING] = pending, [SUFFIX_HISTORY] = history,
-    }, fields
+    }, #texts
+  end
+
+  local function read(run)
+    if redis.call('HEXISTS', run, FIELD_PACKED) == 1 then
+      return read_fields(redis.call('HGETALL', run))
+    end
   end
 
   local function unpack_fields(run)
@@ -205,5 +204,5 @@ local function packed_runs()
     end
   end
 
-  return { read = read, unpack = unpack_fields, pack = pack }
+  return { read = read, read_fields = read_fields, unpack = unpack_fields, pack = pack }
 end

@@ -1,4 +1,5 @@
--- Returns all of a run, in a form that only this version and return-run.lua need to know: the packed list of suffix, type, contents, …
+-- Returns all of a run, in a form that only this version, read-contents.lua and return-run.lua need to know: the packed list of suffix, type,
+-- contents, …
 local function run_contents(run)
   local parts = {}
   local suffixes = { '', unpack(PART_SUFFIXES) }
@@ -14,7 +15,22 @@ local function run_contents(run)
   return cmsgpack.pack(parts)
 end
 
--- Returns what distinguishes versions of a run, in the fraction of the alarm of an offloaded run: its milliseconds leave room for 12 bits.
+-- Returns what distinguishes versions of a run.
+local VERSION_LENGTH = 3
 local function version_of(contents)
-  return tonumber(string.sub(redis.sha1hex(contents), 1, 3), 16) / 4096
+  return string.sub(redis.sha1hex(contents), 1, VERSION_LENGTH)
+end
+
+local function alarm_time(at)
+  return string.format('%011x', math.floor(at))
+end
+
+-- The alarm of an offloaded run: its time in hexadecimal, then the version of the contents. 14 bytes; two more would take 16 in memory.
+local function alarm_of(at, contents)
+  return alarm_time(at) .. version_of(contents)
+end
+
+-- Returns the time (ms) and the version.
+local function read_alarm(alarm)
+  return tonumber(string.sub(alarm, 1, -VERSION_LENGTH - 1), 16), string.sub(alarm, -VERSION_LENGTH)
 end

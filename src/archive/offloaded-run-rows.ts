@@ -1,7 +1,15 @@
 /** Runs that sleep or wait for long, as Postgres has them until they are due. */
-import type { OffloadedContents, OffloadedRecord, SleepingRun } from '../store/runs/offloaded-runs.ts';
+import { RUN_FIELDS } from '../store/keys/run-fields.ts';
+import type { Position, TimeRange } from '../store/redis/pagination.ts';
+import {
+  type OffloadedContents,
+  type OffloadedRecord,
+  queuedAtOf,
+  type SleepingRun,
+} from '../store/runs/offloaded-runs.ts';
+import { Conditions } from './conditions.ts';
 import type { Row } from './database.ts';
-import { fromUuid, toUuid, toUuids } from './encoding.ts';
+import { fromUuid, toText, toUuid, toUuids } from './encoding.ts';
 import type { Numbers } from './numbers.ts';
 import { Repository } from './repository.ts';
 
@@ -11,18 +19,25 @@ export interface RunToOffload extends SleepingRun {
 }
 
 export interface FoundContents extends OffloadedContents {
+  /** Identifies the version. */
+  readAt: number;
   events: Readonly<Record<string, string>>;
 }
 
-/** A row that is perhaps no longer needed. */
-export interface OldRow {
-  env: string;
+/** A version of a run. */
+export interface Version {
   id: string;
-  /** Identifies the version. */
+  /** Microseconds by the clock of Redis. */
   readAt: number;
 }
 
+export interface OldRow extends Version {
+  env: string;
+}
+
 const OF_EVENTS_MAX = 10_000;
+/** A run that returned a moment ago may be missing from a list of Redis that was read before. */
+const JUST_RETURNED_MS = 60_000;
 
 export class OffloadedRunRows extends Repository<{ numbers: Numbers }> {
   /** Resolves when the contents are committed. @returns IDs of the runs whose rows now have these contents; rows of the other runs have later
@@ -32,10 +47,10 @@ export class OffloadedRunRows extends Repository<{ numbers: Numbers }> {
     if (runs.length === 0) return new Set();
     const envId = await this.deps.numbers.assignEnvironment(env);
     const rows = await this.database.query<{ id: string }>(
-      `INSERT INTO offloaded_runs AS o (env_id, id, event_ids, due_at, read_at, record, steps, events, contents)
-       SELECT $1, id, string_to_array(event_ids, ',')::uuid[], due_at, read_at, record, steps, events, contents
-       FROM unnest($2::uuid[], $3::text[], $4::bigint[], $5::bigint[], $6::text[], $7::text[], $8::text[], $9::bytea[])
-         AS t (id, event_ids, due_at, read_at, record, steps, events, contents)
+      `INSERT INTO offloaded_runs AS o (env_id, id, function_id, queued_at, event_ids, due_at, read_at, record, steps, events, contents)
+       SELECT $1, id, function_id, queued_at, string_to_array(event_ids, ',')::uuid[], due_at, read_at, record, steps, events, contents
+       FROM unnest($2::uuid[], $3::text[], $4::bigint[], $5::text[], $6::bigint[], $7::bigint[], $8::text[], $9::text[], $10::text[],
+         $11::bytea[]) AS t (id, function_id, queued_at, event_ids, due_at, read_at, record, steps, events, contents)
        ORDER BY id
        ON CONFLICT (env_id, id) DO UPDATE SET event_ids = EXCLUDED.event_ids, due_at = EXCLUDED.due_at, read_at = EXCLUDED.read_at,
          returned_at = NULL, record = EXCLUDED.record, steps = EXCLUDED.steps, events = EXCLUDED.events, contents = EXCLUDED.contents
@@ -44,6 +59,8 @@ export class OffloadedRunRows extends Repository<{ numbers: Numbers }> {
       [
         envId,
         runs.map(({ id }) => toUuid(id)),
+        runs.map(({ fields }) => toText(fields[RUN_FIELDS.functionId] as string)),
+        runs.map(queuedAtOf),
         runs.map(({ eventIds }) => toUuids(eventIds).join(',')),
         runs.map(({ dueAt }) => Math.floor(dueAt)),
         runs.map(({ readAt }) => readAt),
@@ -66,17 +83,46 @@ export class OffloadedRunRows extends Repository<{ numbers: Numbers }> {
   /** Contents of offloaded runs, by run ID.
    *  @throws ServiceError archive_unavailable */
   async contents(env: string, ids: readonly string[]): Promise<Map<string, FoundContents>> {
-    const rows = await this.#read<{ id: string; record: string; events: string; contents: Buffer }>(
+    const rows = await this.#read<{ id: string; read_at: number; record: string; events: string; contents: Buffer }>(
       env,
       ids,
-      'record, events, contents',
+      'read_at, record, events, contents',
     );
     return new Map(
-      rows.map(({ id, record, events, contents }) => [
+      rows.map(({ id, read_at, record, events, contents }) => [
         id,
-        { fields: JSON.parse(record), events: JSON.parse(events), contents },
+        { readAt: read_at, fields: JSON.parse(record), events: JSON.parse(events), contents },
       ]),
     );
+  }
+
+  /** The next entries, newest first. Includes runs that have just returned.
+   *  @param functionIds undefined: all functions
+   *  @throws ServiceError archive_unavailable */
+  async newest(
+    env: string,
+    functionIds: readonly string[] | undefined,
+    { after, before, cursor }: TimeRange,
+    limit: number,
+  ): Promise<Position[]> {
+    const envId = await this.deps.numbers.environment(env);
+    if (envId === undefined) return [];
+    const all = new Conditions().add('env_id = ?', envId);
+    // With a single function, the index has the list's order.
+    if (functionIds?.length === 1) all.add('function_id = ?', toText(functionIds[0] as string));
+    else if (functionIds) all.add('function_id = ANY(?)', functionIds.map(toText));
+    if (after !== undefined) all.add('queued_at >= ?', Math.ceil(after));
+    if (before !== undefined) all.add('queued_at < ?', Math.ceil(before));
+    if (cursor) all.add('(queued_at, id) < (?, ?)', cursor.at, toUuid(cursor.id));
+    const since = all.value(Date.now() - JUST_RETURNED_MS);
+    const order = `ORDER BY queued_at DESC, id DESC LIMIT ${all.value(limit)}`;
+    const text = `SELECT * FROM (
+        (SELECT id, queued_at FROM offloaded_runs WHERE ${all.sql} AND returned_at IS NULL ${order})
+        UNION ALL
+        (SELECT id, queued_at FROM offloaded_runs WHERE ${all.sql} AND returned_at > ${since} ${order})
+      ) AS found ${order}`;
+    const rows = await this.database.query<{ id: string; queued_at: number }>(text, all.values);
+    return rows.map(({ id, queued_at }) => ({ id: fromUuid(id), at: queued_at }));
   }
 
   /** IDs of the runs that have any of these events; the runs may have returned to Redis.
@@ -92,13 +138,42 @@ export class OffloadedRunRows extends Repository<{ numbers: Numbers }> {
     return rows.map(({ id, event_ids }) => ({ id: fromUuid(id), eventIds: event_ids.map(fromUuid) }));
   }
 
-  /** Records that Redis has them again. Their rows stay for a while, in case a failover of Redis loses them.
+  /** Records that Redis has these versions again, or that nothing has them. Their rows stay for a while, in case a failover of Redis loses
+   *  that.
    *  @throws ServiceError archive_unavailable */
-  async markReturned(env: string, ids: readonly string[], nowMs: number): Promise<void> {
+  markReturned(env: string, rows: readonly Version[], nowMs: number): Promise<void> {
+    return this.#setReturned(env, rows, nowMs);
+  }
+
+  /** Redis has lost the return of these versions.
+   *  @throws ServiceError archive_unavailable */
+  markOffloaded(env: string, rows: readonly Version[]): Promise<void> {
+    return this.#setReturned(env, rows, null);
+  }
+
+  async #setReturned(env: string, rows: readonly Version[], at: number | null): Promise<void> {
     const envId = await this.deps.numbers.environment(env);
-    if (envId === undefined || ids.length === 0) return;
-    const text = 'UPDATE offloaded_runs SET returned_at = $3 WHERE env_id = $1 AND id = ANY($2)';
-    await this.database.query(text, [envId, toUuids(ids), nowMs]);
+    if (envId === undefined || rows.length === 0) return;
+    await this.database.query(
+      `UPDATE offloaded_runs o SET returned_at = $4 FROM unnest($2::uuid[], $3::bigint[]) AS t (id, read_at)
+       WHERE o.env_id = $1 AND o.id = t.id AND o.read_at = t.read_at`,
+      [envId, rows.map(({ id }) => toUuid(id)), rows.map(({ readAt }) => readAt), at],
+    );
+  }
+
+  /** Rows of runs that returned at this time or later, in that order. */
+  async returnedSince(sinceMs: number, limit: number): Promise<(OldRow & { returnedAt: number })[]> {
+    const rows = await this.database.query<{ env: string; id: string; read_at: number; returned_at: number }>(
+      `SELECT e.name AS env, o.id, o.read_at, o.returned_at FROM offloaded_runs o JOIN environments e ON e.id = o.env_id
+       WHERE e.deleted_at IS NULL AND o.returned_at >= $1 ORDER BY o.returned_at LIMIT $2`,
+      [sinceMs, limit],
+    );
+    return rows.map((row) => ({
+      env: row.env,
+      id: fromUuid(row.id),
+      readAt: row.read_at,
+      returnedAt: row.returned_at,
+    }));
   }
 
   /** Rows of runs that returned, or should have, before these times. */
@@ -112,7 +187,7 @@ export class OffloadedRunRows extends Repository<{ numbers: Numbers }> {
   }
 
   /** Removes these versions. */
-  async remove(env: string, rows: readonly OldRow[]): Promise<void> {
+  async remove(env: string, rows: readonly Version[]): Promise<void> {
     const envId = await this.deps.numbers.environment(env);
     if (envId === undefined || rows.length === 0) return;
     await this.database.query(

@@ -1,6 +1,6 @@
-/** Brings offloaded runs back from Postgres to Redis. */
+/** Brings offloaded runs back from Postgres to Redis, and reads them there. */
 import type { Archive } from '../archive/archive.ts';
-import type { FoundContents } from '../archive/offloaded-runs.ts';
+import type { FoundContents } from '../archive/offloaded-run-rows.ts';
 import { writeEvent } from '../model/events/event-encoding.ts';
 import { timeOf } from '../model/ids.ts';
 import { isStoreFailure } from '../store/redis/connection.ts';
@@ -37,6 +37,14 @@ export class RunReturns implements OffloadedRunSource {
     return this.#deps.archive.offloadedRuns.records(env, ids);
   }
 
+  contents(env: string, ids: readonly string[]): ReturnType<OffloadedRunSource['contents']> {
+    return this.#deps.archive.offloadedRuns.contents(env, ids);
+  }
+
+  newest(...query: Parameters<OffloadedRunSource['newest']>): ReturnType<OffloadedRunSource['newest']> {
+    return this.#deps.archive.offloadedRuns.newest(...query);
+  }
+
   /** A process may die between any two steps. The run comes last: its events are in Redis before it, and its row stays until
    *  jobs/archive/offloading.ts finds that the run is no longer offloaded.
    *  @param anyVersion runs whose rows are in force, whatever their alarms say
@@ -56,7 +64,7 @@ export class RunReturns implements OffloadedRunSource {
         if (!row) return { id, outcome: 'missing' };
         try {
           await store.runs.listUnder({ env, runId: id, queuedAt: queuedAtOf(row), eventIds: eventsOf(row) });
-          return { id, outcome: await store.offloadedRuns.return(env, id, row.contents, latestMs, anyVersion.has(id)) };
+          return { id, outcome: await store.offloadedRuns.return(env, id, row, latestMs, anyVersion.has(id)) };
         } catch (error) {
           // A failing run does not keep the others from returning.
           if (isStoreFailure(error)) throw error;
@@ -64,8 +72,9 @@ export class RunReturns implements OffloadedRunSource {
         }
       }),
     );
-    const returned = outcomes.filter(({ outcome }) => outcome === 'returned').map(({ id }) => id);
-    await archive.offloadedRuns.markReturned(env, returned, Date.now());
+    const left = outcomes.filter(({ outcome }) => outcome === 'returned' || outcome === 'deleted');
+    const versions = left.map(({ id }) => ({ id, readAt: (found.get(id) as FoundContents).readAt }));
+    await archive.offloadedRuns.markReturned(env, versions, Date.now());
     return outcomes;
   }
 
