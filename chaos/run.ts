@@ -9,6 +9,7 @@ import { listenForExecutions } from './apps/executions.ts';
 import { startHostileApp } from './apps/hostile.ts';
 import { functionIdOf, TICKING } from './apps/limits.ts';
 import { checkArchive } from './checks/archive.ts';
+import { countOffloaded } from './checks/archived.ts';
 import { checkBulk } from './checks/bulk.ts';
 import { findKeysWithoutTtl } from './checks/keys.ts';
 import { recover } from './checks/recovery.ts';
@@ -21,7 +22,7 @@ import { Recorder } from './history/recorder.ts';
 import { BulkWork } from './load/bulk-work.ts';
 import { ControlWork } from './load/control-work.ts';
 import { Ledger } from './load/ledger.ts';
-import { Requests } from './load/requests.ts';
+import { Requests, SHORT_KINDS } from './load/requests.ts';
 import { Sender } from './load/sender.ts';
 import { SignedWebhook } from './load/signed-webhook.ts';
 import { HELP, type Options, readOptions } from './options.ts';
@@ -142,7 +143,7 @@ async function run(options: Options, timeline: Timeline): Promise<Results> {
     );
     const control = new ControlWork(service, recorder);
     const sending = Promise.all([
-      sender.keepSending(options.rate, options.send),
+      sender.keepSending(options.rate, options.send ?? (options.short ? SHORT_KINDS : undefined)),
       signedWebhook.keepRotating(() => sender.stopped),
       control.keepWorking(() => sender.stopped),
     ]);
@@ -177,6 +178,7 @@ async function run(options: Options, timeline: Timeline): Promise<Results> {
       startedAt,
       leftKeysFile: options.logs && join(options.logs, 'left-keys.txt'),
     });
+    const offloaded = postgres && (await countOffloaded(postgres));
     const wrongInBulk = await checkBulk(service, bulk, patienceMs);
     const signed = await checkSigned(service, signedWebhook, ledger);
     const primaries = await target.primaries();
@@ -185,7 +187,7 @@ async function run(options: Options, timeline: Timeline): Promise<Results> {
     await service.stop();
     return toResults({
       ...{ options, timeline, attacked, recoverySeconds, ledger, sender, service, target, inArchive, signed },
-      ...{ bulk, wrongInBulk, control, signedWebhook, kept, version, history },
+      ...{ offloaded, bulk, wrongInBulk, control, signedWebhook, kept, version, history },
       checked: checkHistory(history, model),
     });
   } finally {

@@ -31,6 +31,8 @@ export interface Facts {
   target: Target;
   /** Results about lists and the archive. */
   inArchive: Count[];
+  /** Number of runs that were in Postgres while they slept or waited; undefined: there is no archive. */
+  offloaded: number | undefined;
   signed: SignedFindings;
   bulk: BulkWork;
   wrongInBulk: string[];
@@ -88,6 +90,7 @@ export function toResults(facts: Facts): Results {
       'acknowledged deliveries of a provider': facts.signedWebhook.acknowledged,
       'forged requests': facts.signedWebhook.forgeries,
       'rotations of the secret of a provider': facts.signedWebhook.rotations,
+      ...(facts.offloaded !== undefined && { 'runs that slept in Postgres': facts.offloaded }),
       'bulk actions': facts.bulk.actions.size,
       replays: facts.control.replays,
       'pauses that hold queued runs': facts.control.pauses,

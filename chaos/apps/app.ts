@@ -6,7 +6,7 @@ import { Tidegate } from 'tidegate';
 import { connect } from 'tidegate/connect';
 import { serve } from 'tidegate/node';
 import { flowControlFunctions } from './flow-control.ts';
-import { APP_ID, CANCELLED, LONG_WAIT, RETRIES, WAITING } from './limits.ts';
+import { APP_ID, CANCELLED, LONG_SLEEP, LONG_WAIT, RETRIES, WAITING } from './limits.ts';
 import { report } from './report.ts';
 
 const PATH = '/api/service';
@@ -120,6 +120,15 @@ const sleeper = client.createFunction(
   },
 );
 
+const longSleep = client.createFunction(
+  { id: LONG_SLEEP.id, retries: RETRIES, triggers: { event: LONG_SLEEP.name } },
+  async (context) => {
+    await context.step.run('a', () => report(LONG_SLEEP.id, context, 'a'));
+    await context.step.sleep('nap', LONG_SLEEP.sleepMs);
+    await context.step.run('b', () => report(LONG_SLEEP.id, context, 'b', ['a']));
+  },
+);
+
 const cancelled = client.createFunction(
   { id: CANCELLED.id, retries: RETRIES, triggers: { event: CANCELLED.name } },
   async (context) => {
@@ -144,6 +153,7 @@ const functions = [
   parent,
   bulk,
   sleeper,
+  longSleep,
   cancelled,
   ...flowControlFunctions(client),
 ];

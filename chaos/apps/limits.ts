@@ -20,6 +20,10 @@ export const WAITING = { id: 'wait', startedBy: 'chaos/wait', awaited: 'chaos/go
 /** Its runs are cancelled one by one while they sleep, run or have ended. */
 export const CANCELLED = { id: 'cancelled', name: 'chaos/cancelled', sleepMs: 700 };
 export const RERUN_FUNCTION = functionIdOf('bulk');
+/** By then a run that sleeps for longer has left Redis, if there is an archive: after its reconciliation. */
+export const OFFLOADED_MS = 30_000;
+/** Its runs leave Redis, and return before they wake up. */
+export const LONG_SLEEP = { id: 'long-sleep', name: 'chaos/long-sleep', sleepMs: 150_000 };
 /** Its runs sleep until they are cancelled. */
 export const SLEEPER_FUNCTION = functionIdOf('sleeper');
 /** An event whose run waits for another for longer than chaos lasts: it is stuck unless it gets the one that is sent to it. */

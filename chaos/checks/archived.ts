@@ -82,3 +82,14 @@ export async function checkTables(postgres: PostgresServer): Promise<string[]> {
     await client.end();
   }
 }
+
+/** How many runs were in Postgres while they slept or waited. */
+export async function countOffloaded(postgres: PostgresServer): Promise<number> {
+  const client = await postgres.connect();
+  try {
+    const { rows } = await client.query<{ count: number }>('SELECT count(*)::int AS count FROM offloaded_runs');
+    return rows[0]?.count ?? 0;
+  } finally {
+    await client.end();
+  }
+}

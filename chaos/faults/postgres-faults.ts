@@ -16,6 +16,9 @@ const SHIPMENT_MS = 60;
 /** Longer than the service waits for a statement. */
 const FROZEN = 1.5;
 
+/** What runs that sleep are moved to, and back. */
+const OFFLOADED = ['offloaded_runs'] as const;
+
 type Work = (postgres: PostgresServer, context: ChaosContext) => Promise<void>;
 
 function postgresFault(name: string, weight: number, work: Work, ends = 0): Fault {
@@ -64,15 +67,22 @@ export const POSTGRES_FAULTS: readonly Fault[] = [
     }),
   ),
   {
-    ...postgresFault('kill-archiving-worker', 3, killArchivingWorker, 2),
+    ...postgresFault('kill-archiving-worker', 3, killWhileWriting(TABLES), 2),
     // Calls in flight end with the worker.
+    excuses: true,
+  },
+  {
+    ...postgresFault('kill-offloading-worker', 3, killWhileWriting(OFFLOADED), 2),
     excuses: true,
   },
 ];
 
 /** Kills the workers in the midst of a shipment, or soon after it went on: before its commit, or after that and before Redis is freed. */
-async function killArchivingWorker(postgres: PostgresServer, { service, random }: ChaosContext): Promise<void> {
-  const table = random.pick(TABLES);
+function killWhileWriting(tables: readonly string[]): Work {
+  return (postgres, context) => killWorkers(postgres, context.random.pick(tables), context);
+}
+
+async function killWorkers(postgres: PostgresServer, table: string, { service, random }: ChaosContext): Promise<void> {
   const isHeldUp = random.next() < 0.5;
   const laterMs = random.between(0, SHIPMENT_MS);
   const client = await postgres.connect();

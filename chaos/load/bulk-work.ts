@@ -1,5 +1,5 @@
 /** Bulk actions while faults are injected: finished runs are re-run, and runs that sleep are cancelled. */
-import { RERUN_FUNCTION, SLEEPER_FUNCTION } from '../apps/limits.ts';
+import { OFFLOADED_MS, RERUN_FUNCTION, SLEEPER_FUNCTION } from '../apps/limits.ts';
 import type { Service } from '../service.ts';
 import { everyMs } from './periodic.ts';
 
@@ -48,7 +48,9 @@ export class BulkWork {
   async keepWorking(isSending: () => boolean, isOver: () => boolean): Promise<void> {
     await everyMs(EVERY_MS, isOver, async () => {
       if (isSending()) await this.#rerunFinished();
-      await this.#begin({ action: 'cancel', filter: { function_id: SLEEPER_FUNCTION } });
+      // Meanwhile they leave Redis.
+      const before = new Date(Date.now() - (isSending() ? OFFLOADED_MS : 0)).toISOString();
+      await this.#begin({ action: 'cancel', filter: { function_id: SLEEPER_FUNCTION, queued_before: before } });
       await this.look();
     });
   }

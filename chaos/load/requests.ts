@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { BEHAVIORS } from '../apps/hostile.ts';
-import { CANCELLED, DEBOUNCED, LONG_WAIT, REPLAYED, WAITING } from '../apps/limits.ts';
+import { CANCELLED, DEBOUNCED, LONG_SLEEP, LONG_WAIT, OFFLOADED_MS, REPLAYED, WAITING } from '../apps/limits.ts';
 import type { Recorder } from '../history/recorder.ts';
 import type { Random } from '../random.ts';
 import { SECRETS, type Service } from '../service.ts';
@@ -14,6 +14,8 @@ import { FORGED, SIGNED, type SignedWebhook } from './signed-webhook.ts';
 const GO_WITHIN_MS = 1_500;
 /** The others time out. */
 const AWAITED_SHARE = 0.8;
+/** The others get it while they are in Postgres. */
+const SOON_SHARE = 0.5;
 /** Between two looks at a run that does not wait yet. */
 const LOOK_MS = 700;
 /** By then a run waits, even on a machine that is minutes behind: an awaited event that comes before its run is none. */
@@ -86,9 +88,15 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   'chaos/held': { weight: 2, make: (requests) => requests.batch('chaos/held') },
   [REPLAYED.name]: { weight: 2, make: (requests) => requests.event(REPLAYED.name) },
   [CANCELLED.name]: { weight: 2, make: (requests) => requests.cancelled() },
+  [LONG_SLEEP.name]: { weight: 1, make: (requests) => requests.event(LONG_SLEEP.name) },
 };
 
+/** The short form ends before these. */
+export const SHORT_KINDS: readonly string[] = Object.keys(KINDS).filter((name) => name !== LONG_SLEEP.name);
+
 export class Requests {
+  /** What follows comes soon. */
+  isEnding = false;
   readonly #parts: Parts;
   #made = 0;
 
@@ -148,11 +156,14 @@ export class Requests {
     return { ...request, follow: () => setTimeout(goAfterMs).then(() => this.#identified(WAITING.awaited, [{ key }])) };
   }
 
-  /** The awaited event follows once the run waits: then it must get it. */
+  /** The awaited event follows once the run waits, or is in Postgres: then it must get it. */
   longWait(): Request {
     const key = this.#newId();
+    const leastMs = this.#parts.random.next() < SOON_SHARE ? 0 : OFFLOADED_MS;
     const follow = async ([id = '']: string[]) => {
+      const startedAt = performance.now();
       await this.#untilWaiting(id);
+      while (!this.isEnding && performance.now() - startedAt < leastMs) await setTimeout(LOOK_MS);
       return this.#identified(WAITING.awaited, [{ key }]);
     };
     return { ...this.#identified(LONG_WAIT, [{ key }]), follow };

@@ -54,7 +54,7 @@ export class Sender {
   }
 
   /** @param kinds names of KINDS; undefined: all */
-  async keepSending(perSecond: number, kinds = Object.keys(KINDS)): Promise<void> {
+  async keepSending(perSecond: number, kinds: readonly string[] = Object.keys(KINDS)): Promise<void> {
     const chosen = kinds.flatMap((name) => KINDS[name] ?? []);
     while (!this.#stopped) {
       this.#begin(this.#random.weighted(chosen).make(this.#requests));
@@ -74,6 +74,7 @@ export class Sender {
   /** Stops sending and waits until all requests are acknowledged. */
   async stop(): Promise<void> {
     this.#stopped = true;
+    this.#requests.isEnding = true;
     while (this.#inFlight.size > 0) await Promise.all(this.#inFlight);
   }
 
