@@ -202,6 +202,12 @@ export class Service {
     while ((await awake()) > 0) await setTimeout(500);
   }
 
+  /** Waits until all active runs are in Postgres. */
+  async untilOffloaded(): Promise<void> {
+    while ((await this.#sum(this.#partitions.map(({ activeRuns }) => ['zcard', activeRuns]))) > 0)
+      await setTimeout(500);
+  }
+
   /** Waits until all events are ingested. */
   untilIngested(): Promise<void> {
     return this.#until(({ ingest }) => ingest === 0);

@@ -17,42 +17,62 @@ const KINDS = {
   waiting: { work: 'a run that waits for an event', targets: [] },
   signal: { work: 'a run that waits for a signal', targets: [] },
 } as const;
+const OFFLOADED = 'a run that sleeps for 3 days, in Postgres meanwhile: what Redis keeps';
 type Kind = keyof typeof KINDS;
 const NAMES = Object.keys(KINDS) as Kind[];
 
 export const waitingRuns: Measurement = {
   group,
-  names: NAMES.map((kind) => KINDS[kind].work),
-  measure: (bench) =>
-    bench.withTestBed({}, async (testBed) => {
-      await testBed.service.register(
-        'bench',
-        NAMES.map((kind) => ({ id: kind, event: `bench/${kind}` })),
-      );
-      await testBed.startWorker(WORKER);
-      await memoryOf(testBed, NOTHING, RUNS / 10);
-      const event = await memoryOf(testBed, NOTHING, RUNS);
+  names: [...NAMES.map((kind) => KINDS[kind].work), OFFLOADED],
+  async measure(bench) {
+    const rows: Row[] = [];
+    const rowOf = (work: string, value: number, targets: readonly { most: number }[]): Row => {
+      return { group, work, value, unit: 'bytes', references: [], targets: [...targets] };
+    };
+    await bench.withTestBed({}, async (testBed) => {
+      const event = await start(testBed);
       bench.progress(`an event without a run: ${event}`);
-      const rows: Row[] = [];
       for (const kind of NAMES) {
         // Create the data whose size does not depend on the number of runs first.
         await memoryOf(testBed, kind, RUNS / 10);
         const value = (await memoryOf(testBed, kind, RUNS)) - event;
         bench.progress(`${kind}: ${JSON.stringify(await bytesByPart(testBed, kind))}`);
         const { work, targets } = KINDS[kind];
-        rows.push({ group, work, value, unit: 'bytes', references: [], targets: [...targets] });
+        rows.push(rowOf(work, value, targets));
       }
-      return { rows, costs: [], series: [] };
-    }),
+    });
+    await bench.withTestBed({ archive: true }, async (testBed) => {
+      const event = await start(testBed);
+      await memoryOf(testBed, 'sleeping-days', RUNS / 10, true);
+      const value = (await memoryOf(testBed, 'sleeping-days', RUNS, true)) - event;
+      rows.push(rowOf(OFFLOADED, value, [{ most: 200 }]));
+    });
+    return { rows, costs: [], series: [] };
+  },
 };
 
+/** @returns bytes of an event without a run */
+async function start(testBed: TestBed): Promise<number> {
+  const functions = NAMES.map((kind) => ({ id: kind, event: `bench/${kind}` }));
+  await testBed.service.register('bench', functions);
+  await testBed.startWorker(WORKER);
+  await memoryOf(testBed, NOTHING, RUNS / 10);
+  return memoryOf(testBed, NOTHING, RUNS);
+}
+
 /** Bytes of each event and its run. */
-async function memoryOf(testBed: TestBed, kind: Kind | typeof NOTHING, count: number): Promise<number> {
+async function memoryOf(
+  testBed: TestBed,
+  kind: Kind | typeof NOTHING,
+  count: number,
+  isOffloaded = false,
+): Promise<number> {
   const before = (await redisUsage(testBed)).memory;
   // Two runs cannot wait for the same signal, so keys are not repeated.
   await testBed.service.sendEach((n) => ({ name: `bench/${kind}`, data: { key: `${count}_${n}` } }), count);
   await testBed.service.untilDrained();
   if (kind !== NOTHING) await testBed.service.untilAsleep();
+  if (isOffloaded) await testBed.service.untilOffloaded();
   return ((await redisUsage(testBed)).memory - before) / count;
 }
 
