@@ -5,11 +5,13 @@ import { resolve } from 'node:path';
 import { expect } from 'chai';
 import { type Cluster, Redis } from 'ioredis';
 import { type RedisCluster, startCluster } from '../../scripts/lib/cluster/cluster.ts';
+import { migrate } from '../../src/archive/migrate.ts';
 import { lowerFence, raiseFence } from '../../src/store/move/fence.ts';
 import { keyspace } from '../../src/store/redis/keyspace.ts';
 import { type AppHost, type Call, type CallAnswer, startAppHost } from '../support/app-host.ts';
 import { type OwnRedis, startOwnRedis } from '../support/own-redis.ts';
-import { keysOf } from '../support/redis.ts';
+import { archiveSettings, dropSchema } from '../support/postgres.ts';
+import { freshPrefix, keysOf } from '../support/redis.ts';
 import { SECRETS, type Service, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
@@ -31,6 +33,16 @@ const ops = (...body: object[]): CallAnswer => ({ status: 206, body });
 // biome-ignore lint/suspicious/noExplicitAny: tests say what they expect of it
 type Loose = any;
 
+/** Runs that are in Postgres when the move begins. */
+function longWait(step: string) {
+  return ({ body }: Call): CallAnswer => {
+    if (body.steps[hash(step)] !== undefined) return { body: body.steps[hash(step)].data };
+    if (step === 'd') return ops({ op: 'Sleep', id: hash(step), name: '30d' });
+    const opts = { event: 'move/long', if: 'async.data.n == event.data.n', timeout: '30d' };
+    return ops({ op: 'WaitForEvent', id: hash(step), opts });
+  };
+}
+
 /** Functions whose runs are in every state that takes time. */
 const HANDLERS: Record<string, (call: Call) => CallAnswer> = {
   sleeps: ({ body }) =>
@@ -39,6 +51,8 @@ const HANDLERS: Record<string, (call: Call) => CallAnswer> = {
       : body.steps[hash('nap')] === undefined
         ? ops({ op: 'Sleep', id: hash('nap'), name: '3s' })
         : { body: body.steps[hash('memo')] },
+  'sleeps-for-long': longWait('d'),
+  'waits-for-long': longWait('w'),
   waits: ({ body }) =>
     body.steps[hash('wait')] === undefined
       ? ops({
@@ -74,10 +88,12 @@ describe('A move from one Redis to a cluster', function () {
   let target: Cluster;
   let host: AppHost;
   const services: Service[] = [];
+  const archive = archiveSettings(freshPrefix());
 
   before(async () => {
     [source, cluster, host] = await Promise.all([startOwnRedis(), startCluster({ replicas: 0 }), startAppHost()]);
     target = cluster.connect();
+    await migrate({ url: archive.DATABASE_URL as string, tlsVerify: true, schema: archive.DATABASE_SCHEMA as string });
     for (const [id, handler] of Object.entries(HANDLERS)) host.on(id, handler);
   });
 
@@ -86,10 +102,12 @@ describe('A move from one Redis to a cluster', function () {
     await host?.close();
     target?.disconnect();
     await Promise.all([cluster?.stop(), source?.remove()]);
+    await dropSchema(archive.DATABASE_SCHEMA as string);
   });
 
   const start = async (env: Record<string, string>, workers = 1) => {
-    const service = await startService({ processes: true, dev: false, workers, env: { KEY_PREFIX: PREFIX, ...env } });
+    const settings = { KEY_PREFIX: PREFIX, HOT_HOURS: '1', STALLED_AFTER_SECONDS: '2', ...archive, ...env };
+    const service = await startService({ processes: true, dev: false, workers, env: settings });
     services.push(service);
     return service;
   };
@@ -176,6 +194,14 @@ describe('A move from one Redis to a cluster', function () {
       });
     }
 
+    const onOneRedis = new Redis(source.url);
+    const offloaded = keyspace({ prefix: PREFIX }).partition(0).offloadedRuns('production');
+    await until(async () => (await onOneRedis.hlen(offloaded)) === 2, {
+      describe: 'runs are in Postgres',
+      timeoutMs: 60_000,
+    });
+    onOneRedis.disconnect();
+
     // With a process at work nothing happens.
     const refused = move();
     expect(await refused.ended).to.equal(1);
@@ -232,6 +258,9 @@ describe('A move from one Redis to a cluster', function () {
     for (let n = 0; n < 40; n++) await send(web, 'move/new');
     await send(web, 'move/go', { data: { n: 7, met: true } });
     await send(web, 'move/any');
+    await send(web, 'move/long', { data: { n: 7, met: 'in Postgres' } });
+    const { run_id: asleep } = await runOf(web, 'sleeps-for-long', () => true);
+    expect((await web.request('DELETE', `/v1/runs/${asleep}`, undefined, api)).status).to.equal(200);
     const signals = ['move/signal', 'move/defer'].map((signal) =>
       web.post('/v1/signals', { signal, data: { by: 1 } }, api),
     );
@@ -243,6 +272,7 @@ describe('A move from one Redis to a cluster', function () {
     }
     expect(outputs).to.deep.include({
       sleeps: { data: { kept: 1 } },
+      'sleeps-for-long': 'Cancelled',
       'waits-for-any': 'any',
       signaled: { by: 1 },
       retries: 'again',
@@ -253,6 +283,10 @@ describe('A move from one Redis to a cluster', function () {
       duplicate: 'at once',
     });
     expect(outputs.waits).to.deep.include({ n: 7, met: true });
+    expect(outputs['waits-for-long']).to.deep.include({ n: 7, met: 'in Postgres' });
+    // The waits of a run that has ended are removed.
+    const left = (await keysOf(target as never, PREFIX)).filter((key) => /:wait[^:]*:.*:move\/long$/.test(key));
+    expect(left).to.deep.equal([]);
     await until(() => host.calls('later').length === 1 || host.calls('defers').length > 1, {
       describe: 'the deferred function',
     });
