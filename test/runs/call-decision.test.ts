@@ -38,8 +38,8 @@ const RETRIABLE = retriableFailure('Declined', 'the card was declined');
 const NO_ANSWER = { ...RETRIABLE, noResponse: true } as const;
 
 const DECISIONS: [title: string, outcome: Outcome, state: State, kind: string][] = [
-  ['a first call that completes', COMPLETED, {}, 'completedAtOnce'],
-  ['a first call that completes and reports steps', { ...COMPLETED, ops: [op('StepRun')] }, {}, 'completed'],
+  ['a first call that completes', COMPLETED, {}, 'completed'],
+  ['a first call that completes and reports steps', { ...COMPLETED, ops: [op('StepRun')] }, {}, 'completedWithSteps'],
   ['a later call that completes', COMPLETED, { at: 1, finishedSteps: 1 }, 'completed'],
   ['a second attempt that completes', COMPLETED, { made: 1 }, 'completed'],
   ['a call that completes while a step is pending', COMPLETED, { pending: 1 }, 'completed'],

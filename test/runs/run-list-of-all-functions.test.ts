@@ -70,7 +70,6 @@ describe('The list of all runs', () => {
       done: 0,
       pending: new Map(),
       isUnfinished: false,
-      checkpointed: false,
       awaited: false,
     });
   }

@@ -17,8 +17,6 @@ export interface CallAttempt {
   continuesAt?: number;
   /** After its last attempt, the run pauses instead of failing. */
   pauses?: boolean;
-  /** The run had checkpointed steps when this call ended it. */
-  hadCheckpoints?: true;
 }
 
 export function mayRetry({ attempts }: Pick<CallAttempt, 'attempts'>): boolean {

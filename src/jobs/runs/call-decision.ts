@@ -8,20 +8,19 @@ import type { Op } from '../../model/runs/operation.ts';
 import type { PauseReason } from '../../model/runs/pause.ts';
 import { type CallAttempt, mayRetry } from './call-attempt.ts';
 import { memoProblemOf } from './operations/finished-steps.ts';
-import { needsNoHistory } from './run-history.ts';
 
 type Completed = Extract<Outcome, { kind: 'completed' }>;
 type Steps = Extract<Outcome, { kind: 'steps' }>;
 
 export type Decision =
-  | { kind: 'completedAtOnce' | 'completed'; outcome: Completed }
+  | { kind: 'completed' | 'completedWithSteps'; outcome: Completed }
   | { kind: 'step' | 'steps' | 'failedStep' | 'noNewStep'; outcome: Steps }
   | { kind: 'failed'; outcome: Failure };
 
 export const WRITES_OF = {
-  /** The first call completes the run: its record says everything that a history would. */
-  completedAtOnce: ['end', 'historyOfCheckpoints'],
-  completed: ['history', 'reportedSteps', 'end'],
+  completed: ['end'],
+  /** The response also reports steps. */
+  completedWithSteps: ['history', 'reportedSteps', 'end'],
   /** One step is finished, and nothing else. */
   step: ['finishedStep'],
   /** Steps are finished, planned or begun. */
@@ -60,8 +59,7 @@ export function decide(outcome: Outcome, attempt: CallAttempt): Decision {
     case 'completed': {
       const failure = tooLarge(outcome);
       if (failure) return { kind: 'failed', outcome: { ...failure, ...(outcome.ops && { ops: outcome.ops }) } };
-      const isAtOnce = needsNoHistory(attempt.loaded, outcome, attempt.attempts.made);
-      return { kind: isAtOnce ? 'completedAtOnce' : 'completed', outcome };
+      return { kind: outcome.ops ? 'completedWithSteps' : 'completed', outcome };
     }
   }
 }

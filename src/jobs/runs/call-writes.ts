@@ -4,6 +4,7 @@ import type { Failure, Outcome } from '../../functions/interpret-response.ts';
 import { asksForRace } from '../../model/runs/operation.ts';
 import { retryDelayMs } from '../../model/runs/retry.ts';
 import type { Checkpoints } from '../../store/runs/checkpoints.ts';
+import type { HistoryOfEnd } from '../../store/runs/runs.ts';
 import { toRunRef } from '../queues/queues.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { applyBeside, applyOperations, problemOf } from './apply-operations.ts';
@@ -20,7 +21,7 @@ import {
 } from './call-decision.ts';
 import { memoOf } from './operations/finished-steps.ts';
 import type { AnsweredCall, OperationDeps } from './operations/operation-context.ts';
-import { attemptHistory } from './run-history.ts';
+import { attemptHistory, needsNoHistory } from './run-history.ts';
 import type { RunScheduler } from './run-scheduler.ts';
 import { AttemptFailed, retryStoreWrites } from './service-errors.ts';
 
@@ -106,16 +107,14 @@ const WRITES: Record<Write, Perform> = {
     if (at !== undefined) await runs.recordAnswered(env, runId, at);
     return undefined;
   },
-  async end({ outcome }, attempt, { transitions }) {
+  async end({ kind, outcome }, attempt, { transitions }) {
     if (outcome.kind !== 'completed') return undefined;
     const { run, event, planOnly } = attempt.loaded;
     const { output, response } = outcome;
-    const result = { output, ...(response && { response }) };
-    const leftOver = await transitions.complete(run, result, event, planOnly ? undefined : attempt.jobEnd);
-    return leftOver?.checkpointed ? { attempt: { ...attempt, hadCheckpoints: true } } : undefined;
-  },
-  async historyOfCheckpoints({ outcome }, attempt, deps) {
-    return attempt.hadCheckpoints ? appendHistory(outcome, attempt, deps) : undefined;
+    const history = kind === 'completed' ? historyOfEnd(outcome, attempt) : undefined;
+    const job = planOnly ? undefined : attempt.jobEnd;
+    await transitions.complete(run, { output, ...(response && { response }) }, { event, job, history });
+    return undefined;
   },
 };
 
@@ -161,6 +160,12 @@ async function appendHistory(
   const entries = attemptHistory(outcome, attempt, problemOf);
   await runs.appendHistory(attempt.job.env, attempt.job.runId, entries);
   telemetry.recordHistory(attempt.loaded.run, entries, attempt.loaded.memos);
+}
+
+/** The attempt that completes the run, and reports no steps. */
+function historyOfEnd(outcome: Outcome, attempt: CallAttempt): HistoryOfEnd {
+  const onlyAfterCheckpoints = needsNoHistory(attempt.loaded, outcome, attempt.attempts.made);
+  return { entries: attemptHistory(outcome, attempt, problemOf), onlyAfterCheckpoints };
 }
 
 async function applyResponse(outcome: Outcome, attempt: CallAttempt, deps: CallWritesDeps): Promise<Found> {

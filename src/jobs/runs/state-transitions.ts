@@ -18,7 +18,7 @@ import type { SingletonHolders } from '../../store/flow-control/singleton-holder
 import { isStoreFailure } from '../../store/redis/connection.ts';
 import type { JobEnd, WaitingJob } from '../../store/redis/job-lists.ts';
 import type { PausedRuns } from '../../store/runs/paused-runs.ts';
-import type { LeftOver, Runs, StepsAtEnd } from '../../store/runs/runs.ts';
+import type { HistoryOfEnd, LeftOver, Runs, StepsAtEnd } from '../../store/runs/runs.ts';
 import type { SealedRequests } from '../../store/runs/sealed-requests.ts';
 import type { ResultContext, Steps, StepWait } from '../../store/runs/steps.ts';
 import type { UnfinishedEnds } from '../../store/runs/unfinished-ends.ts';
@@ -77,6 +77,8 @@ interface RunEnd {
   leftOver?: LeftOver | StepsAtEnd | undefined;
   /** The job of the call that ends it. */
   job?: JobEnd | undefined;
+  /** Of that call. */
+  history?: HistoryOfEnd | undefined;
   /** The job has ended with it, because it leaves nothing to do. */
   isDone?: true;
 }
@@ -139,12 +141,10 @@ export class RunTransitions {
     return { ref: toRunRef(run), at: finishedSteps, retries: fn?.retries ?? DEFAULT_RETRIES };
   }
 
-  /** @param event the event that triggered the run, if available
-   *  @param job the job of its call, if that has nothing else to do
-   *  @returns what the run left over; undefined if it had ended before */
-  async complete(run: Run, result: RunResult, event?: EventRecord, job?: JobEnd): Promise<LeftOver | undefined> {
-    const end = await this.#commit('complete', { run, ending: { status: 'Completed', ...result }, event, job });
-    return end.leftOver as LeftOver | undefined;
+  /** @param by the event that triggered the run, if available; the job of its call, if that has nothing else to do; and what the call adds to
+   *  the history */
+  async complete(run: Run, result: RunResult, by: Pick<RunEnd, 'event' | 'job' | 'history'> = {}): Promise<void> {
+    await this.#commit('complete', { run, ending: { status: 'Completed', ...result }, ...by });
   }
 
   /** @param event the event that triggered the run, if available */
@@ -249,19 +249,19 @@ export class RunTransitions {
   }
 
   async #storeEnd(end: RunEnd): Promise<void> {
-    const { run, ending } = end;
+    const { run, ending, history } = end;
     if (!ending) return;
     const { runs, telemetry, timeoutTimers, deferredFunctions } = this.#deps;
     // The next call of a completed run is the one that completed it.
     const hasJobs = ending.status !== 'Completed' || (await timeoutTimers.mayHave(run));
     let endedAt = Date.now();
     const job = end.job && !hasJobs && !(await this.#mayFollow(run)) ? end.job : undefined;
-    let leftOver = await runs.end(run, ending, endedAt, { hasJobs, ...(job && { job: job.begin() }) });
+    let leftOver = await runs.end(run, ending, endedAt, { hasJobs, history, ...(job && { job: job.begin() }) });
     // The deferred functions' events come first, then the end: if this process dies in between, repeating both changes nothing.
     while (leftOver === 'defers') {
       const startedDefers = await deferredFunctions.start(run);
       endedAt = Date.now();
-      leftOver = await runs.end(run, ending, endedAt, { hasJobs, startedDefers });
+      leftOver = await runs.end(run, ending, endedAt, { hasJobs, history, startedDefers });
     }
     if (leftOver) telemetry.recordRunEnd({ ...run, endedAt }, ending.status, errorAfter(run, ending));
     end.leftOver = leftOver;

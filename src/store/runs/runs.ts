@@ -73,15 +73,35 @@ export interface StepsAtEnd {
   isUnfinished: boolean;
 }
 
+/** What the end of a run does besides. */
+export interface EndOptions {
+  /** Whether it may have jobs besides those of its pending steps; then, and if it has pending steps, its end is unfinished until they are
+   *  removed (unfinished-ends.ts). */
+  hasJobs?: boolean;
+  /** Number of deferred functions already started. */
+  startedDefers?: number;
+  /** The job of the call that ends the run: it ends with the run if that leaves nothing to do. */
+  job?: JobEnding;
+  history?: HistoryOfEnd | undefined;
+}
+
+/** Entries to append to the history, even if the run had ended before. */
+export interface HistoryOfEnd {
+  entries: readonly HistoryEntry[];
+  /** Without checkpoints, the record of the run says as much. */
+  onlyAfterCheckpoints: boolean;
+}
+
 /** The state of a run when it ended. */
 export interface LeftOver extends StepsAtEnd {
-  /** Whether a call stored steps while it was in flight. */
-  checkpointed: boolean;
   /** Whether runs wait for the event about this end. */
   awaited: boolean;
   /** The end of the job that ended with the run. */
   finished?: Finished;
 }
+
+/** Of end-run.lua: the number of the first argument that is a field. */
+const FIRST_FIELD_OF_END = 15;
 
 export class Runs extends Repository<
   ScriptedRedis,
@@ -239,49 +259,48 @@ export class Runs extends Repository<
   }
 
   /** Ends the run; the first ending is kept.
-   *  @param hasJobs whether it may have jobs besides those of its pending steps; then, and if it has pending steps, its end is unfinished
-   *  until they are removed (unfinished-ends.ts)
-   *  @param startedDefers number of deferred functions already started
-   *  @param job the job of the call that ends the run: it ends with the run if that leaves nothing to do
    *  @returns undefined if it had ended before or does not exist; 'defers': it has not ended, because its deferred functions must be
    *  started first */
   async end(
     run: Pick<Run, 'env' | 'id' | 'functionId'>,
     ending: Ending,
     nowMs: number,
-    { hasJobs = false, startedDefers = 0, job }: { hasJobs?: boolean; startedDefers?: number; job?: JobEnding } = {},
+    { hasJobs = false, startedDefers = 0, job, history }: EndOptions = {},
   ): Promise<LeftOver | 'defers' | undefined> {
     const { env, id, functionId } = run;
     const keys = this.keys.of(id);
     const [home] = this.keys.homesOf(env, FUNCTION_FINISHED);
     const key = keys.run(env, id);
-    const [ended, done = 0, begun = [], checkpointed = 0, keysWithWaits = 0, apart = [], end = []] =
-      (await this.redis.endRun(
-        key,
-        keys.activeRuns,
-        keys.activeRunsIn(env),
-        keys.runIndex(env, 'active', functionId),
-        keys.runIndex(env, ending.status, functionId),
-        keys.endedRunMinutes(env, ending.status),
-        keys.waits(env, FUNCTION_FINISHED),
-        keys.waitPaths(env, FUNCTION_FINISHED),
-        keys.unfinishedEnds,
-        // Waits in another partition are looked up afterwards.
-        job && home === keys ? job.key : key,
-        id,
-        this.deps.retentionMs,
-        memberOf(env, id),
-        nowMs,
-        keys.endedRuns(env, ending.status, ''),
-        this.deps.segmentSize ?? segmentSize(this.keys),
-        startedDefers,
-        hasJobs ? 1 : '',
-        job?.id ?? '',
-        job?.token ?? '',
-        job?.lockMs ?? '',
-        job?.takesNext ? 1 : '',
-        ...endingFields(ending, nowMs),
-      )) as EndReply;
+    const fields = endingFields(ending, nowMs);
+    const [ended, done = 0, begun = [], keysWithWaits = 0, apart = [], end = []] = (await this.redis.endRun(
+      key,
+      keys.activeRuns,
+      keys.activeRunsIn(env),
+      keys.runIndex(env, 'active', functionId),
+      keys.runIndex(env, ending.status, functionId),
+      keys.endedRunMinutes(env, ending.status),
+      keys.waits(env, FUNCTION_FINISHED),
+      keys.waitPaths(env, FUNCTION_FINISHED),
+      keys.unfinishedEnds,
+      // Waits in another partition are looked up afterwards.
+      job && home === keys ? job.key : key,
+      id,
+      this.deps.retentionMs,
+      memberOf(env, id),
+      nowMs,
+      keys.endedRuns(env, ending.status, ''),
+      this.deps.segmentSize ?? segmentSize(this.keys),
+      startedDefers,
+      hasJobs ? 1 : '',
+      job?.id ?? '',
+      job?.token ?? '',
+      job?.lockMs ?? '',
+      job?.takesNext ? 1 : '',
+      FIRST_FIELD_OF_END + fields.length,
+      history?.onlyAfterCheckpoints ? 1 : '',
+      ...fields,
+      ...(history?.entries ?? []).map(encodeHistoryEntry),
+    )) as EndReply;
     if (ended === 2) return 'defers';
     if (ended !== 1) return undefined;
     if (apart.length > 0) await this.deps.waits.removeRemote(toRemoteWaits(apart));
@@ -289,7 +308,7 @@ export class Runs extends Repository<
     const pending = toPending(fromFlat(begun));
     const isUnfinished = hasJobs || pending.size > 0;
     const finished = toFinished(end);
-    return { done, pending, isUnfinished, checkpointed: checkpointed === 1, awaited, ...(finished && { finished }) };
+    return { done, pending, isUnfinished, awaited, ...(finished && { finished }) };
   }
 
   /** The version on which the run ends, read by itself; undefined: it is not pinned, or not stored. */
@@ -373,7 +392,6 @@ type EndReply = [
   outcome: number,
   done?: number,
   begun?: string[],
-  checkpointed?: number,
   keysWithWaits?: number,
   apart?: string[],
   end?: FinishReply,

@@ -3,29 +3,35 @@
 -- @include runs/lua/lib/remove-waits.lua
 -- @include redis/lua/lib/read-fields.lua
 -- @include redis/lua/lib/finish-job.lua
+-- @include runs/lua/lib/append-history.lua
 -- Ends a run, once: the first ending is kept. The run moves from the indexes of active runs to those of runs with the same ending.
 -- KEYS: run (hash), active runs (zset), active runs of the environment (zset), active runs of the function (zset), runs of the function
 -- with this ending (zset), minutes with such runs (zset), waits for the event that reports the end, and their paths (hashes),
 --       runs whose end is not finished (zset), job that ends with the run if nothing else is left to do (hash of BullMQ); the run again: none
 -- ARGV: run ID, retention (ms), member of the run in the active runs, now (ms), key of the ended runs up to the segment, entries that a
 --       segment holds, number of deferred functions that are started, '1' if it may have jobs besides its steps; of the job: ID,
---       token of its lock, duration of locks (ms), '1' to take the next job; then fields and values to set. Positional: this runs for every run,
---       and HSET takes the fields as they are.
+--       token of its lock, duration of locks (ms), '1' to take the next job; number of the first history entry, '1' if the entries are of interest
+--       only after checkpoints; then fields and values to set, and history entries (JSON). Positional: this runs for every run, and HSET takes the
+--       fields as they are.
 -- Returns {2}: functions that the run has deferred must be started first; {1, number of finished steps, pending steps: ID, JSON, ID, JSON,
--- …, 1 if it had checkpoints, number of keys with waits, waits in other partitions: key, location, …, what finish_job returns}: ended now; {0}:
--- it had ended, or does not exist.
+-- …, number of keys with waits, waits in other partitions: key, location, …, what finish_job returns}: ended now; {0}:
+-- it had ended, or does not exist. History is added in both cases.
 local run, active_runs, active_runs_in_env, active_index, ended_index, ended_minutes, waits, wait_paths, unfinished_ends, job =
   unpack(KEYS)
-local run_id, retention, member, now, segment_prefix, segment_size, started_defers, has_jobs, job_id, token, lock_ms, takes_next =
-  unpack(ARGV, 1, 12)
-local FIRST_FIELD = 13
+local run_id, retention, member, now, segment_prefix, segment_size, started_defers, has_jobs, job_id, token, lock_ms, takes_next, first_entry,
+  only_after_checkpoints = unpack(ARGV, 1, 14)
+local FIRST_FIELD = 15
 local TRIMMED_AT_ONCE = 8
 
 local status, queued_at, former_error, defers, checkpoint, packed, version, paused = unpack(redis.call(
   'HMGET', run, FIELD_STATUS, FIELD_QUEUED_AT, FIELD_ERROR, FIELD_DEFERS, FIELD_CHECKPOINT, FIELD_PACKED, FIELD_VERSION,
   FIELD_PAUSED
 ))
+local adds_history = #ARGV >= tonumber(first_entry) and (checkpoint or only_after_checkpoints ~= '1')
 if not is_active(status) then
+  if status and adds_history then
+    append_history(run, tonumber(first_entry))
+  end
   return {0}
 end
 if defers and tonumber(defers) ~= tonumber(started_defers) then
@@ -40,7 +46,7 @@ for i, suffix in ipairs(PART_SUFFIXES) do
   parts[i] = run .. suffix
 end
 -- Most runs have no steps, and nothing beside their hash.
-local has_parts = redis.call('EXISTS', unpack(parts)) > 0
+local has_parts = adds_history or redis.call('EXISTS', unpack(parts)) > 0
 local finished_steps = has_parts and redis.call('LLEN', run .. SUFFIX_STACK) or 0
 local pending_steps = has_parts and redis.call('HGETALL', pending) or {}
 
@@ -69,7 +75,7 @@ if paused then
   redis.call('HDEL', run, FIELD_PAUSED)
   redis.call('ZREM', active_runs_in_env .. SUFFIX_PAUSED_RUNS, run_id)
 end
-redis.call('HSET', run, unpack(ARGV, FIRST_FIELD))
+redis.call('HSET', run, unpack(ARGV, FIRST_FIELD, first_entry - 1))
 redis.call('ZREM', active_runs, member)
 redis.call('ZREM', active_runs_in_env, run_id)
 redis.call('ZREM', active_index, run_id)
@@ -77,6 +83,9 @@ if version then
   redis.call('ZREM', active_runs_in_env .. ':' .. version, run_id)
 end
 redis.call('ZADD', ended_index, queued_at, run_id)
+if adds_history then
+  append_history(run, tonumber(first_entry))
+end
 -- Pending steps end with the run. A planned step of a failed run has failed attempts, or was never called.
 local is_cancelled = ARGV[FIRST_FIELD + 1] == STATUS_CANCELLED
 for i = 1, #pending_steps, 2 do
@@ -128,6 +137,6 @@ if redis.call('PTTL', segment) < tonumber(retention) then
   trim(ended_minutes, oldest - MINUTE_MS, segment_prefix .. MINUTE_MS .. ':')
 end
 local awaited = redis.call('EXISTS', waits, wait_paths)
-local is_done = job ~= run and #pending_steps == 0 and not checkpoint and awaited == 0 and #elsewhere == 0
+local is_done = job ~= run and #pending_steps == 0 and awaited == 0 and #elsewhere == 0
 local finished = is_done and finish_job(job, job_id, token, now, lock_ms, takes_next) or {}
-return {1, finished_steps, pending_steps, checkpoint and 1 or 0, awaited, elsewhere, finished}
+return {1, finished_steps, pending_steps, awaited, elsewhere, finished}
