@@ -30,7 +30,7 @@ const SCRIPTS = {
   loadCall: { file: 'runs/lua/load-call.lua', numberOfKeys: 5 },
   copySteps: { file: 'runs/lua/copy-steps.lua', numberOfKeys: 2 },
   storeMemo: { file: 'runs/lua/store-memo.lua', numberOfKeys: 2 },
-  storeMemos: { file: 'runs/lua/store-memos.lua', numberOfKeys: 3 },
+  storeMemos: { file: 'runs/lua/store-memos.lua' },
   scheduleReconciliation: { file: 'runs/lua/schedule-reconciliation.lua', numberOfKeys: 2 },
   readSleepingRun: { file: 'runs/lua/read-sleeping-run.lua', numberOfKeys: 2 },
   offloadRun: { file: 'runs/lua/offload-run.lua', numberOfKeys: 6 },

@@ -80,7 +80,7 @@ function cancelReasonOf(text: string): Pick<Run, 'cancelReason'> {
 }
 
 /** An unreadable run must not hide others, and can still be ended. */
-function readError(text: string): RunError {
+export function readError(text: string): RunError {
   try {
     return JSON.parse(text) as RunError;
   } catch {

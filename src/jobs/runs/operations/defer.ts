@@ -9,7 +9,7 @@ import type { DeferOutcome } from '../../../store/runs/defers.ts';
 import type { AnsweredCall, OperationDeps } from './operation-context.ts';
 
 /** The needed part of an answered call. */
-type OfRun = { loaded: Pick<AnsweredCall['loaded'], 'run'> };
+type OfRun = { loaded: { run: Pick<AnsweredCall['loaded']['run'], 'env' | 'id'> } };
 type DeferDeps = Pick<OperationDeps, 'defers'>;
 
 export async function addDefer(op: Op, call: OfRun, { defers }: DeferDeps): Promise<Failure | undefined> {
