@@ -1,8 +1,10 @@
 /** Checkpoints of calls on the wire (docs/protocol.md#checkpoints). */
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
+import { newId } from '../../src/model/ids.ts';
 import { type AppHost, type Call, type CallAnswer, startAppHost } from '../support/app-host.ts';
 import type { Answer } from '../support/http.ts';
+import { type OwnStore, openStore } from '../support/own-store.ts';
 import { type Service, startService } from '../support/service.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: tests say what they expect of it
@@ -56,6 +58,24 @@ describe('Checkpoints of a call', () => {
     const { history } = (await service.get(`/v1/runs/${run.run_id}`)).body.data;
     const names = history.filter(({ kind }: Loose) => kind === 'step').map(({ name }: Loose) => name);
     expect([...new Set(names)]).to.deep.equal(['a', 'b', 'nap']);
+  });
+
+  it('are followed in the history by the attempt that ended the run', async () => {
+    host.on('told', async (call) => {
+      if (call.number === 0) await store(call, [step('a')]);
+      return { status: 200, body: 'done' };
+    });
+    const kindsOf = async (eventId: string) => {
+      const { run_id } = await ended(eventId);
+      const { history } = (await service.get(`/v1/runs/${run_id}`)).body.data;
+      return history.map(({ kind, status }: Loose) => [kind, status]);
+    };
+    const [stored, atOnce] = [await kindsOf(await start('told')), await kindsOf(await start('told'))];
+    expect(stored).to.have.deep.members([
+      ['step', 'Completed'],
+      ['attempt', 'Completed'],
+    ]);
+    expect(stored).to.deep.include.members(atOnce);
   });
 
   it('get the same response for every spelling of their path', async () => {
@@ -304,5 +324,37 @@ describe('Checkpoints of a call', () => {
     });
     await ended(await start('again'));
     expect(host.calls('again')).to.have.length(2);
+  });
+});
+
+describe('Checkpoints that come together', () => {
+  let own: OwnStore;
+  before(async () => {
+    own = await openStore();
+  });
+  after(() => own.close());
+
+  it('are stored, or refused, each as if it came alone', async () => {
+    const env = 'production';
+    const queuedAt = Date.now();
+    const runs = Array.from({ length: 120 }, (_, n) => ({ id: newId(), functionId: `shop-${n % 7}` }));
+    const created = { env, eventId: newId(), requestId: newId(), queuedAt, reconcileAt: queuedAt };
+    await own.runs.create(runs.map((run) => ({ ...created, ...run })));
+    const ownerOf = (n: number) => ({ name: n % 3 === 0 ? 'another' : '0', reconcileAt: queuedAt });
+    const stepsOf = (n: number) => Array.from({ length: n % 4 }, (_, i) => ({ id: `${i}`, memo: `{"data":${n}}` }));
+    const outcomes = await Promise.all(
+      runs.map(({ id }, n) => own.checkpoints.store(env, n % 5 === 0 ? newId() : id, stepsOf(n), ownerOf(n))),
+    );
+    for (const [n, { id, functionId }] of runs.entries()) {
+      const { outcome, ...stored } = outcomes[n] as Loose;
+      expect(outcome).to.equal(n % 5 === 0 ? 'gone' : n % 3 === 0 ? 'stale' : 'stored');
+      if (outcome === 'stored') {
+        const run = { env, id, functionId, eventId: created.eventId, queuedAt };
+        expect(stored).to.deep.equal({ stackLength: n % 4, run });
+      }
+      const memos = stepsOf(n).map((_, i) => own.steps.memo(env, id, `${i}`));
+      const isKept = outcome === 'stored';
+      expect(await Promise.all(memos)).to.deep.equal(stepsOf(n).map(({ memo }) => (isKept ? memo : undefined)));
+    }
   });
 });

@@ -1,14 +1,16 @@
 /** Starts runs: creates their records, stores their cancel triggers, sets the timers of their timeouts, and enqueues their first calls,
- *  in this order, so that no event in between is missed. */
+ *  in this order, so that no event in between is missed. Most runs have none of these, and are created with the jobs of their first calls. */
 import { SLACK_MS } from '../../store/events/event-location.ts';
 import type { Events } from '../../store/events/events.ts';
+import type { WaitingJob } from '../../store/redis/job-lists.ts';
 import type { Runs } from '../../store/runs/runs.ts';
 import type { Tracing } from '../../tracing/tracing.ts';
 import type { RunToStart } from '../flow-control/run-to-start.ts';
+import type { CallToSchedule } from '../queues/call-ref.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { CancelTriggers } from './cancel-triggers.ts';
 import type { RunScheduler } from './run-scheduler.ts';
-import type { TimeoutTimers } from './timeout-timers.ts';
+import { type TimeoutTimers, timeoutsOf } from './timeout-timers.ts';
 
 export interface RunStarterDeps {
   events: Events;
@@ -38,6 +40,29 @@ export class RunStarter {
       this.#deps;
     const activeSpan = tracing?.serializeSpan();
     await this.#keepFutureEvents(toStart, nowMs);
+    const callOf = (
+      { id, fn, event, fromStep, keys, dueAt, trace = activeSpan }: RunToStart,
+      at = 0,
+    ): CallToSchedule => ({
+      ref: {
+        env: event.env,
+        runId: id,
+        eventId: event.internalId,
+        requestId: event.requestId,
+        functionId: fn.id,
+        trace,
+        keys,
+        queuedAt: nowMs,
+      },
+      ...(fromStep?.input ? { stepId: fromStep.id } : { at }),
+      retries: fn.retries,
+      delayMs: dueAt - nowMs,
+    });
+    const jobs = new Map<string, WaitingJob>();
+    for (const run of toStart) {
+      const job = isPlain(run) ? await scheduler.waitingCall(callOf(run)) : undefined;
+      if (job) jobs.set(run.id, job);
+    }
     await runs.create(
       toStart.map(
         ({
@@ -70,30 +95,18 @@ export class RunStarter {
           ...(trace && { trace }),
           queuedAt: nowMs,
           reconcileAt: Math.max(dueAt, nowMs) + reconcileAfterMs,
+          job: jobs.get(id),
         }),
       ),
     );
-    await singletons.confirm(toStart);
-    await cancelTriggers.watch(toStart, nowMs);
-    await timeoutTimers.watchQueued(toStart, nowMs);
-    const finishedSteps = await this.#copySteps(toStart, nowMs);
-    await scheduler.enqueueCalls(
-      toStart.map(({ id, fn, event, fromStep, keys, dueAt, trace = activeSpan }) => ({
-        ref: {
-          env: event.env,
-          runId: id,
-          eventId: event.internalId,
-          requestId: event.requestId,
-          functionId: fn.id,
-          trace,
-          keys,
-          queuedAt: nowMs,
-        },
-        ...(fromStep?.input ? { stepId: fromStep.id } : { at: finishedSteps.get(id) ?? 0 }),
-        retries: fn.retries,
-        delayMs: dueAt - nowMs,
-      })),
-    );
+    const others = toStart.filter(({ id }) => !jobs.has(id));
+    if (others.length > 0) {
+      await singletons.confirm(others);
+      await cancelTriggers.watch(others, nowMs);
+      await timeoutTimers.watchQueued(others, nowMs);
+      const finishedSteps = await this.#copySteps(others, nowMs);
+      await scheduler.enqueueCalls(others.map((run) => callOf(run, finishedSteps.get(run.id))));
+    }
     for (const { id, fn, event, replayId } of toStart) {
       const run = { env: event.env, id, functionId: fn.id, eventId: event.internalId, queuedAt: nowMs };
       telemetry.publishNewRun({ ...run, ...(replayId && { replayId }) }, event);
@@ -123,4 +136,9 @@ export class RunStarter {
     }
     await Promise.all([...aheadMs.values()].map(({ env, id, ms }) => events.extendRetention(env, id, ms)));
   }
+}
+
+/** Whether nothing is to be done between the creation of the run and its first call. */
+function isPlain({ fn, keys, batch, fromStep }: RunToStart): boolean {
+  return fn.cancel.length === 0 && timeoutsOf(fn)?.startMs === undefined && !keys?.singleton && !batch && !fromStep;
 }

@@ -5,6 +5,7 @@ import { cancelReasonText } from '../../model/runs/cancel-reason.ts';
 import type { Ending, Invoker, Run, RunStatus } from '../../model/runs/run.ts';
 import type { FromStep } from '../../model/runs/step-input.ts';
 import { RUN_FIELDS } from '../keys/run-fields.ts';
+import type { WaitingJob } from '../redis/job-lists.ts';
 import { isOverflow } from './event-runs.ts';
 
 export interface NewRun extends Pick<Run, 'id' | 'env' | 'functionId' | 'eventId' | 'requestId' | 'queuedAt'> {
@@ -21,6 +22,8 @@ export interface NewRun extends Pick<Run, 'id' | 'env' | 'functionId' | 'eventId
   reconcileAt: number;
   /** Who already executes it (checkpoints.ts); undefined: its first call will. */
   owner?: string;
+  /** The job of its first call, to be added with it; undefined: it is added later, if at all. */
+  job?: WaitingJob | undefined;
 }
 
 /** Maximum number of runs per script, which blocks Redis for a millisecond or two. */

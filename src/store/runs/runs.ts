@@ -8,10 +8,11 @@ import type { FrozenKeys } from '../../model/flow-control/options.ts';
 import type { Memo, Pending } from '../../model/runs/memo.ts';
 import type { Ending, HistoryEntry, Run, RunError } from '../../model/runs/run.ts';
 import { locationOf } from '../events/event-location.ts';
+import { QUEUE_KEYS, queueKey, RUNS } from '../keys/bullmq.ts';
 import { PLANNING_FIELD, RUN_FIELDS } from '../keys/run-fields.ts';
 import { RUN_SUFFIXES } from '../keys/runs.ts';
 import { inPipelines, replies } from '../redis/connection.ts';
-import { type Finished, type FinishReply, type JobEnding, toFinished } from '../redis/job-lists.ts';
+import { type Finished, type FinishReply, type JobEnding, toArguments, toFinished } from '../redis/job-lists.ts';
 import type { PartitionKeyspace } from '../redis/keyspace.ts';
 import { Repository } from '../redis/repository.ts';
 import { fromFlat, type ScriptedRedis } from '../redis/scripts.ts';
@@ -107,7 +108,7 @@ export class Runs extends Repository<
   ScriptedRedis,
   { waits: Waits; offloadedRuns: OffloadedRuns; retentionMs: number; segmentSize?: number | undefined }
 > {
-  /** Creates each run that does not exist yet. */
+  /** Creates each run that does not exist yet, and adds the jobs that come with them. */
   async create(runs: readonly NewRun[]): Promise<void> {
     // Runs of an event, and thus of an ingest job, are in the event's partition.
     for (const ofPartition of Map.groupBy(runs, ({ id }) => this.keys.of(id)).entries()) {
@@ -132,6 +133,7 @@ export class Runs extends Repository<
         keys.activeRuns,
         keys.activeRunsIn(env),
         keys.offloadedRuns(env),
+        queueKey(keys.queues, RUNS, QUEUE_KEYS.waiting),
         queuedAt,
         this.deps.retentionMs,
         memberOf(env, ''),
@@ -140,6 +142,7 @@ export class Runs extends Repository<
         keys.overflowEventRuns(env, ''),
         keys.runIndex(env, 'active', ''),
         JSON.stringify(some.map(rowOf)),
+        ...some.flatMap(({ job }) => (job ? toArguments(job) : [])),
       );
     }
     replies(await pipeline.exec());
