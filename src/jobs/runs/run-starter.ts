@@ -2,7 +2,7 @@
  *  in this order, so that no event in between is missed. Most runs have none of these, and are created with the jobs of their first calls. */
 import { SLACK_MS } from '../../store/events/event-location.ts';
 import type { Events } from '../../store/events/events.ts';
-import type { WaitingJob } from '../../store/redis/job-lists.ts';
+import type { JobTaker, WaitingJob } from '../../store/redis/job-lists.ts';
 import type { Runs } from '../../store/runs/runs.ts';
 import type { Tracing } from '../../tracing/tracing.ts';
 import type { RunToStart } from '../flow-control/run-to-start.ts';
@@ -23,6 +23,8 @@ export interface RunStarterDeps {
   scheduler: RunScheduler;
   timeoutTimers: TimeoutTimers;
   telemetry: Telemetry;
+  /** Workers of this process, by partition. */
+  jobTakers: ReadonlyMap<number, JobTaker>;
   /** A run idle for this long after it is due is reconciled. */
   reconcileAfterMs: number;
   tracing: Tracing | undefined;
@@ -98,6 +100,7 @@ export class RunStarter {
           job: jobs.get(id),
         }),
       ),
+      (partition) => this.#deps.jobTakers.get(partition),
     );
     const others = toStart.filter(({ id }) => !jobs.has(id));
     if (others.length > 0) {
