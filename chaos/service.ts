@@ -4,6 +4,9 @@ import { type AddressInfo, connect, createServer } from 'node:net';
 import { setTimeout } from 'node:timers/promises';
 import { type Ends, ServiceProcess } from './service-process.ts';
 
+/** From SIGTERM until a web process stops listening. */
+export const DRAIN_MS = 1_000;
+
 export const SECRETS = {
   EVENT_KEYS: 'chaos-event-key-0123456789abcdef',
   SECRET_KEY: 'chaos-secret-key-0123456789abcdef',
@@ -67,7 +70,7 @@ export class Service {
       CALL_TIMEOUT_SECONDS: String(CALL_TIMEOUT_SECONDS),
       CONNECT_LEASE_SECONDS: String(CALL_TIMEOUT_SECONDS),
       RETRY_SCALE: '0.02',
-      SHUTDOWN_DRAIN_SECONDS: '1',
+      SHUTDOWN_DRAIN_SECONDS: String(DRAIN_MS / 1_000),
       LOG_LEVEL: 'warn',
       ...SECRETS,
     };

@@ -11,7 +11,7 @@ import type { Sender } from './load/sender.ts';
 import type { SignedWebhook } from './load/signed-webhook.ts';
 import { type Options, SHORT_MINUTES, usualAtMost, usualRate } from './options.ts';
 import type { Count, Results } from './results.ts';
-import type { Service } from './service.ts';
+import { DRAIN_MS, type Service } from './service.ts';
 import type { Target } from './targets/target.ts';
 import type { Timeline } from './timeline.ts';
 
@@ -42,6 +42,13 @@ export interface Facts {
   version: string;
 }
 
+/** Without those of a load balancer that got no CPU time: it does not see in time that a process shuts down. */
+function failedInDeploy({ sender, timeline }: Facts): string[] {
+  return sender.failedInDeploy
+    .filter(({ fromMs, untilMs }) => !timeline.hasStarved(fromMs - DRAIN_MS, untilMs))
+    .map(({ what }) => what);
+}
+
 export function toResults(facts: Facts): Results {
   const { options, attacked, history, ledger, sender, service, target, signed, kept } = facts;
   const { kills, terminations, unexpected } = service.ends;
@@ -57,7 +64,7 @@ export function toResults(facts: Facts): Results {
     none('responses other than 200, 429 and 503', ledger.unexpected),
     none('responses 429 and 503 without Retry-After', ledger.withoutRetryAfter),
     none('unexpected or unclean exits', unexpected),
-    none('requests failed in rolling deploys', sender.failedInDeploy),
+    none('requests failed in rolling deploys', failedInDeploy(facts)),
     ...(options.withoutArchive ? [] : [none('requests failed while Postgres was away', sender.failedWithoutPostgres)]),
     ...target.counts(),
     {

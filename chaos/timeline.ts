@@ -46,6 +46,13 @@ export class Timeline {
     else this.#add({ fromMs, untilMs, what: STARVED, excuses: true });
   }
 
+  /** Whether the machine gave the service too little CPU time between these times. */
+  hasStarved(fromMs: number, untilMs: number): boolean {
+    return this.entries.some((entry) => {
+      return entry.what === STARVED && entry.fromMs < untilMs && (entry.untilMs ?? untilMs) > fromMs;
+    });
+  }
+
   async during<T>(what: string, excuses: boolean, work: () => Promise<T>): Promise<T> {
     const entry: Entry = { fromMs: this.nowMs, what, excuses };
     this.#add(entry);

@@ -27,9 +27,16 @@ interface Response {
   ids?: string[];
 }
 
+interface FailedRequest {
+  what: string;
+  /** Milliseconds since the run began. */
+  fromMs: number;
+  untilMs: number;
+}
+
 export class Sender {
   /** Requests that failed during a rolling deploy. */
-  readonly failedInDeploy: string[] = [];
+  readonly failedInDeploy: FailedRequest[] = [];
   sentInDeploy = 0;
   isDeploying = false;
   /** Requests that failed while Postgres was away. */
@@ -115,6 +122,8 @@ export class Sender {
     if (ready.length === 0) return undefined;
     const url = this.#random.pick(ready);
     const inDeploy = this.isDeploying;
+    const fromMs = this.#recorder.nowMs;
+    const failedInDeploy = (what: string) => this.failedInDeploy.push({ what, fromMs, untilMs: this.#recorder.nowMs });
     const { isWithoutPostgres } = this;
     if (inDeploy) this.sentInDeploy++;
     const content = JSON.stringify(body);
@@ -129,7 +138,7 @@ export class Sender {
       if (isForged && response.status === 200) this.#signedWebhook.accepted.push(`200 ${text}`);
       if (isForged && (response.status === 200 || response.status === 401)) return { result: 'ok', ids: [] };
       if (response.status === 200) return { result: 'ok', ids: (JSON.parse(text) as { ids: string[] }).ids };
-      if (inDeploy) this.failedInDeploy.push(`${response.status} ${text}`);
+      if (inDeploy) failedInDeploy(`${response.status} ${text}`);
       if (isWithoutPostgres) this.failedWithoutPostgres.push(`${response.status} ${text.slice(0, 300)}`);
       if (response.status === 503 || response.status === 429) {
         this.#ledger.rejected++;
@@ -141,7 +150,7 @@ export class Sender {
       this.#ledger.unanswered++;
       const { message, cause } = error as Error & { cause?: Error };
       const what = `${message} ${cause?.message ?? ''} at ${url}`;
-      if (inDeploy) this.failedInDeploy.push(what);
+      if (inDeploy) failedInDeploy(what);
       if (isWithoutPostgres) this.failedWithoutPostgres.push(what);
       return { result: 'unknown' };
     }
