@@ -30,7 +30,6 @@ export function register(program: Command, context: Context): void {
 
 function addClock(dev: Command, context: Context): void {
   const clock = dev
-    .helpCommand(false)
     .command('clock')
     .summary('show or move the clock of a service in dev mode')
     .description(
