@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
@@ -70,10 +71,9 @@ def _post(service_url: str, body: dict[str, object]) -> dict[str, Any]:
         timeout=_TIMEOUT_SECONDS,
     )
     response = UrllibTransport().send(request)
-    try:
+    answer: dict[str, Any] = {}
+    with contextlib.suppress(ValueError):
         answer = json.loads(response.body)
-    except ValueError:
-        answer = {}
     if response.status == 200 and "data" in answer:
         data: dict[str, Any] = answer["data"]
         return data
