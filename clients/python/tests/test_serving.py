@@ -201,7 +201,7 @@ def test_a_call_of_four_mebibytes_is_taken(served: Served) -> None:
 
 
 def test_a_call_that_the_service_has_signed_is_run(served: Served) -> None:
-    assert served.call("plain", signature=_sign(CALL, 299), mode="cloud")[0] == 200
+    assert served.call("plain", signature=_sign(CALL, 240), mode="cloud")[0] == 200
 
 
 @pytest.mark.parametrize(
