@@ -92,6 +92,11 @@ export function inBandSyncHeaders(url: string, body: string, signingKey: string)
   return Object.assign({}, ...all);
 }
 
+/** Of a request for a what-if, under both prefixes. */
+export function whatIfHeaders(): Record<string, string> {
+  return Object.fromEntries(namesOf('what-if').map((name) => [name, '1']));
+}
+
 /** Value of `sync-kind`: the answer has the registration. */
 export const IN_BAND = 'in_band';
 

@@ -4,7 +4,7 @@ import { ServiceError } from '../errors.ts';
 import type { Dialect } from '../model/apps/app.ts';
 import { machineTime } from '../model/values/clock.ts';
 import { canonical } from './canonical-json.ts';
-import { dialectOf, IN_BAND, inBandSyncHeaders, readHeader } from './headers.ts';
+import { dialectOf, IN_BAND, inBandSyncHeaders, readHeader, whatIfHeaders } from './headers.ts';
 import { AddressBlocked, readText } from './http-agent.ts';
 import { type InBandRegistration, inBandRegistration } from './in-band-registration.ts';
 import { requestFollowing } from './redirects.ts';
@@ -25,6 +25,8 @@ export interface SyncRequest {
   /** undefined in dev mode: the request is unsigned, and the app registers by its own request. */
   signingKey: string | undefined;
   registrationMaxBytes: number;
+  /** For a what-if: the request says so. */
+  whatIf?: boolean;
   /** Appended to the problem of an app that answers without registering. */
   hint: (dialect: Dialect | undefined) => string;
 }
@@ -35,13 +37,14 @@ export async function requestSync({
   agent,
   signingKey,
   registrationMaxBytes,
+  whatIf = false,
   hint,
 }: SyncRequest): Promise<SyncResponse> {
   const unreachable = (detail: string, cause?: unknown) =>
     new ServiceError('app_unreachable', { detail: `PUT ${url}: ${detail}`, cause });
   try {
     const signal = AbortSignal.timeout(SYNC_REQUEST_TIMEOUT_MS);
-    const options = { method: 'PUT', dispatcher: agent, signal, ...inBandRequest(url, signingKey) } as const;
+    const options = { method: 'PUT', dispatcher: agent, signal, ...inBandRequest(url, signingKey, whatIf) } as const;
     const { headers, statusCode, body } = await requestFollowing(url, options);
     const hasRegistration =
       statusCode === 200 && signingKey !== undefined && readHeader(headers, 'sync-kind') === IN_BAND;
@@ -67,8 +70,10 @@ export async function requestSync({
   }
 }
 
-function inBandRequest(url: string, signingKey: string | undefined) {
-  if (signingKey === undefined) return {};
+function inBandRequest(url: string, signingKey: string | undefined, whatIf: boolean) {
+  const marked = whatIf ? whatIfHeaders() : {};
+  if (signingKey === undefined) return { headers: marked };
   const body = canonical({ url });
-  return { body, headers: { 'content-type': 'application/json', ...inBandSyncHeaders(url, body, signingKey) } };
+  const headers = { 'content-type': 'application/json', ...marked, ...inBandSyncHeaders(url, body, signingKey) };
+  return { body, headers };
 }

@@ -104,7 +104,11 @@ for (const { title, dev, install, start, events, completing } of LANGUAGES) {
       const found = (await service.waitFor(path, ({ body: now }) => now.data?.status === 'done')).body.data;
       const checked = completing + waiting;
       expect(found, JSON.stringify(found)).to.deep.include({ checked, unchanged: checked, skipped: 0 });
+      expect(found.triggers.problem).to.equal(null);
+      expect(found.triggers.functions.filter(({ change }: { change: string | null }) => change)).to.deep.equal([]);
       expect((await service.get('/v1/events?limit=100')).body.data).to.have.length(eventsBefore);
+      const [app] = (await service.get('/v1/apps')).body.data;
+      expect(new URL(app.url).host).to.equal(new URL(present.url).host);
     });
   });
 }

@@ -87,6 +87,13 @@ for (const client of ['tidegate', 'inngest', 'inngest-3']) {
       expect(found.functions.filter((fn: { examples: unknown[] }) => fn.examples.length > 0)).to.deep.equal([]);
       const count = 2 * FUNCTIONS * RUNS_EACH;
       expect(found).to.deep.include({ checked: count, unchanged: count, changed: 0, broken: 0, skipped: 0 });
+      const { problem, functions } = found.triggers;
+      expect(problem).to.equal(null);
+      expect(functions).to.have.length(FUNCTIONS);
+      for (const { change, present, candidate: there } of functions) {
+        expect([change, there]).to.deep.equal([null, present]);
+        expect(present).to.equal(2 * RUNS_EACH);
+      }
       const { executions, whatIfCalls } = await executionsOf(candidate);
       expect(executions).to.equal(0);
       expect(whatIfCalls).to.be.above(count);

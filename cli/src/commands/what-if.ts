@@ -15,6 +15,7 @@ interface WhatIfOptions {
   name?: string;
   active?: boolean;
   last?: string;
+  triggers: boolean;
   activeMax?: number;
   pastMax?: number;
   maxMinutes?: number;
@@ -25,16 +26,18 @@ interface WhatIfOptions {
 export function register(program: Command, context: Context): void {
   program
     .command('what-if')
-    .summary('show what another build of an app would do with its runs')
+    .summary('show what another build of an app would do with its runs and events')
     .description(
       'Calls another build of an app with the events and results of stored runs, and asks it to plan only: no step runs, and nothing\n' +
         'is stored. Code between steps does run. Compares active runs; with --last also, or without --active only, completed ones.\n' +
+        'Asks it for its registration too, without registering it, and compares its triggers on a sample of events.\n' +
         'Exits with 7 if a run is as --fail-on says.',
     )
     .requiredOption('--app <url>', 'where the other build runs, such as http://127.0.0.1:3001/api/service')
     .option('--name <app>', 'name of the app, if there are several')
     .option('--active', 'compare the runs that have not ended (default without --last)')
     .option('--last <duration>', 'compare runs that have completed, back to so long ago: 12h, 7d')
+    .option('--no-triggers', 'do not compare triggers, on a sample of the events of that time, or of 7 days')
     .option('--active-max <n>', 'at most so many active runs (default: 10000)', wholeNumber(1))
     .option('--past-max <n>', 'at most so many completed runs of each function (default: 100)', wholeNumber(1))
     .option('--max-minutes <n>', 'end after this time (default: 30)', wholeNumber(1))
@@ -50,6 +53,7 @@ async function whatIf(options: WhatIfOptions, context: Context): Promise<void> {
     url,
     ...(app !== undefined && { app }),
     active: options.active ?? last === undefined,
+    triggers: options.triggers,
     ...(last !== undefined && { last }),
     ...(activeMax !== undefined && { active_max: activeMax }),
     ...(pastMax !== undefined && { past_max: pastMax }),

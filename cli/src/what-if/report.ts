@@ -20,12 +20,21 @@ const STOPS: Readonly<Record<string, string>> = {
   app_unreachable: 'It stopped early: the candidate no longer answers.',
 };
 
-/** What `--fail-on` takes: a result, of one scope or both. */
-export const CONDITIONS = ['broken', 'changed', 'broken-active', 'changed-active', 'broken-past', 'changed-past'];
+/** What `--fail-on` takes: a result, of one scope or both, or of the triggers. */
+export const CONDITIONS = [
+  'broken',
+  'changed',
+  'broken-active',
+  'changed-active',
+  'broken-past',
+  'changed-past',
+  'changed-triggers',
+];
 
 /** Whether any run meets a condition. What is broken is changed, too. */
 export function meets(whatIf: Json, conditions: readonly string[]): boolean {
   return conditions.some((condition) => {
+    if (condition === 'changed-triggers') return differing(whatIf).length > 0 || Boolean(whatIf.triggers?.problem);
     const [result, scope] = condition.split('-');
     return (whatIf.functions as Json[]).some((fn) =>
       SCOPES.some((one) => {
@@ -49,7 +58,31 @@ export function printReport(output: Output, whatIf: Json): void {
     }
   }
   if (STOPS[whatIf.stopped_because]) output.line(STOPS[whatIf.stopped_because]);
+  for (const text of triggerLines(whatIf, JSON.stringify)) output.line(text);
   output.line(summaryOf(whatIf));
+}
+
+function differing({ triggers }: Json): Json[] {
+  const isOther = ({ change, present, candidate }: Json) => change !== null || present !== candidate;
+  return triggers ? (triggers.functions as Json[]).filter(isOther) : [];
+}
+
+/** The first line is about all, the others about a function each that starts more or less often. */
+function triggerLines(whatIf: Json, quote: Quote): string[] {
+  const { triggers } = whatIf;
+  if (!triggers) return [];
+  if (triggers.problem) return [`triggers: not compared: ${triggers.problem}`];
+  const others = differing(whatIf);
+  const same = triggers.functions.length - others.length;
+  const rest = triggers.complete ? '' : ', not of all names';
+  return [
+    `triggers, by a sample of ${triggers.sampled} events since ${triggers.since}${rest}: ${same} functions as before, ${others.length} not`,
+    ...others.map(({ id, change, sampled, present, candidate, received }) => {
+      const what = change ? `${change}; ` : '';
+      const counts = `would start ${candidate} of the ${sampled} sampled events, now ${present} (${received} received)`;
+      return `  ${quote(id)}: ${what}${counts}`;
+    }),
+  ];
 }
 
 export function markdownOf(whatIf: Json): string {
@@ -78,7 +111,14 @@ export function markdownOf(whatIf: Json): string {
     }
     for (const { text } of linesOf(fn).slice(1)) if (fn.examples.length === 0) lines.push('', `- ${text.trim()}`);
   }
+  const [ofTriggers, ...ofFunctions] = triggerLines(whatIf, code);
+  if (ofTriggers !== undefined) lines.push('', capitalized(ofTriggers), ...(ofFunctions.length > 0 ? [''] : []));
+  lines.push(...ofFunctions.map((text) => `- ${text.trim()}`));
   return lines.join('\n');
+}
+
+function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 function linesOf(fn: Json): { text: string; isBad: boolean }[] {

@@ -5,7 +5,9 @@ import { dialectOf, headerName, readHeader, SERVER_SDK } from '../../functions/h
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import { appNameIn } from '../../model/apps/app.ts';
 import { PRODUCTION } from '../../model/environment.ts';
+import { describe, isJsonObject } from '../../model/values/json.ts';
 import type { Apps } from '../../store/apps/apps.ts';
+import type { AskedRegistrations, GivenRegistration } from '../../store/apps/asked-registrations.ts';
 import { isStillProven, requireProven } from '../auth/proven-environment.ts';
 import { readBody } from '../http/body.ts';
 import type { Context, Router } from '../http/router.ts';
@@ -22,6 +24,7 @@ export interface RegisterRouteDeps extends AppGuardDeps, ServiceAddress {
   registrar: Registrar;
   quotas: Quotas;
   apps: Apps;
+  askedRegistrations: Pick<AskedRegistrations, 'open' | 'keep'>;
   backpressure: Backpressure;
 }
 
@@ -37,6 +40,10 @@ export function registerRoute(router: Router, deps: RegisterRouteDeps): void {
     rejectOtherKind(ctx, serverKind, address);
     backpressure.admitRegistration();
     const text = (await readBody(ctx.req, BODY_MAX_BYTES)).toString('utf8');
+    if (await keptForWhatIf(ctx, { text, dialect }, deps)) {
+      ctx.body = { ok: true, modified: false };
+      return;
+    }
     try {
       const parsed = await registrar.parse(text, dialect);
       const env = await environmentOfApp(ctx, environments, quotas.branches);
@@ -57,7 +64,7 @@ export function registerRoute(router: Router, deps: RegisterRouteDeps): void {
       };
     } catch (error) {
       const env = readHeader(ctx.req.headers, 'env') || PRODUCTION;
-      const name = appNameInText(text);
+      const { name } = namedIn(text);
       // A held registration does not change the app.
       if (!isHeld(error) && isStillProven(ctx, environments.find(env))) {
         const { message } = error as Error;
@@ -77,11 +84,33 @@ function rejectOtherKind(ctx: Context, serverKind: 'dev' | 'cloud', address: str
   });
 }
 
-/** Name of the app; undefined if the text is not JSON or has no name. */
-function appNameInText(text: string): unknown {
+/** Whether a what-if has asked for this registration: then it registers nothing.
+ *  @throws ServiceError overloaded if it is unclear whether the candidate or the app itself registers */
+async function keptForWhatIf(
+  ctx: Context,
+  given: GivenRegistration,
+  { askedRegistrations }: Pick<RegisterRouteDeps, 'askedRegistrations'>,
+): Promise<boolean> {
+  const env = readHeader(ctx.req.headers, 'env') || PRODUCTION;
+  const open = await askedRegistrations.open(env, Date.now());
+  if (open.length === 0) return false;
+  const { name, url } = namedIn(given.text);
+  const origin = typeof url === 'string' ? URL.parse(url)?.origin : undefined;
+  const asked = open.filter((one) => one.origin === origin);
+  for (const { id } of asked) await askedRegistrations.keep(id, given);
+  if (asked.length === 0 && open.some(({ app }) => app === name)) {
+    const detail = `a what-if is asking another build of the app for its registration, which is not this one: it has the origin ${describe(origin)}`;
+    throw new ServiceError('overloaded', { detail });
+  }
+  return asked.length > 0;
+}
+
+/** Name and URL of the app; undefined if the text is not JSON or has none. */
+function namedIn(text: string): { name?: unknown; url?: unknown } {
   try {
-    return appNameIn(JSON.parse(text));
+    const given: unknown = JSON.parse(text);
+    return { name: appNameIn(given), ...(isJsonObject(given) && { url: given.url }) };
   } catch {
-    return undefined;
+    return {};
   }
 }

@@ -2,16 +2,18 @@
 import { z } from 'zod';
 import { invalidField, ServiceError } from '../../errors.ts';
 import { probeApp } from '../../functions/probe.ts';
-import { httpUrl } from '../../model/apps/app.ts';
+import { compareTriggers } from '../../jobs/what-if/triggers.ts';
+import { type AppFunction, httpUrl } from '../../model/apps/app.ts';
 import type { ProbeResult } from '../../model/apps/app-problems.ts';
 import { covers, type Principal } from '../../model/auth/access.ts';
 import { newId } from '../../model/ids.ts';
 import { durationMs } from '../../model/values/duration.ts';
 import { describe } from '../../model/values/json.ts';
-import { MINUTE_MS } from '../../model/values/time.ts';
+import { DAY_MS, MINUTE_MS } from '../../model/values/time.ts';
 import { refusalOfSdk } from '../../model/what-if/planning-sdks.ts';
-import type { WhatIf, WhatIfExample } from '../../model/what-if/what-if.ts';
+import type { WhatIf, WhatIfDefinition, WhatIfExample } from '../../model/what-if/what-if.ts';
 import type { App } from '../../store/apps/apps.ts';
+import { askRegistration } from '../apps/asked-registration.ts';
 import type { ApiParts } from '../parts.ts';
 import { namePosition, pageOfNewest, pageQuery } from '../rest/list-query.ts';
 import { type Route, routesOf } from '../rest/route.ts';
@@ -19,6 +21,7 @@ import { listedWhatIfSchema, presentListedWhatIf, presentWhatIf, whatIfSchema } 
 import { operationRoutes } from './bulk-operation.ts';
 
 const PROBE_MS = 10_000;
+const TRIGGERS_MS = 7 * DAY_MS;
 
 const bodySchema = z.object({
   url: httpUrl.describe('Of the candidate: where another build of the app runs. It need not be registered, and is not'),
@@ -29,6 +32,10 @@ const bodySchema = z.object({
     .max(20)
     .optional()
     .describe('How far back to compare runs that have completed, such as 7d. Absent: they are not compared'),
+  triggers: z
+    .boolean()
+    .default(true)
+    .describe('Whether to compare triggers, on a sample of the events since `last`, or of 7 days'),
   active_max: z.int().min(1).max(1_000_000).default(10_000).describe('At most so many active runs'),
   past_max: z.int().min(1).max(100_000).default(100).describe('At most so many completed runs of each function'),
   max_minutes: z.int().min(1).max(1_440).default(30),
@@ -69,6 +76,26 @@ export function whatIfRoutes(deps: ApiParts): Route[] {
     return { dialect, sdk };
   }
 
+  /** The reason, if it is not possible, is part of the report. */
+  async function triggersOf(
+    given: { id: string; env: string; app: string; url: string; present: readonly AppFunction[]; since: number },
+    principal: Principal,
+  ): Promise<NonNullable<WhatIfDefinition['triggers']>> {
+    const { env, url, present, since } = given;
+    const signingKey = dev ? undefined : await signingKeys.current(env);
+    const agent = httpAgent.for(await environmentKinds.of(env));
+    try {
+      const { checked } = await askRegistration({ ...given, agent, signingKey }, deps);
+      const refused = checked.refused.flatMap(({ id }) => id ?? []);
+      const nowMs = Date.now();
+      return await compareTriggers({ env, present, candidate: checked.registered, refused, since, nowMs }, deps);
+    } catch (error) {
+      const shown = forPrincipal(error, url, principal);
+      if (!(shown instanceof ServiceError)) throw shown;
+      return { problem: shown.message };
+    }
+  }
+
   const present = async (whatIf: WhatIf) => presentWhatIf(whatIf, await whatIfs.results<WhatIfExample>(whatIf, {}));
 
   const of = operationRoutes({
@@ -103,27 +130,32 @@ export function whatIfRoutes(deps: ApiParts): Route[] {
         'quota_exceeded',
       ],
       async handle({ env, principal, body }) {
-        const { url, active, last, active_max: activeMax, past_max: pastMax, max_minutes: maxMinutes } = body;
+        const { url, active, last, triggers, active_max: activeMax, past_max: pastMax, max_minutes: maxMinutes } = body;
         const now = Date.now();
         const pastSince = last === undefined ? undefined : sinceOf(last, now);
         if (!active && pastSince === undefined) throw invalidField('last', 'missing, and active runs are left out');
         if ((await environments.read(env))?.archivedAt !== undefined) throw new ServiceError('environment_archived');
         const app = await appOf(env, body.app);
         const own = (await functions.all(env)).functions.filter((fn) => fn.app === app.name && !fn.archived);
-        const ids = own.filter(({ endpoint }) => endpoint === undefined).map(({ id }) => id);
+        const called = own.filter(({ endpoint }) => endpoint === undefined);
+        const whatIfId = newId(now);
+        const since = pastSince ?? now - TRIGGERS_MS;
         const candidate = await probed(env, url, app).catch((error) =>
           Promise.reject(forPrincipal(error, url, principal)),
         );
         const definition = {
-          id: newId(now),
+          id: whatIfId,
           app: app.name,
           url,
           ...candidate,
-          functions: ids,
+          functions: called.map(({ id }) => id),
           active,
           activeMax,
           ...(pastSince !== undefined && { pastSince }),
           pastMax,
+          ...(triggers && {
+            triggers: await triggersOf({ id: whatIfId, env, app: app.name, url, present: called, since }, principal),
+          }),
           endsBy: now + maxMinutes * MINUTE_MS,
           createdAt: now,
         };

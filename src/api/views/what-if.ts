@@ -55,6 +55,28 @@ const ofScopeSchema = z.object({
   skips: z.partialRecord(z.enum(SKIPS), z.int()).describe('Number of runs that were not compared, by reason'),
 });
 
+const triggersSchema = z.object({
+  since: z.iso.datetime().nullable().describe('null: triggers were not compared'),
+  sampled: z.int().describe('Events that were compared: at most 100 of a name, and 50 names, the newest first'),
+  complete: z.boolean().describe('false: some names of events were left out'),
+  functions: z
+    .array(
+      z.object({
+        id: z.string(),
+        change: z
+          .enum(['added', 'removed', 'refused'])
+          .nullable()
+          .describe('refused: the service would refuse the registration of the function'),
+        received: z.int().describe('Events since then that it listens to, here or in the candidate'),
+        sampled: z.int().describe('Those of them in the sample'),
+        present: z.int().describe('How many of the sample start it now, without regard to flow control'),
+        candidate: z.int().describe('How many would'),
+      }),
+    )
+    .describe('With events in the sample, or added, removed or refused: at most 500, those that differ first'),
+  problem: z.string().nullable().describe('Why triggers were not compared'),
+});
+
 export const whatIfSchema = apiObject('WhatIf', {
   id: z.string(),
   app: z.string(),
@@ -81,6 +103,7 @@ export const whatIfSchema = apiObject('WhatIf', {
       }),
     )
     .describe('Those with runs, the worst first'),
+  triggers: triggersSchema.nullable().describe('A sample. null: not asked for'),
   active: z.boolean(),
   past_since: z.iso.datetime().nullable().describe('null: past runs are not compared'),
   waiting_because: z.string().nullable(),
@@ -88,8 +111,8 @@ export const whatIfSchema = apiObject('WhatIf', {
   done_at: z.iso.datetime().nullable(),
 });
 
-/** Without functions. */
-export const listedWhatIfSchema = whatIfSchema.omit({ functions: true }).meta({ id: 'ListedWhatIf' });
+/** Without functions and triggers. */
+export const listedWhatIfSchema = whatIfSchema.omit({ functions: true, triggers: true }).meta({ id: 'ListedWhatIf' });
 
 interface Counts {
   checked: number;
@@ -137,7 +160,18 @@ export function presentWhatIf(whatIf: WhatIf, examples: readonly WhatIfExample[]
   return {
     ...presentListedWhatIf(whatIf),
     functions: ofFunctions.sort((a, b) => severity(b) - severity(a)),
+    triggers: presentTriggers(whatIf.definition),
   };
+}
+
+function presentTriggers({ triggers }: WhatIf['definition']) {
+  if (!triggers) return null;
+  if ('problem' in triggers) {
+    return { since: null, sampled: 0, complete: false, functions: [], problem: triggers.problem };
+  }
+  const { since, sampled, isCut, functions } = triggers;
+  const shown = functions.map(({ change = null, ...counts }) => ({ change, ...counts }));
+  return { since: time(since), sampled, complete: !isCut, functions: shown, problem: null };
 }
 
 function ofScope(counts: ReturnType<typeof readCounts>, scope: Scope) {

@@ -74,6 +74,30 @@ export interface WhatIfExample extends Difference {
   result: 'changed' | 'broken';
 }
 
+/** How often a function would start, here and there. */
+export interface TriggersOfFunction {
+  id: string;
+  /** `refused`: the candidate registers it, and the service would refuse it. */
+  change?: 'added' | 'removed' | 'refused';
+  /** Events that it listens to, here or there: those since the report's time, and those of the sample. */
+  received: number;
+  sampled: number;
+  /** How many of the sample start it, here and there. */
+  present: number;
+  candidate: number;
+}
+
+/** A sample of received events against the triggers of the candidate. */
+export interface TriggerReport {
+  /** Unix milliseconds. */
+  since: number;
+  /** Events that were compared. */
+  sampled: number;
+  /** Whether some names of events were left out. */
+  isCut: boolean;
+  functions: TriggersOfFunction[];
+}
+
 export interface WhatIfDefinition {
   id: string;
   app: string;
@@ -90,6 +114,8 @@ export interface WhatIfDefinition {
   pastSince?: number;
   /** Per function. */
   pastMax: number;
+  /** Absent: triggers are not compared. */
+  triggers?: TriggerReport | { problem: string };
   /** Unix milliseconds. */
   endsBy: number;
   createdAt: number;

@@ -3,6 +3,7 @@ import type { StoreContext } from '../store-context.ts';
 import { AllowedOrigins } from './allowed-origins.ts';
 import { AppVersions } from './app-versions.ts';
 import { Apps } from './apps.ts';
+import { AskedRegistrations } from './asked-registrations.ts';
 import { Deploys } from './deploys.ts';
 import { ExpressionProblems } from './expression-problems.ts';
 import { Functions } from './functions.ts';
@@ -15,6 +16,7 @@ export function createAppStore({ redis, keys, config }: StoreContext) {
   return {
     apps: new Apps(redis, keys),
     allowedOrigins: new AllowedOrigins(redis, keys),
+    askedRegistrations: new AskedRegistrations(redis, keys),
     heldRegistrations: new HeldRegistrations(redis, keys),
     functions: new Functions(redis, keys, { history: triggerHistory }),
     appVersions: new AppVersions(redis, keys),

@@ -1,0 +1,135 @@
+/** Compares the triggers of a candidate with those of the app, on a sample of the events that were received. Starts nothing. */
+import { setImmediate } from 'node:timers/promises';
+import type { History } from '../../history/history.ts';
+import type { AppFunction } from '../../model/apps/app.ts';
+import { triggerEventOf } from '../../model/events/expression-event.ts';
+import { TriggerTable } from '../../model/events/triggers.ts';
+import { EVALUATION_UNITS } from '../../model/expressions/expression.ts';
+import type { TriggerReport, TriggersOfFunction } from '../../model/what-if/what-if.ts';
+import { intervalsOf } from '../../store/events/event-counts.ts';
+import type { FoundEvent } from '../../store/events/events.ts';
+
+/** Names that are looked at, and those of them that any of the functions listens to, the newest first. */
+const NAMES_READ = 1_000;
+const NAMES_MAX = 50;
+/** Events of each name, from all parts of the time: a rush at its end does not hide the rest. */
+const OF_NAME = 100;
+const PARTS = 5;
+const FUNCTIONS_MAX = 500;
+const TIME_MS = 5_000;
+const TURN_MS = 10;
+
+export interface TriggersGiven {
+  env: string;
+  present: readonly AppFunction[];
+  candidate: readonly AppFunction[];
+  /** IDs of functions of the candidate that the service would refuse: their earlier registration stays. */
+  refused: readonly string[];
+  /** Unix milliseconds. */
+  since: number;
+  nowMs: number;
+}
+
+export type TriggersDeps = {
+  eventCounts: Pick<History['eventCounts'], 'names' | 'histogram'>;
+  eventLists: Pick<History['eventLists'], 'list'>;
+};
+
+export async function compareTriggers(given: TriggersGiven, deps: TriggersDeps): Promise<TriggerReport> {
+  const { env, since, nowMs } = given;
+  const kept = given.present.filter(({ id }) => given.refused.includes(id));
+  const tables = { present: tableOf(given.present), candidate: tableOf([...given.candidate, ...kept]) };
+  const rows = rowsOf(given);
+  const { names } = await deps.eventCounts.names(env, NAMES_READ, nowMs);
+  const heard = names.filter(({ name, lastAt }) => lastAt >= since && listenersOf(name, tables).size > 0);
+  const turn = new Turn();
+  let [sampled, isCut] = [0, heard.length > NAMES_MAX || names.length === NAMES_READ];
+  for (const { name } of heard.slice(0, NAMES_MAX)) {
+    if (turn.isOver) {
+      isCut = true;
+      break;
+    }
+    const own = [...listenersOf(name, tables)].map((id) => rows.get(id) as TriggersOfFunction);
+    const { buckets } = await deps.eventCounts.histogram({ env, name, from: since, to: nowMs, buckets: 1 });
+    for (const row of own) row.received += buckets[0]?.count ?? 0;
+    let room = OF_NAME;
+    for (const [i, { from, to }] of intervalsOf({ from: since, to: nowMs, buckets: PARTS }).entries()) {
+      const limit = Math.ceil(room / (PARTS - i));
+      const query = { env, name, timeRange: { after: from, before: to }, limit };
+      for (const event of (await deps.eventLists.list(query, nowMs)).events) {
+        sampled++;
+        room--;
+        for (const row of own) row.sampled++;
+        for (const side of ['present', 'candidate'] as const) {
+          for (const id of await startedBy(event, tables[side], turn)) (rows.get(id) as TriggersOfFunction)[side]++;
+        }
+      }
+    }
+  }
+  const functions = [...rows.values()].filter((row) => row.change !== undefined || row.sampled > 0);
+  functions.sort((a, b) => weightOf(b) - weightOf(a));
+  return { since, sampled, isCut, functions: functions.slice(0, FUNCTIONS_MAX) };
+}
+
+function weightOf({ change, present, candidate }: TriggersOfFunction): number {
+  return (change ? 1_000_000 : 0) + Math.abs(candidate - present);
+}
+
+type Tables = Record<'present' | 'candidate', TriggerTable>;
+
+/** Pauses stay as they are, whatever the code. */
+function tableOf(functions: readonly AppFunction[]): TriggerTable {
+  return new TriggerTable(functions.map(({ pausedAt: _, ...fn }) => fn));
+}
+
+function listenersOf(name: string, { present, candidate }: Tables): Set<string> {
+  return new Set([...present.listeners(name), ...candidate.listeners(name)].map(({ id }) => id));
+}
+
+function rowsOf({ present, candidate, refused }: TriggersGiven): Map<string, TriggersOfFunction> {
+  const [before, after] = [present, candidate].map((all) => new Set(all.map(({ id }) => id))) as [
+    Set<string>,
+    Set<string>,
+  ];
+  const changeOf = (id: string) => {
+    if (refused.includes(id)) return 'refused' as const;
+    if (before.has(id)) return after.has(id) ? undefined : ('removed' as const);
+    return 'added' as const;
+  };
+  const ids = [...new Set([...before, ...after, ...refused])].sort();
+  return new Map(
+    ids.map((id) => {
+      const change = changeOf(id);
+      return [id, { id, ...(change && { change }), received: 0, sampled: 0, present: 0, candidate: 0 }];
+    }),
+  );
+}
+
+/** IDs of functions. An expression that costs too much is not met, and does not count against production's allowance. */
+async function startedBy(event: FoundEvent, table: TriggerTable, turn: Turn): Promise<string[]> {
+  const { source, received_at: receivedAt } = event;
+  const read = () => triggerEventOf(event, source);
+  const isMet: Parameters<TriggerTable['match']>[2] = ({ expression }, event) =>
+    expression?.evaluate({ event }, EVALUATION_UNITS, receivedAt).result === 'met';
+  const ids: string[] = [];
+  for (const fn of table.match(event.name, read, isMet)) {
+    if (fn) ids.push(fn.id);
+    await turn.yieldIfLong();
+  }
+  return ids;
+}
+
+class Turn {
+  readonly #endsAt = performance.now() + TIME_MS;
+  #startedAt = performance.now();
+
+  get isOver(): boolean {
+    return performance.now() > this.#endsAt;
+  }
+
+  async yieldIfLong(): Promise<void> {
+    if (performance.now() - this.#startedAt < TURN_MS) return;
+    await setImmediate();
+    this.#startedAt = performance.now();
+  }
+}

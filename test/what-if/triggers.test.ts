@@ -1,0 +1,109 @@
+import { expect } from 'chai';
+import { type AppHost, startAppHost } from '../support/app-host.ts';
+import { cli } from '../support/cli.ts';
+import { type Service, startService } from '../support/service.ts';
+
+const EVENTS = 30;
+const sized = (id: string, above: number) => ({
+  id,
+  triggers: [{ event: 'order/paid', expression: `event.data.total > ${above}` }],
+});
+const PRESENT = [
+  { id: 'same', triggers: [{ event: 'order/paid' }] },
+  sized('filtered', 19),
+  { id: 'moved', triggers: [{ event: 'order/*' }] },
+  { id: 'old', triggers: [{ event: 'order/paid' }] },
+];
+const CANDIDATE = [
+  { id: 'same', triggers: [{ event: 'order/paid' }] },
+  sized('filtered', 9),
+  { id: 'moved', triggers: [{ event: 'order/none' }] },
+  { id: 'fresh', triggers: [{ event: 'order/paid' }] },
+];
+
+describe('Triggers in a what-if', () => {
+  let service: Service;
+  let present: AppHost;
+  let candidate: AppHost;
+
+  before(async () => {
+    service = await startService();
+    [present, candidate] = await Promise.all([startAppHost(), startAppHost()]);
+    for (const { id } of PRESENT) present.on(id, () => ({ status: 200, body: null }));
+    await present.register(service, PRESENT, { appName: 'shop' });
+    const events = Array.from({ length: EVENTS }, (_, total) => ({ name: 'order/paid', data: { total } }));
+    await service.post(service.eventPath, [...events, { name: 'other/heard-by-nobody', data: {} }]);
+    await service.waitFor('/v1/events?name=order/paid&limit=100', ({ body }) => body.data?.length === EVENTS);
+  });
+  after(async () => {
+    await Promise.all([present.close(), candidate.close()]);
+    await service.stop();
+  });
+
+  async function whatIf() {
+    const { status, body: answer } = await service.post('/v1/what-ifs', { url: candidate.url });
+    expect(status, JSON.stringify(answer)).to.equal(201);
+    return answer.data;
+  }
+
+  it('shows how many of the sampled events would start each function, and which functions come and go', async () => {
+    candidate.offer(service, CANDIDATE, { appName: 'shop' });
+    const { triggers } = await whatIf();
+    expect(triggers).to.deep.include({ problem: null, sampled: EVENTS, complete: true });
+    const found = triggers.functions.map((fn: Record<string, unknown>) =>
+      ['id', 'change', 'received', 'sampled', 'present', 'candidate'].map((field) => fn[field]),
+    );
+    expect(found).to.have.deep.members([
+      ['shop-same', null, EVENTS, EVENTS, EVENTS, EVENTS],
+      ['shop-filtered', null, EVENTS, EVENTS, 10, 20],
+      ['shop-moved', null, EVENTS, EVENTS, EVENTS, 0],
+      ['shop-old', 'removed', EVENTS, EVENTS, EVENTS, 0],
+      ['shop-fresh', 'added', EVENTS, EVENTS, 0, EVENTS],
+    ]);
+  });
+
+  it('registers nothing, and the app can register again', async () => {
+    const { body } = await service.get('/v1/apps');
+    expect(body.data.map(({ name, url }: { name: string; url: string }) => [name, url])).to.deep.equal([
+      ['shop', present.url],
+    ]);
+    const { body: functions } = await service.get('/v1/functions');
+    expect(functions.data.map(({ id }: { id: string }) => id))
+      .to.include('shop-old')
+      .and.not.include('shop-fresh');
+    await present.register(service, PRESENT, { appName: 'shop' });
+  });
+
+  it('are in the report of tidegate what-if, and --fail-on takes them', async () => {
+    candidate.offer(service, CANDIDATE, { appName: 'shop' });
+    const args = ['what-if', '--app', candidate.url];
+    const line = 'would start 20 of the 30 sampled events, now 10 (30 received)';
+    const text = await cli([...args, '--fail-on', 'changed-triggers'], { service });
+    expect(text.exitCode, text.stderr).to.equal(7);
+    expect(text.stdout).to.include('1 functions as before, 4 not').and.include(`"shop-filtered": ${line}`);
+    const markdown = await cli([...args, '--markdown'], { service });
+    expect(markdown.exitCode).to.equal(0);
+    expect(markdown.stdout).to.include(`- \`shop-filtered\`: ${line}`).and.include('- `shop-fresh`: added; ');
+    const { json } = await cli(['--json', ...args, '--no-triggers'], { service });
+    expect(json.triggers).to.equal(null);
+  });
+
+  it('are not compared if the candidate is another app or does not register, and the report says why', async () => {
+    candidate.offer(service, CANDIDATE, { appName: 'other' });
+    const other = (await whatIf()).triggers;
+    expect([other.since, other.functions]).to.deep.equal([null, []]);
+    expect(other.problem).to.include('the candidate registers as "other"');
+    expect((await service.get('/v1/apps')).body.data).to.have.length(1);
+  });
+
+  it('of a candidate that registers with the URL of the app do not become those of the app', async () => {
+    const own = candidate.registration;
+    candidate.registration = (functions, options) => present.registration(functions, options);
+    candidate.offer(service, CANDIDATE, { appName: 'shop' });
+    candidate.registration = own;
+    expect((await whatIf()).triggers.problem).to.include(`PUT ${candidate.url}: status 503`);
+    const ids = (await service.get('/v1/functions')).body.data.map(({ id }: { id: string }) => id);
+    expect(ids).to.include('shop-old').and.not.include('shop-fresh');
+    expect((await present.register(service, PRESENT, { appName: 'shop' })).status).to.equal(200);
+  });
+});
