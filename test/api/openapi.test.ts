@@ -304,7 +304,7 @@ describe('OpenAPI document', () => {
       const line = { app: 'line', version: 'v1', functions: packing, headers };
       const instance = await ConnectedInstance.connect(service.url, line);
       expect(await call('GET /v1/apps/:name/versions', { name: 'line' })).to.have.length(1);
-      await call('POST /v1/apps/:name/versions/:version/activate', { name: 'line', version: 'v1' });
+      await call('POST /v1/apps/:name/versions/:version/activate', { name: 'line', version: 'v1' }, { percent: 100 });
       const connected = await call('GET /v1/apps/:name/connections', { name: 'line' });
       expect(connected).to.have.length(1);
       await call('DELETE /v1/apps/:name/connections/:id', { name: 'line', id: instance.id });

@@ -2,6 +2,8 @@ import { expect } from 'chai';
 import { REPLY_STATUS } from '../../src/functions/connect/messages.ts';
 import type { CallJob } from '../../src/jobs/queues/queues.ts';
 import type { AppFunction } from '../../src/model/apps/app.ts';
+import { versionOfRun } from '../../src/model/apps/versions.ts';
+import { hashedId } from '../../src/model/ids.ts';
 import type { Run } from '../../src/model/runs/run.ts';
 import { MissingVersions } from '../../src/workers/call-admission.ts';
 import { type AppHost, type Call, type FunctionSpec, startAppHost } from '../support/app-host.ts';
@@ -174,6 +176,76 @@ describe('Versions of apps', () => {
     );
   });
 
+  describe('that ramp up', () => {
+    const activate = (app: string, version: string, percent: number) =>
+      service.post(`/v1/apps/${app}/versions/${version}/activate`, { percent });
+    const shares = async (app: string) =>
+      Object.fromEntries(
+        (await versions(app)).map((one: Record<string, unknown>) => [one.version, `${one.state} ${one.percent}`]),
+      );
+    /** Sends events in one request, and counts the versions of their runs. */
+    async function startMany(app: string, count: number): Promise<Record<string, number>> {
+      const events = Array.from({ length: count }, () => ({ name: `${app}/start`, data: {} }));
+      const { ids } = (await service.post('/e/key', events)).body;
+      const isOne = ({ event_id }: { event_id: string }) => ids.includes(event_id);
+      const { body } = await service.waitFor(
+        `/v1/runs?app=${app}&limit=100`,
+        (answer) => answer.body.data.filter(isOne).length === count,
+      );
+      const counts: Record<string, number> = {};
+      for (const run of body.data.filter(isOne)) counts[run.app_version] = (counts[run.app_version] ?? 0) + 1;
+      return counts;
+    }
+
+    it('start a share of the new runs, up to all, and none after 0; the rest start on the version that was active', async () => {
+      const first = await deploy('ramp', 'v1', { versioning: 'pinned' });
+      const second = await deploy('ramp', 'v2', { versioning: 'pinned' });
+      const answer = await activate('ramp', 'v2', 30);
+      expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
+      expect(answer.body.data).to.include({ state: 'ramping', percent: 30 });
+      expect(await shares('ramp')).to.deep.equal({ v1: 'active 70', v2: 'ramping 30' });
+      const audit = (await service.get('/v1/audit?limit=1')).body.data[0];
+      expect(audit.summary).to.include('percent 30');
+      // None of one version: once in 10^9 times.
+      const started = await startMany('ramp', 60);
+      expect(started).to.have.all.keys('v1', 'v2');
+      // Processes of both versions that restart.
+      await second.register();
+      await first.register();
+      expect(await shares('ramp')).to.deep.equal({ v1: 'active 70', v2: 'ramping 30' });
+      expect(await startMany('ramp', 60)).to.have.all.keys('v1', 'v2');
+      await activate('ramp', 'v2', 0);
+      expect(await shares('ramp')).to.deep.equal({ v1: 'active 100', v2: 'draining 0' });
+      expect(await startMany('ramp', 20)).to.deep.equal({ v1: 20 });
+      await activate('ramp', 'v2', 99);
+      expect(await shares('ramp')).to.deep.equal({ v1: 'active 1', v2: 'ramping 99' });
+      await activate('ramp', 'v2', 100);
+      expect(await shares('ramp')).to.deep.equal({ v1: 'draining 0', v2: 'active 100' });
+      expect(await startMany('ramp', 20)).to.deep.equal({ v2: 20 });
+    });
+
+    it('stop when a new version comes', async () => {
+      await deploy('newer', 'v1', { versioning: 'pinned' });
+      await deploy('newer', 'v2', { versioning: 'pinned' });
+      await activate('newer', 'v2', 50);
+      await deploy('newer', 'v3', { versioning: 'pinned' });
+      expect(await shares('newer')).to.deep.equal({ v1: 'drained 0', v2: 'drained 0', v3: 'active 100' });
+      expect(await startMany('newer', 20)).to.deep.equal({ v3: 20 });
+    });
+
+    it('need a version for the rest, and a function that both pin', async () => {
+      await deploy('only', 'v1', { versioning: 'pinned' });
+      expect((await activate('only', 'v1', 5)).body.error).to.include('no other version');
+      expect((await activate('only', 'v9', 5)).status).to.equal(404);
+      expect((await activate('only', 'v1', 101)).body.code).to.equal('input_invalid');
+      await deploy('only', 'v2');
+      const refused = await activate('only', 'v2', 5);
+      expect(refused.body).to.include({ code: 'input_invalid' });
+      expect(refused.body.error).to.include('is pinned');
+      expect(await shares('only'), 'nothing has changed').to.deep.equal({ v1: 'drained 0', v2: 'active 100' });
+    });
+  });
+
   it('of an app that is not pinned, the version that a person made active stays active until a new one comes', async () => {
     const first = await deploy('unpinned', 'v1');
     const second = await deploy('unpinned', 'v2');
@@ -243,6 +315,32 @@ describe('Versions of apps', () => {
     expect(second.calls).to.have.length(1);
     first.socket.close();
     second.socket.close();
+  });
+});
+
+describe('The share of runs on a version that ramps up', () => {
+  const ids = Array.from({ length: 20_000 }, (_, i) => hashedId(1_800_000_000_000, [`${i}`]));
+  const on = (percent: number) => (id: string) =>
+    versionOfRun({ version: 'v1', ramp: { version: 'v2', percent } }, id) === 'v2';
+
+  it('is that of the ramp, whatever it is', () => {
+    // Six standard deviations.
+    const deviation = (percent: number) => 6 * Math.sqrt(ids.length * (percent / 100) * (1 - percent / 100));
+    for (const percent of [1, 5, 20, 50, 80, 99]) {
+      const expected = (ids.length * percent) / 100;
+      expect(ids.filter(on(percent)).length, `${percent} %`).to.be.closeTo(expected, deviation(percent));
+    }
+  });
+
+  it('grows by further runs only: a run that is in stays in', () => {
+    const inAt5 = ids.filter(on(5));
+    expect(inAt5.every(on(5)), 'the same every time').to.equal(true);
+    expect(inAt5.every(on(20))).to.equal(true);
+  });
+
+  it('is none of a function that is not pinned', () => {
+    expect(versionOfRun({}, ids[0] as string)).to.equal(undefined);
+    expect(versionOfRun({ version: 'v1' }, ids[0] as string)).to.equal('v1');
   });
 });
 

@@ -6,7 +6,7 @@ import { type BulkOptions, changeMany, withBulkOptions } from '../bulk-runs.ts';
 import { confirm } from '../confirm.ts';
 import type { Context } from '../context.ts';
 import { CliError, EXIT, usageError } from '../exit-codes.ts';
-import { duration } from '../input.ts';
+import { duration, wholeNumber } from '../input.ts';
 import { at } from '../list-options.ts';
 import type { Output } from '../output.ts';
 
@@ -35,12 +35,18 @@ export function register(program: Command, context: Context): void {
     .description('Makes a version active: new runs start on it. Runs that are pinned to others stay where they are.')
     .argument('<version>')
     .requiredOption('--app <name>', 'name of the app')
+    .option('--percent <number>', 'only this share of the new runs of pinned functions; 0: none', wholeNumber(0, 100))
     .option('-y, --yes', 'do not ask')
-    .action(async (version: string, { app, yes }: { app: string; yes?: boolean }) => {
-      await confirm(context, `Start new runs of ${app} on the version ${version}?`, yes);
-      const { data } = await context.api().post(at`/v1/apps/${app}/versions/${version}/activate`);
+    .action(async (version: string, options: { app: string; percent?: number; yes?: boolean }) => {
+      const { app, percent: share = 100, yes } = options;
+      const what = share === 100 ? 'new runs' : `${share} % of the new runs`;
+      await confirm(context, `Start ${what} of ${app} on the version ${version}?`, yes);
+      const path = at`/v1/apps/${app}/versions/${version}/activate`;
+      const { data } = await context.api().post(path, share === 100 ? undefined : { percent: share });
       const output = context.output();
-      output.result(data, () => output.line(`${version} is active: new runs start on it.`));
+      output.result(data, () =>
+        output.line(`${version} is ${data.state}: ${data.percent} % of the new runs start on it.`),
+      );
     });
   withBulkOptions(deploys.command('move'))
     .description('Moves the runs that are pinned to a version of an app to another one. They are counted first.')
@@ -99,8 +105,16 @@ function versionsOf(api: ApiClient, app: string): Promise<Json[]> {
 
 function printVersions(output: Output, versions: Json[]): void {
   output.table(
-    ['VERSION', 'STATE', 'RUNS', 'OLDEST', 'REGISTERED', 'URL'],
-    versions.map((one) => [one.version, one.state, one.active_runs, one.oldest_run_at, one.registered_at, one.url]),
+    ['VERSION', 'STATE', 'PERCENT', 'RUNS', 'OLDEST', 'REGISTERED', 'URL'],
+    versions.map((one) => [
+      one.version,
+      one.state,
+      one.percent,
+      one.active_runs,
+      one.oldest_run_at,
+      one.registered_at,
+      one.url,
+    ]),
     'No versions: the app does not name its builds (appVersion).',
   );
 }

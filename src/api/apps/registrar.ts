@@ -15,10 +15,12 @@ import {
   type AppVersion,
   asVersion,
   becomesActive,
+  formerOf,
   isRegistrationOf,
   type Pin,
   type VersionChoices,
   type Versioning,
+  withRamp,
 } from '../../model/apps/versions.ts';
 import { isFailureHandler } from '../../model/events/lifecycle.ts';
 import { newId } from '../../model/ids.ts';
@@ -223,15 +225,32 @@ export class Registrar {
     const known = version === undefined ? undefined : await appVersions.read(env, { app: app.name, version });
     const sharesUrl = known ? known.sharesUrl === true : version !== undefined && (await this.#isTaken(env, app));
     const functions = asVersion(given, version, { setting: choices.versioning, sharesUrl });
-    if (version === undefined) return { functions, isActive: true };
+    if (version === undefined) {
+      if (choices.ramp) await appVersions.choose(env, app.name, ({ ramp: _, ...others }) => others);
+      return { functions, isActive: true };
+    }
     const isPinned = functions.some((fn) => fn.version !== undefined);
     const isActive = becomesActive({ version, wasActive: known?.activeAt !== undefined, isPinned }, active, choices);
     const stored = { ...versionOf(app, version, functions), ...(sharesUrl && { sharesUrl }) };
     await appVersions.save(env, app.name, stored, isActive ? version : active);
     if (isActive && choices.chosen !== undefined && choices.chosen !== version) {
-      await appVersions.choose(env, app.name, ({ chosen: _, ...others }) => others);
+      await appVersions.choose(env, app.name, ({ chosen: _, ramp: __, ...others }) => others);
     }
-    return { functions, isActive };
+    return {
+      functions: version === active ? await this.#ramped(env, app.name, functions, choices) : functions,
+      isActive,
+    };
+  }
+
+  /** The functions of the active version, with the version that ramps up. */
+  async #ramped(
+    env: string,
+    app: string,
+    functions: readonly AppFunction[],
+    { ramp, versioning }: VersionChoices,
+  ): Promise<AppFunction[]> {
+    const known = ramp && (await this.#deps.appVersions.read(env, { app, version: ramp.version }));
+    return withRamp(functions, known && { ...ramp, functions: known.functions }, versioning);
   }
 
   /** Whether a version is at the URL of the app. */
@@ -294,19 +313,39 @@ export class Registrar {
     return saved;
   }
 
-  /** Makes a version the active one: its functions are those of the app again, and new runs start on it.
-   *  @throws ServiceError not_found, quota_exceeded */
-  async activate(env: string, { app: name, version }: Pin, by: SyncOrigin): Promise<void> {
+  /** Makes a version the active one: its functions are those of the app again, and new runs start on it; or only a share of them, and the rest on the
+   *  version that was active.
+   *  @param percent the share of new runs of pinned functions, from 0 to 100
+   *  @throws ServiceError not_found, input_invalid, quota_exceeded */
+  async activate(env: string, { app: name, version }: Pin, by: SyncOrigin, percent = 100): Promise<void> {
     const { appVersions } = this.#deps;
     await this.#changeApp(env, name, async (before) => {
-      const known = await appVersions.read(env, { app: name, version });
-      if (!known) throw new ServiceError('not_found', { detail: `the app "${name}" has no version "${version}"` });
-      const { versioning } = await appVersions.choices(env, name);
-      const { url, sdk, framework, dialect, sharesUrl = false } = known;
-      const functions = asVersion(known.functions, version, { setting: versioning, sharesUrl });
-      const app = { ...before, url, sdk, framework, dialect, deployId: version };
+      const known = await appVersions.all(env, name);
+      if (!known.some((one) => one.version === version)) {
+        throw new ServiceError('not_found', { detail: `the app "${name}" has no version "${version}"` });
+      }
+      const { ramp: former, ...choices } = await appVersions.choices(env, name);
+      const active =
+        percent === 100
+          ? known.find((one) => one.version === version)
+          : formerOf(known, version, { active: before.deployId, ramp: former });
+      if (!active) {
+        const detail = `no other version of the app "${name}" was active, on which the other runs would start`;
+        throw new ServiceError('input_invalid', { detail });
+      }
+      const { url, sdk, framework, dialect, sharesUrl = false } = active;
+      const isOther = percent === 0 && version !== before.deployId && version !== former?.version;
+      const ramp = isOther ? former : percent > 0 && percent < 100 ? { version, percent } : undefined;
+      const chosen = { ...choices, chosen: active.version, ...(ramp && { ramp }) };
+      const own = asVersion(active.functions, active.version, { setting: choices.versioning, sharesUrl });
+      const functions = await this.#ramped(env, name, own, chosen);
+      if (ramp && !functions.some((fn) => fn.ramp)) {
+        const detail = `no function of the versions "${active.version}" and "${version}" is pinned, so that a run has no version`;
+        throw new ServiceError('input_invalid', { detail });
+      }
+      const app = { ...before, url, sdk, framework, dialect, deployId: active.version };
       // First: registrations of other versions that come meanwhile do not change it back.
-      await appVersions.choose(env, name, (choices) => ({ ...choices, chosen: version }));
+      await appVersions.choose(env, name, () => chosen);
       const saved = await this.#apply(env, { app, before, functions, by });
       await this.#deps.timerChecks.checkNow(env, saved.changed);
     });
@@ -317,10 +356,9 @@ export class Registrar {
   async setVersioning(env: string, name: string, versioning: Versioning | undefined): Promise<void> {
     const { appVersions, functions, quotas } = this.#deps;
     await this.#changeApp(env, name, async (app) => {
-      await appVersions.choose(env, name, ({ versioning: _, ...others }) => ({
-        ...others,
-        ...(versioning && { versioning }),
-      }));
+      const { versioning: _, ...others } = await appVersions.choices(env, name);
+      const choices = { ...others, ...(versioning && { versioning }) };
+      await appVersions.choose(env, name, () => choices);
       const own = (await functions.all(env)).functions.filter((fn) => fn.app === name && !fn.archived && !fn.endpoint);
       const version = app.deployId;
       const known = version === undefined ? undefined : await appVersions.read(env, { app: name, version });
@@ -330,7 +368,8 @@ export class Registrar {
       if (version !== undefined && !known) {
         await appVersions.save(env, name, versionOf(app, version, changed), version);
       }
-      await functions.replaceForApp(env, name, changed, quotas.functions, app.refused);
+      const ramped = await this.#ramped(env, name, changed, choices);
+      await functions.replaceForApp(env, name, ramped, quotas.functions, app.refused);
     });
   }
 

@@ -7,7 +7,7 @@ import type { RouteContext } from '../http/router.ts';
 import type { Route } from './route.ts';
 
 /** Body fields that the entry includes; none of them is secret. */
-const LOGGED_FIELDS = ['name', 'email', 'role', 'access', 'environment', 'kind', 'version', 'versioning'];
+const LOGGED_FIELDS = ['name', 'email', 'role', 'access', 'environment', 'kind', 'version', 'versioning', 'percent'];
 /** Fields that select objects: events or requests to replay, runs of bulk actions, events to send again, assign or discard, and allowed origins of
  *  apps. */
 const LOGGED_SELECTION = [
@@ -68,6 +68,7 @@ function loggedFields(body: unknown): string[] {
   if (typeof body !== 'object' || body === null) return [];
   return LOGGED_FIELDS.flatMap((name) => {
     const value = (body as Record<string, unknown>)[name];
+    if (typeof value === 'number') return [`${name} ${value}`];
     return typeof value === 'string' ? [`${name} ${value.slice(0, VALUE_MAX_LENGTH)}`] : [];
   });
 }

@@ -2,7 +2,13 @@
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import { isConnected } from '../../model/apps/connection.ts';
-import { type AppVersion, stateOf, VERSION_STATES } from '../../model/apps/versions.ts';
+import {
+  type AppVersion,
+  percentOf,
+  type StartedVersions,
+  stateOf,
+  VERSION_STATES,
+} from '../../model/apps/versions.ts';
 import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { countPosition, longPageQuery } from '../rest/list-query.ts';
@@ -15,8 +21,9 @@ export const versionSchema = apiObject('AppVersion', {
   state: z
     .enum(VERSION_STATES)
     .describe(
-      'active: new runs start on the version; draining: only runs that are pinned to it call it; drained: nothing calls it, so it is safe to stop',
+      'active: new runs start on the version; ramping: `percent` of them do; draining: only runs that are pinned to it call it; drained: nothing calls it, so it is safe to stop',
     ),
+  percent: z.int().min(0).max(100).describe('Share of the new runs of pinned functions that starts on it'),
   url: z.string(),
   sdk: z.string().nullable(),
   function_count: z.int(),
@@ -34,7 +41,8 @@ export function appVersionRoutes({ apps, appVersions, connections, registrar }: 
   async function list(env: string, name: string) {
     const app = await apps.read(env, name);
     if (!app) throw new ServiceError('not_found', { detail: `there is no app named "${name}"` });
-    const versions = await appVersions.all(env, name);
+    const [versions, { ramp }] = await Promise.all([appVersions.all(env, name), appVersions.choices(env, name)]);
+    const started = { active: app.deployId, ramp };
     const runs = await appVersions.pinnedRuns(
       env,
       versions.map(({ version }) => ({ app: name, version })),
@@ -43,7 +51,7 @@ export function appVersionRoutes({ apps, appVersions, connections, registrar }: 
     const connected = live.map(({ connection }) => connection.apps.find((one) => one.name === name)?.version);
     return versions.map((one, i) => {
       const { count, oldestAt } = runs[i] as (typeof runs)[number];
-      return present(one, app.deployId, count, oldestAt, connected.filter((version) => version === one.version).length);
+      return present(one, started, count, oldestAt, connected.filter((version) => version === one.version).length);
     });
   }
 
@@ -64,11 +72,24 @@ export function appVersionRoutes({ apps, appVersions, connections, registrar }: 
       summary: 'Make a version of an app active',
       description:
         'New runs start on the version, with the functions, triggers and limits that it registered, and runs that are not pinned continue with it. Runs that are pinned to another version stay there. The version stays active until ' +
-        'the app registers one that was never active.',
+        'the app registers one that was never active. With `percent`, only that share of the new runs of pinned functions starts on it.',
+      body: z
+        .object({
+          percent: z
+            .int()
+            .min(0)
+            .max(100)
+            .default(100)
+            .describe(
+              'The rest starts on the version that was active, whose triggers and limits count for all. By a hash of the run ID: who is in at 5 % is in at 20 %. 0: back to that version',
+            ),
+        })
+        .default({ percent: 100 }),
       data: versionSchema,
       errors: ['not_found', 'quota_exceeded'],
-      async handle({ env, principal, params: { name, version } }) {
-        await registrar.activate(env, { app: name, version }, { kind: 'activation', name: principal.name });
+      async handle({ env, principal, params: { name, version }, body: { percent } }) {
+        const by = { kind: 'activation', name: principal.name } as const;
+        await registrar.activate(env, { app: name, version }, by, percent);
         return { data: (await list(env, name)).find((one) => one.version === version) };
       },
     }),
@@ -77,7 +98,7 @@ export function appVersionRoutes({ apps, appVersions, connections, registrar }: 
 
 function present(
   one: AppVersion,
-  active: string | undefined,
+  started: StartedVersions,
   count: number,
   oldestAt: number | undefined,
   connections: number,
@@ -85,7 +106,8 @@ function present(
   const { version, url, sdk, functions, registeredAt, seenAt, activeAt } = one;
   return {
     version,
-    state: stateOf(version, active, count),
+    state: stateOf(version, started, count),
+    percent: percentOf(version, started),
     url,
     sdk: sdk ?? null,
     function_count: functions.length,

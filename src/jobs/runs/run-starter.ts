@@ -1,5 +1,7 @@
 /** Starts runs: creates their records, stores their cancel triggers, sets the timers of their timeouts, and enqueues their first calls,
  *  in this order, so that no event in between is missed. Most runs have none of these, and are created with the jobs of their first calls. */
+import type { AppFunction } from '../../model/apps/app.ts';
+import { type Pin, versionOfRun } from '../../model/apps/versions.ts';
 import { SLACK_MS } from '../../store/events/event-location.ts';
 import type { Events } from '../../store/events/events.ts';
 import type { JobTaker, WaitingJob } from '../../store/redis/job-lists.ts';
@@ -86,7 +88,7 @@ export class RunStarter {
           functionId: fn.id,
           eventId: event.internalId,
           requestId: event.requestId,
-          ...(fn.version !== undefined && { pin: { app: fn.app, version: fn.version } }),
+          ...pinOf(fn, id),
           ...(invoker && { invoker }),
           ...(retryOf && { retryOf }),
           ...(replayId && { replayId }),
@@ -144,4 +146,9 @@ export class RunStarter {
 /** Whether nothing is to be done between the creation of the run and its first call. */
 function isPlain({ fn, keys, batch, fromStep }: RunToStart): boolean {
   return fn.cancel.length === 0 && timeoutsOf(fn)?.startMs === undefined && !keys?.singleton && !batch && !fromStep;
+}
+
+function pinOf(fn: AppFunction, runId: string): { pin?: Pin } {
+  const version = versionOfRun(fn, runId);
+  return version === undefined ? {} : { pin: { app: fn.app, version } };
 }

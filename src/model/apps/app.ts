@@ -69,6 +69,13 @@ export interface Trigger {
   catchUp?: 'last' | 'all';
 }
 
+/** A version on which a share of the new runs of pinned functions starts, while another one is active. */
+export interface Ramp {
+  version: string;
+  /** From 1 to 99. */
+  percent: number;
+}
+
 /** What people set for a function, because an official SDK cannot say it. It goes before what the app registers. */
 export interface FunctionSettings {
   onExhausted?: OnExhausted;
@@ -93,6 +100,8 @@ export interface AppFunction {
   cancel: CancelTrigger[];
   /** The version of its app on which its new runs end; absent unless they are pinned (versions.ts). */
   version?: string;
+  /** The share of them that ends on another version; absent: none does. */
+  ramp?: Ramp;
   /** True when the app's last registration lacks the function: it is no longer triggered, but its active runs finish. */
   archived: boolean;
   /** Unix milliseconds; absent unless it is paused. */

@@ -1,6 +1,7 @@
 /** Versions of apps: what an app registers with a new build name. A run of a pinned function ends on the version on which it began; every
  *  other run continues with the active one (docs/change-code-safely.md). */
-import type { AppFunction, Dialect } from './app.ts';
+import { hash } from 'node:crypto';
+import type { AppFunction, Dialect, Ramp } from './app.ts';
 import { type AppFacts, contentOf } from './deploy.ts';
 
 export const VERSIONINGS = ['latest', 'pinned'] as const;
@@ -42,15 +43,51 @@ export interface VersionChoices {
   versioning?: Versioning;
   /** The version that a person made active. Until the app registers one that never was, no registration changes that. */
   chosen?: string;
+  /** Until the app registers a version that never was, or another one is made active. */
+  ramp?: Ramp;
 }
 
-/** `active`: new runs start on it. `draining`: only runs pinned to it call it. `drained`: nothing does. */
-export const VERSION_STATES = ['active', 'draining', 'drained'] as const;
+/** `active`: new runs start on it. `ramping`: a share of them does. `draining`: only runs pinned to it call it. `drained`: nothing does. */
+export const VERSION_STATES = ['active', 'ramping', 'draining', 'drained'] as const;
 export type VersionState = (typeof VERSION_STATES)[number];
 
-export function stateOf(version: string, active: string | undefined, activeRuns: number): VersionState {
+/** Which versions new runs start on. */
+export interface StartedVersions {
+  active: string | undefined;
+  ramp?: Ramp | undefined;
+}
+
+export function stateOf(version: string, { active, ramp }: StartedVersions, activeRuns: number): VersionState {
   if (version === active) return 'active';
+  if (version === ramp?.version) return 'ramping';
   return activeRuns > 0 ? 'draining' : 'drained';
+}
+
+/** The share of new runs of pinned functions that starts on a version, in percent. */
+export function percentOf(version: string, { active, ramp }: StartedVersions): number {
+  if (version === ramp?.version) return ramp.percent;
+  return version === active ? 100 - (ramp?.percent ?? 0) : 0;
+}
+
+/** The version on which a new run of the function ends; undefined: its runs are not pinned. The same for a run that is created twice; and a run that is on
+ *  the ramped version at 5 % would be there at 20 %. */
+export function versionOfRun({ version, ramp }: Pick<AppFunction, 'version' | 'ramp'>, runId: string) {
+  if (version === undefined || !ramp) return version;
+  // The digits of the ID are not evenly spread: its time comes first.
+  const share = hash('sha256', runId, 'buffer').readUInt32BE() % 100;
+  return share < ramp.percent ? ramp.version : version;
+}
+
+/** The version on which the runs start that do not start on a version that ramps up: the active one, or if that one is to go down, the one before. */
+export function formerOf(
+  versions: readonly AppVersion[],
+  version: string,
+  { active, ramp }: StartedVersions,
+): AppVersion | undefined {
+  if (version !== active) return versions.find((one) => one.version === active);
+  const others = versions.filter((one) => one.version !== version && one.activeAt !== undefined);
+  const latest = others.sort((a, b) => (b.activeAt ?? 0) - (a.activeAt ?? 0))[0];
+  return others.find((one) => one.version === ramp?.version) ?? latest;
 }
 
 const UNNAMED =
@@ -65,14 +102,35 @@ function versioningOf({ config, endpoint }: AppFunction, setting: Versioning | u
   return versioning === 'pinned' || versioning === 'latest' ? versioning : (setting ?? 'latest');
 }
 
-/** The functions as they are stored for this version of their app. Repeating it changes nothing.
+/** A version that ramps up, with its functions. */
+export interface RampedVersion extends Ramp {
+  functions: readonly AppFunction[];
+}
+
+/** The functions of the active version as they are stored while another one ramps up. Functions that the other one lacks, or that are not pinned there, have
+ *  no part in it.
+ *  @param ramped undefined: no version does */
+export function withRamp(
+  functions: readonly AppFunction[],
+  ramped: RampedVersion | undefined,
+  setting: Versioning | undefined,
+): AppFunction[] {
+  const pinnedThere = new Set<string>();
+  for (const fn of ramped?.functions ?? []) if (versioningOf(fn, setting) === 'pinned') pinnedThere.add(fn.id);
+  return functions.map((fn) => {
+    if (!ramped || fn.version === undefined || !pinnedThere.has(fn.id)) return fn;
+    return { ...fn, ramp: { version: ramped.version, percent: ramped.percent } };
+  });
+}
+
+/** The functions as they are stored for this version of their app, without a ramp. Repeating it changes nothing.
  *  @param version undefined: the app does not name its build */
 export function asVersion(
   functions: readonly AppFunction[],
   version: string | undefined,
   { setting, sharesUrl }: { setting: Versioning | undefined; sharesUrl: boolean },
 ): AppFunction[] {
-  return functions.map(({ version: _, problems: given = [], ...fn }) => {
+  return functions.map(({ version: _, ramp: __, problems: given = [], ...fn }) => {
     const isPinned = versioningOf(fn, setting) === 'pinned';
     const problems = given.filter((problem) => problem !== UNNAMED && problem !== SHARED);
     if (isPinned && version === undefined) problems.push(UNNAMED);
@@ -112,12 +170,12 @@ const DRAINING_MAX = 100;
  *  @param activeRuns by version */
 export function surplusOf(
   versions: readonly AppVersion[],
-  active: string | undefined,
+  started: StartedVersions,
   activeRuns: ReadonlyMap<string, number>,
 ): string[] {
   const latest = versions.toSorted((a, b) => b.seenAt - a.seenAt);
   const of = (state: VersionState) =>
-    latest.filter(({ version }) => stateOf(version, active, activeRuns.get(version) ?? 0) === state);
+    latest.filter(({ version }) => stateOf(version, started, activeRuns.get(version) ?? 0) === state);
   const surplus = [...of('drained').slice(DRAINED_MAX), ...of('draining').slice(DRAINING_MAX)];
   return surplus.map(({ version }) => version);
 }

@@ -66,7 +66,8 @@ export class AppVersions extends Repository {
       others.map(({ version }) => ({ app, version })),
     );
     const counts = new Map(others.map(({ version }, i) => [version, (runs[i] as PinnedRuns).count]));
-    const surplus = surplusOf(others, active, counts);
+    const { ramp } = await this.choices(env, app);
+    const surplus = surplusOf(others, { active, ramp }, counts);
     if (surplus.length > 0) await this.redis.hdel(this.keys.appVersions(env, app), ...surplus);
   }
 
