@@ -17,6 +17,8 @@ export interface StoredGauges {
   activeRuns: number;
   /** Active runs that wait until a user resumes them. */
   pausedRuns: number;
+  /** Versions of apps on which active runs end, most runs first. */
+  pinnedVersions: readonly { env: string; app: string; version: string; count: number }[];
   /** Sleeping runs that are in Postgres; undefined without an archive. */
   offloadedRuns: { count: number; overdueMs: number } | undefined;
   /** Functions' backlogs of calls that wait for limits. */
@@ -49,6 +51,9 @@ export interface GaugeSources {
   /** Worker only: how many jobs of each queue it runs at the same time. */
   concurrency?: Readonly<Record<string, number>>;
 }
+
+/** Maximum number of versions with a series of their own; the runs of the others have one together. */
+const PINNED_SERIES_MAX = 100;
 
 const STATES = ['waiting', 'active', 'delayed', 'failed'] as const;
 
@@ -155,6 +160,12 @@ function storedGauges(registry: MetricsRegistry): (status: StoredGauges | undefi
   const cluster = clusterGauges(registry);
   const activeRuns = registry.gauge('runs_active', 'Runs that have not ended.', 'max');
   const pausedRuns = registry.gauge('runs_paused', 'Active runs that wait until somebody resumes them.', 'max');
+  const pinnedRuns = registry.gaugesBy(
+    'runs_pinned',
+    'Active runs that end on a version of an app.',
+    ['environment', 'app', 'version'],
+    'max',
+  );
   const offloadedRuns = registry.gauge('runs_offloaded', 'Active runs that sleep in Postgres.', 'max');
   const overdue = registry.gauge(
     'runs_offloaded_overdue_seconds',
@@ -192,6 +203,16 @@ function storedGauges(registry: MetricsRegistry): (status: StoredGauges | undefi
     if (maxMemoryBytes !== undefined) set(max, maxMemoryBytes);
     set(activeRuns, status.activeRuns);
     set(pausedRuns, status.pausedRuns);
+    const [own, others] = [
+      status.pinnedVersions.slice(0, PINNED_SERIES_MAX),
+      status.pinnedVersions.slice(PINNED_SERIES_MAX),
+    ];
+    for (const { env, app, version, count } of own) set(pinnedRuns(env, app, version), count);
+    if (others.length > 0)
+      set(
+        pinnedRuns('other', 'other', 'other'),
+        others.reduce((sum, { count }) => sum + count, 0),
+      );
     if (status.offloadedRuns) {
       set(offloadedRuns, status.offloadedRuns.count);
       set(overdue, status.offloadedRuns.overdueMs / 1_000);

@@ -9,6 +9,7 @@ import { MissingVersions } from '../../src/workers/call-admission.ts';
 import { type AppHost, type Call, type FunctionSpec, startAppHost } from '../support/app-host.ts';
 import { ConnectedInstance } from '../support/connected-app.ts';
 import { request } from '../support/http.ts';
+import { scrape } from '../support/scrape.ts';
 import { type Service, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
@@ -18,7 +19,7 @@ describe('Versions of apps', () => {
   let service: Service;
   const hosts: AppHost[] = [];
   before(async () => {
-    service = await startService();
+    service = await startService({ env: { METRICS_PORT: '0' } });
   });
   after(() => service.stop());
   afterEach(() => Promise.all(hosts.splice(0).map((host) => host.close())));
@@ -94,6 +95,11 @@ describe('Versions of apps', () => {
     const third = await start('pinned');
     expect((await service.get(`/v1/runs/${first}`)).body.data.app_version).to.equal('v1');
     expect(await states('pinned')).to.deep.equal({ v1: 'draining', v2: 'draining', v3: 'active' });
+    const pinned = async () => {
+      const { value } = await scrape(`http://127.0.0.1:${service.webs[0]?.metricsPort}`);
+      return ['v1', 'v2', 'v3'].map((version) => value('tidegate_runs_pinned', { app: 'pinned', version }));
+    };
+    await until(async () => (await pinned()).join() === '1,1,1', { describe: 'each version has a run in the metrics' });
     const [, , oldest] = await versions('pinned');
     expect(oldest).to.include({ version: 'v1', active_runs: 1, function_count: 1, connections: null });
     expect(oldest.oldest_run_at).to.equal((await service.get(`/v1/runs/${first}`)).body.data.queued_at);

@@ -1,6 +1,7 @@
 /** Gauges that every process reads from Redis when Prometheus scrapes it. */
 import { setTimeout } from 'node:timers/promises';
 import type { StoredGauges } from '../../metrics/gauges.ts';
+import type { AppVersions } from '../../store/apps/app-versions.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import type { LimitUsage } from '../../store/flow-control/limit-usage.ts';
 import type { Redis } from '../../store/redis/connection.ts';
@@ -23,6 +24,7 @@ interface StoredGaugesDeps {
   activeRuns: ActiveRuns;
   offloadedRuns: Pick<OffloadedRuns, 'seen'>;
   pausedRuns: Pick<PausedRuns, 'count'>;
+  appVersions: Pick<AppVersions, 'withPinnedRuns'>;
   environments: Pick<Environments, 'all'>;
   processes: Processes;
   limitUsage: LimitUsage;
@@ -63,6 +65,7 @@ async function read(
     activeRuns,
     offloadedRuns,
     pausedRuns,
+    appVersions,
     environments,
     processes,
     limitUsage,
@@ -72,11 +75,13 @@ async function read(
   hotMs: number | undefined,
   nowMs: number,
 ): Promise<StoredGauges> {
+  const envs = environments.all().then((all) => all.map(({ name }) => name));
   const [
     { usedMemoryBytes, maxMemoryBytes, cluster },
     active,
     offloaded,
     paused,
+    pinnedVersions,
     alive,
     statuses,
     backlogs,
@@ -85,7 +90,8 @@ async function read(
     readServerInfo(redis),
     activeRuns.count(),
     offloadedRuns.seen(),
-    environments.all().then((all) => pausedRuns.count(all.map(({ name }) => name))),
+    envs.then((names) => pausedRuns.count(names)),
+    envs.then((names) => appVersions.withPinnedRuns(names)),
     processes.alive(),
     queueStatuses(queues, nowMs),
     limitUsage.waitingCalls(),
@@ -98,6 +104,7 @@ async function read(
     }),
     activeRuns: active + offloaded.count,
     pausedRuns: paused,
+    pinnedVersions,
     offloadedRuns:
       hotMs === undefined && offloaded.count === 0
         ? undefined

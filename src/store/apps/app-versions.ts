@@ -10,6 +10,11 @@ export interface PinnedRuns {
   oldestAt: number | undefined;
 }
 
+export interface PinnedVersion extends Pin {
+  env: string;
+  count: number;
+}
+
 export class AppVersions extends Repository {
   async choices(env: string, app: string): Promise<VersionChoices> {
     const text = await this.redis.hget(this.keys.versionChoices(env), app);
@@ -84,6 +89,30 @@ export class AppVersions extends Repository {
     const unused = pins.filter((_, i) => runs[i]?.count === 0).map(({ version }) => version);
     if (unused.length > 0) await this.redis.hdel(this.keys.appVersions(env, app), ...unused);
     await this.redis.hdel(this.keys.versionChoices(env), app);
+  }
+
+  /** The versions on which active runs end, with the number of these runs, most first. */
+  async withPinnedRuns(envs: readonly string[]): Promise<PinnedVersion[]> {
+    const apps = await inPipelines<string[]>(
+      this.redis,
+      envs.map((env) => ['hkeys', this.keys.apps(env)]),
+    );
+    const ofApps = envs.flatMap((env, i) => (apps[i] ?? []).map((app) => ({ env, app })));
+    const versions = await inPipelines<string[]>(
+      this.redis,
+      ofApps.map(({ env, app }) => ['hkeys', this.keys.appVersions(env, app)]),
+    );
+    const all = ofApps.flatMap((one, i) => (versions[i] ?? []).map((version) => ({ ...one, version })));
+    const partitions = this.keys.all();
+    const counts = await inPipelines<number>(
+      this.redis,
+      all.flatMap(({ env, ...pin }) => partitions.map((keys) => ['zcard', keys.pinnedRuns(env, pinText(pin))])),
+    );
+    const counted = all.map((one, i) => {
+      const own = counts.slice(i * partitions.length, (i + 1) * partitions.length);
+      return { ...one, count: own.reduce((sum, count) => sum + count, 0) };
+    });
+    return counted.filter(({ count }) => count > 0).sort((a, b) => b.count - a.count);
   }
 
   /** The active runs that end on these versions, in their order. */
