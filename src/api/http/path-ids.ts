@@ -22,6 +22,7 @@ const COLLECTIONS: ReadonlySet<string> = new Set([
   'views',
   'webhook-issues',
   'webhooks',
+  'what-ifs',
 ]);
 
 /** Longer than any name. */
