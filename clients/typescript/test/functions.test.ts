@@ -40,7 +40,7 @@ describe('Functions and errors of the TypeScript client', () => {
       [{ id: 'a', trigger: triggers }, 'Function "a" has no option "trigger"; did you mean "triggers"?'],
       [{ id: 'a', triggers, cancelon: [] }, 'Function "a" has no option "cancelon"; did you mean "cancelOn"?'],
       [{ id: 'a', triggers, onfailure: handler }, 'did you mean "onFailure"?'],
-      [{ id: 'a', triggers, colour: 1 }, 'has no option "colour"; known are id, name, retries, triggers'],
+      [{ id: 'a', triggers, colour: 1 }, 'has no option "colour"; known are id, name, retries, onExhausted, triggers'],
       [
         { id: 'a', triggers, debounce: { perod: '1s' } },
         'Function "a": debounce has no option "perod"; did you mean "period"?',
