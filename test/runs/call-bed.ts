@@ -53,6 +53,8 @@ export type Checkpoint = (ops: Op[]) => Promise<void>;
 export interface RunOptions {
   fn?: AppFunction;
   resumes?: boolean;
+  /** Name of an event that is sent once the run waits for one: also when the process has just died. */
+  answer?: string;
 }
 
 /** What has become of a run. */
@@ -175,12 +177,21 @@ export async function createCallBed() {
       app: App,
       diesAfter = LIVES,
       reconciledAfterMs: readonly number[] = [],
-      { fn = FUNCTION, resumes = false }: RunOptions = {},
+      { fn = FUNCTION, resumes = false, answer }: RunOptions = {},
     ): Promise<Ended> {
       const { id, queuedAt } = await start(fn);
       let process = await startProcess(prefix);
       let commandsLeft = diesAfter;
       let commands = 0;
+      let toSend = answer;
+      const answerIfWaiting = async () => {
+        const { pending } = await store.steps.progress(ENV, id);
+        if (toSend === undefined || pending.size === 0) return;
+        const stored = await store.events.storeNew([envelope({ name: toSend })]);
+        toSend = undefined;
+        await store.events.markIngested(stored, Date.now());
+        await deps.waitMatcher.matchEvents(stored.map(({ event }) => event));
+      };
       /** @returns what the work does; 'died': the process did */
       const tried = async <T>(work: (process: Process) => Promise<T>): Promise<T | 'died'> => {
         const before = process.redis.sent;
@@ -193,6 +204,7 @@ export async function createCallBed() {
           process.redis.disconnect();
           process = await startProcess(prefix);
           commandsLeft = LIVES;
+          await answerIfWaiting();
         }
         return outcome;
       };
@@ -207,6 +219,8 @@ export async function createCallBed() {
           else await job.moveToCompleted(null, TOKEN, false);
         }
       };
+      await workOff();
+      await answerIfWaiting();
       await workOff();
       while (resumes && (await store.runs.read(ENV, id))?.pause) {
         await tried(({ deps }) => deps.retries.resume(ENV, id, queuedAt));

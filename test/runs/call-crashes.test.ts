@@ -76,6 +76,12 @@ const SCENARIOS: Scenario[] = [
     ...{ status: 'Completed', output: 'paid', steps: ['nap', 'long'] },
   },
   {
+    title: 'waits for an event that is sent as soon as the step has begun',
+    app: ({ stack }) => (stack.length === 0 ? steps(WAIT) : completed('paid')),
+    answer: 'order/answered',
+    ...{ status: 'Completed', output: 'paid', steps: ['answer'] },
+  },
+  {
     title: 'waits for a month for an event that does not come',
     app: ({ stack }) => (stack.length === 0 ? steps(WAIT) : completed('paid')),
     reconciledAfterMs: [5 * MINUTE_MS, 30 * DAY_MS - MINUTE_MS],
