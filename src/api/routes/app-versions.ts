@@ -74,7 +74,7 @@ export function appVersionRoutes({ apps, appVersions, connections, registrar }: 
         'New runs start on the version, with the functions, triggers and limits that it registered, and runs that are not pinned continue with it. Runs that are pinned to another version stay there. The version stays active until ' +
         'the app registers one that was never active. With `percent`, only that share of the new runs of pinned functions starts on it.',
       body: z
-        .object({
+        .strictObject({
           percent: z
             .int()
             .min(0)
