@@ -151,7 +151,7 @@ function candidateClient({ config, signingKeys, environmentKinds }: Parts): Func
 /** Workers take jobs of their assigned partitions. */
 function workers(parts: Parts): Workers {
   const { config, queueOptions, queues, jobLists, durability, callLimiter, admittedCalls, connectCaller } = parts;
-  const { environmentKinds, jobTakers, log, recorder, tracing } = parts;
+  const { environmentKinds, log, recorder, tracing } = parts;
   const { runs, steps, requests, transitions, requestClient, telemetry } = parts;
   const kindOf = (env: string) => environmentKinds.of(env);
   return startWorkers({
@@ -159,7 +159,6 @@ function workers(parts: Parts): Workers {
     queueOptions,
     queues,
     jobLists,
-    jobTakers,
     isCluster: (queueOptions.connection as Redis).isCluster,
     durability,
     handlers: {

@@ -4,7 +4,7 @@ import type { AppFunction } from '../../model/apps/app.ts';
 import { type Pin, versionOfRun } from '../../model/apps/versions.ts';
 import { SLACK_MS } from '../../store/events/event-location.ts';
 import type { Events } from '../../store/events/events.ts';
-import type { JobTaker, WaitingJob } from '../../store/redis/job-lists.ts';
+import type { WaitingJob } from '../../store/redis/job-lists.ts';
 import type { Runs } from '../../store/runs/runs.ts';
 import type { Tracing } from '../../tracing/tracing.ts';
 import type { RunToStart } from '../flow-control/run-to-start.ts';
@@ -25,8 +25,6 @@ export interface RunStarterDeps {
   scheduler: RunScheduler;
   timeoutTimers: TimeoutTimers;
   telemetry: Telemetry;
-  /** Workers of this process, by partition. */
-  jobTakers: ReadonlyMap<number, JobTaker>;
   /** A run idle for this long after it is due is reconciled. */
   reconcileAfterMs: number;
   tracing: Tracing | undefined;
@@ -102,7 +100,6 @@ export class RunStarter {
           job: jobs.get(id),
         }),
       ),
-      (partition) => this.#deps.jobTakers.get(partition),
     );
     const others = toStart.filter(({ id }) => !jobs.has(id));
     if (others.length > 0) {
