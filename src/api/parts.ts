@@ -32,6 +32,7 @@ import type { Logger } from '../log.ts';
 import type { FetchDocument } from '../providers/verification/verification.ts';
 import type { Store } from '../store/store.ts';
 import type { Transforms } from '../transforms/transforms.ts';
+import type { Activation } from './apps/activation.ts';
 import type { Registrar } from './apps/registrar.ts';
 import type { AppSync } from './apps/sync.ts';
 import type { Accounts } from './auth/accounts.ts';
@@ -72,6 +73,7 @@ export interface ApiServices {
   signalSender: SignalSender;
   httpAgent: HttpAgent;
   fetchDocument: FetchDocument;
+  activation: Activation;
   registrar: Registrar;
   admission: Pick<Admission, 'noteChange'>;
   schedules: Schedules;

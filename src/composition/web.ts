@@ -1,5 +1,7 @@
 /** Composes the web process. */
 import { createApp } from '../api/app.ts';
+import { Activation } from '../api/apps/activation.ts';
+import { AppChanges } from '../api/apps/app-changes.ts';
 import { Discovery } from '../api/apps/discovery.ts';
 import { KnownPaths } from '../api/apps/known-paths.ts';
 import { localAddress } from '../api/apps/mode-hints.ts';
@@ -43,6 +45,8 @@ import type { WebStore } from './web-store.ts';
 interface AppParts {
   /** Sends requests to apps. */
   httpAgent: HttpAgent;
+  appChanges: AppChanges;
+  activation: Activation;
   registrar: Registrar;
   appSync: AppSync;
   gateway: Gateway;
@@ -91,6 +95,10 @@ const APPS: Definitions<AppParts, WebNeeds & WebhookParts & ServerParts> = {
     build: ({ config: { outbound } }) => new HttpAgent({ outbound, timeoutMs: SYNC_REQUEST_TIMEOUT_MS }),
     close: (agent) => agent.destroy(),
   },
+  appChanges: ({ config: { quotas }, store, admission, timeoutTimers, schedules }) =>
+    new AppChanges({ ...store, quotas, admission, timeoutTimers, schedules }),
+  activation: ({ config: { quotas }, store, appChanges, timerChecks }) =>
+    new Activation({ ...store, quotas, appChanges, timerChecks }),
   registrar,
   appSync: ({ config, store, registrar, backpressure, httpAgent }) =>
     new AppSync({ ...store, registrar, backpressure, httpAgent, dev: config.dev, address: localAddress(config) }),
@@ -151,12 +159,11 @@ const SERVER: Definitions<ServerParts, WebNeeds & AppParts & WebhookParts> = {
 export const WEB: Definitions<WebParts, WebNeeds> = { ...APPS, ...WEBHOOKS, ...SERVER };
 
 function registrar(parts: Parts): Registrar {
-  const { config, store, log, timerChecks, admission, timeoutTimers, schedules, httpAgent } = parts;
+  const { config, store, log, timerChecks, appChanges, httpAgent } = parts;
   const { quotas, functionLimits, unsupported } = config;
   const knownPaths = new KnownPaths({ ...store, httpAgent });
   const originCheck = new OriginCheck({ ...config, ...store, knownPaths, log });
-  const flow = { timerChecks, admission, timeoutTimers, schedules };
-  return new Registrar({ ...store, quotas, functionLimits, unsupported, originCheck, ...flow, log });
+  return new Registrar({ ...store, quotas, functionLimits, unsupported, originCheck, appChanges, timerChecks, log });
 }
 
 function gateway(parts: Parts): Gateway {

@@ -2,36 +2,20 @@
 import type { Config, FunctionLimits, Quotas } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { localKey } from '../../functions/local-apps.ts';
-import type { Admission } from '../../jobs/flow-control/admission.ts';
 import type { TimerChecks } from '../../jobs/flow-control/timer-checks.ts';
-import type { TimeoutTimers } from '../../jobs/runs/timeout-timers.ts';
-import type { Schedules } from '../../jobs/timers/schedules.ts';
 import type { Logger } from '../../log.ts';
 import type { AppFunction, Dialect, Registration } from '../../model/apps/app.ts';
 import { isConnected } from '../../model/apps/connection.ts';
-import { changesOf, contentOf, type SyncOrigin } from '../../model/apps/deploy.ts';
+import type { SyncOrigin } from '../../model/apps/deploy.ts';
 import { originsOf } from '../../model/apps/held-registration.ts';
-import {
-  type AppVersion,
-  asVersion,
-  becomesActive,
-  formerOf,
-  isRegistrationOf,
-  type Pin,
-  type VersionChoices,
-  type Versioning,
-  withRamp,
-} from '../../model/apps/versions.ts';
+import { asVersion, becomesActive, isRegistrationOf, type VersionChoices } from '../../model/apps/versions.ts';
 import { isFailureHandler } from '../../model/events/lifecycle.ts';
-import { newId } from '../../model/ids.ts';
-import { schedulesOf } from '../../model/schedules/schedules.ts';
 import type { AppVersions } from '../../store/apps/app-versions.ts';
 import type { App, Apps } from '../../store/apps/apps.ts';
-import type { Deploys } from '../../store/apps/deploys.ts';
 import type { ExpressionProblems } from '../../store/apps/expression-problems.ts';
-import type { Functions, Replaced } from '../../store/apps/functions.ts';
+import type { Replaced } from '../../store/apps/functions.ts';
 import type { HeldRegistrations } from '../../store/apps/held-registrations.ts';
-import { KeyedQueue } from '../../store/redis/keyed-queue.ts';
+import { type AppChanges, idsOf, versionOf } from './app-changes.ts';
 import { type CheckedFunctions, checkAll, parseRegistration, type SortedFunctions } from './check-registration.ts';
 import type { OriginCheck, TrustedRegistration } from './origin-check.ts';
 import { problemsOf, unsupportedRefusal } from './registration-problems.ts';
@@ -50,16 +34,11 @@ export interface RegistrarDeps {
   unsupported: Config['unsupported'];
   apps: Apps;
   appVersions: AppVersions;
-  functions: Functions;
+  appChanges: AppChanges;
   heldRegistrations: Pick<HeldRegistrations, 'release'>;
   originCheck: Pick<OriginCheck, 'holdUnconfirmed' | 'trusted'>;
-  deploys: Pick<Deploys, 'record'>;
   expressionProblems: ExpressionProblems;
   timerChecks: Pick<TimerChecks, 'checkNow'>;
-  /** Applies changed limits to waiting calls. */
-  admission: Pick<Admission, 'noteChange'>;
-  timeoutTimers: Pick<TimeoutTimers, 'noteChange'>;
-  schedules: Pick<Schedules, 'follow'>;
   log: Logger;
 }
 
@@ -76,19 +55,9 @@ export interface ParsedRegistration {
   dialect: Dialect;
 }
 
-interface Applied {
-  app: App;
-  /** The app as it was. */
-  before: App | undefined;
-  functions: readonly AppFunction[];
-  by: SyncOrigin;
-}
-
 /** Registers apps that send their registration, connect, or answer a sync request. */
 export class Registrar {
   readonly #deps: RegistrarDeps;
-  /** One registration per app at a time, so that the stored app and its functions are from the same registration. */
-  readonly #queue = new KeyedQueue();
   /** Local apps that are probed at intervals (discovery.ts): their registrations without changes are logged at debug level only. */
   readonly repeated = new Set<string>();
 
@@ -127,7 +96,7 @@ export class Registrar {
         askedUrl,
       });
       await confirm?.();
-      const saved = await this.#queue.run(JSON.stringify([env, registration.appName]), () =>
+      const saved = await this.#deps.appChanges.inTurn(env, registration.appName, () =>
         this.#save(env, trusted, checked, dialect),
       );
       if (!saved) continue;
@@ -184,7 +153,7 @@ export class Registrar {
     checked: CheckedFunctions,
     dialect: Dialect,
   ): Promise<(Saved & Pick<Replaced, 'changed'>) | undefined> {
-    const { apps, appVersions, originCheck } = this.#deps;
+    const { apps, appVersions, appChanges, originCheck } = this.#deps;
     const { registration, by, declinedUrl } = trusted;
     const { appName } = registration;
     const before = await apps.read(env, appName);
@@ -200,7 +169,7 @@ export class Registrar {
     };
     const saved =
       isActive || !before
-        ? await this.#apply(env, { app: { ...app, ...rest }, before, functions, by })
+        ? await appChanges.apply(env, { app: { ...app, ...rest }, before, functions, by })
         : await this.#keep(env, { ...before, registeredAt: app.registeredAt, lastSync: app.lastSync }, functions);
     const present = originsOf([app.url, ...saved.registered.map(({ url }) => url)]);
     await this.#deps.heldRegistrations.release(env, appName, ({ origins }) =>
@@ -219,7 +188,7 @@ export class Registrar {
     before: App | undefined,
     choices: VersionChoices,
   ): Promise<{ functions: AppFunction[]; isActive: boolean }> {
-    const { appVersions } = this.#deps;
+    const { appVersions, appChanges } = this.#deps;
     const active = before?.deployId;
     const version = app.deployId ?? (await this.#unnamedVersion(env, app, given, active));
     const known = version === undefined ? undefined : await appVersions.read(env, { app: app.name, version });
@@ -237,20 +206,9 @@ export class Registrar {
       await appVersions.choose(env, app.name, ({ chosen: _, ramp: __, ...others }) => others);
     }
     return {
-      functions: version === active ? await this.#ramped(env, app.name, functions, choices) : functions,
+      functions: version === active ? await appChanges.ramped(env, app.name, functions, choices) : functions,
       isActive,
     };
-  }
-
-  /** The functions of the active version, with the version that ramps up. */
-  async #ramped(
-    env: string,
-    app: string,
-    functions: readonly AppFunction[],
-    { ramp, versioning }: VersionChoices,
-  ): Promise<AppFunction[]> {
-    const known = ramp && (await this.#deps.appVersions.read(env, { app, version: ramp.version }));
-    return withRamp(functions, known && { ...ramp, functions: known.functions }, versioning);
   }
 
   /** Whether a version is at the URL of the app. */
@@ -276,150 +234,6 @@ export class Registrar {
     await this.#deps.apps.save(env, app);
     return { registered, refused: [], modified: false, changed: [] };
   }
-
-  /** Makes these the functions of the app. */
-  async #apply(env: string, { app, before, functions: given, by }: Applied): Promise<Replaced> {
-    const { apps, functions, schedules, quotas } = this.#deps;
-    // First: if this process dies in between, resetting the timers changes nothing.
-    await this.#noteChangedTimeouts(env, given);
-    const release = await apps.claim(env, app, quotas.apps);
-    const saved = await functions
-      .replaceForApp(env, app.name, given, quotas.functions, app.refused)
-      .catch(async (error) => {
-        await release();
-        throw error;
-      });
-    if (saved.modified) {
-      const ids = saved.registered.map(({ id }) => id);
-      await this.#deps.admission.noteChange(env, ids);
-    }
-    const gone = saved.previous.flatMap((fn) => schedulesOf(env, fn));
-    // Even without a change: an earlier registration may have died before storing its schedules.
-    if (gone.length > 0 || saved.registered.some((fn) => fn.triggers.some(({ cron }) => cron !== undefined))) {
-      await schedules.follow(env, gone);
-    }
-    const isDeploy = await this.#recordDeploy(env, before, app, by, saved);
-    const refused = [...(app.refused ?? []), ...saved.refused];
-    const deployId = app.deployId ?? (isDeploy ? undefined : before?.deployId);
-    await apps.save(env, {
-      ...app,
-      deployId,
-      ...(before?.lastFailure && { lastFailure: before.lastFailure }),
-      ...(refused.length > 0 && { refused }),
-    });
-    if (deployId !== undefined && deployId !== before?.deployId) {
-      await this.#deps.appVersions.recordActive(env, { app: app.name, version: deployId }, Date.now());
-    }
-    return saved;
-  }
-
-  /** Makes a version the active one: its functions are those of the app again, and new runs start on it; or only a share of them, and the rest on the
-   *  version that was active.
-   *  @param percent the share of new runs of pinned functions, from 0 to 100
-   *  @throws ServiceError not_found, input_invalid, quota_exceeded */
-  async activate(env: string, { app: name, version }: Pin, by: SyncOrigin, percent = 100): Promise<void> {
-    const { appVersions } = this.#deps;
-    await this.#changeApp(env, name, async (before) => {
-      const known = await appVersions.all(env, name);
-      if (!known.some((one) => one.version === version)) {
-        throw new ServiceError('not_found', { detail: `the app "${name}" has no version "${version}"` });
-      }
-      const { ramp: former, ...choices } = await appVersions.choices(env, name);
-      const active =
-        percent === 100
-          ? known.find((one) => one.version === version)
-          : formerOf(known, version, { active: before.deployId, ramp: former });
-      if (!active) {
-        const detail = `no other version of the app "${name}" was active, on which the other runs would start`;
-        throw new ServiceError('input_invalid', { detail });
-      }
-      const { url, sdk, framework, dialect, sharesUrl = false } = active;
-      const isOther = percent === 0 && version !== before.deployId && version !== former?.version;
-      const ramp = isOther ? former : percent > 0 && percent < 100 ? { version, percent } : undefined;
-      const chosen = { ...choices, chosen: active.version, ...(ramp && { ramp }) };
-      const own = asVersion(active.functions, active.version, { setting: choices.versioning, sharesUrl });
-      const functions = await this.#ramped(env, name, own, chosen);
-      if (ramp && !functions.some((fn) => fn.ramp)) {
-        const detail = `no function of the versions "${active.version}" and "${version}" is pinned, so that a run has no version`;
-        throw new ServiceError('input_invalid', { detail });
-      }
-      const app = { ...before, url, sdk, framework, dialect, deployId: active.version };
-      // First: registrations of other versions that come meanwhile do not change it back.
-      await appVersions.choose(env, name, () => chosen);
-      const saved = await this.#apply(env, { app, before, functions, by });
-      await this.#deps.timerChecks.checkNow(env, saved.changed);
-    });
-  }
-
-  /** Says whether runs of an app are pinned, of functions that do not say.
-   *  @throws ServiceError not_found */
-  async setVersioning(env: string, name: string, versioning: Versioning | undefined): Promise<void> {
-    const { appVersions, functions, quotas } = this.#deps;
-    await this.#changeApp(env, name, async (app) => {
-      const { versioning: _, ...others } = await appVersions.choices(env, name);
-      const choices = { ...others, ...(versioning && { versioning }) };
-      await appVersions.choose(env, name, () => choices);
-      const own = (await functions.all(env)).functions.filter((fn) => fn.app === name && !fn.archived && !fn.endpoint);
-      const version = app.deployId;
-      const known = version === undefined ? undefined : await appVersions.read(env, { app: name, version });
-      const sharesUrl = known?.sharesUrl === true;
-      const changed = asVersion(own.map(withoutPause), version, { setting: versioning, sharesUrl });
-      // An earlier release of the service did not store it.
-      if (version !== undefined && !known) {
-        await appVersions.save(env, name, versionOf(app, version, changed), version);
-      }
-      const ramped = await this.#ramped(env, name, changed, choices);
-      await functions.replaceForApp(env, name, ramped, quotas.functions, app.refused);
-    });
-  }
-
-  /** @throws ServiceError not_found */
-  #changeApp(env: string, name: string, change: (app: App) => Promise<void>): Promise<void> {
-    return this.#queue.run(JSON.stringify([env, name]), async () => {
-      const app = await this.#deps.apps.read(env, name);
-      if (!app) throw new ServiceError('not_found', { detail: `there is no app named "${name}"` });
-      await change(app);
-    });
-  }
-
-  /** If this process dies between the change and this, the history lacks the deploy.
-   *  @returns whether anything changed */
-  async #recordDeploy(env: string, before: App | undefined, app: App, by: SyncOrigin, saved: Replaced) {
-    const { registered, previous, changed } = saved;
-    const present = new Set(idsOf(registered));
-    const removed = changed.filter((id) => !present.has(id));
-    const changes = changesOf(before, app, { previous, registered, removed });
-    if (!changes) return false;
-    const { name, url, sdk, framework, deployId, registeredAt: at } = app;
-    const facts = { url, sdk, framework, deployId };
-    const content = contentOf(facts, registered);
-    await this.#deps.deploys.record(env, { id: newId(at), app: name, at, by, ...facts, ...changes, content });
-    return true;
-  }
-
-  /** Changed timeouts also apply to existing runs. */
-  async #noteChangedTimeouts(env: string, given: readonly AppFunction[]): Promise<void> {
-    const known = new Map((await this.#deps.functions.all(env)).functions.map((fn) => [fn.id, fn]));
-    const changed = given.filter((fn) => {
-      const before = known.get(fn.id);
-      return before && JSON.stringify(before.config.timeouts) !== JSON.stringify(fn.config.timeouts);
-    });
-    if (changed.length > 0) await this.#deps.timeoutTimers.noteChange(env, idsOf(changed), Date.now());
-  }
-}
-
-function versionOf(app: App, version: string, functions: AppFunction[]): AppVersion {
-  const { url, sdk, framework, dialect, registeredAt } = app;
-  return { version, url, sdk, framework, dialect, registeredAt, seenAt: registeredAt, functions };
-}
-
-/** Pauses are stored separately. */
-function withoutPause({ pausedAt: _, held: __, cancelQueuedBefore: ___, ...fn }: AppFunction): AppFunction {
-  return fn;
-}
-
-function idsOf(functions: readonly { id: string }[]): string[] {
-  return functions.map(({ id }) => id);
 }
 
 function appOf(

@@ -37,7 +37,7 @@ export const versionSchema = apiObject('AppVersion', {
 
 const routes = routesOf({ tag: 'Apps', scope: 'environment' });
 
-export function appVersionRoutes({ apps, appVersions, connections, registrar }: ApiParts): Route[] {
+export function appVersionRoutes({ apps, appVersions, connections, activation }: ApiParts): Route[] {
   async function list(env: string, name: string) {
     const app = await apps.read(env, name);
     if (!app) throw new ServiceError('not_found', { detail: `there is no app named "${name}"` });
@@ -89,7 +89,7 @@ export function appVersionRoutes({ apps, appVersions, connections, registrar }: 
       errors: ['not_found', 'quota_exceeded'],
       async handle({ env, principal, params: { name, version }, body: { percent } }) {
         const by = { kind: 'activation', name: principal.name } as const;
-        await registrar.activate(env, { app: name, version }, by, percent);
+        await activation.activate(env, { app: name, version }, by, percent);
         return { data: (await list(env, name)).find((one) => one.version === version) };
       },
     }),

@@ -102,7 +102,7 @@ export function appRoutes(deps: ApiParts): Route[] {
     dev,
     apps,
     appVersions,
-    registrar,
+    activation,
     allowedOrigins,
     heldRegistrations,
     functions,
@@ -202,7 +202,7 @@ export function appRoutes(deps: ApiParts): Route[] {
       }),
       data: appSchema,
       async handle({ env, principal, params: { name }, body: { versioning } }) {
-        await registrar.setVersioning(env, name, versioning ?? undefined);
+        await activation.setVersioning(env, name, versioning ?? undefined);
         const app = await existing(env, name);
         return {
           data: presentApp(app, await liveFunctions(env), principal, await throttledIn(env), await peopleSaid(env)),

@@ -1,0 +1,140 @@
+/** Changes of apps: what follows when functions become those of an app, whether a registration or a person says so. */
+import type { Quotas } from '../../config.ts';
+import { ServiceError } from '../../errors.ts';
+import type { Admission } from '../../jobs/flow-control/admission.ts';
+import type { TimeoutTimers } from '../../jobs/runs/timeout-timers.ts';
+import type { Schedules } from '../../jobs/timers/schedules.ts';
+import type { AppFunction } from '../../model/apps/app.ts';
+import { changesOf, contentOf, type SyncOrigin } from '../../model/apps/deploy.ts';
+import { type AppVersion, type VersionChoices, withRamp } from '../../model/apps/versions.ts';
+import { newId } from '../../model/ids.ts';
+import { schedulesOf } from '../../model/schedules/schedules.ts';
+import type { AppVersions } from '../../store/apps/app-versions.ts';
+import type { App, Apps } from '../../store/apps/apps.ts';
+import type { Deploys } from '../../store/apps/deploys.ts';
+import type { Functions, Replaced } from '../../store/apps/functions.ts';
+import { KeyedQueue } from '../../store/redis/keyed-queue.ts';
+
+export interface AppChangesDeps {
+  quotas: Quotas;
+  apps: Apps;
+  appVersions: AppVersions;
+  functions: Functions;
+  deploys: Pick<Deploys, 'record'>;
+  /** Applies changed limits to waiting calls. */
+  admission: Pick<Admission, 'noteChange'>;
+  timeoutTimers: Pick<TimeoutTimers, 'noteChange'>;
+  schedules: Pick<Schedules, 'follow'>;
+}
+
+export interface Applied {
+  app: App;
+  /** The app as it was. */
+  before: App | undefined;
+  functions: readonly AppFunction[];
+  by: SyncOrigin;
+}
+
+export class AppChanges {
+  readonly #deps: AppChangesDeps;
+  /** One change per app at a time, so that the stored app and its functions are from the same registration. */
+  readonly #queue = new KeyedQueue();
+
+  constructor(deps: AppChangesDeps) {
+    this.#deps = deps;
+  }
+
+  inTurn<Result>(env: string, app: string, change: () => Promise<Result>): Promise<Result> {
+    return this.#queue.run(JSON.stringify([env, app]), change);
+  }
+
+  /** @throws ServiceError not_found */
+  ofKnown(env: string, name: string, change: (app: App) => Promise<void>): Promise<void> {
+    return this.inTurn(env, name, async () => {
+      const app = await this.#deps.apps.read(env, name);
+      if (!app) throw new ServiceError('not_found', { detail: `there is no app named "${name}"` });
+      await change(app);
+    });
+  }
+
+  /** Makes these the functions of the app. */
+  async apply(env: string, { app, before, functions: given, by }: Applied): Promise<Replaced> {
+    const { apps, functions, schedules, quotas } = this.#deps;
+    // First: if this process dies in between, resetting the timers changes nothing.
+    await this.#noteChangedTimeouts(env, given);
+    const release = await apps.claim(env, app, quotas.apps);
+    const saved = await functions
+      .replaceForApp(env, app.name, given, quotas.functions, app.refused)
+      .catch(async (error) => {
+        await release();
+        throw error;
+      });
+    if (saved.modified) {
+      const ids = saved.registered.map(({ id }) => id);
+      await this.#deps.admission.noteChange(env, ids);
+    }
+    const gone = saved.previous.flatMap((fn) => schedulesOf(env, fn));
+    // Even without a change: an earlier registration may have died before storing its schedules.
+    if (gone.length > 0 || saved.registered.some((fn) => fn.triggers.some(({ cron }) => cron !== undefined))) {
+      await schedules.follow(env, gone);
+    }
+    const isDeploy = await this.#recordDeploy(env, before, app, by, saved);
+    const refused = [...(app.refused ?? []), ...saved.refused];
+    const deployId = app.deployId ?? (isDeploy ? undefined : before?.deployId);
+    await apps.save(env, {
+      ...app,
+      deployId,
+      ...(before?.lastFailure && { lastFailure: before.lastFailure }),
+      ...(refused.length > 0 && { refused }),
+    });
+    if (deployId !== undefined && deployId !== before?.deployId) {
+      await this.#deps.appVersions.recordActive(env, { app: app.name, version: deployId }, Date.now());
+    }
+    return saved;
+  }
+
+  /** The functions of the active version, with the version that ramps up. */
+  async ramped(
+    env: string,
+    app: string,
+    functions: readonly AppFunction[],
+    { ramp, versioning }: VersionChoices,
+  ): Promise<AppFunction[]> {
+    const known = ramp && (await this.#deps.appVersions.read(env, { app, version: ramp.version }));
+    return withRamp(functions, known && { ...ramp, functions: known.functions }, versioning);
+  }
+
+  /** If this process dies between the change and this, the history lacks the deploy.
+   *  @returns whether anything changed */
+  async #recordDeploy(env: string, before: App | undefined, app: App, by: SyncOrigin, saved: Replaced) {
+    const { registered, previous, changed } = saved;
+    const present = new Set(idsOf(registered));
+    const removed = changed.filter((id) => !present.has(id));
+    const changes = changesOf(before, app, { previous, registered, removed });
+    if (!changes) return false;
+    const { name, url, sdk, framework, deployId, registeredAt: at } = app;
+    const facts = { url, sdk, framework, deployId };
+    const content = contentOf(facts, registered);
+    await this.#deps.deploys.record(env, { id: newId(at), app: name, at, by, ...facts, ...changes, content });
+    return true;
+  }
+
+  /** Changed timeouts also apply to existing runs. */
+  async #noteChangedTimeouts(env: string, given: readonly AppFunction[]): Promise<void> {
+    const known = new Map((await this.#deps.functions.all(env)).functions.map((fn) => [fn.id, fn]));
+    const changed = given.filter((fn) => {
+      const before = known.get(fn.id);
+      return before && JSON.stringify(before.config.timeouts) !== JSON.stringify(fn.config.timeouts);
+    });
+    if (changed.length > 0) await this.#deps.timeoutTimers.noteChange(env, idsOf(changed), Date.now());
+  }
+}
+
+export function versionOf(app: App, version: string, functions: AppFunction[]): AppVersion {
+  const { url, sdk, framework, dialect, registeredAt } = app;
+  return { version, url, sdk, framework, dialect, registeredAt, seenAt: registeredAt, functions };
+}
+
+export function idsOf(functions: readonly { id: string }[]): string[] {
+  return functions.map(({ id }) => id);
+}
