@@ -8,7 +8,7 @@ import { Conditions } from './conditions.ts';
 import type { Database } from './database.ts';
 import { dayBatches, daysOf, END_OF_TIME } from './day-batches.ts';
 import { dayOf } from './day-tables.ts';
-import { toText, toUuid } from './encoding.ts';
+import { fromUuid, toText, toUuid } from './encoding.ts';
 import { type ArchivedEventPage, EventPages } from './event-pages.ts';
 import { type ArchivedEvent, eventsOf, inDays, sentOf, whole } from './event-row-reads.ts';
 import type { Numbers } from './numbers.ts';
@@ -94,7 +94,31 @@ export class ArchivedEvents {
   /** By ID; unarchived events are absent.
    *  @throws ServiceError archive_unavailable */
   async readMany(env: string, wanted: readonly string[], nowMs: number): Promise<Map<string, ArchivedEvent>> {
-    const found = new Map<string, ArchivedEvent>();
+    return this.#find(env, wanted, nowMs, async (inTables) => {
+      const rows = await this.#database.query(whole(inTables), inTables.values);
+      return eventsOf(rows).map((event) => [event.internalId, event]);
+    });
+  }
+
+  /** Which of the events are archived.
+   *  @throws ServiceError archive_unavailable */
+  async present(env: string, wanted: readonly string[], nowMs: number): Promise<Set<string>> {
+    const found = await this.#find(env, wanted, nowMs, async (inTables) => {
+      const text = `SELECT id FROM events WHERE ${inTables.sql}`;
+      const rows = await this.#database.query<{ id: string }>(text, inTables.values);
+      return rows.map(({ id }) => [fromUuid(id), true]);
+    });
+    return new Set(found.keys());
+  }
+
+  /** @param select rows of the table `events`, by their IDs */
+  async #find<T>(
+    env: string,
+    wanted: readonly string[],
+    nowMs: number,
+    select: (inTables: Conditions) => Promise<[id: string, T][]>,
+  ): Promise<Map<string, T>> {
+    const found = new Map<string, T>();
     const ids = wanted.filter((id) => ID_PATTERN.test(id));
     const envId = ids.length === 0 ? undefined : await this.#numbers.environment(env);
     if (envId === undefined) return found;
@@ -102,8 +126,7 @@ export class ArchivedEvents {
     const read = async (some: readonly string[], inTables: Conditions) => {
       if (some.length === 0) return;
       inTables.add('env_id = ? AND id = ANY(?) AND at >= ?', envId, some.map(toUuid), oldest);
-      const rows = await this.#database.query(whole(inTables), inTables.values);
-      for (const event of eventsOf(rows)) found.set(event.internalId, event);
+      for (const [id, row] of await select(inTables)) found.set(id, row);
     };
     // Most events were received on the day of their ID.
     const byDay = Map.groupBy(ids, (id) => dayOf(timeOf(id)));

@@ -57,6 +57,11 @@ export class ArchivedRuns extends Repository<{ numbers: Numbers; scopes: Archive
     });
   }
 
+  /** Which of the runs are archived. */
+  async present(env: string, ids: readonly string[]): Promise<Set<string>> {
+    return new Set((await this.deps.rows.read(env, ids, 'at')).keys());
+  }
+
   /** Bytes by ID; 0: no output. */
   async outputSizes(env: string, ids: readonly string[]): Promise<Map<string, number>> {
     const rows = await this.deps.rows.read<{ size: number | null }>(env, ids, 'octet_length(output) AS size');

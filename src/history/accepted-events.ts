@@ -6,10 +6,13 @@ import type { QueuedEvents } from '../store/events/queued-events.ts';
 import type { History } from './history.ts';
 
 export class AcceptedEvents {
-  readonly #stored: Pick<History['events'], 'read' | 'record'>;
-  readonly #queued: Pick<QueuedEvents, 'find'>;
+  readonly #stored: Pick<History['events'], 'read' | 'record' | 'present'>;
+  readonly #queued: Pick<QueuedEvents, 'find' | 'present'>;
 
-  constructor(stored: Pick<History['events'], 'read' | 'record'>, queued: Pick<QueuedEvents, 'find'>) {
+  constructor(
+    stored: Pick<History['events'], 'read' | 'record' | 'present'>,
+    queued: Pick<QueuedEvents, 'find' | 'present'>,
+  ) {
     this.#stored = stored;
     this.#queued = queued;
   }
@@ -30,5 +33,17 @@ export class AcceptedEvents {
     if (stored) return stored;
     const queued = await this.#queued.find(env, id);
     return queued ? recordOf(queued) : this.#stored.record(env, id);
+  }
+
+  /** Which of the events have been accepted and are not gone. One that is not among them was never accepted, or is.
+   *  @throws ServiceError archive_unavailable, overloaded: it cannot be told now */
+  async present(env: string, ids: readonly string[]): Promise<Set<string>> {
+    const present = await this.#stored.present(env, ids);
+    const others = () => ids.filter((id) => !present.has(id));
+    if (others().length === 0) return present;
+    for (const id of await this.#queued.present(env, others())) present.add(id);
+    // Some may have been stored meanwhile.
+    for (const id of await this.#stored.present(env, others())) present.add(id);
+    return present;
   }
 }

@@ -7,7 +7,7 @@ import { type Events, envelopeOf, type FoundEvent } from '../store/events/events
 import { archiveBorder } from './merged-page.ts';
 
 export class EventHistory
-  implements Pick<Events, 'read' | 'readMany' | 'record' | 'records' | 'envelopes' | 'isIngested'>
+  implements Pick<Events, 'read' | 'readMany' | 'present' | 'record' | 'records' | 'envelopes' | 'isIngested'>
 {
   readonly #events: Events;
   readonly #archive: Archive;
@@ -32,6 +32,16 @@ export class EventHistory
     );
     for (const event of await this.found(env, [...archived.values()])) found.set(event.internal_id, event);
     return ids.flatMap((id) => found.get(id) ?? []);
+  }
+
+  /** Which of the events are stored.
+   *  @throws ServiceError archive_unavailable */
+  async present(env: string, ids: readonly string[]): Promise<Set<string>> {
+    const present = await this.#events.present(env, ids);
+    const others = ids.filter((id) => !present.has(id));
+    if (others.length === 0) return present;
+    const archived = await this.#archive.events.present(env, others, Date.now());
+    return new Set([...present, ...archived]);
   }
 
   /** Archived events, with the repeats received since. */

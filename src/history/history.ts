@@ -30,7 +30,7 @@ import { WebhookLogHistory } from './webhook-log.ts';
 import { WholeRunHistory } from './whole-runs.ts';
 
 export interface History {
-  events: Pick<Events, 'read' | 'readMany' | 'record' | 'records' | 'envelopes' | 'isIngested'>;
+  events: Pick<Events, 'read' | 'readMany' | 'present' | 'record' | 'records' | 'envelopes' | 'isIngested'>;
   /** For waits and cancel triggers that look back. */
   pastEvents: Pick<Events, 'since'>;
   eventLists: {
@@ -42,7 +42,7 @@ export interface History {
     names(...query: Parameters<EventCounts['names']>): Promise<{ names: CountedName[] } & MaybeIncomplete>;
   };
   decisions: Pick<Decisions, 'of'>;
-  runs: Pick<Runs, 'read' | 'readMany' | 'copySteps'>;
+  runs: Pick<Runs, 'read' | 'readMany' | 'present' | 'copySteps'>;
   runLists: Pick<RunLists, 'readByEvent'> & {
     /** @param whenAway `throw`: fail instead of omitting archived runs while Postgres is down */
     briefsByEvent(env: string, eventIds: readonly string[], whenAway?: 'hot' | 'throw'): Promise<RunBrief[][]>;

@@ -12,7 +12,7 @@ export interface RunHistoryDeps {
   archive: Archive;
 }
 
-export class RunHistory implements Pick<Runs, 'read' | 'readMany' | 'copySteps'> {
+export class RunHistory implements Pick<Runs, 'read' | 'readMany' | 'present' | 'copySteps'> {
   readonly #deps: RunHistoryDeps;
 
   constructor(deps: RunHistoryDeps) {
@@ -33,6 +33,15 @@ export class RunHistory implements Pick<Runs, 'read' | 'readMany' | 'copySteps'>
       for (const run of await this.#deps.archive.runs.readMany(env, missing)) found.set(run.id, run);
     }
     return ids.flatMap((id) => found.get(id) ?? []);
+  }
+
+  /** Which of the runs are stored.
+   *  @throws ServiceError archive_unavailable */
+  async present(env: string, ids: readonly string[]): Promise<Set<string>> {
+    const present = await this.#deps.runs.present(env, ids);
+    const others = ids.filter((id) => !present.has(id));
+    if (others.length === 0) return present;
+    return new Set([...present, ...(await this.#deps.archive.runs.present(env, others))]);
   }
 
   /** @throws ServiceError archive_unavailable */

@@ -185,6 +185,8 @@ describe('OpenAPI document', () => {
       for (const [id, eventId] of Object.entries(sent)) {
         await call('GET /v1/events/:id', { id: eventId });
         await call('GET /v1/events/:id/decisions', { id: eventId });
+        await call('POST /v1/events/lookup', {}, { ids: [eventId] });
+        await call('POST /v1/runs/lookup', {}, { ids: [eventId] });
         const [run] = await call('GET /v1/events/:id/runs', { id: eventId });
         runs[id] = run.run_id;
         await call('GET /v1/runs/:id', { id: run.run_id });

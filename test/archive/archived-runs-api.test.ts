@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import type pg from 'pg';
+import { ulid } from 'ulid';
 import { type AppHost, type Call, startAppHost } from '../support/app-host.ts';
 import { connectPostgres, schemaOf } from '../support/postgres.ts';
 import { type Service, startService } from '../support/service.ts';
@@ -114,6 +115,12 @@ describe('The API of archived runs', () => {
     expect((await service.get('/v1/runs?status=Failed')).body.data).to.deep.equal([]);
     const runs = await service.get(`/v1/events/${eventId}/runs`);
     expect(runs.body.data).to.have.length(1);
+  });
+
+  it('finds them in a look-up, but no others', async () => {
+    const ids = [`${runId}:x`, ulid(), runId, ulid(Date.now())];
+    const { body } = await service.post('/v1/runs/lookup', { ids });
+    expect(body.data).to.deep.equal(ids.map((id) => ({ id, found: id === runId })));
   });
 
   it('shows their logs', async () => {

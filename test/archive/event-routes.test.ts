@@ -120,6 +120,17 @@ describe('Event routes', () => {
     expect((await service.get(`/v1/events/${ulid()}`)).status).to.equal(404);
   });
 
+  it('tell which events are stored, and nothing while Postgres is away', async () => {
+    const unknown = [ulid(), ulid(now - 2 * HOUR_MS), ulid(0)];
+    const ids = [...unknown, ...hot, ...ofArchive];
+    const { body } = await service.post('/v1/events/lookup', { ids });
+    expect(body.data).to.deep.equal(ids.map((id) => ({ id, found: !unknown.includes(id) })));
+    proxy.leave();
+    const { status, body: away } = await service.post('/v1/events/lookup', { ids });
+    expect([status, away.code]).to.deep.equal([503, 'archive_unavailable']);
+    expect((await service.post('/v1/events/lookup', { ids: hot })).status).to.equal(200);
+  });
+
   it('show runs, decisions and provenance of an archived event, and send it again', async () => {
     const { id } = archived[5] as EventRow;
     expect((await service.get(`/v1/events/${id}/runs`)).body.data).to.deep.equal([]);

@@ -106,6 +106,8 @@ describe('A run that sleeps or waits for longer than HOT_HOURS', () => {
     expect(before.lists.lists.map(([, runs]) => runs.length)).to.deep.equal([1, 1, 1, 1, 1]);
     expect(before.lists.counted).to.include({ count: 1 });
     expect(await data(`/v1/runs/${runId}`)).to.deep.equal(before.detail);
+    const looked = await service.post('/v1/runs/lookup', { ids: [runId] });
+    expect(looked.body.data).to.deep.equal([{ id: runId, found: true }]);
     expect((await data(`/v1/runs/${runId}/steps/${FIRST.id}`)).data).to.deep.equal({ n: 1 });
     expect(await isOffloaded(runId)).to.equal(true);
   });

@@ -398,6 +398,7 @@ describe('The history of runs while Postgres is unavailable', () => {
   it('reads what Redis has, and says that the archive is unavailable for everything else', async () => {
     const id = await create(now - 5 * DAY_MS);
     expect((await history.runs.read(env, id))?.id).to.equal(id);
+    expect([...(await history.runs.present(env, [id]))]).to.deep.equal([id]);
     expect(await history.runParts.read(env, id, 'history')).to.deep.equal([]);
     expect(await history.runParts.read(env, id, 'memos')).to.deep.equal({});
     expect(await history.runParts.read(env, id, 'metadata')).to.deep.equal([]);
@@ -405,6 +406,7 @@ describe('The history of runs while Postgres is unavailable', () => {
     const target = { scope: 'run' as const };
     const failures = await Promise.all([
       failure(history.runs.read(env, other)),
+      failure(history.runs.present(env, [id, other])),
       failure(history.runParts.read(env, other, 'history')),
       failure(history.steps.memo(env, other, 'x')),
       failure(history.runParts.read(env, other, 'metadata')),

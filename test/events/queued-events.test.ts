@@ -77,4 +77,39 @@ describe('An event that is accepted but not stored yet', () => {
     }
     expect(await store.queuedEvents.find('staging', event.internalId)).to.deep.equal(event);
   });
+
+  it('is looked for in all jobs together with others, or not at all if these are too many', async () => {
+    const own = await openStore();
+    try {
+      const events = [
+        queued(NOW),
+        queued(0),
+        queued(NOW + 1_000_000_000),
+        queued(NOW, { env: 'staging' }),
+        queued(NOW),
+      ];
+      const [first, early, late, elsewhere, absent] = events as [Envelope, Envelope, Envelope, Envelope, Envelope];
+      const mentioned = { payload: JSON.stringify({ name: 'x', data: { internalId: absent.internalId } }) };
+      const jobs = [
+        [first, early],
+        [queued(NOW, mentioned), late],
+        [elsewhere, { ...absent, repeat: true as const }],
+      ];
+      for (const [n, state] of ['wait', 'failed', 'active'].entries()) {
+        const [one] = jobs[n] as [Envelope];
+        const key = `${own.keys.of(one.internalId).queues}:ingest`;
+        await own.redis.hset(`${key}:j${n}`, 'data', JSON.stringify({ events: jobs[n] }), 'timestamp', NOW);
+        if (state === 'failed') await own.redis.zadd(`${key}:failed`, 1, `j${n}`);
+        else await own.redis.lpush(`${key}:${state}`, `j${n}`);
+      }
+      const ids = events.map(({ internalId }) => internalId);
+      expect([...(await own.queuedEvents.present(ENV, ids))]).to.have.members(ids.slice(0, 3));
+      const others = Array.from({ length: 1_000 }, (_, n) => `other${n}`);
+      await own.redis.lpush(`${own.keys.of(absent.internalId).queues}:ingest:wait`, ...others);
+      const error = await own.queuedEvents.present(ENV, ids).catch((problem) => problem);
+      expect(error).to.include({ code: 'overloaded' });
+    } finally {
+      await own.close();
+    }
+  });
 });

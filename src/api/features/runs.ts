@@ -2,6 +2,7 @@
 import type { Feature } from '../parts.ts';
 import { bulkActionRoutes } from '../routes/bulk-actions.ts';
 import { cancellationRoutes } from '../routes/cancellations.ts';
+import { runLookupRoutes } from '../routes/lookups.ts';
 import { replayRoutes } from '../routes/replays.ts';
 import { runCountRoutes } from '../routes/run-counts.ts';
 import { runLogRoutes } from '../routes/run-logs.ts';
@@ -14,6 +15,7 @@ export const RUNS: Feature = [
   runMetadataRoutes,
   runLogRoutes,
   runRoutes,
+  runLookupRoutes,
   cancellationRoutes,
   replayRoutes,
 ];

@@ -91,6 +91,16 @@ export class EventRecords extends Repository<ScriptedRedis, { sources: EventSour
     );
   }
 
+  /** Which of the events are stored. */
+  async present(env: string, ids: readonly string[]): Promise<Set<string>> {
+    // A field without text says that the event was moved to its overflow key.
+    const inBuckets = await this.#inBuckets(env, ids, (bucket, fields) =>
+      fields.map((field) => ['hstrlen', bucket, field]),
+    );
+    const lengths = await this.#orOverflow(env, ids, inBuckets, (key) => ['exists', key]);
+    return new Set(ids.filter((_, i) => Number(lengths[i]) > 0));
+  }
+
   /** Keeps the event for at least `ms` from now. */
   async extendRetention(env: string, id: string, ms: number): Promise<void> {
     const { bucket, field, overflow } = locationOf(this.keys, env, id);

@@ -124,6 +124,11 @@ export class Events extends Repository<
     return (await this.deps.records.read(env, internalIds)).map((record) => record && recordOf(record));
   }
 
+  /** Which of the events are stored. */
+  async present(env: string, internalIds: readonly string[]): Promise<Set<string>> {
+    return internalIds.length === 0 ? new Set() : this.deps.records.present(env, internalIds);
+  }
+
   /** Events as they were accepted, by ID; events that are no longer stored are left out. */
   async envelopes(env: string, internalIds: readonly string[]): Promise<Map<string, Envelope>> {
     const records = internalIds.length === 0 ? [] : await this.deps.records.read(env, internalIds);

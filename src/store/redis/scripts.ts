@@ -73,6 +73,7 @@ const SCRIPTS = {
   releaseEvents: { file: 'events/lua/release-events.lua', numberOfKeys: 5 },
   measureEvents: { file: 'events/lua/measure-events.lua', numberOfKeys: 2 },
   findIngestJobs: { file: 'events/lua/find-ingest-jobs.lua', numberOfKeys: 4 },
+  listIngestJobs: { file: 'events/lua/list-ingest-jobs.lua', numberOfKeys: 6 },
   readEventParts: { file: 'events/lua/read-event-parts.lua', numberOfKeys: 3 },
   readEndedRuns: { file: 'runs/lua/read-ended-runs.lua', numberOfKeys: 1 },
   freeRuns: { file: 'runs/lua/free-runs.lua', numberOfKeys: 2 },

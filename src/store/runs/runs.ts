@@ -358,6 +358,23 @@ export class Runs extends Repository<
     });
   }
 
+  /** Which of the runs are stored, also those that are offloaded. */
+  async present(env: string, ids: readonly string[]): Promise<Set<string>> {
+    const present = new Set<string>();
+    const others = () => ids.filter((id) => !present.has(id));
+    const look = async () => {
+      const commands = others().map((id) => ['hexists', this.keys.of(id).run(env, id), RUN_FIELDS.status]);
+      const found = await inPipelines<number>(this.redis, commands);
+      for (const [i, id] of others().entries()) if (found[i] === 1) present.add(id);
+    };
+    await look();
+    if (others().length === 0) return present;
+    for (const id of await this.deps.offloadedRuns.which(env, others())) present.add(id);
+    // One may have come back a moment ago.
+    await look();
+    return present;
+  }
+
   /** For whoever changes them next: offloaded ones are brought back.
    *  @throws ServiceError archive_unavailable */
   async readManyToChange(env: string, ids: readonly string[]): Promise<Run[]> {
