@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 
 from support.calls import Caller
-from tidegate import Context, NonRetriableError, StepError, SyncContext, Tidegate
+from tidegate import Context, NonRetriableError, StepError, SyncContext, Tidegate, current_step
+from tidegate._steps.ids import hash_step_id
 
 client = Tidegate("shop", is_dev=True)
 call = Caller(client)
@@ -44,6 +45,34 @@ def test_a_blocking_step_of_async_code_runs_in_a_thread_when_it_is_told_to() -> 
         return await ctx.step.run("work", lambda: asyncio.to_thread(lambda: threading.get_ident() != here))
 
     assert call(fn)[1][0]["data"] is True
+
+
+def test_the_code_of_a_step_has_an_idempotency_key_that_is_its_own_and_that_of_no_other_step_or_code() -> None:
+    def key() -> str:
+        return current_step().idempotency_key
+
+    @created
+    async def fn(ctx: Context) -> Any:
+        with pytest.raises(RuntimeError, match="outside of a step"):
+            current_step()
+        keys = await asyncio.gather(ctx.step.run("a", key), ctx.step.run("a", lambda: asyncio.to_thread(key)))
+        with pytest.raises(RuntimeError, match="outside of a step"):
+            current_step()
+        return keys
+
+    @created
+    def plain(ctx: SyncContext) -> Any:
+        keys = ctx.step.parallel([lambda: ctx.step.run("a", key), lambda: ctx.step.run("a", key)])
+        with pytest.raises(RuntimeError, match="outside of a step"):
+            current_step()
+        return keys
+
+    for one in (fn, plain):
+        keys = [call(one, step=name)[1][0]["data"] for name in ("a", "a:1")]
+        assert keys == [f"01R-{hash_step_id('a')}", f"01R-{hash_step_id('a:1')}"]
+        assert [call(one, step="a")[1][0]["data"]] == keys[:1]
+        memos = {"a": {"data": keys[0]}, "a:1": {"data": keys[1]}}
+        assert call(one, memos) == (200, keys)
 
 
 def test_a_step_sees_the_context_variables_of_the_code_around_it() -> None:

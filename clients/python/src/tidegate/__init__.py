@@ -30,6 +30,7 @@ from ._middleware.middleware import Middleware, Next, NextSync, Place, ValueAt
 from ._moments import Duration
 from ._received import FetchResponse, ReceivedSignal
 from ._run_call import AppAnswer
+from ._steps.current import CurrentStep, current_step
 from ._steps.invocable import FunctionReference, reference_function
 from ._steps.sync_tools import SyncSteps
 from ._steps.tools import Steps
@@ -60,6 +61,7 @@ __all__ = [
     "ConnectError",
     "Context",
     "CronTrigger",
+    "CurrentStep",
     "Debounce",
     "Dependencies",
     "Duration",
@@ -107,6 +109,7 @@ __all__ = [
     "ValueAt",
     "WebhookVerificationError",
     "__version__",
+    "current_step",
     "reference_function",
     "verify_webhook",
 ]

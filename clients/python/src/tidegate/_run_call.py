@@ -23,10 +23,11 @@ from ._middleware.places import RunPlaces
 from ._middleware.stack import Stack
 from ._middleware.values import Values
 from ._outside import AsyncOutside, Outside
+from ._steps.current import running
 from ._steps.found import Op
 from ._steps.ids import hash_step_id
 from ._steps.moves import Done, Failed, Progress, ReplayCall
-from ._steps.outcomes import Ops, running
+from ._steps.outcomes import Ops
 from ._steps.replay_async import AsyncReplay
 from ._steps.replay_sync import SyncReplay
 from ._steps.sync_tools import SyncSteps
@@ -180,8 +181,9 @@ class RunCall:
         return lambda: replaying() or (self.requested_step is not None and running.get() is None)
 
     def _collect(self, level: int, message: str, fields: dict[str, Any]) -> None:
+        step = running.get()
         if self.logs:
-            self.logs.add(level, message, fields, running.get())
+            self.logs.add(level, message, fields, step.id if step else None)
 
     def _encoded(self, progress: Progress) -> Progress:
         """An output as stored."""

@@ -6,18 +6,15 @@ import asyncio
 import inspect
 import time
 from collections.abc import Sequence
-from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
 from .._middleware.values import Values
 from .._wire_error import describe_error, is_non_retriable, retry_after_seconds
 from ..errors import NonRetriableError
+from .current import CurrentStep, running
 from .found import FoundStep, Op, op_of
 from .memo import Memo, Rejected, read_memo
-
-running: ContextVar[str | None] = ContextVar("running", default=None)
-"""The step that the current code runs inside, by name."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +41,7 @@ def refuse_nesting(id: str) -> None:
     outer = running.get()
     if outer is not None:
         raise NonRetriableError(
-            f'Step "{id}" is inside of step "{outer}": steps do not nest. Call it after that step, with its result'
+            f'Step "{id}" is inside of step "{outer.id}": steps do not nest. Call it after that step, with its result'
         )
 
 
@@ -52,7 +49,7 @@ def run_step(step: FoundStep, values: Values) -> Ops:
     """In this thread. A result that cannot be written as JSON fails the step too."""
 
     def run() -> Any:
-        running.set(step.display_name)
+        running.set(_current(step, values))
         result = step.run(step) if step.run else None
         if inspect.isawaitable(result):
             if inspect.iscoroutine(result):
@@ -71,7 +68,7 @@ async def run_step_async(step: FoundStep, values: Values) -> Ops:
     """In a task of its own, whose context is that of the code around the step."""
 
     async def run() -> Any:
-        running.set(step.display_name)
+        running.set(_current(step, values))
         result = step.run(step) if step.run else None
         return await result if inspect.isawaitable(result) else result
 
@@ -87,6 +84,10 @@ async def run_step_async(step: FoundStep, values: Values) -> Ops:
         return _succeeded(step, task.result(), values)
     except (Exception, asyncio.CancelledError) as error:
         return _failed(step, error)
+
+
+def _current(step: FoundStep, values: Values) -> CurrentStep:
+    return CurrentStep(id=step.display_name, run_id=values.places.run_id, hashed_id=step.hashed_id)
 
 
 def _succeeded(step: FoundStep, result: Any, values: Values) -> Ops:

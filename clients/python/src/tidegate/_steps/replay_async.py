@@ -9,9 +9,10 @@ from typing import Any
 
 from .._effects import drive_async
 from .board import Board
+from .current import running
 from .found import StepDescription
 from .moves import Done, Failed, Progress, ReplayCall, Run, in_mode, kept, next_move, step_not_found
-from .outcomes import Ops, Timing, refuse_nesting, run_step_async, running
+from .outcomes import Ops, Timing, refuse_nesting, run_step_async
 from .race import racing
 from .settling import Settling
 

@@ -13,9 +13,10 @@ from typing import Any
 
 from .._effects import drive
 from .board import Board
+from .current import running
 from .found import StepDescription
 from .moves import Done, Failed, Progress, ReplayCall, Run, in_mode, kept, next_move, step_not_found
-from .outcomes import Ops, Timing, refuse_nesting, run_step, running
+from .outcomes import Ops, Timing, refuse_nesting, run_step
 from .race import racing
 from .strands import CallEnded, Strand
 
