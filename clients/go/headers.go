@@ -12,6 +12,7 @@ const (
 	headerExpectedServerKind = headerPrefix + "expected-server-kind"
 	headerEventIDSeed        = headerPrefix + "event-id-seed"
 	headerFramework          = headerPrefix + "framework"
+	headerWhatIf             = headerPrefix + "what-if"
 	headerRequestID          = "x-request-id"
 	headerRetryAfter         = "retry-after"
 )

@@ -17,6 +17,8 @@ type app struct {
 	url       string
 	framework string
 	functions []*function
+	// whatIf is of the what-if that asks for the registration, or empty.
+	whatIf string
 }
 
 // registered is the service's response. Its fields are passed on unchanged.
@@ -38,6 +40,9 @@ func register(ctx context.Context, a app, s settings) (registered, error) {
 	header.Set("content-type", "application/json")
 	header.Set(headerFramework, a.framework)
 	header.Set(headerExpectedServerKind, s.mode())
+	if a.whatIf != "" {
+		header.Set(headerWhatIf, a.whatIf)
+	}
 	got, err := askService(ctx, serviceRequest{http.MethodPost, "/fn/register", header, body}, s)
 	if err != nil {
 		return registered{}, err

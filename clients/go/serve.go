@@ -101,7 +101,8 @@ func (h *AppHandler) register(ctx context.Context, r AppRequest, s settings) (Ap
 	if err != nil {
 		return AppAnswer{}, err
 	}
-	got, err := register(ctx, app{h.client.AppID(), address, h.options.Framework, h.calls.functions}, s)
+	a := app{h.client.AppID(), address, h.options.Framework, h.calls.functions, r.Header.Get(headerWhatIf)}
+	got, err := register(ctx, a, s)
 	if err != nil {
 		return AppAnswer{}, err
 	}

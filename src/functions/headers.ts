@@ -92,9 +92,9 @@ export function inBandSyncHeaders(url: string, body: string, signingKey: string)
   return Object.assign({}, ...all);
 }
 
-/** Of a request for a what-if, under both prefixes. */
-export function whatIfHeaders(): Record<string, string> {
-  return Object.fromEntries(namesOf('what-if').map((name) => [name, '1']));
+/** Of a request that asks for a registration for the what-if with this ID, under both prefixes. */
+export function whatIfHeaders(id: string): Record<string, string> {
+  return Object.fromEntries(namesOf('what-if').map((name) => [name, id]));
 }
 
 /** Value of `sync-kind`: the answer has the registration. */

@@ -1,4 +1,6 @@
 /** Asks an app to register (docs/protocol.md#registration): in production in its answer (in-band), otherwise by a request of its own. */
+import type { IncomingHttpHeaders } from 'node:http';
+import type { ParsedUrlQuery } from 'node:querystring';
 import type { Dispatcher } from 'undici';
 import { ServiceError } from '../errors.ts';
 import type { Dialect } from '../model/apps/app.ts';
@@ -11,6 +13,8 @@ import { requestFollowing } from './redirects.ts';
 
 /** Time limit for an app to register. */
 export const SYNC_REQUEST_TIMEOUT_MS = 10_000;
+const REPEATED_PARAMETER = 'deployId';
+const WHAT_IF_PREFIX = 'what-if-';
 /** Maximum size of an answer without a registration. */
 const RESPONSE_MAX_BYTES = 65_536;
 /** Maximum length of the quoted part of a response. */
@@ -25,8 +29,8 @@ export interface SyncRequest {
   /** undefined in dev mode: the request is unsigned, and the app registers by its own request. */
   signingKey: string | undefined;
   registrationMaxBytes: number;
-  /** For a what-if: the request says so. */
-  whatIf?: boolean;
+  /** For a what-if, of this ID: the request says so, and a registration that the app sends repeats it. */
+  whatIf?: { id: string; dialect: Dialect };
   /** Appended to the problem of an app that answers without registering. */
   hint: (dialect: Dialect | undefined) => string;
 }
@@ -37,7 +41,7 @@ export async function requestSync({
   agent,
   signingKey,
   registrationMaxBytes,
-  whatIf = false,
+  whatIf,
   hint,
 }: SyncRequest): Promise<SyncResponse> {
   const unreachable = (detail: string, cause?: unknown) =>
@@ -45,7 +49,7 @@ export async function requestSync({
   try {
     const signal = AbortSignal.timeout(SYNC_REQUEST_TIMEOUT_MS);
     const options = { method: 'PUT', dispatcher: agent, signal, ...inBandRequest(url, signingKey, whatIf) } as const;
-    const { headers, statusCode, body } = await requestFollowing(url, options);
+    const { headers, statusCode, body } = await requestFollowing(whatIf ? markedUrl(url, whatIf) : url, options);
     const hasRegistration =
       statusCode === 200 && signingKey !== undefined && readHeader(headers, 'sync-kind') === IN_BAND;
     const text = await readText(body, hasRegistration ? registrationMaxBytes : RESPONSE_MAX_BYTES);
@@ -70,8 +74,23 @@ export async function requestSync({
   }
 }
 
-function inBandRequest(url: string, signingKey: string | undefined, whatIf: boolean) {
-  const marked = whatIf ? whatIfHeaders() : {};
+/** Official SDKs repeat no header of the request, but this parameter. */
+function markedUrl(url: string, { id, dialect }: { id: string; dialect: Dialect }): string {
+  if (dialect !== 'inngest') return url;
+  const marked = new URL(url);
+  marked.searchParams.set(REPEATED_PARAMETER, WHAT_IF_PREFIX + id);
+  return marked.href;
+}
+
+/** The ID of the what-if that asked for this registration. */
+export function askedByWhatIf(headers: IncomingHttpHeaders, query: ParsedUrlQuery): string | undefined {
+  const { [REPEATED_PARAMETER]: repeated } = query;
+  const byParameter = typeof repeated === 'string' && repeated.startsWith(WHAT_IF_PREFIX);
+  return byParameter ? repeated.slice(WHAT_IF_PREFIX.length) : readHeader(headers, 'what-if');
+}
+
+function inBandRequest(url: string, signingKey: string | undefined, whatIf: SyncRequest['whatIf']) {
+  const marked = whatIf ? whatIfHeaders(whatIf.id) : {};
   if (signingKey === undefined) return { headers: marked };
   const body = canonical({ url });
   const headers = { 'content-type': 'application/json', ...marked, ...inBandSyncHeaders(url, body, signingKey) };

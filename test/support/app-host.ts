@@ -70,7 +70,7 @@ export class AppHost {
   /** Handlers of all registered functions, by their ID in the service. */
   readonly #registered = new Map<string, { fnId: string; dialect: Dialect }>();
   #dialect: Dialect = 'service';
-  #registerAgain: (() => Promise<Answer>) | undefined;
+  #registerAgain: ((headers?: object) => Promise<Answer>) | undefined;
   #port = 0;
 
   /** The app's URL. */
@@ -125,6 +125,9 @@ export class AppHost {
     };
   }
 
+  /** Waited for before the app answers a PUT. */
+  beforePut: () => Promise<void> = async () => {};
+
   /** Registers the app; a PUT to its URL repeats it. */
   async register(service: Service, functions: FunctionSpec[], options: AppOptions = {}): Promise<Answer> {
     this.offer(service, functions, options);
@@ -136,7 +139,8 @@ export class AppHost {
     this.#dialect = options.dialect ?? 'service';
     const headers = { [`x-${this.#dialect}-sdk`]: SDK, ...service.appHeaders, ...options.headers };
     const body = this.registration(functions, options);
-    this.#registerAgain = () => request('POST', `${service.url}/fn/register`, { body, headers });
+    this.#registerAgain = (more) =>
+      request('POST', `${service.url}/fn/register`, { body, headers: { ...headers, ...more } });
   }
 
   /** Also ends calls in flight. */
@@ -169,7 +173,7 @@ export class AppHost {
 
   async #answerTo(request: IncomingMessage, fnId: string, stepId: string | null): Promise<CallAnswer | 'hang up'> {
     if (request.method === 'GET') return { body: { mode: 'dev', function_count: this.#registered.size } };
-    if (request.method === 'PUT') return this.#registerOnRequest();
+    if (request.method === 'PUT') return this.#registerOnRequest(request.headers);
     const raw = await buffer(request);
     const { headers } = request;
     const call = { number: this.calls(fnId).length, fnId, stepId, headers, raw, body: JSON.parse(raw.toString()) };
@@ -177,8 +181,10 @@ export class AppHost {
     return (await this.#handlers.get(fnId)?.(call)) ?? {};
   }
 
-  async #registerOnRequest(): Promise<CallAnswer> {
-    const answer = await this.#registerAgain?.();
+  async #registerOnRequest(headers: IncomingHttpHeaders): Promise<CallAnswer> {
+    await this.beforePut();
+    const name = 'x-service-what-if';
+    const answer = await this.#registerAgain?.(headers[name] === undefined ? {} : { [name]: headers[name] });
     if (!answer) return { status: 500, body: { message: 'nothing to register' } };
     return { status: answer.status, body: { message: 'Registered', modified: answer.body.modified } };
   }

@@ -1,6 +1,7 @@
 import { expect } from 'chai';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
 import { cli } from '../support/cli.ts';
+import { startHost } from '../support/program.ts';
 import { type Service, startService } from '../support/service.ts';
 
 const EVENTS = 30;
@@ -101,9 +102,53 @@ describe('Triggers in a what-if', () => {
     candidate.registration = (functions, options) => present.registration(functions, options);
     candidate.offer(service, CANDIDATE, { appName: 'shop' });
     candidate.registration = own;
-    expect((await whatIf()).triggers.problem).to.include(`PUT ${candidate.url}: status 503`);
+    expect((await whatIf()).triggers).to.deep.include({ problem: null, sampled: EVENTS });
     const ids = (await service.get('/v1/functions')).body.data.map(({ id }: { id: string }) => id);
     expect(ids).to.include('shop-old').and.not.include('shop-fresh');
-    expect((await present.register(service, PRESENT, { appName: 'shop' })).status).to.equal(200);
+  });
+
+  for (const sdk of ['inngest', 'inngest-3']) {
+    it(`of a candidate with ${sdk} that registers with the URL of the app do not become those of the app`, async () => {
+      const { origin } = new URL(present.url);
+      const args = ['host.ts', sdk, 'shop', '2', '{}'];
+      const names = { INNGEST_SERVE_HOST: origin, INNGEST_SERVE_ORIGIN: origin };
+      const env = { WHAT_IF_SERVICE: service.url, WHAT_IF_KEYS: JSON.stringify({ eventKey: 'any' }), ...names };
+      const host = await startHost(process.execPath, args, { cwd: import.meta.dirname, env });
+      try {
+        const { body } = await service.post('/v1/what-ifs', { url: host.url });
+        expect(body.data.triggers.problem).to.equal(null);
+        expect(body.data.triggers.functions.map(({ id }: { id: string }) => id)).to.include.members([
+          'shop-f0',
+          'shop-f1',
+        ]);
+        const ids = (await service.get('/v1/functions')).body.data.map(({ id }: { id: string }) => id);
+        expect(ids).to.include('shop-old').and.not.include('shop-f0');
+      } finally {
+        await host.stop();
+      }
+    });
+  }
+
+  it('do not hold up the app itself, which registers while the candidate is asked', async () => {
+    candidate.offer(service, CANDIDATE, { appName: 'shop' });
+    const deployed = await startAppHost();
+    const asked = Promise.withResolvers<void>();
+    candidate.beforePut = async () => {
+      const { status, body } = await deployed.register(service, [...PRESENT, CANDIDATE[3] as never], {
+        appName: 'shop',
+      });
+      expect([status, body.modified]).to.deep.equal([200, true]);
+      asked.resolve();
+    };
+    try {
+      expect((await whatIf()).triggers.problem).to.equal(null);
+      await asked.promise;
+      const { body } = await service.get('/v1/apps');
+      expect(body.data[0].url).to.equal(deployed.url);
+    } finally {
+      candidate.beforePut = async () => {};
+      await present.register(service, PRESENT, { appName: 'shop' });
+      await deployed.close();
+    }
   });
 });

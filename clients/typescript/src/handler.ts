@@ -46,7 +46,8 @@ export function createHandler(options: ServeOptions, framework: string): AppHand
       case 'GET':
         return json(200, { function_count: functions.length, mode: settings.mode, framework });
       case 'PUT': {
-        const app = { id: client.id, url: urlOf(request, options, settings), framework, functions };
+        const whatIf = request.header(HEADERS.whatIf);
+        const app = { id: client.id, url: urlOf(request, options, settings), framework, functions, whatIf };
         const { message = 'Registered', modified, functions: problems, unsupported } = await register(app, settings);
         return json(200, { message, modified, functions: problems, unsupported });
       }

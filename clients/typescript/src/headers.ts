@@ -13,6 +13,7 @@ export const HEADERS = {
   expectedServerKind: `${PREFIX}expected-server-kind`,
   eventIdSeed: `${PREFIX}event-id-seed`,
   framework: `${PREFIX}framework`,
+  whatIf: `${PREFIX}what-if`,
   requestId: 'x-request-id',
   retryAfter: 'retry-after',
 } as const;

@@ -14,6 +14,8 @@ export interface App {
   url: string;
   framework: string;
   functions: readonly TidegateFunction[];
+  /** Of the what-if that asks for the registration. */
+  whatIf?: string | undefined;
 }
 
 /** The function's ID in the service, unique across apps. */
@@ -36,10 +38,11 @@ export async function register(app: App, settings: Settings): Promise<Record<str
   );
 }
 
-function headersOf(app: App, settings: Settings): Record<string, string> {
+function headersOf({ framework, whatIf }: App, settings: Settings): Record<string, string> {
   return {
     'content-type': 'application/json',
-    [HEADERS.framework]: app.framework,
+    [HEADERS.framework]: framework,
+    ...(whatIf && { [HEADERS.whatIf]: whatIf }),
     [HEADERS.expectedServerKind]: settings.mode,
   };
 }

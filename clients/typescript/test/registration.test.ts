@@ -33,6 +33,14 @@ describe('Registering a TypeScript app', () => {
     return { status: response.status, headers: response.headers, body: JSON.parse(await response.text()) };
   }
 
+  it('repeats the ID of the what-if that asks for its registration', async () => {
+    const service = await startService(REGISTERED);
+    const url = `${await listen(serve(shop({ baseUrl: service.url })))}/api/service`;
+    await put(url, { 'x-service-what-if': '01K7' });
+    await put(url);
+    expect(service.requests.map(({ headers }) => headers['x-service-what-if'])).to.deep.equal(['01K7', undefined]);
+  });
+
   it('sends its URL and its functions to the service', async () => {
     const service = await startService(REGISTERED);
     const url = `${await listen(serve(shop({ baseUrl: service.url })))}/api/service`;

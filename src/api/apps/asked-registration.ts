@@ -2,6 +2,7 @@
 import type { Dispatcher } from 'undici';
 import { ServiceError } from '../../errors.ts';
 import { requestSync } from '../../functions/sync-request.ts';
+import type { Dialect } from '../../model/apps/app.ts';
 import type { AskedRegistrations, GivenRegistration } from '../../store/apps/asked-registrations.ts';
 import { BODY_MAX_BYTES } from './register.ts';
 import type { ParsedRegistration, Registrar } from './registrar.ts';
@@ -11,6 +12,7 @@ export interface AskedCandidate {
   env: string;
   app: string;
   url: string;
+  dialect: Dialect;
   agent: Dispatcher;
   /** undefined in dev mode. */
   signingKey: string | undefined;
@@ -31,20 +33,15 @@ export async function askRegistration(candidate: AskedCandidate, deps: AskDeps):
 }
 
 async function ask(
-  { id, env, app, url, agent, signingKey }: AskedCandidate,
-  deps: AskDeps,
+  { id, env, url, dialect, agent, signingKey }: AskedCandidate,
+  { askedRegistrations }: AskDeps,
 ): Promise<GivenRegistration> {
-  const { askedRegistrations } = deps;
-  const end = await askedRegistrations.start(env, { id, app, origin: new URL(url).origin }, Date.now());
-  const request = { url, agent, signingKey, registrationMaxBytes: BODY_MAX_BYTES, whatIf: true, hint: () => '' };
-  const answer = await requestSync(request).catch(async (error) => {
-    // After a timeout it may still register.
-    if ((error.cause as Error | undefined)?.name !== 'TimeoutError') await end();
-    throw error;
-  });
-  await end();
+  await askedRegistrations.start(env, id);
+  const whatIf = { id, dialect };
+  const request = { url, agent, signingKey, registrationMaxBytes: BODY_MAX_BYTES, whatIf, hint: () => '' };
+  const answer = await requestSync(request);
+  const given = await askedRegistrations.take(env, id);
   if ('registration' in answer) return answer.registration;
-  const given = await askedRegistrations.take(id);
   if (given) return given;
   throw new ServiceError('app_unreachable', { detail: `PUT ${url}: the candidate has not registered` });
 }

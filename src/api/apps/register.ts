@@ -2,10 +2,11 @@
 import type { Quotas } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { dialectOf, headerName, readHeader, SERVER_SDK } from '../../functions/headers.ts';
+import { askedByWhatIf } from '../../functions/sync-request.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import { appNameIn } from '../../model/apps/app.ts';
 import { PRODUCTION } from '../../model/environment.ts';
-import { describe, isJsonObject } from '../../model/values/json.ts';
+import { ID_PATTERN } from '../../model/ids.ts';
 import type { Apps } from '../../store/apps/apps.ts';
 import type { AskedRegistrations, GivenRegistration } from '../../store/apps/asked-registrations.ts';
 import { isStillProven, requireProven } from '../auth/proven-environment.ts';
@@ -24,7 +25,7 @@ export interface RegisterRouteDeps extends AppGuardDeps, ServiceAddress {
   registrar: Registrar;
   quotas: Quotas;
   apps: Apps;
-  askedRegistrations: Pick<AskedRegistrations, 'open' | 'keep'>;
+  askedRegistrations: Pick<AskedRegistrations, 'keep'>;
   backpressure: Backpressure;
 }
 
@@ -64,7 +65,7 @@ export function registerRoute(router: Router, deps: RegisterRouteDeps): void {
       };
     } catch (error) {
       const env = readHeader(ctx.req.headers, 'env') || PRODUCTION;
-      const { name } = namedIn(text);
+      const name = nameIn(text);
       // A held registration does not change the app.
       if (!isHeld(error) && isStillProven(ctx, environments.find(env))) {
         const { message } = error as Error;
@@ -84,33 +85,24 @@ function rejectOtherKind(ctx: Context, serverKind: 'dev' | 'cloud', address: str
   });
 }
 
-/** Whether a what-if has asked for this registration: then it registers nothing.
- *  @throws ServiceError overloaded if it is unclear whether the candidate or the app itself registers */
+/** Whether a what-if has asked for this registration: then it registers nothing, also when the what-if no longer waits. */
 async function keptForWhatIf(
   ctx: Context,
   given: GivenRegistration,
   { askedRegistrations }: Pick<RegisterRouteDeps, 'askedRegistrations'>,
 ): Promise<boolean> {
+  const id = askedByWhatIf(ctx.req.headers, ctx.query);
+  if (id === undefined) return false;
   const env = readHeader(ctx.req.headers, 'env') || PRODUCTION;
-  const open = await askedRegistrations.open(env, Date.now());
-  if (open.length === 0) return false;
-  const { name, url } = namedIn(given.text);
-  const origin = typeof url === 'string' ? URL.parse(url)?.origin : undefined;
-  const asked = open.filter((one) => one.origin === origin);
-  for (const { id } of asked) await askedRegistrations.keep(id, given);
-  if (asked.length === 0 && open.some(({ app }) => app === name)) {
-    const detail = `a what-if is asking another build of the app for its registration, which is not this one: it has the origin ${describe(origin)}`;
-    throw new ServiceError('overloaded', { detail });
-  }
-  return asked.length > 0;
+  if (ID_PATTERN.test(id)) await askedRegistrations.keep(env, id, given);
+  return true;
 }
 
-/** Name and URL of the app; undefined if the text is not JSON or has none. */
-function namedIn(text: string): { name?: unknown; url?: unknown } {
+/** undefined if the text is not JSON or has none. */
+function nameIn(text: string): unknown {
   try {
-    const given: unknown = JSON.parse(text);
-    return { name: appNameIn(given), ...(isJsonObject(given) && { url: given.url }) };
+    return appNameIn(JSON.parse(text));
   } catch {
-    return {};
+    return undefined;
   }
 }

@@ -13,7 +13,7 @@ import { DAY_MS, MINUTE_MS } from '../../model/values/time.ts';
 import { refusalOfSdk } from '../../model/what-if/planning-sdks.ts';
 import type { WhatIf, WhatIfDefinition, WhatIfExample } from '../../model/what-if/what-if.ts';
 import type { App } from '../../store/apps/apps.ts';
-import { askRegistration } from '../apps/asked-registration.ts';
+import { type AskedCandidate, askRegistration } from '../apps/asked-registration.ts';
 import type { ApiParts } from '../parts.ts';
 import { namePosition, pageOfNewest, pageQuery } from '../rest/list-query.ts';
 import { type Route, routesOf } from '../rest/route.ts';
@@ -78,7 +78,7 @@ export function whatIfRoutes(deps: ApiParts): Route[] {
 
   /** The reason, if it is not possible, is part of the report. */
   async function triggersOf(
-    given: { id: string; env: string; app: string; url: string; present: readonly AppFunction[]; since: number },
+    given: Omit<AskedCandidate, 'agent' | 'signingKey'> & { present: readonly AppFunction[]; since: number },
     principal: Principal,
   ): Promise<NonNullable<WhatIfDefinition['triggers']>> {
     const { env, url, present, since } = given;
@@ -154,7 +154,10 @@ export function whatIfRoutes(deps: ApiParts): Route[] {
           ...(pastSince !== undefined && { pastSince }),
           pastMax,
           ...(triggers && {
-            triggers: await triggersOf({ id: whatIfId, env, app: app.name, url, present: called, since }, principal),
+            triggers: await triggersOf(
+              { id: whatIfId, env, app: app.name, url, dialect: candidate.dialect, present: called, since },
+              principal,
+            ),
           }),
           endsBy: now + maxMinutes * MINUTE_MS,
           createdAt: now,

@@ -17,14 +17,9 @@ export const APP_KEYS = {
     'Origins where a person asked an app to register, with the app if known, by expiry (ms).',
     { owner: 'apps/allowed-origins.ts', ttl: '30 s, renewed', size: '1 entry per app' },
   ),
-  askedRegistrations: zset(
-    'asked-registrations:<env>',
-    'What-ifs that ask a candidate for its registration, with app and origin as JSON, by expiry (ms).',
-    { owner: 'apps/asked-registrations.ts', ttl: '30 s, renewed', size: '1 entry per question' },
-  ),
   givenRegistration: string(
-    'given-registration:<id>',
-    'What the candidate registered when a what-if asked it, as JSON.',
+    'given-registration:<env>:<id>',
+    'What the candidate registered when a what-if asked it, as JSON; empty before.',
     {
       owner: 'apps/asked-registrations.ts',
       ttl: '30 s',

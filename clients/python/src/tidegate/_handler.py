@@ -113,7 +113,13 @@ class Handler:
 
     def _register(self, request: AppRequest, settings: Settings) -> Effects[AppAnswer]:
         url = url_of(request, self._path, self._serve_origin, settings)
-        app = App(id=self._client.app_id, url=url, framework=self._framework, functions=self._calls.functions)
+        app = App(
+            id=self._client.app_id,
+            url=url,
+            framework=self._framework,
+            functions=self._calls.functions,
+            what_if=request.header(headers.WHAT_IF),
+        )
         answer = yield from register(app, settings)
         told = {name: answer[name] for name in _PASSED_ON if name in answer}
         return _json(200, {"message": answer.get("message", "Registered"), **told})

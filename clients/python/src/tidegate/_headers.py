@@ -15,6 +15,7 @@ NO_RETRY: Final = f"{_PREFIX}no-retry"
 EXPECTED_SERVER_KIND: Final = f"{_PREFIX}expected-server-kind"
 EVENT_ID_SEED: Final = f"{_PREFIX}event-id-seed"
 FRAMEWORK: Final = f"{_PREFIX}framework"
+WHAT_IF: Final = f"{_PREFIX}what-if"
 REQUEST_ID: Final = "x-request-id"
 RETRY_AFTER: Final = "retry-after"
 

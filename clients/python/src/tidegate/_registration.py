@@ -25,6 +25,8 @@ class App:
     """The URL at which the service will call the function."""
     framework: str
     functions: Sequence[Function[Any]]
+    what_if: str | None = None
+    """Of the what-if that asks for the registration."""
 
 
 def register(app: App, settings: Settings) -> Effects[dict[str, Any]]:
@@ -38,6 +40,7 @@ def register(app: App, settings: Settings) -> Effects[dict[str, Any]]:
             "content-type": "application/json",
             headers.FRAMEWORK: app.framework,
             headers.EXPECTED_SERVER_KIND: settings.mode,
+            **({headers.WHAT_IF: app.what_if} if app.what_if else {}),
         },
         body=write(payload_of(app, settings.app_version)).encode(),
     )
