@@ -1,0 +1,46 @@
+/** What goes into a simulation of flow control, and what comes out. Times are milliseconds. */
+
+/** An event that starts the function, with the values of the keys of its limits. */
+export interface SimulatedEvent {
+  /** Receipt, Unix milliseconds. */
+  at: number;
+  /** Its own time: the latest one wins a debounce. */
+  ts: number;
+  /** undefined: the limit does not apply to it. */
+  rateLimit?: string | undefined;
+  idempotency?: string | undefined;
+  singleton?: string | undefined;
+  debounce: string;
+  /** undefined: it runs alone. */
+  batch: string | undefined;
+  throttle: string;
+  /** Of the limits of whole runs and of calls, in their order. */
+  run: readonly string[];
+  step: readonly string[];
+  prioritySeconds: number;
+}
+
+/** A call of a run: it begins so long after the one before, and takes so long. */
+export interface SimulatedCall {
+  afterMs: number;
+  ms: number;
+}
+
+export interface SimulatedFlow {
+  /** Events that start the function. */
+  events: number;
+  /** Runs that they make. */
+  runs: number;
+  /** Events without a run. */
+  skipped: { rate_limited: number; idempotent: number; singleton: number };
+  /** Events that have the run of another one: of a batch or a debounce. */
+  merged: number;
+  /** Runs that another one of the same singleton replaces. */
+  cancelled: number;
+  /** The most runs that wait for their start at a time. */
+  waitingMax: number;
+  waitP99Ms: number;
+  waitMaxMs: number;
+  /** Whether it went to its end. */
+  complete: boolean;
+}
