@@ -42,8 +42,8 @@ type group struct {
 // location is where in a function a context belongs.
 type location struct {
 	branch *branch
-	// step is the name of the one that the code runs inside of.
-	step string
+	// step is the name of the one that the code runs inside of, and hashedID its ID on the wire.
+	step, hashedID string
 }
 
 type placeKey struct{}
@@ -51,6 +51,12 @@ type placeKey struct{}
 func locationOf(ctx context.Context) (location, bool) {
 	p, ok := ctx.Value(placeKey{}).(location)
 	return p, ok && p.branch != nil
+}
+
+// HashedStepOf is the hashed ID of the step whose code has this context; empty: it is of no step.
+func HashedStepOf(ctx context.Context) string {
+	at, _ := locationOf(ctx)
+	return at.hashedID
 }
 
 func (p location) in(ctx context.Context) context.Context {

@@ -79,7 +79,7 @@ var errStepExited = errors.New("the step ended its goroutine (runtime.Goexit) wi
 
 // call runs the step in a separate goroutine, because the step may end its goroutine.
 func (s *step) call(values Values) (result any, err error) {
-	ctx := location{branch: s.branch, step: s.displayName}.in(s.ctx)
+	ctx := location{branch: s.branch, step: s.displayName, hashedID: s.hashedID}.in(s.ctx)
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)

@@ -30,3 +30,6 @@ func Of(ctx context.Context) Run {
 	r, _ := ctx.Value(key{}).(Run)
 	return r
 }
+
+// IdempotencyKey of a step is the same in all of its attempts.
+func IdempotencyKey(runID, hashedStepID string) string { return runID + "-" + hashedStepID }
