@@ -12,6 +12,7 @@ import { type Failure, permanentFailure, retriableFailure } from './interpret-re
 
 const MAX_REDIRECTS = 10;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+const READS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 /** Headers that describe a body, dropped by a redirect to GET. */
 const OF_BODY = ['content-type', 'content-language', 'content-location', 'content-encoding'];
 
@@ -36,8 +37,9 @@ export class StepRequestClient {
     this.#agents = new HttpAgent(options);
   }
 
-  /** Resolves for any response status. */
-  async send(request: StepRequest, kind: EnvironmentKind): Promise<StepResponse | Failure> {
+  /** Resolves for any response status.
+   *  @param idempotencyKey the same for all attempts; sent where the method may change something, unless the request has a key */
+  async send(request: StepRequest, kind: EnvironmentKind, idempotencyKey?: string): Promise<StepResponse | Failure> {
     const { timeoutMs } = this.#options;
     const timeout = new AbortController();
     const timer = new AbortController();
@@ -46,7 +48,7 @@ export class StepRequestClient {
       () => {},
     );
     try {
-      return await this.#follow(request, kind, timeout.signal);
+      return await this.#follow(request, kind, timeout.signal, idempotencyKey);
     } catch (error) {
       if (this.#isAbandoned) return new Promise<never>(() => {});
       return this.#failureOf(error as Error, originOf(request));
@@ -55,7 +57,12 @@ export class StepRequestClient {
     }
   }
 
-  async #follow(first: StepRequest, kind: EnvironmentKind, signal: AbortSignal): Promise<StepResponse | Failure> {
+  async #follow(
+    first: StepRequest,
+    kind: EnvironmentKind,
+    signal: AbortSignal,
+    idempotencyKey: string | undefined,
+  ): Promise<StepResponse | Failure> {
     const agent = this.#agents.for(kind);
     let request: Request = first;
     for (let redirects = 0; ; redirects++) {
@@ -64,7 +71,13 @@ export class StepRequestClient {
         origin,
         path: pathname + search,
         method: request.method as 'GET',
-        headers: { 'user-agent': SERVER_SDK, accept: '*/*', ...request.headers, 'accept-encoding': 'identity' },
+        headers: {
+          'user-agent': SERVER_SDK,
+          accept: '*/*',
+          ...(idempotencyKey !== undefined && !READS.has(request.method) && { 'idempotency-key': idempotencyKey }),
+          ...request.headers,
+          'accept-encoding': 'identity',
+        },
         body: request.body ?? null,
         signal,
       });

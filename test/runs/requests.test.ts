@@ -117,6 +117,32 @@ describe('Requests of steps', () => {
     expect(JSON.stringify(history)).not.to.include('secret');
   });
 
+  it('carry an idempotency key where they may change something, the same on each attempt', async () => {
+    outside.answer = ({ url }, response) => {
+      if (url === '/lost' && outside.received.length < 3) response.destroy();
+      else if (url === '/see-other') response.writeHead(303, { location: '/seen' }).end();
+      else response.end('{}');
+    };
+    const keys = () => outside.received.splice(0).map(({ method, headers }) => [method, headers['idempotency-key']]);
+    const { run_id } = await runOf(
+      await start('Gateway', { url: `${outside.url}/lost`, method: 'POST', body: 'x' }, 3),
+    );
+    const own = `${run_id}-${STEP}`;
+    expect(keys()).to.deep.equal([1, 2, 3].map(() => ['POST', own]));
+    for (const method of ['GET', 'HEAD']) await fetched({ url: outside.url, method });
+    for (const name of ['Idempotency-Key', 'idempotency-key', 'IDEMPOTENCY-KEY']) {
+      await fetched({ url: outside.url, method: 'DELETE', headers: { [name]: 'mine' } });
+    }
+    expect(keys()).to.deep.equal([['GET', undefined], ['HEAD', undefined], ...[1, 2, 3].map(() => ['DELETE', 'mine'])]);
+    const other = await runOf(await start('Gateway', { url: `${outside.url}/see-other`, method: 'POST' }));
+    expect(keys()).to.deep.equal([
+      ['POST', `${other.run_id}-${STEP}`],
+      ['GET', undefined],
+    ]);
+    await inferred({ url: outside.url, format: 'openai-chat', auth_key: KEY, body: {} });
+    expect(keys()).to.deep.equal([['POST', undefined]]);
+  });
+
   it('have the status of each failed attempt of an inference in the history', async () => {
     let requests = 0;
     outside.answer = (_, response) => void response.writeHead(requests++ === 0 ? 503 : 200).end('{}');

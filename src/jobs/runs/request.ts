@@ -83,7 +83,9 @@ async function resultFor(
   }
   if (!request) return unreadable('it is no longer stored');
   const secrets = secretsOf(request);
-  const response = await requestClient.send(request, await kindOf(env));
+  // Inferences go to providers of models, which define no such header.
+  const idempotencyKey = request.kind === 'fetch' ? `${runId}-${stepId}` : undefined;
+  const response = await requestClient.send(request, await kindOf(env), idempotencyKey);
   const answered = 'kind' in response ? undefined : { status: response.status };
   const result = 'kind' in response ? response : resultOf(request, response, secrets, Date.now());
   return { ...('kind' in result ? { ...result, error: redacted(result.error, secrets) } : result), ...answered };
