@@ -12,6 +12,7 @@ import { register as importFrom } from './commands/import.ts';
 import { register as invoke } from './commands/invoke.ts';
 import { register as keys } from './commands/keys.ts';
 import { register as listen } from './commands/listen.ts';
+import { register as outbox } from './commands/outbox.ts';
 import { register as replay } from './commands/replay.ts';
 import { register as runs } from './commands/runs.ts';
 import { register as send } from './commands/send.ts';
@@ -38,6 +39,7 @@ export const COMMANDS: readonly Register[] = [
   transform,
   keys,
   environments,
+  outbox,
   config,
   importFrom,
   shadow,
