@@ -46,6 +46,7 @@ export type { SendOptions, SendResult } from './send.ts';
 export type { ClientOptions } from './settings.ts';
 export type { StandardSchema } from './standard-schema.ts';
 export type { Duration } from './steps/duration.ts';
+export { currentStep, type RunningStep } from './steps/running-step.ts';
 export type {
   FetchOptions,
   FetchResponse,

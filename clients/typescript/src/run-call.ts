@@ -13,7 +13,7 @@ import type { MessageToPublish } from './publish.ts';
 import { hashStepId } from './steps/ids.ts';
 import type { Op } from './steps/op.ts';
 import { type Progress, replay } from './steps/replay.ts';
-import { runningStep } from './steps/run.ts';
+import { runningStep } from './steps/running-step.ts';
 import { createStepTools } from './steps/tools.ts';
 import { describeError, type ErrorOnTheWire, withSource } from './wire-error.ts';
 

@@ -128,6 +128,10 @@ export function stepping() {
   typed.createFunction({ id: 'steps', triggers: { event: 'order/paid' } }, async ({ step, logger, maxAttempts }) => {
     const ran = await step.run('a', async () => ({ at: new Date(), n: 1, maybe: undefined as string | undefined }));
     same<typeof ran, { at: string; n: number; maybe: string | undefined }>(true);
+    const key: string = await step.run('k', ({ idempotencyKey }) => idempotencyKey);
+    // @ts-expect-error: without arguments it would get the step
+    step.run('l', (page?: number) => page);
+    step.run('m', (page?: number) => page ?? key, 1);
     const nothing = await step.run('b', () => {});
     same<typeof nothing, null>(true);
     const lines = await step.run('c', () => [1, 2].map((n) => ({ n })));

@@ -68,7 +68,10 @@ ADAPTERS = {
     "encryption": Adapter(check_encryption, FIELDS, both=True, passes_over=("meaning",)),
 }
 
-TOPICS = read_topics()
+NOT_HERE_YET = {"idempotency-keys", "postgres"}
+"""Topics of packages that this client does not have."""
+
+TOPICS = {topic: cases for topic, cases in read_topics().items() if topic not in NOT_HERE_YET}
 
 
 def test_each_topic_has_an_adapter_and_each_adapter_a_topic() -> None:

@@ -15,10 +15,12 @@ import { type FoundStep, opOf, type StepDescription } from './found.ts';
 import type { Memos } from './memo.ts';
 import type { Op } from './op.ts';
 import { inRaceMode } from './race.ts';
-import { outsideOfSteps, repeatOutcome, runStep } from './run.ts';
+import { repeatOutcome, runStep } from './run.ts';
+import { outsideOfSteps } from './running-step.ts';
 import { createSignal, type Signal } from './signal.ts';
 
 export interface ReplayCall {
+  runId: string;
   memos: Memos;
   /** Hashed IDs of the finished steps, in order of completion. */
   order: readonly string[];
@@ -72,7 +74,7 @@ async function advance(
     const change = changed.next;
     // Runs after all microtasks: the code has then progressed as far as it can by itself.
     await macrotask();
-    const requested = call.requestedStep && (await runRequested(call.requestedStep, board));
+    const requested = call.requestedStep && (await runRequested(call.requestedStep, call, board));
     if (requested) return requested;
     const end = ended();
     if (end) return call.requestedStep ? stepNotFound(call.requestedStep, board) : end;
@@ -96,13 +98,17 @@ async function advance(
 }
 
 /** undefined: the call continues. */
-async function runHere(step: FoundStep, { checkpoints }: ReplayCall, board: Board): Promise<Progress | undefined> {
+async function runHere(
+  step: FoundStep,
+  { runId, checkpoints }: ReplayCall,
+  board: Board,
+): Promise<Progress | undefined> {
   if (!checkpoints) {
-    const { op, ...outcome } = await runStep(step);
+    const { op, ...outcome } = await runStep(step, runId);
     return { kind: 'ops', ops: [op], ...outcome };
   }
   const [startedAtMs, startedMs] = [Date.now(), performance.now()];
-  const { op, ...outcome } = await runStep(step);
+  const { op, ...outcome } = await runStep(step, runId);
   const timed = { ...op, timing: { a: startedAtMs * 1e6, b: Math.round((performance.now() - startedMs) * 1e6) } };
   if (op.op !== 'StepRun') return { kind: 'ops', ops: [timed], ...outcome };
   // The response contains this step and earlier steps that are not stored.
@@ -130,12 +136,12 @@ async function deliver(board: Board): Promise<boolean | Progress> {
 }
 
 /** undefined: the code has not reached it yet. */
-async function runRequested(hashedId: string, board: Board): Promise<Progress | undefined> {
+async function runRequested(hashedId: string, { runId }: ReplayCall, board: Board): Promise<Progress | undefined> {
   const step = board.get(hashedId);
   if (!step) return undefined;
   const memo = board.memoOf(hashedId);
   if (memo === undefined && !step.run) return { kind: 'ops', ops: [opOf(step)] };
-  const { op, ...outcome } = memo === undefined ? await runStep(step) : repeatOutcome(step, memo);
+  const { op, ...outcome } = memo === undefined ? await runStep(step, runId) : repeatOutcome(step, memo);
   return { kind: 'ops', ops: [op], ...outcome };
 }
 

@@ -1,29 +1,16 @@
 /** Runs one step and returns its result as an operation. */
-import { AsyncLocalStorage } from 'node:async_hooks';
 import { NonRetriableError, RetryAfterError } from '../errors.ts';
 import { asJson } from '../json.ts';
 import { describeError } from '../wire-error.ts';
 import { type FoundStep, opOf } from './found.ts';
 import { type Memo, readMemo } from './memo.ts';
 import type { Op } from './op.ts';
-
-/** Name of the step that runs the current code. */
-const running = new AsyncLocalStorage<string | undefined>();
-
-/** Name of the step that the current code is part of. */
-export function runningStep(): string | undefined {
-  return running.getStore();
-}
-
-/** A function called inside another function's step, for example in a test, is not part of that step. */
-export function outsideOfSteps<T>(fn: () => T): T {
-  return running.run(undefined, fn);
-}
+import { runAs, runningStep } from './running-step.ts';
 
 /** Steps cannot be nested: finding the inner one again would run the outer one again.
  *  @throws NonRetriableError */
 export function refuseNesting(id: string): void {
-  const outer = running.getStore();
+  const outer = runningStep();
   if (outer === undefined) return;
   throw new NonRetriableError(
     `Step "${id}" is inside of step "${outer}": steps do not nest. Call it after that step, with its result`,
@@ -36,9 +23,9 @@ export interface StepOutcome {
 }
 
 /** Never rejects: a result that JSON cannot represent fails the step. */
-export async function runStep(step: FoundStep): Promise<StepOutcome> {
+export async function runStep(step: FoundStep, runId: string): Promise<StepOutcome> {
   try {
-    const result = await step.inContext(() => running.run(step.displayName, async () => step.run?.(step)));
+    const result = await step.inContext(() => runAs(step, runId, async () => step.run?.(step)));
     return { op: { ...opOf(step, 'StepRun'), data: asJson(result) } };
   } catch (thrown) {
     const op = { ...opOf(step, thrown instanceof NonRetriableError ? 'StepFailed' : 'StepError') };

@@ -5,6 +5,7 @@ import { isoDate, timeoutOf, timeString } from './duration.ts';
 import type { RunOfStep, StepDescription } from './found.ts';
 import { race } from './race.ts';
 import type { Find } from './replay.ts';
+import { currentStep } from './running-step.ts';
 import type { AnyInvocation, StepTools, WaitOptions } from './types.ts';
 
 export interface ToolsDeps {
@@ -28,7 +29,7 @@ export function createStepTools({ find, runCode = called, sendEvents, sendSignal
 
   return {
     run: (id: string, fn: (...args: never[]) => unknown, ...args: unknown[]) =>
-      found(() => ({ kind: 'run', id: checkId(id), run: runCode(id, args, fn as (...args: unknown[]) => unknown) })),
+      found(() => ({ kind: 'run', id: checkId(id), run: runCode(id, args, withRunningStep(fn)) })),
 
     sleep: (id, duration) =>
       found(() => {
@@ -102,6 +103,12 @@ export function createStepTools({ find, runCode = called, sendEvents, sendSignal
 
 function called(_id: string, args: unknown[], fn: (...args: unknown[]) => unknown): RunOfStep {
   return () => fn(...args);
+}
+
+/** Without arguments, the code of a step gets the step, if it declares a parameter. */
+function withRunningStep(fn: (...args: never[]) => unknown): (...args: unknown[]) => unknown {
+  const code = fn as (...args: unknown[]) => unknown;
+  return (...args) => (args.length > 0 || code.length === 0 ? code(...args) : code(currentStep()));
 }
 
 function checkId(id: unknown): string {

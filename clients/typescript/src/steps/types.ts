@@ -4,6 +4,7 @@ import type { Jsonified } from '../json.ts';
 import type { MessageToPublish } from '../publish.ts';
 import type { SendResult } from '../send.ts';
 import type { Duration } from './duration.ts';
+import type { RunningStep } from './running-step.ts';
 
 /** A function of this or another app to invoke. */
 // biome-ignore lint/suspicious/noExplicitAny: without known types, a function accepts any data
@@ -94,8 +95,15 @@ export interface AnyInvocation extends InvokeOptions {
  *  Step IDs must be unique in a function; repeated IDs, as in a loop, are numbered.
  *  A step that failed permanently throws a StepError where it is awaited. */
 export interface StepTools<Events = LooseEvents> {
-  /** Runs once, with these arguments; retried on its own when it throws. Resolves to its return value as JSON. */
-  run<T, Args extends unknown[]>(id: string, fn: (...args: Args) => T, ...args: Args): Promise<Jsonified<Awaited<T>>>;
+  /** Runs once; retried on its own when it throws. Resolves to its return value as JSON. Its `idempotencyKey`, the same in all attempts, makes
+   *  calls of other services safe to repeat; `currentStep()` has it too. */
+  run<T>(id: string, fn: (step: RunningStep) => T): Promise<Jsonified<Awaited<T>>>;
+  /** With these arguments. */
+  run<T, Args extends [unknown, ...unknown[]]>(
+    id: string,
+    fn: (...args: Args) => T,
+    ...args: Args
+  ): Promise<Jsonified<Awaited<T>>>;
 
   /** Milliseconds, or a string such as `30s`, `2h45m`, `1d`, `1w`. The run uses no resources meanwhile. */
   sleep(id: string, duration: Duration): Promise<void>;

@@ -61,7 +61,13 @@ async function runToEnd(body: Body, choose: (count: number) => number): Promise<
   };
   const call = (requestedStep?: string): Promise<Progress> =>
     replay(
-      { memos: { ...memos }, order: [...order], requestedStep, disableImmediateExecution: planned.size > 0 },
+      {
+        runId: 'r',
+        memos: { ...memos },
+        order: [...order],
+        requestedStep,
+        disableImmediateExecution: planned.size > 0,
+      },
       body,
     );
   const take = (ops: Op[]) => {
@@ -176,7 +182,7 @@ describe('A replayed function', () => {
 
   it('gives up on a requested step that does not appear while the code waits for others', async () => {
     const body: Body = (find) => toolsOf(find).run('other', () => {});
-    const call = { memos: {}, order: [], requestedStep: 'f'.repeat(40), disableImmediateExecution: true };
+    const call = { runId: 'r', memos: {}, order: [], requestedStep: 'f'.repeat(40), disableImmediateExecution: true };
     const progress = await replay(call, body, 1);
     expect(progress).to.have.property('kind', 'ops');
     const [op] = (progress as Extract<Progress, { kind: 'ops' }>).ops;
@@ -186,7 +192,7 @@ describe('A replayed function', () => {
 
   it('inside a step of another function is not part of that step', async () => {
     const memos = {};
-    const call = { memos, order: [], requestedStep: undefined, disableImmediateExecution: false };
+    const call = { runId: 'r', memos, order: [], requestedStep: undefined, disableImmediateExecution: false };
     const inner: Body = (find) => toolsOf(find).run('inner', () => 7);
     const outer: Body = (find) => toolsOf(find).run('outer', () => replay(call, inner));
     const progress = await replay(call, outer);

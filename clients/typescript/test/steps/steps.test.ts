@@ -1,6 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect } from 'chai';
-import { NonRetriableError, RetryAfterError, StepError } from 'tidegate';
+import { currentStep, NonRetriableError, RetryAfterError, StepError } from 'tidegate';
 import { hashStepId } from '../../src/steps/ids.ts';
 import { useServers } from '../servers.ts';
 import { type AnyContext, hostFunction } from './app.ts';
@@ -54,9 +54,19 @@ describe('Steps of a TypeScript function', () => {
     expect(ran).to.deep.equal(['load', 'charge']);
   });
 
-  it('call their function without arguments, so that any function works', async () => {
+  it('call a function that declares no parameter without arguments, so that any function works', async () => {
     const call = await host(({ step }) => step.run('a', (...args: unknown[]) => args.length));
     expect((await call()).body[0]).to.include({ data: 0 });
+  });
+
+  it('have an idempotency key, the same in all attempts, for their function and all that it calls', async () => {
+    const deeper = async () => currentStep()?.idempotencyKey;
+    const call = await host(async ({ step }) => {
+      const outside = currentStep();
+      return step.run('charge', async ({ idempotencyKey }) => [outside, idempotencyKey, await deeper()]);
+    });
+    const key = `01HZZZZZZZZZZZZZZZZZZZZZZZ-${hashStepId('charge')}`;
+    for (const attempt of [0, 1]) expect((await call({ attempt })).body[0].data).to.deep.equal([null, key, key]);
   });
 
   it('return null if their function returns nothing', async () => {
