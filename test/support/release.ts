@@ -1,5 +1,5 @@
 /** Artifacts of a release of this tree, for tests. */
-import { appendFileSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { must } from './program.ts';
@@ -37,8 +37,11 @@ export async function cloneTree(): Promise<{ root: string; remove(): void }> {
   const work = mkdtempSync(join(tmpdir(), 'tidegate-clone-'));
   const root = join(work, 'tidegate');
   await must('git', ['clone', '--quiet', '--depth', '1', `file://${ROOT}`, root], { cwd: work });
-  symlinkSync(join(ROOT, 'node_modules'), join(root, 'node_modules'));
-  // .gitignore names the folder, and this is a link.
+  const { workspaces } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { workspaces: string[] };
+  for (const folder of ['.', ...workspaces].map((workspace) => join(workspace, 'node_modules'))) {
+    if (existsSync(join(ROOT, folder))) symlinkSync(join(ROOT, folder), join(root, folder));
+  }
+  // .gitignore names the folders, and these are links.
   appendFileSync(join(root, '.git/info/exclude'), 'node_modules\n');
   return { root, remove: () => rmSync(work, { recursive: true, force: true }) };
 }
