@@ -3,6 +3,7 @@ import type { Archive } from '../archive/archive.ts';
 import { isUnavailable } from '../archive/database.ts';
 import { timeOf } from '../model/ids.ts';
 import type { Ending, Run, RunStatus } from '../model/runs/run.ts';
+import { Composed } from '../model/values/composed.ts';
 import { areInBuckets } from '../store/events/event-presence.ts';
 import { isOlder, type Position } from '../store/redis/pagination.ts';
 import {
@@ -25,17 +26,14 @@ export interface RunListHistoryDeps {
   isInRedis(env: string, eventId: string): Promise<boolean>;
 }
 
-export class RunListHistory implements Pick<RunLists, 'briefsByEvent' | 'readByEvent'> {
-  readonly #deps: RunListHistoryDeps;
-
-  constructor(deps: RunListHistoryDeps) {
-    this.#deps = deps;
-  }
-
+export class RunListHistory
+  extends Composed<RunListHistoryDeps>
+  implements Pick<RunLists, 'briefsByEvent' | 'readByEvent'>
+{
   /** Asks the archive only if the page reaches into the range that may be archived. */
   async list(query: RunQuery): Promise<ListedRunPage> {
-    const { runLists } = this.#deps.store;
-    const { archive } = this.#deps;
+    const { runLists } = this.deps.store;
+    const { archive } = this.deps;
     const { env, functionIds, timeRange, limit } = query;
     const statuses = statusesOf(query)?.filter(isEnding);
     // Active runs are never archived; Redis lists those that are offloaded.
@@ -60,7 +58,7 @@ export class RunListHistory implements Pick<RunLists, 'briefsByEvent' | 'readByE
 
   /** @throws ServiceError archive_unavailable */
   async readByEvent(env: string, eventId: string): Promise<Run[]> {
-    const { store, archive } = this.#deps;
+    const { store, archive } = this.deps;
     const hot = await store.runLists.readByEvent(env, eventId);
     const [asked] = await this.#maybeArchived(env, [eventId]);
     if (asked === undefined) return hot;
@@ -71,7 +69,7 @@ export class RunListHistory implements Pick<RunLists, 'briefsByEvent' | 'readByE
       ]);
       return inOrder(archived, [...offloaded, ...hot]);
     } catch (error) {
-      if (isUnavailable(error) && (await this.#deps.isInRedis(env, eventId))) return hot;
+      if (isUnavailable(error) && (await this.deps.isInRedis(env, eventId))) return hot;
       throw error;
     }
   }
@@ -81,9 +79,9 @@ export class RunListHistory implements Pick<RunLists, 'briefsByEvent' | 'readByE
       return pageOfRuns(await this.readByEvent(query.env, eventId), query);
     } catch (error) {
       if (!isUnavailable(error)) throw error;
-      const { runs, next } = await this.#deps.store.runLists.listByEvent(eventId, query);
+      const { runs, next } = await this.deps.store.runLists.listByEvent(eventId, query);
       const page = { items: runs, next, stoppedEarly: 'archive_unavailable' as const };
-      return toRunPage(hotPart(page, query, archiveBorder(this.#deps.archive, Date.now())));
+      return toRunPage(hotPart(page, query, archiveBorder(this.deps.archive, Date.now())));
     }
   }
 
@@ -93,7 +91,7 @@ export class RunListHistory implements Pick<RunLists, 'briefsByEvent' | 'readByE
     eventIds: readonly string[],
     whenAway: 'hot' | 'throw' = 'hot',
   ): Promise<RunBrief[][]> {
-    const { store, archive } = this.#deps;
+    const { store, archive } = this.deps;
     const hot = await store.runLists.briefsByEvent(env, eventIds);
     const asked = await this.#maybeArchived(env, eventIds);
     if (asked.length === 0) return hot;
@@ -117,7 +115,7 @@ export class RunListHistory implements Pick<RunLists, 'briefsByEvent' | 'readByE
 
   /** Runs of archived events that sleep in Postgres, or did until a moment ago: nothing in Redis lists them under their events. */
   async #offloadedOf(env: string, eventIds: readonly string[]): Promise<Run[]> {
-    const { store, archive } = this.#deps;
+    const { store, archive } = this.deps;
     const found = await archive.offloadedRuns.ofEvents(env, eventIds);
     return store.runLists.listed.read(
       env,
@@ -129,7 +127,7 @@ export class RunListHistory implements Pick<RunLists, 'briefsByEvent' | 'readByE
     if (archived.length === 0) return hot;
     if (hot.length === 0) return archived;
     // Some have ended and some are active: rare, and briefs lack the time of creation.
-    const { store, archive } = this.#deps;
+    const { store, archive } = this.deps;
     const [archivedRuns, offloaded, hotRuns] = await Promise.all([
       archive.runs.readByEvent(env, eventId),
       this.#offloadedOf(env, [eventId]),
@@ -140,7 +138,7 @@ export class RunListHistory implements Pick<RunLists, 'briefsByEvent' | 'readByE
 
   /** The events whose runs may be archived: younger events, by ID and location, have none. */
   async #maybeArchived(env: string, eventIds: readonly string[]): Promise<string[]> {
-    const { store, archive } = this.#deps;
+    const { store, archive } = this.deps;
     const border = archiveBorder(archive, Date.now());
     const young = eventIds.filter((id) => timeOf(id) >= border);
     const inBuckets = await areInBuckets(store.redis, store.keys, env, young);

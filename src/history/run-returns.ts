@@ -3,6 +3,7 @@ import type { Archive } from '../archive/archive.ts';
 import type { FoundContents } from '../archive/offloaded-run-rows.ts';
 import { writeEvent } from '../model/events/event-encoding.ts';
 import { timeOf } from '../model/ids.ts';
+import { Composed } from '../model/values/composed.ts';
 import { isStoreFailure } from '../store/redis/connection.ts';
 import { eventsOf, type OffloadedRunSource, queuedAtOf, type Returned } from '../store/runs/offloaded-runs.ts';
 import type { Store } from '../store/store.ts';
@@ -26,23 +27,17 @@ export interface BroughtBack {
   error?: Error;
 }
 
-export class RunReturns implements OffloadedRunSource {
-  readonly #deps: RunReturnsDeps;
-
-  constructor(deps: RunReturnsDeps) {
-    this.#deps = deps;
-  }
-
+export class RunReturns extends Composed<RunReturnsDeps> implements OffloadedRunSource {
   records(env: string, ids: readonly string[]): ReturnType<OffloadedRunSource['records']> {
-    return this.#deps.archive.offloadedRuns.records(env, ids);
+    return this.deps.archive.offloadedRuns.records(env, ids);
   }
 
   contents(env: string, ids: readonly string[]): ReturnType<OffloadedRunSource['contents']> {
-    return this.#deps.archive.offloadedRuns.contents(env, ids);
+    return this.deps.archive.offloadedRuns.contents(env, ids);
   }
 
   newest(...query: Parameters<OffloadedRunSource['newest']>): ReturnType<OffloadedRunSource['newest']> {
-    return this.#deps.archive.offloadedRuns.newest(...query);
+    return this.deps.archive.offloadedRuns.newest(...query);
   }
 
   /** A process may die between any two steps. The run comes last: its events are in Redis before it, and its row stays until
@@ -55,7 +50,7 @@ export class RunReturns implements OffloadedRunSource {
     latestMs: number,
     anyVersion: ReadonlySet<string> = new Set(),
   ): Promise<BroughtBack[]> {
-    const { store, archive } = this.#deps;
+    const { store, archive } = this.deps;
     const found = await archive.offloadedRuns.contents(env, ids);
     await this.#restoreEvents(env, [...found.values()]);
     const outcomes = await Promise.all(
@@ -80,21 +75,20 @@ export class RunReturns implements OffloadedRunSource {
 
   /** Like jobs/archive/event-restorer.ts for new runs, but with the texts of the rows. */
   async #restoreEvents(env: string, rows: readonly FoundContents[]): Promise<void> {
-    const { eventsInUse } = this.#deps.store;
+    const { eventsInUse } = this.deps.store;
     const nowMs = Date.now();
     const ids = [...new Set(rows.flatMap(eventsOf))];
     const dueAt = nowMs + FIRST_CHECK_MS;
     const locations = await eventsInUse.keep(env, ids, dueAt);
     const leaving = ids.filter((id, i) => {
       return (
-        locations[i] === 'gone' ||
-        (locations[i] === 'bucket' && timeOf(id) < nowMs - this.#deps.archive.hotMs + SOON_MS)
+        locations[i] === 'gone' || (locations[i] === 'bucket' && timeOf(id) < nowMs - this.deps.archive.hotMs + SOON_MS)
       );
     });
     const texts = Object.assign({}, ...rows.map(({ events }) => events)) as Record<string, string>;
     const others = leaving.filter((id) => texts[id] === undefined);
     if (others.length > 0) {
-      for (const [id, event] of await this.#deps.events.envelopes(env, others))
+      for (const [id, event] of await this.deps.events.envelopes(env, others))
         texts[id] = writeEvent(event, event.source);
     }
     for (const id of leaving) {

@@ -4,6 +4,7 @@ import type { Archive } from '../archive/archive.ts';
 import type { ArchivedDayUse } from '../archive/archived-storage.ts';
 import { isUnavailable } from '../archive/database.ts';
 import { dayOf } from '../archive/day-tables.ts';
+import { Composed } from '../model/values/composed.ts';
 import { DAY_MS } from '../model/values/time.ts';
 import type { HotStorage, HotUse } from '../store/telemetry/hot-storage.ts';
 
@@ -29,13 +30,8 @@ export interface StorageUseDeps {
   archive: Pick<Archive, 'storage'> | undefined;
 }
 
-export class StorageUses {
-  readonly #deps: StorageUseDeps;
+export class StorageUses extends Composed<StorageUseDeps> {
   readonly #cache = new LRUCache<string, Promise<StorageUse>>({ max: CACHED_MAX, ttl: CACHED_MS });
-
-  constructor(deps: StorageUseDeps) {
-    this.#deps = deps;
-  }
 
   of(env: string): Promise<StorageUse> {
     const cached = this.#cache.get(env);
@@ -47,7 +43,7 @@ export class StorageUses {
   }
 
   async #measure(env: string, nowMs: number): Promise<StorageUse> {
-    const [hot, archived] = await Promise.all([this.#deps.hotStorage.of(env), this.#archived(env)]);
+    const [hot, archived] = await Promise.all([this.deps.hotStorage.of(env), this.#archived(env)]);
     return {
       at: nowMs,
       hot,
@@ -58,7 +54,7 @@ export class StorageUses {
   }
 
   async #archived(env: string): Promise<StorageUse['archived'] | 'unavailable'> {
-    const { archive } = this.#deps;
+    const { archive } = this.deps;
     if (!archive) return undefined;
     try {
       const [environment, installation] = await Promise.all([

@@ -12,6 +12,7 @@ import type { AppFunction } from '../model/apps/app.ts';
 import { isConnected } from '../model/apps/connection.ts';
 import type { CallOwner } from '../model/capacity/fair-shares.ts';
 import type { EnvironmentKind } from '../model/environment.ts';
+import { Composed } from '../model/values/composed.ts';
 import type { EnvironmentKinds } from '../store/environments/environment-kinds.ts';
 import type { Runs } from '../store/runs/runs.ts';
 
@@ -41,13 +42,8 @@ const VERSION_WAIT_MS = 1_000;
 const MISSING_MAX = 1_000;
 
 /** Pauses runs whose version has had no connection for long. The time is that of this worker: since it found none, and found none ever since. */
-export class MissingVersions {
-  readonly #deps: Pick<OwnerDeps, 'runs' | 'transitions' | 'versionGoneMs'>;
+export class MissingVersions extends Composed<Pick<OwnerDeps, 'runs' | 'transitions' | 'versionGoneMs'>> {
   readonly #since = new LRUCache<string, number>({ max: MISSING_MAX });
-
-  constructor(deps: Pick<OwnerDeps, 'runs' | 'transitions' | 'versionGoneMs'>) {
-    this.#deps = deps;
-  }
 
   found({ app, version }: AppFunction, env: string): void {
     if (this.#since.size > 0 && version !== undefined) this.#since.delete(JSON.stringify([env, app, version]));
@@ -58,11 +54,11 @@ export class MissingVersions {
     const key = JSON.stringify([env, app, version]);
     const since = this.#since.get(key);
     if (since === undefined) this.#since.set(key, nowMs);
-    if (since === undefined || nowMs - since < this.#deps.versionGoneMs) return false;
-    const run = await this.#deps.runs.read(env, runId);
+    if (since === undefined || nowMs - since < this.deps.versionGoneMs) return false;
+    const run = await this.deps.runs.read(env, runId);
     if (!run?.pin || run.pin.version !== version) return false;
     const message = `no instance of the version ${version} of the app ${app} is connected`;
-    await this.#deps.transitions.pause(run, 'version_gone', { name: 'VersionGone', message });
+    await this.deps.transitions.pause(run, 'version_gone', { name: 'VersionGone', message });
     return true;
   }
 }

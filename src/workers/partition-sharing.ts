@@ -1,14 +1,11 @@
 /** Shares the partitions among workers. A worker that ends leaves its partitions to the others before it finishes its jobs. */
 import { duty } from '../duties/duty.ts';
 import type { Logger } from '../log.ts';
-import type { Partitions } from '../store/redis/partitions.ts';
-import type { LiveWorkers } from '../store/telemetry/live-workers.ts';
+import type { Store } from '../store/store.ts';
 import { assignedPartitions } from './partition-assignment.ts';
 import type { Workers } from './workers.ts';
 
-export interface PartitionSharingDeps {
-  liveWorkers: LiveWorkers;
-  partitions: Partitions;
+export interface PartitionSharingDeps extends Pick<Store, 'liveWorkers' | 'partitions'> {
   workers: Pick<Workers, 'partitions' | 'assign'>;
   processId: string;
   log: Logger;

@@ -5,6 +5,7 @@ import { duty } from '../../duties/duty.ts';
 import { introspectLocal, type LocalApp, listeningHost, localKey, PATHS } from '../../functions/local-apps.ts';
 import type { Logger } from '../../log.ts';
 import { PRODUCTION } from '../../model/environment.ts';
+import { Composed } from '../../model/values/composed.ts';
 import type { Apps } from '../../store/apps/apps.ts';
 import { startInDevMode } from './mode-hints.ts';
 import type { Registrar } from './registrar.ts';
@@ -53,8 +54,7 @@ export const appDiscovery = duty<{ discovery: Discovery | undefined; port: numbe
       (discovery as Discovery).round(port, signal),
 });
 
-export class Discovery {
-  readonly #deps: DiscoveryDeps;
+export class Discovery extends Composed<DiscoveryDeps> {
   /** Key: port and path. */
   readonly #known = new Map<string, Known>();
   readonly #listening = new Set<number>();
@@ -62,15 +62,11 @@ export class Discovery {
   /** Signal of the round in progress. */
   #signal: AbortSignal = new AbortController().signal;
 
-  constructor(deps: DiscoveryDeps) {
-    this.#deps = deps;
-  }
-
   /** @param ownPort port of this service */
   async round(ownPort: number, signal: AbortSignal): Promise<void> {
     this.#signal = signal;
     const before = await this.#registered();
-    for (const port of this.#deps.ports) if (port !== ownPort) await this.#lookAt(port, [...before.urls.keys()]);
+    for (const port of this.deps.ports) if (port !== ownPort) await this.#lookAt(port, [...before.urls.keys()]);
     const { urls: registered, names } = await this.#registered();
     // Apps registered meanwhile may be the same app on another path.
     for (const key of registered.keys()) if (!before.urls.has(key)) this.#forgetFoundOn(portOf(key));
@@ -87,7 +83,7 @@ export class Discovery {
   async #registered(): Promise<{ urls: Map<string, string>; names: Set<string> }> {
     const urls = new Map<string, string>();
     const names = new Set<string>();
-    for (const { name, url } of await this.#deps.apps.all(PRODUCTION)) {
+    for (const { name, url } of await this.deps.apps.all(PRODUCTION)) {
       names.add(name);
       const key = localKey(url);
       if (key !== undefined) urls.set(key, url);
@@ -143,7 +139,7 @@ export class Discovery {
   }
 
   async #register(key: string, known: Known, app: LocalApp, isRegistered: boolean): Promise<void> {
-    const { address, appSync, registrar, log } = this.#deps;
+    const { address, appSync, registrar, log } = this.deps;
     const { url } = known;
     known.askedAt = Date.now();
     if (app.mode === 'cloud') {
@@ -168,11 +164,11 @@ export class Discovery {
   #tell(known: Known, problem: string): void {
     if (known.problem === problem) return;
     known.problem = problem;
-    this.#deps.log.warn({ url: known.url, problem }, 'found an app on this machine that does not register');
+    this.deps.log.warn({ url: known.url, problem }, 'found an app on this machine that does not register');
   }
 
   #introspect(url: string): Promise<LocalApp | undefined> {
-    return introspectLocal(url, this.#deps.agent, this.#signal);
+    return introspectLocal(url, this.deps.agent, this.#signal);
   }
 }
 

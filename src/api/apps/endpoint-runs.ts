@@ -20,23 +20,21 @@ import {
   requestSchema,
 } from '../../model/runs/endpoint.ts';
 import { DEFAULT_RETRIES } from '../../model/runs/retry.ts';
-import type { Functions } from '../../store/apps/functions.ts';
-import type { EventLimit, EventLimits } from '../../store/environments/event-limits.ts';
+import type { EventLimit } from '../../store/environments/event-limits.ts';
+import type { Store } from '../../store/store.ts';
 import type { Context, Router } from '../http/router.ts';
 import { validate } from '../http/validation.ts';
 import { type AppGuardDeps, appGuard, environmentOfApp } from './app-requests.ts';
 import { operationsIn, readCheckpoint, storeOperations } from './checkpoint.ts';
 import type { ResponseTokens } from './response-tokens.ts';
 
-export interface EndpointRouteDeps extends AppGuardDeps {
+export interface EndpointRouteDeps extends AppGuardDeps, Pick<Store, 'functions' | 'eventLimits'> {
   endpoints: Endpoints;
   functionTables: FunctionTables;
-  functions: Functions;
   endpointOrigins: EndpointOrigins;
   acceptor: Acceptor;
   backpressure: Backpressure;
   quotas: Quotas;
-  eventLimits: EventLimits;
 }
 
 /** The app creates the run's ID from the time at which it received the request. */

@@ -2,6 +2,7 @@
 import type { HttpAgent } from '../../functions/http-agent.ts';
 import { type AppToProbe, probeApp } from '../../functions/probe.ts';
 import { mayStillBeThere } from '../../model/apps/app-problems.ts';
+import { Composed } from '../../model/values/composed.ts';
 import type { SigningKeys } from '../../store/auth/signing-keys.ts';
 import type { EnvironmentKinds } from '../../store/environments/environment-kinds.ts';
 
@@ -16,14 +17,9 @@ export interface KnownPathsDeps {
   httpAgent: HttpAgent;
 }
 
-export class KnownPaths {
-  readonly #deps: KnownPathsDeps;
+export class KnownPaths extends Composed<KnownPathsDeps> {
   /** By environment and URL, oldest first. */
   readonly #probes = new Map<string, { isThere: Promise<boolean>; startedAt: number }>();
-
-  constructor(deps: KnownPathsDeps) {
-    this.#deps = deps;
-  }
 
   /** @param known the known path, at an allowed origin */
   async isKept(env: string, known: Pick<AppToProbe, 'url' | 'dialect'>): Promise<boolean> {
@@ -42,7 +38,7 @@ export class KnownPaths {
   }
 
   async #probe(env: string, known: Pick<AppToProbe, 'url' | 'dialect'>): Promise<boolean> {
-    const { signingKeys, environmentKinds, httpAgent } = this.#deps;
+    const { signingKeys, environmentKinds, httpAgent } = this.deps;
     const signingKey = await signingKeys.current(env);
     const agent = httpAgent.for(await environmentKinds.of(env));
     return mayStillBeThere(await probeApp({ ...known, dev: false, signingKey, timeoutMs: TIMEOUT_MS }, agent));

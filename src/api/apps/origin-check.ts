@@ -7,21 +7,19 @@ import type { SyncOrigin } from '../../model/apps/deploy.ts';
 import { atKnownPath, withKnownPath, withTrustedQuery } from '../../model/apps/given-urls.ts';
 import { heldIdOf, namesItsUrl, originsOf, unconfirmedOrigins } from '../../model/apps/held-registration.ts';
 import { PRODUCTION } from '../../model/environment.ts';
+import { Composed } from '../../model/values/composed.ts';
 import { shellWord } from '../../model/values/shell-word.ts';
-import type { AllowedOrigins } from '../../store/apps/allowed-origins.ts';
 import type { App } from '../../store/apps/apps.ts';
 import type { Functions } from '../../store/apps/functions.ts';
-import type { HeldRegistrations } from '../../store/apps/held-registrations.ts';
+import type { Store } from '../../store/store.ts';
 import type { KnownPaths } from './known-paths.ts';
 
-export interface OriginCheckDeps {
+export interface OriginCheckDeps extends Pick<Store, 'allowedOrigins' | 'heldRegistrations'> {
   dev: boolean;
   /** Setting APP_ORIGINS. */
   appOrigins: readonly string[];
   /** Setting NEW_APPS. */
   newApps: 'accept' | 'hold';
-  allowedOrigins: AllowedOrigins;
-  heldRegistrations: HeldRegistrations;
   functions: Pick<Functions, 'all'>;
   knownPaths: Pick<KnownPaths, 'isKept'>;
   log: Logger;
@@ -46,18 +44,12 @@ export interface TrustedRegistration extends CheckedRegistration {
 /** Maximum number of origins in a log line or a message. */
 const NAMED_ORIGINS = 10;
 
-export class OriginCheck {
-  readonly #deps: OriginCheckDeps;
-
-  constructor(deps: OriginCheckDeps) {
-    this.#deps = deps;
-  }
-
+export class OriginCheck extends Composed<OriginCheckDeps> {
   /** Ignores a query that only the app reports, and a new path while the app still responds at the known path. */
   async trusted(env: string, checked: CheckedRegistration): Promise<TrustedRegistration> {
     const { registration, functions, before, by, askedUrl } = checked;
     // The answer to a sync request has the query of the request.
-    if (this.#deps.dev || !namesItsUrl(by) || askedUrl !== undefined) return checked;
+    if (this.deps.dev || !namesItsUrl(by) || askedUrl !== undefined) return checked;
     const trusted = { ...checked, ...withTrustedQuery(registration, functions, before?.url) };
     const { url } = trusted.registration;
     const known = before && atKnownPath(url, before.url);
@@ -74,20 +66,20 @@ export class OriginCheck {
   /** No request is sent to an origin that waits for confirmation. */
   async #isStillAt(env: string, url: string, { before, ...checked }: CheckedRegistration): Promise<boolean> {
     if (before === undefined || (await this.#unconfirmed(env, { before, ...checked })).length > 0) return false;
-    return this.#deps.knownPaths.isKept(env, { url, dialect: before.dialect });
+    return this.deps.knownPaths.isKept(env, { url, dialect: before.dialect });
   }
 
   /** Whether the app registers by its own request after a person has just asked it to register at this URL. */
   async #isAsked(env: string, { appName, url }: Registration): Promise<boolean> {
     const [origin] = originsOf([url]);
-    const requested = await this.#deps.allowedOrigins.requested(env, appName, Date.now());
+    const requested = await this.deps.allowedOrigins.requested(env, appName, Date.now());
     return origin !== undefined && requested.includes(origin);
   }
 
   /** Stores a held registration, for people to see.
    *  @throws ServiceError registration_held */
   async holdUnconfirmed(env: string, checked: CheckedRegistration): Promise<void> {
-    const { dev, heldRegistrations, log } = this.#deps;
+    const { dev, heldRegistrations, log } = this.deps;
     if (dev || !namesItsUrl(checked.by)) return;
     const origins = await this.#unconfirmed(env, checked);
     if (origins.length === 0) return;
@@ -115,7 +107,7 @@ export class OriginCheck {
     env: string,
     { registration: { appName, url }, functions, before, askedUrl }: CheckedRegistration,
   ): Promise<string[]> {
-    const { appOrigins, newApps, allowedOrigins } = this.#deps;
+    const { appOrigins, newApps, allowedOrigins } = this.deps;
     const asked = askedUrl === undefined ? [] : originsOf([askedUrl]);
     const given = originsOf([url, ...functions.map((fn) => fn.url)]);
     const origins = { given, allowed: [...appOrigins, ...asked], holdsNewApps: newApps === 'hold' };
@@ -136,7 +128,7 @@ export class OriginCheck {
 
   /** URLs of the app and its functions, which may differ. */
   async #urlsOf(env: string, app: string): Promise<string[]> {
-    const { functions } = await this.#deps.functions.all(env);
+    const { functions } = await this.deps.functions.all(env);
     return functions.filter((fn) => fn.app === app && !fn.archived).map(({ url }) => url);
   }
 }

@@ -7,13 +7,11 @@ import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import type { SyncOrigin } from '../../model/apps/deploy.ts';
 import type { Unsupported } from '../../model/apps/unsupported-fields.ts';
 import { PRODUCTION } from '../../model/environment.ts';
+import { Composed } from '../../model/values/composed.ts';
 import { describe } from '../../model/values/json.ts';
 import type { AllowedOrigins } from '../../store/apps/allowed-origins.ts';
 import type { Apps } from '../../store/apps/apps.ts';
-import type { Functions } from '../../store/apps/functions.ts';
-import type { SigningKeys } from '../../store/auth/signing-keys.ts';
-import type { EnvironmentKinds } from '../../store/environments/environment-kinds.ts';
-import type { Environments } from '../../store/environments/environments.ts';
+import type { Store } from '../../store/store.ts';
 import { notRegisteredHint } from './mode-hints.ts';
 import { isHeld } from './origin-check.ts';
 import { BODY_MAX_BYTES } from './register.ts';
@@ -32,35 +30,25 @@ export interface SyncResult {
   unsupported: Unsupported | undefined;
 }
 
-export interface AppSyncDeps {
+export interface AppSyncDeps
+  extends Pick<Store, 'apps' | 'functions' | 'environments' | 'signingKeys' | 'environmentKinds'> {
   dev: boolean;
   /** The service's address, for apps on the same machine. */
   address: string;
-  apps: Apps;
   allowedOrigins: Pick<AllowedOrigins, 'startRequest'>;
-  functions: Functions;
-  environments: Environments;
-  signingKeys: SigningKeys;
-  environmentKinds: EnvironmentKinds;
   registrar: Registrar;
   backpressure: Backpressure;
   httpAgent: HttpAgent;
 }
 
-export class AppSync {
-  readonly #deps: AppSyncDeps;
-
-  constructor(deps: AppSyncDeps) {
-    this.#deps = deps;
-  }
-
+export class AppSync extends Composed<AppSyncDeps> {
   /** Resolves once the app has registered.
    *  @param by who requests it
    *  @param onlyApp the only app that may register; undefined: any
    *  @throws ServiceError app_unreachable, address_blocked, registration_invalid, registration_held, environment_archived,
    *  quota_exceeded, memory_short */
   async register(env: string, url: string, by: SyncOrigin, onlyApp?: string): Promise<SyncResult> {
-    const { apps } = this.#deps;
+    const { apps } = this.deps;
     const failed = (isMeant: Parameters<Apps['recordSyncFailure']>[1], found: 'told' | 'asked') => (error: Error) =>
       apps.recordSyncFailure(env, isMeant, error.message, Date.now(), found, by).then(() => Promise.reject(error));
     const found = await this.#request(env, url, onlyApp).catch(failed((app) => app.url === url, 'asked'));
@@ -79,7 +67,7 @@ export class AppSync {
     url: string,
     onlyApp: string | undefined,
   ): Promise<{ registration: InBandRegistration } | SyncResult> {
-    const { dev, address, apps, allowedOrigins, functions, signingKeys, environmentKinds, httpAgent } = this.#deps;
+    const { dev, address, apps, allowedOrigins, functions, signingKeys, environmentKinds, httpAgent } = this.deps;
     const before = new Map((await apps.all(env)).map(({ name, registeredAt }) => [name, registeredAt]));
     // Apps that do not register in their answer send a registration of their own meanwhile.
     const endRequest = dev
@@ -121,7 +109,7 @@ export class AppSync {
     { text, dialect, appName }: InBandRegistration,
     by: SyncOrigin,
   ): Promise<SyncResult> {
-    const { environments, backpressure, registrar } = this.#deps;
+    const { environments, backpressure, registrar } = this.deps;
     if (environments.find(env)?.archivedAt !== undefined) {
       throw new ServiceError('environment_archived', { detail: describe(env) });
     }

@@ -4,20 +4,15 @@ import { hashPassword, isPassword } from '../../model/auth/password.ts';
 import { newSecret } from '../../model/auth/secret.ts';
 import type { Role, User } from '../../model/auth/user.ts';
 import { newId } from '../../model/ids.ts';
-import type { OneTimeToken, OneTimeTokens } from '../../store/auth/one-time-tokens.ts';
-import type { Sessions } from '../../store/auth/sessions.ts';
-import type { SignInThrottle, Throttled, ThrottleLimit } from '../../store/auth/sign-in-throttle.ts';
-import type { Users } from '../../store/auth/users.ts';
+import { Composed } from '../../model/values/composed.ts';
+import type { OneTimeToken } from '../../store/auth/one-time-tokens.ts';
+import type { Throttled, ThrottleLimit } from '../../store/auth/sign-in-throttle.ts';
+import type { Store } from '../../store/store.ts';
 
 /** Maximum number of concurrent password checks in this process; each takes 200 ms and 32 MiB. */
 const MAX_PASSWORD_CHECKS = 64;
 
-export interface AccountsDeps {
-  users: Users;
-  sessions: Sessions;
-  oneTimeTokens: OneTimeTokens;
-  signInThrottle: SignInThrottle;
-}
+export type AccountsDeps = Pick<Store, 'users' | 'sessions' | 'oneTimeTokens' | 'signInThrottle'>;
 
 /** An authenticated user and the token of the new session. */
 export interface SignedIn {
@@ -35,20 +30,15 @@ export class SignInThrottled extends ServiceError {
   }
 }
 
-export class Accounts {
-  readonly #deps: AccountsDeps;
+export class Accounts extends Composed<AccountsDeps> {
   #passwordChecks = 0;
-
-  constructor(deps: AccountsDeps) {
-    this.#deps = deps;
-  }
 
   /** An unknown user gets the same error, after the same time, as a wrong password.
    *  @param address the client's address
    *  @throws ServiceError sign_in_failed, too_many_attempts, overloaded */
   async signIn(email: string, password: string, address: string): Promise<SignedIn> {
     const attempt = { account: email, address };
-    const { users, sessions, signInThrottle } = this.#deps;
+    const { users, sessions, signInThrottle } = this.deps;
     const throttled = await signInThrottle.begin(attempt);
     if (throttled) throw new SignInThrottled(throttled);
     const user = await users.readByEmail(email);
@@ -60,55 +50,55 @@ export class Accounts {
   /** Ends all other sessions of the user.
    *  @throws ServiceError sign_in_failed, too_many_attempts */
   async changePassword(userId: string, current: string, password: string, address: string): Promise<SignedIn> {
-    const user = await this.#deps.users.read(userId);
+    const user = await this.deps.users.read(userId);
     const signedIn = await this.signIn(user?.email ?? '', current, address);
-    await this.#deps.sessions.end(signedIn.token);
+    await this.deps.sessions.end(signedIn.token);
     return this.#withPassword(signedIn.user, password);
   }
 
   /** Sets the password of the token's user, and ends all of the user's sessions.
    *  @throws ServiceError link_invalid */
   async setPassword(token: string, password: string): Promise<SignedIn> {
-    const oneTimeToken = await this.#deps.oneTimeTokens.use(token);
+    const oneTimeToken = await this.deps.oneTimeTokens.use(token);
     const userId = oneTimeToken?.purpose === 'set-password' ? oneTimeToken.userId : undefined;
-    const user = userId === undefined ? undefined : await this.#deps.users.read(userId);
+    const user = userId === undefined ? undefined : await this.deps.users.read(userId);
     if (!user || !isFor(oneTimeToken, user)) throw invalidLink();
     return this.#withPassword(user, password);
   }
 
   /** @throws ServiceError link_invalid, also if there is already a user */
   async setUp(token: string, email: string, password: string): Promise<SignedIn> {
-    const oneTimeToken = await this.#deps.oneTimeTokens.use(token);
+    const oneTimeToken = await this.deps.oneTimeTokens.use(token);
     const user = oneTimeToken?.purpose === 'set-up' ? await this.createFirst(email, password) : undefined;
     if (!user) throw invalidLink();
-    return { user, token: await this.#deps.sessions.start(user, Date.now()) };
+    return { user, token: await this.deps.sessions.start(user, Date.now()) };
   }
 
   /** Creates the first admin; undefined if there is already a user. */
   async createFirst(email: string, password: string): Promise<User | undefined> {
     const user = { ...newUser(email, 'admin'), password: await hashPassword(password) };
-    return (await this.#deps.users.createFirst(user)) ? user : undefined;
+    return (await this.deps.users.createFirst(user)) ? user : undefined;
   }
 
   /** Creates a user without a password, and the token to set one.
    *  @throws ServiceError email_taken */
   async invite(email: string, role: Role): Promise<SignedIn> {
     const user = newUser(email, role);
-    if (!(await this.#deps.users.create(user))) throw new ServiceError('email_taken', { detail: email });
+    if (!(await this.deps.users.create(user))) throw new ServiceError('email_taken', { detail: email });
     return { user, token: await this.passwordToken(user) };
   }
 
   /** A one-time token to set the user's password. */
   passwordToken({ id, version }: User): Promise<string> {
-    return this.#deps.oneTimeTokens.create({ purpose: 'set-password', userId: id, version });
+    return this.deps.oneTimeTokens.create({ purpose: 'set-password', userId: id, version });
   }
 
   /** Whether the token is valid; does not use it up. */
   async isValidLink(token: string, purpose: OneTimeToken['purpose']): Promise<boolean> {
-    const oneTimeToken = await this.#deps.oneTimeTokens.read(token);
+    const oneTimeToken = await this.deps.oneTimeTokens.read(token);
     if (oneTimeToken?.purpose !== purpose) return false;
-    if (oneTimeToken.purpose === 'set-up') return !(await this.#deps.users.any());
-    const user = await this.#deps.users.read(oneTimeToken.userId);
+    if (oneTimeToken.purpose === 'set-up') return !(await this.deps.users.any());
+    const user = await this.deps.users.read(oneTimeToken.userId);
     return user !== undefined && isFor(oneTimeToken, user);
   }
 
@@ -126,9 +116,9 @@ export class Accounts {
 
   async #withPassword({ id }: User, password: string): Promise<SignedIn> {
     const change = { password: await hashPassword(password), version: newSecret(), updatedAt: Date.now() };
-    const user = await this.#deps.users.change(id, (current) => ({ ...current, ...change }));
+    const user = await this.deps.users.change(id, (current) => ({ ...current, ...change }));
     if (typeof user === 'string') throw invalidLink();
-    return { user, token: await this.#deps.sessions.start(user, Date.now()) };
+    return { user, token: await this.deps.sessions.start(user, Date.now()) };
   }
 }
 

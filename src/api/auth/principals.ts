@@ -8,33 +8,21 @@ import { principalOfKey } from '../../model/auth/api-key.ts';
 import { bearerToken, digestOf, sameSecret } from '../../model/auth/secret.ts';
 import { principalOfUser } from '../../model/auth/user.ts';
 import { ownerOfName, PRODUCTION } from '../../model/environment.ts';
-import type { ApiKeys } from '../../store/auth/api-keys.ts';
-import type { Sessions } from '../../store/auth/sessions.ts';
-import type { SigningKeys } from '../../store/auth/signing-keys.ts';
-import type { Environments } from '../../store/environments/environments.ts';
+import { Composed } from '../../model/values/composed.ts';
+import type { Store } from '../../store/store.ts';
 import { environmentSelection } from '../http/environment-selection.ts';
 import type { Context } from '../http/router.ts';
 import { isSecure } from '../http/secure-connection.ts';
 import { readSessionCookie } from './session-cookie.ts';
 
-export interface PrincipalsDeps {
+export interface PrincipalsDeps extends Pick<Store, 'apiKeys' | 'sessions' | 'signingKeys' | 'environments'> {
   config: Pick<Config, 'dev' | 'apiKey' | 'publicUrl'>;
-  apiKeys: ApiKeys;
-  sessions: Sessions;
-  signingKeys: SigningKeys;
-  environments: Environments;
 }
 
-export class Principals {
-  readonly #deps: PrincipalsDeps;
-
-  constructor(deps: PrincipalsDeps) {
-    this.#deps = deps;
-  }
-
+export class Principals extends Composed<PrincipalsDeps> {
   /** undefined for missing or unknown credentials. */
   async of(ctx: Context): Promise<Principal | undefined> {
-    const { config, sessions } = this.#deps;
+    const { config, sessions } = this.deps;
     if (config.dev) return DEV_PRINCIPAL;
     const secret = bearerOf(ctx);
     if (secret !== undefined) return (await this.#ofApiKey(secret)) ?? this.#ofSigningKey(secret, ctx);
@@ -44,7 +32,7 @@ export class Principals {
   }
 
   async #ofApiKey(secret: string): Promise<Principal | undefined> {
-    const { config, apiKeys } = this.#deps;
+    const { config, apiKeys } = this.deps;
     if (config.apiKey !== undefined && sameSecret(secret, config.apiKey)) return SETTING_PRINCIPAL;
     const key = await apiKeys.find(digestOf(secret));
     if (!key) return undefined;
@@ -54,7 +42,7 @@ export class Principals {
 
   /** Authenticates an app whose secret is the selected environment's signing key, either hashed, as SDKs send it, or unhashed. */
   async #ofSigningKey(secret: string, ctx: Context): Promise<Principal | undefined> {
-    const { environments, signingKeys } = this.#deps;
+    const { environments, signingKeys } = this.deps;
     const name = environmentSelection(ctx) ?? PRODUCTION;
     const environment = await environments.findOrFetch(name);
     const { current, fallback } = await signingKeys.latest(ownerOfName(environment));

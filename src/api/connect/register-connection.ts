@@ -4,17 +4,14 @@ import { ServiceError } from '../../errors.ts';
 import type { AppConfiguration, WorkerConnectRequest } from '../../functions/connect/messages.ts';
 import { CONNECT_URL, type ConnectedApp } from '../../model/apps/connection.ts';
 import { isJsonObject, isShallowJson } from '../../model/values/json.ts';
-import type { Apps } from '../../store/apps/apps.ts';
-import type { Connections } from '../../store/connect/connections.ts';
 import type { ConnectSession } from '../../store/connect/sessions.ts';
+import type { Store } from '../../store/store.ts';
 import { BY_CONNECTION, type Registrar } from '../apps/registrar.ts';
 import { refusalOf } from '../apps/registration-problems.ts';
 import { TEXT_MAX_LENGTH } from './limits.ts';
 
-export interface RegisterConnectionDeps {
+export interface RegisterConnectionDeps extends Pick<Store, 'apps' | 'connections'> {
   registrar: Registrar;
-  apps: Apps;
-  connections: Connections;
 }
 
 /** @throws ServiceError registration_invalid, quota_exceeded */

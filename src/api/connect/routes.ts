@@ -10,9 +10,7 @@ import { dialectOf } from '../../functions/headers.ts';
 import { keyFingerprint as fingerprintOf } from '../../functions/signing.ts';
 import { newId } from '../../model/ids.ts';
 import { machineTime } from '../../model/values/clock.ts';
-import type { ConnectCalls } from '../../store/connect/connect-calls.ts';
-import type { Connections } from '../../store/connect/connections.ts';
-import type { ConnectSessions } from '../../store/connect/sessions.ts';
+import type { Store } from '../../store/store.ts';
 import { type AppGuardDeps, appGuard, environmentOfApp, existingEnvironment } from '../apps/app-requests.ts';
 import { readBody } from '../http/body.ts';
 import type { Context, Router } from '../http/router.ts';
@@ -24,14 +22,13 @@ const START_MAX_BYTES = 16_384;
 /** Instances can exclude gateways by group. All processes form one group, because a load balancer chooses among them. */
 const GROUP = 'default';
 
-export interface ConnectRouteDeps extends AppGuardDeps {
+export interface ConnectRouteDeps
+  extends AppGuardDeps,
+    Pick<Store, 'connectSessions' | 'connections' | 'connectCalls'> {
   gateway: Pick<Gateway, 'isDraining' | 'open'>;
   publicUrl: string | undefined;
   connect: Pick<Config['connect'], 'gatewayUrl' | 'connections'>;
   quotas: Pick<Quotas, 'branches'>;
-  connectSessions: ConnectSessions;
-  connections: Connections;
-  connectCalls: ConnectCalls;
 }
 
 export function connectRoutes(router: Router, deps: ConnectRouteDeps): void {

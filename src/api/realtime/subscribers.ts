@@ -4,6 +4,7 @@ import { ServiceError } from '../../errors.ts';
 import { ConcurrencyLimits } from '../../model/capacity/concurrency-limits.ts';
 import { type Environment, ownerOf } from '../../model/environment.ts';
 import type { Subscription, VerifiedSubscription } from '../../model/realtime/subscription-token.ts';
+import { Composed } from '../../model/values/composed.ts';
 import { inTime } from '../../model/values/in-time.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import type { RealtimeFeed } from '../../store/realtime/channels.ts';
@@ -38,22 +39,17 @@ export interface SubscriberDeps {
   max: number;
 }
 
-export class RealtimeSubscribers {
-  readonly #deps: SubscriberDeps;
+export class RealtimeSubscribers extends Composed<SubscriberDeps> {
   readonly #receivers = new Map<Receiver, Environment>();
   readonly #limits = new ConcurrencyLimits();
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
-  constructor(deps: SubscriberDeps) {
-    this.#deps = deps;
-  }
-
   /** Resolves when no later message can be missed.
    *  @returns a function that ends the subscription; call it once the connection is closed
    *  @throws ServiceError overloaded, too_many_connections, unavailable, environment_unknown */
   async join(subscription: VerifiedSubscription, receiver: Receiver): Promise<() => void> {
-    const { feed, environments, announcements } = this.#deps;
+    const { feed, environments, announcements } = this.deps;
     const { env, createdAt, topics } = subscription;
     const environment = presentOf(env, environments);
     if (!environment || (createdAt !== undefined && createdAt !== environment.createdAt))
@@ -100,7 +96,7 @@ export class RealtimeSubscribers {
   /** @returns a function that uncounts it
    *  @throws ServiceError overloaded, too_many_connections */
   #count(environment: Environment, tokenId: string): () => void {
-    const { max } = this.#deps;
+    const { max } = this.deps;
     const ofTokenMax = Math.ceil(max / TOKENS_MIN);
     const ofToken = { name: `token ${tokenId}`, max: ofTokenMax, code: 'too_many_connections' } as const;
     const ofOwner = { name: `owner ${ownerOf(environment)}`, max, code: 'overloaded' } as const;
@@ -117,7 +113,7 @@ export class RealtimeSubscribers {
 
   #recheck(): void {
     for (const [receiver, { name, createdAt }] of this.#receivers) {
-      if (presentOf(name, this.#deps.environments)?.createdAt !== createdAt) receiver.end();
+      if (presentOf(name, this.deps.environments)?.createdAt !== createdAt) receiver.end();
     }
   }
 }

@@ -10,8 +10,7 @@ import type { PartitionedIds } from '../../model/partitions/partitioned-ids.ts';
 import { defaultId } from '../../providers/default-id.ts';
 import { answerHandshake } from '../../providers/handshakes.ts';
 import type { ProviderRequest } from '../../providers/provider-request.ts';
-import type { Environments } from '../../store/environments/environments.ts';
-import type { HeldEvents } from '../../store/webhooks/held-events.ts';
+import type { Store } from '../../store/store.ts';
 import type { WebhookInUse } from '../../store/webhooks/webhook-in-use.ts';
 import type { Transforms } from '../../transforms/transforms.ts';
 import { selectionOf } from '../http/environment-selection.ts';
@@ -30,13 +29,10 @@ import {
 import { decideOutcome, rejected, type WebhookDecision, type WebhookResult } from './webhook-outcome.ts';
 import { toTransformRequest, type WebhookRequest } from './webhook-request.ts';
 
-export interface ProcessWebhookDeps extends VerifyWebhookDeps {
+export interface ProcessWebhookDeps extends VerifyWebhookDeps, Pick<Store, 'environments' | 'heldEvents' | 'ids'> {
   eventMaxFutureMs: number;
-  environments: Environments;
   transforms: Transforms;
   acceptor: Acceptor;
-  heldEvents: HeldEvents;
-  ids: PartitionedIds;
   telemetry: Telemetry;
 }
 

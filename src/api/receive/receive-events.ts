@@ -12,9 +12,8 @@ import type { Event } from '../../model/events/event.ts';
 import { rejectFarFuture, validateEvents } from '../../model/events/sent-event.ts';
 import { parseSeed, type Seed } from '../../model/ids.ts';
 import { parseExact } from '../../model/values/json.ts';
-import type { EventKeyInUse, EventKeys } from '../../store/auth/event-keys.ts';
-import type { Environments } from '../../store/environments/environments.ts';
-import type { EventLimits } from '../../store/environments/event-limits.ts';
+import type { EventKeyInUse } from '../../store/auth/event-keys.ts';
+import type { Store } from '../../store/store.ts';
 import { environmentChanged } from '../auth/proven-environment.ts';
 import { describeType, isJsonType, mediaTypeOf, readBody } from '../http/body.ts';
 import { environmentSelection } from '../http/environment-selection.ts';
@@ -23,11 +22,8 @@ import type { Context } from '../http/router.ts';
 import { ANY_KEY, rejectAddress, rejectNames } from './credentials.ts';
 import { environmentOfKey, environmentOfUnknownKey, type Received } from './resolve-environment.ts';
 
-export interface ReceiveEventsDeps {
+export interface ReceiveEventsDeps extends Pick<Store, 'eventLimits' | 'environments' | 'eventKeys'> {
   eventMaxFutureMs: number;
-  eventLimits: EventLimits;
-  environments: Environments;
-  eventKeys: EventKeys;
   acceptor: Acceptor;
   telemetry: Telemetry;
   backpressure: Backpressure;

@@ -4,16 +4,15 @@ import { duty } from '../../duties/duty.ts';
 import type { Telemetry } from '../../jobs/telemetry/telemetry.ts';
 import type { IssueNotifier } from '../../jobs/webhooks/issue-notifier.ts';
 import type { Logger } from '../../log.ts';
-import type { Failures, WebhookIssues } from '../../store/webhooks/webhook-issues.ts';
+import { Composed } from '../../model/values/composed.ts';
+import type { Store } from '../../store/store.ts';
+import type { Failures } from '../../store/webhooks/webhook-issues.ts';
 import type { LogSummary } from '../../store/webhooks/webhook-log.ts';
-import type { WebhookTraffic } from '../../store/webhooks/webhook-traffic.ts';
 import type { Webhooks } from '../../store/webhooks/webhooks.ts';
 import { WatchBuffer } from './watch-buffer.ts';
 
-export interface WebhookWatcherDeps {
+export interface WebhookWatcherDeps extends Pick<Store, 'webhookIssues' | 'webhookTraffic'> {
   webhooks: Pick<Webhooks, 'areThere'>;
-  webhookIssues: WebhookIssues;
-  webhookTraffic: WebhookTraffic;
   issueNotifier: IssueNotifier;
   telemetry: Telemetry;
   log: Logger;
@@ -33,14 +32,9 @@ export const webhookWatching = duty<{ webhookWatcher: WebhookWatcher }>({
   end: ({ webhookWatcher }) => webhookWatcher.flush(),
 });
 
-export class WebhookWatcher {
-  readonly #deps: WebhookWatcherDeps;
+export class WebhookWatcher extends Composed<WebhookWatcherDeps> {
   #buffer = new WatchBuffer();
   #flushing: Promise<void> | undefined;
-
-  constructor(deps: WebhookWatcherDeps) {
-    this.#deps = deps;
-  }
 
   /** Records an answered request. */
   record(
@@ -61,7 +55,7 @@ export class WebhookWatcher {
   }
 
   async #flush(): Promise<void> {
-    const { webhookTraffic, log } = this.#deps;
+    const { webhookTraffic, log } = this.deps;
     const buffer = this.#buffer;
     this.#buffer = new WatchBuffer();
     const later = (error: Error) => log.debug({ err: error.message }, 'failures of webhooks are recorded later');
@@ -79,7 +73,7 @@ export class WebhookWatcher {
   async #recordFailures(buffer: WatchBuffer): Promise<void> {
     const failures = buffer.failures();
     if (failures.length === 0) return;
-    const there = await this.#deps.webhooks.areThere(failures.map(({ webhookId }) => webhookId));
+    const there = await this.deps.webhooks.areThere(failures.map(({ webhookId }) => webhookId));
     const recorded = await Promise.allSettled(
       failures.map(async (failure) => {
         // A deleted webhook has no issues.
@@ -91,7 +85,7 @@ export class WebhookWatcher {
   }
 
   async #record(failure: Failures): Promise<void> {
-    const { webhookIssues, issueNotifier, telemetry, log } = this.#deps;
+    const { webhookIssues, issueNotifier, telemetry, log } = this.deps;
     const { webhookId, kind } = failure;
     const { id, happened, state, reopened } = await webhookIssues.record(failure, Date.now());
     telemetry.publishWebhookIssue({ id, webhookId, kind, state });

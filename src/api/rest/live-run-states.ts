@@ -4,6 +4,7 @@ import type { RunStates } from '../../jobs/runs/run-states.ts';
 import { shortErrorText } from '../../model/runs/error-text.ts';
 import { hasEnded, type Run } from '../../model/runs/run.ts';
 import type { RunState } from '../../model/runs/run-state.ts';
+import { Composed } from '../../model/values/composed.ts';
 import type { ListedRuns } from '../../store/runs/listed-runs.ts';
 import type { LiveRun, LiveUpdate } from '../../store/telemetry/live-updates.ts';
 
@@ -12,13 +13,7 @@ export interface LiveRunStatesDeps {
   runStates: Pick<RunStates, 'of'>;
 }
 
-export class LiveRunStates {
-  readonly #deps: LiveRunStatesDeps;
-
-  constructor(deps: LiveRunStatesDeps) {
-    this.#deps = deps;
-  }
-
+export class LiveRunStates extends Composed<LiveRunStatesDeps> {
   /** @returns the updates; without states if Redis does not respond, because updates are only hints */
   async addTo(env: string, updates: readonly LiveUpdate[]): Promise<readonly LiveUpdate[]> {
     try {
@@ -34,7 +29,7 @@ export class LiveRunStates {
   }
 
   async #withStates(env: string, items: readonly LiveRun[]): Promise<LiveRun[]> {
-    const { listed, runStates } = this.#deps;
+    const { listed, runStates } = this.deps;
     const active = items.filter((item) => !hasEnded(item)).map(({ id }) => id);
     if (active.length === 0) return [...items];
     const runs = new Map((await listed.read(env, active)).map((run) => [run.id, run]));

@@ -6,9 +6,9 @@ import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import { PRODUCTION } from '../../model/environment.ts';
 import { describe, parseExact } from '../../model/values/json.ts';
-import type { IdempotentResponses } from '../../store/auth/idempotent-responses.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import type { EventLimit } from '../../store/environments/event-limits.ts';
+import type { Store } from '../../store/store.ts';
 import type { AuditLogger } from '../auth/audit-logger.ts';
 import { allow, environmentOf } from '../auth/guard.ts';
 import { type Principals, principalOf } from '../auth/principals.ts';
@@ -26,11 +26,9 @@ import type { Route } from './route.ts';
 export const BODY_LIMIT_BYTES = 524_288;
 const NO_FIELDS = z.strictObject({});
 
-export interface MountDeps {
-  environments: Environments;
+export interface MountDeps extends Pick<Store, 'environments' | 'idempotentResponses'> {
   principals: Principals;
   auditLogger: AuditLogger;
-  idempotentResponses: IdempotentResponses;
 }
 
 export function mount(router: Router, routes: readonly Route[], deps: MountDeps): void {

@@ -2,6 +2,7 @@
 import type { Archive } from '../../archive/archive.ts';
 import { duty } from '../../duties/duty.ts';
 import type { Logger } from '../../log.ts';
+import { Composed } from '../../model/values/composed.ts';
 import { inTime } from '../../model/values/in-time.ts';
 import type { ArchiveStatus } from '../../store/telemetry/archive-status.ts';
 
@@ -47,20 +48,15 @@ export const archiveProbe = duty<{ archiveHealth: ArchiveHealth }>({
       archiveHealth.probe(),
 });
 
-export class ArchiveHealth {
-  readonly #deps: ArchiveHealthDeps;
+export class ArchiveHealth extends Composed<ArchiveHealthDeps> {
   #up: boolean | undefined;
   #reason: string | undefined;
   #warnedAt = Number.NEGATIVE_INFINITY;
   /** Since the last success. */
   #failures = 0;
 
-  constructor(deps: ArchiveHealthDeps) {
-    this.#deps = deps;
-  }
-
   get hasArchive(): boolean {
-    return this.#deps.archive !== undefined;
+    return this.deps.archive !== undefined;
   }
 
   /** undefined without an archive, or before the first probe. */
@@ -69,7 +65,7 @@ export class ArchiveHealth {
   }
 
   async state(nowMs: number): Promise<ArchiveHealthState> {
-    const { archive, archiveStatus, roomMs } = this.#deps;
+    const { archive, archiveStatus, roomMs } = this.deps;
     if (!archive) return { state: 'off', behindMs: undefined, roomMs: undefined, reason: undefined };
     const behindMs = await archiveStatus.behindMs(archive.hotMs, nowMs);
     const state = this.#up === false ? 'unavailable' : behindMs > BEHIND_MS ? 'behind' : 'ok';
@@ -78,7 +74,7 @@ export class ArchiveHealth {
 
   /** @returns milliseconds until the next probe; undefined: the usual interval */
   async probe(): Promise<number | undefined> {
-    const { archive, log } = this.#deps;
+    const { archive, log } = this.deps;
     if (!archive) return undefined;
     try {
       await inTime(archive.database.query('SELECT 1'), PROBE_TIMEOUT_MS, noResponse);
@@ -98,7 +94,7 @@ export class ArchiveHealth {
 
   /** Logs at most once a minute. */
   #warn(): void {
-    const { roomMs, log } = this.#deps;
+    const { roomMs, log } = this.deps;
     if (performance.now() - this.#warnedAt < WARN_EVERY_MS) return;
     this.#warnedAt = performance.now();
     const room = roomMs?.();

@@ -2,6 +2,7 @@
 import { isUnavailable } from '../../archive/database.ts';
 import type { Logger } from '../../log.ts';
 import type { MetricsRecorder } from '../../metrics/recorder.ts';
+import { Composed } from '../../model/values/composed.ts';
 import type { ArchiveStatus } from '../../store/telemetry/archive-status.ts';
 
 const REPORT_MS = 1_000;
@@ -12,28 +13,23 @@ export interface ArchiveStateDeps {
   log: Logger;
 }
 
-export class ArchiveState {
-  readonly #deps: ArchiveStateDeps;
+export class ArchiveState extends Composed<ArchiveStateDeps> {
   #oldest = new Map<number, number | undefined>();
   #shippedAt: number | undefined;
   #failedAt: number | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(deps: ArchiveStateDeps) {
-    this.#deps = deps;
-  }
-
   recordShipped(events: number, runs: number, ms: number): void {
-    this.#deps.recorder.archiveShipped(events, runs, ms);
+    this.deps.recorder.archiveShipped(events, runs, ms);
     this.#shippedAt = Date.now();
     this.#reportSoon();
   }
 
   recordFailure(error: Error): void {
-    this.#deps.recorder.archiveShipmentFailed();
+    this.deps.recorder.archiveShipmentFailed();
     this.#failedAt = Date.now();
     // While Postgres is down, archive-health.ts logs that once a minute.
-    if (!isUnavailable(error)) this.#deps.log.warn({ err: error.message }, 'archive: a shipment failed');
+    if (!isUnavailable(error)) this.deps.log.warn({ err: error.message }, 'archive: a shipment failed');
     this.#reportSoon();
   }
 
@@ -62,8 +58,8 @@ export class ArchiveState {
     this.#oldest = new Map();
     this.#shippedAt = undefined;
     this.#failedAt = undefined;
-    await this.#deps.archiveStatus.report(report).catch((error: Error) => {
-      this.#deps.log.debug({ err: error.message }, 'the state of the archive could not be reported');
+    await this.deps.archiveStatus.report(report).catch((error: Error) => {
+      this.deps.log.debug({ err: error.message }, 'the state of the archive could not be reported');
     });
   }
 }

@@ -4,6 +4,7 @@
 import { performance } from 'node:perf_hooks';
 import type { Archive } from '../../archive/archive.ts';
 import type { Environment } from '../../model/environment.ts';
+import { Composed } from '../../model/values/composed.ts';
 import { HOUR_MS, MINUTE_MS } from '../../model/values/time.ts';
 import type { EventGroup } from '../../store/events/archivable-events.ts';
 import type { Position } from '../../store/redis/pagination.ts';
@@ -49,16 +50,11 @@ interface Turn {
   signal: AbortSignal | undefined;
 }
 
-export class Archiver {
-  readonly #deps: ArchiverDeps;
+export class Archiver extends Composed<ArchiverDeps> {
   /** Position in the index of ended runs up to which it was examined, by partition, environment and ending. */
   readonly #lookedAt = new Map<string, number>();
 
   readonly #pauses = new Pauses();
-
-  constructor(deps: ArchiverDeps) {
-    this.#deps = deps;
-  }
 
   /** Moves the due data of a partition, each environment up to its share.
    *  @throws ServiceError archive_unavailable, or an error of Redis; the next round repeats the work */
@@ -67,7 +63,7 @@ export class Archiver {
     const result: RoundResult = { events: 0, runs: 0, more: false, oldest: undefined };
     for (const { name: env } of await this.#environments()) {
       if (signal?.aborted) break;
-      const scope = { partition, env, before, hotMs: this.#deps.archive.hotMs };
+      const scope = { partition, env, before, hotMs: this.deps.archive.hotMs };
       const rest = await this.#archiveEvents(scope, result, signal);
       if (rest !== undefined) {
         result.more = true;
@@ -81,7 +77,7 @@ export class Archiver {
 
   /** Start of the oldest minute that is due and not archived, according to Redis; undefined if there is none. */
   async oldest(partition: number): Promise<number | undefined> {
-    const { archivableEvents } = this.#deps.store;
+    const { archivableEvents } = this.deps.store;
     const before = this.#border(Date.now());
     let oldest: number | undefined;
     for (const { name } of await this.#environments()) {
@@ -93,18 +89,18 @@ export class Archiver {
 
   /** Data created before this time is due. Whole minutes, unless HOT_HOURS is less than an hour, as dev mode permits. */
   #border(nowMs: number): number {
-    const { hotMs } = this.#deps.archive;
+    const { hotMs } = this.deps.archive;
     const border = nowMs - hotMs;
     return hotMs < HOUR_MS ? border : border - (border % MINUTE_MS);
   }
 
   async #environments(): Promise<Environment[]> {
-    return (await this.#deps.store.environments.all()).filter(isLasting);
+    return (await this.deps.store.environments.all()).filter(isLasting);
   }
 
   /** @returns start of the oldest remaining minute; undefined if there is none */
   async #archiveEvents(scope: Scope, result: Shipped, signal?: AbortSignal): Promise<number | undefined> {
-    const { archivableEvents } = this.#deps.store;
+    const { archivableEvents } = this.deps.store;
     const { partition, env, before } = scope;
     const turn: Turn = { left: TURN_EVENTS, result, signal };
     for (;;) {
@@ -119,7 +115,7 @@ export class Archiver {
 
   /** @returns whether all of the minute that is due was archived */
   async #archiveMinute(scope: Scope, minute: number, turn: Turn): Promise<boolean> {
-    const { archivableEvents } = this.#deps.store;
+    const { archivableEvents } = this.deps.store;
     const { partition, env, before } = scope;
     const groups = await archivableEvents.groups(partition, env, minute);
     if (groups.length === 0) await archivableEvents.dropMinute(partition, env, minute);
@@ -155,7 +151,7 @@ export class Archiver {
   /** Archives the first portions concurrently: while Postgres writes one, the next is read.
    *  @returns number of archived events; 0 if the environment is being deleted */
   async #archivePortions(scope: Scope, found: readonly GroupedPosition[], result: Shipped): Promise<number> {
-    const { store, archive } = this.#deps;
+    const { store, archive } = this.deps;
     const environment = await store.environments.read(scope.env);
     if (!environment || !isLasting(environment)) return 0;
     const portions: GroupedPosition[][] = [];
@@ -182,7 +178,7 @@ export class Archiver {
     before: number,
     result: Shipped & { more: boolean },
   ): Promise<void> {
-    const { store, archive } = this.#deps;
+    const { store, archive } = this.deps;
     const { eventsInUse, archivableRuns } = store;
     const due = await eventsInUse.due(partition, Date.now(), IN_USE_AT_ONCE);
     for (const event of due) {
@@ -200,7 +196,7 @@ export class Archiver {
 
   /** Examines the old minutes of the index of ended runs in turn: a minute that still has a run is examined again later. */
   async #freeEndedMinutes({ partition, env, before }: Scope): Promise<void> {
-    const { archivableRuns } = this.#deps.store;
+    const { archivableRuns } = this.deps.store;
     for (const ending of ENDINGS) {
       const key = `${partition}:${ending}:${env}`;
       const from = this.#lookedAt.get(key) ?? 0;
@@ -218,7 +214,7 @@ export class Archiver {
     const durationMs = performance.now() - beganAt;
     result.events += shipped.events;
     result.runs += shipped.runs;
-    this.#deps.onShipped?.(shipped, durationMs);
+    this.deps.onShipped?.(shipped, durationMs);
     if (shipped.events + shipped.runs > 0) await this.#pauses.after(durationMs, isLate);
   }
 }

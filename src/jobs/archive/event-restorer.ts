@@ -2,6 +2,7 @@
 import type { History } from '../../history/history.ts';
 import { writeEvent } from '../../model/events/event-encoding.ts';
 import { timeOf } from '../../model/ids.ts';
+import { Composed } from '../../model/values/composed.ts';
 import type { EventsInUse } from '../../store/events/events-in-use.ts';
 
 /** Maximum time between this request and the creation of the run. Shorter if HOT_HOURS is short. */
@@ -27,15 +28,9 @@ export interface EventRestorerDeps {
   hotMs: number;
 }
 
-export class ArchivedEventRestorer implements EventRestorer {
-  readonly #deps: EventRestorerDeps;
-
-  constructor(deps: EventRestorerDeps) {
-    this.#deps = deps;
-  }
-
+export class ArchivedEventRestorer extends Composed<EventRestorerDeps> implements EventRestorer {
   async ensure(env: string, eventIds: readonly string[], nowMs = Date.now()): Promise<void> {
-    const { eventsInUse, events, hotMs } = this.#deps;
+    const { eventsInUse, events, hotMs } = this.deps;
     const dueAt = nowMs + Math.min(FIRST_CHECK_MS, Math.max(hotMs, FIRST_CHECK_MIN_MS));
     const locations = await eventsInUse.keep(env, eventIds, dueAt);
     const leaving = eventIds.filter((id, i) => {

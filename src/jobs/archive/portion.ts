@@ -5,17 +5,14 @@ import { runRowOf } from '../../archive/run-row.ts';
 import type { Shipments } from '../../archive/shipments.ts';
 import { writeEvent } from '../../model/events/event-encoding.ts';
 import { hasEnded } from '../../model/runs/run.ts';
-import type { ArchivableEvent, ArchivableEvents, EventGroup } from '../../store/events/archivable-events.ts';
-import type { EventsInUse } from '../../store/events/events-in-use.ts';
+import type { ArchivableEvent, EventGroup } from '../../store/events/archivable-events.ts';
 import type { Position } from '../../store/redis/pagination.ts';
-import type { ArchivableRuns, KeptRun, RunContents } from '../../store/runs/archivable-runs.ts';
+import type { KeptRun, RunContents } from '../../store/runs/archivable-runs.ts';
 import { PARTS } from '../../store/runs/run-parts.ts';
+import type { Store } from '../../store/store.ts';
 
-export interface PortionDeps {
+export interface PortionDeps extends Pick<Store, 'archivableEvents' | 'archivableRuns' | 'eventsInUse'> {
   shipments: Shipments;
-  archivableEvents: ArchivableEvents;
-  archivableRuns: ArchivableRuns;
-  eventsInUse: EventsInUse;
 }
 
 export interface Shipped {

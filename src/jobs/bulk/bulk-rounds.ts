@@ -3,6 +3,7 @@
 import { ServiceError } from '../../errors.ts';
 import type { Logger } from '../../log.ts';
 import { type BulkOperationKind, type BulkOperationRef, INSTALLATION } from '../../model/bulk/bulk-operation.ts';
+import { Composed } from '../../model/values/composed.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import type { Locks } from '../../store/redis/locks.ts';
 import type { AnyBulkWork } from './bulk-work.ts';
@@ -24,17 +25,12 @@ export interface BulkRoundsDeps {
   log: Logger;
 }
 
-export class BulkRounds {
-  readonly #deps: BulkRoundsDeps;
+export class BulkRounds extends Composed<BulkRoundsDeps> {
   readonly #inProgress = new Map<string, { env: string; kind: BulkOperationKind; done: Promise<void> }>();
-
-  constructor(deps: BulkRoundsDeps) {
-    this.#deps = deps;
-  }
 
   /** Starts work on due operations. @returns milliseconds until the next round */
   async round(signal: AbortSignal): Promise<number> {
-    const next = await Promise.all(this.#deps.works.map((work) => this.#begin(work, signal)));
+    const next = await Promise.all(this.deps.works.map((work) => this.#begin(work, signal)));
     return Math.min(...next);
   }
 
@@ -63,14 +59,14 @@ export class BulkRounds {
   }
 
   async #workOn(work: AnyBulkWork, ref: BulkOperationRef, signal: AbortSignal): Promise<void> {
-    const { locks } = this.#deps;
+    const { locks } = this.deps;
     const { kind } = work.operations;
     // If Redis is down, another round does it.
     await locks.withLock(lockOf(kind, ref), LOCK_MS, () => this.#goOn(work, ref, signal)).catch(() => undefined);
   }
 
   async #goOn(work: AnyBulkWork, ref: BulkOperationRef, signal: AbortSignal): Promise<void> {
-    const { environments, log } = this.#deps;
+    const { environments, log } = this.deps;
     const { operations } = work;
     const [operation, environment] = await Promise.all([operations.read(ref.env, ref.id), environments.read(ref.env)]);
     const isGone = ref.env !== INSTALLATION && (!environment || environment.deletingAt !== undefined);

@@ -10,6 +10,7 @@ import type { Run, RunStatus } from '../../model/runs/run.ts';
 import { isWildcard } from '../../model/search/filters.ts';
 import { parseSearch } from '../../model/search/parse.ts';
 import { conditionOfRuns } from '../../model/search/run-filters.ts';
+import { Composed } from '../../model/values/composed.ts';
 import type { BulkStore } from '../../store/bulk/store.ts';
 import type { FunctionTables } from '../functions/function-tables.ts';
 import type { RunStates } from '../runs/run-states.ts';
@@ -41,13 +42,7 @@ export interface SelectedRunsDeps {
   functionTables: FunctionTables;
 }
 
-export class SelectedRuns {
-  readonly #deps: SelectedRunsDeps;
-
-  constructor(deps: SelectedRunsDeps) {
-    this.#deps = deps;
-  }
-
+export class SelectedRuns extends Composed<SelectedRunsDeps> {
   /** @throws ServiceError searches_full, archive_unavailable */
   async page(
     selection: RunSelection,
@@ -58,7 +53,7 @@ export class SelectedRuns {
     const { states } = selection;
     const page = await this.#found(selection, cursor, { limit, timeoutMs });
     if (!states || page.found.length === 0) return page;
-    const stateOf = await this.#deps.runStates.of(page.found);
+    const stateOf = await this.deps.runStates.of(page.found);
     return { ...page, found: page.found.filter(({ id }) => states.includes(stateOf.get(id)?.kind ?? 'running')) };
   }
 
@@ -67,7 +62,7 @@ export class SelectedRuns {
     cursor: Position | undefined,
     { limit, timeoutMs }: { limit: number; timeoutMs: number },
   ): Promise<SearchPage<Run>> {
-    const { searches, functionTables } = this.#deps;
+    const { searches, functionTables } = this.deps;
     const { env, statuses, functionId, app, eventId, idPrefix, error, fingerprint, appVersion } = selection;
     const { after, before } = selection;
     const search = selection.search === undefined ? undefined : parseSearch(selection.search, 'runs');
@@ -84,14 +79,14 @@ export class SelectedRuns {
   async #listed(selection: RunSelection, from: number, limit: number): Promise<SearchPage<Run>> {
     const { env, statuses } = selection;
     const { ids, isLast } = await this.#idsFrom(selection, from, limit);
-    const runs = await this.#deps.runs.readMany(env, ids);
+    const runs = await this.deps.runs.readMany(env, ids);
     const next = isLast ? undefined : { at: from + limit, id: '' };
     return { found: runs.filter(({ status }) => statuses.includes(status)), next };
   }
 
   async #idsFrom({ env, runIds, startedBy = '' }: RunSelection, from: number, limit: number) {
     if (runIds) return { ids: runIds.slice(from, from + limit), isLast: from + limit >= runIds.length };
-    const { bulkActions } = this.#deps;
+    const { bulkActions } = this.deps;
     const results = await bulkActions.results<BulkResult>({ env, id: startedBy }, { from, limit });
     const ids = results.flatMap(({ rerunId }) => rerunId ?? []);
     if (results.length === limit) return { ids, isLast: false };

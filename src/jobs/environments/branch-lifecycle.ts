@@ -5,12 +5,8 @@ import { duty } from '../../duties/duty.ts';
 import type { Logger } from '../../log.ts';
 import { archived, deleting, type Environment } from '../../model/environment.ts';
 import { DAY_MS } from '../../model/values/time.ts';
-import type { Apps } from '../../store/apps/apps.ts';
-import type { ApiKeys } from '../../store/auth/api-keys.ts';
-import type { AuditLog } from '../../store/auth/audit-log.ts';
-import type { EnvironmentData } from '../../store/environments/environment-data.ts';
-import type { Environments } from '../../store/environments/environments.ts';
 import type { Redis } from '../../store/redis/connection.ts';
+import type { Store } from '../../store/store.ts';
 import { removeJobsOf } from '../queues/environment-jobs.ts';
 import type { PartitionQueues } from '../queues/partition-queues.ts';
 
@@ -18,13 +14,9 @@ import type { PartitionQueues } from '../queues/partition-queues.ts';
 const DELETION_DELAY_MS = 5_000;
 const LOCK_MS = 60_000;
 
-export interface BranchLifecycleDeps {
+export interface BranchLifecycleDeps
+  extends Pick<Store, 'environments' | 'environmentData' | 'apiKeys' | 'apps' | 'auditLog'> {
   redis: Redis;
-  environments: Environments;
-  environmentData: EnvironmentData;
-  apiKeys: ApiKeys;
-  apps: Apps;
-  auditLog: AuditLog;
   queues: PartitionQueues;
   /** undefined without an archive. */
   archive: Pick<Archive, 'numbers'> | undefined;

@@ -10,6 +10,7 @@ import type { TriggerTable } from '../../model/events/triggers.ts';
 import type { DecisionReason } from '../../model/flow-control/decision.ts';
 import { functionDigest, type StoredDecision } from '../../model/flow-control/decision-encoding.ts';
 import { flowOptionsOf } from '../../model/flow-control/function-options.ts';
+import { Composed } from '../../model/values/composed.ts';
 import { isJsonObject } from '../../model/values/json.ts';
 import type { TriggerHistory } from '../../store/apps/trigger-history.ts';
 import type { RunBrief } from '../../store/runs/run-lists.ts';
@@ -60,13 +61,7 @@ interface Known {
   runs: RunBrief[];
 }
 
-export class ExplainedDecisions {
-  readonly #deps: ExplainedDecisionsDeps;
-
-  constructor(deps: ExplainedDecisionsDeps) {
-    this.#deps = deps;
-  }
-
+export class ExplainedDecisions extends Composed<ExplainedDecisionsDeps> {
   /** Sorted by function ID; `next`: more functions follow this ID. */
   async of(
     env: string,
@@ -74,7 +69,7 @@ export class ExplainedDecisions {
     source: Source,
     { limit, cursor = '' }: Page,
   ): Promise<{ decisions: ExplainedDecision[]; next: string | undefined }> {
-    const { events, functions, decisions, runLists, triggerHistory } = this.#deps;
+    const { events, functions, decisions, runLists, triggerHistory } = this.deps;
     const id = event.internal_id;
     // Checked first: an ingested event has its runs and decisions.
     const isIngested = await events.isIngested(env, event.name, id);

@@ -2,6 +2,7 @@
  *  singleton. Limits of concurrency act when a run is about to start (admission.ts). */
 import type { Decision, DecisionReason } from '../../model/flow-control/decision.ts';
 import { flowOptionsOf } from '../../model/flow-control/function-options.ts';
+import { Composed } from '../../model/values/composed.ts';
 import type { RunStatuses } from '../../store/runs/run-statuses.ts';
 import type { Candidate, FlowStage } from './candidate.ts';
 import { type FlowKeys, sourceOf } from './flow-keys.ts';
@@ -31,13 +32,7 @@ export interface Decided {
   decisions: Decision[];
 }
 
-export class FlowControl {
-  readonly #deps: FlowControlDeps;
-
-  constructor(deps: FlowControlDeps) {
-    this.#deps = deps;
-  }
-
+export class FlowControl extends Composed<FlowControlDeps> {
   /** @returns the runs to start; all other candidates get a decision */
   async decide(candidates: readonly Candidate[]): Promise<RunToStart[]> {
     return (await this.decideAndTell(candidates)).runs;
@@ -46,17 +41,17 @@ export class FlowControl {
   /** Like `decide`, and also returns the decisions, for callers that report why a run does not start. */
   async decideAndTell(candidates: readonly Candidate[]): Promise<Decided> {
     if (!candidates.some(({ fn }) => flowOptionsOf(fn))) return { runs: [...candidates], decisions: [] };
-    return this.#pass(candidates, this.#deps.stages);
+    return this.#pass(candidates, this.deps.stages);
   }
 
   /** Continues with the stages after the stage that held these candidates back. */
   async resume(candidates: readonly Candidate[], after: FlowStage): Promise<RunToStart[]> {
-    const { stages } = this.#deps;
+    const { stages } = this.deps;
     return (await this.#pass(candidates, stages.slice(stages.indexOf(after) + 1))).runs;
   }
 
   async #pass(candidates: readonly Candidate[], stages: readonly FlowStage[]): Promise<Decided> {
-    const { decisions } = this.#deps;
+    const { decisions } = this.deps;
     const { undecided, refused } = await this.#decidedBefore(candidates);
     let rest: readonly Candidate[] = undecided;
     const made: Decision[] = [];
@@ -77,7 +72,7 @@ export class FlowControl {
   /** Adds the keys that its limits will need. */
   withKeys(candidate: Candidate): RunToStart {
     const options = flowOptionsOf(candidate.fn);
-    const frozen = options && this.#deps.flowKeys.freeze(options, sourceOf(candidate));
+    const frozen = options && this.deps.flowKeys.freeze(options, sourceOf(candidate));
     const keys = { values: {}, ...candidate.keys, ...frozen };
     return frozen || candidate.keys ? { ...candidate, keys } : candidate;
   }
@@ -88,7 +83,7 @@ export class FlowControl {
   ): Promise<{ undecided: readonly Candidate[]; refused: Decision[] }> {
     const repeated = candidates.filter(({ fn, repeated }) => repeated && flowOptionsOf(fn));
     if (repeated.length === 0) return { undecided: candidates, refused: [] };
-    const { runStatuses, decisions } = this.#deps;
+    const { runStatuses, decisions } = this.deps;
     const statuses = await runStatuses.of(repeated.map(({ id, event }) => ({ id, env: event.env })));
     const refusals = new Map<Candidate, Decision>();
     for (const candidate of repeated) {

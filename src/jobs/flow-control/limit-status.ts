@@ -3,6 +3,7 @@
 import type { AppFunction } from '../../model/apps/app.ts';
 import { homesOf, type Limit, limitsOf } from '../../model/flow-control/limits.ts';
 import { hasEnded, type Run } from '../../model/runs/run.ts';
+import { Composed } from '../../model/values/composed.ts';
 import type { EnvironmentKinds } from '../../store/environments/environment-kinds.ts';
 import type { StoredLimit } from '../../store/flow-control/admissions.ts';
 import type { BacklogUse, LimitUsage, LimitUse } from '../../store/flow-control/limit-usage.ts';
@@ -50,17 +51,11 @@ export interface LimitStatusesDeps {
   capacity: () => number;
 }
 
-export class LimitStatuses {
-  readonly #deps: LimitStatusesDeps;
-
-  constructor(deps: LimitStatusesDeps) {
-    this.#deps = deps;
-  }
-
+export class LimitStatuses extends Composed<LimitStatusesDeps> {
   /** @param calls the next calls of the run
    *  @returns undefined if none of the calls waits for a limit */
   async waiting(run: Run, calls: readonly CallRef[]): Promise<WaitingCall | undefined> {
-    const { usage, functions, capacity } = this.#deps;
+    const { usage, functions, capacity } = this.deps;
     const { env, functionId, keys, startedAt } = run;
     const fn = hasEnded(run) ? undefined : await functions.find(env, functionId);
     if (!fn) return undefined;
@@ -95,7 +90,7 @@ export class LimitStatuses {
   }
 
   async ofFunction(env: string, fn: AppFunction): Promise<FunctionLimitUse> {
-    const { usage, capacity } = this.#deps;
+    const { usage, capacity } = this.deps;
     const all = await Promise.all(
       usage.inDifferentPartitions(homesOf(env, fn.id)).map((home) => this.#backlogs(home, env, fn.id)),
     );
@@ -120,7 +115,7 @@ export class LimitStatuses {
   }
 
   async #isBranch(env: string): Promise<boolean> {
-    return (await this.#deps.environmentKinds.of(env)) === 'branch';
+    return (await this.deps.environmentKinds.of(env)) === 'branch';
   }
 
   async #backlogs(
@@ -128,13 +123,13 @@ export class LimitStatuses {
     env: string,
     functionId: string,
   ): Promise<{ waiting: number; longest: BacklogStatus[] }> {
-    const { usage } = this.#deps;
+    const { usage } = this.deps;
     const { waiting, longest } = await usage.backlogsOf(home, env, functionId, BACKLOGS_SHOWN);
     return { waiting, longest: await Promise.all(longest.map((backlog) => this.#backlogStatus(home, backlog))) };
   }
 
   async #backlogStatus(home: string, { waiting, since, blockedBy, info }: BacklogUse): Promise<BacklogStatus> {
-    const uses = await this.#deps.usage.usesOf(
+    const uses = await this.deps.usage.usesOf(
       home,
       info.e,
       info.l.map(([id]) => id),

@@ -4,10 +4,10 @@ import { flowOptionsOf } from '../../model/flow-control/function-options.ts';
 import { type CallLimits, type Limit, limitsOf } from '../../model/flow-control/limits.ts';
 import type { FlowOptions, FrozenKeys } from '../../model/flow-control/options.ts';
 import type { Clock } from '../../model/values/clock.ts';
+import { Composed } from '../../model/values/composed.ts';
 import type { EnvironmentKinds } from '../../store/environments/environment-kinds.ts';
-import type { Events } from '../../store/events/events.ts';
 import type { BacklogInfo, CallToAdmit, StoredLimit } from '../../store/flow-control/admissions.ts';
-import type { Runs } from '../../store/runs/runs.ts';
+import type { Store } from '../../store/store.ts';
 import type { FunctionTables } from '../functions/function-tables.ts';
 import { type CallToSchedule, callRefOf, entryOf } from '../queues/call-ref.ts';
 import type { FlowKeys } from './flow-keys.ts';
@@ -23,9 +23,7 @@ export interface LimitedCall {
   score: number;
 }
 
-export interface LimitedCallsDeps {
-  runs: Runs;
-  events: Events;
+export interface LimitedCallsDeps extends Pick<Store, 'runs' | 'events'> {
   functions: FunctionTables;
   environmentKinds: Pick<EnvironmentKinds, 'of'>;
   flowKeys: FlowKeys;
@@ -35,26 +33,21 @@ export interface LimitedCallsDeps {
 }
 
 /** Finds the limits of calls, and their positions in the backlogs. */
-export class LimitedCalls {
-  readonly #deps: LimitedCallsDeps;
+export class LimitedCalls extends Composed<LimitedCallsDeps> {
   /** Unix milliseconds, with three decimals. */
   #lastScore = 0;
   #starts = 0;
-
-  constructor(deps: LimitedCallsDeps) {
-    this.#deps = deps;
-  }
 
   /** @param known the function of the call, if the caller has it
    *  @returns undefined if no limit applies */
   async of(call: CallToSchedule, known?: AppFunction): Promise<LimitedCall | undefined> {
     const { env, functionId, started, queuedAt } = call.ref;
-    const fn = known ?? (await this.#deps.functions.find(env, functionId));
+    const fn = known ?? (await this.deps.functions.find(env, functionId));
     if (!fn || !hasLimits(fn)) return undefined;
     const keys = await this.#keysOf(call, flowOptionsOf(fn));
     const isStart = !started;
-    const isBranch = (await this.#deps.environmentKinds.of(env)) === 'branch';
-    const limits = limitsOf({ env, isBranch, fn, keys, isStart, queuedAt, capacity: this.#deps.capacity() });
+    const isBranch = (await this.deps.environmentKinds.of(env)) === 'branch';
+    const limits = limitsOf({ env, isBranch, fn, keys, isStart, queuedAt, capacity: this.deps.capacity() });
     if (!limits) return undefined;
     const since = isStart && queuedAt !== undefined ? this.#scoreAt(queuedAt) : this.#scoreNow();
     const score = since - (keys?.priority ?? 0) * 1_000;
@@ -63,13 +56,13 @@ export class LimitedCalls {
 
   /** Present data of the backlog; undefined: its calls have other limits now, or none. */
   async presentInfo(backlog: string, { e, f, v }: BacklogInfo): Promise<BacklogInfo | undefined> {
-    const fn = (await this.#deps.functions.of(e)).find(f);
+    const fn = (await this.deps.functions.of(e)).find(f);
     if (!fn) return undefined;
     const keys = { values: v ?? {} };
-    const isBranch = (await this.#deps.environmentKinds.of(e)) === 'branch';
+    const isBranch = (await this.deps.environmentKinds.of(e)) === 'branch';
     const kinds = [{ isStart: true, queuedAt: 0 }, { isStart: true }, { isStart: false }];
     for (const kind of kinds) {
-      const limits = limitsOf({ env: e, isBranch, fn, keys, ...kind, capacity: this.#deps.capacity() });
+      const limits = limitsOf({ env: e, isBranch, fn, keys, ...kind, capacity: this.deps.capacity() });
       if (limits?.backlog === backlog) return infoOf(e, fn.id, limits.limits, kind.isStart);
     }
     return undefined;
@@ -82,7 +75,7 @@ export class LimitedCalls {
 
   /** Score of the present time; calls that come together keep their order. */
   #scoreNow(): number {
-    this.#lastScore = Math.max(this.#deps.clock(), this.#lastScore + STEP_MS);
+    this.#lastScore = Math.max(this.deps.clock(), this.#lastScore + STEP_MS);
     return this.#lastScore;
   }
 
@@ -90,13 +83,13 @@ export class LimitedCalls {
   async #keysOf({ ref }: CallToSchedule, options: FlowOptions | undefined): Promise<FrozenKeys | undefined> {
     const { env, runId, eventId, functionId, keys } = ref;
     if (!options || isComplete(options, keys)) return keys;
-    const event = await this.#deps.events.record(env, eventId);
+    const event = await this.deps.events.record(env, eventId);
     if (!event) return keys;
     const source = { env, functionId, event, source: 'service' as const, receivedAt: event.received_at };
-    const evaluated = this.#deps.flowKeys.freeze(options, source);
+    const evaluated = this.deps.flowKeys.freeze(options, source);
     if (!evaluated) return keys;
     const frozen = { ...evaluated, ...keys, values: { ...evaluated.values, ...keys?.values } };
-    await this.#deps.runs.setKeys(env, runId, frozen);
+    await this.deps.runs.setKeys(env, runId, frozen);
     return frozen;
   }
 }

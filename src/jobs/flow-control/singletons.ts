@@ -6,6 +6,7 @@ import type { Decision } from '../../model/flow-control/decision.ts';
 import { flowOptionsOf } from '../../model/flow-control/function-options.ts';
 import type { FlowOptions } from '../../model/flow-control/options.ts';
 import { hasEnded, type RunStatus } from '../../model/runs/run.ts';
+import { Composed } from '../../model/values/composed.ts';
 import type { SingletonClaim, SingletonHolders } from '../../store/flow-control/singleton-holders.ts';
 import type { RunStatuses } from '../../store/runs/run-statuses.ts';
 import type { Candidate, FlowStage, StageResult } from './candidate.ts';
@@ -30,20 +31,15 @@ export interface SingletonsDeps {
 /** The holder of each candidate's key: its own run, or the run that causes the candidate to be skipped. */
 type Holders = Map<Keyed, string>;
 
-export class Singletons implements FlowStage {
-  readonly #deps: SingletonsDeps;
+export class Singletons extends Composed<SingletonsDeps> implements FlowStage {
   readonly seesCreated = true;
-
-  constructor(deps: SingletonsDeps) {
-    this.#deps = deps;
-  }
 
   appliesTo({ singleton }: FlowOptions): boolean {
     return singleton !== undefined;
   }
 
   async apply(candidates: readonly Candidate[]): Promise<StageResult> {
-    const { keyed, unlimited } = await keyedBy(candidates, this.#deps.flowKeys, ({ fn }) => {
+    const { keyed, unlimited } = await keyedBy(candidates, this.deps.flowKeys, ({ fn }) => {
       return flowOptionsOf(fn)?.singleton?.key;
     });
     const [created, asking] = partition(keyed, ({ candidate }) => candidate.created !== undefined);
@@ -66,7 +62,7 @@ export class Singletons implements FlowStage {
       return digest === undefined || retryOf !== undefined ? [] : [{ env: event.env, digest, runId: id }];
     });
     if (claims.length === 0) return;
-    const results = await this.#deps.holders.claim(claims);
+    const results = await this.deps.holders.claim(claims);
     const replaced = claims.flatMap((claim, i) => {
       const result = results[i];
       return result && !result.held ? [{ ...claim, holder: result.holder }] : [];
@@ -80,7 +76,7 @@ export class Singletons implements FlowStage {
     let open = asking.map((one) => ({ one, claim: claimOf(one) }));
     for (let round = 0; open.length > 0; round++) {
       if (round === ROUNDS_MAX) throw new Error('singletons have changed their holders too often; the job is repeated');
-      const results = await this.#deps.holders.claim(open.map(({ claim }) => claim));
+      const results = await this.deps.holders.claim(open.map(({ claim }) => claim));
       const refused: ((typeof open)[number] & { holder: string; heldForMs: number })[] = [];
       for (const [i, { one, claim }] of open.entries()) {
         const result = results[i] as (typeof results)[number];
@@ -105,7 +101,7 @@ export class Singletons implements FlowStage {
 
   async #statusesOf(refused: readonly { claim: SingletonClaim; holder: string }[]): Promise<Map<string, RunStatus>> {
     const runs = new Map(refused.map(({ claim: { env }, holder }) => [holder, { env, id: holder }]));
-    return runs.size === 0 ? new Map() : this.#deps.runStatuses.of([...runs.values()]);
+    return runs.size === 0 ? new Map() : this.deps.runStatuses.of([...runs.values()]);
   }
 
   /** If the process dies first, the job is repeated, and the runs are cancelled again. */
@@ -114,11 +110,11 @@ export class Singletons implements FlowStage {
     await this.#cancel(
       takenOver.flatMap(({ claim, replaced }) => replaced.map((runId) => ({ ...claim, runId, holder: claim.runId }))),
     );
-    await this.#deps.holders.forgetReplaced(takenOver.map(({ claim }) => claim));
+    await this.deps.holders.forgetReplaced(takenOver.map(({ claim }) => claim));
   }
 
   async #cancel(runs: readonly { env: string; runId: string; holder: string }[]): Promise<void> {
-    await Promise.all(runs.map(({ env, runId, holder }) => this.#deps.cancel(env, runId, holder)));
+    await Promise.all(runs.map(({ env, runId, holder }) => this.deps.cancel(env, runId, holder)));
   }
 }
 

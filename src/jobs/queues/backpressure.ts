@@ -13,6 +13,7 @@ import {
   type Resource,
   retryAfterSeconds,
 } from '../../model/capacity/thresholds.ts';
+import { Composed } from '../../model/values/composed.ts';
 import type { Redis } from '../../store/redis/connection.ts';
 import { readLoad } from './load.ts';
 import type { PartitionQueues } from './partition-queues.ts';
@@ -35,17 +36,12 @@ export interface BackpressureDeps {
   log: Logger;
 }
 
-export class Backpressure {
-  readonly #deps: BackpressureDeps;
+export class Backpressure extends Composed<BackpressureDeps> {
   readonly #memoryTrend = new MemoryTrend();
   #memoryThreshold = 0;
   #exceeded: ExceededThreshold[] = [];
   #since: number | undefined;
   #refreshing: Promise<void> | undefined;
-
-  constructor(deps: BackpressureDeps) {
-    this.#deps = deps;
-  }
 
   /** Whether events are rejected. */
   get full(): boolean {
@@ -89,7 +85,7 @@ export class Backpressure {
     this.#refreshing ??= this.#readLoad()
       .then(
         (load) => load && this.#update(load),
-        (error: Error) => this.#deps.log.debug({ err: error.message }, 'backpressure: the load cannot be read'),
+        (error: Error) => this.deps.log.debug({ err: error.message }, 'backpressure: the load cannot be read'),
       )
       .finally(() => {
         this.#refreshing = undefined;
@@ -98,13 +94,13 @@ export class Backpressure {
   }
 
   async #readLoad(): Promise<Load | undefined> {
-    const { redis, queues } = this.#deps;
+    const { redis, queues } = this.deps;
     if (redis.status !== 'ready') return undefined;
     return readLoad(redis, queues);
   }
 
   #update(load: Load): void {
-    const { thresholds, log } = this.#deps;
+    const { thresholds, log } = this.deps;
     const wasFull = this.full;
     this.#memoryThreshold = memoryThreshold(load, thresholds);
     if (load.usedBytes !== undefined) this.#memoryTrend.add(load.usedBytes, performance.now());

@@ -16,6 +16,7 @@ import {
   type SkipReason,
 } from '../../model/replays/replay.ts';
 import { hasEnded, type Run } from '../../model/runs/run.ts';
+import { Composed } from '../../model/values/composed.ts';
 import type { FoundEvent } from '../../store/events/events.ts';
 import type { RunBrief } from '../../store/runs/run-lists.ts';
 import type { FunctionTables } from '../functions/function-tables.ts';
@@ -79,18 +80,12 @@ export interface PlannerDeps extends MatchingDeps {
   search: EventSourceDeps['search'];
 }
 
-export class ReplayPlanner {
-  readonly #deps: PlannerDeps;
-
-  constructor(deps: PlannerDeps) {
-    this.#deps = deps;
-  }
-
+export class ReplayPlanner extends Composed<PlannerDeps> {
   async next({ selection, position, windowMs, limit, planned }: PlanRequest): Promise<Plan> {
     const { env, filter, before, functionIds } = selection;
-    const functions = functionIds?.length ?? [...(await this.#deps.functions.of(env)).all()].length;
+    const functions = functionIds?.length ?? [...(await this.deps.functions.of(env)).all()].length;
     const few = Math.max(1, Math.min(limit, Math.floor(PAIRS_MAX / Math.max(1, functions))));
-    const source = eventSourceOf(env, filter, { ...this.#deps, ...this.#deps.history });
+    const source = eventSourceOf(env, filter, { ...this.deps, ...this.deps.history });
     const window = await readWindow({ position, before, windowMs, limit: few }, source);
     const pairs = await this.#pairs(selection, window.events, planned);
     const events = window.events.map((event): PlannedEvent => {
@@ -111,10 +106,10 @@ export class ReplayPlanner {
     const pairs = new Map<FoundEvent, Pair[]>(events.map((event) => [event, []]));
     if (events.length === 0) return pairs;
     const { env, functionIds } = selection;
-    const table = await this.#deps.functions.of(env);
+    const table = await this.deps.functions.of(env);
     const ids = events.map(({ internal_id }) => internal_id);
     const [briefs, matches] = await Promise.all([
-      this.#deps.history.runLists.briefsByEvent(env, ids, 'throw'),
+      this.deps.history.runLists.briefsByEvent(env, ids, 'throw'),
       this.#matches(env, events, functionIds ? onlyOf(table, functionIds) : table),
     ]);
     const batchRuns = await this.#runsOfBatches(env, table, briefs.flat());
@@ -125,7 +120,7 @@ export class ReplayPlanner {
       for (const functionId of [...wanted].sort()) {
         const runs = (briefs[i] ?? []).filter((run) => run.functionId === functionId);
         const known = { fn: table.find(functionId), match: matching.get(functionId), runs, batchRuns, seen };
-        const pair = pairOf(this.#deps.ids, selection, event, functionId, known);
+        const pair = pairOf(this.deps.ids, selection, event, functionId, known);
         if (pair) pairs.get(event)?.push(pair);
       }
     }
@@ -135,11 +130,11 @@ export class ReplayPlanner {
   /** By event ID and function ID. */
   async #matches(env: string, events: readonly FoundEvent[], table: TriggerTable): Promise<Map<string, Matches>> {
     const listened = events.filter(({ name }) => table.listeners(name).size > 0).map(({ internal_id }) => internal_id);
-    const envelopes = await this.#deps.history.events.envelopes(env, listened);
+    const envelopes = await this.deps.history.events.envelopes(env, listened);
     const found = await matchEvents(
       [...envelopes.values()].map((event) => ({ event })),
       new Map([[env, table]]),
-      this.#deps,
+      this.deps,
     );
     const matches = new Map<string, Matches>();
     const of = (eventId: string) => {
@@ -155,7 +150,7 @@ export class ReplayPlanner {
   /** The runs of functions with batches: only the runs tell their events. */
   async #runsOfBatches(env: string, table: TriggerTable, briefs: readonly RunBrief[]): Promise<Map<string, Run>> {
     const ids = briefs.filter(({ functionId }) => takesBatches(table.find(functionId))).map(({ id }) => id);
-    const runs = ids.length === 0 ? [] : await this.#deps.history.runs.readMany(env, [...new Set(ids)]);
+    const runs = ids.length === 0 ? [] : await this.deps.history.runs.readMany(env, [...new Set(ids)]);
     return new Map(runs.map((run) => [run.id, run]));
   }
 }

@@ -4,9 +4,8 @@
 import { duty } from '../../duties/duty.ts';
 import { hasEnded } from '../../model/runs/run.ts';
 import type { Clock } from '../../model/values/clock.ts';
-import type { Admissions, DueCheck } from '../../store/flow-control/admissions.ts';
-import type { ActiveRuns } from '../../store/runs/active-runs.ts';
-import type { Runs } from '../../store/runs/runs.ts';
+import type { DueCheck } from '../../store/flow-control/admissions.ts';
+import type { Store } from '../../store/store.ts';
 import type { Admission } from '../flow-control/admission.ts';
 import { callOfEntry } from '../queues/call-ref.ts';
 import type { RunScheduler } from './run-scheduler.ts';
@@ -14,12 +13,9 @@ import type { RunScheduler } from './run-scheduler.ts';
 /** Interval of checks of an active run, which may sleep for months. */
 const RUN_CHECK_MS = 300_000;
 
-export interface AdmissionChecksDeps {
-  admissions: Admissions;
+export interface AdmissionChecksDeps extends Pick<Store, 'admissions' | 'runs' | 'activeRuns'> {
   admission: Admission;
   scheduler: RunScheduler;
-  runs: Runs;
-  activeRuns: ActiveRuns;
   /** Interval of checks of an admission. */
   checkMs: number;
   clock: Clock;

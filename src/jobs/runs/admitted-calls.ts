@@ -5,6 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 import { mayNotStart } from '../../model/flow-control/limits.ts';
 import { hasEnded, type Run } from '../../model/runs/run.ts';
 import type { Clock } from '../../model/values/clock.ts';
+import { Composed } from '../../model/values/composed.ts';
 import type { EndedCall } from '../../store/flow-control/admissions.ts';
 import type { HeldFunctions } from '../../store/flow-control/held-functions.ts';
 import type { Runs } from '../../store/runs/runs.ts';
@@ -34,21 +35,16 @@ export interface AdmittedCallsDeps {
   clock: Clock;
 }
 
-export class AdmittedCalls {
-  readonly #deps: AdmittedCallsDeps;
+export class AdmittedCalls extends Composed<AdmittedCallsDeps> {
   /** By partition. */
   readonly #ending = new Map<number, { ended: EndedCall[]; done: Promise<void> }>();
-
-  constructor(deps: AdmittedCallsDeps) {
-    this.#deps = deps;
-  }
 
   /** @param executions of the job, including this one
    *  @returns the permits that the call holds; undefined: it has no limits; 'waits': it must not be made yet */
   async admit(job: CallJob, executions: number): Promise<CallPermits | 'waits' | undefined> {
     const { env, runId, functionId, at, stepId, admitted } = job;
     const entry = entryOf({ runId, ...(at !== undefined && { at }), ...(stepId !== undefined && { stepId }) });
-    const { functions, runs, admission, scheduler, clock, trustMs } = this.#deps;
+    const { functions, runs, admission, scheduler, clock, trustMs } = this.deps;
     const [partition, admittedAt = 0] = admitted ?? [];
     if (partition !== undefined && executions === 1 && clock() - admittedAt < trustMs)
       return { entry, partition, executions };
@@ -70,7 +66,7 @@ export class AdmittedCalls {
 
   /** Reacts to a run found held, of which this process may not know yet. The mark may also be left over from a pause that has ended. */
   async learnPause({ env, functionId, queuedAt }: Run): Promise<void> {
-    const { functions, heldFunctions } = this.#deps;
+    const { functions, heldFunctions } = this.deps;
     const fn = (await functions.of(env)).find(functionId);
     if (!fn || !mayNotStart(fn, queuedAt)) await heldFunctions.follow(env, functionId, fn);
   }
@@ -80,7 +76,7 @@ export class AdmittedCalls {
     const { admitted: _former, ...unadmitted } = job;
     const { runId, at, stepId } = job;
     if ((await this.admit(unadmitted, executions)) !== 'waits')
-      await this.#deps.scheduler.promoteDeferred(callJobId(runId, at, stepId));
+      await this.deps.scheduler.promoteDeferred(callJobId(runId, at, stepId));
   }
 
   /** Releases the permits of an ended call. If Redis rejects it, the check of the admission does so. Calls that end together share a
@@ -101,7 +97,7 @@ export class AdmittedCalls {
   async #releaseAll(partition: number, ended: readonly EndedCall[]): Promise<void> {
     await setImmediate();
     this.#ending.delete(partition);
-    const { admission, scheduler } = this.#deps;
+    const { admission, scheduler } = this.deps;
     await scheduler.start(await admission.releaseAll(partition, ended));
   }
 }

@@ -3,11 +3,9 @@ import { ServiceError } from '../../errors.ts';
 import type { QueueItem } from '../../functions/call-ids.ts';
 import { isAside, type Op, stepName } from '../../model/runs/operation.ts';
 import type { RunError } from '../../model/runs/run.ts';
+import { Composed } from '../../model/values/composed.ts';
 import { DAY_MS } from '../../model/values/time.ts';
-import type { Checkpoints } from '../../store/runs/checkpoints.ts';
-import type { Defers } from '../../store/runs/defers.ts';
-import type { RunMetadata } from '../../store/runs/run-metadata.ts';
-import type { Runs } from '../../store/runs/runs.ts';
+import type { Store } from '../../store/store.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { abortDefer, addDefer } from './operations/defer.ts';
 import { entriesOf, finishedStepsOf, isFinished } from './operations/finished-steps.ts';
@@ -16,28 +14,18 @@ import { stepHistory } from './run-history.ts';
 import type { RunScheduler } from './run-scheduler.ts';
 import { type RunTransitions, STATE_ERRORS } from './state-transitions.ts';
 
-export interface CallCheckpointsDeps {
-  runs: Runs;
-  runMetadata: RunMetadata;
-  checkpoints: Checkpoints;
-  defers: Defers;
+export interface CallCheckpointsDeps extends Pick<Store, 'runs' | 'runMetadata' | 'checkpoints' | 'defers'> {
   scheduler: RunScheduler;
   transitions: RunTransitions;
   telemetry: Telemetry;
   reconcileAfterMs: number;
 }
 
-export class CallCheckpoints {
-  readonly #deps: CallCheckpointsDeps;
-
-  constructor(deps: CallCheckpointsDeps) {
-    this.#deps = deps;
-  }
-
+export class CallCheckpoints extends Composed<CallCheckpointsDeps> {
   /** Stores the steps of the call that owns the queue item. Idempotent.
    *  @throws ServiceError input_invalid, not_found, run_ended, call_superseded */
   async store(runId: string, { env, at, executions }: QueueItem, ops: readonly Op[]): Promise<void> {
-    const { checkpoints, scheduler, telemetry, reconcileAfterMs } = this.#deps;
+    const { checkpoints, scheduler, telemetry, reconcileAfterMs } = this.deps;
     if (at === undefined) throw superseded(runId, 'a call of one planned step has no checkpoints');
     const nowMs = Date.now();
     // Earlier times come from an app with a wrong clock.
@@ -45,7 +33,7 @@ export class CallCheckpoints {
     const { steps, tooLarge } = finishedStepsOf(finishedIn(ops), (op) => stepHistory(op, 0, during, nowMs));
     const job = { key: scheduler.callJobKey({ runId, at }), executions };
     const owner = { name: String(at), job, reconcileAt: nowMs + reconcileAfterMs };
-    await storeMetadata(ops, { env, id: runId }, this.#deps.runMetadata);
+    await storeMetadata(ops, { env, id: runId }, this.deps.runMetadata);
     const stored = await checkpoints.store(env, runId, steps, owner);
     switch (stored.outcome) {
       case 'stored':
@@ -65,15 +53,15 @@ export class CallCheckpoints {
     if (tooLarge) return this.#fail(env, runId, tooLarge.error);
     const call = { loaded: { run: stored.run } };
     for (const op of ops.filter(isAside)) {
-      const failure = await (op.op === 'DeferAdd' ? addDefer : abortDefer)(op, call, this.#deps);
+      const failure = await (op.op === 'DeferAdd' ? addDefer : abortDefer)(op, call, this.deps);
       if (failure) return this.#fail(env, runId, failure.error);
     }
   }
 
   /** @throws ServiceError run_ended, so that the app stops */
   async #fail(env: string, runId: string, error: RunError): Promise<never> {
-    const run = await this.#deps.runs.readToChange(env, runId);
-    if (run) await this.#deps.transitions.fail(run, { error });
+    const run = await this.deps.runs.readToChange(env, runId);
+    if (run) await this.deps.transitions.fail(run, { error });
     throw ended(runId, `${error.name}: ${error.message}`);
   }
 }

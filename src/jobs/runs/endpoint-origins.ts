@@ -1,5 +1,6 @@
 /** Allowed origins of endpoints. The request that starts an endpoint's run reports the endpoint's URL, taken from a `Host` header that
  *  anybody may forge: only origins that a person has allowed are called. */
+import { Composed } from '../../model/values/composed.ts';
 import { isAllowedOrigin } from '../../origin-patterns.ts';
 import { isLoopback } from '../../setting-checks.ts';
 import type { AllowedOrigins } from '../../store/apps/allowed-origins.ts';
@@ -11,16 +12,10 @@ export interface EndpointOriginsDeps {
   allowedOrigins: Pick<AllowedOrigins, 'all'>;
 }
 
-export class EndpointOrigins {
-  readonly #deps: EndpointOriginsDeps;
-
-  constructor(deps: EndpointOriginsDeps) {
-    this.#deps = deps;
-  }
-
+export class EndpointOrigins extends Composed<EndpointOriginsDeps> {
   /** @param url in dev mode, any URL on this machine is allowed */
   async allows(env: string, url: string): Promise<boolean> {
-    const { dev, appOrigins, allowedOrigins } = this.#deps;
+    const { dev, appOrigins, allowedOrigins } = this.deps;
     const { origin, hostname } = new URL(url);
     if (isAllowedOrigin(origin, appOrigins) || (dev && isLoopback(hostname))) return true;
     const ofApps = await allowedOrigins.all(env);

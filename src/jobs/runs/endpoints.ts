@@ -4,16 +4,16 @@
 import { ServiceError } from '../../errors.ts';
 import type { AppFunction } from '../../model/apps/app.ts';
 import { type Envelope, type Event, toEnvelope } from '../../model/events/event.ts';
-import type { PartitionedIds } from '../../model/partitions/partitioned-ids.ts';
 import { HANDLER_END } from '../../model/runs/endpoint.ts';
 import { resultOfEndpoint } from '../../model/runs/endpoint-response.ts';
 import { MAX_STEP_BYTES } from '../../model/runs/memo.ts';
 import { errorOf, type Op } from '../../model/runs/operation.ts';
 import { retryDelayMs } from '../../model/runs/retry.ts';
 import { hasEnded, type Run, type RunError } from '../../model/runs/run.ts';
+import { Composed } from '../../model/values/composed.ts';
 import { DAY_MS } from '../../model/values/time.ts';
-import type { Events } from '../../store/events/events.ts';
 import { ENDPOINT } from '../../store/runs/checkpoints.ts';
+import type { Store } from '../../store/store.ts';
 import type { FunctionTables } from '../functions/function-tables.ts';
 import { toRunRef } from '../queues/queues.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
@@ -24,9 +24,7 @@ import type { AnsweredCall, OperationDeps } from './operations/operation-context
 import { stepHistory } from './run-history.ts';
 import { STATE_ERRORS } from './state-transitions.ts';
 
-export interface EndpointsDeps extends OperationDeps {
-  ids: PartitionedIds;
-  events: Events;
+export interface EndpointsDeps extends OperationDeps, Pick<Store, 'ids' | 'events'> {
   functions: FunctionTables;
   telemetry: Telemetry;
   /** A handler that has stored no step for this long is considered dead. */
@@ -46,17 +44,11 @@ export interface EndpointRun {
 /** Operations that only ask for a call, at once or after a failed attempt. */
 const CALL_REQUESTS: ReadonlySet<Op['op']> = new Set(['DiscoveryRequest', 'StepError']);
 
-export class Endpoints {
-  readonly #deps: EndpointsDeps;
-
-  constructor(deps: EndpointsDeps) {
-    this.#deps = deps;
-  }
-
+export class Endpoints extends Composed<EndpointsDeps> {
   /** Creates the run, whose ID the app has chosen. Idempotent.
    *  @throws ServiceError input_invalid if another run has the ID */
   async start({ env, runId, fn, event, requestId }: EndpointRun, nowMs: number): Promise<void> {
-    const { ids, events, runs, telemetry, callTimeoutMs } = this.#deps;
+    const { ids, events, runs, telemetry, callTimeoutMs } = this.deps;
     const envelope: Envelope = toEnvelope(event, {
       internalId: ids.derivedEvent(runId, 'request'),
       env,
@@ -81,8 +73,8 @@ export class Endpoints {
   /** Stores what the handler reports. Idempotent.
    *  @throws ServiceError not_found, run_ended, call_superseded */
   async store(env: string, runId: string, ops: readonly Op[]): Promise<void> {
-    const { runs, checkpoints, functions, telemetry, callTimeoutMs, transitions } = this.#deps;
-    const nowMs = this.#deps.clock();
+    const { runs, checkpoints, functions, telemetry, callTimeoutMs, transitions } = this.deps;
+    const nowMs = this.deps.clock();
     const run = await runs.readToChange(env, runId);
     if (!run) throw new ServiceError('not_found', { detail: `there is no run with the ID "${runId}"` });
     const retries = (await functions.find(env, run.functionId))?.retries ?? 0;
@@ -114,14 +106,14 @@ export class Endpoints {
   async #complete(run: Run, output: string): Promise<void> {
     const result = resultOfEndpoint(output);
     const bytes = Buffer.byteLength(result.output);
-    if (bytes <= MAX_STEP_BYTES) return void (await this.#deps.transitions.complete(run, result));
+    if (bytes <= MAX_STEP_BYTES) return void (await this.deps.transitions.complete(run, result));
     const message = `the response has ${bytes} bytes, more than ${MAX_STEP_BYTES}`;
-    await this.#deps.transitions.fail(run, { error: { name: 'OutputTooLarge', message } });
+    await this.deps.transitions.fail(run, { error: { name: 'OutputTooLarge', message } });
   }
 
   /** The service takes the run over, and calls the endpoint. */
   async #takeOver(run: Run, { rest, failed }: Report, retries: number): Promise<void> {
-    const { events, steps, checkpoints, scheduler, transitions, retryScale, clock } = this.#deps;
+    const { events, steps, checkpoints, scheduler, transitions, retryScale, clock } = this.deps;
     const { env, id } = run;
     const event = await events.record(env, run.eventId);
     if (!event)
@@ -130,10 +122,10 @@ export class Endpoints {
     const loaded: AnsweredCall['loaded'] = { run, event, stack: [], memos: {}, pending: 0, planOnly: false };
     const times = { startedAt: run.startedAt ?? run.queuedAt, nowMs: clock() };
     const call = { loaded, ref, retries, mayRetry: retries > 0, ...times, race: false };
-    const failure = await applyEach(rest, call, this.#deps);
+    const failure = await applyEach(rest, call, this.deps);
     if (failure?.retriable === false) return transitions.fail(run, failure, event);
     const { pending } = await steps.progress(env, id);
-    if (failed) await this.#deps.runs.recordError(env, id, errorOf(failed));
+    if (failed) await this.deps.runs.recordError(env, id, errorOf(failed));
     const at = await checkpoints.handOver(env, id, ENDPOINT);
     // A step that has ended meanwhile has scheduled the next call.
     if (at === undefined) return;
@@ -141,12 +133,12 @@ export class Endpoints {
       const delayMs = retryDelayMs(1, Math.random(), retryScale);
       await scheduler.enqueueCall({ ref, at, retries, attemptsBefore: 1, delayMs });
     } else if (pending.size === 0) await scheduler.enqueueCall({ ref, at, retries });
-    else await this.#deps.runs.recordAnswered(env, id, at);
+    else await this.deps.runs.recordAnswered(env, id, at);
   }
 
   /** @throws ServiceError run_ended */
   async #fail(run: Run, error: RunError): Promise<never> {
-    await this.#deps.transitions.fail(run, { error });
+    await this.deps.transitions.fail(run, { error });
     throw ended(run.id, `${error.name}: ${error.message}`);
   }
 }

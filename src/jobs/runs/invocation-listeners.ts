@@ -4,35 +4,27 @@ import { type Envelope, type EventRecord, recordOf } from '../../model/events/ev
 import { triggerEventOf } from '../../model/events/expression-event.ts';
 import { FUNCTION_INVOKED } from '../../model/events/lifecycle.ts';
 import type { TriggerExpression } from '../../model/events/triggers.ts';
-import type { PartitionedIds } from '../../model/partitions/partitioned-ids.ts';
 import { runIdOf } from '../../model/runs/run.ts';
+import { Composed } from '../../model/values/composed.ts';
 import { isJsonObject } from '../../model/values/json.ts';
-import type { Waits } from '../../store/runs/waits.ts';
+import type { Store } from '../../store/store.ts';
 import type { Candidate } from '../flow-control/candidate.ts';
 import type { ExpressionEvaluator } from '../functions/expression-evaluator.ts';
 import type { FunctionTables } from '../functions/function-tables.ts';
 import type { WaitMatcher } from './wait-matcher.ts';
 
-export interface InvocationListenersDeps {
-  ids: PartitionedIds;
+export interface InvocationListenersDeps extends Pick<Store, 'ids' | 'waits'> {
   functions: FunctionTables;
   evaluator: ExpressionEvaluator;
-  waits: Waits;
   waitMatcher: WaitMatcher;
 }
 
-export class InvocationListeners {
-  readonly #deps: InvocationListenersDeps;
-
-  constructor(deps: InvocationListenersDeps) {
-    this.#deps = deps;
-  }
-
+export class InvocationListeners extends Composed<InvocationListenersDeps> {
   /** Runs of functions that listen. A function whose only trigger is `inngest/function.invoked` without an expression only declares that it can be
    *  invoked: it does not run when other functions are invoked.
    *  @param invokedId function that the event invokes */
   async runsFor(event: Envelope, invokedId: string, dueAt: number): Promise<Candidate[]> {
-    const { ids, functions, evaluator } = this.#deps;
+    const { ids, functions, evaluator } = this.deps;
     const table = await functions.of(event.env);
     if (!table.isTrigger(FUNCTION_INVOKED)) return [];
     const runs: Candidate[] = [];
@@ -54,7 +46,7 @@ export class InvocationListeners {
 
   /** @param event an event in the index */
   async matchWaits(event: Envelope): Promise<void> {
-    const { waits, waitMatcher } = this.#deps;
+    const { waits, waitMatcher } = this.deps;
     if (await waits.areAny(event.env, event.name)) await waitMatcher.matchEvents([event]);
   }
 }

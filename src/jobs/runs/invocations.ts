@@ -6,12 +6,12 @@ import { correlationId, FUNCTION_INVOKED } from '../../model/events/lifecycle.ts
 import { metaOf } from '../../model/events/sessions.ts';
 import type { Decision } from '../../model/flow-control/decision.ts';
 import { newId } from '../../model/ids.ts';
-import type { PartitionedIds } from '../../model/partitions/partitioned-ids.ts';
 import { type Op, stepName } from '../../model/runs/operation.ts';
 import { invokedRunId, type Run, runIdOf } from '../../model/runs/run.ts';
+import { Composed } from '../../model/values/composed.ts';
 import { isJsonObject } from '../../model/values/json.ts';
 import type { Claim, Claimed, Deduplication } from '../../store/events/deduplication.ts';
-import type { Events } from '../../store/events/events.ts';
+import type { Store } from '../../store/store.ts';
 import type { Candidate } from '../flow-control/candidate.ts';
 import type { FlowControl } from '../flow-control/flow-control.ts';
 import type { FunctionTables } from '../functions/function-tables.ts';
@@ -21,9 +21,7 @@ import type { RunStarter } from './run-starter.ts';
 import { skippedApiError, skippedStepError } from './skipped-invocation.ts';
 import type { RunTransitions } from './state-transitions.ts';
 
-export interface InvocationsDeps {
-  ids: PartitionedIds;
-  events: Events;
+export interface InvocationsDeps extends Pick<Store, 'ids' | 'events'> {
   functions: FunctionTables;
   flowControl: Pick<FlowControl, 'decideAndTell'>;
   starter: RunStarter;
@@ -51,19 +49,13 @@ export interface Invoked {
   repeat: boolean;
 }
 
-export class Invocations {
-  readonly #deps: InvocationsDeps;
-
-  constructor(deps: InvocationsDeps) {
-    this.#deps = deps;
-  }
-
+export class Invocations extends Composed<InvocationsDeps> {
   /** Starts the run that a step invokes. Its result finishes the step, and so does a decision not to start it. Idempotent: the IDs of run
    *  and event are derived from the step.
    *  @param cause the event that triggered the invoking run */
   async invokeFromStep(invokingRun: Run, op: Op, cause?: EventRecord): Promise<void> {
     const { env, id: runId } = invokingRun;
-    const { ids, functions, transitions } = this.#deps;
+    const { ids, functions, transitions } = this.deps;
     const functionId = op.opts?.function_id ?? '';
     const fn = (await functions.of(env)).find(functionId);
     if (!fn || fn.archived) {
@@ -90,12 +82,12 @@ export class Invocations {
     nowMs,
     idempotencyKey,
   }: ApiInvocation): Promise<Invoked | undefined> {
-    const fn = (await this.#deps.functions.of(env)).find(functionId);
+    const fn = (await this.deps.functions.of(env)).find(functionId);
     if (!fn) return undefined;
     if (fn.archived) throw new ServiceError('function_archived', { detail: `"${functionId}" has no live app` });
     const claim = idempotencyKey === undefined ? undefined : { env, id: claimedId(functionId, idempotencyKey) };
     const { eventId, isFirst, isDone } = await this.#claimEventId(claim, newId(nowMs));
-    const runId = runIdOf(this.#deps.ids, eventId, functionId);
+    const runId = runIdOf(this.deps.ids, eventId, functionId);
     if (isDone) return { eventId, runId, repeat: true };
     const provenance = { internalId: eventId, env, receivedAt: nowMs, source: 'api', requestId, index: 0 } as const;
     const event = toEnvelope({ name: FUNCTION_INVOKED, ...payload }, provenance);
@@ -103,7 +95,7 @@ export class Invocations {
     const skipped = await this.#start(run, event, nowMs);
     // The claim is not confirmed, so the same invocation may start its run later.
     if (skipped) throw skippedApiError(skipped, Date.now());
-    if (claim) await this.#deps.claims.confirm([{ ...claim, internalId: eventId }]);
+    if (claim) await this.deps.claims.confirm([{ ...claim, internalId: eventId }]);
     return { eventId, runId, repeat: !isFirst };
   }
 
@@ -111,7 +103,7 @@ export class Invocations {
    *  so the invocation is repeated until it is confirmed. */
   async #claimEventId(claim: Omit<Claim, 'internalId'> | undefined, ownId: string) {
     if (!claim) return { eventId: ownId, isFirst: true, isDone: false };
-    const [claimed] = await this.#deps.claims.claim([{ ...claim, internalId: ownId }]);
+    const [claimed] = await this.deps.claims.claim([{ ...claim, internalId: ownId }]);
     const { internalId, repeat } = claimed as Claimed;
     return { eventId: internalId, isFirst: internalId === ownId, isDone: repeat };
   }
@@ -119,7 +111,7 @@ export class Invocations {
   /** The run starts last: once it has ended, the step has a result, and nothing repeats these writes. @returns why the run does not start;
    *  undefined if it starts */
   async #start(run: Candidate, event: Envelope, nowMs: number, untold = false): Promise<Decision | undefined> {
-    const { events, flowControl, starter, listeners, telemetry } = this.#deps;
+    const { events, flowControl, starter, listeners, telemetry } = this.deps;
     const stored = await events.storeNew([event]);
     const listening = untold ? [] : await listeners.runsFor(event, run.fn.id, nowMs);
     const repeated = stored.some(({ present }) => present) && { repeated: true };

@@ -11,12 +11,11 @@ import {
   tellsEnd,
 } from '../../model/events/lifecycle.ts';
 import type { TriggerExpression, TriggerTable } from '../../model/events/triggers.ts';
-import type { PartitionedIds } from '../../model/partitions/partitioned-ids.ts';
 import type { Run } from '../../model/runs/run.ts';
 import { eventError, failedOutput, type RunFailure } from '../../model/runs/run-failure.ts';
+import { Composed } from '../../model/values/composed.ts';
 import { isShallowJson } from '../../model/values/json.ts';
-import type { Events } from '../../store/events/events.ts';
-import type { Waits } from '../../store/runs/waits.ts';
+import type { Store } from '../../store/store.ts';
 import type { Acceptor } from '../acceptance/acceptor.ts';
 import type { ExpressionEvaluator } from '../functions/expression-evaluator.ts';
 import type { FunctionTables } from '../functions/function-tables.ts';
@@ -27,10 +26,7 @@ const RESULT_MAX_LENGTH = 262_144;
 const EVENTS_MAX_LENGTH = 1_048_576;
 const CANCELLED = 'function cancelled';
 
-export interface LifecycleEventsDeps {
-  ids: PartitionedIds;
-  events: Events;
-  waits: Waits;
+export interface LifecycleEventsDeps extends Pick<Store, 'ids' | 'events' | 'waits'> {
   functions: FunctionTables;
   acceptor: Acceptor;
   evaluator: ExpressionEvaluator;
@@ -46,19 +42,13 @@ const ID_PARTS: Record<string, string> = {
   [FUNCTION_CANCELLED]: 'cancelled',
 };
 
-export class LifecycleEvents {
-  readonly #deps: LifecycleEventsDeps;
-
-  constructor(deps: LifecycleEventsDeps) {
-    this.#deps = deps;
-  }
-
+export class LifecycleEvents extends Composed<LifecycleEventsDeps> {
   /** Call before the run is stored as failed: if the process dies in between, its job repeats both.
    *  @param cause the event that triggered the run, if available */
   async failed(run: Run, failure: RunFailure, cause?: EventRecord): Promise<void> {
     const events = await this.#causes(run, cause);
     if (!events) return;
-    const fn = await this.#deps.functions.find(run.env, run.functionId);
+    const fn = await this.deps.functions.find(run.env, run.functionId);
     const data = {
       ...dataOf(run, events, 'Failed'),
       error: eventError(failure, fn?.dialect),
@@ -73,7 +63,7 @@ export class LifecycleEvents {
    *  @param awaited whether runs wait for an event of this name; undefined: look it up */
   async completed(run: Run, cause?: EventRecord, awaited?: boolean): Promise<void> {
     const { env } = run;
-    const listening = (await this.#deps.functions.recent(env)).isTrigger(FUNCTION_FINISHED);
+    const listening = (await this.deps.functions.recent(env)).isTrigger(FUNCTION_FINISHED);
     if (awaited === false && !listening) return;
     const isAwaited = awaited ?? (await this.#isAwaited(run, FUNCTION_FINISHED));
     if (!isAwaited && !listening) return;
@@ -88,7 +78,7 @@ export class LifecycleEvents {
   async cancelled(run: Run): Promise<void> {
     const isAwaited = await this.#isAwaited(run, FUNCTION_CANCELLED);
     // Reads the present functions, also for what follows: cancellations are rare, and people cancel right after a registration.
-    if (!isAwaited && !(await this.#deps.functions.of(run.env)).isTrigger(FUNCTION_CANCELLED)) return;
+    if (!isAwaited && !(await this.deps.functions.of(run.env)).isTrigger(FUNCTION_CANCELLED)) return;
     const events = await this.#causes(run);
     if (!events) return;
     const error = { error: CANCELLED, name: 'Error', message: CANCELLED };
@@ -99,23 +89,23 @@ export class LifecycleEvents {
 
   /** @returns undefined if the end of the run is not reported */
   async #causes(run: Run, cause?: EventRecord): Promise<Causes | undefined> {
-    const stored = cause && !run.batch ? [cause] : await this.#deps.events.records(run.env, run.batch ?? [run.eventId]);
+    const stored = cause && !run.batch ? [cause] : await this.deps.events.records(run.env, run.batch ?? [run.eventId]);
     const [first, ...rest] = stored.filter((event) => event !== undefined);
     return first && !tellsEnd(first.name) ? [first, ...rest] : undefined;
   }
 
   async #isAwaited({ env }: Run, name: string): Promise<boolean> {
-    return this.#deps.waits.areAny(env, name);
+    return this.deps.waits.areAny(env, name);
   }
 
   /** Sends the event if it triggers a function. */
   async #sendToFunctions(run: Run, name: string, data: Event['data']): Promise<void> {
-    const table = await this.#deps.functions.recent(run.env);
+    const table = await this.deps.functions.recent(run.env);
     if (await this.#triggers(table, run, { name, data })) await this.#send(run, name, data);
   }
 
   async #triggers(table: TriggerTable, run: Run, event: Event): Promise<boolean> {
-    const { evaluator } = this.#deps;
+    const { evaluator } = this.deps;
     if (!table.isTrigger(event.name)) return false;
     const now = Date.now();
     const record = {
@@ -139,11 +129,11 @@ export class LifecycleEvents {
   }
 
   #idOf(run: Run, name: string): string {
-    return this.#deps.ids.derivedEvent(run.id, ID_PARTS[name] as string);
+    return this.deps.ids.derivedEvent(run.id, ID_PARTS[name] as string);
   }
 
   async #send(run: Run, name: string, data: Event['data']): Promise<void> {
-    await this.#deps.acceptor.acceptWithId({ name, data }, this.#idOf(run, name), {
+    await this.deps.acceptor.acceptWithId({ name, data }, this.#idOf(run, name), {
       env: run.env,
       source: 'service',
       requestId: run.requestId,

@@ -2,16 +2,14 @@
 
 import { DEFAULT_RETRIES } from '../../model/runs/retry.ts';
 import type { Run } from '../../model/runs/run.ts';
-import { type Checkpoints, ENDPOINT } from '../../store/runs/checkpoints.ts';
+import { ENDPOINT } from '../../store/runs/checkpoints.ts';
 import type { PendingSteps } from '../../store/runs/pending-steps.ts';
-import type { Runs } from '../../store/runs/runs.ts';
+import type { Store } from '../../store/store.ts';
 import type { FunctionTables } from '../functions/function-tables.ts';
 import { toRunRef } from '../queues/queues.ts';
 import type { RunScheduler } from './run-scheduler.ts';
 
-export interface MissingCallsDeps {
-  runs: Runs;
-  checkpoints: Checkpoints;
+export interface MissingCallsDeps extends Pick<Store, 'runs' | 'checkpoints'> {
   functions: FunctionTables;
   scheduler: RunScheduler;
 }

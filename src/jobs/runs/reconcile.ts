@@ -7,15 +7,14 @@ import { duty } from '../../duties/duty.ts';
 import type { History } from '../../history/history.ts';
 import type { Logger } from '../../log.ts';
 import type { TriggerTable } from '../../model/events/triggers.ts';
-import type { PartitionedIds } from '../../model/partitions/partitioned-ids.ts';
 import { awaitedBy } from '../../model/runs/memo.ts';
 import { hasEnded, invokedRunId, type Run } from '../../model/runs/run.ts';
 import { atMost } from '../../model/values/cache-size.ts';
 import { chunksOf } from '../../model/values/chunks.ts';
 import type { Clock } from '../../model/values/clock.ts';
 import { isStoreFailure } from '../../store/redis/connection.ts';
-import type { ActiveRun, ActiveRuns, NextReconciliation } from '../../store/runs/active-runs.ts';
-import type { Steps } from '../../store/runs/steps.ts';
+import type { ActiveRun, NextReconciliation } from '../../store/runs/active-runs.ts';
+import type { Store } from '../../store/store.ts';
 import { toRunRef } from '../queues/queues.ts';
 import { ensureCalls, type MissingCallsDeps } from './missing-calls.ts';
 import { type RestoreWaitsDeps, restoreWaits } from './restored-waits.ts';
@@ -36,12 +35,9 @@ const PAUSED_MS = 3_600_000;
 
 const STEPS_GONE = { name: 'StepsGone', message: 'the run whose steps this re-run needs is no longer stored' };
 
-export interface ReconcileDeps extends RestoreWaitsDeps, MissingCallsDeps {
-  ids: PartitionedIds;
-  activeRuns: ActiveRuns;
+export interface ReconcileDeps extends RestoreWaitsDeps, MissingCallsDeps, Pick<Store, 'ids' | 'activeRuns' | 'steps'> {
   /** Includes archived runs. */
   history: Pick<History, 'runs'>;
-  steps: Steps;
   timeoutTimers: TimeoutTimers;
   transitions: RunTransitions;
   reconcileAfterMs: number;

@@ -10,9 +10,7 @@ import { type Memo, requestsOutside } from '../../model/runs/memo.ts';
 import { hasEnded, type RunError } from '../../model/runs/run.ts';
 import { boundedError } from '../../model/runs/run-error.ts';
 import { linksOfRequest } from '../../model/runs/step-links.ts';
-import type { Runs } from '../../store/runs/runs.ts';
-import type { SealedRequests } from '../../store/runs/sealed-requests.ts';
-import type { Steps } from '../../store/runs/steps.ts';
+import type { Store } from '../../store/store.ts';
 import type { JobAttempts, RequestJob } from '../queues/queues.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { requestHistory } from './run-history.ts';
@@ -20,10 +18,7 @@ import { AttemptFailed, retryStoreWrites, withServiceErrors } from './service-er
 import type { RunTransitions } from './state-transitions.ts';
 import { resultOf } from './step-response.ts';
 
-export interface RequestDeps {
-  runs: Runs;
-  steps: Steps;
-  requests: SealedRequests;
+export interface RequestDeps extends Pick<Store, 'runs' | 'steps' | 'requests'> {
   transitions: RunTransitions;
   requestClient: StepRequestClient;
   kindOf: (env: string) => Promise<EnvironmentKind> | EnvironmentKind;

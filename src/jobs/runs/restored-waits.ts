@@ -3,19 +3,15 @@
 import { expressionEventOf } from '../../model/events/expression-event.ts';
 import { awaitedBy, isWhole, type Pending } from '../../model/runs/memo.ts';
 import type { Run } from '../../model/runs/run.ts';
-import type { Events } from '../../store/events/events.ts';
-import type { Signals } from '../../store/runs/signals.ts';
-import type { NewWait, Waits } from '../../store/runs/waits.ts';
+import type { NewWait } from '../../store/runs/waits.ts';
+import type { Store } from '../../store/store.ts';
 import type { FunctionTables } from '../functions/function-tables.ts';
 import { cancelWait } from './cancel-triggers.ts';
 import { waitOfStep } from './operations/wait.ts';
 import type { WaitMatcher } from './wait-matcher.ts';
 
-export interface RestoreWaitsDeps {
-  events: Events;
+export interface RestoreWaitsDeps extends Pick<Store, 'events' | 'waits' | 'signals'> {
   functions: FunctionTables;
-  waits: Waits;
-  signals: Signals;
   waitMatcher: Pick<WaitMatcher, 'matchPastEvents'>;
 }
 

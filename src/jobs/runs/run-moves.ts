@@ -3,6 +3,7 @@
 import { ServiceError } from '../../errors.ts';
 import type { Pin } from '../../model/apps/versions.ts';
 import { hasEnded, type Run } from '../../model/runs/run.ts';
+import { Composed } from '../../model/values/composed.ts';
 import type { AppVersions } from '../../store/apps/app-versions.ts';
 import type { Runs } from '../../store/runs/runs.ts';
 import type { FunctionTables } from '../functions/function-tables.ts';
@@ -15,18 +16,12 @@ export interface RunMovesDeps {
   retries: Pick<RunRetries, 'resume'>;
 }
 
-export class RunMoves {
-  readonly #deps: RunMovesDeps;
-
-  constructor(deps: RunMovesDeps) {
-    this.#deps = deps;
-  }
-
+export class RunMoves extends Composed<RunMovesDeps> {
   /** @param version undefined: the run continues with the active version from now on
    *  @returns the run; undefined: it is not stored, or has ended
    *  @throws ServiceError version_unknown */
   async move(env: string, runId: string, version: string | undefined): Promise<Run | undefined> {
-    const { functions, appVersions, runs } = this.#deps;
+    const { functions, appVersions, runs } = this.deps;
     const run = await runs.readToChange(env, runId);
     if (!run || hasEnded(run)) return undefined;
     const { functionId, pin } = run;
@@ -41,7 +36,7 @@ export class RunMoves {
   }
 
   async #moveTo({ env, id }: Run, pin: Pin | undefined): Promise<Run | undefined> {
-    const { runs, retries } = this.#deps;
+    const { runs, retries } = this.deps;
     if (!(await runs.move(env, id, pin))) return undefined;
     const moved = await runs.read(env, id);
     return moved?.pause?.reason === 'version_gone' ? retries.resume(env, id, Date.now()) : moved;

@@ -4,14 +4,14 @@
 import { ServiceError } from '../../errors.ts';
 import type { History } from '../../history/history.ts';
 import type { AppFunction } from '../../model/apps/app.ts';
-import type { PartitionedIds } from '../../model/partitions/partitioned-ids.ts';
 import { requestsOutside } from '../../model/runs/memo.ts';
 import { earlierRunsOf, type HistoryEntry, hasEnded, type Run } from '../../model/runs/run.ts';
 import type { FromStep } from '../../model/runs/step-input.ts';
+import { Composed } from '../../model/values/composed.ts';
 import type { Apps } from '../../store/apps/apps.ts';
-import type { Events } from '../../store/events/events.ts';
 import type { PausedRuns } from '../../store/runs/paused-runs.ts';
 import type { Steps } from '../../store/runs/steps.ts';
+import type { Store } from '../../store/store.ts';
 import type { EventRestorer } from '../archive/event-restorer.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { ensureCalls, type MissingCallsDeps } from './missing-calls.ts';
@@ -25,13 +25,11 @@ type Progress = Awaited<ReturnType<Steps['progress']>>;
 /** Until a run that was resumed is reconciled: the job of its last call may just be ending, or this process die. */
 const RESUMED_MS = 1_000;
 
-export interface RunRetriesDeps extends MissingCallsDeps {
-  ids: PartitionedIds;
+export interface RunRetriesDeps extends MissingCallsDeps, Pick<Store, 'ids' | 'events'> {
   history: Pick<History, 'runs' | 'runParts' | 'steps'>;
   /** A re-run reads its event from Redis. */
   restorer: EventRestorer;
   apps: Pick<Apps, 'read'>;
-  events: Events;
   starter: RunStarter;
   pausedRuns: Pick<PausedRuns, 'remove'>;
   steps: Pick<Steps, 'progress'>;
@@ -39,19 +37,13 @@ export interface RunRetriesDeps extends MissingCallsDeps {
   telemetry: Pick<Telemetry, 'publishRun'>;
 }
 
-export class RunRetries {
-  readonly #deps: RunRetriesDeps;
-
-  constructor(deps: RunRetriesDeps) {
-    this.#deps = deps;
-  }
-
+export class RunRetries extends Composed<RunRetriesDeps> {
   /** Returns the active re-run if there is one: a re-run's ID is derived from the number of earlier re-runs. Each step and input has
    *  re-runs of its own.
    *  @returns the new run; undefined if there is no such run
    *  @throws ServiceError run_active, function_archived, event_gone, input_invalid, archive_unavailable */
   async rerun(env: string, runId: string, nowMs: number, fromStep?: FromStep): Promise<Run | undefined> {
-    const { runs } = this.#deps.history;
+    const { runs } = this.deps.history;
     const run = await runs.read(env, runId);
     if (!run) return undefined;
     if (!hasEnded(run)) throw new ServiceError('run_active', { detail: `it is ${run.status}; cancel it first` });
@@ -71,7 +63,7 @@ export class RunRetries {
     nowMs: number,
     fromStep?: FromStep,
   ): Promise<Run | undefined> {
-    const { runs } = this.#deps.history;
+    const { runs } = this.deps.history;
     const started = await runs.read(env, id);
     if (started) return started;
     const run = await runs.read(env, runId);
@@ -83,7 +75,7 @@ export class RunRetries {
 
   /** @throws ServiceError archive_unavailable */
   historyOf({ env, id }: Run): Promise<HistoryEntry[]> {
-    return this.#deps.history.runParts.read(env, id, 'history');
+    return this.deps.history.runParts.read(env, id, 'history');
   }
 
   /** When the next delayed call of the run is due, Unix milliseconds: a retry after a failure, or the first call of a run on a future
@@ -96,14 +88,14 @@ export class RunRetries {
   /** Whether `retryNow` has anything to do. */
   async isWaiting(run: Run): Promise<boolean> {
     if (hasEnded(run)) return false;
-    return (await this.#delayedCalls(run, await this.#deps.history.steps.progress(run.env, run.id))).size > 0;
+    return (await this.#delayedCalls(run, await this.deps.history.steps.progress(run.env, run.id))).size > 0;
   }
 
   /** Makes all delayed calls of the run due now. The number of attempts is unchanged.
    *  @returns the run; undefined if there is no such run
    *  @throws ServiceError run_not_waiting */
   async retryNow(env: string, runId: string): Promise<Run | undefined> {
-    const { history, scheduler } = this.#deps;
+    const { history, scheduler } = this.deps;
     const { runs, steps } = history;
     const run = await runs.read(env, runId);
     if (!run) return undefined;
@@ -117,12 +109,12 @@ export class RunRetries {
    *  @returns the run; undefined if there is no such run
    *  @throws ServiceError run_not_paused */
   async resume(env: string, runId: string, nowMs: number): Promise<Run | undefined> {
-    const { runs, steps, pausedRuns, telemetry } = this.#deps;
+    const { runs, steps, pausedRuns, telemetry } = this.deps;
     const run = await runs.read(env, runId);
     if (!run) return undefined;
     // The first of several requests ends the pause, and enqueues the calls.
     if (!(await pausedRuns.remove(run, nowMs + RESUMED_MS))) throw notPaused(run);
-    await ensureCalls(run, await steps.progress(env, runId), this.#deps);
+    await ensureCalls(run, await steps.progress(env, runId), this.deps);
     telemetry.publishRun(run, 'Running');
     return runs.read(env, runId);
   }
@@ -131,7 +123,7 @@ export class RunRetries {
    *  @returns the run; undefined if there is no such run
    *  @throws ServiceError run_not_paused */
   async giveUp(env: string, runId: string): Promise<Run | undefined> {
-    const { runs, transitions } = this.#deps;
+    const { runs, transitions } = this.deps;
     const run = await runs.read(env, runId);
     if (!run) return undefined;
     if (!run.pause || !run.error) throw notPaused(run);
@@ -145,7 +137,7 @@ export class RunRetries {
       .filter(([, step]) => step.op === 'StepPlanned' || requestsOutside(step))
       .map(([stepId, step]) => ({ runId: run.id, stepId, request: requestsOutside(step) }));
     const calls = [{ runId: run.id, at: done }, ...ofSteps];
-    return this.#deps.scheduler.delayedCalls(calls);
+    return this.deps.scheduler.delayedCalls(calls);
   }
 
   /** Re-runs outlive their first run's record, so counting the stored ones, hot or archived, counts all.
@@ -153,15 +145,15 @@ export class RunRetries {
   async nextRerun({ env, id: runId }: Run, fromStep?: FromStep): Promise<{ id: string; active?: Run }> {
     const parts = fromStep ? ['from', fromStep.id, JSON.stringify(fromStep.input ?? null)] : ['retry'];
     for (let count = 0; ; count++) {
-      const id = this.#deps.ids.derived(runId, ...parts, String(count));
-      const rerun = await this.#deps.history.runs.read(env, id);
+      const id = this.deps.ids.derived(runId, ...parts, String(count));
+      const rerun = await this.deps.history.runs.read(env, id);
       if (!rerun) return { id };
       if (!hasEnded(rerun)) return { id, active: rerun };
     }
   }
 
   async #start(run: Run, id: string, nowMs: number, fromStep: FromStep | undefined): Promise<void> {
-    const { events, functions, restorer, starter } = this.#deps;
+    const { events, functions, restorer, starter } = this.deps;
     const { env, id: retryOf, functionId, eventId, batch } = run;
     const fn = (await functions.of(env)).find(functionId);
     if (!fn || fn.archived) throw new ServiceError('function_archived', { detail: `"${functionId}" has no live app` });
@@ -176,7 +168,7 @@ export class RunRetries {
   }
 
   async #checkFromStep({ env, id }: Run, fn: AppFunction, fromStep: FromStep): Promise<void> {
-    const { history: stored, apps } = this.#deps;
+    const { history: stored, apps } = this.deps;
     const [history, memo, app] = await Promise.all([
       stored.runParts.read(env, id, 'history'),
       stored.steps.memo(env, id, fromStep.id),

@@ -2,10 +2,11 @@
  *  in this order, so that no event in between is missed. Most runs have none of these, and are created with the jobs of their first calls. */
 import type { AppFunction } from '../../model/apps/app.ts';
 import { type Pin, versionOfRun } from '../../model/apps/versions.ts';
+import { Composed } from '../../model/values/composed.ts';
 import { SLACK_MS } from '../../store/events/event-location.ts';
-import type { Events } from '../../store/events/events.ts';
 import type { WaitingJob } from '../../store/redis/job-lists.ts';
 import type { Runs } from '../../store/runs/runs.ts';
+import type { Store } from '../../store/store.ts';
 import type { Tracing } from '../../tracing/tracing.ts';
 import type { RunToStart } from '../flow-control/run-to-start.ts';
 import type { CallToSchedule } from '../queues/call-ref.ts';
@@ -14,9 +15,7 @@ import type { CancelTriggers } from './cancel-triggers.ts';
 import type { RunScheduler } from './run-scheduler.ts';
 import { type TimeoutTimers, timeoutsOf } from './timeout-timers.ts';
 
-export interface RunStarterDeps {
-  events: Events;
-  runs: Runs;
+export interface RunStarterDeps extends Pick<Store, 'events' | 'runs'> {
   /** Includes archived runs. */
   formerSteps: Pick<Runs, 'copySteps'>;
   /** flow-control/singletons.ts */
@@ -30,16 +29,10 @@ export interface RunStarterDeps {
   tracing: Tracing | undefined;
 }
 
-export class RunStarter {
-  readonly #deps: RunStarterDeps;
-
-  constructor(deps: RunStarterDeps) {
-    this.#deps = deps;
-  }
-
+export class RunStarter extends Composed<RunStarterDeps> {
   async start(toStart: readonly RunToStart[], nowMs: number): Promise<void> {
     const { runs, singletons, cancelTriggers, timeoutTimers, scheduler, telemetry, reconcileAfterMs, tracing } =
-      this.#deps;
+      this.deps;
     const activeSpan = tracing?.serializeSpan();
     await this.#keepFutureEvents(toStart, nowMs);
     const callOf = (
@@ -120,7 +113,7 @@ export class RunStarter {
     const counts = new Map<string, number>();
     for (const { id, event, retryOf, fromStep } of toStart) {
       if (!retryOf || !fromStep) continue;
-      const count = await this.#deps.formerSteps.copySteps({ env: event.env, id, retryOf, fromStep }, nowMs);
+      const count = await this.deps.formerSteps.copySteps({ env: event.env, id, retryOf, fromStep }, nowMs);
       // The reconciler then fails the run, which would otherwise run all steps again.
       if (count === undefined) throw new Error(`the run ${retryOf}, whose steps the run ${id} needs, is gone`);
       counts.set(id, count);
@@ -130,7 +123,7 @@ export class RunStarter {
 
   /** Keeps events with a future timestamp beyond their retention if runs start then. */
   async #keepFutureEvents(toStart: readonly RunToStart[], nowMs: number): Promise<void> {
-    const { events } = this.#deps;
+    const { events } = this.deps;
     const aheadMs = new Map<string, { env: string; id: string; ms: number }>();
     for (const { event, dueAt, batch = [event.internalId] } of toStart) {
       if (dueAt - nowMs <= SLACK_MS) continue;

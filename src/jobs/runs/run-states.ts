@@ -7,6 +7,7 @@ import { awaitedBy, type Pending, requestsOutside } from '../../model/runs/memo.
 import type { Pause } from '../../model/runs/pause.ts';
 import { hasEnded, invokedRunId, type Run } from '../../model/runs/run.ts';
 import { chosenState, type RunState, type RunStateKind } from '../../model/runs/run-state.ts';
+import { Composed } from '../../model/values/composed.ts';
 import type { EnvironmentKinds } from '../../store/environments/environment-kinds.ts';
 import type { BacklogPosition, LimitUsage } from '../../store/flow-control/limit-usage.ts';
 import type { PendingSteps } from '../../store/runs/pending-steps.ts';
@@ -38,13 +39,7 @@ interface SeenCall extends NextCall {
   delayed: DelayedJob | undefined;
 }
 
-export class RunStates {
-  readonly #deps: RunStatesDeps;
-
-  constructor(deps: RunStatesDeps) {
-    this.#deps = deps;
-  }
-
+export class RunStates extends Composed<RunStatesDeps> {
   /** By run ID.
    *  @param runs runs of one environment */
   async of(runs: readonly Run[]): Promise<Map<string, RunState>> {
@@ -54,8 +49,8 @@ export class RunStates {
   }
 
   async #ofActive(runs: readonly Run[]): Promise<[string, RunState][]> {
-    const { ids, limitUsage: usage, delayedJobs } = this.#deps;
-    const steps = await this.#deps.steps.progressOf(runs);
+    const { ids, limitUsage: usage, delayedJobs } = this.deps;
+    const steps = await this.deps.steps.progressOf(runs);
     const calls = await this.#nextCallsOf(runs, steps);
     const all = calls.flat();
     const lines = all.flatMap(({ line }) => line ?? []);
@@ -76,7 +71,7 @@ export class RunStates {
   }
 
   async #nextCallsOf(runs: readonly Run[], steps: readonly PendingSteps[]): Promise<NextCall[][]> {
-    const { functions, environmentKinds, capacity } = this.#deps;
+    const { functions, environmentKinds, capacity } = this.deps;
     const [{ env } = { env: '' }] = runs;
     // Read once, so that a deleted function is not looked up for each of its runs.
     const table = await functions.recent(env);

@@ -1,4 +1,5 @@
 /** Sends signals: each ends the one step that waits for it (`WaitForSignal`, docs/protocol.md#waitforsignal). */
+import { Composed } from '../../model/values/composed.ts';
 import type { Signals } from '../../store/runs/signals.ts';
 import type { Acceptor } from '../acceptance/acceptor.ts';
 import type { RunTransitions } from './state-transitions.ts';
@@ -9,16 +10,10 @@ export interface SignalSenderDeps {
   afterwards: Acceptor['afterwards'];
 }
 
-export class SignalSender {
-  readonly #deps: SignalSenderDeps;
-
-  constructor(deps: SignalSenderDeps) {
-    this.#deps = deps;
-  }
-
+export class SignalSender extends Composed<SignalSenderDeps> {
   /** @returns ID of the resumed run; undefined if no step waits for the signal */
   async send(env: string, signal: string, data: unknown): Promise<string | undefined> {
-    const { signals, transitions, afterwards } = this.#deps;
+    const { signals, transitions, afterwards } = this.deps;
     const step = await signals.waiting(env, signal);
     if (!step) return undefined;
     const { runId, stepId } = step;

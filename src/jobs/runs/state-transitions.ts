@@ -13,15 +13,14 @@ import { DEFAULT_RETRIES } from '../../model/runs/retry.ts';
 import { type Ending, hasEnded, type Run } from '../../model/runs/run.ts';
 import { type RunError, withoutSource } from '../../model/runs/run-error.ts';
 import { failedOutput, type RunFailure } from '../../model/runs/run-failure.ts';
+import { Composed } from '../../model/values/composed.ts';
 import type { StartedRuns } from '../../store/bulk/started-runs.ts';
-import type { SingletonHolders } from '../../store/flow-control/singleton-holders.ts';
 import { isStoreFailure } from '../../store/redis/connection.ts';
 import type { JobEnd, WaitingJob } from '../../store/redis/job-lists.ts';
 import type { PausedRuns } from '../../store/runs/paused-runs.ts';
-import type { HistoryOfEnd, LeftOver, Runs, StepsAtEnd } from '../../store/runs/runs.ts';
-import type { SealedRequests } from '../../store/runs/sealed-requests.ts';
-import type { ResultContext, Steps, StepWait } from '../../store/runs/steps.ts';
-import type { UnfinishedEnds } from '../../store/runs/unfinished-ends.ts';
+import type { HistoryOfEnd, LeftOver, StepsAtEnd } from '../../store/runs/runs.ts';
+import type { ResultContext, StepWait } from '../../store/runs/steps.ts';
+import type { Store } from '../../store/store.ts';
 import type { FunctionTables } from '../functions/function-tables.ts';
 import { type CallToSchedule, stepCallsOf } from '../queues/call-ref.ts';
 import { toRunRef } from '../queues/queues.ts';
@@ -34,16 +33,12 @@ import { waitHistory } from './run-history.ts';
 import type { RunScheduler } from './run-scheduler.ts';
 import type { TimeoutTimers } from './timeout-timers.ts';
 
-export interface RunTransitionsDeps {
-  runs: Runs;
-  steps: Steps;
+export interface RunTransitionsDeps
+  extends Pick<Store, 'runs' | 'steps' | 'requests' | 'singletonHolders' | 'unfinishedEnds'> {
   pausedRuns: Pick<PausedRuns, 'add'>;
-  requests: SealedRequests;
-  singletonHolders: SingletonHolders;
   functions: FunctionTables;
   scheduler: RunScheduler;
   timeoutTimers: TimeoutTimers;
-  unfinishedEnds: UnfinishedEnds;
   deferredFunctions: DeferredFunctions;
   lifecycleEvents: LifecycleEvents;
   /** Counts the ends of runs that replays started. */
@@ -83,29 +78,23 @@ interface RunEnd {
   isDone?: true;
 }
 
-export class RunTransitions {
-  readonly #deps: RunTransitionsDeps;
-
-  constructor(deps: RunTransitionsDeps) {
-    this.#deps = deps;
-  }
-
+export class RunTransitions extends Composed<RunTransitionsDeps> {
   /** Stores the result of a step, and schedules the next call of the function unless other steps are pending.
    *  @returns whether the result was stored; an earlier one is kept */
   async finishStep(env: string, runId: string, stepId: string, memo: Memo, context?: ResultContext): Promise<boolean> {
     const entryOf = (step: Pending) => waitHistory(stepId, step, memo, Date.now(), context);
-    const result = await this.#deps.steps.memoize(env, runId, stepId, memo, entryOf, context);
+    const result = await this.deps.steps.memoize(env, runId, stepId, memo, entryOf, context);
     switch (result.outcome) {
       case 'stored':
         if (result.wait) await this.#endWait(result.run, stepId, result.wait);
         if (result.callAgain) await this.scheduleNextCall(result.run, result.stackLength);
         // Otherwise watchers would see the change only with the next call, which other steps or a limit may hold back.
-        if (result.wait) this.#deps.telemetry.publishRun(result.run, 'Running');
+        if (result.wait) this.deps.telemetry.publishRun(result.run, 'Running');
         return true;
       case 'there':
         if (result.callAgain) await this.scheduleNextCall(result.run, result.stackLength);
         // The process that stored the result may have died before removing the wake job.
-        await this.#deps.scheduler.removeWakes(runId, [stepId]);
+        await this.deps.scheduler.removeWakes(runId, [stepId]);
         return false;
       case 'steps':
       case 'bytes':
@@ -120,24 +109,24 @@ export class RunTransitions {
   /** The wake job and the request of a step that has ended are no longer needed. */
   async #endWait(run: Run, stepId: string, { step, entry }: StepWait): Promise<void> {
     const { env, id } = run;
-    this.#deps.telemetry.recordHistory(run, [entry]);
-    if (requestsOutside(step)) await this.#deps.requests.remove(env, id, stepId);
+    this.deps.telemetry.recordHistory(run, [entry]);
+    if (requestsOutside(step)) await this.deps.requests.remove(env, id, stepId);
     // A sleep is ended only by its own wake job, which is active.
-    if (step.op !== 'Sleep' && step.until !== undefined) await this.#deps.scheduler.removeWakes(id, [stepId]);
+    if (step.op !== 'Sleep' && step.until !== undefined) await this.deps.scheduler.removeWakes(id, [stepId]);
   }
 
   /** @param finishedSteps number of finished steps, whose results the call carries */
   async scheduleNextCall(run: Run, finishedSteps: number): Promise<void> {
-    await this.#deps.scheduler.enqueueCall(await this.#nextCall(run, finishedSteps));
+    await this.deps.scheduler.enqueueCall(await this.#nextCall(run, finishedSteps));
   }
 
   /** @returns the job of the next call, if that waits for nothing but a worker */
   async nextJob(run: Run, finishedSteps: number): Promise<WaitingJob | undefined> {
-    return this.#deps.scheduler.waitingCall(await this.#nextCall(run, finishedSteps));
+    return this.deps.scheduler.waitingCall(await this.#nextCall(run, finishedSteps));
   }
 
   async #nextCall(run: Run, finishedSteps: number): Promise<CallToSchedule> {
-    const fn = await this.#deps.functions.find(run.env, run.functionId);
+    const fn = await this.deps.functions.find(run.env, run.functionId);
     return { ref: toRunRef(run), at: finishedSteps, retries: fn?.retries ?? DEFAULT_RETRIES };
   }
 
@@ -149,7 +138,7 @@ export class RunTransitions {
 
   /** @param event the event that triggered the run, if available */
   async fail(run: Run, failure: RunFailure, event?: EventRecord): Promise<void> {
-    const { functions, failures } = this.#deps;
+    const { functions, failures } = this.deps;
     const { error } = failure;
     const fn = await functions.find(run.env, run.functionId);
     const output = failedOutput(failure, fn?.dialect);
@@ -164,14 +153,14 @@ export class RunTransitions {
 
   /** Fails a run whose call has no attempt left, or pauses it if its function says so. */
   async exhaust(run: Run, error: RunError): Promise<void> {
-    const fn = await this.#deps.functions.find(run.env, run.functionId);
+    const fn = await this.deps.functions.find(run.env, run.functionId);
     await (onExhaustedOf(fn) === 'pause' ? this.pause(run, 'exhausted', error) : this.fail(run, { error }));
   }
 
   /** Pauses an active run: its finished steps stay, steps in progress end, and no call starts until the run is resumed (paused-runs.ts). The
    *  first pause is kept. It counts in the error group as a failure. */
   async pause(run: Run, reason: PauseReason, error: RunError): Promise<void> {
-    const { pausedRuns, failures, telemetry } = this.#deps;
+    const { pausedRuns, failures, telemetry } = this.deps;
     const { mark, step } = await failures.markWithStep(run, error);
     const pause = { reason, since: Date.now(), ...(step && { step: { id: step.id, name: step.name ?? step.id } }) };
     if (!(await pausedRuns.add(run, pause, error, mark))) return;
@@ -181,20 +170,20 @@ export class RunTransitions {
 
   /** Repeats the work after a pause, in case the process that paused the run died. */
   async repeatPause(run: Run): Promise<void> {
-    await this.#deps.failures.count(run);
+    await this.deps.failures.count(run);
   }
 
   /** Ended runs are not changed.
    *  @returns the run; undefined if there is none */
   async cancel(env: string, runId: string, reason: CancelReason): Promise<Run | undefined> {
-    const run = await this.#deps.runs.readToChange(env, runId);
+    const run = await this.deps.runs.readToChange(env, runId);
     if (run) await this.#commit('cancel', { run, ending: { status: 'Cancelled', reason } });
-    return this.#deps.runs.read(env, runId);
+    return this.deps.runs.read(env, runId);
   }
 
   /** Completes the end of a run whose process died before finishing it. */
   async finishEnd(run: Run): Promise<void> {
-    await this.#commit('finishEnd', { run, leftOver: await this.#deps.unfinishedEnds.leftOver(run.env, run.id) });
+    await this.#commit('finishEnd', { run, leftOver: await this.deps.unfinishedEnds.leftOver(run.env, run.id) });
   }
 
   /** Repeats the work after the end of a run, in case the process that ended it died. */
@@ -219,20 +208,20 @@ export class RunTransitions {
 
   readonly #endWrites: Record<EndWrite, (end: RunEnd) => Promise<unknown>> = {
     failedEvent: (end) => this.#sendFailureEvent(end),
-    cancelledEvent: async ({ run }) => hasEnded(run) || this.#deps.lifecycleEvents.cancelled(run),
+    cancelledEvent: async ({ run }) => hasEnded(run) || this.deps.lifecycleEvents.cancelled(run),
     end: (end) => this.#storeEnd(end),
     // The next run of its function may then start.
     singleton: async ({ run: { env, id, keys } }) =>
-      keys?.singleton && this.#deps.singletonHolders.release({ env, digest: keys.singleton, runId: id }),
-    failureCount: ({ run }) => this.#deps.failures.count(run),
+      keys?.singleton && this.deps.singletonHolders.release({ env, digest: keys.singleton, runId: id }),
+    failureCount: ({ run }) => this.deps.failures.count(run),
     replayCount: async ({ run: { env, id, replayId, status } }) =>
-      replayId !== undefined && this.#deps.replayedRuns.recordEnd({ env, id: replayId }, id, status),
+      replayId !== undefined && this.deps.replayedRuns.recordEnd({ env, id: replayId }, id, status),
     invoker: ({ run }) => this.notifyInvoker(run),
     // A job that stays finds an ended run, and does nothing.
     jobs: async ({ run, leftOver }) => leftOver && this.#removeJobs(run, leftOver),
     completedEvent: async ({ run, event, leftOver }) => {
       const awaited = leftOver && 'awaited' in leftOver ? leftOver.awaited : undefined;
-      if (run.status === 'Completed') await this.#deps.lifecycleEvents.completed(run, event, awaited);
+      if (run.status === 'Completed') await this.deps.lifecycleEvents.completed(run, event, awaited);
     },
   };
 
@@ -240,7 +229,7 @@ export class RunTransitions {
   async #sendFailureEvent({ run, failure, ending, event }: RunEnd): Promise<void> {
     if (!failure || ending?.status !== 'Failed') return;
     try {
-      await this.#deps.lifecycleEvents.failed(run, failure, event);
+      await this.deps.lifecycleEvents.failed(run, failure, event);
     } catch (sendError) {
       if (isStoreFailure(sendError)) throw sendError;
       const message = `${ending.error.message} (${FUNCTION_FAILED} was not sent: ${(sendError as Error).message})`;
@@ -251,7 +240,7 @@ export class RunTransitions {
   async #storeEnd(end: RunEnd): Promise<void> {
     const { run, ending, history } = end;
     if (!ending) return;
-    const { runs, telemetry, timeoutTimers, deferredFunctions } = this.#deps;
+    const { runs, telemetry, timeoutTimers, deferredFunctions } = this.deps;
     // The next call of a completed run is the one that completed it.
     const hasJobs = ending.status !== 'Completed' || (await timeoutTimers.mayHave(run));
     let endedAt = Date.now();
@@ -278,14 +267,14 @@ export class RunTransitions {
   /** Whether anything may follow the end of a completed run. Decided before the end is stored. */
   async #mayFollow({ env, functionId, keys, replayId, invoker }: Run): Promise<boolean> {
     if (keys || invoker || replayId !== undefined) return true;
-    const table = await this.#deps.functions.recent(env);
+    const table = await this.deps.functions.recent(env);
     const fn = table.find(functionId);
     return !fn || flowOptionsOf(fn) !== undefined || table.isTrigger(FUNCTION_FINISHED);
   }
 
   /** Delayed jobs would wait, possibly for months, only to find an ended run. */
   async #removeJobs(run: Run, { done, pending, isUnfinished }: StepsAtEnd): Promise<void> {
-    const { scheduler, timeoutTimers, unfinishedEnds } = this.#deps;
+    const { scheduler, timeoutTimers, unfinishedEnds } = this.deps;
     const { env, id: runId, status } = run;
     const calls = stepCallsOf(runId, pending);
     const wakes = [...pending].filter(([, { until }]) => until !== undefined).map(([stepId]) => stepId);

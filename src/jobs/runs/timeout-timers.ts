@@ -6,6 +6,7 @@ import type { EventRecord } from '../../model/events/event.ts';
 import { flowOptionsOf } from '../../model/flow-control/function-options.ts';
 import type { CancelReason } from '../../model/runs/cancel-reason.ts';
 import { hasEnded, type Run } from '../../model/runs/run.ts';
+import { Composed } from '../../model/values/composed.ts';
 import type { Events } from '../../store/events/events.ts';
 import type { FunctionTables } from '../functions/function-tables.ts';
 import type { PartitionQueues } from '../queues/partition-queues.ts';
@@ -37,13 +38,7 @@ export interface TimeoutTimersDeps {
   events: Pick<Events, 'records'>;
 }
 
-export class TimeoutTimers {
-  readonly #deps: TimeoutTimersDeps;
-
-  constructor(deps: TimeoutTimersDeps) {
-    this.#deps = deps;
-  }
-
+export class TimeoutTimers extends Composed<TimeoutTimersDeps> {
   /** Sets timers of runs that are being created. Their start timeout counts from the time at which they are due. */
   async watchQueued(runs: readonly QueuedRun[], nowMs: number): Promise<void> {
     const timers = runs.flatMap(({ id, fn, event, dueAt }) => {
@@ -74,7 +69,7 @@ export class TimeoutTimers {
 
   /** Deadlines of runs of one environment, by the current configuration of their functions. */
   async deadlinesOf(env: string, runs: readonly TimedRun[]): Promise<(Deadline | undefined)[]> {
-    const table = await this.#deps.functions.of(env);
+    const table = await this.deps.functions.of(env);
     const timeouts = runs.map(({ functionId }) => timeoutsOf(table.find(functionId)));
     // A re-run is due when it is created.
     const onEvents = runs.filter((run, i) => timeouts[i]?.startMs !== undefined && !run.startedAt && !run.retryOf);
@@ -89,13 +84,13 @@ export class TimeoutTimers {
 
   /** Whether the run may have a timer. */
   async mayHave({ env, functionId }: Pick<Run, 'env' | 'functionId'>): Promise<boolean> {
-    return timeoutsOf(await this.#deps.functions.find(env, functionId)) !== undefined;
+    return timeoutsOf(await this.deps.functions.find(env, functionId)) !== undefined;
   }
 
   /** Call before the timeouts of these functions change: their active runs get other timers a moment later. */
   async noteChange(env: string, functionIds: readonly string[], nowMs: number): Promise<void> {
     await Promise.all(
-      this.#deps.queues.all().map(({ timers }, partition) =>
+      this.deps.queues.all().map(({ timers }, partition) =>
         timers.addBulk(
           functionIds.map((functionId) => ({
             name: functionId,
@@ -109,7 +104,7 @@ export class TimeoutTimers {
 
   async #eventsOf(env: string, runs: readonly TimedRun[]): Promise<Map<string, EventRecord>> {
     if (runs.length === 0) return new Map();
-    const found = await this.#deps.events.records(env, [...new Set(runs.map(({ eventId }) => eventId))]);
+    const found = await this.deps.events.records(env, [...new Set(runs.map(({ eventId }) => eventId))]);
     return new Map(found.flatMap((event) => (event ? [[event.internal_id, event] as const] : [])));
   }
 
@@ -117,7 +112,7 @@ export class TimeoutTimers {
     timers: readonly { run: Pick<Run, 'env' | 'id' | 'functionId'>; deadline: Deadline }[],
     nowMs: number,
   ): Promise<void> {
-    const byQueue = Map.groupBy(timers, ({ run }) => this.#deps.queues.of(run.id).timers);
+    const byQueue = Map.groupBy(timers, ({ run }) => this.deps.queues.of(run.id).timers);
     await Promise.all(
       [...byQueue].map(([queue, some]) =>
         queue.addBulk(
@@ -132,7 +127,7 @@ export class TimeoutTimers {
   }
 
   async #remove(runId: string): Promise<void> {
-    const queue = this.#deps.queues.of(runId).timers;
+    const queue = this.deps.queues.of(runId).timers;
     const ids = [timerId(runId, 'start_timeout'), timerId(runId, 'finish_timeout')];
     await Promise.all(ids.map((id) => queue.remove(id, { removeChildren: false })));
   }

@@ -6,9 +6,10 @@ import { expressionEventOf } from '../../model/events/expression-event.ts';
 import { canMatch, expressionOf, type Wait } from '../../model/runs/wait.ts';
 import { chunksOf } from '../../model/values/chunks.ts';
 import type { Clock } from '../../model/values/clock.ts';
+import { Composed } from '../../model/values/composed.ts';
 import type { Events, NamedEvent } from '../../store/events/events.ts';
-import type { StoredWait, WaitCandidates } from '../../store/runs/wait-candidates.ts';
-import type { Waits } from '../../store/runs/waits.ts';
+import type { StoredWait } from '../../store/runs/wait-candidates.ts';
+import type { Store } from '../../store/store.ts';
 import type { Acceptor } from '../acceptance/acceptor.ts';
 import type { ExpressionEvaluator } from '../functions/expression-evaluator.ts';
 import type { RunTransitions } from './state-transitions.ts';
@@ -37,30 +38,22 @@ interface Match {
   event: MatchableEvent;
 }
 
-export interface WaitMatcherDeps {
+export interface WaitMatcherDeps extends Pick<Store, 'waits' | 'waitCandidates'> {
   /** Includes archived events, for waits of offloaded runs. */
   events: Pick<Events, 'records'>;
   pastEvents: Pick<Events, 'since'>;
-  waits: Waits;
-  waitCandidates: WaitCandidates;
   transitions: RunTransitions;
   afterwards: Acceptor['afterwards'];
   evaluator: ExpressionEvaluator;
   clock: Clock;
 }
 
-export class WaitMatcher {
-  readonly #deps: WaitMatcherDeps;
-
-  constructor(deps: WaitMatcherDeps) {
-    this.#deps = deps;
-  }
-
+export class WaitMatcher extends Composed<WaitMatcherDeps> {
   /** @param events events in the index */
   async matchEvents(events: readonly NamedEvent[]): Promise<void> {
     for (const [env, ofEnv] of Map.groupBy(events, (event) => event.env)) {
       const matchable = ofEnv.map(toMatchable);
-      for await (const found of this.#deps.waitCandidates.of(env, matchable, (event) => event.scope())) {
+      for await (const found of this.deps.waitCandidates.of(env, matchable, (event) => event.scope())) {
         await this.#match(env, found.waits, found.events);
       }
     }
@@ -70,7 +63,7 @@ export class WaitMatcher {
   async matchPastEvents(env: string, name: string, waits: readonly StoredWait[], sinceMs: number): Promise<void> {
     if (waits.length === 0) return;
     let open = waits;
-    for await (const page of this.#deps.pastEvents.since(env, name, sinceMs, PAST_EVENTS_MAX)) {
+    for await (const page of this.deps.pastEvents.since(env, name, sinceMs, PAST_EVENTS_MAX)) {
       const matched = await this.#match(env, open, page.map(toMatchable));
       open = open.filter((wait) => !matched.has(wait));
       if (open.length === 0) return;
@@ -92,7 +85,7 @@ export class WaitMatcher {
     waits: readonly StoredWait[],
     events: readonly MatchableEvent[],
   ): Promise<StoredWait[]> {
-    const { evaluator } = this.#deps;
+    const { evaluator } = this.deps;
     const triggers = await this.#readTriggers(env, waits);
     const matches: Match[] = [];
     evaluator.startTurn();
@@ -114,7 +107,7 @@ export class WaitMatcher {
     trigger: unknown,
     events: readonly MatchableEvent[],
   ): Promise<MatchableEvent | undefined> {
-    const { evaluator, clock } = this.#deps;
+    const { evaluator, clock } = this.deps;
     const { functionId, expression: source } = wait;
     const expression = source && { env, functionId, source, expression: expressionOf(wait) };
     const now = clock();
@@ -131,12 +124,12 @@ export class WaitMatcher {
   /** Reads the triggering events of waits that were stored without the fields that their expressions read. */
   async #readTriggers(env: string, waits: readonly StoredWait[]): Promise<Map<string, unknown>> {
     const ids = new Set(waits.filter(needsTrigger).map(({ wait }) => wait.eventId));
-    const records = await this.#deps.events.records(env, [...ids]);
+    const records = await this.deps.events.records(env, [...ids]);
     return new Map(records.flatMap((record) => (record ? [[record.internal_id, expressionEventOf(record)]] : [])));
   }
 
   async #apply(env: string, { wait: { key, foundAt, wait }, event }: Match): Promise<void> {
-    const { transitions, waits, afterwards } = this.#deps;
+    const { transitions, waits, afterwards } = this.deps;
     if (wait.stepId === undefined) await transitions.cancel(env, wait.runId, { cause: 'event', id: event.id });
     else await transitions.finishStep(env, wait.runId, wait.stepId, event.payload(), { links: { eventId: event.id } });
     // Last: if this process dies before, or a failover loses the memo, the event matches again, and the first memo wins.

@@ -1,11 +1,9 @@
 /** The wake job: ends a sleep, or times out a wait or an invocation. */
-import type { PartitionedIds } from '../../model/partitions/partitioned-ids.ts';
 import type { Memo, Pending } from '../../model/runs/memo.ts';
 import { invokedRunId } from '../../model/runs/run.ts';
 import { waitKey } from '../../model/runs/wait.ts';
-import type { Runs } from '../../store/runs/runs.ts';
-import type { ResultContext, Steps } from '../../store/runs/steps.ts';
-import type { Waits } from '../../store/runs/waits.ts';
+import type { ResultContext } from '../../store/runs/steps.ts';
+import type { Store } from '../../store/store.ts';
 import type { JobAttempts, WakeJob } from '../queues/queues.ts';
 import { withServiceErrors } from './service-errors.ts';
 import type { RunTransitions } from './state-transitions.ts';
@@ -13,11 +11,7 @@ import type { RunTransitions } from './state-transitions.ts';
 /** Apps of the official SDKs match this name. */
 const INVOKE_TIMEOUT = 'InngestInvokeTimeoutError';
 
-export interface WakeDeps {
-  ids: PartitionedIds;
-  runs: Runs;
-  steps: Steps;
-  waits: Waits;
+export interface WakeDeps extends Pick<Store, 'ids' | 'runs' | 'steps' | 'waits'> {
   transitions: RunTransitions;
 }
 

@@ -3,14 +3,11 @@ import { setTimeout } from 'node:timers/promises';
 import type { StoredGauges } from '../../metrics/gauges.ts';
 import type { AppVersions } from '../../store/apps/app-versions.ts';
 import type { Environments } from '../../store/environments/environments.ts';
-import type { LimitUsage } from '../../store/flow-control/limit-usage.ts';
 import type { Redis } from '../../store/redis/connection.ts';
 import { readServerInfo } from '../../store/redis/server-info.ts';
-import type { ActiveRuns } from '../../store/runs/active-runs.ts';
 import type { OffloadedRuns } from '../../store/runs/offloaded-runs.ts';
 import type { PausedRuns } from '../../store/runs/paused-runs.ts';
-import type { ArchiveStatus } from '../../store/telemetry/archive-status.ts';
-import type { Processes } from '../../store/telemetry/processes.ts';
+import type { Store } from '../../store/store.ts';
 import type { PartitionQueues } from '../queues/partition-queues.ts';
 import { queueStatuses } from '../queues/queue-status.ts';
 
@@ -19,16 +16,12 @@ const CACHE_MS = 1_000;
 /** How long a scrape waits for Redis. */
 const TIMEOUT_MS = 1_000;
 
-interface StoredGaugesDeps {
+interface StoredGaugesDeps extends Pick<Store, 'activeRuns' | 'processes' | 'limitUsage' | 'archiveStatus'> {
   redis: Redis;
-  activeRuns: ActiveRuns;
   offloadedRuns: Pick<OffloadedRuns, 'seen'>;
   pausedRuns: Pick<PausedRuns, 'count'>;
   appVersions: Pick<AppVersions, 'withPinnedRuns'>;
   environments: Pick<Environments, 'all'>;
-  processes: Processes;
-  limitUsage: LimitUsage;
-  archiveStatus: ArchiveStatus;
 }
 
 type Read = () => Promise<StoredGauges | undefined>;

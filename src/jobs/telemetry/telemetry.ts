@@ -10,6 +10,7 @@ import type { Memo } from '../../model/runs/memo.ts';
 import type { Ending, HistoryEntry, Run, RunError, RunStatus } from '../../model/runs/run.ts';
 import type { IssueKind } from '../../model/webhooks/issue.ts';
 import type { Stored } from '../../store/events/events.ts';
+import type { Store } from '../../store/store.ts';
 import { CounterBuffer, type RunCounter } from '../../store/telemetry/counter-buffer.ts';
 import { FunctionBuffer } from '../../store/telemetry/function-buffer.ts';
 import type { FunctionSeries } from '../../store/telemetry/function-series.ts';
@@ -40,10 +41,7 @@ const COUNTER_OF: Record<Ending['status'], RunCounter> = {
   Cancelled: 'cancelled',
 };
 
-export interface TelemetryDeps {
-  metrics: Metrics;
-  functionSeries: FunctionSeries;
-  liveUpdates: LiveUpdatePublisher;
+export interface TelemetryDeps extends Pick<Store, 'metrics' | 'functionSeries' | 'liveUpdates'> {
   recorder: MetricsRecorder;
 }
 

@@ -3,6 +3,7 @@
 import type { AppFunction } from '../../model/apps/app.ts';
 import type { PartitionedIds } from '../../model/partitions/partitioned-ids.ts';
 import { batchRunIdOf } from '../../model/runs/run.ts';
+import { Composed } from '../../model/values/composed.ts';
 import type { Events } from '../../store/events/events.ts';
 import type { ClosedBatch } from '../../store/flow-control/batches.ts';
 import type { RunLists } from '../../store/runs/run-lists.ts';
@@ -16,22 +17,17 @@ export interface BatchRunsDeps {
   runLists: Pick<RunLists, 'briefsByEvent'>;
 }
 
-export class BatchRuns implements GroupRuns<'batch', ClosedBatch> {
+export class BatchRuns extends Composed<BatchRunsDeps> implements GroupRuns<'batch', ClosedBatch> {
   readonly option = 'batch';
   /** Remaining batches are not split. */
   readonly withoutOption = { maxSize: 1_000_000, timeoutMs: 0 };
-  readonly #deps: BatchRunsDeps;
-
-  constructor(deps: BatchRunsDeps) {
-    this.#deps = deps;
-  }
 
   async candidatesOf(env: string, fn: AppFunction, closed: readonly ClosedBatch[]): Promise<Candidate[]> {
     const doubled = await this.#doubled(env, fn, closed);
     const batches = closed
       .map((batch) => ({ ...batch, eventIds: batch.eventIds.filter((id) => !doubled.has(id)) }))
       .filter(({ eventIds }) => eventIds.length > 0);
-    const firsts = await this.#deps.events.envelopes(
+    const firsts = await this.deps.events.envelopes(
       env,
       batches.map(({ eventIds }) => eventIds[0] as string),
     );
@@ -39,7 +35,7 @@ export class BatchRuns implements GroupRuns<'batch', ClosedBatch> {
     for (const { id, dueAt, eventIds } of batches) {
       const event = firsts.get(eventIds[0] as string) ?? (await this.#firstStored(env, eventIds));
       if (!event) continue;
-      const runId = batchRunIdOf(this.#deps.ids, id, fn.id);
+      const runId = batchRunIdOf(this.deps.ids, id, fn.id);
       // The run is in the partition of its batch's first event, even if that event is gone.
       const named = { ...event, internalId: id };
       candidates.push({ id: runId, fn, event: named, dueAt, cause: 'event', batch: eventIds, repeated: true });
@@ -50,19 +46,19 @@ export class BatchRuns implements GroupRuns<'batch', ClosedBatch> {
   /** Events already in another batch: an ingest job added them again, unaware of an earlier try. */
   async #doubled(env: string, fn: AppFunction, closed: readonly ClosedBatch[]): Promise<Set<string>> {
     const doubtful = closed.flatMap(({ id, doubtful }) => doubtful.map((eventId) => ({ eventId, id })));
-    const runs = await this.#deps.runLists.briefsByEvent(
+    const runs = await this.deps.runLists.briefsByEvent(
       env,
       doubtful.map(({ eventId }) => eventId),
     );
     const doubled = doubtful.filter(({ id }, i) => {
-      return runs[i]?.some((run) => run.functionId === fn.id && run.id !== batchRunIdOf(this.#deps.ids, id, fn.id));
+      return runs[i]?.some((run) => run.functionId === fn.id && run.id !== batchRunIdOf(this.deps.ids, id, fn.id));
     });
     return new Set(doubled.map(({ eventId }) => eventId));
   }
 
   async #firstStored(env: string, eventIds: readonly string[]) {
     for (const id of eventIds) {
-      const event = (await this.#deps.events.envelopes(env, [id])).get(id);
+      const event = (await this.deps.events.envelopes(env, [id])).get(id);
       if (event) return event;
     }
     return undefined;

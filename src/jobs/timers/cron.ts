@@ -11,10 +11,10 @@ import { runIdOf } from '../../model/runs/run.ts';
 import { ticksToRun } from '../../model/schedules/missed-ticks.ts';
 import { jitterMs, scheduledTrigger, tickingTrigger } from '../../model/schedules/schedules.ts';
 import type { Clock } from '../../model/values/clock.ts';
+import { Composed } from '../../model/values/composed.ts';
 import type { MissedTickLog } from '../../store/apps/missed-ticks.ts';
 import type { Environments } from '../../store/environments/environments.ts';
-import type { Events } from '../../store/events/events.ts';
-import type { Keyspace } from '../../store/redis/keyspace.ts';
+import type { Store } from '../../store/store.ts';
 import type { Candidate } from '../flow-control/candidate.ts';
 import type { FlowControl } from '../flow-control/flow-control.ts';
 import type { FunctionTables } from '../functions/function-tables.ts';
@@ -27,12 +27,9 @@ const TOGETHER_MAX = 250;
 /** Number of runs created together. */
 const STARTED_TOGETHER = 1_000;
 
-export interface CronTicksDeps {
-  ids: PartitionedIds;
-  keys: Keyspace;
+export interface CronTicksDeps extends Pick<Store, 'ids' | 'keys' | 'events'> {
   environments: Pick<Environments, 'read'>;
   functions: FunctionTables;
-  events: Events;
   missedTicks: Pick<MissedTickLog, 'add'>;
   flowControl: Pick<FlowControl, 'decide'>;
   starter: Pick<RunStarter, 'start'>;
@@ -53,14 +50,9 @@ interface Waiting extends Due {
   reject: (error: unknown) => void;
 }
 
-export class CronTicks {
-  readonly #deps: CronTicksDeps;
+export class CronTicks extends Composed<CronTicksDeps> {
   readonly #waiting: Waiting[] = [];
   #isWorking = false;
-
-  constructor(deps: CronTicksDeps) {
-    this.#deps = deps;
-  }
 
   /** Resolves when the runs of its ticks are created. */
   handle(timer: CronTimer, dueAt: number, executions: number): Promise<void> {
@@ -88,7 +80,7 @@ export class CronTicks {
   }
 
   async #runAll(due: readonly Due[]): Promise<void> {
-    const now = this.#deps.clock();
+    const now = this.deps.clock();
     const tables = await this.#tables(new Set(due.map(({ timer }) => timer.env)));
     const candidates = new Map<string, Candidate>();
     for (const one of due) {
@@ -102,7 +94,7 @@ export class CronTicks {
 
   async #start(candidates: readonly Candidate[], now: number): Promise<void> {
     if (candidates.length === 0) return;
-    const { events, flowControl, starter, telemetry } = this.#deps;
+    const { events, flowControl, starter, telemetry } = this.deps;
     const stored = await events.storeNew(candidates.map(({ event }) => event));
     const byId = new Map(stored.map((tick) => [tick.event.internalId, tick]));
     // The event of a tick may exist already, after an earlier try, or because another schedule of the function ticks at the same time.
@@ -124,16 +116,16 @@ export class CronTicks {
     const fn = tables.get(env)?.find(functionId);
     const trigger = fn && scheduledTrigger(fn, cron);
     if (!trigger) return [];
-    const { ids, keys } = this.#deps;
+    const { ids, keys } = this.deps;
     const partition = keys.homeOf(`${env}/${functionId}`).number;
     const { run, skipped } = ticksToRun({ cron, dueAt, nowMs, isRepeated, catchUp: trigger.catchUp });
-    if (skipped) await this.#deps.missedTicks.add(env, functionId, { cron, ...skipped });
+    if (skipped) await this.deps.missedTicks.add(env, functionId, { cron, ...skipped });
     return run.map((tick) => candidateOf(ids, env, fn, tickingTrigger(fn, tick) ?? { cron }, tick, partition, nowMs));
   }
 
   /** Trigger tables of the environments that exist and are not archived. */
   async #tables(envs: ReadonlySet<string>): Promise<Map<string, TriggerTable>> {
-    const { environments, functions } = this.#deps;
+    const { environments, functions } = this.deps;
     const tables = new Map<string, TriggerTable>();
     await Promise.all(
       [...envs].map(async (env) => {

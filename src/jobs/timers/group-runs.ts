@@ -1,5 +1,6 @@
 /** Creates the runs of batches and debounces. */
 import { PRODUCTION } from '../../model/environment.ts';
+import { Composed } from '../../model/values/composed.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import type { Candidate, FlowStage } from '../flow-control/candidate.ts';
 import type { FlowControl } from '../flow-control/flow-control.ts';
@@ -13,23 +14,17 @@ export interface GroupRunStarterDeps {
   starter: Pick<RunStarter, 'start'>;
 }
 
-export class GroupRunStarter {
-  readonly #deps: GroupRunStarterDeps;
-
-  constructor(deps: GroupRunStarterDeps) {
-    this.#deps = deps;
-  }
-
+export class GroupRunStarter extends Composed<GroupRunStarterDeps> {
   /** A deleted environment has no events, and its groups must be removed. */
   async exists(env: string): Promise<boolean> {
     if (env === PRODUCTION) return true;
-    const environment = await this.#deps.environments.read(env);
+    const environment = await this.deps.environments.read(env);
     return environment !== undefined && environment.deletingAt === undefined;
   }
 
   /** Idempotent. Afterwards the batch or debounce can be removed: a failover keeps the runs. */
   async start(candidates: readonly Candidate[], stage: FlowStage): Promise<void> {
-    const { flowControl, starter, replicated } = this.#deps;
+    const { flowControl, starter, replicated } = this.deps;
     if (candidates.length === 0) return;
     await replicated(async () => starter.start(await flowControl.resume(candidates, stage), Date.now()));
   }

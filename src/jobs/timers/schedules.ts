@@ -8,11 +8,11 @@ import type { Logger } from '../../log.ts';
 import { type Schedule, scheduleId, schedulesOf } from '../../model/schedules/schedules.ts';
 import { chunksOf } from '../../model/values/chunks.ts';
 import type { Clock } from '../../model/values/clock.ts';
-import type { Functions } from '../../store/apps/functions.ts';
+import { Composed } from '../../model/values/composed.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import { QUEUE_KEYS } from '../../store/keys/bullmq.ts';
 import { inPipelines, type Redis } from '../../store/redis/connection.ts';
-import type { Keyspace } from '../../store/redis/keyspace.ts';
+import type { Store } from '../../store/store.ts';
 import { schedulerKey } from '../queues/job-schedulers.ts';
 import type { PartitionQueues } from '../queues/partition-queues.ts';
 import type { CronTimer, TimerQueue } from '../queues/queues.ts';
@@ -22,11 +22,9 @@ const AT_ONCE = 500;
 /** A schedule may have lost its job if the job is overdue by this much. */
 const OVERDUE_MS = 60_000;
 
-export interface SchedulesDeps {
+export interface SchedulesDeps extends Pick<Store, 'keys' | 'functions'> {
   redis: Redis;
-  keys: Keyspace;
   queues: PartitionQueues;
-  functions: Functions;
   environments: Pick<Environments, 'all' | 'read'>;
   clock: Clock;
 }
@@ -50,14 +48,9 @@ export const scheduleReconciliation = duty<{ schedules: Pick<Schedules, 'reconci
     },
 });
 
-export class Schedules {
-  readonly #deps: SchedulesDeps;
+export class Schedules extends Composed<SchedulesDeps> {
   /** The wanted schedules of each environment, and the version of its functions. */
   readonly #known = new Map<string, { version: number; wanted: Wanted }>();
-
-  constructor(deps: SchedulesDeps) {
-    this.#deps = deps;
-  }
 
   /** Call after the schedules of an environment may have changed.
    *  @param gone schedules that were in force before */
@@ -73,8 +66,8 @@ export class Schedules {
    *  @returns number of added and removed schedules */
   async reconcile(): Promise<{ added: number; removed: number }> {
     let removed = 0;
-    for (const { timers } of this.#deps.queues.all()) {
-      const there = await this.#deps.redis.zrange(timers.toKey(QUEUE_KEYS.schedulers), '0', '-1');
+    for (const { timers } of this.deps.queues.all()) {
+      const there = await this.deps.redis.zrange(timers.toKey(QUEUE_KEYS.schedulers), '0', '-1');
       if (there.length === 0) continue;
       // Read after the existing schedules: functions are stored before their schedules.
       const wanted = await this.#allWanted();
@@ -84,13 +77,13 @@ export class Schedules {
   }
 
   async #wantedIn(env: string): Promise<Wanted> {
-    const environment = await this.#deps.environments.read(env);
+    const environment = await this.deps.environments.read(env);
     if (!environment || environment.archivedAt !== undefined) return new Map();
-    return byId((await this.#deps.functions.all(env)).functions.flatMap((fn) => schedulesOf(env, fn)));
+    return byId((await this.deps.functions.all(env)).functions.flatMap((fn) => schedulesOf(env, fn)));
   }
 
   async #allWanted(): Promise<Wanted> {
-    const { environments, functions } = this.#deps;
+    const { environments, functions } = this.deps;
     const live = (await environments.all()).filter(({ archivedAt }) => archivedAt === undefined);
     const names = new Set(live.map(({ name }) => name));
     for (const env of this.#known.keys()) if (!names.has(env)) this.#known.delete(env);
@@ -109,7 +102,7 @@ export class Schedules {
 
   /** @returns number of missing schedules */
   async #addMissing(wanted: Wanted): Promise<number> {
-    const { redis, clock } = this.#deps;
+    const { redis, clock } = this.deps;
     const now = clock();
     let added = 0;
     for (const some of chunksOf([...wanted], AT_ONCE)) {
@@ -133,8 +126,8 @@ export class Schedules {
     const lost = new Set<string>();
     for (const [id, schedule] of schedules) {
       const queue = this.#queueOf(schedule);
-      const at = await this.#deps.redis.zscore(queue.toKey(QUEUE_KEYS.schedulers), id);
-      if (at !== null && (await this.#deps.redis.exists(schedulerKey(queue, id, at))) === 0) lost.add(id);
+      const at = await this.deps.redis.zscore(queue.toKey(QUEUE_KEYS.schedulers), id);
+      if (at !== null && (await this.deps.redis.exists(schedulerKey(queue, id, at))) === 0) lost.add(id);
     }
     return lost;
   }
@@ -146,7 +139,7 @@ export class Schedules {
   }
 
   #queueOf({ env, functionId }: Schedule): TimerQueue {
-    const { queues, keys } = this.#deps;
+    const { queues, keys } = this.deps;
     return queues.partition(keys.homeOf(`${env}/${functionId}`).number).timers;
   }
 }

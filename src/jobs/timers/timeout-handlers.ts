@@ -2,16 +2,13 @@
 
 import type { Clock } from '../../model/values/clock.ts';
 import type { Position } from '../../store/redis/pagination.ts';
-import type { RunLists } from '../../store/runs/run-lists.ts';
-import type { Runs } from '../../store/runs/runs.ts';
+import type { Store } from '../../store/store.ts';
 import type { ChangedTimeoutsTimer, TimeoutTimer } from '../queues/queues.ts';
 import type { RunTransitions } from '../runs/state-transitions.ts';
 import type { TimeoutTimers } from '../runs/timeout-timers.ts';
 import { cancelIfOver } from '../runs/timeouts.ts';
 
-export interface TimeoutTimerDeps {
-  runs: Runs;
-  runLists: RunLists;
+export interface TimeoutTimerDeps extends Pick<Store, 'runs' | 'runLists'> {
   timeoutTimers: TimeoutTimers;
   transitions: RunTransitions;
   clock: Clock;

@@ -3,8 +3,8 @@
 
 import { BRANCHES, PRODUCTION } from '../../model/environment.ts';
 import { type Event, WEBHOOK_FAILING, WEBHOOK_RECOVERED } from '../../model/events/event.ts';
-import type { PartitionedIds } from '../../model/partitions/partitioned-ids.ts';
-import type { Keyspace } from '../../store/redis/keyspace.ts';
+import { Composed } from '../../model/values/composed.ts';
+import type { Store } from '../../store/store.ts';
 import type { Webhook } from '../../store/webhooks/webhook.ts';
 import type { NotificationContent, PendingNotification, WebhookIssues } from '../../store/webhooks/webhook-issues.ts';
 import type { Webhooks } from '../../store/webhooks/webhooks.ts';
@@ -12,9 +12,7 @@ import type { Acceptor } from '../acceptance/acceptor.ts';
 
 const NAMES = { failing: WEBHOOK_FAILING, recovered: WEBHOOK_RECOVERED } as const;
 
-export interface IssueNotifierDeps {
-  keys: Keyspace;
-  ids: PartitionedIds;
+export interface IssueNotifierDeps extends Pick<Store, 'keys' | 'ids'> {
   webhooks: Pick<Webhooks, 'read'>;
   webhookIssues: Pick<WebhookIssues, 'notificationContent' | 'noteNotified'>;
   acceptor: Pick<Acceptor, 'acceptWithId'>;
@@ -22,16 +20,10 @@ export interface IssueNotifierDeps {
   publicUrl: string | undefined;
 }
 
-export class IssueNotifier {
-  readonly #deps: IssueNotifierDeps;
-
-  constructor(deps: IssueNotifierDeps) {
-    this.#deps = deps;
-  }
-
+export class IssueNotifier extends Composed<IssueNotifierDeps> {
   /** @throws ServiceError unavailable when Redis rejects the event: it stays pending */
   async notify(pending: PendingNotification): Promise<void> {
-    const { keys, ids, webhooks, webhookIssues, acceptor, publicUrl } = this.#deps;
+    const { keys, ids, webhooks, webhookIssues, acceptor, publicUrl } = this.deps;
     const { id, event, reopened } = pending;
     const content = await webhookIssues.notificationContent(pending);
     const webhook = content && (await webhooks.read(content.webhookId));

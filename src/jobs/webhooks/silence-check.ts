@@ -4,17 +4,15 @@
 import { LRUCache } from 'lru-cache';
 import { duty } from '../../duties/duty.ts';
 import type { Logger } from '../../log.ts';
-import type { PartitionedIds } from '../../model/partitions/partitioned-ids.ts';
 import { atMost } from '../../model/values/cache-size.ts';
 import { chunksOf } from '../../model/values/chunks.ts';
 import { DAY_MS, HOUR_MS } from '../../model/values/time.ts';
 import { issueIdOf } from '../../model/webhooks/issue.ts';
 import { silenceOf } from '../../model/webhooks/silence.ts';
+import type { Store } from '../../store/store.ts';
 import type { Processes } from '../../store/telemetry/processes.ts';
 import type { Webhook } from '../../store/webhooks/webhook.ts';
-import { TRAFFIC, type WebhookIssue, type WebhookIssues } from '../../store/webhooks/webhook-issues.ts';
-import type { WebhookTraffic } from '../../store/webhooks/webhook-traffic.ts';
-import type { WebhookWatch } from '../../store/webhooks/webhook-watch.ts';
+import { TRAFFIC, type WebhookIssue } from '../../store/webhooks/webhook-issues.ts';
 import type { Webhooks } from '../../store/webhooks/webhooks.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { IssueNotifier } from './issue-notifier.ts';
@@ -22,12 +20,8 @@ import type { IssueNotifier } from './issue-notifier.ts';
 /** Number of webhooks whose traffic is read together. */
 const AT_ONCE = 200;
 
-export interface SilenceCheckDeps {
-  ids: PartitionedIds;
+export interface SilenceCheckDeps extends Pick<Store, 'ids' | 'webhookIssues' | 'webhookTraffic' | 'webhookWatch'> {
   webhooks: Pick<Webhooks, 'all'>;
-  webhookIssues: WebhookIssues;
-  webhookTraffic: WebhookTraffic;
-  webhookWatch: WebhookWatch;
   processes: Pick<Processes, 'alive'>;
   issueNotifier: IssueNotifier;
   telemetry: Telemetry;

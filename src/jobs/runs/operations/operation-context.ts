@@ -2,30 +2,17 @@
 
 import type { Pending } from '../../../model/runs/memo.ts';
 import type { Clock } from '../../../model/values/clock.ts';
-import type { Checkpoints } from '../../../store/runs/checkpoints.ts';
-import type { Defers } from '../../../store/runs/defers.ts';
-import type { RunMetadata } from '../../../store/runs/run-metadata.ts';
-import type { Loaded, Runs } from '../../../store/runs/runs.ts';
-import type { SealedRequests } from '../../../store/runs/sealed-requests.ts';
-import type { Signals } from '../../../store/runs/signals.ts';
-import type { Steps } from '../../../store/runs/steps.ts';
-import type { Waits } from '../../../store/runs/waits.ts';
+import type { Loaded } from '../../../store/runs/runs.ts';
+import type { Store } from '../../../store/store.ts';
 import type { TracedRunRef } from '../../queues/queues.ts';
 import type { Invocations } from '../invocations.ts';
 import type { RunScheduler } from '../run-scheduler.ts';
 import type { RunTransitions } from '../state-transitions.ts';
 import type { WaitMatcher } from '../wait-matcher.ts';
 
-export interface OperationDeps {
+export interface OperationDeps
+  extends Pick<Store, 'runs' | 'steps' | 'runMetadata' | 'checkpoints' | 'waits' | 'signals' | 'requests' | 'defers'> {
   transitions: RunTransitions;
-  runs: Runs;
-  steps: Steps;
-  runMetadata: RunMetadata;
-  checkpoints: Checkpoints;
-  waits: Waits;
-  signals: Signals;
-  requests: SealedRequests;
-  defers: Defers;
   waitMatcher: WaitMatcher;
   invocations: Invocations;
   scheduler: RunScheduler;
