@@ -12,6 +12,7 @@ import type { ApiParts } from '../parts.ts';
 import { longPageQuery, namePosition } from '../rest/list-query.ts';
 import { sortedReply } from '../rest/list-response.ts';
 import { type Route, routesOf } from '../rest/route.ts';
+import { present } from '../views/present.ts';
 
 const HINT_LENGTH = 4;
 
@@ -47,7 +48,7 @@ export function apiKeyRoutes({ apiKeys, environments }: ApiParts): Route[] {
       query: z.object(longPageQuery(namePosition)),
       data: z.array(apiKeySchema),
       async handle({ query }) {
-        return sortedReply(await apiKeys.all(), 'id', query, present);
+        return sortedReply(await apiKeys.all(), 'id', query, presentKey);
       },
     }),
     routes.post('/v1/api-keys', {
@@ -77,7 +78,7 @@ export function apiKeyRoutes({ apiKeys, environments }: ApiParts): Route[] {
           createdBy: principal.name,
         };
         await apiKeys.create(key);
-        return { data: { ...present({ ...key, lastUsedAt: undefined }), secret } };
+        return { data: { ...presentKey({ ...key, lastUsedAt: undefined }), secret } };
       },
     }),
     routes.delete('/v1/api-keys/:id', {
@@ -94,15 +95,6 @@ export function apiKeyRoutes({ apiKeys, environments }: ApiParts): Route[] {
   ];
 }
 
-function present({ id, name, access, environment, hint, createdAt, createdBy, lastUsedAt }: UsedApiKey) {
-  return {
-    id,
-    name,
-    access,
-    environment: environment ?? null,
-    hint,
-    created_at: new Date(createdAt).toISOString(),
-    created_by: createdBy,
-    last_used_at: lastUsedAt === undefined ? null : new Date(lastUsedAt).toISOString(),
-  };
+function presentKey(key: UsedApiKey) {
+  return present(apiKeySchema, key);
 }

@@ -8,7 +8,7 @@ import type { ApiParts } from '../parts.ts';
 import { countPosition, longPageQuery } from '../rest/list-query.ts';
 import { countedReply } from '../rest/list-response.ts';
 import { type Route, routesOf } from '../rest/route.ts';
-import { time } from '../views/time.ts';
+import { present } from '../views/present.ts';
 
 export const connectionSchema = apiObject('Connection', {
   id: z.string(),
@@ -39,7 +39,7 @@ export function appConnectionRoutes({ apps, connections }: ApiParts): Route[] {
           throw new ServiceError('not_found', { detail: `there is no app named "${name}"` });
         }
         const live = await connections.ofApp(env, name, machineTime());
-        return countedReply(live, query, ({ connection, calls }) => present(connection, name, calls));
+        return countedReply(live, query, ({ connection, calls }) => presentConnection(connection, name, calls));
       },
     }),
     routes.delete('/v1/apps/:name/connections/:id', {
@@ -55,17 +55,7 @@ export function appConnectionRoutes({ apps, connections }: ApiParts): Route[] {
   ];
 }
 
-function present(connection: Connection, app: string, calls: number) {
-  const { id, instanceId, sdk, status, concurrency, connectedAt, heartbeatAt, apps } = connection;
-  return {
-    id,
-    instance_id: instanceId,
-    app_version: apps.find(({ name }) => name === app)?.version ?? null,
-    sdk,
-    status,
-    calls,
-    concurrency,
-    connected_at: time(connectedAt),
-    heartbeat_at: time(heartbeatAt),
-  };
+function presentConnection(connection: Connection, app: string, calls: number) {
+  const version = connection.apps.find(({ name }) => name === app)?.version;
+  return present(connectionSchema, { ...connection, appVersion: version, calls });
 }

@@ -8,6 +8,7 @@ import type { ApiParts } from '../parts.ts';
 import { pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, routesOf } from '../rest/route.ts';
+import { present } from '../views/present.ts';
 
 /** An ID of a Redis stream; Redis rejects 0-0. */
 const entryId = z.string().regex(/^[1-9]\d{0,14}-\d{1,15}$/);
@@ -52,7 +53,7 @@ export function auditRoutes({ auditLog, rejectionLog }: ApiParts): Route[] {
       data: z.array(entrySchema),
       async handle({ query: { limit, cursor } }) {
         const { entries, next, stoppedEarly } = await auditLog.list(limit, cursor);
-        return listReply(entries, { present, positionOf: ({ id }) => id, next, stoppedEarly });
+        return listReply(entries, { present: presentEntry, positionOf: ({ id }) => id, next, stoppedEarly });
       },
     }),
     routes.get('/v1/audit/refusals', {
@@ -73,30 +74,10 @@ export function auditRoutes({ auditLog, rejectionLog }: ApiParts): Route[] {
   ];
 }
 
-function present({ id, at, who, action, target, environment, summary, ip, requestId }: StoredAuditEntry) {
-  return {
-    id,
-    at: new Date(at).toISOString(),
-    who,
-    action,
-    target: target ?? null,
-    environment: environment ?? null,
-    summary,
-    ip,
-    request_id: requestId,
-  };
+function presentEntry(entry: StoredAuditEntry) {
+  return present(entrySchema, entry);
 }
 
-function presentRejection({ id, action, reason, name, address, count, firstAt, lastAt, requestId }: StoredRejection) {
-  return {
-    id,
-    action,
-    reason,
-    name: name || null,
-    address,
-    count,
-    first_at: new Date(firstAt).toISOString(),
-    last_at: new Date(lastAt).toISOString(),
-    request_id: requestId,
-  };
+function presentRejection(rejection: StoredRejection) {
+  return present(rejectionSchema, rejection, { name: rejection.name || null });
 }

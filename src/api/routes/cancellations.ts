@@ -10,7 +10,7 @@ import type { ApiParts } from '../parts.ts';
 import { longPageQuery, namePosition, pageOfNewest } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, routesOf } from '../rest/route.ts';
-import { time } from '../views/time.ts';
+import { present } from '../views/present.ts';
 
 const FUTURE_MAX_MS = 366 * 86_400_000;
 const timestamp = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
@@ -80,7 +80,7 @@ export function cancellationRoutes({ cancellations, functionTables }: ApiParts):
           createdAt: now,
         };
         const id = await cancellations.add(env, definition, { position: null, digest: digestOf(definition) });
-        return { data: present(await existing(env, id)) };
+        return { data: presentCancellation(await existing(env, id)) };
       },
     }),
     routes.get('/v1/cancellations', {
@@ -92,7 +92,7 @@ export function cancellationRoutes({ cancellations, functionTables }: ApiParts):
       data: z.array(cancellationSchema),
       async handle({ env, query }) {
         const { page, next } = pageOfNewest(await cancellations.list(env), ({ id }) => id, query);
-        return listReply(page, { present, positionOf: ({ id }) => id, next });
+        return listReply(page, { present: presentCancellation, positionOf: ({ id }) => id, next });
       },
     }),
     routes.delete('/v1/cancellations/:id', {
@@ -104,28 +104,30 @@ export function cancellationRoutes({ cancellations, functionTables }: ApiParts):
       async handle({ env, params: { id } }) {
         const cancellation = await existing(env, id);
         await cancellations.remove(cancellation);
-        return { data: present(cancellation) };
+        return { data: presentCancellation(cancellation) };
       },
     }),
   ];
 }
 
-function present({ env, id, definition, counts, doneAt }: Cancellation): z.output<typeof cancellationSchema> {
-  const { app, functionId, after, before, expression, queuedOnly = false, createdAt } = definition;
-  return {
-    id,
-    app_id: app,
-    function_id: functionId,
-    function_internal_id: uuidOf(`${env}\n${functionId}`),
-    environment_id: uuidOf(env),
-    started_after: time(after),
-    started_before: time(before) as string,
-    if: expression ?? null,
-    queued_only: queuedOnly,
-    created_at: time(createdAt) as string,
-    done_at: time(doneAt),
-    cancelled_runs: counts.cancelled ?? 0,
-  };
+function presentCancellation({ env, id, definition, counts, doneAt }: Cancellation) {
+  const {
+    app: appId,
+    functionId,
+    after: startedAfter,
+    before: startedBefore,
+    expression,
+    queuedOnly = false,
+  } = definition;
+  return present(
+    cancellationSchema,
+    { ...definition, id, appId, startedAfter, startedBefore, if: expression, queuedOnly, doneAt },
+    {
+      function_internal_id: uuidOf(`${env}\n${functionId}`),
+      environment_id: uuidOf(env),
+      cancelled_runs: counts.cancelled ?? 0,
+    },
+  );
 }
 
 function rejectInvalid(expression: string): void {

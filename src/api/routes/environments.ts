@@ -16,7 +16,7 @@ import type { ApiParts } from '../parts.ts';
 import { namePosition, pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, routesOf } from '../rest/route.ts';
-import { time } from '../views/time.ts';
+import { present } from '../views/present.ts';
 import { maxBytesSchema } from './installation-limits.ts';
 
 export const environmentSchema = apiObject('Environment', {
@@ -158,14 +158,6 @@ function after(name: string, cursor: string): boolean {
 }
 
 export function presentEnvironment(environment: Environment) {
-  const { name, kind, createdAt, archivedAt, eventMaxBytes, retentionDays, deletingAt } = environment;
-  return {
-    name,
-    kind,
-    created_at: createdAt === 0 ? null : time(createdAt),
-    archived_at: archivedAt === undefined ? null : time(archivedAt),
-    event_max_bytes: eventMaxBytes ?? null,
-    retention_days: retentionDays ?? null,
-    deleting_at: deletingAt === undefined ? null : time(deletingAt),
-  };
+  const { createdAt } = environment;
+  return present(environmentSchema, { ...environment, createdAt: createdAt === 0 ? undefined : createdAt });
 }

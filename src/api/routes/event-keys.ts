@@ -11,6 +11,7 @@ import { sortedReply } from '../rest/list-response.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { listFields, listsOf, presentLists, shownListFields } from '../views/list-fields.ts';
 import { checkOwner, ownerNameSchema, ownerSchema, presentOwner } from '../views/owner.ts';
+import { present } from '../views/present.ts';
 import { maxBytesSchema } from './installation-limits.ts';
 
 const nameSchema = z.string().trim().min(1).max(100).meta({ description: 'Name of your choice', example: 'Shop' });
@@ -44,7 +45,7 @@ export function eventKeyRoutes({ eventKeys, environments }: ApiParts): Route[] {
     return key;
   }
 
-  const withLastUse = async (key: EventKey) => present(key, (await eventKeys.lastUses()).get(key.id));
+  const withLastUse = async (key: EventKey) => presentKey(key, (await eventKeys.lastUses()).get(key.id));
 
   return [
     routes.post('/v1/event-keys', {
@@ -72,7 +73,7 @@ export function eventKeyRoutes({ eventKeys, environments }: ApiParts): Route[] {
           updatedAt: now,
         };
         await eventKeys.save(key);
-        return { data: { ...present(key), secret } };
+        return { data: { ...presentKey(key), secret } };
       },
     }),
     routes.get('/v1/event-keys', {
@@ -83,7 +84,7 @@ export function eventKeyRoutes({ eventKeys, environments }: ApiParts): Route[] {
       data: z.array(eventKeySchema),
       async handle({ query }) {
         const [all, uses] = await Promise.all([eventKeys.all(), eventKeys.lastUses()]);
-        return sortedReply(all, 'id', query, (key) => present(key, uses.get(key.id)));
+        return sortedReply(all, 'id', query, (key) => presentKey(key, uses.get(key.id)));
       },
     }),
     routes.get('/v1/event-keys/:id', {
@@ -129,17 +130,6 @@ export function eventKeyRoutes({ eventKeys, environments }: ApiParts): Route[] {
   ];
 }
 
-function present(key: EventKey, usedAt?: number) {
-  const { id, name, env, hint, maxBytes, createdAt, updatedAt } = key;
-  return {
-    id,
-    name,
-    environment: presentOwner(env),
-    hint,
-    ...presentLists(key),
-    max_bytes: maxBytes ?? null,
-    last_used_at: usedAt === undefined ? null : new Date(usedAt).toISOString(),
-    created_at: new Date(createdAt).toISOString(),
-    updated_at: new Date(updatedAt).toISOString(),
-  };
+function presentKey(key: EventKey, lastUsedAt?: number) {
+  return present(eventKeySchema, { ...key, lastUsedAt }, { environment: presentOwner(key.env), ...presentLists(key) });
 }

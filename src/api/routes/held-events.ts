@@ -18,7 +18,7 @@ import { nextPage, pageQuery, timePosition } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { omittedField } from '../views/incomplete.ts';
-import { time } from '../views/time.ts';
+import { present } from '../views/present.ts';
 
 const IDS_MAX = 1_000;
 /** Number of events read at once: each may be as large as a request. */
@@ -109,7 +109,7 @@ export function heldEventRoutes({ heldEvents, environments, acceptor, backpressu
       data: z.array(listedHeldSchema),
       async handle({ query: { limit, cursor, ...filter } }) {
         const { page, next } = await findHeldEvents(heldEvents, filter, { limit, cursor });
-        return listReply(page, { present, positionOf, next, omittable: ['event.data', 'event.user'] });
+        return listReply(page, { present: presentHeld, positionOf, next, omittable: ['event.data', 'event.user'] });
       },
     }),
     routes.get(`${path}/:id`, {
@@ -118,7 +118,7 @@ export function heldEventRoutes({ heldEvents, environments, acceptor, backpressu
       params,
       data: heldSchema,
       async handle({ params: { id } }) {
-        return { data: present(await existing(id)) };
+        return { data: presentHeld(await existing(id)) };
       },
     }),
     routes.post(`${path}/:id/assign`, {
@@ -235,14 +235,6 @@ function positionOf({ receivedAt, internalId }: HeldEvent): Position {
   return { at: receivedAt, id: internalId };
 }
 
-function present({ internalId, webhookId, selection, reason, event, receivedAt, requestId }: HeldEvent) {
-  return {
-    internal_id: internalId,
-    webhook_id: webhookId,
-    selection: selection ?? null,
-    reason,
-    event,
-    received_at: time(receivedAt),
-    request_id: requestId,
-  };
+function presentHeld(held: HeldEvent) {
+  return present(heldSchema, held, { event: held.event });
 }

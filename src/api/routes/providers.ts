@@ -7,6 +7,7 @@ import { apiObject } from '../http/validation.ts';
 import { countPosition, longPageQuery } from '../rest/list-query.ts';
 import { countedReply } from '../rest/list-response.ts';
 import { type Route, routesOf } from '../rest/route.ts';
+import { present } from '../views/present.ts';
 
 const providerFields = {
   id: z.string().meta({ description: 'Value for the field `provider` of a webhook', example: 'stripe' }),
@@ -60,7 +61,7 @@ export function providerRoutes(): Route[] {
       query: z.object(longPageQuery(countPosition)),
       data: z.array(providerSchema),
       async handle({ query }) {
-        return countedReply(PRESETS, query, present);
+        return countedReply(PRESETS, query, presentProvider);
       },
     }),
     routes.get('/v1/providers/:id', {
@@ -76,43 +77,26 @@ export function providerRoutes(): Route[] {
   ];
 }
 
-function present({ id, name, kind, docs, verification, customScheme, eventName, secret }: Preset) {
-  return {
-    id,
-    name,
-    kind,
-    docs,
-    scheme: verification?.scheme ?? (customScheme as string),
-    event_name: eventName,
-    secret: {
-      label: secret.label,
-      where: secret.where,
-      example: secret.example ?? null,
-      pattern: secret.pattern ?? null,
-      needed: secret.needed,
-    },
-  };
+function presentProvider(preset: Preset) {
+  return present(providerSchema, preset, { scheme: schemeOf(preset) });
+}
+
+function schemeOf({ verification, customScheme }: Preset): string {
+  return verification?.scheme ?? (customScheme as string);
 }
 
 function presentDetails(preset: Preset) {
-  const { verification, customScheme, settings, methods, eventId, deliveryId, handshakes, setup, transform, sample } =
-    preset;
-  return {
-    ...present(preset),
+  const { verification, settings, handshakes, sample } = preset;
+  return present(providerDetailsSchema, preset, {
+    scheme: schemeOf(preset),
     verification,
-    custom_scheme: customScheme ?? null,
-    settings,
-    methods,
-    event_id: eventId ?? null,
-    delivery_id: deliveryId ?? null,
+    settings: [...settings],
     has_handshake: handshakes.length > 0,
-    setup,
-    transform,
     sample: {
       headers: sample.headers,
       query: sample.query,
       body: typeof sample.body === 'string' ? sample.body : JSON.stringify(sample.body, null, 2),
       event_name: sample.eventName,
     },
-  };
+  });
 }

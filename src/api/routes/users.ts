@@ -11,6 +11,7 @@ import type { ApiParts } from '../parts.ts';
 import { longPageQuery, namePosition } from '../rest/list-query.ts';
 import { sortedReply } from '../rest/list-response.ts';
 import { type Route, routesOf } from '../rest/route.ts';
+import { present } from '../views/present.ts';
 
 export const userSchema = apiObject('User', {
   id: z.string(),
@@ -40,7 +41,7 @@ export function userRoutes({ users, savedViews, environments, accounts, publicUr
       query: z.object(longPageQuery(namePosition)),
       data: z.array(userSchema),
       async handle({ query }) {
-        return sortedReply(await users.all(), 'id', query, present);
+        return sortedReply(await users.all(), 'id', query, presentUser);
       },
     }),
     routes.post('/v1/users', {
@@ -53,7 +54,7 @@ export function userRoutes({ users, savedViews, environments, accounts, publicUr
       errors: ['email_taken'],
       async handle({ body: { email, role }, origin }) {
         const { user, token } = await accounts.invite(email, role);
-        return { data: { ...present(user), set_password_url: linkTo(token, origin) } };
+        return { data: { ...presentUser(user), set_password_url: linkTo(token, origin) } };
       },
     }),
     routes.patch('/v1/users/:id', {
@@ -66,7 +67,7 @@ export function userRoutes({ users, savedViews, environments, accounts, publicUr
       errors: ['not_found', 'last_admin'],
       async handle({ params: { id }, body: { role } }) {
         const updatedAt = Date.now();
-        return { data: present(changed(await users.change(id, (user) => ({ ...user, role, updatedAt })), id)) };
+        return { data: presentUser(changed(await users.change(id, (user) => ({ ...user, role, updatedAt })), id)) };
       },
     }),
     routes.delete('/v1/users/:id', {
@@ -105,13 +106,6 @@ function notFound(id: string): ServiceError {
   return new ServiceError('not_found', { detail: `there is no user with the ID ${describe(id)}` });
 }
 
-function present({ id, email, role, password, createdAt, updatedAt }: User) {
-  return {
-    id,
-    email,
-    role,
-    active: password !== undefined,
-    created_at: new Date(createdAt).toISOString(),
-    updated_at: new Date(updatedAt).toISOString(),
-  };
+function presentUser(user: User) {
+  return present(userSchema, user, { active: user.password !== undefined });
 }

@@ -18,26 +18,29 @@ import {
 import { RUN_STATES } from '../../model/runs/run-state.ts';
 import { RUN_STATUSES } from '../../model/runs/run-status.ts';
 import { apiObject } from '../http/validation.ts';
+import { present } from './present.ts';
 import { time } from './time.ts';
+
+const filterSchema = z.object({
+  status: z.array(z.enum(RUN_STATUSES)),
+  state: z.array(z.enum(RUN_STATES)).nullable(),
+  function_id: z.string().nullable(),
+  app: z.string().nullable(),
+  event_id: z.string().nullable(),
+  id_prefix: z.string().nullable(),
+  error: z.string().nullable(),
+  fingerprint: z.string().nullable(),
+  app_version: z.string().nullable(),
+  search: z.string().nullable(),
+  queued_after: z.iso.datetime().nullable(),
+  queued_before: z.iso.datetime().describe('No later than the request'),
+  run_count: z.int().nullable().describe('Number of runs selected by ID; null: the request has no IDs'),
+  started_by: z.string().nullable().describe('The bulk action whose runs are selected'),
+});
 
 const selectionShape = {
   action: z.enum(BULK_ACTIONS),
-  filter: z.object({
-    status: z.array(z.enum(RUN_STATUSES)),
-    state: z.array(z.enum(RUN_STATES)).nullable(),
-    function_id: z.string().nullable(),
-    app: z.string().nullable(),
-    event_id: z.string().nullable(),
-    id_prefix: z.string().nullable(),
-    error: z.string().nullable(),
-    fingerprint: z.string().nullable(),
-    app_version: z.string().nullable(),
-    search: z.string().nullable(),
-    queued_after: z.iso.datetime().nullable(),
-    queued_before: z.iso.datetime().describe('No later than the request'),
-    run_count: z.int().nullable().describe('Number of runs selected by ID; null: the request has no IDs'),
-    started_by: z.string().nullable().describe('The bulk action whose runs are selected'),
-  }),
+  filter: filterSchema,
 };
 
 export const bulkActionSchema = apiObject('BulkAction', {
@@ -97,64 +100,29 @@ export const bulkDryRunSchema = apiObject('BulkActionDryRun', {
 });
 
 function presentSelection(action: BulkActionKind, selection: RunSelection) {
-  const {
-    statuses,
-    states,
-    functionId,
-    app,
-    eventId,
-    idPrefix,
-    error,
-    fingerprint,
-    appVersion,
-    search,
-    after,
-    before,
-    runCount,
-    startedBy,
-  } = selection;
-  return {
-    action,
-    filter: {
-      status: [...statuses],
-      state: states ? [...states] : null,
-      function_id: functionId ?? null,
-      app: app ?? null,
-      event_id: eventId ?? null,
-      id_prefix: idPrefix ?? null,
-      error: error ?? null,
-      fingerprint: fingerprint ?? null,
-      app_version: appVersion ?? null,
-      search: search ?? null,
-      queued_after: time(after),
-      queued_before: time(before) as string,
-      run_count: runCount ?? null,
-      started_by: startedBy ?? null,
-    },
-  };
+  const { statuses: status, states: state, after: queuedAfter, before: queuedBefore } = selection;
+  return { action, filter: present(filterSchema, { ...selection, status, state, queuedAfter, queuedBefore }) };
 }
 
-export function presentBulkAction(bulk: BulkAction): z.output<typeof bulkActionSchema> {
+export function presentBulkAction(bulk: BulkAction) {
   const { id, definition, status, position, counts, waiting, doneAt } = bulk;
-  const { action, selection, from, version, rate, matched, createdAt } = definition;
+  const { action, selection, from } = definition;
   const byTime = selection.runCount === undefined && selection.startedBy === undefined;
-  return {
-    id,
-    ...presentSelection(action, selection),
-    from: action === 'retry' ? (from ?? 'start') : null,
-    version: version ?? null,
-    rate,
-    status: status as (typeof BULK_STATUSES)[number],
-    matched: { count: matched.count, is_exact: matched.isExact },
-    progress: {
-      done: counts.done ?? 0,
-      skipped: countsBy(counts, SKIPPED),
-      position: byTime ? time(position?.at) : null,
+  return present(
+    bulkActionSchema,
+    { ...definition, id, doneAt },
+    {
+      ...presentSelection(action, selection),
+      from: action === 'retry' ? (from ?? 'start') : null,
+      status: status as (typeof BULK_STATUSES)[number],
+      progress: {
+        done: counts.done ?? 0,
+        skipped: countsBy(counts, SKIPPED),
+        position: byTime ? time(position?.at) : null,
+      },
+      waiting_because: status === 'running' ? ((waiting as BulkWaitingReason | undefined) ?? null) : null,
     },
-    waiting_because: status === 'running' ? ((waiting as BulkWaitingReason | undefined) ?? null) : null,
-    created_at: time(createdAt) as string,
-    done_at: time(doneAt),
-  };
+  );
 }
 
 export function presentBulkDryRun(

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { APP_FACTS, type Deploy, SYNC_KINDS, type SyncOrigin } from '../../model/apps/deploy.ts';
 import { apiObject } from '../http/validation.ts';
-import { time } from './time.ts';
+import { present } from './present.ts';
 
 const FACT_NAMES = { url: 'url', sdk: 'sdk', framework: 'framework', deployId: 'deploy_id' } as const;
 
@@ -49,23 +49,11 @@ export const deploySchema = apiObject('Deploy', {
     .describe('IDs of the functions whose registration changed. A new URL of the app changes none'),
 });
 
-export function presentDeploy(deploy: Deploy): z.input<typeof deploySchema> {
-  const { id, app, at, url, sdk, framework, deployId, by, first, changes, functions } = deploy;
-  return {
-    id,
-    app,
-    at: time(at) as string,
-    url,
-    sdk: sdk ?? null,
-    framework: framework ?? null,
-    deploy_id: deployId ?? null,
-    by: presentSyncOrigin(by),
-    first,
-    changes: changes.map(({ fact, from }) => ({ field: FACT_NAMES[fact], from: from ?? null })),
-    functions,
-  };
+export function presentDeploy(deploy: Deploy) {
+  const changes = deploy.changes.map(({ fact, from }) => ({ field: FACT_NAMES[fact], from }));
+  return present(deploySchema, { ...deploy, changes });
 }
 
-export function presentSyncOrigin({ kind, name }: SyncOrigin): z.input<typeof syncOriginSchema> {
-  return { kind, name: name ?? null };
+export function presentSyncOrigin(origin: SyncOrigin) {
+  return present(syncOriginSchema, origin);
 }

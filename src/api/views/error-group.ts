@@ -5,6 +5,7 @@ import { PRINCIPAL_KINDS } from '../../model/auth/access.ts';
 import { countWithin, ERROR_GROUP_STATES, type ErrorGroup, HOURS_KEPT } from '../../model/errors/error-group.ts';
 import { HOUR_MS } from '../../model/values/time.ts';
 import { apiObject } from '../http/validation.ts';
+import { present } from './present.ts';
 import { time } from './time.ts';
 
 const HOURS_MAX = 28;
@@ -52,28 +53,17 @@ export function presentErrorGroup(
   functionName: string,
   deploy: Pick<Deploy, 'id' | 'at'> | undefined,
   times: ErrorTimes,
-): z.output<typeof errorGroupSchema> {
-  const { fingerprint, functionId, step, name, message, state, samples, reopened, stateChangedBy } = group;
+) {
   const { from, to } = times;
-  return {
-    fingerprint,
-    function_id: functionId,
-    function_name: functionName,
-    step: step ?? null,
-    name,
-    message,
-    state,
-    count: from === undefined ? group.count : countWithin(group, from, to),
-    first_seen: time(group.firstSeen) as string,
-    last_seen: time(group.lastSeen) as string,
-    opened_at: time(group.openedAt) as string,
-    times_reopened: reopened,
-    state_changed_at: time(group.stateChangedAt) as string,
-    state_changed_by: stateChangedBy ?? null,
-    sample_run_ids: samples.map(({ runId }) => runId),
-    since_deploy: deploy ? { id: deploy.id, at: time(deploy.at) as string } : null,
-    histogram: histogramOf(group, times),
-  };
+  return present(
+    errorGroupSchema,
+    { ...group, functionName, timesReopened: group.reopened, sinceDeploy: deploy },
+    {
+      count: from === undefined ? group.count : countWithin(group, from, to),
+      sample_run_ids: group.samples.map(({ runId }) => runId),
+      histogram: histogramOf(group, times),
+    },
+  );
 }
 
 /** Whole hours are counted. */

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { HeldRegistration, RefusedRegistrations } from '../../model/apps/held-registration.ts';
 import { proposedPattern } from '../../origin-patterns.ts';
 import { apiObject } from '../http/validation.ts';
-import { time } from './time.ts';
+import { present } from './present.ts';
 
 export const heldRegistrationSchema = apiObject('HeldRegistration', {
   id: z.string().describe('All registrations of the app at this URL with these origins share the ID'),
@@ -43,22 +43,10 @@ interface OfItsApp {
   refused: RefusedRegistrations | undefined;
 }
 
-export function presentHeld(held: HeldRegistration, { presentUrl, refused }: OfItsApp) {
-  const { id, app, url, origins, sdk, framework, functionCount, firstAt, lastAt } = held;
-  const present = presentUrl === undefined ? undefined : new URL(presentUrl).origin;
-  const [origin] = origins;
-  return {
-    id,
-    app,
-    url,
-    origins,
-    present_url: presentUrl ?? null,
-    proposed_pattern: (present !== undefined && origin !== undefined && proposedPattern(present, origin)) || null,
-    sdk: sdk ?? null,
-    framework: framework ?? null,
-    function_count: functionCount,
-    first_at: time(firstAt),
-    last_at: time(lastAt),
-    refused: refused ? { count: refused.count, last_at: time(refused.lastAt), last_url: refused.lastUrl } : null,
-  };
+export function presentHeld(held: HeldRegistration, ofItsApp: OfItsApp) {
+  const { presentUrl } = ofItsApp;
+  const [origin] = held.origins;
+  const pattern =
+    presentUrl !== undefined && origin !== undefined && proposedPattern(new URL(presentUrl).origin, origin);
+  return present(heldRegistrationSchema, { ...held, ...ofItsApp }, { proposed_pattern: pattern || null });
 }

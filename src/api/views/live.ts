@@ -5,8 +5,32 @@ import { ISSUE_KINDS, ISSUE_STATES } from '../../model/webhooks/issue.ts';
 import type { LiveUpdate, LiveUpdateOf } from '../../store/telemetry/live-updates.ts';
 import { LOG_OUTCOMES } from '../../store/webhooks/webhook-log.ts';
 import { gistSchema } from './gist.ts';
+import { present } from './present.ts';
 import { presentRunState, runStateSchema } from './run-state.ts';
-import { time } from './time.ts';
+
+const liveRunSchema = z.object({
+  run_id: z.string(),
+  function_id: z.string(),
+  event_id: z.string(),
+  status: z.enum(RUN_STATUSES),
+  state: runStateSchema
+    .optional()
+    .describe('State of the run when the message is sent; absent if the run has ended or its state cannot be read'),
+  queued_at: z.iso.datetime().optional(),
+  run_started_at: z.iso.datetime().optional(),
+  ended_at: z.iso.datetime().optional(),
+  error: z
+    .string()
+    .nullable()
+    .optional()
+    .describe(
+      'The beginning of the error of the last failed attempt; null: no attempt failed, or a later one succeeded',
+    ),
+  replay_id: z.string().optional(),
+  created: z.literal(true).optional().describe('The run was created since the previous message'),
+  event_name: z.string().optional().describe('For a run that was created'),
+  event_gist: gistSchema.optional().describe('For a run that was created: as in lists of runs'),
+});
 
 /** The data of each kind of message. */
 export const liveSchemas = {
@@ -29,33 +53,7 @@ export const liveSchemas = {
     .object({
       count: z.int().describe('Number of changes of runs since the previous message; at most 200 runs are listed'),
       created: z.int().describe('Number of runs that were created since the previous message'),
-      runs: z.array(
-        z.object({
-          run_id: z.string(),
-          function_id: z.string(),
-          event_id: z.string(),
-          status: z.enum(RUN_STATUSES),
-          state: runStateSchema
-            .optional()
-            .describe(
-              'State of the run when the message is sent; absent if the run has ended or its state cannot be read',
-            ),
-          queued_at: z.iso.datetime().optional(),
-          run_started_at: z.iso.datetime().optional(),
-          ended_at: z.iso.datetime().optional(),
-          error: z
-            .string()
-            .nullable()
-            .optional()
-            .describe(
-              'The beginning of the error of the last failed attempt; null: no attempt failed, or a later one succeeded',
-            ),
-          replay_id: z.string().optional(),
-          created: z.literal(true).optional().describe('The run was created since the previous message'),
-          event_name: z.string().optional().describe('For a run that was created'),
-          event_gist: gistSchema.optional().describe('For a run that was created: as in lists of runs'),
-        }),
-      ),
+      runs: z.array(liveRunSchema),
     })
     .describe('Runs that were created, were called, finished a step, or ended'),
   'webhook-requests': z
@@ -100,23 +98,13 @@ function presentEvent({ id, name, receivedAt, source, gist = '' }: LiveUpdateOf[
   return { internal_id: id, name, received_at: new Date(receivedAt).toISOString(), source, gist };
 }
 
-function presentRun({ id, functionId, eventId, status, ...more }: LiveUpdateOf['runs']) {
-  const { state, queuedAt, startedAt, endedAt, error, replayId, created, eventName, gist } = more;
-  return {
-    run_id: id,
-    function_id: functionId,
-    event_id: eventId,
-    status,
-    ...(state && { state: presentRunState(state) }),
-    ...(queuedAt !== undefined && { queued_at: time(queuedAt) as string }),
-    ...(startedAt !== undefined && { run_started_at: time(startedAt) as string }),
-    ...(endedAt !== undefined && { ended_at: time(endedAt) as string }),
-    ...(error !== undefined && { error }),
-    ...(replayId !== undefined && { replay_id: replayId }),
-    ...(created && { created }),
-    ...(eventName !== undefined && { event_name: eventName }),
-    ...(gist !== undefined && { event_gist: gist }),
-  };
+function presentRun(update: LiveUpdateOf['runs']) {
+  const { id: runId, state, startedAt: runStartedAt, gist: eventGist } = update;
+  return present(
+    liveRunSchema,
+    { ...update, runId, runStartedAt, eventGist },
+    { state: state && presentRunState(state) },
+  );
 }
 
 function presentRequest({ id, webhookId, outcome }: LiveUpdateOf['webhook-requests']) {

@@ -17,6 +17,7 @@ import {
 import { RUN_STATUSES, type RunStatus } from '../../model/runs/run-status.ts';
 import { ENDED } from '../../store/bulk/started-runs.ts';
 import { apiObject } from '../http/validation.ts';
+import { present } from './present.ts';
 import { time } from './time.ts';
 
 const counts = <const Name extends string>(names: readonly Name[], description: string) =>
@@ -33,14 +34,16 @@ const skippedSchema = counts(
 const LOOKED_AT = 'Events that meet the filter';
 const MATCHED = 'Events that meet the filter, with a function whose former run has a selected status';
 
+const filterSchema = z.object({
+  name: z.string().nullable(),
+  source: z.string().nullable(),
+  search: z.string().nullable(),
+  id_prefix: z.string().nullable(),
+  id_count: z.int().nullable().describe('Number of events selected by ID; null: the request has no IDs'),
+});
+
 const selectionShape = {
-  filter: z.object({
-    name: z.string().nullable(),
-    source: z.string().nullable(),
-    search: z.string().nullable(),
-    id_prefix: z.string().nullable(),
-    id_count: z.int().nullable().describe('Number of events selected by ID; null: the request has no IDs'),
-  }),
+  filter: filterSchema,
   received_after: z.iso.datetime().describe('No earlier than the retention'),
   received_before: z.iso.datetime().describe('No later than the request'),
   functions: z.array(z.string()).nullable().describe('null: all functions that match an event'),
@@ -132,15 +135,8 @@ export const replayResultSchema = apiObject('ReplayResult', {
 });
 
 function presentSelection({ filter, after, before, functionIds, statuses }: ReplaySelection) {
-  const { name, source, search, idPrefix, ids } = filter;
   return {
-    filter: {
-      name: name ?? null,
-      source: source ?? null,
-      search: search ?? null,
-      id_prefix: idPrefix ?? null,
-      id_count: ids?.length ?? null,
-    },
+    filter: present(filterSchema, { ...filter, idCount: filter.ids?.length }),
     received_after: time(after) as string,
     received_before: time(before) as string,
     functions: functionIds ? [...functionIds] : null,
@@ -211,17 +207,7 @@ export function presentDryRun(selection: ReplaySelection, result: ReplayDryRun) 
 }
 
 /** @param statuses by run ID */
-export function presentReplayResult(
-  { eventId, functionId, outcome, reason, runId, retryOf }: ReplayResult,
-  statuses: ReadonlyMap<string, RunStatus>,
-) {
-  return {
-    event_id: eventId,
-    function_id: functionId,
-    outcome,
-    reason: reason ?? null,
-    run_id: runId ?? null,
-    run_status: (runId !== undefined && statuses.get(runId)) || null,
-    retry_of: retryOf ?? null,
-  };
+export function presentReplayResult(result: ReplayResult, statuses: ReadonlyMap<string, RunStatus>) {
+  const { runId } = result;
+  return present(replayResultSchema, { ...result, runStatus: runId === undefined ? undefined : statuses.get(runId) });
 }

@@ -18,7 +18,7 @@ import { listsOf } from '../http/urlencoded.ts';
 import { apiObject } from '../http/validation.ts';
 import { MASK } from '../receive/stored-credentials.ts';
 import { omittedField } from './incomplete.ts';
-import { time } from './time.ts';
+import { present } from './present.ts';
 
 /** Names of headers and query parameters whose values are credentials or signatures. */
 export const SECRET =
@@ -71,30 +71,7 @@ export const loggedRequestDetailsSchema = loggedSchema
   .meta({ id: 'LoggedRequestDetails' });
 
 export function presentLogged(summary: LogSummary) {
-  return {
-    id: summary.id,
-    received_at: time(summary.receivedAt),
-    method: summary.method,
-    ip: summary.ip,
-    outcome: summary.outcome,
-    status: summary.status,
-    reason: summary.reason ?? null,
-    message: summary.message ?? null,
-    event_name: summary.eventName ?? null,
-    ids: summary.ids,
-    console: summary.console,
-    duration_ms: summary.durationMs,
-    body_bytes: summary.bodyBytes ?? null,
-    rerun_of: summary.rerunOf ?? null,
-    version: summary.version ?? null,
-    verification: summary.verification
-      ? {
-          result: summary.verification.result,
-          reason: summary.verification.reason ?? null,
-          secret_id: summary.verification.secretId ?? null,
-        }
-      : null,
-  };
+  return present(loggedSchema, summary);
 }
 
 /** @param verification of the webhook, if it has its own scheme */

@@ -12,8 +12,8 @@ import {
 } from '../../model/runs/run.ts';
 import { linksOfRequest } from '../../model/runs/step-links.ts';
 import { apiObject } from '../http/validation.ts';
+import { present } from './present.ts';
 import { runErrorSchema } from './run.ts';
-import { time } from './time.ts';
 
 export const historySchema = apiObject('HistoryEntry', {
   kind: z.enum(['attempt', 'step']),
@@ -101,43 +101,19 @@ function onlyAttempt({ attempt, status, queuedAt, startedAt, endedAt, error, ...
 }
 
 function presentEntry(ids: PartitionedIds, run: Run, entry: HistoryEntry) {
-  const {
-    kind,
-    stepId,
-    name = null,
-    waitsFor,
-    op = null,
-    attempt,
-    status,
-    queuedAt,
-    startedAt,
-    endedAt,
-    error,
-    until,
-    expression = null,
-    timedOut = false,
-  } = entry;
+  const { stepId, name, waitsFor, op, status, error, expression, timedOut = false } = entry;
   // The step was invoking when its run ended.
   const isCancelledInvocation = op === 'InvokeFunction' && status === 'Cancelled' && stepId !== undefined;
-  return {
-    kind,
-    step_id: stepId ?? null,
-    name,
-    op,
-    attempt: attempt ?? null,
-    status,
-    queued_at: time(queuedAt),
-    started_at: time(startedAt),
-    ended_at: time(endedAt),
-    until: time(until),
-    waits_for: op && name !== null ? (awaitedBy({ op, name, waitsFor }) ?? null) : null,
-    if: expression,
-    invoked: invokedBy(ids, run, entry),
-    error: error ?? null,
-    timed_out: timedOut,
-    group: entry.group ?? null,
-    ...presentLinks(isCancelledInvocation ? { runId: invokedRunId(ids, run.id, stepId) } : entry),
-  };
+  return present(
+    historySchema,
+    { ...entry, if: expression, timedOut },
+    {
+      waits_for: op && name !== undefined ? (awaitedBy({ op, name, waitsFor }) ?? null) : null,
+      invoked: invokedBy(ids, run, entry),
+      error: error ?? null,
+      ...presentLinks(isCancelledInvocation ? { runId: invokedRunId(ids, run.id, stepId) } : entry),
+    },
+  );
 }
 
 function presentLinks({ runId, eventId, sent, request }: StepLinks) {
@@ -151,28 +127,24 @@ function presentLinks({ runId, eventId, sent, request }: StepLinks) {
 }
 
 function presentPending(ids: PartitionedIds, run: Run, stepId: string, step: Pending) {
-  const { op, name, since, until, group, expression = null } = step;
+  const { op, name, since, until, group, expression } = step;
   const links: StepLinks =
     op === 'InvokeFunction' ? { runId: invokedRunId(ids, run.id, stepId) } : linksOfRequest(step);
-  return {
-    kind: 'step',
-    step_id: stepId,
-    name,
-    op,
-    attempt: null,
-    status: 'Waiting',
-    queued_at: time(since),
-    started_at: time(since),
-    ended_at: null,
-    until: time(until),
-    waits_for: awaitedBy(step) ?? null,
-    if: expression,
-    invoked: invokedBy(ids, run, { ...step, stepId }),
-    error: null,
-    timed_out: false,
-    group: group ?? null,
-    ...presentLinks(links),
-  };
+  return present(
+    historySchema,
+    { stepId, name, op, queuedAt: since, startedAt: since, until, group, if: expression },
+    {
+      kind: 'step',
+      attempt: null,
+      status: 'Waiting',
+      ended_at: null,
+      waits_for: awaitedBy(step) ?? null,
+      invoked: invokedBy(ids, run, { ...step, stepId }),
+      error: null,
+      timed_out: false,
+      ...presentLinks(links),
+    },
+  );
 }
 
 function invokedBy(

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Metadata } from '../../model/runs/metadata.ts';
 import { apiObject } from '../http/validation.ts';
-import { time } from './time.ts';
+import { present } from './present.ts';
 
 export const metadataSchema = apiObject('RunMetadata', {
   scope: z.enum(['run', 'step', 'step_attempt', 'extended_trace']),
@@ -14,14 +14,6 @@ export const metadataSchema = apiObject('RunMetadata', {
   updated_at: z.iso.datetime(),
 });
 
-export function presentMetadata({ scope, stepId, attempt, spanId, kind, values, updatedAt }: Metadata) {
-  return {
-    scope,
-    step_id: stepId ?? null,
-    attempt: attempt ?? null,
-    span_id: spanId ?? null,
-    kind,
-    values,
-    updated_at: time(updatedAt),
-  };
+export function presentMetadata(metadata: Metadata) {
+  return present(metadataSchema, metadata);
 }

@@ -4,7 +4,7 @@ import { PAUSE_REASONS } from '../../model/runs/pause.ts';
 import { RUN_STATES, type RunState } from '../../model/runs/run-state.ts';
 import { apiObject } from '../http/validation.ts';
 import { limitNameSchema, presentLimitName } from './limits.ts';
-import { time } from './time.ts';
+import { present } from './present.ts';
 
 /** Fields that do not apply are absent, because a list has many states. */
 export const runStateSchema = apiObject('RunState', {
@@ -49,19 +49,18 @@ export const runStateSchema = apiObject('RunState', {
     ),
 });
 
-export function presentRunState(state: RunState): z.infer<typeof runStateSchema> {
-  const { kind, until, name, step, attempt, invoked, reason, since, limit, position, others } = state;
-  return {
-    kind,
-    ...(until !== undefined && { until: time(until) as string }),
-    ...(name !== undefined && { name }),
-    ...(step && { step }),
-    ...(attempt && { attempt: attempt.next, max_attempts: attempt.max }),
-    ...(invoked && { run_id: invoked.runId, ...(invoked.functionId && { function_id: invoked.functionId }) }),
-    ...(reason && { reason }),
-    ...(since !== undefined && { since: time(since) as string }),
-    ...(limit && { limit: presentLimitName(limit) }),
-    ...(position !== undefined && { position }),
-    ...(others !== undefined && { others }),
-  };
+export function presentRunState(state: RunState) {
+  const { attempt, invoked, limit } = state;
+  return present(
+    runStateSchema,
+    {
+      ...state,
+      attempt: attempt?.next,
+      maxAttempts: attempt?.max,
+      functionId: undefined,
+      runId: undefined,
+      ...invoked,
+    },
+    { limit: limit && presentLimitName(limit) },
+  );
 }

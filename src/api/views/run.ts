@@ -2,13 +2,13 @@
 import { z } from 'zod';
 import type { Dialect } from '../../model/apps/app.ts';
 import { PRINCIPAL_KINDS } from '../../model/auth/access.ts';
-import { CANCEL_CAUSES, type CancelReason } from '../../model/runs/cancel-reason.ts';
+import { CANCEL_CAUSES } from '../../model/runs/cancel-reason.ts';
 import { RUN_STATUSES, type Run } from '../../model/runs/run.ts';
 import { withoutSource } from '../../model/runs/run-error.ts';
 import { isShallowJson, MAX_DEPTH, parseStored } from '../../model/values/json.ts';
 import { uuidOf } from '../../model/values/uuid.ts';
 import { apiObject } from '../http/validation.ts';
-import { time } from './time.ts';
+import { present } from './present.ts';
 
 export const runErrorSchema = z.object({
   name: z.string(),
@@ -93,10 +93,6 @@ export function presentBrief({ id, functionId, status }: Pick<Run, 'id' | 'funct
   return { run_id: id, function_id: functionId, status };
 }
 
-function presentCancelReason({ cause, id, by }: CancelReason) {
-  return { cause, id: id ?? null, by: by ?? null };
-}
-
 /** Outputs deeper than MAX_DEPTH are rejected on receipt. An output stored before this rule becomes an error, so that it does not hide the other
  *  runs of a list. */
 function readOutput(output: string): { output: unknown } | { error: z.infer<typeof runErrorSchema> } {
@@ -111,38 +107,35 @@ function readOutput(output: string): { output: unknown } | { error: z.infer<type
 
 /** @param dialect for official SDKs, a run is `Running` from the start, and starts when it is queued */
 export function presentRun(run: Run, dialect: Dialect = 'service') {
-  const { id, env, functionId, eventId, requestId, status, attempt, queuedAt, startedAt, endedAt, output, error } = run;
+  const { id, env, eventId, status, queuedAt, startedAt, output, error } = run;
   const read = output === undefined ? { output: null } : readOutput(output);
   const shownError = error ?? ('error' in read ? read.error : null);
-  const queued = time(queuedAt) as string;
-  return {
-    run_id: id,
-    function_id: functionId,
-    event_id: eventId,
-    event_ids: run.batch ?? [eventId],
-    status: dialect === 'inngest' && status === 'Queued' ? 'Running' : status,
-    attempt,
-    queued_at: queued,
-    run_started_at: time(startedAt) ?? (dialect === 'inngest' ? queued : null),
-    ended_at: time(endedAt),
-    // A failed run has its own output if the error differs from the app's response.
-    output:
-      status === 'Failed' && output === undefined
-        ? shownError && withoutSource(shownError)
-        : 'output' in read
-          ? read.output
-          : null,
-    error: shownError,
-    request_id: requestId,
-    cancel_reason: run.cancelReason ? presentCancelReason(run.cancelReason) : null,
-    app_version: run.pin?.version ?? null,
-    retry_of: run.retryOf ?? null,
-    replay_id: run.replayId ?? null,
-    from_step: run.fromStep?.id ?? null,
-    function_version: 1,
-    environment_id: uuidOf(env),
-    original_run_id: run.retryOf ?? null,
-    batch_id: run.batch ? eventId : null,
-    cron: null,
-  };
+  const isRunningFromTheStart = dialect === 'inngest';
+  return present(
+    runSchema,
+    {
+      ...run,
+      runId: id,
+      status: isRunningFromTheStart && status === 'Queued' ? 'Running' : status,
+      runStartedAt: startedAt ?? (isRunningFromTheStart ? queuedAt : undefined),
+      appVersion: run.pin?.version,
+      originalRunId: run.retryOf,
+    },
+    {
+      event_ids: run.batch ?? [eventId],
+      // A failed run has its own output if the error differs from the app's response.
+      output:
+        status === 'Failed' && output === undefined
+          ? shownError && withoutSource(shownError)
+          : 'output' in read
+            ? read.output
+            : null,
+      error: shownError,
+      from_step: run.fromStep?.id ?? null,
+      function_version: 1,
+      environment_id: uuidOf(env),
+      batch_id: run.batch ? eventId : null,
+      cron: null,
+    },
+  );
 }

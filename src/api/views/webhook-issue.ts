@@ -4,7 +4,7 @@ import { PRINCIPAL_KINDS } from '../../model/auth/access.ts';
 import { ISSUE_KINDS, ISSUE_STATES } from '../../model/webhooks/issue.ts';
 import type { WebhookIssue } from '../../store/webhooks/webhook-issues.ts';
 import { apiObject } from '../http/validation.ts';
-import { time } from './time.ts';
+import { present } from './present.ts';
 
 export const webhookIssueSchema = apiObject('WebhookIssue', {
   id: z.string(),
@@ -41,28 +41,6 @@ export const webhookIssueSchema = apiObject('WebhookIssue', {
   replay_id: z.string().nullable().describe("The last replay of the issue's requests since it was opened"),
 });
 
-export function presentIssue(issue: WebhookIssue, webhookName: string): z.input<typeof webhookIssueSchema> {
-  const { id, webhookId, kind, state, count, reasons, sample, reopened, stateChangedBy, replayId } = issue;
-  return {
-    id,
-    webhook_id: webhookId,
-    webhook_name: webhookName,
-    kind,
-    state,
-    first_seen: time(issue.firstSeen) as string,
-    last_seen: time(issue.lastSeen) as string,
-    count,
-    reasons,
-    sample: {
-      request_id: sample.requestId,
-      reason: sample.reason,
-      message: sample.message,
-      at: time(sample.at) as string,
-    },
-    opened_at: time(issue.openedAt) as string,
-    times_reopened: reopened,
-    state_changed_at: time(issue.stateChangedAt) as string,
-    state_changed_by: stateChangedBy ?? null,
-    replay_id: replayId ?? null,
-  };
+export function presentIssue(issue: WebhookIssue, webhookName: string) {
+  return present(webhookIssueSchema, { ...issue, webhookName, timesReopened: issue.reopened });
 }

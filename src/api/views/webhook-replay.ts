@@ -7,6 +7,7 @@ import { apiObject } from '../http/validation.ts';
 import { CHANGES, type Comparison, type Made } from '../replays/dry-run.ts';
 import type { StartedReplay } from '../replays/start-replay.ts';
 import { stoppedEarlySchema } from './incomplete.ts';
+import { present } from './present.ts';
 import { time } from './time.ts';
 
 /** Maximum characters of the JSON of a request's events, and of the body of its response. */
@@ -92,37 +93,22 @@ export const webhookReplayResultSchema = apiObject('WebhookReplayResult', {
   message: z.string().nullable(),
 });
 
-export function presentWebhookReplay({
-  id,
-  definition,
-  status,
-  waiting,
-  position,
-  counts,
-  doneAt,
-}: WebhookReplay): z.output<typeof webhookReplaySchema> {
-  const { webhookId, from, to, outcomes, reasons, requestIds, hasDraft, rate, total, createdAt } = definition;
-  return {
-    id,
-    webhook_id: webhookId,
-    state: status as (typeof REPLAY_STATES)[number],
-    waiting_for: status === 'running' ? (waiting ?? null) : null,
-    from: time(from),
-    to: time(to) as string,
-    outcomes: outcomes ?? null,
-    reasons: reasons ?? null,
-    request_ids: requestIds ?? null,
-    with_draft: hasDraft,
-    rate,
-    total: total.count,
-    total_is_exact: total.isExact,
-    done: counts.done ?? 0,
-    failed: counts.failed ?? 0,
-    skipped: counts.skipped ?? 0,
-    position: position.last || null,
-    created_at: time(createdAt) as string,
-    ended_at: time(doneAt),
-  };
+export function presentWebhookReplay({ id, definition, status, waiting, position, counts, doneAt }: WebhookReplay) {
+  const { hasDraft, total } = definition;
+  return present(
+    webhookReplaySchema,
+    { ...definition, id, withDraft: hasDraft, endedAt: doneAt },
+    {
+      state: status as (typeof REPLAY_STATES)[number],
+      waiting_for: status === 'running' ? (waiting ?? null) : null,
+      total: total.count,
+      total_is_exact: total.isExact,
+      done: counts.done ?? 0,
+      failed: counts.failed ?? 0,
+      skipped: counts.skipped ?? 0,
+      position: position.last || null,
+    },
+  );
 }
 
 export function presentStarted(started: StartedReplay): z.input<typeof startedReplaySchema> {
@@ -167,11 +153,6 @@ function shownEvents(events: readonly Event[]): Event[] {
   return end === -1 ? [...events] : events.slice(0, end);
 }
 
-export function presentWebhookReplayResult({ requestId, eventId, reason, message }: WebhookReplayResult) {
-  return {
-    request_id: requestId,
-    event_id: eventId ?? null,
-    reason: reason ?? null,
-    message: message ?? null,
-  };
+export function presentWebhookReplayResult(result: WebhookReplayResult) {
+  return present(webhookReplayResultSchema, result);
 }

@@ -14,6 +14,7 @@ import {
 import type { Author, WebhookVersion } from '../../store/webhooks/webhook-versions.ts';
 import { apiObject } from '../http/validation.ts';
 import { lineDiff } from './line-diff.ts';
+import { present } from './present.ts';
 import { time } from './time.ts';
 import { transformSchema } from './webhook.ts';
 
@@ -122,19 +123,13 @@ export function presentVersion(
   };
 }
 
-export function presentSnapshot(snapshot: WebhookSnapshot): z.output<typeof snapshotSchema> {
-  const { transform, filter, provider, verification, settings, verify, methods, deduplicate, maxBodyBytes } = snapshot;
-  return {
-    transform,
-    filter: filter ?? null,
-    provider: provider ?? null,
-    verification: verification ?? null,
-    settings: settings ?? {},
-    verify: verify ?? true,
-    methods: methods ?? null,
-    deduplicate: deduplicate ?? true,
-    max_body_bytes: maxBodyBytes ?? null,
-  };
+export function presentSnapshot(snapshot: WebhookSnapshot) {
+  const { verification, settings = {}, verify = true, deduplicate = true } = snapshot;
+  return present(
+    snapshotSchema,
+    { ...snapshot, verify, deduplicate },
+    { verification: verification ?? null, settings },
+  );
 }
 
 interface Numbered {

@@ -7,6 +7,7 @@ import { versionOf, type Webhook } from '../../store/webhooks/webhook.ts';
 import { apiObject } from '../http/validation.ts';
 import { presentLists, shownListFields } from './list-fields.ts';
 import { ownerNameSchema, presentOwner } from './owner.ts';
+import { present } from './present.ts';
 import { time } from './time.ts';
 
 export const webhookNameSchema = z
@@ -60,37 +61,24 @@ export const webhookSchema = apiObject('Webhook', {
 
 /** @param origin scheme and host of the URLs */
 export function presentWebhook(webhook: Webhook, origin: string, nowMs: number) {
-  const { id, name, env, key, formerKeys = [], transform, pausedAt, createdAt, updatedAt } = webhook;
-  return {
-    id,
-    name,
+  const { env, key, formerKeys = [], provider, secrets = [], verification, settings = {} } = webhook;
+  return present(webhookSchema, webhook, {
     environment: presentOwner(env),
     url: `${origin}/e/${key}`,
     former_urls: formerKeys
       .filter(({ until }) => until > nowMs)
-      .map((former) => ({ url: `${origin}/e/${former.key}`, until: time(former.until) })),
-    transform,
+      .map((former) => ({ url: `${origin}/e/${former.key}`, until: time(former.until) as string })),
     ...presentLists(webhook),
-    provider: webhook.provider ?? null,
-    verify: webhook.provider !== undefined && webhook.verify !== false,
-    secrets: (webhook.secrets ?? [])
+    verify: provider !== undefined && webhook.verify !== false,
+    secrets: secrets
       .filter(({ until }) => until === undefined || until > nowMs)
-      .map((secret) => ({
-        id: secret.id,
-        added_at: time(secret.addedAt),
-        expires_at: time(secret.until),
-      })),
-    verification: webhook.verification ?? null,
-    settings: webhook.settings ?? {},
-    filter: webhook.filter ?? null,
-    methods: webhook.methods ?? presetOf(webhook.provider ?? '')?.methods ?? ['POST' as const],
-    deduplicate: webhook.provider !== undefined && webhook.deduplicate !== false,
-    max_body_bytes: webhook.maxBodyBytes ?? null,
+      .map(({ id, addedAt, until }) => ({ id, added_at: time(addedAt) as string, expires_at: time(until) })),
+    verification: verification ?? null,
+    settings,
+    methods: [...(webhook.methods ?? presetOf(provider ?? '')?.methods ?? ['POST' as const])],
+    deduplicate: provider !== undefined && webhook.deduplicate !== false,
     version: versionOf(webhook),
-    paused_at: time(pausedAt),
-    created_at: time(createdAt),
-    updated_at: time(updatedAt),
-  };
+  });
 }
 
 /** Hides the URLs, which authenticate senders, from principals with read access. */
