@@ -120,3 +120,13 @@ export class ServiceError extends Error {
 export function invalidField(field: string, detail: string): ServiceError {
   return new ServiceError('input_invalid', { detail: `field "${field}": ${detail}`, facts: { field } });
 }
+
+/** @param what as in "event key" */
+export function notFound(what: string, id: string): ServiceError {
+  return new ServiceError('not_found', { detail: `there is no ${what} with the ID "${id}"` });
+}
+
+/** Whether Postgres is down. */
+export function isArchiveUnavailable(error: unknown): boolean {
+  return error instanceof ServiceError && error.code === 'archive_unavailable';
+}

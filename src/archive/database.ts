@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type pg from 'pg';
 import type { ArchiveSettings } from '../config.ts';
-import { ServiceError } from '../errors.ts';
+import { isArchiveUnavailable, ServiceError } from '../errors.ts';
 import type { Logger } from '../log.ts';
 import { postgres } from './packages.ts';
 
@@ -135,7 +135,7 @@ export class Database {
       return await work(client);
     } catch (error) {
       const shown = translated(error as Error);
-      if (isUnavailable(shown)) failure = shown;
+      if (isArchiveUnavailable(shown)) failure = shown;
       throw shown;
     } finally {
       client.off('error', onError);
@@ -161,10 +161,6 @@ export function connectionOf(url: string, tlsVerify: boolean): pg.ClientConfig {
   parsed.searchParams.delete('sslmode');
   const tls = mode === null ? !tlsVerify : mode !== 'disable';
   return { connectionString: parsed.href, ...(tls && { ssl: { rejectUnauthorized: tlsVerify } }) };
-}
-
-export function isUnavailable(error: unknown): boolean {
-  return error instanceof ServiceError && error.code === 'archive_unavailable';
 }
 
 /** Whether Postgres cancelled a statement that took too long. */

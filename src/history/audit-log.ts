@@ -1,6 +1,6 @@
 /** The audit log, hot and archived. Redis has all entries newer than its oldest one. */
 import type { ArchivedAudit } from '../archive/archived-audit.ts';
-import { isUnavailable } from '../archive/database.ts';
+import { isArchiveUnavailable } from '../errors.ts';
 import type { AuditLog, AuditPage } from '../store/auth/audit-log.ts';
 
 /** Above every ID in a cursor. */
@@ -27,7 +27,7 @@ export class AuditLogHistory {
       const all = [...entries, ...archived];
       return { entries: all, next: all.length === limit ? all.at(-1)?.id : undefined };
     } catch (error) {
-      if (!isUnavailable(error)) throw error;
+      if (!isArchiveUnavailable(error)) throw error;
       return { entries, next: last ?? TOP, stoppedEarly: 'archive_unavailable' };
     }
   }

@@ -1,6 +1,6 @@
 /** Decisions about events, hot or archived. */
 import type { Archive } from '../archive/archive.ts';
-import { isUnavailable } from '../archive/database.ts';
+import { isArchiveUnavailable } from '../errors.ts';
 import { decodeDecisions, type StoredDecision } from '../model/flow-control/decision-encoding.ts';
 import type { Decisions } from '../store/flow-control/decisions.ts';
 import type { EventHistory } from './event-history.ts';
@@ -27,7 +27,7 @@ export class DecisionHistory {
     if (await this.#events.isCertainlyHot(env, eventId)) return hot;
     const bytes = await this.#archive.events.decisionsOf(env, eventId, Date.now()).catch(async (error) => {
       // Redis has all decisions if none of them was removed.
-      if (isUnavailable(error) && (await this.#events.isInRedis(env, eventId))) return undefined;
+      if (isArchiveUnavailable(error) && (await this.#events.isInRedis(env, eventId))) return undefined;
       throw error;
     });
     const archived = bytes ? decodeDecisions(bytes) : [];

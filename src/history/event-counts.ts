@@ -2,8 +2,8 @@
  *  plus the archived events of that minute that are not among them. */
 import type { Archive } from '../archive/archive.ts';
 import { ArchivedCounts, minuteOf } from '../archive/archived-counts.ts';
-import { isUnavailable } from '../archive/database.ts';
 import { toText } from '../archive/encoding.ts';
+import { isArchiveUnavailable } from '../errors.ts';
 import { MINUTE_MS } from '../model/values/time.ts';
 import {
   type Bucket,
@@ -51,7 +51,7 @@ export class EventCountHistory {
     try {
       counted = both.length === 0 ? { ofPieces: [], ofRest: [] } : await this.#both(env, name, both, pieces);
     } catch (error) {
-      if (!isUnavailable(error)) throw error;
+      if (!isArchiveUnavailable(error)) throw error;
       for (const piece of pieces) for (const count of piece.names.values()) add(both, piece.of, count);
       return { buckets, stoppedEarly: 'archive_unavailable' };
     }
@@ -99,7 +99,7 @@ export class EventCountHistory {
       }
       return { names: sorted() };
     } catch (error) {
-      if (error !== NOTHING && !isUnavailable(error)) throw error;
+      if (error !== NOTHING && !isArchiveUnavailable(error)) throw error;
       for (const piece of pieces) for (const [name, count] of piece.names) add(name, count);
       const names = sorted().slice(0, limit);
       return error === NOTHING ? { names } : { names, stoppedEarly: 'archive_unavailable' };

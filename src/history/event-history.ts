@@ -1,7 +1,7 @@
 /** Events by ID, hot or archived. An archived event whose runs are still active also has a copy in Redis. */
 import type { Archive } from '../archive/archive.ts';
-import { isUnavailable } from '../archive/database.ts';
 import { type ArchivedEvent, foundEventOf } from '../archive/event-row-reads.ts';
+import { isArchiveUnavailable } from '../errors.ts';
 import { type Envelope, type EventRecord, recordOf } from '../model/events/event.ts';
 import { type Events, envelopeOf, type FoundEvent } from '../store/events/events.ts';
 import { archiveBorder } from './merged-page.ts';
@@ -122,7 +122,7 @@ export class EventHistory
       env,
       copies.map(({ internal_id }) => internal_id),
     ).catch((error) => {
-      if (isUnavailable(error)) return new Map<string, ArchivedEvent>();
+      if (isArchiveUnavailable(error)) return new Map<string, ArchivedEvent>();
       throw error;
     });
     return hot.map((event) => {

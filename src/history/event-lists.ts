@@ -1,6 +1,6 @@
 /** Lists of events across Redis and the archive. */
 import type { Archive } from '../archive/archive.ts';
-import { isUnavailable } from '../archive/database.ts';
+import { isArchiveUnavailable } from '../errors.ts';
 import { type EventLists, type EventPage, type EventQuery, isListed } from '../store/events/event-lists.ts';
 import type { Events, FoundEvent } from '../store/events/events.ts';
 import type { Position, TimeRange } from '../store/redis/pagination.ts';
@@ -57,7 +57,7 @@ export class EventListHistory {
       const events = await this.#history.readMany(env, ids(older));
       return { events: events.filter((event) => isListed(event, wanted)), next: undefined };
     } catch (error) {
-      if (!isUnavailable(error)) throw error;
+      if (!isArchiveUnavailable(error)) throw error;
       const events = (await this.#events.readMany(env, ids(named))).filter((event) => isListed(event, wanted));
       return { events, next: startOf(query.timeRange), stoppedEarly: 'archive_unavailable' };
     }

@@ -1,8 +1,8 @@
 /** One page of a list that is partly in Redis and partly in the archive, newest first by time and ID. */
 import type { Archive } from '../archive/archive.ts';
-import { isUnavailable } from '../archive/database.ts';
 import { END_OF_TIME } from '../archive/day-batches.ts';
 import { FIRST_ID } from '../archive/event-pages.ts';
+import { isArchiveUnavailable } from '../errors.ts';
 import { isOlder, type Position, type TimeRange } from '../store/redis/pagination.ts';
 
 /** Why a list may be incomplete. */
@@ -51,7 +51,7 @@ export async function mergedPage<T>(
   try {
     archived = await readArchived({ ...timeRange, after });
   } catch (error) {
-    if (!isUnavailable(error)) throw error;
+    if (!isArchiveUnavailable(error)) throw error;
     const last = hot.items.at(-1);
     const next = hot.next ?? (last === undefined ? startOf(timeRange) : positionOf(last));
     return { items: hot.items, next, stoppedEarly: 'archive_unavailable' };

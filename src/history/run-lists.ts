@@ -1,6 +1,6 @@
 /** Lists of runs across Redis and the archive. Redis has active runs of any age, so the newest runs of a page may be in either. */
 import type { Archive } from '../archive/archive.ts';
-import { isUnavailable } from '../archive/database.ts';
+import { isArchiveUnavailable } from '../errors.ts';
 import { timeOf } from '../model/ids.ts';
 import type { Ending, Run, RunStatus } from '../model/runs/run.ts';
 import { Composed } from '../model/values/composed.ts';
@@ -69,7 +69,7 @@ export class RunListHistory
       ]);
       return inOrder(archived, [...offloaded, ...hot]);
     } catch (error) {
-      if (isUnavailable(error) && (await this.deps.isInRedis(env, eventId))) return hot;
+      if (isArchiveUnavailable(error) && (await this.deps.isInRedis(env, eventId))) return hot;
       throw error;
     }
   }
@@ -78,7 +78,7 @@ export class RunListHistory
     try {
       return pageOfRuns(await this.readByEvent(query.env, eventId), query);
     } catch (error) {
-      if (!isUnavailable(error)) throw error;
+      if (!isArchiveUnavailable(error)) throw error;
       const { runs, next } = await this.deps.store.runLists.listByEvent(eventId, query);
       const page = { items: runs, next, stoppedEarly: 'archive_unavailable' as const };
       return toRunPage(hotPart(page, query, archiveBorder(this.deps.archive, Date.now())));
@@ -96,7 +96,7 @@ export class RunListHistory
     const asked = await this.#maybeArchived(env, eventIds);
     if (asked.length === 0) return hot;
     const none = (error: unknown): [] => {
-      if (isUnavailable(error) && whenAway === 'hot') return [];
+      if (isArchiveUnavailable(error) && whenAway === 'hot') return [];
       throw error;
     };
     const [found, offloaded] = await Promise.all([

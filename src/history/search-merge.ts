@@ -1,8 +1,8 @@
 /** Examines hot and archived entries, newest first, and merges the results. The archive is never read further back than Redis, so an entry that
  *  moves meanwhile is found in one of the two. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { isUnavailable } from '../archive/database.ts';
 import { FIRST_ID } from '../archive/event-pages.ts';
+import { isArchiveUnavailable } from '../errors.ts';
 import { isOlder, newestFirst, type Position, type TimeRange } from '../store/redis/pagination.ts';
 import type { StoppedEarly } from './merged-page.ts';
 
@@ -98,7 +98,7 @@ export async function mergedSearch<T>(search: MergedSearch<T>): Promise<SearchPa
       }
       next.at = portion.next ?? (isHotNext || !hot.at ? undefined : { at: hot.at.at + 1, id: FIRST_ID });
     } catch (error) {
-      if (isHotNext || !isUnavailable(error)) throw error;
+      if (isHotNext || !isArchiveUnavailable(error)) throw error;
       return stop('archive_unavailable');
     }
     await nextTurn();

@@ -2,8 +2,8 @@
 import { LRUCache } from 'lru-cache';
 import type { Archive } from '../archive/archive.ts';
 import type { ArchivedDayUse } from '../archive/archived-storage.ts';
-import { isUnavailable } from '../archive/database.ts';
 import { dayOf } from '../archive/day-tables.ts';
+import { isArchiveUnavailable } from '../errors.ts';
 import { Composed } from '../model/values/composed.ts';
 import { DAY_MS } from '../model/values/time.ts';
 import type { HotStorage, HotUse } from '../store/telemetry/hot-storage.ts';
@@ -63,7 +63,7 @@ export class StorageUses extends Composed<StorageUseDeps> {
       ]);
       return { environment, installation };
     } catch (error) {
-      if (isUnavailable(error)) return 'unavailable';
+      if (isArchiveUnavailable(error)) return 'unavailable';
       throw error;
     }
   }

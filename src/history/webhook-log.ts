@@ -1,7 +1,7 @@
 /** The request log of webhooks, hot and archived. Redis has all requests above the highest ID that left it; below, it may still have some
  *  that were logged late. */
 import type { ArchivedRequests } from '../archive/archived-requests.ts';
-import { isUnavailable } from '../archive/database.ts';
+import { isArchiveUnavailable } from '../errors.ts';
 import type { UnarchivedRequests } from '../store/webhooks/unarchived-requests.ts';
 import type {
   LogCounts,
@@ -41,7 +41,7 @@ export class WebhookLogHistory {
       const archived = await this.#archived.list(webhookId, query);
       return merged(hot, archived, query.limit, (a, b) => ascending(b, a));
     } catch (error) {
-      if (!isUnavailable(error)) throw error;
+      if (!isArchiveUnavailable(error)) throw error;
       const requests = hot.requests.filter(({ id }) => dropped === undefined || id > dropped);
       return { requests, next: requests.at(-1)?.id ?? query.cursor ?? TOP, stoppedEarly: 'archive_unavailable' };
     }
@@ -74,7 +74,7 @@ export class WebhookLogHistory {
         })),
       };
     } catch (error) {
-      if (!isUnavailable(error)) throw error;
+      if (!isArchiveUnavailable(error)) throw error;
       return { ...hot, stoppedEarly: 'archive_unavailable' };
     }
   }

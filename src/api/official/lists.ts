@@ -1,6 +1,6 @@
 /** Lists under the URLs that users of the official SDKs know (docs/rest.md). */
 import { z } from 'zod';
-import { ServiceError } from '../../errors.ts';
+import { notFound, ServiceError } from '../../errors.ts';
 import { hasEnded } from '../../model/runs/run.ts';
 import type { ApiParts } from '../parts.ts';
 import { namePosition, pageQuery } from '../rest/list-query.ts';
@@ -25,7 +25,7 @@ export function officialListRoutes({ runs, steps, retries, apps, functions }: Ap
       data: z.array(jobSchema),
       async handle({ env, params: { id } }) {
         const run = await runs.read(env, id);
-        if (!run) throw new ServiceError('not_found', { detail: `there is no run with the ID "${id}"` });
+        if (!run) throw notFound('run', id);
         if (hasEnded(run)) return { data: [] };
         const progress = await steps.progress(env, id);
         const retryAt = await retries.nextAttemptAt(run, progress);

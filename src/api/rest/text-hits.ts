@@ -1,5 +1,5 @@
 /** Possible meanings of a text: an ID or its beginning, an event name, a function, part of an error. */
-import { isUnavailable } from '../../archive/database.ts';
+import { isArchiveUnavailable } from '../../errors.ts';
 import type { AcceptedEvents } from '../../history/accepted-events.ts';
 import type { History } from '../../history/history.ts';
 import type { StoppedEarly } from '../../history/merged-page.ts';
@@ -73,7 +73,7 @@ export async function hitsOf(
     try {
       return await read();
     } catch (error) {
-      if (!isUnavailable(error)) throw error;
+      if (!isArchiveUnavailable(error)) throw error;
       stoppedEarly = 'archive_unavailable';
       return undefined;
     }

@@ -1,6 +1,6 @@
 /** `/v1/cancellations`: cancels many runs of a function. */
 import { z } from 'zod';
-import { invalidField, ServiceError } from '../../errors.ts';
+import { invalidField, notFound, ServiceError } from '../../errors.ts';
 import { compile } from '../../model/expressions/expression.ts';
 import { newId } from '../../model/ids.ts';
 import { type Cancellation, digestOf } from '../../model/runs/cancellation.ts';
@@ -44,7 +44,7 @@ export function cancellationRoutes({ cancellations, functionTables }: ApiParts):
   async function existing(env: string, id: string): Promise<Cancellation> {
     const found = await cancellations.read(env, id);
     if (found) return found;
-    throw new ServiceError('not_found', { detail: `there is no cancellation with the ID "${id}"` });
+    throw notFound('cancellation', id);
   }
 
   return [

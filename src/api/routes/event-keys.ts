@@ -1,6 +1,6 @@
 /** `/v1/event-keys`: the secrets with which senders post events. */
 import { z } from 'zod';
-import { ServiceError } from '../../errors.ts';
+import { notFound } from '../../errors.ts';
 import { type EventKey, hintOf, newEventKeySecret } from '../../model/auth/event-key.ts';
 import { digestOf } from '../../model/auth/secret.ts';
 import { newId } from '../../model/ids.ts';
@@ -41,7 +41,7 @@ const routes = routesOf({ tag: 'Event keys', scope: 'installation' });
 export function eventKeyRoutes({ eventKeys, environments }: ApiParts): Route[] {
   async function existing(id: string): Promise<EventKey> {
     const key = await eventKeys.read(id);
-    if (!key) throw new ServiceError('not_found', { detail: `there is no event key with the ID "${id}"` });
+    if (!key) throw notFound('event key', id);
     return key;
   }
 

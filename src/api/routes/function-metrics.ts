@@ -1,6 +1,6 @@
 /** `/v1/functions/:id/metrics`: the runs and steps of a function over time. */
 import { z } from 'zod';
-import { ServiceError } from '../../errors.ts';
+import { notFound } from '../../errors.ts';
 import { type Durations, EXACT_BELOW, percentiles, type RecentDuration } from '../../model/capacity/percentiles.ts';
 import { DAY_MS } from '../../model/values/time.ts';
 import { addTo, OTHER_STEPS } from '../../store/telemetry/function-buffer.ts';
@@ -73,7 +73,7 @@ export function functionMetricsRoutes({ functions, functionSeries, recentDuratio
       data: functionMetricsSchema,
       async handle({ env, params: { id }, query: { step, ...range } }) {
         const fn = await functions.read(env, id);
-        if (!fn) throw new ServiceError('not_found', { detail: `there is no function with the ID "${id}"` });
+        if (!fn) throw notFound('function', id);
         const now = Date.now();
         const { from, to } = timeRangeOf(range, DAY_MS, FUNCTION_SERIES_KEPT_MS, now);
         const stepMs = timeStepOf(from, to, now);

@@ -1,7 +1,7 @@
 /** `/v1/functions`: lists, pauses, resumes and configures registered functions. */
 import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
-import { ServiceError } from '../../errors.ts';
+import { notFound } from '../../errors.ts';
 import { RECENT_MS } from '../../jobs/functions/function-tables.ts';
 import type { AppFunction } from '../../model/apps/app.ts';
 
@@ -64,7 +64,7 @@ export function functionRoutes(deps: ApiParts): Route[] {
 
   async function existing(env: string, id: string) {
     const fn = await functions.read(env, id);
-    if (!fn) throw new ServiceError('not_found', { detail: `there is no function with the ID "${id}"` });
+    if (!fn) throw notFound('function', id);
     return [fn, await expressionProblems.read(env, id, Date.now())] as const;
   }
 

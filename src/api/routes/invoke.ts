@@ -1,6 +1,6 @@
 /** `POST /v1/functions/:id/invoke`: runs one function by hand. */
 import { z } from 'zod';
-import { BACKPRESSURE_ERRORS, type ErrorCode, ServiceError } from '../../errors.ts';
+import { BACKPRESSURE_ERRORS, type ErrorCode, notFound } from '../../errors.ts';
 import type { ApiInvocation, Invoked } from '../../jobs/runs/invocations.ts';
 import { SKIPPED_INVOCATION_ERRORS } from '../../jobs/runs/skipped-invocation.ts';
 import { rejectDeep, sentEventSchema } from '../../model/events/sent-event.ts';
@@ -36,7 +36,7 @@ export async function invoke(
   const environment = await environments.findOrFetch(env);
   if (environment) rejectArchived(environment);
   const invoked = await acceptor.writeDurably(() => invocations.invokeFromApi({ ...invocation, nowMs: Date.now() }));
-  if (!invoked) throw new ServiceError('not_found', { detail: `there is no function with the ID "${functionId}"` });
+  if (!invoked) throw notFound('function', functionId);
   return invoked;
 }
 

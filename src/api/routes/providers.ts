@@ -1,6 +1,6 @@
 /** `/v1/providers`: the presets of providers whose webhooks the service verifies. */
 import { z } from 'zod';
-import { ServiceError } from '../../errors.ts';
+import { notFound } from '../../errors.ts';
 import { PRESETS, presetOf } from '../../providers/catalog.ts';
 import { METHODS, type Preset, verificationSchema } from '../../providers/preset.ts';
 import { apiObject } from '../http/validation.ts';
@@ -70,7 +70,7 @@ export function providerRoutes(): Route[] {
       data: providerDetailsSchema,
       async handle({ params: { id } }) {
         const preset = presetOf(id);
-        if (!preset) throw new ServiceError('not_found', { detail: `there is no provider with the ID "${id}"` });
+        if (!preset) throw notFound('provider', id);
         return { data: presentDetails(preset) };
       },
     }),

@@ -1,6 +1,6 @@
 /** `GET /v1/runs/:id/logs`: what a function wrote with the logger of its context, in its steps and between them. */
 import { z } from 'zod';
-import { ServiceError } from '../../errors.ts';
+import { notFound } from '../../errors.ts';
 import { LOG_LEVELS, type LogLine, RUN_LOG_MAX_BYTES, RUN_LOG_MAX_LINES } from '../../model/runs/log-lines.ts';
 import type { ApiParts } from '../parts.ts';
 import { countPosition, listQuery, longPageQuery } from '../rest/list-query.ts';
@@ -35,7 +35,7 @@ export function runLogRoutes({ runs, runParts }: ApiParts): Route[] {
       data: z.array(logLineSchema),
       async handle({ env, params: { id }, query: { level, step, ...page } }) {
         if (!(await runs.read(env, id))) {
-          throw new ServiceError('not_found', { detail: `there is no run with the ID "${id}"` });
+          throw notFound('run', id);
         }
         const { lines, dropped } = await runParts.read(env, id, 'logs');
         const isWanted = (line: LogLine) =>

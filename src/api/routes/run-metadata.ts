@@ -1,14 +1,12 @@
 /** `/v1/runs/:id/metadata`: metadata of a run and its steps, such as scores, set by its function or later by users. */
 import { z } from 'zod';
-import { ServiceError } from '../../errors.ts';
+import { notFound, ServiceError } from '../../errors.ts';
 import { METADATA_MAX_BYTES, METADATA_MAX_VALUES, metadataRequestSchema, targetOf } from '../../model/runs/metadata.ts';
 import type { ApiParts } from '../parts.ts';
 import { countPosition, longPageQuery } from '../rest/list-query.ts';
 import { countedReply } from '../rest/list-response.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { metadataSchema, presentMetadata } from '../views/run-metadata.ts';
-
-const notFound = (id: string) => new ServiceError('not_found', { detail: `there is no run with the ID "${id}"` });
 
 const routes = routesOf({ tag: 'Runs', scope: 'environment', forApps: true });
 
@@ -21,7 +19,7 @@ export function runMetadataRoutes({ runs, runParts, runMetadata }: ApiParts): Ro
       query: z.object(longPageQuery(countPosition)),
       data,
       async handle({ env, params: { id }, query }) {
-        if (!(await runs.read(env, id))) throw notFound(id);
+        if (!(await runs.read(env, id))) throw notFound('run', id);
         return countedReply(await runParts.read(env, id, 'metadata'), query, presentMetadata);
       },
     }),
@@ -42,7 +40,7 @@ export function runMetadataRoutes({ runs, runParts, runMetadata }: ApiParts): Ro
         }
         for (const update of body.metadata) {
           const outcome = await runMetadata.update(env, id, targetOf(body), update, Date.now());
-          if (outcome === 'gone') throw notFound(id);
+          if (outcome === 'gone') throw notFound('run', id);
           if (outcome === 'full') {
             throw new ServiceError('quota_exceeded', {
               detail: `the run would have more than ${METADATA_MAX_VALUES} values or ${METADATA_MAX_BYTES} bytes of metadata; the kind "${update.kind}" was not stored`,

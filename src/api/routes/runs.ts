@@ -1,7 +1,7 @@
 /** `/v1/runs`: lists, reads, retries, resumes, re-runs and cancels runs. */
 
 import { z } from 'zod';
-import { ServiceError } from '../../errors.ts';
+import { notFound, ServiceError } from '../../errors.ts';
 import { functionIdsOf } from '../../jobs/bulk/selected-runs.ts';
 import { type CallRef, stepCallsOf } from '../../jobs/queues/call-ref.ts';
 import { nameOfPrincipal } from '../../model/auth/access.ts';
@@ -42,8 +42,6 @@ const rerunSchema = z
       .optional(),
   })
   .default({});
-
-const notFound = (id: string) => new ServiceError('not_found', { detail: `there is no run with the ID "${id}"` });
 
 /** The calls that the run needs next. */
 function nextCallsOf(
@@ -131,7 +129,7 @@ export function runRoutes({
       data: detailedRunSchema,
       async handle({ env, dialect, params: { id } }) {
         const run = await runs.read(env, id);
-        if (!run) throw notFound(id);
+        if (!run) throw notFound('run', id);
         const [history, progress, metadata, states] = await Promise.all([
           runParts.read(env, id, 'history'),
           steps.progress(env, id),
@@ -188,7 +186,7 @@ export function runRoutes({
         const { step_id, input } = from_step ?? {};
         const fromStep = step_id === undefined ? undefined : { id: step_id, ...(input && { input }) };
         const run = await retries.rerun(env, id, Date.now(), fromStep);
-        if (!run) throw notFound(id);
+        if (!run) throw notFound('run', id);
         return { data: presentRun(run) };
       },
     }),
@@ -201,7 +199,7 @@ export function runRoutes({
       errors: ['not_found', 'run_not_waiting'],
       async handle({ env, params: { id } }) {
         const run = await retries.retryNow(env, id);
-        if (!run) throw notFound(id);
+        if (!run) throw notFound('run', id);
         return { data: presentRun(run) };
       },
     }),
@@ -224,7 +222,7 @@ export function runRoutes({
         const moved = await runMoves.move(env, id, version ?? undefined);
         if (moved) return { data: presentRun(moved, dialect) };
         const run = await runs.read(env, id);
-        if (!run) throw notFound(id);
+        if (!run) throw notFound('run', id);
         throw new ServiceError('run_ended', { detail: `its status is ${run.status}` });
       },
     }),
@@ -237,7 +235,7 @@ export function runRoutes({
       errors: ['not_found', 'run_not_paused'],
       async handle({ env, params: { id } }) {
         const run = await retries.resume(env, id, Date.now());
-        if (!run) throw notFound(id);
+        if (!run) throw notFound('run', id);
         return { data: presentRun(run) };
       },
     }),
@@ -250,7 +248,7 @@ export function runRoutes({
       errors: ['not_found', 'run_not_paused'],
       async handle({ env, params: { id } }) {
         const run = await retries.giveUp(env, id);
-        if (!run) throw notFound(id);
+        if (!run) throw notFound('run', id);
         return { data: presentRun(run) };
       },
     }),
@@ -266,7 +264,7 @@ export function runRoutes({
         const cancelled = await transitions.cancel(env, id, { cause: 'request', by });
         // The run may no longer be in Redis.
         const run = cancelled ?? (await runs.read(env, id));
-        if (!run) throw notFound(id);
+        if (!run) throw notFound('run', id);
         if (run.status !== 'Cancelled') throw new ServiceError('run_ended', { detail: `its status is ${run.status}` });
         return { data: presentRun(run, dialect) };
       },

@@ -1,7 +1,7 @@
 /** `/v1/webhook-issues`: lists issues of webhooks (docs/webhooks.md#issues), and replays failed requests. */
 
 import { z } from 'zod';
-import { BACKPRESSURE_ERRORS, ServiceError } from '../../errors.ts';
+import { BACKPRESSURE_ERRORS, notFound, ServiceError } from '../../errors.ts';
 import { INSTALLATION, isOpen } from '../../model/bulk/bulk-operation.ts';
 import { CODES_OF_KIND, ISSUE_KINDS, ISSUE_STATES, type IssueState } from '../../model/webhooks/issue.ts';
 import { isOlder, type Position } from '../../store/redis/pagination.ts';
@@ -39,7 +39,7 @@ export function webhookIssueRoutes(deps: ApiParts): Route[] {
   async function existing(id: string): Promise<{ issue: WebhookIssue; webhookName: string }> {
     const issue = await webhookIssues.find(id);
     const webhook = issue && (await webhooks.read(issue.webhookId));
-    if (!issue || !webhook) throw new ServiceError('not_found', { detail: `there is no issue with the ID "${id}"` });
+    if (!issue || !webhook) throw notFound('issue', id);
     return { issue, webhookName: webhook.name };
   }
 

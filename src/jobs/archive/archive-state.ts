@@ -1,5 +1,5 @@
 /** State reported by this worker's archiver: counted in metrics, and stored for the web processes. */
-import { isUnavailable } from '../../archive/database.ts';
+import { isArchiveUnavailable } from '../../errors.ts';
 import type { Logger } from '../../log.ts';
 import type { MetricsRecorder } from '../../metrics/recorder.ts';
 import { Composed } from '../../model/values/composed.ts';
@@ -29,7 +29,7 @@ export class ArchiveState extends Composed<ArchiveStateDeps> {
     this.deps.recorder.archiveShipmentFailed();
     this.#failedAt = Date.now();
     // While Postgres is down, archive-health.ts logs that once a minute.
-    if (!isUnavailable(error)) this.deps.log.warn({ err: error.message }, 'archive: a shipment failed');
+    if (!isArchiveUnavailable(error)) this.deps.log.warn({ err: error.message }, 'archive: a shipment failed');
     this.#reportSoon();
   }
 

@@ -1,6 +1,6 @@
 /** The duty of the archiver. */
-import { isUnavailable } from '../../archive/database.ts';
 import { type DoRound, duty } from '../../duties/duty.ts';
+import { isArchiveUnavailable } from '../../errors.ts';
 import type { Logger } from '../../log.ts';
 import type { ArchiveState } from './archive-state.ts';
 import type { Archiver } from './archiver.ts';
@@ -46,7 +46,7 @@ function rounds({ archiver, archiveState, log }: ArchivingDeps): DoRound {
         (oldest) => archiveState.setOldestUnarchived(partition, oldest),
         (failed: Error) => log.debug({ partition, err: failed.message }, 'what waits for the archive is unknown'),
       );
-      return isUnavailable(error) ? AWAY_MS : undefined;
+      return isArchiveUnavailable(error) ? AWAY_MS : undefined;
     }
   };
 }

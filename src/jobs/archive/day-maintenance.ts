@@ -3,10 +3,11 @@
  *  table. */
 import type { Archive } from '../../archive/archive.ts';
 import { INSTALLATION } from '../../archive/archived-days.ts';
-import { codeOf, isUnavailable } from '../../archive/database.ts';
+import { codeOf } from '../../archive/database.ts';
 import { type ArchivedDay, type IsKept, keptUntil, TABLES_OF } from '../../archive/day-removal.ts';
 import { dayOf } from '../../archive/day-tables.ts';
 import { duty } from '../../duties/duty.ts';
+import { isArchiveUnavailable } from '../../errors.ts';
 import type { Logger } from '../../log.ts';
 import { DAY_MS } from '../../model/values/time.ts';
 import type { Environments } from '../../store/environments/environments.ts';
@@ -55,7 +56,7 @@ export const dayMaintenance = duty<DayMaintenanceDeps>({
         if (result.removed > 0) deps.log.info(result, 'archived days removed: their retention has passed');
         return result.postponed > 0 ? AGAIN_MS : undefined;
       } catch (error) {
-        if (isUnavailable(error)) return AWAY_MS;
+        if (isArchiveUnavailable(error)) return AWAY_MS;
         throw error;
       }
     },
@@ -101,7 +102,7 @@ async function removeDays(deps: DayMaintenanceDeps, nowMs: number, signal: Abort
       isKept = await keptRows(deps, nowMs);
       if (isDue(one, isKept, hotSinceMs) && (await archive.dayRemoval.remove(one, isKept))) result.removed++;
     } catch (error) {
-      if (isUnavailable(error) || !BUSY.has(codeOf(error) ?? '')) throw error;
+      if (isArchiveUnavailable(error) || !BUSY.has(codeOf(error) ?? '')) throw error;
       result.postponed++;
       const day = new Date(one.day).toISOString().slice(0, 10);
       log.info(

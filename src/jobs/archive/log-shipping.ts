@@ -1,7 +1,7 @@
 /** Shared by the duties that ship logs to the archive. */
 import type { Archive } from '../../archive/archive.ts';
-import { isUnavailable } from '../../archive/database.ts';
 import type { DoRound, Round } from '../../duties/duty.ts';
+import { isArchiveUnavailable } from '../../errors.ts';
 import type { Logger } from '../../log.ts';
 
 export interface LogShippingDeps {
@@ -30,7 +30,7 @@ export function shippingRounds(
       const shipped = await ship(round);
       if (shipped > 0) log.debug({ partition: round.partition, shipped }, `archived ${what}`);
     } catch (error) {
-      if (!isUnavailable(error)) throw error;
+      if (!isArchiveUnavailable(error)) throw error;
       log.debug({ err: (error as Error).message }, `${what} stay in Redis`);
     }
   };

@@ -7,9 +7,9 @@
 import { setTimeout } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Archive } from '../../archive/archive.ts';
-import { isUnavailable } from '../../archive/database.ts';
 import type { RunToOffload } from '../../archive/offloaded-run-rows.ts';
 import { duty } from '../../duties/duty.ts';
+import { isArchiveUnavailable } from '../../errors.ts';
 import type { RunReturns } from '../../history/run-returns.ts';
 import type { Logger } from '../../log.ts';
 import { writeEvent } from '../../model/events/event-encoding.ts';
@@ -68,7 +68,7 @@ export const offloading = duty<OffloadingDeps & { hotMs: number }>({
         return moved > 0 && offsets.has(partition) ? AGAIN_MS : undefined;
       } catch (error) {
         // archive-health.ts reports it.
-        if (isUnavailable(error)) return AWAY_MS;
+        if (isArchiveUnavailable(error)) return AWAY_MS;
         throw error;
       }
     };
@@ -96,7 +96,7 @@ export const returning = duty<OffloadingDeps & { hotMs: number }>({
         await returnRuns(partition, deps, Date.now(), unusable, signal);
         return undefined;
       } catch (error) {
-        if (!(error instanceof StillInPostgres) && !isUnavailable(error)) throw error;
+        if (!(error instanceof StillInPostgres) && !isArchiveUnavailable(error)) throw error;
         if (error instanceof StillInPostgres) waiting.set(partition, error.some);
         if (performance.now() - warnedAt >= WARN_EVERY_MS) {
           warnedAt = performance.now();
@@ -125,7 +125,7 @@ export const removingRows = duty<OffloadingDeps>({
         sinceMs = nowMs - REMOVAL_ROUND_MS;
         await removeRows(deps, nowMs);
       } catch (error) {
-        if (!isUnavailable(error)) throw error;
+        if (!isArchiveUnavailable(error)) throw error;
       }
     };
   },
@@ -260,7 +260,7 @@ export async function returnRuns(
         try {
           left = await bringBack(found.due, deps, nowMs, unusable);
         } catch (error) {
-          if (!isUnavailable(error)) throw error;
+          if (!isArchiveUnavailable(error)) throw error;
           away = new StillInPostgres((error as Error).message, found.due.slice(0, RUNS_AT_ONCE));
         }
       }

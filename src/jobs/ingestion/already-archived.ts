@@ -1,7 +1,7 @@
 /** Finds events of an ingest job that an earlier try ingested so long ago that they are archived and gone from Redis. Only old events, or
  *  events with old IDs, can be among them. */
 import type { ArchivedIds } from '../../archive/archived-ids.ts';
-import { isUnavailable } from '../../archive/database.ts';
+import { isArchiveUnavailable } from '../../errors.ts';
 import { archiveBorder } from '../../history/merged-page.ts';
 import type { Envelope } from '../../model/events/event.ts';
 import { timeOf } from '../../model/ids.ts';
@@ -29,7 +29,7 @@ export async function findAlreadyArchived(
         found.add(id);
     } catch (error) {
       // Just received: an earlier try hours ago is all but impossible, and new events do not wait for Postgres.
-      if (!isUnavailable(error) || ofEnv.some(({ receivedAt }) => receivedAt < border)) throw error;
+      if (!isArchiveUnavailable(error) || ofEnv.some(({ receivedAt }) => receivedAt < border)) throw error;
     }
   }
   return found;

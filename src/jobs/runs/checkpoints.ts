@@ -1,5 +1,5 @@
 /** Checkpoints of calls: an app stores finished steps while its call is in flight, and continues in the same call. */
-import { ServiceError } from '../../errors.ts';
+import { notFound, ServiceError } from '../../errors.ts';
 import type { QueueItem } from '../../functions/call-ids.ts';
 import { isAside, type Op, stepName } from '../../model/runs/operation.ts';
 import type { RunError } from '../../model/runs/run.ts';
@@ -46,7 +46,7 @@ export class CallCheckpoints extends Composed<CallCheckpointsDeps> {
       case 'ended':
         throw ended(runId);
       case 'gone':
-        throw new ServiceError('not_found', { detail: `there is no run with the ID "${runId}"` });
+        throw notFound('run', runId);
     }
     telemetry.recordHistory(stored.run, entriesOf(steps));
     telemetry.publishRun(stored.run, 'Running');

@@ -2,8 +2,8 @@
  *  not enqueued again, and a superfluous job finds nothing to do, so reconciling a healthy run costs little and changes nothing. */
 
 import { LRUCache } from 'lru-cache';
-import { isUnavailable } from '../../archive/database.ts';
 import { duty } from '../../duties/duty.ts';
+import { isArchiveUnavailable } from '../../errors.ts';
 import type { History } from '../../history/history.ts';
 import type { Logger } from '../../log.ts';
 import type { TriggerTable } from '../../model/events/triggers.ts';
@@ -192,7 +192,7 @@ async function ensureTimeout(run: Run, { functions, timeoutTimers }: ReconcileDe
 async function finishInvocation(run: Run, stepId: string, { ids, history, transitions }: ReconcileDeps): Promise<void> {
   const invoked = await history.runs.read(run.env, invokedRunId(ids, run.id, stepId)).catch((error) => {
     // The rest of the run is reconciled without the archive, and this part the next time.
-    if (isUnavailable(error)) return undefined;
+    if (isArchiveUnavailable(error)) return undefined;
     throw error;
   });
   if (invoked && hasEnded(invoked)) await transitions.notifyInvoker(invoked);

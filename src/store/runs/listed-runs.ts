@@ -1,9 +1,10 @@
 /** Runs for lists: without outputs, which may be megabytes, unless requested. */
+import { isArchiveUnavailable } from '../../errors.ts';
 import type { Run } from '../../model/runs/run.ts';
 import { RUN_FIELDS } from '../keys/run-fields.ts';
 import { inPipelines, type Redis } from '../redis/connection.ts';
 import { Repository } from '../redis/repository.ts';
-import { isAway, type OffloadedRecord, type OffloadedRuns } from './offloaded-runs.ts';
+import type { OffloadedRecord, OffloadedRuns } from './offloaded-runs.ts';
 import { toRun } from './run-record.ts';
 
 const {
@@ -28,7 +29,7 @@ export class ListedRuns extends Repository<Redis, { offloadedRuns: OffloadedRuns
     const { offloadedRuns } = this.deps;
     if (missing.length > 0 && offloadedRuns.mayExist) {
       const offloaded = await offloadedRuns.records(env, missing).catch((error) => {
-        if (isAway(error) && whenAway === 'omit') return new Map<string, OffloadedRecord>();
+        if (isArchiveUnavailable(error) && whenAway === 'omit') return new Map<string, OffloadedRecord>();
         throw error;
       });
       for (const [id, { fields }] of offloaded) all.set(id, fields);

@@ -1,6 +1,5 @@
 /** Runs that sleep or wait for long and are in Postgres meanwhile (jobs/archive/offloading.ts): Redis has the alarm of each, which says that the
  *  run is in Postgres, in which version, and when it returns. Whoever changes such a run before brings it back; others read its row. */
-import { ServiceError } from '../../errors.ts';
 import type { Run } from '../../model/runs/run.ts';
 import { chunksOf } from '../../model/values/chunks.ts';
 import { RUN_FIELDS } from '../keys/run-fields.ts';
@@ -293,11 +292,6 @@ export class OffloadedRuns extends Repository<ScriptedRedis, { reconcileAfterMs:
       functionId,
     };
   }
-}
-
-/** Whether Postgres cannot be asked now. */
-export function isAway(error: unknown): boolean {
-  return error instanceof ServiceError && error.code === 'archive_unavailable';
 }
 
 /** IDs of all events of a run. */

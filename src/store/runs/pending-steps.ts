@@ -1,9 +1,10 @@
 /** Reads the pending steps of runs, without memos. */
+import { isArchiveUnavailable } from '../../errors.ts';
 import type { Pending } from '../../model/runs/memo.ts';
 import { replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import { fromFlat, type ScriptedRedis } from '../redis/scripts.ts';
-import { isAway, type OffloadedRecord, type OffloadedRuns, type StepsReply } from './offloaded-runs.ts';
+import type { OffloadedRecord, OffloadedRuns, StepsReply } from './offloaded-runs.ts';
 import { toPending } from './run-record.ts';
 
 /** Approximate maximum of steps read per run, of many runs. */
@@ -58,7 +59,7 @@ export async function pendingStepsOf(
     const ids = ofEnv.map(({ id }) => id);
     // Without Postgres it is unknown what they wait for.
     const records = await offloadedRuns.records(env, ids).catch((error) => {
-      if (isAway(error)) return new Map<string, OffloadedRecord>();
+      if (isArchiveUnavailable(error)) return new Map<string, OffloadedRecord>();
       throw error;
     });
     for (const [id, { steps }] of records) found.set(id, toPendingSteps(steps));

@@ -1,6 +1,7 @@
 /** Lists of runs, newest first. Each run is in one index of its function: of active runs, or of runs with its ending. A list of some
  *  functions merges several indexes. For the list of all functions, each run is also among the environment's active runs or in a segment
  *  of its ended runs. */
+import { isArchiveUnavailable } from '../../errors.ts';
 import { groupOf, RUN_GROUPS, type Run, type RunGroup, type RunStatus } from '../../model/runs/run.ts';
 import { RUN_FIELDS } from '../keys/run-fields.ts';
 import { inPipelines } from '../redis/connection.ts';
@@ -19,7 +20,7 @@ import type { ScriptedRedis } from '../redis/scripts.ts';
 import type { EndedRunIndex } from './ended-run-index.ts';
 import { runsOfEvents } from './event-runs.ts';
 import { ListedRuns } from './listed-runs.ts';
-import { isAway, type OffloadedRecord, type OffloadedRuns } from './offloaded-runs.ts';
+import type { OffloadedRecord, OffloadedRuns } from './offloaded-runs.ts';
 
 export interface RunQuery {
   env: string;
@@ -65,7 +66,7 @@ export class RunLists extends Repository {
     try {
       return await this.#list(query, 'throw');
     } catch (error) {
-      if (!isAway(error)) throw error;
+      if (!isArchiveUnavailable(error)) throw error;
       return { ...(await this.#list(query, 'omit')), stoppedEarly: 'archive_unavailable' };
     }
   }
@@ -122,7 +123,7 @@ export class RunLists extends Repository {
     try {
       return await this.#offloadedRuns.newest(env, functionIds, timeRange, limit);
     } catch (error) {
-      if (isAway(error) && whenAway === 'omit') return [];
+      if (isArchiveUnavailable(error) && whenAway === 'omit') return [];
       throw error;
     }
   }
@@ -199,7 +200,7 @@ export class RunLists extends Repository {
     const missing = listed.flat().filter((_, i) => !read[i]?.[1]);
     // Without Postgres, lists of events have what Redis has.
     const offloaded = await this.#offloadedRuns.records(env, missing).catch((error) => {
-      if (isAway(error)) return new Map<string, OffloadedRecord>();
+      if (isArchiveUnavailable(error)) return new Map<string, OffloadedRecord>();
       throw error;
     });
     return listed.map((ids) =>

@@ -1,6 +1,6 @@
 /** Stored webhooks and their keys. A write is rejected if another process has written meanwhile: no concurrent save is lost, and a version number
  *  never has two contents. */
-import { ServiceError } from '../../errors.ts';
+import { notFound, ServiceError } from '../../errors.ts';
 import { SealError, type Sealer } from '../../model/auth/seal.ts';
 import type { CacheInvalidation } from '../redis/cache-invalidation.ts';
 import { inPipelines, replies } from '../redis/connection.ts';
@@ -147,5 +147,5 @@ export class Webhooks extends Repository {
 }
 
 function noWebhook(id: string): ServiceError {
-  return new ServiceError('not_found', { detail: `there is no webhook with the ID "${id}"` });
+  return notFound('webhook', id);
 }
