@@ -82,7 +82,33 @@ function triggerLines(whatIf: Json, quote: Quote): string[] {
       const counts = `would start ${candidate} of the ${sampled} sampled events, now ${present} (${received} received)`;
       return `  ${quote(id)}: ${what}${counts}`;
     }),
+    ...(triggers.functions as Json[]).flatMap(({ id, flow }) => (flow ? [`  ${quote(id)}: ${flowText(flow)}`] : [])),
+    ...(triggers.flow_complete ? [] : ['  flow control of some functions was not simulated']),
   ];
+}
+
+function flowText({ from, to, measured_runs: measured, present, candidate }: Json): string {
+  const sides = [`would have ${simulatedText(candidate)}`, ...(present ? [`now ${simulatedText(present)}`] : [])];
+  const untimed = measured === 0 ? ', with runs that take no time, because none is stored' : '';
+  return `a simulation of flow control from ${from} to ${to}${untimed}: ${sides.join('; ')}`;
+}
+
+function simulatedText({ runs, skipped, merged, cancelled, complete, ...rest }: Json): string {
+  const counts = [
+    [rest.events, 'events'],
+    [runs, 'runs'],
+    [skipped.rate_limited + skipped.idempotent + skipped.singleton, 'skipped'],
+    [merged, 'merged'],
+    [cancelled, 'cancelled'],
+  ].filter(([count], i) => i < 2 || count > 0);
+  const { waiting_max: waiting, wait_p99_ms: p99, wait_max_ms: longest } = rest;
+  const waits =
+    waiting > 0 ? [`at most ${waiting} waiting, for ${seconds(longest)} (p99 ${seconds(p99)})`] : ['none waiting'];
+  return [...counts.map((one) => one.join(' ')), ...waits, ...(complete ? [] : ['stopped early'])].join(', ');
+}
+
+function seconds(ms: number): string {
+  return `${Math.round(ms / 100) / 10} s`;
 }
 
 export function markdownOf(whatIf: Json): string {

@@ -1,7 +1,9 @@
 /** The API's representation of what-ifs. */
 import { z } from 'zod';
+import type { SimulatedFlow } from '../../model/what-if/flow/simulated-flow.ts';
 import {
   CAUSES,
+  type FlowReport,
   readCounts,
   SCOPES,
   type Scope,
@@ -55,6 +57,30 @@ const ofScopeSchema = z.object({
   skips: z.partialRecord(z.enum(SKIPS), z.int()).describe('Number of runs that were not compared, by reason'),
 });
 
+const simulatedSchema = z.object({
+  events: z.int().describe('Events that start the function'),
+  runs: z.int(),
+  skipped: z
+    .object({ rate_limited: z.int(), idempotent: z.int(), singleton: z.int() })
+    .describe('Events without a run'),
+  merged: z.int().describe('Events that have the run of another one, by a batch or a debounce'),
+  cancelled: z.int().describe('Runs that another one replaces, by a singleton'),
+  waiting_max: z.int().describe('The most runs that wait for their start at a time'),
+  wait_p99_ms: z.int().describe('Of the starts of runs'),
+  wait_max_ms: z.int(),
+  complete: z.boolean().describe('false: it was stopped because it took too long'),
+});
+
+const flowSchema = z.object({
+  from: z.iso.datetime(),
+  to: z.iso
+    .datetime()
+    .describe('The events received in this time, at most 2,000: the busiest part, if there were more'),
+  measured_runs: z.int().describe('Stored runs whose calls the simulated ones have. 0: runs take no time'),
+  present: simulatedSchema.nullable().describe('null: there is no such function'),
+  candidate: simulatedSchema.nullable(),
+});
+
 const triggersSchema = z.object({
   since: z.iso.datetime().nullable().describe('null: triggers were not compared'),
   sampled: z.int().describe('Events that were compared: at most 100 of a name, and 50 names, the newest first'),
@@ -71,9 +97,13 @@ const triggersSchema = z.object({
         sampled: z.int().describe('Those of them in the sample'),
         present: z.int().describe('How many of the sample start it now, without regard to flow control'),
         candidate: z.int().describe('How many would'),
+        flow: flowSchema
+          .nullable()
+          .describe('A simulation of flow control, if limits or triggers of a function with limits differ'),
       }),
     )
     .describe('With events in the sample, or added, removed or refused: at most 500, those that differ first'),
+  flow_complete: z.boolean().describe('false: flow control of some functions was not simulated'),
   problem: z.string().nullable().describe('Why triggers were not compared'),
 });
 
@@ -167,11 +197,30 @@ export function presentWhatIf(whatIf: WhatIf, examples: readonly WhatIfExample[]
 function presentTriggers({ triggers }: WhatIf['definition']) {
   if (!triggers) return null;
   if ('problem' in triggers) {
-    return { since: null, sampled: 0, complete: false, functions: [], problem: triggers.problem };
+    return {
+      ...{ since: null, sampled: 0, complete: false, functions: [], flow_complete: false },
+      problem: triggers.problem,
+    };
   }
-  const { since, sampled, isCut, functions } = triggers;
-  const shown = functions.map(({ change = null, ...counts }) => ({ change, ...counts }));
-  return { since: time(since), sampled, complete: !isCut, functions: shown, problem: null };
+  const { since, sampled, isCut, isFlowCut, functions } = triggers;
+  const shown = functions.map(({ change = null, flow, ...counts }) => ({ change, ...counts, flow: presentFlow(flow) }));
+  return {
+    ...{ since: time(since), sampled, complete: !isCut, functions: shown, flow_complete: isFlowCut === false },
+    problem: null,
+  };
+}
+
+function presentFlow(flow: FlowReport | undefined) {
+  if (!flow) return null;
+  const { from, to, measured, present, candidate } = flow;
+  const sides = { present: presentSimulated(present), candidate: presentSimulated(candidate) };
+  return { from: time(from), to: time(to), measured_runs: measured, ...sides };
+}
+
+function presentSimulated(simulated: SimulatedFlow | undefined) {
+  if (!simulated) return null;
+  const { waitingMax, waitP99Ms, waitMaxMs, ...counts } = simulated;
+  return { ...counts, waiting_max: waitingMax, wait_p99_ms: waitP99Ms, wait_max_ms: waitMaxMs };
 }
 
 function ofScope(counts: ReturnType<typeof readCounts>, scope: Scope) {

@@ -19,10 +19,12 @@ export interface KeySource {
   receivedAt: number;
 }
 
-export class FlowKeys {
-  readonly #evaluator: ExpressionEvaluator;
+type KeyEvaluator = Pick<ExpressionEvaluator, 'valueOf' | 'startTurn' | 'shouldYield' | 'yieldTurn'>;
 
-  constructor(evaluator: ExpressionEvaluator) {
+export class FlowKeys {
+  readonly #evaluator: KeyEvaluator;
+
+  constructor(evaluator: KeyEvaluator) {
     this.#evaluator = evaluator;
   }
 

@@ -1,13 +1,11 @@
 /** Compares the triggers of a candidate with those of the app, on a sample of the events that were received. Starts nothing. */
-import { setImmediate } from 'node:timers/promises';
 import type { History } from '../../history/history.ts';
 import type { AppFunction } from '../../model/apps/app.ts';
-import { triggerEventOf } from '../../model/events/expression-event.ts';
-import { TriggerTable } from '../../model/events/triggers.ts';
-import { EVALUATION_UNITS } from '../../model/expressions/expression.ts';
+import type { TriggerTable } from '../../model/events/triggers.ts';
 import type { TriggerReport, TriggersOfFunction } from '../../model/what-if/what-if.ts';
-import { intervalsOf } from '../../store/events/event-counts.ts';
-import type { FoundEvent } from '../../store/events/events.ts';
+import { type Bucket, intervalsOf } from '../../store/events/event-counts.ts';
+import { type FlowDeps, simulateFlows } from './flow.ts';
+import { startedBy, Turn, tableOf } from './started-by.ts';
 
 /** Names that are looked at, and those of them that any of the functions listens to, the newest first. */
 const NAMES_READ = 1_000;
@@ -17,7 +15,8 @@ const OF_NAME = 100;
 const PARTS = 5;
 const FUNCTIONS_MAX = 500;
 const TIME_MS = 5_000;
-const TURN_MS = 10;
+/** Where events were most frequent is found by this part of the time. */
+const RECEIPT_PARTS = 168;
 
 export interface TriggersGiven {
   env: string;
@@ -30,10 +29,9 @@ export interface TriggersGiven {
   nowMs: number;
 }
 
-export type TriggersDeps = {
+export interface TriggersDeps extends FlowDeps {
   eventCounts: Pick<History['eventCounts'], 'names' | 'histogram'>;
-  eventLists: Pick<History['eventLists'], 'list'>;
-};
+}
 
 export async function compareTriggers(given: TriggersGiven, deps: TriggersDeps): Promise<TriggerReport> {
   const { env, since, nowMs } = given;
@@ -42,7 +40,8 @@ export async function compareTriggers(given: TriggersGiven, deps: TriggersDeps):
   const rows = rowsOf(given);
   const { names } = await deps.eventCounts.names(env, NAMES_READ, nowMs);
   const heard = names.filter(({ name, lastAt }) => lastAt >= since && listenersOf(name, tables).size > 0);
-  const turn = new Turn();
+  const turn = new Turn(TIME_MS);
+  const receipts = new Map<string, readonly Bucket[]>();
   let [sampled, isCut] = [0, heard.length > NAMES_MAX || names.length === NAMES_READ];
   for (const { name } of heard.slice(0, NAMES_MAX)) {
     if (turn.isOver) {
@@ -50,8 +49,10 @@ export async function compareTriggers(given: TriggersGiven, deps: TriggersDeps):
       break;
     }
     const own = [...listenersOf(name, tables)].map((id) => rows.get(id) as TriggersOfFunction);
-    const { buckets } = await deps.eventCounts.histogram({ env, name, from: since, to: nowMs, buckets: 1 });
-    for (const row of own) row.received += buckets[0]?.count ?? 0;
+    const { buckets } = await deps.eventCounts.histogram({ env, name, from: since, to: nowMs, buckets: RECEIPT_PARTS });
+    receipts.set(name, buckets);
+    const received = buckets.reduce((sum, { count }) => sum + count, 0);
+    for (const row of own) row.received += received;
     let room = OF_NAME;
     for (const [i, { from, to }] of intervalsOf({ from: since, to: nowMs, buckets: PARTS }).entries()) {
       const limit = Math.ceil(room / (PARTS - i));
@@ -66,21 +67,26 @@ export async function compareTriggers(given: TriggersGiven, deps: TriggersDeps):
       }
     }
   }
-  const functions = [...rows.values()].filter((row) => row.change !== undefined || row.sampled > 0);
+  const { flows, isCut: isFlowCut } = await simulateFlows({ env, ...sidesOf(given, kept), receipts, nowMs }, deps);
+  for (const [id, flow] of flows) (rows.get(id) as TriggersOfFunction).flow = flow;
+  const functions = [...rows.values()].filter(
+    (row) => row.change !== undefined || row.sampled > 0 || row.flow !== undefined,
+  );
   functions.sort((a, b) => weightOf(b) - weightOf(a));
-  return { since, sampled, isCut, functions: functions.slice(0, FUNCTIONS_MAX) };
+  return { since, sampled, isCut, isFlowCut, functions: functions.slice(0, FUNCTIONS_MAX) };
 }
 
-function weightOf({ change, present, candidate }: TriggersOfFunction): number {
-  return (change ? 1_000_000 : 0) + Math.abs(candidate - present);
+/** By ID. Functions that are refused stay as they are. */
+function sidesOf({ present, candidate }: TriggersGiven, kept: readonly AppFunction[]) {
+  const byId = (all: readonly AppFunction[]) => new Map(all.map((fn) => [fn.id, fn]));
+  return { present: byId(present), candidate: byId([...candidate, ...kept]) };
+}
+
+function weightOf({ change, flow, present, candidate }: TriggersOfFunction): number {
+  return (change || flow ? 1_000_000 : 0) + Math.abs(candidate - present);
 }
 
 type Tables = Record<'present' | 'candidate', TriggerTable>;
-
-/** Pauses stay as they are, whatever the code. */
-function tableOf(functions: readonly AppFunction[]): TriggerTable {
-  return new TriggerTable(functions.map(({ pausedAt: _, ...fn }) => fn));
-}
 
 function listenersOf(name: string, { present, candidate }: Tables): Set<string> {
   return new Set([...present.listeners(name), ...candidate.listeners(name)].map(({ id }) => id));
@@ -103,33 +109,4 @@ function rowsOf({ present, candidate, refused }: TriggersGiven): Map<string, Tri
       return [id, { id, ...(change && { change }), received: 0, sampled: 0, present: 0, candidate: 0 }];
     }),
   );
-}
-
-/** IDs of functions. An expression that costs too much is not met, and does not count against production's allowance. */
-async function startedBy(event: FoundEvent, table: TriggerTable, turn: Turn): Promise<string[]> {
-  const { source, received_at: receivedAt } = event;
-  const read = () => triggerEventOf(event, source);
-  const isMet: Parameters<TriggerTable['match']>[2] = ({ expression }, event) =>
-    expression?.evaluate({ event }, EVALUATION_UNITS, receivedAt).result === 'met';
-  const ids: string[] = [];
-  for (const fn of table.match(event.name, read, isMet)) {
-    if (fn) ids.push(fn.id);
-    await turn.yieldIfLong();
-  }
-  return ids;
-}
-
-class Turn {
-  readonly #endsAt = performance.now() + TIME_MS;
-  #startedAt = performance.now();
-
-  get isOver(): boolean {
-    return performance.now() > this.#endsAt;
-  }
-
-  async yieldIfLong(): Promise<void> {
-    if (performance.now() - this.#startedAt < TURN_MS) return;
-    await setImmediate();
-    this.#startedAt = performance.now();
-  }
 }

@@ -1,5 +1,6 @@
 /** What-if: what a candidate, another build of an app, would do with the runs of the app (docs/change-code-safely.md#what-if). */
 import type { BulkOperation } from '../bulk/bulk-operation.ts';
+import type { SimulatedFlow } from './flow/simulated-flow.ts';
 
 export const SCOPES = ['active', 'past'] as const;
 export type Scope = (typeof SCOPES)[number];
@@ -85,6 +86,20 @@ export interface TriggersOfFunction {
   /** How many of the sample start it, here and there. */
   present: number;
   candidate: number;
+  /** Present if limits or triggers of a function with flow control differ. */
+  flow?: FlowReport;
+}
+
+/** What limits would have done with the events of a time, and do now. */
+export interface FlowReport {
+  /** Unix milliseconds. */
+  from: number;
+  to: number;
+  /** Stored runs whose calls the simulated ones have. */
+  measured: number;
+  /** Absent: there is no such function, here or there. */
+  present?: SimulatedFlow;
+  candidate?: SimulatedFlow;
 }
 
 /** A sample of received events against the triggers of the candidate. */
@@ -95,6 +110,8 @@ export interface TriggerReport {
   sampled: number;
   /** Whether some names of events were left out. */
   isCut: boolean;
+  /** Whether flow control of some functions was not simulated. */
+  isFlowCut: boolean;
   functions: TriggersOfFunction[];
 }
 
