@@ -9,7 +9,10 @@ export interface LoggedWebhook {
 }
 
 /** @param fields of the webhook */
-export async function makeWebhook(service: Service, fields: { transform: string }): Promise<LoggedWebhook> {
+export async function makeWebhook(
+  service: Service,
+  fields: { transform: string; name?: string },
+): Promise<LoggedWebhook> {
   const { status, body } = await service.post('/v1/webhooks', { name: 'log', ...fields });
   expect(status, JSON.stringify(body)).to.equal(201);
   return body.data;

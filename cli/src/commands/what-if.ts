@@ -3,15 +3,17 @@ import type { Command } from 'commander';
 import { ApiClient, type Json } from '../api-client.ts';
 import type { Context } from '../context.ts';
 import { CliError, EXIT, usageError } from '../exit-codes.ts';
-import { wholeNumber } from '../input.ts';
+import { pointInTime, wholeNumber } from '../input.ts';
 import { at } from '../list-options.ts';
 import { follow, showProgress } from '../progress.ts';
 import { CONDITIONS, markdownOf, meets, printReport, summaryOf } from '../what-if/report.ts';
+import { markdownOfWebhooks, printWebhooks, whatIfOfWebhooks } from '../what-if/webhooks.ts';
 
 const CANCEL_MS = 5_000;
 
 interface WhatIfOptions {
-  app: string;
+  app?: string;
+  webhooks?: string;
   name?: string;
   active?: boolean;
   last?: string;
@@ -33,21 +35,28 @@ export function register(program: Command, context: Context): void {
         'Asks it for its registration too, without registering it, and compares its triggers on a sample of events.\n' +
         'Exits with 7 if a run is as --fail-on says.',
     )
-    .requiredOption('--app <url>', 'where the other build runs, such as http://127.0.0.1:3001/api/service')
+    .option('--app <url>', 'where the other build runs, such as http://127.0.0.1:3001/api/service')
+    .option(
+      '--webhooks <file>',
+      'instead: what filters and transforms of this configuration in git, or its folder, make of logged requests',
+    )
     .option('--name <app>', 'name of the app, if there are several')
     .option('--active', 'compare the runs that have not ended (default without --last)')
-    .option('--last <duration>', 'compare runs that have completed, back to so long ago: 12h, 7d')
+    .option('--last <duration>', 'compare runs that have completed, or logged requests, back to so long ago: 12h, 7d')
     .option('--no-triggers', 'do not compare triggers, on a sample of the events of that time, or of 7 days')
     .option('--active-max <n>', 'at most so many active runs (default: 10000)', wholeNumber(1))
     .option('--past-max <n>', 'at most so many completed runs of each function (default: 100)', wholeNumber(1))
     .option('--max-minutes <n>', 'end after this time (default: 30)', wholeNumber(1))
     .option('--markdown', 'print the report as Markdown, for a pull request')
     .option('--fail-on <conditions>', `separated by commas: ${CONDITIONS.join(', ')}`, conditions, ['broken'])
-    .action((options: WhatIfOptions) => whatIf(options, context));
+    .action(({ app, webhooks, ...options }: WhatIfOptions) => {
+      if ((app === undefined) === (webhooks === undefined)) throw usageError('Give --app <url> or --webhooks <file>');
+      return app === undefined ? ofWebhooks(webhooks as string, options, context) : ofApp(app, options, context);
+    });
 }
 
-async function whatIf(options: WhatIfOptions, context: Context): Promise<void> {
-  const { app: url, name: app, last, activeMax, pastMax, maxMinutes } = options;
+async function ofApp(url: string, options: WhatIfOptions, context: Context): Promise<void> {
+  const { name: app, last, activeMax, pastMax, maxMinutes } = options;
   const api = context.api();
   const { data: started } = await api.post('/v1/what-ifs', {
     url,
@@ -74,6 +83,16 @@ async function whatIf(options: WhatIfOptions, context: Context): Promise<void> {
   else output.result(done, () => printReport(output, done));
   if (done.stopped_because === 'app_unreachable') throw new CliError('the candidate no longer answers');
   if (meets(done, options.failOn)) context.exitCode = EXIT.different;
+}
+
+async function ofWebhooks(file: string, { last, markdown, failOn }: WhatIfOptions, context: Context): Promise<void> {
+  const from = last === undefined ? undefined : pointInTime(last);
+  const found = await whatIfOfWebhooks(file, from, context.api());
+  const output = context.output();
+  if (markdown) output.line(markdownOfWebhooks(found));
+  else output.result(found, () => printWebhooks(output, found));
+  const isBroken = found.broken > 0 && failOn.some((one) => one === 'broken' || one === 'changed');
+  if (isBroken || (found.changed > 0 && failOn.includes('changed'))) context.exitCode = EXIT.different;
 }
 
 function conditions(text: string): string[] {

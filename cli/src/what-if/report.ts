@@ -216,7 +216,7 @@ function courseText({ steps, output, error }: Json, quote: Quote): string | unde
 }
 
 /** Inline code, whatever is in it. */
-function code(text: string): string {
+export function code(text: string): string {
   const line = text.replaceAll(/\s+/g, ' ');
   const longest = Math.max(0, ...(line.match(/`+/g) ?? []).map((ticks) => ticks.length));
   const fence = '`'.repeat(longest + 1);
