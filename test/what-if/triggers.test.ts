@@ -63,6 +63,22 @@ describe('Triggers in a what-if', () => {
     ]);
   });
 
+  it('shows which ticks changed schedules would have more and fewer', async () => {
+    const daily = { id: 'report', triggers: [{ cron: 'TZ=UTC 0 9 * * *' }] };
+    const workdays = { id: 'report', triggers: [{ cron: 'TZ=UTC 0 9 * * 1-5' }, { cron: 'TZ=UTC 30 9 * * 1' }] };
+    await present.register(service, [...PRESENT, daily], { appName: 'shop' });
+    candidate.offer(service, [...CANDIDATE, workdays], { appName: 'shop' });
+    const { functions } = (await whatIf()).triggers;
+    const { schedules } = functions.find(({ id }: { id: string }) => id === 'shop-report');
+    expect(schedules).to.deep.include({ present: 7, candidate: 6, complete: true });
+    expect([schedules.more.count, schedules.fewer.count]).to.deep.equal([1, 2]);
+    const [latest] = schedules.fewer.latest;
+    expect([new Date(latest).getUTCDay() % 6, latest.slice(11)]).to.deep.equal([0, '09:00:00.000Z']);
+    const { stdout } = await cli(['what-if', '--app', candidate.url], { service });
+    expect(stdout).to.include('"shop-report": its schedules would have ticked 6 times, and did 7 times; 1 more, ');
+    await present.register(service, PRESENT, { appName: 'shop' });
+  });
+
   it('registers nothing, and the app can register again', async () => {
     const { body } = await service.get('/v1/apps');
     expect(body.data.map(({ name, url }: { name: string; url: string }) => [name, url])).to.deep.equal([

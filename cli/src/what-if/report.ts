@@ -63,7 +63,8 @@ export function printReport(output: Output, whatIf: Json): void {
 }
 
 function differing({ triggers }: Json): Json[] {
-  const isOther = ({ change, present, candidate }: Json) => change !== null || present !== candidate;
+  const isOther = ({ change, present, candidate, schedules }: Json) =>
+    change !== null || present !== candidate || schedules !== null;
   return triggers ? (triggers.functions as Json[]).filter(isOther) : [];
 }
 
@@ -77,14 +78,25 @@ function triggerLines(whatIf: Json, quote: Quote): string[] {
   const rest = triggers.complete ? '' : ', not of all names';
   return [
     `triggers, by a sample of ${triggers.sampled} events since ${triggers.since}${rest}: ${same} functions as before, ${others.length} not`,
-    ...others.map(({ id, change, sampled, present, candidate, received }) => {
+    ...others.flatMap(({ id, change, sampled, present, candidate, received, schedules }) => {
+      const ticks = schedules ? [`  ${quote(id)}: ${schedulesText(schedules)}`] : [];
+      if (change === null && present === candidate) return ticks;
       const what = change ? `${change}; ` : '';
       const counts = `would start ${candidate} of the ${sampled} sampled events, now ${present} (${received} received)`;
-      return `  ${quote(id)}: ${what}${counts}`;
+      return [`  ${quote(id)}: ${what}${counts}`, ...ticks];
     }),
     ...(triggers.functions as Json[]).flatMap(({ id, flow }) => (flow ? [`  ${quote(id)}: ${flowText(flow)}`] : [])),
     ...(triggers.flow_complete ? [] : ['  flow control of some functions was not simulated']),
   ];
+}
+
+function schedulesText({ present, candidate, more, fewer, complete }: Json): string {
+  const parts = [
+    [more, 'more'],
+    [fewer, 'fewer'],
+  ].flatMap(([{ count, latest }, word]) => (count > 0 ? [`${count} ${word}, the latest at ${latest[0]}`] : []));
+  const counts = [`its schedules would have ticked ${candidate} times, and did ${present} times`, ...parts].join('; ');
+  return complete ? counts : `${counts}; there are more than were counted`;
 }
 
 function flowText({ from, to, measured_runs: measured, present, candidate }: Json): string {

@@ -6,6 +6,7 @@ import {
   type FlowReport,
   readCounts,
   SCOPES,
+  type SchedulesOfFunction,
   type Scope,
   SKIPS,
   STOPS,
@@ -81,6 +82,19 @@ const flowSchema = z.object({
   candidate: simulatedSchema.nullable(),
 });
 
+const ticksSchema = z.object({
+  count: z.int(),
+  latest: z.array(z.iso.datetime()).describe('The latest of them, at most 5'),
+});
+
+const schedulesSchema = z.object({
+  present: z.int().describe('Ticks of its schedules since then'),
+  candidate: z.int(),
+  more: ticksSchema.describe('Those that only the candidate has'),
+  fewer: ticksSchema.describe('Those that it lacks'),
+  complete: z.boolean().describe('false: there are more than 11,000'),
+});
+
 const triggersSchema = z.object({
   since: z.iso.datetime().nullable().describe('null: triggers were not compared'),
   sampled: z.int().describe('Events that were compared: at most 100 of a name, and 50 names, the newest first'),
@@ -100,6 +114,7 @@ const triggersSchema = z.object({
         flow: flowSchema
           .nullable()
           .describe('A simulation of flow control, if limits or triggers of a function with limits differ'),
+        schedules: schedulesSchema.nullable().describe('null: its schedules are the same'),
       }),
     )
     .describe('With events in the sample, or added, removed or refused: at most 500, those that differ first'),
@@ -203,11 +218,20 @@ function presentTriggers({ triggers }: WhatIf['definition']) {
     };
   }
   const { since, sampled, isCut, isFlowCut, functions } = triggers;
-  const shown = functions.map(({ change = null, flow, ...counts }) => ({ change, ...counts, flow: presentFlow(flow) }));
+  const shown = functions.map(({ change = null, flow, schedules, ...counts }) => ({
+    ...{ change, ...counts, flow: presentFlow(flow), schedules: presentSchedules(schedules) },
+  }));
   return {
     ...{ since: time(since), sampled, complete: !isCut, functions: shown, flow_complete: isFlowCut === false },
     problem: null,
   };
+}
+
+function presentSchedules(schedules: SchedulesOfFunction | undefined) {
+  if (!schedules) return null;
+  const { present, candidate, more, fewer, isCut } = schedules;
+  const ticks = ({ count, latest }: typeof more) => ({ count, latest: latest.map(time) });
+  return { present, candidate, more: ticks(more), fewer: ticks(fewer), complete: !isCut };
 }
 
 function presentFlow(flow: FlowReport | undefined) {

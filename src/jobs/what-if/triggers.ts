@@ -5,6 +5,7 @@ import type { TriggerTable } from '../../model/events/triggers.ts';
 import type { TriggerReport, TriggersOfFunction } from '../../model/what-if/what-if.ts';
 import { type Bucket, intervalsOf } from '../../store/events/event-counts.ts';
 import { type FlowDeps, simulateFlows } from './flow.ts';
+import { compareSchedules } from './schedules.ts';
 import { startedBy, Turn, tableOf } from './started-by.ts';
 
 /** Names that are looked at, and those of them that any of the functions listens to, the newest first. */
@@ -15,6 +16,7 @@ const OF_NAME = 100;
 const PARTS = 5;
 const FUNCTIONS_MAX = 500;
 const TIME_MS = 5_000;
+const TICKS_MS = 2_000;
 /** Where events were most frequent is found by this part of the time. */
 const RECEIPT_PARTS = 168;
 
@@ -67,10 +69,21 @@ export async function compareTriggers(given: TriggersGiven, deps: TriggersDeps):
       }
     }
   }
-  const { flows, isCut: isFlowCut } = await simulateFlows({ env, ...sidesOf(given, kept), receipts, nowMs }, deps);
+  const sides = sidesOf(given, kept);
+  const tickTurn = new Turn(TICKS_MS);
+  for (const [id, row] of rows) {
+    const schedules = await compareSchedules(
+      sides.present.get(id),
+      sides.candidate.get(id),
+      { since, nowMs },
+      tickTurn,
+    );
+    if (schedules) row.schedules = schedules;
+  }
+  const { flows, isCut: isFlowCut } = await simulateFlows({ env, ...sides, receipts, nowMs }, deps);
   for (const [id, flow] of flows) (rows.get(id) as TriggersOfFunction).flow = flow;
   const functions = [...rows.values()].filter(
-    (row) => row.change !== undefined || row.sampled > 0 || row.flow !== undefined,
+    (row) => row.change !== undefined || row.sampled > 0 || row.flow || row.schedules,
   );
   functions.sort((a, b) => weightOf(b) - weightOf(a));
   return { since, sampled, isCut, isFlowCut, functions: functions.slice(0, FUNCTIONS_MAX) };
@@ -82,8 +95,8 @@ function sidesOf({ present, candidate }: TriggersGiven, kept: readonly AppFuncti
   return { present: byId(present), candidate: byId([...candidate, ...kept]) };
 }
 
-function weightOf({ change, flow, present, candidate }: TriggersOfFunction): number {
-  return (change || flow ? 1_000_000 : 0) + Math.abs(candidate - present);
+function weightOf({ change, flow, schedules, present, candidate }: TriggersOfFunction): number {
+  return (change || flow || schedules ? 1_000_000 : 0) + Math.abs(candidate - present);
 }
 
 type Tables = Record<'present' | 'candidate', TriggerTable>;

@@ -88,6 +88,19 @@ export interface TriggersOfFunction {
   candidate: number;
   /** Present if limits or triggers of a function with flow control differ. */
   flow?: FlowReport;
+  /** Present if its schedules differ. */
+  schedules?: SchedulesOfFunction;
+}
+
+/** Ticks since the report's time, here and there. Equal times count once. */
+export interface SchedulesOfFunction {
+  present: number;
+  candidate: number;
+  /** Ticks that only the candidate has, and that it lacks: the latest of them, Unix milliseconds. */
+  more: { count: number; latest: readonly number[] };
+  fewer: { count: number; latest: readonly number[] };
+  /** Whether there are more ticks than are counted. */
+  isCut: boolean;
 }
 
 /** What limits would have done with the events of a time, and do now. */
