@@ -31,7 +31,7 @@ export function register(program: Command, context: Context): void {
     .summary('show what another build of an app would do with its runs and events')
     .description(
       'Calls another build of an app with the events and results of stored runs, and asks it to plan only: no step runs, and nothing\n' +
-        'is stored. Code between steps does run. Compares active runs; with --last also, or without --active only, completed ones.\n' +
+        'is stored. Code between steps does run. Compares active runs; with --last also, or without --active only, completed and failed ones.\n' +
         'Asks it for its registration too, without registering it, and compares its triggers on a sample of events.\n' +
         'Exits with 7 if a run is as --fail-on says.',
     )
@@ -42,10 +42,17 @@ export function register(program: Command, context: Context): void {
     )
     .option('--name <app>', 'name of the app, if there are several')
     .option('--active', 'compare the runs that have not ended (default without --last)')
-    .option('--last <duration>', 'compare runs that have completed, or logged requests, back to so long ago: 12h, 7d')
+    .option(
+      '--last <duration>',
+      'compare runs that have completed or failed, or logged requests, back to so long ago: 12h, 7d',
+    )
     .option('--no-triggers', 'do not compare triggers, on a sample of the events of that time, or of 7 days')
     .option('--active-max <n>', 'at most so many active runs (default: 10000)', wholeNumber(1))
-    .option('--past-max <n>', 'at most so many completed runs of each function (default: 100)', wholeNumber(1))
+    .option(
+      '--past-max <n>',
+      'at most so many completed, and failed, runs of each function (default: 100)',
+      wholeNumber(1),
+    )
     .option('--max-minutes <n>', 'end after this time (default: 30)', wholeNumber(1))
     .option('--markdown', 'print the report as Markdown, for a pull request')
     .option('--fail-on <conditions>', `separated by commas: ${CONDITIONS.join(', ')}`, conditions, ['broken'])

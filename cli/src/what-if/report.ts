@@ -2,10 +2,10 @@
 import type { Json } from '../api-client.ts';
 import type { Output } from '../output.ts';
 
-const SCOPES = ['active', 'past'] as const;
+const SCOPES = ['active', 'past', 'failed'] as const;
 type Scope = (typeof SCOPES)[number];
 
-const RUNS: Readonly<Record<Scope, string>> = { active: 'active', past: 'completed' };
+const RUNS: Readonly<Record<Scope, string>> = { active: 'active', past: 'completed', failed: 'failed' };
 const SKIPS: Readonly<Record<string, string>> = {
   too_large: 'too large for one call',
   too_many_calls: 'too many steps',
@@ -28,6 +28,8 @@ export const CONDITIONS = [
   'changed-active',
   'broken-past',
   'changed-past',
+  'broken-failed',
+  'changed-failed',
   'changed-triggers',
 ];
 
@@ -204,6 +206,8 @@ function whatHappens({ cause, step, unused }: Json, quote: Quote): string {
       return 'it ends earlier';
     case 'goes_on':
       return 'it waits for a step that the run had left';
+    case 'no_longer_fails':
+      return step ? `it no longer fails, and would now run ${name}` : 'it no longer fails';
     case 'other_output':
       return 'it returns something else';
     default:

@@ -31,13 +31,18 @@ const bodySchema = z.object({
     .string()
     .max(20)
     .optional()
-    .describe('How far back to compare runs that have completed, such as 7d. Absent: they are not compared'),
+    .describe('How far back to compare runs that have completed or failed, such as 7d. Absent: they are not compared'),
   triggers: z
     .boolean()
     .default(true)
     .describe('Whether to compare triggers, on a sample of the events since `last`, or of 7 days'),
   active_max: z.int().min(1).max(1_000_000).default(10_000).describe('At most so many active runs'),
-  past_max: z.int().min(1).max(100_000).default(100).describe('At most so many completed runs of each function'),
+  past_max: z
+    .int()
+    .min(1)
+    .max(100_000)
+    .default(100)
+    .describe('At most so many completed, and so many failed runs of each function'),
   max_minutes: z.int().min(1).max(1_440).default(30),
 });
 

@@ -53,7 +53,7 @@ const ofScopeSchema = z.object({
     .describe(
       'Number of runs by cause. throws: the function fails; function_gone: there is no such function; results_unused: results of finished steps are never asked for, as when a step ' +
         'is renamed or removed; new_step: it plans a step that the run does not have; other_order, other_kind: steps come in another order, or are of another ' +
-        'type; ends_earlier: the function returns before a step that the run waits for; goes_on: it waits for a step that the run had left; other_output',
+        'type; ends_earlier: the function returns before a step that the run waits for; goes_on: it waits for a step that the run had left; no_longer_fails: it returns, or plans another step; other_output',
     ),
   skips: z.partialRecord(z.enum(SKIPS), z.int()).describe('Number of runs that were not compared, by reason'),
 });
@@ -143,14 +143,15 @@ export const whatIfSchema = apiObject('WhatIf', {
           .boolean()
           .describe('true: the candidate ran a step that it was asked to plan, and was not called again'),
         active: ofScopeSchema,
-        past: ofScopeSchema,
+        past: ofScopeSchema.describe('Runs that have completed'),
+        failed: ofScopeSchema,
         examples: z.array(exampleSchema).describe('One run for each scope and cause'),
       }),
     )
     .describe('Those with runs, the worst first'),
   triggers: triggersSchema.nullable().describe('A sample. null: not asked for'),
   active: z.boolean(),
-  past_since: z.iso.datetime().nullable().describe('null: past runs are not compared'),
+  past_since: z.iso.datetime().nullable().describe('null: completed and failed runs are not compared'),
   waiting_because: z.string().nullable(),
   created_at: z.iso.datetime(),
   done_at: z.iso.datetime().nullable(),
@@ -198,10 +199,19 @@ export function presentWhatIf(whatIf: WhatIf, examples: readonly WhatIfExample[]
     if (own.length === 0) return [];
     const refused = own.some(({ reason }) => reason === 'executes_steps');
     const shown = examples.filter(({ functionId }) => functionId === id).map(presentExample);
-    return [{ id, refused, active: ofScope(own, 'active'), past: ofScope(own, 'past'), examples: shown }];
+    return [
+      {
+        id,
+        refused,
+        active: ofScope(own, 'active'),
+        past: ofScope(own, 'past'),
+        failed: ofScope(own, 'failed'),
+        examples: shown,
+      },
+    ];
   });
-  const severity = ({ active, past }: (typeof ofFunctions)[number]) =>
-    1e9 * (active.broken + past.broken) + active.changed + past.changed;
+  const severity = (fn: (typeof ofFunctions)[number]) =>
+    SCOPES.reduce((sum, scope) => sum + 1e9 * fn[scope].broken + fn[scope].changed, 0);
   return {
     ...presentListedWhatIf(whatIf),
     functions: ofFunctions.sort((a, b) => severity(b) - severity(a)),

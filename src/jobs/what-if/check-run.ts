@@ -8,7 +8,15 @@ import { MAX_STEPS } from '../../model/runs/memo.ts';
 import type { Run } from '../../model/runs/run.ts';
 import { withStepInput } from '../../model/runs/step-input.ts';
 import { type Finding, NO_FUNCTION, type Skip, type WhatIfDefinition } from '../../model/what-if/what-if.ts';
-import { type ActiveRun, compareActive, comparePast, isOutputOther, type PastRun } from './compare.ts';
+import {
+  type ActiveRun,
+  compareActive,
+  compareFailed,
+  comparePast,
+  type FailedRun,
+  isOutputOther,
+  type PastRun,
+} from './compare.ts';
 import type { Found } from './stored-runs.ts';
 import { endOf, type StoredSteps, type Walk, walk } from './walk.ts';
 
@@ -43,10 +51,14 @@ export async function checkPast(found: Found<PastRun>, fn: AppFunction, deps: Ch
   });
 }
 
+export async function checkFailed(found: Found<FailedRun>, fn: AppFunction, deps: CheckDeps): Promise<Finding> {
+  return walked(found, fn, deps, false, async (walk) => compareFailed(found.steps, walk));
+}
+
 const GONE: Finding = { result: 'broken', difference: { cause: 'function_gone' } };
 
 /** @param compare is not called if the candidate cannot be compared, or does not have the function */
-async function walked<R extends ActiveRun | PastRun>(
+async function walked<R extends ActiveRun | PastRun | FailedRun>(
   found: Found<R>,
   fn: AppFunction,
   deps: CheckDeps,
@@ -79,7 +91,12 @@ function skipOf({ end }: Walk): Skip | undefined {
 }
 
 /** Whether the candidate answers as it does for a function that no app has. Each SDK has words of its own for it. */
-async function isGone({ end, asked }: Walk, found: Found<ActiveRun | PastRun>, fn: AppFunction, deps: CheckDeps) {
+async function isGone(
+  { end, asked }: Walk,
+  found: Found<ActiveRun | PastRun | FailedRun>,
+  fn: AppFunction,
+  deps: CheckDeps,
+) {
   if (end.kind !== 'failed' || asked.size > 0) return false;
   const none = { ...fn, url: urlOf(fn.url, NO_FUNCTION) };
   const answer = endOf(await ask(found, none, { stack: [], memos: {} }, deps));

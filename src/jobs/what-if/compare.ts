@@ -39,6 +39,10 @@ export interface PastRun extends StoredRun {
   output: string;
 }
 
+export interface FailedRun extends StoredRun {
+  error: { name: string; message: string };
+}
+
 const SHOWN_STEPS = 10;
 const SHOWN_LENGTH = 1_000;
 /** All of these run in the app. */
@@ -81,6 +85,23 @@ export function comparePast(run: PastRun, walk: Walk): Finding {
   if (end.kind === 'plans') return found({ cause: 'goes_on', candidate: stepsOf([...run.open], run) });
   const isSame = end.kind !== 'completed' || isSameJson(end.output, run.output);
   return isSame ? UNCHANGED : found({ cause: 'other_output' });
+}
+
+/** How the candidate would have gone through a run that has failed, up to there. The step that failed is planned again, and may fail again. */
+export function compareFailed(run: FailedRun, walk: Walk): Finding {
+  const { end, late, added, unused, isEarly } = walk;
+  const { name, message } = run.error;
+  const recorded = { error: { name, message: truncated(message) } };
+  const found = (difference: Difference) =>
+    finding('failed', { recorded, candidate: courseOf(end, added), ...difference });
+  if (end.kind === 'failed') return isSameError(end.error, run.error) ? UNCHANGED : found({ cause: 'throws' });
+  const step = added[0] && { step: shownOp(added[0]) };
+  if (step && isEarly) return found({ cause: 'new_step', ...step });
+  if (late[0]) return found({ cause: 'other_order', step: shown([late[0]], run)[0] as StepShown });
+  if (unused.length > 0) return found({ cause: 'results_unused', unused: shown(unused, run) });
+  const ofKind = kindChange('failed', run, walk);
+  if (ofKind) return ofKind;
+  return step || end.kind === 'completed' ? found({ cause: 'no_longer_fails', ...step }) : UNCHANGED;
 }
 
 export function isOutputOther(found: Finding): boolean {

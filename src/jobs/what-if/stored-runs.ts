@@ -4,7 +4,7 @@ import type { EventRecord } from '../../model/events/event.ts';
 import type { HistoryEntry, Run } from '../../model/runs/run.ts';
 import { hasEnded } from '../../model/runs/run.ts';
 import type { Skip } from '../../model/what-if/what-if.ts';
-import type { ActiveRun, KnownStep, PastRun, StoredRun } from './compare.ts';
+import type { ActiveRun, FailedRun, KnownStep, PastRun, StoredRun } from './compare.ts';
 
 export interface StoredRunsDeps {
   history: Pick<History, 'events' | 'runParts' | 'listedRuns' | 'wholeRuns'>;
@@ -39,6 +39,23 @@ export async function readActive(listed: Run, deps: StoredRunsDeps): Promise<Fou
 
 /** @param output JSON text; null: it has none */
 export async function readPast(run: Run, output: string | null, deps: StoredRunsDeps): Promise<Found<PastRun> | Skip> {
+  const found = await readEnded(run, deps);
+  if (typeof found === 'string') return found;
+  const { steps, history } = found;
+  const open = new Set(history.flatMap(({ kind, status, stepId }) => (isOpen(kind, status) && stepId ? [stepId] : [])));
+  return { ...found, steps: { ...steps, open, output: output ?? 'null' } };
+}
+
+export async function readFailed(run: Run, deps: StoredRunsDeps): Promise<Found<FailedRun> | Skip> {
+  const found = await readEnded(run, deps);
+  if (typeof found === 'string') return found;
+  const { steps } = found;
+  // Those that failed, and those that were pending.
+  const open = new Set([...steps.known.keys()].filter((id) => !Object.hasOwn(steps.memos, id)));
+  return { ...found, steps: { ...steps, open, error: run.error ?? { name: '', message: '' } } };
+}
+
+async function readEnded(run: Run, deps: StoredRunsDeps) {
   const { env, id } = run;
   const { runParts } = deps.history;
   const [stack, memos, history, events] = await Promise.all([
@@ -47,10 +64,9 @@ export async function readPast(run: Run, output: string | null, deps: StoredRuns
     runParts.read(env, id, 'history'),
     eventsOf(run, deps),
   ]);
-  if (!events) return 'event_gone';
-  if (stack.some((stepId) => !Object.hasOwn(memos, stepId))) return 'steps_gone';
-  const open = new Set(history.flatMap(({ kind, status, stepId }) => (isOpen(kind, status) && stepId ? [stepId] : [])));
-  return { run, events, steps: { stack, memos, known: knownSteps(history), open, output: output ?? 'null' } };
+  if (!events) return 'event_gone' as const;
+  if (stack.some((stepId) => !Object.hasOwn(memos, stepId))) return 'steps_gone' as const;
+  return { run, events, history, steps: { stack, memos, known: knownSteps(history) } };
 }
 
 /** A step that was pending when its run ended. */

@@ -1,8 +1,8 @@
-/** What-ifs as bulk operations: for each function of the app its active runs, then its past ones, newest first. They have a client of their own,
+/** What-ifs as bulk operations: for each function of the app its active runs, then the completed and the failed ones, newest first. They have a client of their own,
  *  so they take no capacity of calls, and wait while the service has a backlog. */
 import type { History } from '../../history/history.ts';
 import type { AppFunction } from '../../model/apps/app.ts';
-import type { Run } from '../../model/runs/run.ts';
+import type { Run, RunStatus } from '../../model/runs/run.ts';
 import {
   COUNT,
   type Finding,
@@ -20,10 +20,15 @@ import type { BulkStore } from '../../store/bulk/store.ts';
 import type { BulkLoad } from '../bulk/bulk-load.ts';
 import type { BulkWork } from '../bulk/bulk-work.ts';
 import type { FunctionTables } from '../functions/function-tables.ts';
-import { type CheckDeps, candidateFunction, checkActive, checkPast } from './check-run.ts';
-import { readActive, readPast, type StoredRunsDeps } from './stored-runs.ts';
+import { type CheckDeps, candidateFunction, checkActive, checkFailed, checkPast } from './check-run.ts';
+import { readActive, readFailed, readPast, type StoredRunsDeps } from './stored-runs.ts';
 
 const PAGE = 100;
+const STATUSES: Readonly<Record<Scope, readonly RunStatus[]>> = {
+  active: ['Queued', 'Running'],
+  past: ['Completed'],
+  failed: ['Failed'],
+};
 /** Runs checked concurrently. */
 const AT_ONCE = 4;
 /** After this time a portion begins no more runs: if its process dies, another one checks them again. */
@@ -109,8 +114,8 @@ async function checkPage(
   const { runs, next } = await deps.history.runLists.list({
     env,
     functionIds: [functionId],
-    statuses: scope === 'active' ? ['Queued', 'Running'] : ['Completed'],
-    timeRange: { after: scope === 'past' ? definition.pastSince : undefined, cursor: position.cursor },
+    statuses: STATUSES[scope],
+    timeRange: { after: scope === 'active' ? undefined : definition.pastSince, cursor: position.cursor },
     limit: Math.min(PAGE, left),
   });
   const done = await checkRuns(runs, candidateFunction(fn, definition), position, portion, deps);
@@ -135,10 +140,7 @@ async function checkRuns(
   while (done < runs.length && hasTime(portion) && !isRefused(position, portion)) {
     // The first one alone shows whether the candidate runs steps.
     const some = runs.slice(done, done + (countOf(position, portion) === 0 ? 1 : AT_ONCE));
-    const of = (run: Run, i: number) =>
-      position.scope === 'active'
-        ? active(run, candidate, deps)
-        : past(run, outputs[done + i] ?? null, candidate, deps);
+    const of = (run: Run, i: number) => CHECKS[position.scope](run, outputs[done + i] ?? null, candidate, deps);
     for (const [i, found] of (await Promise.all(some.map(of))).entries()) {
       record(position, some[i] as Run, found, portion);
     }
@@ -148,15 +150,22 @@ async function checkRuns(
   return done;
 }
 
-async function active(run: Run, candidate: AppFunction, deps: WhatIfWorkDeps): Promise<Finding> {
-  const found = await readActive(run, deps);
-  return typeof found === 'string' ? { skip: found } : checkActive(found, candidate, deps);
-}
+type Check = (run: Run, output: string | null, candidate: AppFunction, deps: WhatIfWorkDeps) => Promise<Finding>;
 
-async function past(run: Run, output: string | null, candidate: AppFunction, deps: WhatIfWorkDeps): Promise<Finding> {
-  const found = await readPast(run, output, deps);
-  return typeof found === 'string' ? { skip: found } : checkPast(found, candidate, deps);
-}
+const CHECKS: Readonly<Record<Scope, Check>> = {
+  async active(run, _, candidate, deps) {
+    const found = await readActive(run, deps);
+    return typeof found === 'string' ? { skip: found } : checkActive(found, candidate, deps);
+  },
+  async past(run, output, candidate, deps) {
+    const found = await readPast(run, output, deps);
+    return typeof found === 'string' ? { skip: found } : checkPast(found, candidate, deps);
+  },
+  async failed(run, _, candidate, deps) {
+    const found = await readFailed(run, deps);
+    return typeof found === 'string' ? { skip: found } : checkFailed(found, candidate, deps);
+  },
+};
 
 function record({ scope, fn }: WhatIfPosition, run: Run, found: Finding, portion: Portion): void {
   const name = nameOf(scope, fn, found);
@@ -190,7 +199,7 @@ function countOf({ scope, fn }: WhatIfPosition, portion: Portion): number {
 
 /** How many more runs may be checked. */
 function leftOf(definition: WhatIfDefinition, position: WhatIfPosition, portion: Portion): number {
-  if (position.scope === 'past') return definition.pastMax - countOf(position, portion);
+  if (position.scope !== 'active') return definition.pastMax - countOf(position, portion);
   const checked = checkedIn(portion).filter(({ scope }) => scope === 'active');
   return definition.activeMax - checked.reduce((sum, { count }) => sum + count, 0);
 }
@@ -202,5 +211,6 @@ function checkedIn({ before, counts }: Portion): ReadCount[] {
 /** The next function, then the next scope. */
 function after({ functions, pastSince }: WhatIfDefinition, { scope, fn }: WhatIfPosition): WhatIfPosition | undefined {
   if (fn + 1 < functions.length) return { scope, fn: fn + 1 };
-  return scope === 'active' && pastSince !== undefined ? { scope: 'past', fn: 0 } : undefined;
+  const next = SCOPES[SCOPES.indexOf(scope) + 1];
+  return next && pastSince !== undefined ? { scope: next, fn: 0 } : undefined;
 }

@@ -2,7 +2,8 @@
 import type { BulkOperation } from '../bulk/bulk-operation.ts';
 import type { SimulatedFlow } from './flow/simulated-flow.ts';
 
-export const SCOPES = ['active', 'past'] as const;
+/** `past`: runs that have completed. */
+export const SCOPES = ['active', 'past', 'failed'] as const;
 export type Scope = (typeof SCOPES)[number];
 
 /** What differs. */
@@ -15,6 +16,7 @@ export const CAUSES = [
   'other_kind',
   'ends_earlier',
   'goes_on',
+  'no_longer_fails',
   'other_output',
 ] as const;
 export type Cause = (typeof CAUSES)[number];
@@ -140,7 +142,7 @@ export interface WhatIfDefinition {
   /** Whether to compare active runs. */
   active: boolean;
   activeMax: number;
-  /** Past runs that ended since this time (Unix milliseconds); absent: none. */
+  /** Completed and failed runs that ended since this time (Unix milliseconds); absent: none. */
   pastSince?: number;
   /** Per function. */
   pastMax: number;
@@ -168,6 +170,7 @@ export const NO_FUNCTION = 'what-if-without-a-function';
 const BROKEN: Readonly<Record<Scope, ReadonlySet<Cause>>> = {
   active: new Set<Cause>(['throws', 'function_gone', 'results_unused']),
   past: new Set<Cause>(['throws', 'function_gone']),
+  failed: new Set<Cause>(['function_gone']),
 };
 
 export function resultOf(scope: Scope, cause: Cause): 'changed' | 'broken' {
