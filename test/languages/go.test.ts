@@ -2,12 +2,15 @@ import { join, resolve } from 'node:path';
 import { expect } from 'chai';
 import { type ClientTestBed, startClientTestBed } from '../support/client-test-bed.ts';
 import { buildGo, go } from '../support/go.ts';
+import { postgresUrl } from '../support/postgres.ts';
 import { must, run } from '../support/program.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 const CLIENT = join(ROOT, 'clients/go');
 const TOOLS = join(ROOT, 'test/go');
 const EXAMPLES = join(ROOT, 'examples/go');
+/** A module of its own, with pgx and lib/pq. */
+const ON_POSTGRES = join(TOOLS, 'postgres');
 
 /** A line of `go test -json`. */
 interface GoEvent {
@@ -26,12 +29,14 @@ describe('The Go client', function () {
   it('passes go vet, with its examples', async () => {
     await go(['vet', './...'], CLIENT);
     await go(['vet', './...'], EXAMPLES);
+    await go(['vet', './...'], ON_POSTGRES);
   });
 
   it('passes staticcheck', async () => {
     const staticcheck = await buildGo('staticcheck', 'honnef.co/go/tools/cmd/staticcheck', TOOLS);
     await must(staticcheck, ['./...'], { cwd: CLIENT });
     await must(staticcheck, ['./...'], { cwd: EXAMPLES });
+    await must(staticcheck, ['./...'], { cwd: ON_POSTGRES });
   });
 
   it('is formatted by gofmt', async () => {
@@ -47,16 +52,24 @@ describe('The Go client', function () {
     after(() => services?.stop());
 
     it('passes its own tests with the race detector, and skips none', async () => {
-      const args = ['test', '-race', '-count=1', '-timeout=4m', '-json', './...'];
-      const { exitCode, output } = await run('go', args, { cwd: CLIENT, env: services.env });
-      const events = eventsOf(output);
-      const skipped = events.filter(({ Action, Test }) => Action === 'skip' && Test !== undefined);
-      expect(exitCode, outputOf(events, ['fail']) || output).to.equal(0);
-      expect(skipped, outputOf(events, ['skip'])).to.deep.equal([]);
-      expect(events.filter(({ Action, Test }) => Action === 'pass' && Test !== undefined)).not.to.have.length(0);
+      await passesAll(CLIENT, services.env);
+    });
+
+    it('passes its tests on a real Postgres, with each library, and skips none', async () => {
+      await passesAll(ON_POSTGRES, { ...services.env, TEST_DATABASE_URL: postgresUrl() });
     });
   });
 });
+
+async function passesAll(cwd: string, env: Record<string, string>): Promise<void> {
+  const args = ['test', '-race', '-count=1', '-timeout=4m', '-json', './...'];
+  const { exitCode, output } = await run('go', args, { cwd, env });
+  const events = eventsOf(output);
+  const skipped = events.filter(({ Action, Test }) => Action === 'skip' && Test !== undefined);
+  expect(exitCode, outputOf(events, ['fail']) || output).to.equal(0);
+  expect(skipped, outputOf(events, ['skip'])).to.deep.equal([]);
+  expect(events.filter(({ Action, Test }) => Action === 'pass' && Test !== undefined)).not.to.have.length(0);
+}
 
 /** Other lines, such as compiler messages, become output without a test. */
 function eventsOf(output: string): GoEvent[] {

@@ -11,7 +11,9 @@ import (
 
 	tidegate "github.com/tidegate/tidegate/clients/go"
 	"github.com/tidegate/tidegate/clients/go/internal/canonical"
+	"github.com/tidegate/tidegate/clients/go/internal/pg"
 	"github.com/tidegate/tidegate/clients/go/internal/replay"
+	"github.com/tidegate/tidegate/clients/go/internal/run"
 	"github.com/tidegate/tidegate/clients/go/internal/seed"
 	"github.com/tidegate/tidegate/clients/go/internal/signature"
 	"github.com/tidegate/tidegate/clients/go/internal/timing"
@@ -44,7 +46,7 @@ type seedCase struct {
 		EventTS      *float64 `json:"event_ts"`
 	} `json:"of"`
 	Seed *string `json:"seed"`
-	// ID is the service's to make of it.
+	// ID is the service's to make of it; the relay of an outbox looks it up.
 	ID string `json:"id"`
 }
 
@@ -65,6 +67,12 @@ func seeds(t *testing.T, c seedCase) {
 	if c.Seed != nil && got != *c.Seed {
 		t.Errorf("expected %q, got %q, %v", *c.Seed, got, err)
 	}
+	if c.Seed == nil {
+		return
+	}
+	if id, err := seed.ID(*c.Seed, 1); err != nil || id != c.ID {
+		t.Errorf("expected the event %q, got %q, %v", c.ID, id, err)
+	}
 }
 
 type stepIDsCase struct {
@@ -83,6 +91,40 @@ func stepIDs(t *testing.T, c stepIDsCase) {
 	}
 	if !slices.Equal(names, c.Names) || !slices.Equal(hashes, c.Hashes) {
 		t.Errorf("expected %v %v, got %v %v", c.Names, c.Hashes, names, hashes)
+	}
+}
+
+type idempotencyKeyCase struct {
+	titled
+	RunID string `json:"run_id"`
+	Step  string `json:"step"`
+	Key   string `json:"key"`
+}
+
+func idempotencyKeys(t *testing.T, c idempotencyKeyCase) {
+	if got := run.IdempotencyKey(c.RunID, replay.HashID(c.Step)); got != c.Key {
+		t.Errorf("expected %q, got %q", c.Key, got)
+	}
+}
+
+type statementCase struct {
+	titled
+	Name       string          `json:"name"`
+	SQL        json.RawMessage `json:"sql"`
+	Parameters []string        `json:"parameters"`
+}
+
+// statements: the tables are for the app's migrations, and the command line's to print.
+func statements(t *testing.T, c statementCase) {
+	var sql string
+	if c.Name == "schema" {
+		return
+	}
+	if err := json.Unmarshal(c.SQL, &sql); err != nil {
+		t.Fatal(err)
+	}
+	if got := pg.Statements[c.Name]; got != sql {
+		t.Errorf("expected %q, got %q", sql, got)
 	}
 }
 

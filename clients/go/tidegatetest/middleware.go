@@ -9,10 +9,7 @@ import (
 	"github.com/tidegate/tidegate/clients/go/internal/replay"
 )
 
-// runID is of the one run.
-const runID = "test-run"
-
-func (r *testRun) places() place.Run { return r.fn.PlacesForTest(runID, r.events[0]) }
+func (r *testRun) places() place.Run { return r.fn.PlacesForTest(r.id, r.events[0]) }
 
 // encode is a value as the service would store it.
 func (r *testRun) encode(ctx context.Context, value any, at tidegate.At, where place.Place) (json.RawMessage, error) {

@@ -3,6 +3,7 @@ package tidegatetest
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,6 +19,8 @@ import (
 
 // testRun is the state that a service would keep of one run.
 type testRun struct {
+	// id is new in each run: step.Transaction would find what the same ID has stored in a database.
+	id    string
 	fn    function
 	stubs map[string]any
 	// failures are of the first attempts of steps, by step ID.
@@ -36,6 +39,7 @@ type testRun struct {
 func newRun(ctx context.Context, fn function, options Opts) (*testRun, error) {
 	retries, _ := fn.FactsForTest()
 	r := &testRun{
+		id:       "test-run-" + rand.Text(),
 		fn:       fn,
 		stubs:    options.Steps,
 		failures: options.Failures,
@@ -212,7 +216,7 @@ func (r *testRun) call(ctx context.Context, attempt int, stepID string) (replay.
 		"events": r.events,
 		"steps":  maps.Clone(r.memos),
 		"ctx": map[string]any{
-			"run_id":                      runID,
+			"run_id":                      r.id,
 			"attempt":                     attempt,
 			"max_attempts":                r.retries + 1,
 			"disable_immediate_execution": true,
@@ -315,6 +319,7 @@ func kindOf(op replay.Op) string {
 		"step.sendEvent":        "sendEvent",
 		"step.sendSignal":       "sendSignal",
 		"step.realtime.publish": "publish",
+		"step.transaction":      "transaction",
 	}
 	if kind, known := kinds[op.Code]; known {
 		return kind

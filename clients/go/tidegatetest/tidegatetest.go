@@ -44,7 +44,7 @@ type Opts struct {
 type Step struct {
 	// ID as in the code; the repeats of one are id:1, id:2, …
 	ID string
-	// Kind is run, sleep, waitForEvent, waitForSignal, invoke, fetch, infer, sendEvent, sendSignal or publish.
+	// Kind is run, transaction, sleep, waitForEvent, waitForSignal, invoke, fetch, infer, sendEvent, sendSignal or publish.
 	Kind string
 	// Data is the result of the step, as JSON.
 	Data json.RawMessage
@@ -102,7 +102,7 @@ type function interface {
 }
 
 // Run runs the function to its end, inside of its middleware. Its steps are run, unless they are stubbed; what fails is
-// tried again, at once. Events and stubs are given, and results are told, as the code has them: between, they are encoded
+// tried again, at once. A step.Transaction without a stub needs a database with the table tidegate_steps. Events and stubs are given, and results are told, as the code has them: between, they are encoded
 // as the service would store them.
 // Steps send nothing; Client.Send, in the function, does. The test fails when a step that invokes a function, makes a request
 // or asks a model has no stub.

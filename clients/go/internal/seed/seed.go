@@ -17,6 +17,9 @@ import (
 const (
 	entropyBytes = 10
 	crockford    = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+	// The service's own events have IDs whose random digits begin so. A seed cannot make one.
+	ownEvent    = "SYSTEM"
+	notOwnEvent = "SYSTEN"
 )
 
 var (
@@ -55,6 +58,40 @@ func From(seed string, index int) (string, error) {
 	counter := entropy[entropyBytes-4:]
 	binary.BigEndian.PutUint32(counter, binary.BigEndian.Uint32(counter)+uint32(index))
 	return parts[1] + "," + base64.StdEncoding.EncodeToString(entropy), nil
+}
+
+// ID is the internal ID that the service gives the nth event of a send under the seed, counted from 1: a ULID of its time and bytes.
+// Fails when the seed is not one.
+func ID(seed string, n int) (string, error) {
+	own, err := From(seed, n)
+	if err != nil {
+		return "", err
+	}
+	timeText, entropyText, _ := strings.Cut(own, ",")
+	ms, err := strconv.ParseUint(timeText, 10, 64)
+	if err != nil {
+		return "", err
+	}
+	entropy, err := base64.StdEncoding.DecodeString(entropyText)
+	if err != nil {
+		return "", err
+	}
+	var id [26]byte
+	for i := 9; i >= 0; i-- {
+		id[i] = crockford[ms%32]
+		ms /= 32
+	}
+	for i := range 16 {
+		bits := 0
+		for bit := i * 5; bit < i*5+5; bit++ {
+			bits = bits<<1 | int(entropy[bit/8]>>(7-bit%8)&1)
+		}
+		id[10+i] = crockford[bits]
+	}
+	if string(id[10:16]) == ownEvent {
+		copy(id[10:], notOwnEvent)
+	}
+	return string(id[:]), nil
 }
 
 func write(timeMs int64, entropy []byte) string {
