@@ -39,6 +39,8 @@ type failure struct {
 	retryAfter string
 	// limitBytes of a request, as the service names it; 0: it does not.
 	limitBytes int
+	// index of the event at fault in the request; nil: the service does not name one.
+	index *int
 }
 
 // postEvents is one request with events, tried again until the service has taken it, refused it, or five tries have
@@ -117,6 +119,7 @@ func readIDs(a answer) ([]string, *failure) {
 		Error json.RawMessage `json:"error"`
 		Code  json.RawMessage `json:"code"`
 		Limit json.RawMessage `json:"limit_bytes"`
+		Index json.RawMessage `json:"index"`
 	}
 	// A body that cannot be parsed has none of these fields.
 	_ = json.Unmarshal(bytes.TrimSpace(a.body), &body)
@@ -130,7 +133,11 @@ func readIDs(a answer) ([]string, *failure) {
 	limitBytes := 0
 	// A limit that is not a number counts as absent.
 	_ = json.Unmarshal(body.Limit, &limitBytes)
+	var index *int
+	// So does an index.
+	_ = json.Unmarshal(body.Index, &index)
 	return nil, &failure{
+		index:      index,
 		limitBytes: limitBytes,
 		message:    message,
 		status:     a.status,
