@@ -62,7 +62,7 @@ describe('The Go client', function () {
 });
 
 async function passesAll(cwd: string, env: Record<string, string>): Promise<void> {
-  const args = ['test', '-race', '-count=1', '-timeout=4m', '-json', './...'];
+  const args = ['test', '-race', '-count=1', '-timeout=8m', '-json', './...'];
   const { exitCode, output } = await run('go', args, { cwd, env });
   const events = eventsOf(output);
   const skipped = events.filter(({ Action, Test }) => Action === 'skip' && Test !== undefined);

@@ -40,7 +40,12 @@ func (d database) write(t *testing.T, client *tidegate.Client, events ...any) {
 // until waits for a state of the database.
 func (d database) until(t *testing.T, query, want string) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); d.text(t, query) != want; {
+	d.untilWithin(t, time.Minute, query, want)
+}
+
+func (d database) untilWithin(t *testing.T, limit time.Duration, query, want string) {
+	t.Helper()
+	for deadline := time.Now().Add(limit); d.text(t, query) != want; {
 		if time.Now().After(deadline) {
 			t.Fatalf("%s: got %s, want %s", query, d.text(t, query), want)
 		}
