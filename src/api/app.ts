@@ -5,7 +5,7 @@ import type { EndpointOrigins } from '../jobs/runs/endpoint-origins.ts';
 import type { ProcessMetrics } from '../metrics/process-metrics.ts';
 import type { WebhookDirectory } from '../store/webhooks/webhook-directory.ts';
 import type { Tracing } from '../tracing/tracing.ts';
-import { checkpointRoutes, fastCheckpointRoute } from './apps/checkpoint.ts';
+import { checkpointRoutes, fastCheckpointRoutes } from './apps/checkpoint.ts';
 import { endpointResponseRoutes } from './apps/endpoint-response.ts';
 import { endpointRunRoutes } from './apps/endpoint-runs.ts';
 import { registerRoute } from './apps/register.ts';
@@ -100,7 +100,7 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
   app.use(
     fastPath({
       publicUrl: config.publicUrl,
-      routes: [fastEventRoute(receiveDeps), fastCheckpointRoute(config.publicUrl, parts)],
+      routes: [fastEventRoute(receiveDeps), ...fastCheckpointRoutes(config.publicUrl, parts)],
       observers: [recordMetrics, trace].filter((observer) => observer !== undefined),
       admit: checkLocalHost,
       reject: (ctx, thrown) => respondToError(ctx, thrown, log, backpressure),

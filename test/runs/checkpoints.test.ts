@@ -30,6 +30,13 @@ describe('Checkpoints of a call', () => {
 
   const store = ({ body: { ctx } }: Call, steps: unknown[], on = service, headers?: Record<string, string>) =>
     on.post(`/v1/checkpoint/${ctx.run_id}/async`, { run_id: ctx.run_id, qi_id: ctx.qi_id, steps }, headers);
+  const storeTogether = (checkpoints: unknown[], on = service, headers?: Record<string, string>) =>
+    on.post('/v1/checkpoints', { checkpoints }, headers);
+  const checkpointOf = ({ body: { ctx } }: Call, ...steps: unknown[]) => ({
+    run_id: ctx.run_id,
+    qi_id: ctx.qi_id,
+    steps,
+  });
   const codeOf = ({ status, body }: Answer) => [status, body.code];
 
   async function start(id: string, options: object = {}, on = service): Promise<string> {
@@ -259,6 +266,46 @@ describe('Checkpoints of a call', () => {
     ]);
   });
 
+  it('of several calls come in one request, and each has a result of its own', async () => {
+    const release = Promise.withResolvers<CallAnswer>();
+    const ids = ['grouped-a', 'grouped-b'];
+    for (const id of ids) host.on(id, (call) => (call.number === 0 ? release.promise : done));
+    const events = [await start('grouped-a'), await start('grouped-b')];
+    const [first, second] = [await host.nextCall('grouped-a'), await host.nextCall('grouped-b')];
+    const { status, body } = await storeTogether([
+      checkpointOf(first, step('a')),
+      { ...checkpointOf(second, step('a')), qi_id: 'none' },
+      { ...checkpointOf(second, step('a')), run_id: newId() },
+      { ...checkpointOf(second, step('a')), run_id: 'none' },
+      'nothing',
+      checkpointOf(second, step('b'), 'nonsense'),
+      checkpointOf(second, step('c')),
+    ]);
+    expect([status, body.results.map((result: Loose) => [result.status, result.code])]).to.deep.equal([
+      200,
+      [
+        [200, ''],
+        [400, 'input_invalid'],
+        [404, 'not_found'],
+        [400, 'input_invalid'],
+        [400, 'input_invalid'],
+        [400, 'input_invalid'],
+        [200, ''],
+      ],
+    ]);
+    release.resolve({ status: 206, body: [] });
+    for (const eventId of events) await ended(eventId);
+    const stepsOf = (id: string) => Object.keys(host.calls(id)[1]?.body.steps ?? {});
+    expect(stepsOf('grouped-a')).to.have.members([hash('a')]);
+    expect(stepsOf('grouped-b')).to.have.members([hash('b'), hash('c')]);
+  });
+
+  it('are at least one and at most 100 in a request', async () => {
+    for (const checkpoints of [undefined, [], Array.from({ length: 101 }, () => ({}))]) {
+      expect(codeOf(await storeTogether(checkpoints as unknown[]))).to.deep.equal([400, 'input_invalid']);
+    }
+  });
+
   it('need the signing key of the environment of the run', async () => {
     const own = await startService({ env: SOON, dev: false });
     try {
@@ -272,6 +319,10 @@ describe('Checkpoints of a call', () => {
         codes.push(codeOf(await store(call, [step('a')], own, wrong)));
         codes.push(codeOf(await store(forged('elsewhere'), [step('a')], own, own.appHeaders)));
         codes.push(codeOf(await store(forged('other'), [step('a')], own, own.appHeaders)));
+        codes.push(codeOf(await storeTogether([checkpointOf(call, step('a'))], own)));
+        codes.push(codeOf(await storeTogether([checkpointOf(call, step('a'))], own, wrong)));
+        const both = [checkpointOf(call, step('a')), checkpointOf(forged('other'), step('a'))];
+        codes.push(codeOf(await storeTogether(both, own, own.appHeaders)));
         codes.push(codeOf(await store(call, [step('a')], own, own.appHeaders)));
         codes.push(codeOf(await store(call, [step('b')], own, raw)));
         return done;
@@ -284,6 +335,9 @@ describe('Checkpoints of a call', () => {
         [401, 'credentials_invalid'],
         [401, 'credentials_invalid'],
         // Branches have a key of their own.
+        [401, 'credentials_invalid'],
+        [401, 'credentials_invalid'],
+        [401, 'credentials_invalid'],
         [401, 'credentials_invalid'],
         [200, undefined],
         [200, undefined],

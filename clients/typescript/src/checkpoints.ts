@@ -1,15 +1,14 @@
 /** Checkpoints: one call runs several steps, and stores each step while it continues (docs/protocol.md#checkpoints). */
 import type { Call } from './call.ts';
 import { type CheckpointOptions, readCheckpoint } from './checkpoint.ts';
+import { CheckpointGroups } from './checkpoint-groups.ts';
 import { isServerless } from './environment.ts';
 import type { TidegateFunction } from './function-types.ts';
-import { askService } from './service.ts';
 import type { Settings } from './settings.ts';
 import type { Op } from './steps/op.ts';
 
 /** Maximum characters of buffered steps: an answer has room for them and one more step of the largest size. */
 const MAX_BUFFERED_LENGTH = 1_048_576;
-const STORE_TIMEOUT_MS = 10_000;
 /** A request that fails sooner costs a call little. */
 const SLOW_MS = 1_000;
 const PAUSE_MS = 60_000;
@@ -20,6 +19,7 @@ export type SendCheckpoint = (runId: string, body: string, settings: Settings) =
 /** The checkpoints of an app's functions. */
 export class Checkpoints {
   readonly #framework: string;
+  readonly #groups = new CheckpointGroups();
   /** Until this time no call tries to store a checkpoint: the service rejects checkpoints or does not respond, and each step would wait in vain. */
   #pausedUntilMs = 0;
 
@@ -35,7 +35,10 @@ export class Checkpoints {
     requestedStep: string | undefined,
     fn: TidegateFunction,
     settings: Settings,
-    { onStored, send = postCheckpoint }: { onStored: () => void; send?: SendCheckpoint | undefined },
+    {
+      onStored,
+      send = (...checkpoint) => this.#groups.send(...checkpoint),
+    }: { onStored: () => void; send?: SendCheckpoint | undefined },
   ): CallCheckpoints | undefined {
     const given = fn.checkpoint ?? settings.checkpoint ?? !isServerless(this.#framework);
     const isAlone = requestedStep === undefined && !call.disableImmediateExecution;
@@ -69,12 +72,6 @@ export class Checkpoints {
   #pause(): void {
     this.#pausedUntilMs = Date.now() + PAUSE_MS;
   }
-}
-
-async function postCheckpoint(runId: string, body: string, settings: Settings): Promise<number> {
-  const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body };
-  const path = `/v1/checkpoint/${encodeURIComponent(runId)}/async`;
-  return (await askService(path, init, settings, STORE_TIMEOUT_MS)).status;
 }
 
 /** The checkpoints of one call. */

@@ -1,12 +1,14 @@
-/** An app stores steps of a call that is in flight (docs/protocol.md#checkpoints): by `POST /v1/checkpoint/:run_id/async`, or over its
- *  connection. */
+/** An app stores steps of calls that are in flight (docs/protocol.md#checkpoints): by `POST /v1/checkpoint/:run_id/async`, those of several
+ *  calls by `POST /v1/checkpoints`, or over its connection. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import { decodeQueueItem } from '../../functions/call-ids.ts';
 import type { CallCheckpoints } from '../../jobs/runs/checkpoints.ts';
+import type { Logger } from '../../log.ts';
 import { ID_PATTERN } from '../../model/ids.ts';
 import { MAX_ANSWER_BYTES } from '../../model/runs/memo.ts';
 import { type Op, type OpsProblem, parseOps } from '../../model/runs/operation.ts';
+import { serviceErrorOf } from '../http/error-handler.ts';
 import type { Context, Router } from '../http/router.ts';
 import { validate } from '../http/validation.ts';
 import type { FastRoute } from '../receive/fast-path.ts';
@@ -16,6 +18,14 @@ import { readJsonBody } from './json-body.ts';
 
 export interface CheckpointRouteDeps extends AppGuardDeps {
   callCheckpoints: CallCheckpoints;
+  log: Logger;
+}
+
+/** The result of one of several checkpoints: the same as the response to a single one. */
+export interface CheckpointResult {
+  status: number;
+  code: string;
+  message: string;
 }
 
 const callCheckpointSchema = z.looseObject({
@@ -24,19 +34,30 @@ const callCheckpointSchema = z.looseObject({
   steps: z.array(z.unknown()),
 });
 
+const groupedCheckpointSchema = z.looseObject({ run_id: z.string().regex(ID_PATTERN, 'the ID of a run') });
+/** Clients send fewer together. */
+const CHECKPOINTS_MAX = 100;
+
+const checkpointGroupSchema = z.looseObject({ checkpoints: z.array(z.unknown()).min(1).max(CHECKPOINTS_MAX) });
+
 const ROUTE = '/v1/checkpoint/:run_id/async';
+const GROUP_ROUTE = '/v1/checkpoints';
 
 export function checkpointRoutes(router: Router, publicUrl: string | undefined, deps: CheckpointRouteDeps): void {
   router.post(ROUTE, (ctx) => answer(ctx, ctx.params.run_id, publicUrl, deps));
+  router.post(GROUP_ROUTE, (ctx) => answerGroup(ctx, publicUrl, deps));
 }
 
-/** Apps send one for every step. */
-export function fastCheckpointRoute(publicUrl: string | undefined, deps: CheckpointRouteDeps): FastRoute {
-  return {
-    path: /^\/v1\/checkpoint\/([0-7][0-9A-HJKMNP-TV-Z]{25})\/async$/,
-    route: ROUTE,
-    answer: (ctx, runId) => answer(ctx, runId, publicUrl, deps),
-  };
+/** Apps send one for every step, or for the steps that end together. */
+export function fastCheckpointRoutes(publicUrl: string | undefined, deps: CheckpointRouteDeps): FastRoute[] {
+  return [
+    {
+      path: /^\/v1\/checkpoint\/([0-7][0-9A-HJKMNP-TV-Z]{25})\/async$/,
+      route: ROUTE,
+      answer: (ctx, runId) => answer(ctx, runId, publicUrl, deps),
+    },
+    { path: /^\/v1\/(checkpoints)$/, route: GROUP_ROUTE, answer: (ctx) => answerGroup(ctx, publicUrl, deps) },
+  ];
 }
 
 async function answer(
@@ -50,6 +71,41 @@ async function answer(
   const authenticate = (env: string) => requireSigningKey(ctx, env, deps);
   await storeCheckpoint(runId, await readCheckpoint(ctx), authenticate, deps.callCheckpoints);
   respondWithJson(ctx, publicUrl, {});
+}
+
+async function answerGroup(ctx: Context, publicUrl: string | undefined, deps: CheckpointRouteDeps): Promise<void> {
+  requireCredentials(ctx, deps);
+  const { checkpoints } = validate(checkpointGroupSchema, await readCheckpoint(ctx), 'field');
+  // The key is checked before anything is stored, so that an app with a rotated key can send all of them again.
+  for (const env of environmentsOf(checkpoints)) await requireSigningKey(ctx, env, deps);
+  const store = async (checkpoint: unknown) => {
+    const { run_id } = validate(groupedCheckpointSchema, checkpoint, 'field');
+    await storeCheckpoint(run_id, checkpoint, () => {}, deps.callCheckpoints);
+  };
+  const results = await Promise.all(checkpoints.map((checkpoint) => resultOf(() => store(checkpoint), deps.log)));
+  respondWithJson(ctx, publicUrl, { results });
+}
+
+function environmentsOf(checkpoints: readonly unknown[]): Set<string> {
+  const envs = new Set<string>();
+  for (const checkpoint of checkpoints) {
+    const { qi_id } = (checkpoint ?? {}) as { qi_id?: unknown };
+    const item = typeof qi_id === 'string' ? decodeQueueItem(qi_id) : undefined;
+    if (item) envs.add(item.env);
+  }
+  return envs;
+}
+
+/** Never rejects. */
+export async function resultOf(store: () => Promise<void>, log: Logger): Promise<CheckpointResult> {
+  try {
+    await store();
+    return { status: 200, code: '', message: '' };
+  } catch (thrown) {
+    const { status, code, message, cause } = serviceErrorOf(thrown);
+    if (status >= 500) log.error({ code, err: code === 'internal' ? cause : String(cause) }, message);
+    return { status, code, message };
+  }
 }
 
 /** @param authenticate throws unless the app is of the environment

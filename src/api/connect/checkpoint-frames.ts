@@ -7,9 +7,8 @@ import type { Logger } from '../../log.ts';
 import { ID_PATTERN } from '../../model/ids.ts';
 import { MAX_ANSWER_BYTES } from '../../model/runs/memo.ts';
 import { describe } from '../../model/values/json.ts';
-import { storeCheckpoint } from '../apps/checkpoint.ts';
+import { resultOf, storeCheckpoint } from '../apps/checkpoint.ts';
 import { parseJsonBody } from '../apps/json-body.ts';
-import { serviceErrorOf } from '../http/error-handler.ts';
 
 export interface CheckpointFramesDeps {
   callCheckpoints: CallCheckpoints;
@@ -22,15 +21,7 @@ export async function answerCheckpoint(
   given: MessageOf<typeof Checkpoint>,
   { callCheckpoints, log }: CheckpointFramesDeps,
 ): Promise<MessageOf<typeof CheckpointAck>> {
-  const { checkpointId } = given;
-  try {
-    await store(env, given, callCheckpoints);
-    return { checkpointId, status: 200, code: '', message: '' };
-  } catch (thrown) {
-    const { status, code, message, cause } = serviceErrorOf(thrown);
-    if (status >= 500) log.error({ code, err: code === 'internal' ? cause : String(cause) }, message);
-    return { checkpointId, status, code, message };
-  }
+  return { checkpointId: given.checkpointId, ...(await resultOf(() => store(env, given, callCheckpoints), log)) };
 }
 
 async function store(

@@ -1,5 +1,6 @@
 /** Checkpoints beside the cases of clients/conformance/checkpoints.json. */
 import type { RequestListener } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { type Checkpoint, Tidegate } from 'tidegate';
 import { serve } from 'tidegate/node';
@@ -11,7 +12,7 @@ import { type AnyContext, hostFunction } from './app.ts';
 const quiet = { debug() {}, info() {}, warn() {}, error() {} };
 
 describe('Checkpoints of a TypeScript function', () => {
-  const { startService: startFake } = useServers();
+  const { listen, startService: startFake } = useServers();
   const closers: (() => void)[] = [];
   afterEach(() => {
     for (const close of closers.splice(0)) close();
@@ -51,6 +52,48 @@ describe('Checkpoints of a TypeScript function', () => {
     };
     const { body } = await (await host(changing, service.url, { buffer: 2 }))();
     expect([body[0].data, body[1].data]).to.deep.equal([[1], [1, 2]]);
+  });
+
+  it('of calls at the same time share requests, each with its own status', async () => {
+    const waiting: (() => void)[] = [];
+    const bodies: { url: string; body: { run_id?: string; checkpoints?: { steps: { data: number }[] }[] } }[] = [];
+    const url = await listen(async (req, res) => {
+      const body = JSON.parse(await text(req));
+      bodies.push({ url: req.url ?? '', body });
+      if (bodies.length <= 2) await new Promise<void>((resolve) => waiting.push(resolve));
+      const refuses = ({ steps: [step] }: { steps: { data: number }[] }) => step?.data === 3;
+      const results = body.checkpoints?.map((one: never) => ({ status: refuses(one) ? 409 : 200 }));
+      res.end(JSON.stringify({ results }));
+    });
+    let count = 0;
+    const call = await host(async ({ step }: AnyContext) => {
+      const number = count++;
+      return step.run('a', () => number);
+    }, url);
+    const calls = [call(), call()];
+    await until(() => bodies.length === 2, { describe: () => `${bodies.length} requests` });
+    for (const _ of [1, 2, 3]) calls.push(call());
+    await until(() => count === 5, { describe: () => `${count} calls` });
+    for (const answer of waiting) answer();
+    const answers = await Promise.all(calls);
+    expect(answers.map(({ status }) => status)).to.have.members([200, 200, 200, 200, 206]);
+    expect(bodies.map(({ url }) => url.split('/')[2])).to.deep.equal(['checkpoint', 'checkpoint', 'checkpoints']);
+    const [, , group] = bodies;
+    expect(group?.body.checkpoints?.map(({ steps: [step] }) => step?.data)).to.have.members([2, 3, 4]);
+  });
+
+  it('have a request each at a service that is older than shared ones', async () => {
+    const urls: string[] = [];
+    const url = await listen(async (req, res) => {
+      urls.push(req.url?.split('/')[2] ?? '');
+      await text(req);
+      res.writeHead(req.url === '/v1/checkpoints' ? 404 : 200).end('{}');
+    });
+    const call = await host(two, url);
+    const answers = await Promise.all(Array.from({ length: 8 }, call));
+    expect(answers.map(({ status }) => status)).to.deep.equal(Array.from({ length: 8 }, () => 200));
+    expect(urls.filter((name) => name === 'checkpoint')).to.have.length(16);
+    expect(urls.filter((name) => name === 'checkpoints')).to.have.length.within(1, 2);
   });
 
   it('pause for a while when the service does not support them', async () => {
