@@ -29,6 +29,8 @@ export interface CallDeps {
   /** Gets what the function logs. */
   logs?: LogCollector | undefined;
   checkpoints?: CallCheckpoints | undefined;
+  /** For `step.transaction`. Default: the ID of the run. */
+  transactionsUnder?: string | undefined;
   /** For `step.publish`. */
   publish(message: MessageToPublish, runId: string): Promise<void>;
   /** For `step.sendSignal`. */
@@ -43,7 +45,7 @@ export async function runCall(
   fn: TidegateFunction,
   given: Call,
   requestedStep: string | undefined,
-  { logger, logs, checkpoints, sendEvents, sendSignal, publish }: CallDeps,
+  { logger, logs, checkpoints, transactionsUnder, sendEvents, sendSignal, publish }: CallDeps,
 ): Promise<Progress> {
   const middleware = createCallMiddleware(fn, given);
   const decoded = await middleware.decode(given);
@@ -53,6 +55,7 @@ export async function runCall(
   const { decodeMemo } = middleware;
   const progress = await replay({ ...call, requestedStep, decodeMemo, checkpoints }, (find, replaying) => {
     const step = createStepTools({
+      runId: transactionsUnder ?? runId,
       find: middleware.encodeResults(find),
       runCode: middleware.runCode,
       sendSignal,

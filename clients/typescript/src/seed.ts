@@ -31,3 +31,16 @@ function ulidTimeMs(id: string): number | undefined {
   const digits = ULID_TIME.exec(id)?.[0];
   return digits === undefined ? undefined : [...digits].reduce((sum, digit) => sum * 32 + CROCKFORD.indexOf(digit), 0);
 }
+
+/** The internal ID that the service gives to the nth event (from 1) under the seed.
+ *  @throws TypeError if the seed is invalid */
+export function seededId(seed: string, n: number): string {
+  const [time = '', base64 = ''] = seedFrom(seed, n).split(',');
+  return ulidDigits(BigInt(time), 10) + ulidDigits(BigInt(`0x${Buffer.from(base64, 'base64').toString('hex')}`), 16);
+}
+
+function ulidDigits(value: bigint, length: number): string {
+  let digits = '';
+  for (let rest = value; digits.length < length; rest /= 32n) digits = CROCKFORD.charAt(Number(rest % 32n)) + digits;
+  return digits;
+}

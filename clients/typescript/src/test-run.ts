@@ -88,5 +88,6 @@ const KINDS: Partial<Record<OpCode, TestedStep['kind']>> = {
 function kindOf({ op, opts }: Op): TestedStep['kind'] {
   if (opts?.type === 'step.sendEvent') return 'sendEvent';
   if (opts?.type === 'step.publish') return 'publish';
+  if (opts?.type === 'step.transaction') return 'transaction';
   return KINDS[op] ?? (opts?.type === 'step.sendSignal' ? 'sendSignal' : 'run');
 }

@@ -30,6 +30,7 @@ export interface TestedStep {
   id: string;
   kind:
     | 'run'
+    | 'transaction'
     | 'sleep'
     | 'waitForEvent'
     | 'waitForSignal'

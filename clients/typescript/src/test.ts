@@ -1,4 +1,5 @@
 /** Runs a function without a service: `await testFunction(fn, { event: { data: { total: 3 } } })`. */
+import { randomUUID } from 'node:crypto';
 import type { AnyData, IncomingEvent, OutgoingEvent } from './events.ts';
 import type { TidegateFunction } from './function-types.ts';
 import { asJson, type Jsonified } from './json.ts';
@@ -8,7 +9,7 @@ import { type CallDeps, isFinal, runCall } from './run-call.ts';
 import type { Op } from './steps/op.ts';
 import type { Progress } from './steps/replay.ts';
 import { storedEvents, testCodec } from './test-codec.ts';
-import { RunInMemory } from './test-run.ts';
+import { RunInMemory, TEST_RUN } from './test-run.ts';
 import { applyStub, type Ending } from './test-stubs.ts';
 import type { TestEvent, TestedStep, TestOptions, TestRun } from './test-types.ts';
 import { describeError } from './wire-error.ts';
@@ -35,6 +36,8 @@ export async function testFunction<Output, Data = AnyData>(
   const run = new RunInMemory(events, retries + 1, nowMs);
   const deps: CallDeps = {
     logger,
+    // A second test must not find the results of the first.
+    transactionsUnder: `${TEST_RUN}-${randomUUID()}`,
     sendEvents: (events, { runId }) => {
       const send = { functionId: fn.id, runId, events: [events].flat() as OutgoingEvent[] };
       return aroundSend(fn.middleware, send, async (out) => run.keep(await codec.readableEvents(out)));

@@ -26,7 +26,7 @@ const ENTRIES = [
     'lambda',
     'next',
   ],
-  ...['nitro', 'node', 'nuxt', 'realtime', 'remix', 'sveltekit', 'test'],
+  ...['nitro', 'node', 'nuxt', 'postgres', 'realtime', 'remix', 'sveltekit', 'test'],
 ];
 
 /** Uses every entry like a consumer. */
@@ -50,6 +50,7 @@ import { serve as serveFastify } from 'tidegate/fastify';
 import { serve as serveFetch } from 'tidegate/fetch';
 import { serve as serveHono } from 'tidegate/hono';
 import { serve as serveNext } from 'tidegate/next';
+import { outbox } from 'tidegate/postgres';
 import { subscribe } from 'tidegate/realtime';
 import { testFunction } from 'tidegate/test';
 const client = new Tidegate<{ 'order/paid': { data: { total: number } } }>({ id: 'shop', isDev: true });
@@ -65,7 +66,7 @@ const injecting = new Tidegate({ id: 'shop', middleware: [inject({ rate: 2 }), e
 export const injected = injecting.createFunction({ id: 'b', triggers: [] }, ({ rate }) => rate * 2);
 export const result: Promise<number | undefined> = testFunction(fn, { event: { data: { total: 1 } } }).then((r) => r.result);
 export const connected: Promise<Connection> = connect({ client, functions: [fn], maxConcurrency: 3 });
-export const others = [NonRetriableError, verifyWebhook, subscribe];
+export const others = [NonRetriableError, verifyWebhook, subscribe, outbox];
 // @ts-expect-error: proves that the types are loaded
 client.send({ name: 'order/paid', data: { total: '1' } });
 `;
@@ -141,7 +142,7 @@ describe('The published TypeScript package', () => {
     ['cjs', (name: string) => `require('${name}')`],
   ] as const) {
     it(`loads as ${format} and runs`, async () => {
-      const entries = ENTRIES.filter((entry) => !['connect', 'realtime', 'test'].includes(entry)).map(
+      const entries = ENTRIES.filter((entry) => !['connect', 'postgres', 'realtime', 'test'].includes(entry)).map(
         (entry) => `typeof ${load(`tidegate/${entry}`)}.serve`,
       );
       const code = `

@@ -1,5 +1,6 @@
 /** The `step` tools of a handler: each describes a step and waits until it is finished. */
 import type { OneOrMany } from '../events.ts';
+import { runTransaction, type TransactionOptions } from '../postgres/step-transaction.ts';
 import type { MessageToPublish } from '../publish.ts';
 import { isoDate, timeoutOf, timeString } from './duration.ts';
 import type { RunOfStep, StepDescription } from './found.ts';
@@ -10,6 +11,8 @@ import type { AnyInvocation, StepTools, WaitOptions } from './types.ts';
 
 export interface ToolsDeps {
   find: Find;
+  /** Under which `step.transaction` stores results: the ID of the run. */
+  runId: string;
   /** How the code of a `step.run` runs. Default: it is called. */
   runCode?(id: string, args: unknown[], fn: (...args: unknown[]) => unknown): RunOfStep;
   publish(message: MessageToPublish): Promise<void>;
@@ -19,7 +22,14 @@ export interface ToolsDeps {
   sendEvents(events: OneOrMany<unknown>, hashedStepId: string): Promise<unknown>;
 }
 
-export function createStepTools({ find, runCode = called, sendEvents, sendSignal, publish }: ToolsDeps): StepTools {
+export function createStepTools({
+  find,
+  runId,
+  runCode = called,
+  sendEvents,
+  sendSignal,
+  publish,
+}: ToolsDeps): StepTools {
   // A step that fails before it is awaited must not end the process.
   const found = (describe: () => StepDescription): Promise<never> => {
     const promise = new Promise<StepDescription>((resolve) => resolve(describe())).then(find);
@@ -30,6 +40,15 @@ export function createStepTools({ find, runCode = called, sendEvents, sendSignal
   return {
     run: (id: string, fn: (...args: never[]) => unknown, ...args: unknown[]) =>
       found(() => ({ kind: 'run', id: checkId(id), run: runCode(id, args, withRunningStep(fn)) })),
+
+    transaction: (id: string, pool: unknown, fn: (tx: never) => unknown, options?: TransactionOptions) =>
+      found(() => ({
+        kind: 'run',
+        id: checkId(id),
+        opts: { type: 'step.transaction' },
+        run: (step) =>
+          runCode(id, [], () => runTransaction({ runId, hashedId: step.hashedId }, pool, fn, options))(step),
+      })),
 
     sleep: (id, duration) =>
       found(() => {

@@ -1,6 +1,8 @@
 /** Types of the step tools. */
 import type { AnyData, EventName, EventNamed, EventToSend, LooseEvents, OneOrMany } from '../events.ts';
 import type { Jsonified } from '../json.ts';
+import type { TransactionOptions } from '../postgres/step-transaction.ts';
+import type { AnyPool, TransactionOf } from '../postgres/types.ts';
 import type { MessageToPublish } from '../publish.ts';
 import type { SendResult } from '../send.ts';
 import type { Duration } from './duration.ts';
@@ -103,6 +105,15 @@ export interface StepTools<Events = LooseEvents> {
     id: string,
     fn: (...args: Args) => T,
     ...args: Args
+  ): Promise<Jsonified<Awaited<T>>>;
+
+  /** Runs in a transaction of the app's own Postgres, in which its result is stored too: what it writes is there exactly once, whatever dies. Conflicts
+   *  with other transactions are tried again. `tx` is the transaction of the library: pg, postgres.js, Drizzle, Prisma, Knex or Kysely. */
+  transaction<T, Pool extends AnyPool>(
+    id: string,
+    pool: Pool,
+    fn: (tx: TransactionOf<Pool>) => T,
+    options?: TransactionOptions,
   ): Promise<Jsonified<Awaited<T>>>;
 
   /** Milliseconds, or a string such as `30s`, `2h45m`, `1d`, `1w`. The run uses no resources meanwhile. */

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { eachCase } from '../../../../test/conformance/cases.ts';
-import { seedFrom, seedOfStep } from '../../src/seed.ts';
+import { seededId, seedFrom, seedOfStep } from '../../src/seed.ts';
 
 type Of = { seed: string; index: number } | { run_id: string; hashed_step_id: string; event_ts: number };
 
@@ -12,9 +12,13 @@ interface Case {
 }
 
 describe('TypeScript conforms: seeds', () => {
-  eachCase<Case>('seeds', { of: true, seed: true, id: 'the service makes it' }, ({ of, seed }) => {
+  eachCase<Case>('seeds', { of: true, seed: true, id: true }, ({ of, seed, id }) => {
     if (seed === null) expect(() => seedOf(of)).to.throw(TypeError);
-    else expect(seedOf(of)).to.equal(seed);
+    else {
+      expect(seedOf(of)).to.equal(seed);
+      // What a relay looks up.
+      expect(seededId(seed, 1)).to.equal(id);
+    }
   });
 });
 

@@ -7,7 +7,13 @@ import { createStepTools } from '../../src/steps/tools.ts';
 import type { StepTools } from '../../src/steps/types.ts';
 
 const toolsOf = (find: Find) =>
-  createStepTools({ find, sendEvents: async () => {}, sendSignal: async () => null, publish: async () => {} });
+  createStepTools({
+    find,
+    runId: 'r',
+    sendEvents: async () => {},
+    sendSignal: async () => null,
+    publish: async () => {},
+  });
 
 /** A function's code as data: sequential and parallel steps, some after other awaits. */
 type Code =

@@ -1,0 +1,70 @@
+/** A step whose result is stored in the transaction of the app's own writes: both are there, or neither. */
+import { setTimeout as wait } from 'node:timers/promises';
+import { NonRetriableError } from '../errors.ts';
+import { transact } from './adapters.ts';
+import { explained, type Isolation, sqlStateOf } from './database.ts';
+import { STEP_BEGIN, STEP_END, STEP_RESULT } from './statements.ts';
+
+export interface TransactionOptions {
+  /** Default: that of the connection. */
+  isolation?: Isolation;
+}
+
+/** Of the service, for the result of a step. */
+const MAX_RESULT_BYTES = 4 * 1_024 * 1_024;
+const MAX_TRIES = 10;
+const FIRST_BACKOFF_MS = 10;
+const MAX_BACKOFF_MS = 1_000;
+/** Serialization failure, deadlock: the same transaction can succeed when it is tried again. */
+const CONFLICTS = ['40001', '40P01'];
+
+/** Resolves to the result as JSON: that of this attempt, or of an earlier one that committed.
+ *  @throws what the function throws; NonRetriableError for a result that is too large */
+export async function runTransaction(
+  step: { runId: string; hashedId: string },
+  pool: unknown,
+  fn: (tx: never) => unknown,
+  { isolation }: TransactionOptions = {},
+): Promise<unknown> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await attempt(step, pool, fn, isolation);
+    } catch (error) {
+      const mayRepeat = error instanceof Vanished || CONFLICTS.includes(sqlStateOf(error) ?? '');
+      if (!mayRepeat || tries === MAX_TRIES) throw explained(error);
+      await wait(Math.random() * Math.min(MAX_BACKOFF_MS, FIRST_BACKOFF_MS * 2 ** tries));
+    }
+  }
+}
+
+/** The row of an earlier attempt was deleted between two statements. */
+class Vanished extends Error {}
+
+function attempt(
+  { runId, hashedId }: { runId: string; hashedId: string },
+  pool: unknown,
+  fn: (tx: never) => unknown,
+  isolation: Isolation | undefined,
+): Promise<unknown> {
+  return transact(pool, isolation, async (tx, { query }) => {
+    // Waits for the end of another attempt that is under way.
+    const [begun] = await query(STEP_BEGIN, [runId, hashedId]);
+    if (!begun) {
+      const [ended] = await query(STEP_RESULT, [runId, hashedId]);
+      if (!ended) throw new Vanished('The stored result of the step was deleted meanwhile');
+      return JSON.parse(String(ended.result));
+    }
+    const text = jsonOf(await fn(tx as never));
+    await query(STEP_END, [runId, hashedId, text]);
+    return JSON.parse(text);
+  });
+}
+
+function jsonOf(result: unknown): string {
+  const text = JSON.stringify(result) ?? 'null';
+  const bytes = Buffer.byteLength(text);
+  if (bytes <= MAX_RESULT_BYTES) return text;
+  throw new NonRetriableError(
+    `The result of the step has ${bytes} bytes; the service takes at most ${MAX_RESULT_BYTES}. The transaction was rolled back`,
+  );
+}
