@@ -15,6 +15,7 @@ import { findKeysWithoutTtl } from './checks/keys.ts';
 import { recover } from './checks/recovery.ts';
 import { checkSigned } from './checks/signed.ts';
 import { takeSnapshot } from './checks/snapshot.ts';
+import { exactlyOnce, isExactlyOnce } from './exactly-once/run.ts';
 import { checkHistory } from './history/check.ts';
 import { History } from './history/history.ts';
 import { modelOf } from './history/model.ts';
@@ -47,6 +48,7 @@ const REPEAT_TIMES = { callTimeoutMs: CALL_TIMEOUT_SECONDS * 1_000, stalledAfter
 await runMain(async () => {
   const options = readOptions(process.argv.slice(2));
   if (options.help) return console.log(HELP);
+  if (isExactlyOnce(options)) return exactlyOnce(options);
   if (options.check) return checkAgain(options.check, options);
   const timeline = new Timeline((line) => options.quiet || console.log(line));
   const results = await run(options, timeline);
