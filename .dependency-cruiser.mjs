@@ -40,7 +40,7 @@ const API_LAYERS = [
 
 /** The rooms of src/jobs/: what is triggered stands on runs, runs on flow control, and all on the queues. */
 const JOB_LAYERS = [
-  ['environments', 'ingestion', 'replays', 'timers', 'webhooks', 'what-if'],
+  ['environments', 'ingestion', 'outbox', 'replays', 'timers', 'webhooks', 'what-if'],
   ['bulk'],
   ['matching', 'runs'],
   ['archive', 'connect', 'flow-control'],

@@ -85,6 +85,15 @@ function archiveOf(env: Env) {
   };
 }
 
+function outboxOf(env: Env) {
+  if (env.OUTBOX_DATABASE_URL === undefined) return undefined;
+  return {
+    url: env.OUTBOX_DATABASE_URL,
+    tlsVerify: env.DATABASE_TLS_VERIFY,
+    environment: env.OUTBOX_ENVIRONMENT,
+  };
+}
+
 /** Location of Redis: a single server, the master named by Sentinels, or a cluster. */
 function redisServersOf(env: Env) {
   const { REDIS_CLUSTER_NAT_MAP: natMap, REDIS_SENTINEL_URLS: sentinelUrls } = env;
@@ -130,6 +139,8 @@ function toConfig(env: Env, settings: readonly Setting[], tracing: boolean) {
     keyPrefix: env.KEY_PREFIX,
     /** undefined without an archive. */
     archive: archiveOf(env),
+    /** The outbox of an app's Postgres; undefined: none. */
+    outbox: outboxOf(env),
     /** auto: fsync if Redis syncs every write anyway, otherwise redis. */
     ingestDurability: dev && env.INGEST_DURABILITY === 'auto' ? 'redis' : env.INGEST_DURABILITY,
     /** Above these limits the service rejects events; 0 disables a limit. */

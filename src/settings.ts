@@ -165,6 +165,21 @@ const redis = {
     ),
 };
 
+const outbox = {
+  OUTBOX_DATABASE_URL: z
+    .url({ protocol: /^postgres(?:ql)?$/ })
+    .optional()
+    .describe(
+      "URL of an app's Postgres, from whose outbox workers accept events. Its user needs SELECT, UPDATE and DELETE on `tidegate_outbox` and `tidegate_steps`. TLS as for `DATABASE_URL`",
+    ),
+  OUTBOX_ENVIRONMENT: z
+    .string()
+    .min(1)
+    .max(128)
+    .default('production')
+    .describe('Environment of the events of that outbox'),
+};
+
 const archive = {
   DATABASE_URL: z
     .url({ protocol: /^postgres(?:ql)?$/ })
@@ -480,6 +495,7 @@ export const SETTINGS = {
   ...service,
   ...redis,
   ...archive,
+  ...outbox,
   ...backpressure,
   ...credentials,
   ...events,
@@ -498,6 +514,7 @@ export const SETTING_GROUPS = {
   Service: service,
   Redis: redis,
   Archive: archive,
+  Outbox: outbox,
   Backpressure: backpressure,
   Credentials: credentials,
   Events: events,

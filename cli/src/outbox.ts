@@ -56,10 +56,11 @@ interface Connection {
 }
 type Library = { Client: new (options: object) => Connection };
 
-/** Texts of an app may have any length. */
-const LIST = `select position::text, state, left(event->>'name', 256) as name, left(event->>'id', 512) as id, left(order_key, 256) as order_key,
-  created_at, sent_at, cardinality(sends) as sends, left(error, 1000) as error
-  from tidegate_outbox where state = any($1) order by tidegate_outbox.position limit $2`;
+/** Texts of an app may have any length, and Postgres fails to read a field where the JSON has U+0000. */
+const LIST = `select position::text, state, left(field.event->>'name', 256) as name, left(field.event->>'id', 512) as id,
+  left(order_key, 256) as order_key, created_at, sent_at, cardinality(sends) as sends, left(error, 1000) as error
+  from tidegate_outbox, lateral (select case when tidegate_outbox.event::text not like '%\\\\u0000%' then tidegate_outbox.event end as event) as field
+  where state = any($1) order by tidegate_outbox.position limit $2`;
 /** As if it had not been sent before: the person has decided that it is sent. */
 const RESEND = `with changed as (update tidegate_outbox set state = 'waiting', sent_at = null, sends = '{}', leased_until = null, ended_at = null, error = null
   where state in ('refused', 'uncertain') and position = any($1::bigint[]) returning position),

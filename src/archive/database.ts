@@ -42,14 +42,19 @@ function typesOf({ types }: typeof pg): pg.CustomTypesConfig {
 export type Row = Record<string, unknown>;
 export type Client = pg.PoolClient;
 
+export interface DatabaseSettings extends Pick<ArchiveSettings, 'url' | 'tlsVerify' | 'poolSize'> {
+  /** undefined: a database of others, with their search_path and through their poolers, which may refuse options. */
+  schema?: string;
+}
+
 export class Database {
   readonly schema: string;
   readonly #pool: pg.Pool;
   /** undefined: no precondition. */
   #precondition: (() => Promise<void>) | undefined;
 
-  constructor({ url, tlsVerify, poolSize, schema }: ArchiveSettings, log: Logger, applicationName = 'tidegate') {
-    this.schema = schema;
+  constructor({ url, tlsVerify, poolSize, schema }: DatabaseSettings, log: Logger, applicationName = 'tidegate') {
+    this.schema = schema ?? '';
     const library = postgres();
     this.#pool = new library.Pool({
       ...connectionOf(url, tlsVerify),
@@ -61,7 +66,9 @@ export class Database {
       keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
       allowExitOnIdle: true,
       application_name: applicationName,
-      options: `-c search_path=${schema} -c statement_timeout=${STATEMENT_TIMEOUT_MS} -c timezone=UTC`,
+      ...(schema !== undefined && {
+        options: `-c search_path=${schema} -c statement_timeout=${STATEMENT_TIMEOUT_MS} -c timezone=UTC`,
+      }),
       types: typesOf(library),
     });
     this.#pool.on('error', (error) => log.debug({ err: error.message }, 'idle connection to Postgres'));

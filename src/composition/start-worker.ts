@@ -18,7 +18,7 @@ import { RUN_SERVICES } from './runs.ts';
 import { SELECTION } from './selection.ts';
 import { type Running, type Starting, type StartOptions, startOrFail } from './start-options.ts';
 import { setWorkerGauges, WORKER } from './worker.ts';
-import { ARCHIVE_DUTIES, PARTITION_DUTIES, WORKER_DUTIES } from './worker-duties.ts';
+import { ARCHIVE_DUTIES, OUTBOX_DUTIES, PARTITION_DUTIES, WORKER_DUTIES } from './worker-duties.ts';
 
 /** Settings and metrics first, then Redis, then the workers, then the duties.
  *  @throws ConfigError when a setting, or what it names, prevents the start */
@@ -78,6 +78,7 @@ async function start(options: StartOptions & Starting): Promise<Running> {
   await workers.ready();
   working.push(duties.start(WORKER_DUTIES, parts));
   if (parts.archiveDutyDeps) working.push(duties.start(ARCHIVE_DUTIES, parts.archiveDutyDeps));
+  if (parts.outboxDeps) working.push(duties.start(OUTBOX_DUTIES, parts.outboxDeps));
   devClock?.onAlarms(() => duties.runNow(reconciliation.name));
   opened.add(duties.start(PARTITION_DUTIES, { ...store, workers, processId, log }));
   duties.logStarted();

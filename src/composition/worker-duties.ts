@@ -9,6 +9,7 @@ import { offloading, removingRows, returning } from '../jobs/archive/offloading.
 import { webhookRequestShipping } from '../jobs/archive/webhook-requests.ts';
 import { adoption, bulkOperating } from '../jobs/bulk/bulk-duty.ts';
 import { branchExpiry, environmentDeletion } from '../jobs/environments/branch-lifecycle.ts';
+import { outboxMeasuring, outboxRelaying, outboxStepRemoval } from '../jobs/outbox/duties.ts';
 import { admissionChecks } from '../jobs/runs/admission-checks.ts';
 import { reconciliation } from '../jobs/runs/reconcile.ts';
 import { finishingEnds } from '../jobs/runs/unfinished-ends.ts';
@@ -43,6 +44,9 @@ export const ARCHIVE_DUTIES = [
   auditShipping,
   dayMaintenance,
 ] as const;
+
+/** With an outbox. */
+export const OUTBOX_DUTIES = [outboxRelaying, outboxMeasuring, outboxStepRemoval] as const;
 
 /** This duty starts last and ends first, so that other workers take over before this worker's jobs end. */
 export const PARTITION_DUTIES = [partitionSharing] as const;

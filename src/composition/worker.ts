@@ -1,7 +1,11 @@
 /** Composes the worker process. */
+import { Database } from '../archive/database.ts';
+import { OutboxRows } from '../archive/outbox-rows.ts';
+import { OutboxWakes } from '../archive/outbox-wakes.ts';
 import { type ConnectTransport, NoConnection } from '../functions/connect/transport.ts';
 import { FunctionClient } from '../functions/function-client.ts';
 import { StepRequestClient } from '../functions/step-request-client.ts';
+import { AcceptedEvents } from '../history/accepted-events.ts';
 import { ArchiveHealth } from '../jobs/archive/archive-health.ts';
 import { ArchiveState } from '../jobs/archive/archive-state.ts';
 import { Archiver } from '../jobs/archive/archiver.ts';
@@ -12,6 +16,9 @@ import { BulkRounds } from '../jobs/bulk/bulk-rounds.ts';
 import { cancellationWork } from '../jobs/bulk/cancellation-work.ts';
 import { ConnectCaller } from '../jobs/connect/connect-caller.ts';
 import type { FollowedClock } from '../jobs/dev-clock/followed-clock.ts';
+import type { OutboxDeps } from '../jobs/outbox/duties.ts';
+import { OutboxRelay } from '../jobs/outbox/relay.ts';
+import { outboxTerms } from '../jobs/outbox/terms.ts';
 import { readLoad } from '../jobs/queues/load.ts';
 import { INGEST, RUNS } from '../jobs/queues/queues.ts';
 import { replayWork } from '../jobs/replays/replay-work.ts';
@@ -46,6 +53,8 @@ export interface WorkerParts {
   archiveState: ArchiveState;
   /** undefined without an archive. */
   archiveDutyDeps: ArchiveDutyDeps | undefined;
+  /** undefined without an outbox. */
+  outboxDeps: (OutboxDeps & { close(): Promise<void> }) | undefined;
   checkMs: number;
   versionGoneMs: number;
   branchExpiryMs: number | undefined;
@@ -63,6 +72,9 @@ type Parts = WorkerNeeds & WorkerParts;
 
 /** Such a call only plans. */
 const CANDIDATE_TIMEOUT_MS = 15_000;
+
+/** Of a worker, besides the one that listens. */
+const OUTBOX_CONNECTIONS = 2;
 
 /** A candidate has a URL. */
 const NO_CONNECTIONS: ConnectTransport = {
@@ -87,6 +99,7 @@ export const WORKER: Definitions<WorkerParts, WorkerNeeds> = {
     new ArchiveHealth({ archive, archiveStatus, roomMs: undefined, log }),
   archiveState: (parts) => new ArchiveState(parts),
   archiveDutyDeps,
+  outboxDeps: { build: outboxDeps, close: (outbox) => outbox?.close() },
   checkMs: ({ config }) => 2 * config.stalledAfterMs,
   versionGoneMs: ({ config }) => 15 * config.connect.leaseMs,
   branchExpiryMs: ({ config }) => config.branchExpiryMs,
@@ -226,6 +239,33 @@ function archiveDutyDeps(parts: Parts): ArchiveDutyDeps | undefined {
     takenOverMs: 2 * takeOverOf(config.stalledAfterMs).longestMs,
     retentionDays: retentionDaysOf(config),
     auditRetentionDays: config.auditRetentionDays,
+  };
+}
+
+function outboxDeps(parts: Parts): (OutboxDeps & { close(): Promise<void> }) | undefined {
+  const { config, redis, queues, history, queuedEvents, environments, installationLimits, acceptor, log } = parts;
+  if (!config.outbox) return undefined;
+  const { environment: env, url, tlsVerify } = config.outbox;
+  const database = new Database({ url, tlsVerify, poolSize: OUTBOX_CONNECTIONS }, log, 'tidegate outbox');
+  const outboxRows = new OutboxRows(database);
+  const terms = outboxTerms({
+    env,
+    config,
+    environments,
+    installationLimits,
+    redis,
+    load: () => readLoad(redis, queues),
+    retentionDays: retentionDaysOf(config),
+  });
+  const acceptedEvents = new AcceptedEvents(history.events, queuedEvents);
+  return {
+    outboxRows,
+    outboxWakes: new OutboxWakes({ url, tlsVerify }),
+    outboxRelay: new OutboxRelay({ rows: outboxRows, acceptor, acceptedEvents, terms }),
+    outboxStatus: parts.outboxStatus,
+    outboxEnvironment: env,
+    runs: history.runs,
+    close: () => database.close(),
   };
 }
 

@@ -47,6 +47,7 @@ describe('tidegate outbox', () => {
     ]) {
       await app.query(add, [id, key, state, error]);
     }
+    await app.query(`insert into tidegate_outbox (event, state) values ('{"name":"a\\u0000"}', 'refused')`);
   });
 
   it('lists events that wait for a person, or others', async () => {
@@ -55,6 +56,7 @@ describe('tidegate outbox', () => {
       ['A2', 'refused'],
       ['A3', 'uncertain'],
       ['A5', 'refused'],
+      [null, 'refused'],
     ]);
     expect(listed[0]).to.include({ position: '2', name: 'order/paid', order_key: 'k', sends: 2 });
     expect(listed[2].error).to.have.length(1_000);
@@ -82,6 +84,7 @@ describe('tidegate outbox', () => {
       ['2', 'waiting', true, 0],
       ['3', 'waiting', true, 0],
       ['4', 'acknowledged', false, 2],
+      ['6', 'refused', true, 0],
     ]);
     for (const position of ['0', '-1', 'x', '1;drop', '99999999999999999999']) {
       expect((await cli(['outbox', 'drop', '--yes', ...database, '--', position])).exitCode, position).to.equal(2);

@@ -32,7 +32,7 @@ export const storedEventSchema = apiObject('StoredEvent', {
     .string()
     .describe(
       'event-key:<id>, or event-key for a key without an ID (from a setting, or any key in dev mode); webhook:<id>; ' +
-        'event:<internal id> (that event, sent again); api; or service',
+        'event:<internal id> (that event, sent again); outbox (of an app, by OUTBOX_DATABASE_URL); api; or service',
     ),
   request_id: z.string(),
   duplicates: z.int().describe('How many duplicates of the event were ignored'),

@@ -73,6 +73,19 @@ export class Acceptor {
     return id as string;
   }
 
+  /** Accepts events under given IDs, all or none. Idempotent.
+   *  @returns for each that ID, or the ID of an earlier event with the same deduplication ID */
+  async acceptWithIds(
+    events: readonly { event: Event; internalId: string }[],
+    request: AcceptRequest,
+  ): Promise<string[]> {
+    if (this.#unanswered > UNANSWERED_MAX) throw new ServiceError('overloaded', { retryAfterSeconds: 1 });
+    return this.#commit(
+      events.map((one, index) => ({ ...one, index, request })),
+      this.#deps.partitions.layout,
+    );
+  }
+
   /** For events stored without `accept`: resolves once the writes of `write` are as durable as accepted events.
    *  @throws ServiceError unavailable when they are not */
   async writeDurably<T>(write: () => Promise<T>): Promise<T> {

@@ -27,6 +27,14 @@ export class TracedAcceptor extends Acceptor {
     return id as string;
   }
 
+  override async acceptWithIds(
+    events: readonly { event: Event; internalId: string }[],
+    request: AcceptRequest,
+  ): Promise<string[]> {
+    const sent = events.map(({ event }) => event);
+    return this.#send(sent, request, (traced) => super.acceptWithIds(events, traced));
+  }
+
   #send(
     events: readonly Event[],
     request: AcceptRequest,

@@ -61,9 +61,16 @@ export const eventSchema = z
 
 export type Event = z.infer<typeof eventSchema>;
 
-/** Source of an event: an event key (keys of settings have no ID), a webhook, a user through the API, or the service itself.
+/** Source of an event: an event key (keys of settings have no ID), a webhook, the outbox of an app, a user through the API, or the service itself.
  *  `event:<internal ID>`: a copy of that event. */
-export type Source = 'event-key' | `event-key:${string}` | `webhook:${string}` | `event:${string}` | 'api' | 'service';
+export type Source =
+  | 'event-key'
+  | `event-key:${string}`
+  | `webhook:${string}`
+  | `event:${string}`
+  | 'outbox'
+  | 'api'
+  | 'service';
 
 /** `<id>` of the source `<kind>:<id>`; undefined for a source of another kind, or without an ID. */
 export function subjectOf(source: Source, kind: 'event-key' | 'webhook'): string | undefined {

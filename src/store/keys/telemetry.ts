@@ -59,6 +59,15 @@ export const TELEMETRY_KEYS = {
     'Partition → receipt (ms) of its oldest unarchived event that is due; empty: none. `shipped`, `failed`: last shipments (ms).',
     { owner: 'telemetry/archive-status.ts', ttl: '30 days, renewed', size: '1 field per partition, and 2' },
   ),
+  outboxStatus: hash(
+    'outbox-status',
+    'State of the outbox of an app: counts, and when its oldest event was added (ms).',
+    {
+      owner: 'telemetry/outbox-status.ts',
+      ttl: '1 h, renewed',
+      size: '6 fields',
+    },
+  ),
   process: string('process:<process ID>', 'Running process, as JSON.', {
     owner: 'telemetry/processes.ts',
     ttl: '10 s, renewed',

@@ -8,6 +8,7 @@ import { HotStorage } from './hot-storage.ts';
 import { LiveFeed, LiveUpdatePublisher } from './live-updates.ts';
 import { LiveWorkers } from './live-workers.ts';
 import { Metrics } from './metrics.ts';
+import { OutboxStatus } from './outbox-status.ts';
 import { Processes } from './processes.ts';
 import { RecentDurations } from './recent-durations.ts';
 
@@ -20,6 +21,7 @@ export function createTelemetryStore({ redis, keys }: StoreContext) {
     processes: new Processes(redis, keys),
     liveWorkers: new LiveWorkers(redis, keys),
     archiveStatus: new ArchiveStatus(redis, keys),
+    outboxStatus: new OutboxStatus(redis, keys),
     hotStorage: new HotStorage(redis, keys, { endedRuns: new EndedRunIndex(redis, keys) }),
     liveUpdates: new LiveUpdatePublisher(redis, keys),
     /** @param subscriber a connection used only for subscriptions */

@@ -52,7 +52,7 @@ const TEXT_TESTS = [
   ['endsWith', 'ends with'],
   ['contains', 'contains'],
 ] as const;
-const SOURCES = ['event-key', 'webhook', 'api', 'service'];
+const SOURCES = ['event-key', 'webhook', 'outbox', 'api', 'service'];
 
 /** @param before the text before the cursor, `after` the text behind it */
 export function completionsFor(kind: SearchKind, known: Known, before: string, after: string): Completions | undefined {
