@@ -31,6 +31,10 @@ export interface StoredGauges {
   cluster: { primaries: number; replicas: number; unservedHashSlots: number; usedMemoryBytes: number } | undefined;
   /** How long the oldest event that is due for the archive has waited; undefined without an archive. */
   archiveLagMs: number | undefined;
+  /** The outbox of an app; undefined: there is none. */
+  outbox:
+    | { isUp: boolean; waiting: number; lagMs: number; refused: number; uncertain: number; bytes: number }
+    | undefined;
 }
 
 export interface GaugeSources {
@@ -149,6 +153,22 @@ function clusterGauges(registry: MetricsRegistry) {
   ];
 }
 
+/** Absent without an outbox. */
+function outboxGauges(registry: MetricsRegistry) {
+  const up = registry.gauge('outbox_up', '1: the outbox of the app could be counted; 0: it could not.', 'min');
+  const lag = registry.gauge('outbox_lag_seconds', 'How long the oldest event of the outbox has waited.', 'max');
+  const events = registry.gaugesBy('outbox_events', 'Events in the outbox of the app.', ['state'], 'max');
+  const bytes = registry.gauge('outbox_bytes', 'Size of the outbox with its indexes.', 'max');
+  return (outbox: NonNullable<StoredGauges['outbox']>): [GaugeMetric, number][] => [
+    [up, outbox.isUp ? 1 : 0],
+    [lag, outbox.lagMs / 1_000],
+    [events('waiting'), outbox.waiting],
+    [events('refused'), outbox.refused],
+    [events('uncertain'), outbox.uncertain],
+    [bytes, outbox.bytes],
+  ];
+}
+
 function storedGauges(registry: MetricsRegistry): (status: StoredGauges | undefined) => void {
   const up = registry.gauge('redis_up', '1: Redis responds to this process; 0: it does not.', 'min');
   const used = registry.gauge(
@@ -185,6 +205,7 @@ function storedGauges(registry: MetricsRegistry): (status: StoredGauges | undefi
     'How long events have waited for the archive that are older than HOT_HOURS.',
     'max',
   );
+  const outbox = outboxGauges(registry);
   let present = new Set<GaugeMetric>();
   // Value until Redis has responded.
   up.set(0);
@@ -218,6 +239,7 @@ function storedGauges(registry: MetricsRegistry): (status: StoredGauges | undefi
       set(overdue, status.offloadedRuns.overdueMs / 1_000);
     }
     if (status.archiveLagMs !== undefined) set(archiveLag, status.archiveLagMs / 1_000);
+    if (status.outbox) for (const [gauge, value] of outbox(status.outbox)) set(gauge, value);
     for (const [kind, count] of Object.entries(status.processes)) set(processes(kind), count);
     for (const queue of queues) {
       for (const state of STATES) set(jobs(queue.name, state), queue[state]);

@@ -41,6 +41,24 @@ describe('Operations in the dashboard', () => {
       }
     }));
 
+  it('the overview shows the outbox of an app, and says what waits for a person', () =>
+    withPage(async (page) => {
+      const key = service.keys.outboxStatus;
+      try {
+        const counts = { waiting: 17, refused: 2, uncertain: 0, bytes: 8192, problem: '' };
+        await service.redis.hset(key, { ...counts, oldest: Date.now() - 65_000 });
+        await open(page, service.url);
+        await page.getByText('Waiting events', { exact: true }).waitFor();
+        await page.getByText('tidegate outbox list shows them').waitFor();
+        expect(await violations(page)).to.deep.equal([]);
+        await service.redis.hset(key, { problem: 'the database of the outbox: connect ECONNREFUSED' });
+        await open(page, service.url);
+        await page.getByText('connect ECONNREFUSED').waitFor();
+      } finally {
+        await service.redis.del(key);
+      }
+    }));
+
   it('the send dialog links to a sent event that is not stored yet', () =>
     withPage(async (page) => {
       await open(page, `${service.url}/events`);

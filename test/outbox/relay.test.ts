@@ -3,6 +3,7 @@ import { ulid } from 'ulid';
 import { parseSeed, type Seed, seededId } from '../../src/model/ids.ts';
 import { AppDatabase } from '../support/app-database.ts';
 import { PostgresProxy } from '../support/postgres-proxy.ts';
+import { scrape } from '../support/scrape.ts';
 import { type Service, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
@@ -24,7 +25,9 @@ describe('A worker with OUTBOX_DATABASE_URL', () => {
   before(async () => {
     app = await AppDatabase.create();
     proxy = await PostgresProxy.start();
-    service = await startService({ env: { OUTBOX_DATABASE_URL: app.urlAt(proxy.url), EVENT_MAX_BYTES: '20000' } });
+    service = await startService({
+      env: { OUTBOX_DATABASE_URL: app.urlAt(proxy.url), EVENT_MAX_BYTES: '20000', METRICS_PORT: '0' },
+    });
   });
   after(async () => {
     await service?.stop();
@@ -160,9 +163,21 @@ describe('A worker with OUTBOX_DATABASE_URL', () => {
     await app.query('delete from tidegate_outbox');
   });
 
-  it('goes on when Postgres is back', async () => {
+  it('says in the overview and in metrics what waits and why, and goes on when Postgres is back', async () => {
+    const overview = (isSo: (outbox: Record<string, unknown>) => boolean) =>
+      service.waitFor('/v1/overview', ({ body }) => body.data.outbox !== null && isSo(body.data.outbox));
+    await overview(({ problem, waiting }) => problem === null && waiting === 0);
+    await app.query(`insert into tidegate_outbox (event, state) values ('{}', 'refused')`);
+    await overview(({ refused }) => refused === 1);
+    const metrics = () => scrape(`http://127.0.0.1:${service.workers[0]?.metricsPort}`);
+    await until(async () => (await metrics()).value('tidegate_outbox_events', { state: 'refused' }) === 1, {
+      describe: 'a metric counts the refused event',
+    });
+    await app.query('truncate tidegate_outbox');
     proxy.leave();
     await service.logs('the database of the outbox');
+    await overview(({ problem }) => String(problem).includes('the database of the outbox'));
+    expect((await metrics()).value('tidegate_outbox_up')).to.equal(0);
     await app.add([{ name: 'outbox/late', id: 'l1', data: {} }]);
     proxy.comeBack();
     await eventsOf('outbox/late', 1);

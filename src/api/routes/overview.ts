@@ -5,6 +5,7 @@ import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import { queueStatuses } from '../../jobs/queues/queue-status.ts';
 import { DAY_MS } from '../../model/values/time.ts';
 import { type ClusterInfo, readServerInfo } from '../../store/redis/server-info.ts';
+import type { OutboxReport } from '../../store/telemetry/outbox-status.ts';
 import { PROCESS_KINDS, type ProcessStatus } from '../../store/telemetry/processes.ts';
 import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
@@ -76,6 +77,18 @@ const archiveSchema = z.object({
   reason: z.string().nullable().describe('Why the archive is unavailable'),
 });
 
+const outboxSchema = z
+  .object({
+    waiting: z.int(),
+    lag_seconds: z.int().describe('How long the oldest event has waited; 0: none waits'),
+    refused: z.int(),
+    uncertain: z.int().describe('Nobody can tell whether these were accepted'),
+    bytes: z.int(),
+    problem: z.string().nullable().describe('Why it could not be counted; then the counts are those of before'),
+  })
+  .nullable()
+  .describe("The outbox of an app's Postgres, up to 10 s ago; null: no worker has OUTBOX_DATABASE_URL");
+
 const failingSchema = z.object({
   function_id: z.string(),
   name: z.string(),
@@ -91,6 +104,7 @@ export const overviewSchema = apiObject('Overview', {
   redis: redisSchema,
   intake: intakeSchema,
   archive: archiveSchema,
+  outbox: outboxSchema,
   failing_functions: z
     .array(failingSchema)
     .describe('Functions with failed runs in the last 24 hours, most failures first'),
@@ -101,7 +115,18 @@ export const overviewSchema = apiObject('Overview', {
 const routes = routesOf({ tag: 'Overview', scope: 'environment' });
 
 export function overviewRoutes(deps: ApiParts): Route[] {
-  const { redis, processes, metrics, functions, backpressure, archiveHealth, queues, pausedRuns, webhookIssues } = deps;
+  const {
+    redis,
+    processes,
+    metrics,
+    functions,
+    backpressure,
+    archiveHealth,
+    queues,
+    pausedRuns,
+    webhookIssues,
+    outboxStatus,
+  } = deps;
 
   /** Most failed runs first. */
   async function failingFunctions(env: string, nowMs: number) {
@@ -125,12 +150,13 @@ export function overviewRoutes(deps: ApiParts): Route[] {
       data: overviewSchema,
       async handle({ env }) {
         const nowMs = Date.now();
-        const [alive, status, failing, queued, archive, paused, openIssues] = await Promise.all([
+        const [alive, status, failing, queued, archive, outbox, paused, openIssues] = await Promise.all([
           processes.alive(),
           readServerInfo(redis),
           failingFunctions(env, nowMs),
           queueStatuses(queues, nowMs),
           archiveHealth.state(nowMs),
+          outboxStatus.read(),
           pausedRuns.count([env]),
           webhookIssues.count('open', nowMs),
         ]);
@@ -154,6 +180,7 @@ export function overviewRoutes(deps: ApiParts): Route[] {
             },
             intake: presentIntake(backpressure),
             archive: presentArchive(archive),
+            outbox: outbox ? presentOutbox(outbox, nowMs) : null,
             failing_functions: failing,
             paused_runs: paused,
             open_webhook_issues: openIssues,
@@ -185,6 +212,11 @@ function presentCluster(cluster: ClusterInfo | undefined) {
 
 function presentIntake({ full, state: { since, reasons } }: Backpressure) {
   return { open: !full, full_since: time(since), reasons };
+}
+
+function presentOutbox({ waiting, refused, uncertain, oldestAt, bytes, problem }: OutboxReport, nowMs: number) {
+  const lag = Math.max(0, Math.round((nowMs - (oldestAt ?? nowMs)) / 1_000));
+  return { waiting, lag_seconds: lag, refused, uncertain, bytes, problem: problem ?? null };
 }
 
 function presentArchive({ state, behindMs, roomMs, reason }: ArchiveHealthState) {

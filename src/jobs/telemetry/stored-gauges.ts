@@ -16,7 +16,8 @@ const CACHE_MS = 1_000;
 /** How long a scrape waits for Redis. */
 const TIMEOUT_MS = 1_000;
 
-interface StoredGaugesDeps extends Pick<Store, 'activeRuns' | 'processes' | 'limitUsage' | 'archiveStatus'> {
+interface StoredGaugesDeps
+  extends Pick<Store, 'activeRuns' | 'processes' | 'limitUsage' | 'archiveStatus' | 'outboxStatus'> {
   redis: Redis;
   offloadedRuns: Pick<OffloadedRuns, 'seen'>;
   pausedRuns: Pick<PausedRuns, 'count'>;
@@ -63,6 +64,7 @@ async function read(
     processes,
     limitUsage,
     archiveStatus,
+    outboxStatus,
   }: StoredGaugesDeps,
   queues: PartitionQueues,
   hotMs: number | undefined,
@@ -79,6 +81,7 @@ async function read(
     statuses,
     backlogs,
     archiveLagMs,
+    outbox,
   ] = await Promise.all([
     readServerInfo(redis),
     activeRuns.count(),
@@ -89,6 +92,7 @@ async function read(
     queueStatuses(queues, nowMs),
     limitUsage.waitingCalls(),
     hotMs === undefined ? undefined : archiveStatus.behindMs(hotMs, nowMs),
+    outboxStatus.read(),
   ]);
   const count = (kind: string) => alive.filter((process) => process.kind === kind).length;
   return {
@@ -104,6 +108,11 @@ async function read(
         : { count: offloaded.count, overdueMs: Math.max(0, nowMs - (offloaded.overdueSince ?? nowMs)) },
     backlogs,
     archiveLagMs,
+    outbox: outbox && {
+      ...outbox,
+      isUp: outbox.problem === undefined,
+      lagMs: Math.max(0, nowMs - (outbox.oldestAt ?? nowMs)),
+    },
     processes: { web: count('web'), worker: count('worker') },
     // The fullest node limits the whole service.
     usedMemoryBytes: cluster?.fullest.usedMemoryBytes ?? usedMemoryBytes,

@@ -13,7 +13,7 @@ import { FailingFunctions } from './failing-functions.tsx';
 import { MetricTiles } from './metric-tiles.tsx';
 import { TIME_RANGE_LABELS, TIME_RANGES, useMetrics, useOverview } from './metrics.ts';
 import { Onboarding } from './onboarding.tsx';
-import { ArchiveAlert, BackpressureAlert, ProcessesCard, RedisCard } from './system-health.tsx';
+import { ArchiveAlert, BackpressureAlert, OutboxCard, ProcessesCard, RedisCard } from './system-health.tsx';
 
 const OPTIONS = TIME_RANGES.map((id) => ({ id, text: id, title: TIME_RANGE_LABELS[id] }));
 
@@ -58,6 +58,7 @@ export default function OverviewPage() {
             <FailingFunctions functions={now.failing_functions} />
             <RedisCard redis={now.redis} />
             <ProcessesCard processes={now.processes} />
+            {now.outbox && <OutboxCard outbox={now.outbox} />}
           </div>
         )}
       </div>

@@ -34,9 +34,9 @@ export function RedisCard({ redis }: { redis: Overview['redis'] }) {
         </div>
         <dl className="space-y-1.5 text-sm">
           {cluster && <ClusterState redis={redis} cluster={cluster} />}
-          <RedisSetting name="Eviction policy">{redis.maxmemory_policy}</RedisSetting>
-          <RedisSetting name="Append-only file (AOF)">{redis.appendonly ? 'on' : 'off'}</RedisSetting>
-          {redis.appendfsync !== null && <RedisSetting name="AOF fsync">{redis.appendfsync}</RedisSetting>}
+          <NamedValue name="Eviction policy">{redis.maxmemory_policy}</NamedValue>
+          <NamedValue name="Append-only file (AOF)">{redis.appendonly ? 'on' : 'off'}</NamedValue>
+          {redis.appendfsync !== null && <NamedValue name="AOF fsync">{redis.appendfsync}</NamedValue>}
         </dl>
         {warnings.map((warning) => (
           <p key={warning} className="flex gap-2 rounded-md bg-warn-soft p-3 text-sm">
@@ -58,17 +58,17 @@ function ClusterState({
 }) {
   return (
     <>
-      <RedisSetting name="Fullest node">{cluster.fullest.address}</RedisSetting>
-      <RedisSetting name="Memory of all primaries">{formatBytes(redis.used_memory_bytes)}</RedisSetting>
-      <RedisSetting name="Cluster">{`primaries: ${cluster.primaries}, replicas: ${cluster.replicas}`}</RedisSetting>
+      <NamedValue name="Fullest node">{cluster.fullest.address}</NamedValue>
+      <NamedValue name="Memory of all primaries">{formatBytes(redis.used_memory_bytes)}</NamedValue>
+      <NamedValue name="Cluster">{`primaries: ${cluster.primaries}, replicas: ${cluster.replicas}`}</NamedValue>
       {cluster.hash_slots_not_served > 0 && (
-        <RedisSetting name="Hash slots without a node">{cluster.hash_slots_not_served}</RedisSetting>
+        <NamedValue name="Hash slots without a node">{cluster.hash_slots_not_served}</NamedValue>
       )}
     </>
   );
 }
 
-function RedisSetting({ name, children }: { name: string; children: ReactNode }) {
+function NamedValue({ name, children }: { name: string; children: ReactNode }) {
   return (
     <div className="flex justify-between gap-4">
       <dt className="text-muted">{name}</dt>
@@ -122,6 +122,34 @@ export function ArchiveAlert({
     <HealthAlert title={`The archive is ${behind} behind`}>
       Events stay in Redis until they are archived.{room}
     </HealthAlert>
+  );
+}
+
+/** Events wait in the outbox of an app, or for a person. */
+export function OutboxCard({ outbox }: { outbox: NonNullable<Overview['outbox']> }) {
+  const { waiting, lag_seconds, refused, uncertain, bytes, problem } = outbox;
+  const warning =
+    problem ??
+    (refused + uncertain > 0 &&
+      'Refused and uncertain events wait for a person: tidegate outbox list shows them, resend and drop decide.');
+  return (
+    <Card title="Outbox">
+      <div className="space-y-4 p-4">
+        <dl className="space-y-1.5 text-sm">
+          <NamedValue name="Waiting events">{waiting}</NamedValue>
+          <NamedValue name="Oldest">{waiting > 0 ? duration(lag_seconds * 1_000) : 'none'}</NamedValue>
+          <NamedValue name="Refused">{refused}</NamedValue>
+          <NamedValue name="Uncertain">{uncertain}</NamedValue>
+          <NamedValue name="Size">{formatBytes(bytes)}</NamedValue>
+        </dl>
+        {warning && (
+          <p className="flex gap-2 rounded-md bg-warn-soft p-3 text-sm">
+            <Icon name="warning" className="mt-0.5 text-warn" />
+            <span className="min-w-0 break-words">{warning}</span>
+          </p>
+        )}
+      </div>
+    </Card>
   );
 }
 
