@@ -47,6 +47,7 @@ export async function createFixtures(service: Service, host: AppHost): Promise<F
     failedRunId: await runOf(service, eventId, `${APP}-refuse`, 'Failed'),
     fingerprint: await fingerprintOf(service, `${APP}-refuse`),
     replayId: await replay(service),
+    whatIfId: await whatIf(service, host),
     functionId: `${APP}-confirm`,
     appName: APP,
     webhookId: webhook.id,
@@ -94,6 +95,13 @@ async function replay(service: Service): Promise<string> {
   };
   const { id } = await make(service, '/v1/replays', fields);
   await service.waitFor(`/v1/replays/${id}`, ({ body }) => body.data?.status === 'done');
+  return id;
+}
+
+/** Asks the app itself, and waits for the end. @returns its ID */
+async function whatIf(service: Service, host: AppHost): Promise<string> {
+  const { id } = await make(service, '/v1/what-ifs', { url: host.url, app: APP, last: '1h' });
+  await service.waitFor(`/v1/what-ifs/${id}`, ({ body }) => body.data?.status === 'done');
   return id;
 }
 

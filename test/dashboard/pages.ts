@@ -38,6 +38,7 @@ export interface Fixtures {
   /** The fingerprint of that run's error group. */
   fingerprint: string;
   replayId: string;
+  whatIfId: string;
   functionId: string;
   appName: string;
   webhookId: string;
@@ -64,6 +65,7 @@ export function resourcePages(fixtures: Fixtures): string[] {
     `/replays/${fixtures.replayId}`,
     `/functions/${fixtures.functionId}`,
     `/apps/${fixtures.appName}`,
+    `/apps/${fixtures.appName}/what-ifs/${fixtures.whatIfId}`,
     `/webhooks/${fixtures.webhookId}?request=${fixtures.requestId}`,
     `/webhooks/${fixtures.webhookId}?request=${fixtures.rejectedRequestId}`,
     `/webhooks/${fixtures.webhookId}?tab=requests`,

@@ -106,6 +106,7 @@ describe('The frame of the dashboard', () => {
       failedRunId: id,
       fingerprint: '$fingerprint',
       replayId: id,
+      whatIfId: id,
       functionId: id,
       appName: '$name',
       webhookId: id,

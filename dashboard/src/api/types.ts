@@ -55,6 +55,7 @@ import type {
   webhookReplaySchema,
 } from '../../../src/api/views/webhook-replay.ts';
 import type { versionDetailsSchema, versionDiffSchema, versionSchema } from '../../../src/api/views/webhook-version.ts';
+import type { listedWhatIfSchema, whatIfSchema } from '../../../src/api/views/what-if.ts';
 import type { customVerificationSchema } from '../../../src/providers/preset.ts';
 import type { FailureReason } from '../../../src/providers/verification/verification.ts';
 
@@ -64,6 +65,8 @@ export type App = z.output<typeof appSchema>;
 export type AppWithFunctions = z.output<typeof detailedAppSchema>;
 /** `POST /v1/apps/:name/check` */
 export type AppVersion = z.output<typeof appVersionSchema>;
+export type WhatIf = z.output<typeof whatIfSchema>;
+export type ListedWhatIf = z.output<typeof listedWhatIfSchema>;
 export type Connection = z.output<typeof connectionSchema>;
 export type AppCheck = z.output<typeof appCheckSchema>;
 export type AuditEntry = z.output<typeof entrySchema>;

@@ -135,6 +135,12 @@ const app = createRoute({
   component: lazyRouteComponent(() => import('../pages/apps/app-page.tsx')),
 });
 
+const whatIf = createRoute({
+  getParentRoute: () => root,
+  path: '/apps/$name/what-ifs/$id',
+  component: lazyRouteComponent(() => import('../pages/apps/what-ifs/what-if-page.tsx')),
+});
+
 const webhooks = createRoute({
   getParentRoute: () => root,
   path: '/webhooks',
@@ -231,6 +237,7 @@ const routeTree = root.addChildren([
   errorGroup,
   apps,
   app,
+  whatIf,
   webhooks,
   webhook,
   webhookIssues,

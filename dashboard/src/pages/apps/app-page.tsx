@@ -18,6 +18,7 @@ import { HeldRegistrations } from './held-registrations.tsx';
 import { RefusedFunctions } from './refused-functions.tsx';
 import { UnsupportedFields } from './unsupported-fields.tsx';
 import { AppVersions } from './versions.tsx';
+import { AppWhatIfs } from './what-ifs/what-ifs.tsx';
 
 const route = getRouteApi('/apps/$name');
 
@@ -60,6 +61,7 @@ function Known({ app }: { app: AppWithFunctions }) {
           <div className="space-y-6">
             <AppFunctions app={app} />
             {app.deploy_id !== null && <AppVersions name={app.name} />}
+            <AppWhatIfs app={app.name} />
             <AppDeploys name={app.name} />
           </div>
           <div className="space-y-6">
