@@ -1,5 +1,6 @@
 /** The duties of a web process. docs/inventory.md lists them. */
 import { appDiscovery } from '../api/apps/discovery.ts';
+import { rampWatch } from '../api/apps/ramp-watch.ts';
 import { connectionRenewal } from '../api/connect/gateway.ts';
 import { webhookWatching } from '../api/receive/webhook-watcher.ts';
 import { archiveProbe } from '../jobs/archive/archive-health.ts';
@@ -9,7 +10,7 @@ import { backpressureRefresh } from '../jobs/queues/backpressure.ts';
 /** Started before the server listens. */
 export const CONNECTION_DUTIES = [connectionRenewal] as const;
 
-export const WEB_DUTIES = [backpressureRefresh, webhookWatching, bulkOperating, archiveProbe] as const;
+export const WEB_DUTIES = [backpressureRefresh, webhookWatching, bulkOperating, rampWatch, archiveProbe] as const;
 
 /** For the first process of a group. */
 export const DISCOVERY_DUTIES = [appDiscovery] as const;

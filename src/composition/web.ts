@@ -97,8 +97,8 @@ const APPS: Definitions<AppParts, WebNeeds & WebhookParts & ServerParts> = {
   },
   appChanges: ({ config: { quotas }, store, admission, timeoutTimers, schedules }) =>
     new AppChanges({ ...store, quotas, admission, timeoutTimers, schedules }),
-  activation: ({ config: { quotas }, store, appChanges, timerChecks }) =>
-    new Activation({ ...store, quotas, appChanges, timerChecks }),
+  activation: ({ config: { quotas }, store, appChanges, timerChecks, recorder, log }) =>
+    new Activation({ ...store, quotas, appChanges, timerChecks, recorder, log }),
   registrar,
   appSync: ({ config, store, registrar, backpressure, httpAgent }) =>
     new AppSync({ ...store, registrar, backpressure, httpAgent, dev: config.dev, address: localAddress(config) }),

@@ -52,6 +52,8 @@ export interface MetricsRecorder extends TransformRecorder, JobRecorder {
   webhookVerified(result: 'verified' | 'skipped' | 'failed'): void;
   /** An issue of a webhook was opened, or reopened. */
   webhookIssueOpened(kind: IssueKind): void;
+  /** The ramp of a version of an app aborted itself. */
+  rampAborted(): void;
   /** Redis has stored the events of a group commit. */
   eventsCommitted(events: readonly { repeat?: boolean }[], ms: number): void;
   commitFailed(): void;
@@ -97,6 +99,7 @@ export const NOOP_RECORDER: MetricsRecorder = {
   webhookRequest: noop,
   webhookVerified: noop,
   webhookIssueOpened: noop,
+  rampAborted: noop,
   eventsCommitted: noop,
   commitFailed: noop,
   eventIngested: noop,

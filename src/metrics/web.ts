@@ -5,7 +5,13 @@ import { BYTES_BUCKETS, type MetricsRegistry, SHORT_BUCKETS } from './registry.t
 type WebRecorder = TransformRecorder &
   Pick<
     MetricsRecorder,
-    'httpRequest' | 'httpError' | 'eventRequestReceived' | 'eventsAcknowledged' | 'webhookRequest' | 'webhookVerified'
+    | 'httpRequest'
+    | 'httpError'
+    | 'eventRequestReceived'
+    | 'eventsAcknowledged'
+    | 'webhookRequest'
+    | 'webhookVerified'
+    | 'rampAborted'
   >;
 
 const STATUS_CLASSES = ['1xx', '2xx', '3xx', '4xx', '5xx'] as const;
@@ -35,7 +41,9 @@ export function webRecorder(registry: MetricsRegistry): WebRecorder {
     'Requests to webhooks with a provider, by whether they were verified.',
     ['result'],
   );
+  const aborted = registry.counter('ramps_aborted_total', 'Ramps of versions of apps that aborted themselves.');
   return {
+    rampAborted: () => aborted.inc(),
     httpRequest(method, route, status, ms) {
       requests(method, route, STATUS_CLASSES[Math.floor(status / 100) - 1] ?? '5xx').inc();
       durations(method, route).observe(ms / 1_000);

@@ -7,6 +7,7 @@ import { hashedId } from '../../src/model/ids.ts';
 import type { Run } from '../../src/model/runs/run.ts';
 import { MissingVersions } from '../../src/workers/call-admission.ts';
 import { type AppHost, type Call, type FunctionSpec, startAppHost } from '../support/app-host.ts';
+import { cli, cliOk } from '../support/cli.ts';
 import { ConnectedInstance } from '../support/connected-app.ts';
 import { request } from '../support/http.ts';
 import { scrape } from '../support/scrape.ts';
@@ -228,6 +229,115 @@ describe('Versions of apps', () => {
       await activate('ramp', 'v2', 100);
       expect(await shares('ramp')).to.deep.equal({ v1: 'draining 0', v2: 'active 100' });
       expect(await startMany('ramp', 20)).to.deep.equal({ v2: 20 });
+    });
+
+    /** An app at an address of its own, whose function fails until it is called for the last time of a run that ends. */
+    async function deployEnding(app: string, version: string, ends: 'completes' | 'fails', options: object = {}) {
+      const { host } = await deploy(app, version, { versioning: 'pinned', retries: 0, ...options });
+      host.on('fn', () => (ends === 'fails' ? { status: 500, body: { name: 'Error', message: 'no' } } : { body: {} }));
+    }
+    /** Starts runs, and waits until they have ended or paused. */
+    async function endMany(app: string, count: number): Promise<void> {
+      const events = Array.from({ length: count }, () => ({ name: `${app}/start`, data: {} }));
+      const { ids } = (await service.post('/e/key', events)).body;
+      await service.waitFor(
+        `/v1/runs?app=${app}&limit=100`,
+        ({ body }) =>
+          body.data.filter((run: { event_id: string; ended_at: string | null; state: { kind: string } }) => {
+            return ids.includes(run.event_id) && (run.ended_at !== null || run.state.kind === 'paused');
+          }).length === ids.length,
+      );
+    }
+    const rampOf = async (app: string, version: string) =>
+      (await versions(app)).find((one: { version: string }) => one.version === version).ramp;
+
+    for (const onExhausted of ['fail', 'pause']) {
+      it(`abort when too many of their runs ${onExhausted}, and say so`, async () => {
+        const app = `aborted-${onExhausted}`;
+        await deployEnding(app, 'v1', 'completes');
+        await deployEnding(app, 'v2', 'fails', { onExhausted });
+        const bound = { failure_rate: 0.5, min_runs: 3 };
+        const path = `/v1/apps/${app}/versions/v2/activate`;
+        const answer = await service.post(path, { percent: 99, abort_when: bound });
+        expect(answer.body.data.ramp).to.deep.equal({
+          percent: 99,
+          ended_runs: 0,
+          failed_runs: 0,
+          abort_when: bound,
+          aborted_at: null,
+        });
+        expect((await service.get('/v1/audit?limit=1')).body.data[0].summary).to.include('failure_rate 0.5');
+        // Fewer than 3 on the version: once in 10^13 times.
+        await endMany(app, 10);
+        const { aborted_at, ended_runs, failed_runs } = await until(
+          async () => {
+            const ramp = await rampOf(app, 'v2');
+            return ramp.aborted_at !== null && ramp;
+          },
+          { describe: 'the ramp aborts', timeoutMs: 20_000 },
+        );
+        expect(aborted_at).to.be.a('string');
+        expect(ended_runs).to.be.within(3, 10).and.to.equal(failed_runs);
+        expect(await shares(app)).to.include({ v1: 'active 100' });
+        const [entry] = (await service.get('/v1/audit?limit=1')).body.data;
+        expect(entry).to.include({ action: 'ramp-abort', target: `${app}/v2` });
+        expect(entry.summary).to.include(`${failed_runs} of ${ended_runs} runs failed`);
+        const { value } = await scrape(`http://127.0.0.1:${service.webs[0]?.metricsPort}`);
+        expect(value('tidegate_ramps_aborted_total')).to.be.at.least(1);
+        expect(await startMany(app, 10)).to.deep.equal({ v1: 10 });
+        await activate(app, 'v2', 20);
+        expect((await rampOf(app, 'v2')).aborted_at, 'a new ramp').to.equal(null);
+      });
+    }
+
+    it('go on while few of their runs fail, which are counted for the version', async () => {
+      await deployEnding('calm', 'v1', 'fails');
+      await deployEnding('calm', 'v2', 'completes');
+      await service.post('/v1/apps/calm/versions/v2/activate', {
+        percent: 50,
+        abort_when: { failure_rate: 0, min_runs: 1 },
+      });
+      await endMany('calm', 30);
+      const runs = (await service.get('/v1/runs?app=calm&app_version=v2&limit=100')).body.data;
+      await until(async () => (await rampOf('calm', 'v2')).ended_runs === runs.length, {
+        describe: 'the runs of the version are counted',
+      });
+      expect(await rampOf('calm', 'v2')).to.include({ failed_runs: 0, aborted_at: null });
+      expect(await rampOf('calm', 'v1')).to.equal(null);
+    });
+
+    it('refuse a bound without a share', async () => {
+      await deploy('unbound', 'v1', { versioning: 'pinned' });
+      for (const percent of [0, 100]) {
+        const answer = await service.post('/v1/apps/unbound/versions/v1/activate', {
+          percent,
+          abort_when: { failure_rate: 0.1 },
+        });
+        expect(answer.body).to.include({ code: 'input_invalid' });
+        expect(answer.body.error).to.include('abort_when');
+      }
+    });
+
+    it('tidegate deploys activate --percent sets the share and the bound', async () => {
+      await deploy('by-cli', 'v1', { versioning: 'pinned' });
+      await deploy('by-cli', 'v2', { versioning: 'pinned' });
+      const command = ['deploys', 'activate', 'v2', '--app', 'by-cli', '--yes'];
+      const share = ['--percent', '5', '--abort-above', '10', '--min-runs', '50'];
+      const { stdout } = await cliOk([...command, ...share], { service });
+      expect(stdout).to.include('v2 is ramping: 5 % of the new runs start on it');
+      expect(await shares('by-cli')).to.deep.equal({ v1: 'active 95', v2: 'ramping 5' });
+      expect((await rampOf('by-cli', 'v2')).abort_when).to.deep.equal({ failure_rate: 0.1, min_runs: 50 });
+      const { stdout: list } = await cliOk(['deploys', 'list', '--app', 'by-cli'], { service });
+      expect(list).to.match(/v2 +ramping +5 +0 of 0/);
+      for (const wrong of [
+        ['--percent', '101'],
+        ['--percent', 'x'],
+        ['--min-runs', '5'],
+      ]) {
+        expect((await cli([...command, ...wrong], { service })).exitCode, wrong.join(' ')).to.equal(2);
+      }
+      await cliOk([...command, '--percent', '0'], { service });
+      expect(await shares('by-cli')).to.deep.equal({ v1: 'active 100', v2: 'drained 0' });
     });
 
     it('stop when a new version comes', async () => {

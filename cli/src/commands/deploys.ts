@@ -14,6 +14,14 @@ const CHECK_MS = 2_000;
 /** A run that was being created when the next version became active may come a moment later. */
 const DRAINED_CHECKS = 2;
 
+interface ActivateOptions {
+  app: string;
+  percent?: number;
+  abortAbove?: number;
+  minRuns?: number;
+  yes?: boolean;
+}
+
 export function register(program: Command, context: Context): void {
   const deploys = program
     .command('deploys')
@@ -36,13 +44,25 @@ export function register(program: Command, context: Context): void {
     .argument('<version>')
     .requiredOption('--app <name>', 'name of the app')
     .option('--percent <number>', 'only this share of the new runs of pinned functions; 0: none', wholeNumber(0, 100))
+    .option('--abort-above <percent>', 'with --percent: back to none when more of its runs fail', wholeNumber(0, 99))
+    .option(
+      '--min-runs <number>',
+      'with --abort-above: not before this many have ended (20)',
+      wholeNumber(1, 1_000_000),
+    )
     .option('-y, --yes', 'do not ask')
-    .action(async (version: string, options: { app: string; percent?: number; yes?: boolean }) => {
-      const { app, percent: share = 100, yes } = options;
+    .action(async (version: string, options: ActivateOptions) => {
+      const { app, percent: share = 100, abortAbove, minRuns, yes } = options;
+      if (minRuns !== undefined && abortAbove === undefined) throw usageError('--min-runs needs --abort-above');
       const what = share === 100 ? 'new runs' : `${share} % of the new runs`;
       await confirm(context, `Start ${what} of ${app} on the version ${version}?`, yes);
       const path = at`/v1/apps/${app}/versions/${version}/activate`;
-      const { data } = await context.api().post(path, share === 100 ? undefined : { percent: share });
+      const bound = abortAbove !== undefined && {
+        failure_rate: abortAbove / 100,
+        ...(minRuns !== undefined && { min_runs: minRuns }),
+      };
+      const body = { percent: share, ...(bound && { abort_when: bound }) };
+      const { data } = await context.api().post(path, share === 100 && !bound ? undefined : body);
       const output = context.output();
       output.result(data, () =>
         output.line(`${version} is ${data.state}: ${data.percent} % of the new runs start on it.`),
@@ -105,11 +125,12 @@ function versionsOf(api: ApiClient, app: string): Promise<Json[]> {
 
 function printVersions(output: Output, versions: Json[]): void {
   output.table(
-    ['VERSION', 'STATE', 'PERCENT', 'RUNS', 'OLDEST', 'REGISTERED', 'URL'],
+    ['VERSION', 'STATE', 'PERCENT', 'FAILED', 'RUNS', 'OLDEST', 'REGISTERED', 'URL'],
     versions.map((one) => [
       one.version,
       one.state,
       one.percent,
+      one.ramp && `${one.ramp.failed_runs} of ${one.ramp.ended_runs}${one.ramp.aborted_at ? ', aborted' : ''}`,
       one.active_runs,
       one.oldest_run_at,
       one.registered_at,

@@ -2,11 +2,25 @@
 import type { Quotas } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import type { TimerChecks } from '../../jobs/flow-control/timer-checks.ts';
+import type { Logger } from '../../log.ts';
+import type { MetricsRecorder } from '../../metrics/recorder.ts';
 import type { AppFunction } from '../../model/apps/app.ts';
 import type { SyncOrigin } from '../../model/apps/deploy.ts';
-import { asVersion, formerOf, type Pin, type Versioning } from '../../model/apps/versions.ts';
+import {
+  type AbortBound,
+  type AppVersion,
+  asVersion,
+  formerOf,
+  type GivenRamp,
+  type Pin,
+  type RampEnds,
+  type VersionChoices,
+  type Versioning,
+} from '../../model/apps/versions.ts';
 import type { AppVersions } from '../../store/apps/app-versions.ts';
+import type { App } from '../../store/apps/apps.ts';
 import type { Functions } from '../../store/apps/functions.ts';
+import type { AuditLog } from '../../store/auth/audit-log.ts';
 import { type AppChanges, versionOf } from './app-changes.ts';
 
 export interface ActivationDeps {
@@ -15,6 +29,22 @@ export interface ActivationDeps {
   functions: Functions;
   appChanges: AppChanges;
   timerChecks: Pick<TimerChecks, 'checkNow'>;
+  auditLog: Pick<AuditLog, 'append'>;
+  recorder: Pick<MetricsRecorder, 'rampAborted'>;
+  log: Logger;
+}
+
+export interface ActivateOptions {
+  /** The share of new runs of pinned functions, from 0 to 100. Default: 100. */
+  percent?: number;
+  /** Of a share from 1 to 99. */
+  abortWhen?: AbortBound | undefined;
+}
+
+interface Start {
+  before: App;
+  choices: VersionChoices;
+  by: SyncOrigin;
 }
 
 export class Activation {
@@ -26,40 +56,81 @@ export class Activation {
 
   /** Makes a version the active one: its functions are those of the app again, and new runs start on it; or only a share of them, and the rest on the
    *  version that was active.
-   *  @param percent the share of new runs of pinned functions, from 0 to 100
    *  @throws ServiceError not_found, input_invalid, quota_exceeded */
-  async activate(env: string, { app: name, version }: Pin, by: SyncOrigin, percent = 100): Promise<void> {
+  async activate(
+    env: string,
+    { app, version }: Pin,
+    by: SyncOrigin,
+    { percent = 100, abortWhen }: ActivateOptions = {},
+  ): Promise<void> {
     const { appVersions, appChanges } = this.#deps;
-    await appChanges.ofKnown(env, name, async (before) => {
-      const known = await appVersions.all(env, name);
+    await appChanges.ofKnown(env, app, async (before) => {
+      const known = await appVersions.all(env, app);
       if (!known.some((one) => one.version === version)) {
-        throw new ServiceError('not_found', { detail: `the app "${name}" has no version "${version}"` });
+        throw new ServiceError('not_found', { detail: `the app "${app}" has no version "${version}"` });
       }
-      const { ramp: former, ...choices } = await appVersions.choices(env, name);
+      const { ramp: former, aborted: _, ...choices } = await appVersions.choices(env, app);
       const active =
         percent === 100
           ? known.find((one) => one.version === version)
           : formerOf(known, version, { active: before.deployId, ramp: former });
       if (!active) {
-        const detail = `no other version of the app "${name}" was active, on which the other runs would start`;
+        const detail = `no other version of the app "${app}" was active, on which the other runs would start`;
         throw new ServiceError('input_invalid', { detail });
       }
-      const { url, sdk, framework, dialect, sharesUrl = false } = active;
       const isOther = percent === 0 && version !== before.deployId && version !== former?.version;
-      const ramp = isOther ? former : percent > 0 && percent < 100 ? { version, percent } : undefined;
-      const chosen = { ...choices, chosen: active.version, ...(ramp && { ramp }) };
-      const own = asVersion(active.functions, active.version, { setting: choices.versioning, sharesUrl });
-      const functions = await appChanges.ramped(env, name, own, chosen);
-      if (ramp && !functions.some((fn) => fn.ramp)) {
-        const detail = `no function of the versions "${active.version}" and "${version}" is pinned, so that a run has no version`;
-        throw new ServiceError('input_invalid', { detail });
-      }
-      const app = { ...before, url, sdk, framework, dialect, deployId: active.version };
-      // First: registrations of other versions that come meanwhile do not change it back.
-      await appVersions.choose(env, name, () => chosen);
-      const saved = await appChanges.apply(env, { app, before, functions, by });
-      await this.#deps.timerChecks.checkNow(env, saved.changed);
+      const given = percent > 0 && percent < 100 && { version, percent, ...(abortWhen && { abortWhen }) };
+      const ramp = given || (isOther ? former : undefined);
+      if (given) await appVersions.startCountingEnds(env, { app, version });
+      await this.#startOn(env, active, { before, choices: { ...choices, ...(ramp && { ramp }) }, by });
     });
+  }
+
+  /** Starts no more runs on a version whose ramp has exceeded its bound, unless a person or a registration has changed the ramp meanwhile. */
+  async abort(env: string, app: string, ramp: GivenRamp & { abortWhen: AbortBound }, ends: RampEnds): Promise<void> {
+    const { appVersions, appChanges, auditLog, recorder, log } = this.#deps;
+    const { version, percent, abortWhen } = ramp;
+    const at = Date.now();
+    const isAborted = await appChanges.ofKnown(env, app, async (before) => {
+      const { ramp: current, ...choices } = await appVersions.choices(env, app);
+      const active = (await appVersions.all(env, app)).find((one) => one.version === before.deployId);
+      if (!active || JSON.stringify(current) !== JSON.stringify(ramp)) return false;
+      const by = { kind: 'activation', name: 'abort_when' } as const;
+      await this.#startOn(env, active, { before, choices: { ...choices, aborted: { ...ramp, ...ends, at } }, by });
+      return true;
+    });
+    if (!isAborted) return;
+    recorder.rampAborted();
+    log.warn({ env, app, version, percent, abortWhen, ...ends }, 'the ramp of a version aborted itself');
+    await auditLog.append({
+      at,
+      who: { kind: 'setting', id: 'abort_when', name: 'the bound of the ramp' },
+      action: 'ramp-abort',
+      target: `${app}/${version}`,
+      environment: env,
+      summary: `Aborted the ramp of a version at ${percent} %: ${ends.failed} of ${ends.ended} runs failed`,
+      ip: '',
+      requestId: '',
+    });
+  }
+
+  /** @throws ServiceError input_invalid, quota_exceeded */
+  async #startOn(env: string, active: AppVersion, { before, choices, by }: Start): Promise<void> {
+    const { appVersions, appChanges, timerChecks } = this.#deps;
+    const { name } = before;
+    const { version, url, sdk, framework, dialect, sharesUrl = false } = active;
+    const chosen = { ...choices, chosen: version };
+    const own = asVersion(active.functions, version, { setting: choices.versioning, sharesUrl });
+    const functions = await appChanges.ramped(env, name, own, chosen);
+    if (choices.ramp && !functions.some((fn) => fn.ramp)) {
+      const detail = `no function of the versions "${version}" and "${choices.ramp.version}" is pinned, so that a run has no version`;
+      throw new ServiceError('input_invalid', { detail });
+    }
+    const app = { ...before, url, sdk, framework, dialect, deployId: version };
+    // First: registrations of other versions that come meanwhile do not change it back.
+    await appVersions.choose(env, name, () => chosen);
+    const saved = await appChanges.apply(env, { app, before, functions, by });
+    await timerChecks.checkNow(env, saved.changed);
   }
 
   /** Says whether runs of an app are pinned, of functions that do not say.

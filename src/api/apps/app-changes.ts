@@ -49,11 +49,11 @@ export class AppChanges {
   }
 
   /** @throws ServiceError not_found */
-  ofKnown(env: string, name: string, change: (app: App) => Promise<void>): Promise<void> {
+  ofKnown<Result>(env: string, name: string, change: (app: App) => Promise<Result>): Promise<Result> {
     return this.inTurn(env, name, async () => {
       const app = await this.#deps.apps.read(env, name);
       if (!app) throw new ServiceError('not_found', { detail: `there is no app named "${name}"` });
-      await change(app);
+      return change(app);
     });
   }
 

@@ -203,7 +203,7 @@ export class Registrar {
     const stored = { ...versionOf(app, version, functions), ...(sharesUrl && { sharesUrl }) };
     await appVersions.save(env, app.name, stored, isActive ? version : active);
     if (isActive && choices.chosen !== undefined && choices.chosen !== version) {
-      await appVersions.choose(env, app.name, ({ chosen: _, ramp: __, ...others }) => others);
+      await appVersions.choose(env, app.name, ({ chosen: _, ramp: __, aborted: ___, ...others }) => others);
     }
     return {
       functions: version === active ? await appChanges.ramped(env, app.name, functions, choices) : functions,

@@ -7,7 +7,18 @@ import type { RouteContext } from '../http/router.ts';
 import type { Route } from './route.ts';
 
 /** Body fields that the entry includes; none of them is secret. */
-const LOGGED_FIELDS = ['name', 'email', 'role', 'access', 'environment', 'kind', 'version', 'versioning', 'percent'];
+const LOGGED_FIELDS = [
+  'name',
+  'email',
+  'role',
+  'access',
+  'environment',
+  'kind',
+  'version',
+  'versioning',
+  'percent',
+  'abort_when',
+];
 /** Fields that select objects: events or requests to replay, runs of bulk actions, events to send again, assign or discard, and allowed origins of
  *  apps. */
 const LOGGED_SELECTION = [
@@ -69,6 +80,7 @@ function loggedFields(body: unknown): string[] {
   return LOGGED_FIELDS.flatMap((name) => {
     const value = (body as Record<string, unknown>)[name];
     if (typeof value === 'number') return [`${name} ${value}`];
+    if (typeof value === 'object' && value !== null) return [`${name} ${textOf(value).slice(0, VALUE_MAX_LENGTH)}`];
     return typeof value === 'string' ? [`${name} ${value.slice(0, VALUE_MAX_LENGTH)}`] : [];
   });
 }

@@ -4,7 +4,9 @@ import { ServiceError } from '../../errors.ts';
 import { isConnected } from '../../model/apps/connection.ts';
 import {
   type AppVersion,
+  type GivenRamp,
   percentOf,
+  type RampEnds,
   type StartedVersions,
   stateOf,
   VERSION_STATES,
@@ -16,6 +18,13 @@ import { countedReply } from '../rest/list-response.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { time } from '../views/time.ts';
 
+const abortWhenSchema = z
+  .strictObject({
+    failure_rate: z.number().min(0).max(1).describe('From 0 to 1'),
+    min_runs: z.int().min(1).max(1_000_000).default(20).describe('Not before this many runs have ended'),
+  })
+  .describe('The ramp aborts itself when more of the runs that ended on the version have failed');
+
 export const versionSchema = apiObject('AppVersion', {
   version: z.string().describe('As the app names its build: `deployId` or `appVersion`'),
   state: z
@@ -24,6 +33,20 @@ export const versionSchema = apiObject('AppVersion', {
       'active: new runs start on the version; ramping: `percent` of them do; draining: only runs that are pinned to it call it; drained: nothing calls it, so it is safe to stop',
     ),
   percent: z.int().min(0).max(100).describe('Share of the new runs of pinned functions that starts on it'),
+  ramp: z
+    .object({
+      percent: z.int().describe('Share of the new runs of pinned functions'),
+      ended_runs: z
+        .int()
+        .describe(
+          'Runs that have completed or failed on the version since its ramp was set, or paused instead of failing',
+        ),
+      failed_runs: z.int().describe('Those of them that failed, or paused'),
+      abort_when: abortWhenSchema.nullable(),
+      aborted_at: z.iso.datetime().nullable().describe('null: it goes on'),
+    })
+    .nullable()
+    .describe('Of the version that ramps up, or whose ramp aborted itself last; null: any other'),
   url: z.string(),
   sdk: z.string().nullable(),
   function_count: z.int(),
@@ -41,7 +64,15 @@ export function appVersionRoutes({ apps, appVersions, connections, activation }:
   async function list(env: string, name: string) {
     const app = await apps.read(env, name);
     if (!app) throw new ServiceError('not_found', { detail: `there is no app named "${name}"` });
-    const [versions, { ramp }] = await Promise.all([appVersions.all(env, name), appVersions.choices(env, name)]);
+    const [versions, { ramp, aborted }] = await Promise.all([
+      appVersions.all(env, name),
+      appVersions.choices(env, name),
+    ]);
+    const ends = ramp && (await appVersions.ends(env, { app: name, version: ramp.version }));
+    const rampOf = (version: string) => {
+      if (ramp && version === ramp.version) return presentRamp({ ...ramp, ...(ends as RampEnds) });
+      return version === aborted?.version ? presentRamp(aborted) : null;
+    };
     const started = { active: app.deployId, ramp };
     const runs = await appVersions.pinnedRuns(
       env,
@@ -51,7 +82,8 @@ export function appVersionRoutes({ apps, appVersions, connections, activation }:
     const connected = live.map(({ connection }) => connection.apps.find((one) => one.name === name)?.version);
     return versions.map((one, i) => {
       const { count, oldestAt } = runs[i] as (typeof runs)[number];
-      return present(one, started, count, oldestAt, connected.filter((version) => version === one.version).length);
+      const live = connected.filter((version) => version === one.version).length;
+      return { ...present(one, started, count, oldestAt, live), ramp: rampOf(one.version) };
     });
   }
 
@@ -72,7 +104,7 @@ export function appVersionRoutes({ apps, appVersions, connections, activation }:
       summary: 'Make a version of an app active',
       description:
         'New runs start on the version, with the functions, triggers and limits that it registered, and runs that are not pinned continue with it. Runs that are pinned to another version stay there. The version stays active until ' +
-        'the app registers one that was never active. With `percent`, only that share of the new runs of pinned functions starts on it.',
+        'the app registers one that was never active. With `percent`, only that share of the new runs of pinned functions starts on it, and with `abort_when` none as soon as too many of them fail.',
       body: z
         .strictObject({
           percent: z
@@ -83,17 +115,41 @@ export function appVersionRoutes({ apps, appVersions, connections, activation }:
             .describe(
               'The rest starts on the version that was active, whose triggers and limits count for all. By a hash of the run ID: who is in at 5 % is in at 20 %. 0: back to that version',
             ),
+          abort_when: abortWhenSchema.optional(),
+        })
+        .refine(({ percent, abort_when }) => !abort_when || (percent > 0 && percent < 100), {
+          path: ['abort_when'],
+          error: 'needs a percent from 1 to 99',
         })
         .default({ percent: 100 }),
       data: versionSchema,
       errors: ['not_found', 'quota_exceeded'],
-      async handle({ env, principal, params: { name, version }, body: { percent } }) {
+      async handle({ env, principal, params: { name, version }, body: { percent, abort_when } }) {
         const by = { kind: 'activation', name: principal.name } as const;
-        await activation.activate(env, { app: name, version }, by, percent);
+        await activation.activate(env, { app: name, version }, by, {
+          percent,
+          abortWhen: abort_when && { failureRate: abort_when.failure_rate, minRuns: abort_when.min_runs },
+        });
         return { data: (await list(env, name)).find((one) => one.version === version) };
       },
     }),
   ];
+}
+
+function presentRamp({
+  percent,
+  ended,
+  failed,
+  abortWhen,
+  at,
+}: GivenRamp & RampEnds & { at?: number }): z.input<typeof versionSchema>['ramp'] {
+  return {
+    percent,
+    ended_runs: ended,
+    failed_runs: failed,
+    abort_when: abortWhen ? { failure_rate: abortWhen.failureRate, min_runs: abortWhen.minRuns } : null,
+    aborted_at: time(at),
+  };
 }
 
 function present(
@@ -102,7 +158,7 @@ function present(
   count: number,
   oldestAt: number | undefined,
   connections: number,
-): z.input<typeof versionSchema> {
+): Omit<z.input<typeof versionSchema>, 'ramp'> {
   const { version, url, sdk, functions, registeredAt, seenAt, activeAt } = one;
   return {
     version,

@@ -37,6 +37,34 @@ export interface AppVersion extends AppFacts {
   functions: AppFunction[];
 }
 
+/** When a ramp aborts itself. */
+export interface AbortBound {
+  /** From 0 to 1: more of the runs that ended have failed. */
+  failureRate: number;
+  /** Not before this many have ended. */
+  minRuns: number;
+}
+
+/** A ramp as a person set it. */
+export interface GivenRamp extends Ramp {
+  abortWhen?: AbortBound;
+}
+
+/** How runs ended on a version since its ramp was set last. Cancelled ones do not count, and those that paused instead of failing count as failed. */
+export interface RampEnds {
+  ended: number;
+  failed: number;
+}
+
+export interface AbortedRamp extends GivenRamp, RampEnds {
+  /** Unix milliseconds. */
+  at: number;
+}
+
+export function isExceeded({ failureRate, minRuns }: AbortBound, { ended, failed }: RampEnds): boolean {
+  return ended >= minRuns && failed > failureRate * ended;
+}
+
 /** What people have decided about the versions of an app. */
 export interface VersionChoices {
   /** For functions that do not say. */
@@ -44,7 +72,9 @@ export interface VersionChoices {
   /** The version that a person made active. Until the app registers one that never was, no registration changes that. */
   chosen?: string;
   /** Until the app registers a version that never was, or another one is made active. */
-  ramp?: Ramp;
+  ramp?: GivenRamp;
+  /** The ramp that aborted itself. Until the next one, or another version becomes active. */
+  aborted?: AbortedRamp;
 }
 
 /** `active`: new runs start on it. `ramping`: a share of them does. `draining`: only runs pinned to it call it. `drained`: nothing does. */

@@ -1,8 +1,23 @@
 /** Versions of apps, what people have decided about them, and the numbers of runs that are pinned to them (model/apps/versions.ts). */
-import { type AppVersion, type Pin, pinText, surplusOf, type VersionChoices } from '../../model/apps/versions.ts';
+import {
+  type AppVersion,
+  type GivenRamp,
+  type Pin,
+  pinText,
+  type RampEnds,
+  surplusOf,
+  type VersionChoices,
+} from '../../model/apps/versions.ts';
+import type { Ending } from '../../model/runs/run.ts';
+import { DAY_MS } from '../../model/values/time.ts';
 import { changeField } from '../redis/changed-field.ts';
 import { inPipelines, replies } from '../redis/connection.ts';
 import { Repository } from '../redis/repository.ts';
+
+/** Fields of the ends of runs on a version that ramps up (runs/lua/lib/count-end.lua). */
+const COMPLETED: Ending['status'] = 'Completed';
+const FAILED = ['Failed' satisfies Ending['status'], 'Paused'];
+const ENDS_TTL_MS = DAY_MS;
 
 export interface PinnedRuns {
   count: number;
@@ -25,6 +40,57 @@ export class AppVersions extends Repository {
   async allChoices(env: string): Promise<Map<string, VersionChoices>> {
     const texts = await this.redis.hgetall(this.keys.versionChoices(env));
     return new Map(Object.entries(texts).map(([app, text]) => [app, JSON.parse(text) as VersionChoices]));
+  }
+
+  /** The ramps of these environments. */
+  async ramps(envs: readonly string[]): Promise<{ env: string; app: string; ramp: GivenRamp }[]> {
+    const found = await inPipelines<Record<string, string>>(
+      this.redis,
+      envs.map((env) => ['hgetall', this.keys.versionChoices(env)]),
+    );
+    return envs.flatMap((env, i) =>
+      Object.entries(found[i] ?? {}).flatMap(([app, text]) => {
+        const { ramp } = JSON.parse(text) as VersionChoices;
+        return ramp ? [{ env, app, ramp }] : [];
+      }),
+    );
+  }
+
+  /** Counts from now on how runs end on a version. */
+  async startCountingEnds(env: string, pin: Pin): Promise<void> {
+    const keys = this.#rampEnds(env, pin);
+    const fresh = keys.flatMap((key) => [
+      ['del', key],
+      ['hset', key, COMPLETED, 0],
+      ['pexpire', key, ENDS_TTL_MS],
+    ]);
+    await inPipelines(this.redis, fresh);
+  }
+
+  /** Goes on counting, also in partitions that were added meanwhile. */
+  async keepCountingEnds(env: string, pin: Pin): Promise<void> {
+    const keys = this.#rampEnds(env, pin);
+    await inPipelines(
+      this.redis,
+      keys.flatMap((key) => [
+        ['hincrby', key, COMPLETED, 0],
+        ['pexpire', key, ENDS_TTL_MS],
+      ]),
+    );
+  }
+
+  async ends(env: string, pin: Pin): Promise<RampEnds> {
+    const keys = this.#rampEnds(env, pin);
+    const found = await inPipelines<(string | null)[]>(
+      this.redis,
+      keys.map((key) => ['hmget', key, COMPLETED, ...FAILED]),
+    );
+    const sum = (counts: readonly (string | null)[]) => counts.reduce((all, count) => all + Number(count ?? 0), 0);
+    return { ended: sum(found.flat()), failed: sum(found.flatMap(([, ...failed]) => failed)) };
+  }
+
+  #rampEnds(env: string, pin: Pin): string[] {
+    return this.keys.all().map(({ rampEnds }) => rampEnds(env, pinText(pin)));
   }
 
   async choose(env: string, app: string, change: (choices: VersionChoices) => VersionChoices): Promise<void> {

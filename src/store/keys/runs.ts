@@ -126,6 +126,15 @@ export const RUN_KEYS = {
     ttl: 'none',
     size: '1 entry per such run',
   }),
+  rampEnds: hash(
+    'active-runs:<env>:<version>:ends',
+    'How runs end on a version that ramps up: `Completed`, `Failed`, `Paused`.',
+    {
+      owner: 'apps/app-versions.ts',
+      ttl: '1 day, renewed while the version ramps up',
+      size: '4 fields',
+    },
+  ),
   pausedRuns: zset('active-runs:<env>:paused', 'Paused runs by creation (ms).', {
     owner: 'runs/paused-runs.ts',
     ttl: 'none',
@@ -192,6 +201,9 @@ export const RUN_SUFFIXES = Object.fromEntries(
 
 /** Appended to the key of an environment's active runs. */
 export const PAUSED_RUNS_SUFFIX = RUN_KEYS.pausedRuns.pattern.slice(RUN_KEYS.activeRunsIn.pattern.length);
+
+/** Appended to the key of the active runs that end on a version. */
+export const RAMP_ENDS_SUFFIX = RUN_KEYS.rampEnds.pattern.slice(RUN_KEYS.pinnedRuns.pattern.length);
 
 const kept = Object.entries<KeyDeclaration & { changesIn?: string; bytesIn?: string }>(KEPT_PARTS);
 

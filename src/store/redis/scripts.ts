@@ -21,7 +21,14 @@ import {
   PLANNING_FIELD,
   RUN_FIELDS,
 } from '../keys/run-fields.ts';
-import { ENDED_SUFFIXES, PAUSED_RUNS_SUFFIX, RUN_SUFFIXES, SCRIPTED_PARTS, SEGMENT_LENGTHS_MS } from '../keys/runs.ts';
+import {
+  ENDED_SUFFIXES,
+  PAUSED_RUNS_SUFFIX,
+  RAMP_ENDS_SUFFIX,
+  RUN_SUFFIXES,
+  SCRIPTED_PARTS,
+  SEGMENT_LENGTHS_MS,
+} from '../keys/runs.ts';
 import type { Redis } from './servers.ts';
 
 /** Without `numberOfKeys`, the first argument of each call is that number. */
@@ -163,6 +170,7 @@ const CONSTANTS: Record<string, Constant> = {
   KEPT_PARTS: SCRIPTED_PARTS,
   ENDED_SUFFIXES,
   SUFFIX_PAUSED_RUNS: PAUSED_RUNS_SUFFIX,
+  SUFFIX_RAMP_ENDS: RAMP_ENDS_SUFFIX,
   SEGMENT_LENGTHS_MS,
   MINUTE_MS,
   SLICE_LENGTH,

@@ -1,6 +1,7 @@
 -- @include runs/lua/lib/is-active.lua
 -- @include runs/lua/lib/packed-run.lua
 -- @include runs/lua/lib/remove-waits.lua
+-- @include runs/lua/lib/count-end.lua
 -- @include redis/lua/lib/read-fields.lua
 -- @include redis/lua/lib/finish-job.lua
 -- @include runs/lua/lib/append-history.lua
@@ -80,7 +81,12 @@ redis.call('ZREM', active_runs, member)
 redis.call('ZREM', active_runs_in_env, run_id)
 redis.call('ZREM', active_index, run_id)
 if version then
-  redis.call('ZREM', active_runs_in_env .. ':' .. version, run_id)
+  local pinned_runs = active_runs_in_env .. ':' .. version
+  redis.call('ZREM', pinned_runs, run_id)
+  -- Its failure has counted when it paused.
+  if not paused then
+    count_end(pinned_runs, ARGV[FIRST_FIELD + 1])
+  end
 end
 redis.call('ZADD', ended_index, queued_at, run_id)
 if adds_history then
