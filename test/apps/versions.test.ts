@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { REPLY_STATUS } from '../../src/functions/connect/messages.ts';
 import type { CallJob } from '../../src/jobs/queues/queues.ts';
 import type { AppFunction } from '../../src/model/apps/app.ts';
-import { versionOfRun } from '../../src/model/apps/versions.ts';
+import { pinText, versionOfRun } from '../../src/model/apps/versions.ts';
 import { hashedId } from '../../src/model/ids.ts';
 import type { Run } from '../../src/model/runs/run.ts';
 import { MissingVersions } from '../../src/workers/call-admission.ts';
@@ -10,6 +10,7 @@ import { type AppHost, type Call, type FunctionSpec, startAppHost } from '../sup
 import { cli, cliOk } from '../support/cli.ts';
 import { ConnectedInstance } from '../support/connected-app.ts';
 import { request } from '../support/http.ts';
+import { keyspaceOf } from '../support/redis.ts';
 import { scrape } from '../support/scrape.ts';
 import { type Service, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -106,6 +107,47 @@ describe('Versions of apps', () => {
     expect(oldest.oldest_run_at).to.equal((await service.get(`/v1/runs/${first}`)).body.data.queued_at);
     expect(await outputs('pinned', [first, second, third])).to.deep.equal(['v1', 'v2', 'v3']);
     expect(await states('pinned')).to.deep.equal({ v1: 'drained', v2: 'drained', v3: 'active' });
+  });
+
+  it('last_wake_at tells when the last run of a draining version wakes: of few exactly, of many by their alarms', async () => {
+    const { host } = await deploy('sleepy', 'v1', { versioning: 'pinned' });
+    const sleeps = (call: Call) => ({
+      status: 206,
+      body: [{ op: 'Sleep', id: STEP, displayName: 'nap', name: `${call.body.event.data.hours}h` }],
+    });
+    host.on('fn', sleeps);
+    const lastWake = async () => {
+      const [, first] = await versions('sleepy');
+      expect(first).to.include({ version: 'v1', state: 'draining' });
+      return first.last_wake_at;
+    };
+    const startSleeping = async (hours: number) => {
+      const eventId = (await service.post('/e/key', { name: 'sleepy/start', data: { hours } })).body.ids[0];
+      const isAsleep = async () => {
+        const [run] = (await service.get(`/v1/events/${eventId}/runs`)).body.data;
+        const state = run && (await service.get(`/v1/runs/${run.run_id}`)).body.data.state;
+        return state?.kind === 'sleeping' && { id: run.run_id as string, until: state.until as string };
+      };
+      return until(isAsleep, { describe: 'a run sleeps' });
+    };
+    const short = await startSleeping(1);
+    expect((await versions('sleepy'))[0]).to.include({ state: 'active', last_wake_at: null });
+    const long = await startSleeping(100);
+    await deploy('sleepy', 'v2', { versioning: 'pinned' });
+    expect(await lastWake()).to.equal(long.until);
+    await service.request('DELETE', `/v1/runs/${long.id}`);
+    expect(await lastWake()).to.equal(short.until);
+    // As many others, whose alarms ring before.
+    const keys = keyspaceOf(service.prefix).of(short.id);
+    const others = Array.from({ length: 100 }, (_, i) => `${String(i).padStart(10, '0')}${short.id.slice(10)}`);
+    const index = keys.pinnedRuns('default', pinText({ app: 'sleepy', version: 'v1' }));
+    for (const id of others) {
+      await service.redis.zadd(index, Date.now() + 1_000, id);
+      await service.redis.zadd(keys.activeRuns, 1_000, `default/${id}`);
+    }
+    expect(await lastWake()).to.equal(short.until);
+    await service.redis.zrem(index, ...others);
+    await service.redis.zrem(keys.activeRuns, ...others.map((id) => `default/${id}`));
   });
 
   it('a pinned run pauses while its version cannot be reached, and goes on when it moves to another one', async () => {

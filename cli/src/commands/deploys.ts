@@ -125,7 +125,7 @@ function versionsOf(api: ApiClient, app: string): Promise<Json[]> {
 
 function printVersions(output: Output, versions: Json[]): void {
   output.table(
-    ['VERSION', 'STATE', 'PERCENT', 'FAILED', 'RUNS', 'OLDEST', 'REGISTERED', 'URL'],
+    ['VERSION', 'STATE', 'PERCENT', 'FAILED', 'RUNS', 'OLDEST', 'LAST WAKE', 'REGISTERED', 'URL'],
     versions.map((one) => [
       one.version,
       one.state,
@@ -133,6 +133,7 @@ function printVersions(output: Output, versions: Json[]): void {
       one.ramp && `${one.ramp.failed_runs} of ${one.ramp.ended_runs}${one.ramp.aborted_at ? ', aborted' : ''}`,
       one.active_runs,
       one.oldest_run_at,
+      one.last_wake_at,
       one.registered_at,
       one.url,
     ]),

@@ -18,6 +18,10 @@ import { countedReply } from '../rest/list-response.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { time } from '../views/time.ts';
 
+/** Number of runs whose alarms a request reads, of all draining versions, and of each at least. */
+const WAKES_MAX = 10_000;
+const WAKES_PER_VERSION = 100;
+
 const abortWhenSchema = z
   .strictObject({
     failure_rate: z.number().min(0).max(1).describe('From 0 to 1'),
@@ -52,6 +56,12 @@ export const versionSchema = apiObject('AppVersion', {
   function_count: z.int(),
   active_runs: z.int().describe('Active runs that are pinned to it'),
   oldest_run_at: z.iso.datetime().nullable().describe('When the oldest of them was created; null: there is none'),
+  last_wake_at: z.iso
+    .datetime()
+    .nullable()
+    .describe(
+      'Of a draining version: when the last of them wakes, by the end of its sleep or the timeout of its wait. Looks at the newest runs, 10,000 at most; of more than 100, those that began to sleep in the last two minutes may be missed. null: none sleeps or waits with a timeout, or the version is not draining',
+    ),
   connections: z.int().nullable().describe('Live connections of this version; null: the app does not connect'),
   registered_at: z.iso.datetime().describe('When it first registered'),
   last_registered_at: z.iso.datetime(),
@@ -60,7 +70,7 @@ export const versionSchema = apiObject('AppVersion', {
 
 const routes = routesOf({ tag: 'Apps', scope: 'environment' });
 
-export function appVersionRoutes({ apps, appVersions, connections, activation }: ApiParts): Route[] {
+export function appVersionRoutes({ apps, appVersions, connections, activation, lastWakes }: ApiParts): Route[] {
   async function list(env: string, name: string) {
     const app = await apps.read(env, name);
     if (!app) throw new ServiceError('not_found', { detail: `there is no app named "${name}"` });
@@ -78,12 +88,19 @@ export function appVersionRoutes({ apps, appVersions, connections, activation }:
       env,
       versions.map(({ version }) => ({ app: name, version })),
     );
+    const draining = versions.filter(({ version }, i) => stateOf(version, started, runs[i]?.count ?? 0) === 'draining');
+    const wakes = new Map<string, number | undefined>();
+    for (const { version } of draining) {
+      const runsMax = Math.max(WAKES_PER_VERSION, Math.floor(WAKES_MAX / draining.length));
+      wakes.set(version, await lastWakes.of(env, { app: name, version }, runsMax));
+    }
     const live = versions.some(({ url }) => isConnected(url)) ? await connections.ofApp(env, name, Date.now()) : [];
     const connected = live.map(({ connection }) => connection.apps.find((one) => one.name === name)?.version);
     return versions.map((one, i) => {
       const { count, oldestAt } = runs[i] as (typeof runs)[number];
       const live = connected.filter((version) => version === one.version).length;
-      return { ...present(one, started, count, oldestAt, live), ramp: rampOf(one.version) };
+      const wake = wakes.get(one.version);
+      return { ...present(one, started, count, oldestAt, live), ramp: rampOf(one.version), last_wake_at: time(wake) };
     });
   }
 
@@ -158,7 +175,7 @@ function present(
   count: number,
   oldestAt: number | undefined,
   connections: number,
-): Omit<z.input<typeof versionSchema>, 'ramp'> {
+): Omit<z.input<typeof versionSchema>, 'ramp' | 'last_wake_at'> {
   const { version, url, sdk, functions, registeredAt, seenAt, activeAt } = one;
   return {
     version,

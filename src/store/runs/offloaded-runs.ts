@@ -93,6 +93,9 @@ const FIELDS = Object.values(RUN_FIELDS).filter((field) => !HIDDEN.has(field));
 const READ_AT_ONCE = 25;
 const SCANNED_AT_ONCE = 500;
 
+/** The time in an alarm (lua/lib/run-contents.lua). */
+const ALARM_TIME_LENGTH = 11;
+
 /** Maximum bytes of a run that is offloaded: a script that blocks Redis writes all of it. */
 const BYTES_MAX = 262_144;
 
@@ -124,6 +127,15 @@ export class OffloadedRuns extends Repository<ScriptedRedis, { reconcileAfterMs:
     const commands = ids.map((id) => ['hexists', this.keys.of(id).offloadedRuns(env), id]);
     const found = await inPipelines<number>(this.redis, commands);
     return new Set(ids.filter((_, i) => found[i] === 1));
+  }
+
+  /** When those of the runs that are offloaded return, by ID; Unix milliseconds. */
+  async alarms(env: string, ids: readonly string[]): Promise<Map<string, number>> {
+    const commands = ids.map((id) => ['hget', this.keys.of(id).offloadedRuns(env), id]);
+    const found = await inPipelines<string | null>(this.redis, commands);
+    return new Map(
+      ids.flatMap((id, i) => (found[i] ? [[id, Number.parseInt(found[i].slice(0, ALARM_TIME_LENGTH), 16)]] : [])),
+    );
   }
 
   /** Brings those of the runs back that are offloaded, for whoever changes them next. They stay at least until their next reconciliation.

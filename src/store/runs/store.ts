@@ -6,6 +6,7 @@ import { ArchivableRuns } from './archivable-runs.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { Defers } from './defers.ts';
 import { EndedRunIndex } from './ended-run-index.ts';
+import { LastWakes } from './last-wakes.ts';
 import { OffloadedRuns } from './offloaded-runs.ts';
 import { PausedRuns } from './paused-runs.ts';
 import { RestoredSteps } from './restored-steps.ts';
@@ -37,6 +38,7 @@ export function createRunStore({ redis, keys, config }: StoreContext) {
     wholeRuns: new WholeRuns(redis, keys),
     activeRuns: new ActiveRuns(redis, keys),
     offloadedRuns,
+    lastWakes: new LastWakes(redis, keys, { offloadedRuns }),
     pausedRuns: new PausedRuns(redis, keys),
     unfinishedEnds: new UnfinishedEnds(redis, keys),
     archivableRuns: new ArchivableRuns(redis, keys),

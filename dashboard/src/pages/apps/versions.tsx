@@ -31,7 +31,7 @@ export function AppVersions({ name }: { name: string }) {
 
 function VersionItem({ app, version }: { app: string; version: AppVersion }) {
   const canWrite = useHasAccess('write');
-  const { state, percent, active_runs, oldest_run_at, registered_at, url } = version;
+  const { state, percent, active_runs, oldest_run_at, last_wake_at, registered_at, url } = version;
   return (
     <li className="flex items-center gap-4 px-4 py-3">
       <div className="min-w-0 flex-1">
@@ -43,6 +43,11 @@ function VersionItem({ app, version }: { app: string; version: AppVersion }) {
           {oldest_run_at !== null && (
             <>
               , the oldest <Time at={oldest_run_at} />
+            </>
+          )}
+          {last_wake_at !== null && (
+            <>
+              , the last wakes <Time at={last_wake_at} />
             </>
           )}
         </p>
