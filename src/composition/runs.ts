@@ -160,6 +160,7 @@ const RUN: Definitions<RunParts, Needs & FlowControlParts> = {
     new RunStarter({
       events: parts.events,
       runs: parts.runs,
+      functions: parts.functions,
       formerSteps: parts.history.runs,
       singletons: parts.singletons,
       cancelTriggers: parts.cancelTriggers,

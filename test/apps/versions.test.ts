@@ -109,6 +109,88 @@ describe('Versions of apps', () => {
     expect(await states('pinned')).to.deep.equal({ v1: 'drained', v2: 'drained', v3: 'active' });
   });
 
+  describe('of a run that has failed', () => {
+    const ID = 'b'.repeat(40);
+    /** An app whose function runs a step and then fails, with a failure handler and what they return. */
+    async function deployFailing(app: string, version: string, { hasHandler = true } = {}) {
+      const host = await startAppHost();
+      hosts.push(host);
+      host.on('fn', ({ body }) =>
+        body.ctx.stack.stack.length > 0
+          ? { status: 400, headers: { 'x-service-no-retry': 'true' }, body: { name: 'Error', message: version } }
+          : { status: 206, body: [{ id: ID, op: 'StepRun', name: 'a', displayName: 'a', data: version }] },
+      );
+      host.on('fn-failure', () => ({ body: { handled: version } }));
+      const expression = `event.data.function_id == "${app}-fn"`;
+      const specs: FunctionSpec[] = [
+        { id: 'fn', triggers: [{ event: `${app}/start` }], versioning: 'pinned', retries: 0 },
+      ];
+      const handler = {
+        id: 'fn-failure',
+        triggers: [{ event: 'inngest/function.failed', expression }],
+        versioning: 'pinned',
+      };
+      const registration = host.registration(hasHandler ? [...specs, handler] : specs, { appName: app });
+      const headers = { 'x-service-sdk': 'test:v1.0.0' };
+      const body = { ...registration, appVersion: version };
+      expect((await request('POST', `${service.url}/fn/register`, { body, headers })).status).to.equal(200);
+      return host;
+    }
+    async function runOf(eventId: string) {
+      const { body } = await service.waitFor(`/v1/events/${eventId}/runs`, ({ body }) => body.data?.[0]?.ended_at);
+      return (await service.get(`/v1/runs/${body.data[0].run_id}`)).body.data;
+    }
+    /** The run of the failure handler. */
+    async function handlerOf(app: string) {
+      const { body } = await service.waitFor(
+        `/v1/runs?function_id=${app}-fn-failure`,
+        ({ body }) => body.data[0]?.ended_at,
+      );
+      return (await service.get(`/v1/runs/${body.data[0].run_id}`)).body.data;
+    }
+
+    /** Fails a run on v1 after v2 became active. */
+    async function failOnFirst(app: string, options: object = {}) {
+      const host = await deployFailing(app, 'v1', options);
+      const waits = {
+        status: 206,
+        body: [{ op: 'WaitForEvent', id: STEP, displayName: 'go', opts: { event: `${app}/go`, timeout: '1h' } }],
+      };
+      const fails = { status: 400, headers: { 'x-service-no-retry': 'true' }, body: { name: 'Error', message: 'v1' } };
+      host.on('fn', ({ body }) => (body.steps[STEP] === undefined ? waits : fails));
+      const first = await start(app);
+      await deployFailing(app, 'v2');
+      await send(`${app}/go`);
+      await service.waitFor(`/v1/runs/${first}`, ({ body }) => body.data.ended_at !== null);
+      return first;
+    }
+
+    it('the failure handler runs on the version of the run', async () => {
+      const failed = await failOnFirst('handled');
+      expect((await service.get(`/v1/runs/${failed}`)).body.data).to.include({ status: 'Failed', app_version: 'v1' });
+      expect(await handlerOf('handled')).to.deep.include({ app_version: 'v1', output: { handled: 'v1' } });
+    });
+
+    it('the failure handler runs on the active version if that of the run has none', async () => {
+      await failOnFirst('unhandled', { hasHandler: false });
+      expect(await handlerOf('unhandled')).to.deep.include({ app_version: 'v2', output: { handled: 'v2' } });
+    });
+
+    it('a re-run from a step ends on the version of the run, and one from the beginning on the active one', async () => {
+      await deployFailing('rerun', 'v1');
+      const failed = await runOf(await send('rerun/start'));
+      expect(failed).to.include({ status: 'Failed', app_version: 'v1' });
+      await deployFailing('rerun', 'v2');
+      const rerun = async (body: object) => {
+        const { data } = (await service.post(`/v1/runs/${failed.run_id}/retry`, body)).body;
+        const ended = await service.waitFor(`/v1/runs/${data.run_id}`, ({ body }) => body.data.ended_at !== null);
+        return { version: ended.body.data.app_version, error: ended.body.data.error.message };
+      };
+      expect(await rerun({ from_step: { step_id: ID } })).to.deep.equal({ version: 'v1', error: 'v1' });
+      expect(await rerun({})).to.deep.equal({ version: 'v2', error: 'v2' });
+    });
+  });
+
   it('last_wake_at tells when the last run of a draining version wakes: of few exactly, of many by their alarms', async () => {
     const { host } = await deploy('sleepy', 'v1', { versioning: 'pinned' });
     const sleeps = (call: Call) => ({

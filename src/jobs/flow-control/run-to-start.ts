@@ -1,5 +1,6 @@
 /** A run before it is created. */
 import type { AppFunction } from '../../model/apps/app.ts';
+import type { Pin } from '../../model/apps/versions.ts';
 import type { Envelope } from '../../model/events/event.ts';
 import type { FrozenKeys } from '../../model/flow-control/options.ts';
 import type { Invoker } from '../../model/runs/run.ts';
@@ -19,6 +20,8 @@ export interface RunToStart {
   invoker?: Invoker;
   /** The run of which this run is a re-run. */
   retryOf?: string;
+  /** The version on which it ends, where its function does not decide. */
+  pin?: Pin;
   /** The replay that starts it. */
   replayId?: string;
   /** The step at which a re-run begins. */

@@ -1,7 +1,9 @@
 /** Starts runs: creates their records, stores their cancel triggers, sets the timers of their timeouts, and enqueues their first calls,
  *  in this order, so that no event in between is missed. Most runs have none of these, and are created with the jobs of their first calls. */
-import type { AppFunction } from '../../model/apps/app.ts';
 import { type Pin, versionOfRun } from '../../model/apps/versions.ts';
+import type { Event } from '../../model/events/event.ts';
+import { isFailureHandler } from '../../model/events/lifecycle.ts';
+import { ID_PATTERN } from '../../model/ids.ts';
 import { Composed } from '../../model/values/composed.ts';
 import { SLACK_MS } from '../../store/events/event-location.ts';
 import type { WaitingJob } from '../../store/redis/job-lists.ts';
@@ -9,6 +11,7 @@ import type { Runs } from '../../store/runs/runs.ts';
 import type { Store } from '../../store/store.ts';
 import type { Tracing } from '../../tracing/tracing.ts';
 import type { RunToStart } from '../flow-control/run-to-start.ts';
+import type { FunctionTables } from '../functions/function-tables.ts';
 import type { CallToSchedule } from '../queues/call-ref.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { CancelTriggers } from './cancel-triggers.ts';
@@ -16,6 +19,7 @@ import type { RunScheduler } from './run-scheduler.ts';
 import { type TimeoutTimers, timeoutsOf } from './timeout-timers.ts';
 
 export interface RunStarterDeps extends Pick<Store, 'events' | 'runs'> {
+  functions: Pick<FunctionTables, 'ofRun'>;
   /** Includes archived runs. */
   formerSteps: Pick<Runs, 'copySteps'>;
   /** flow-control/singletons.ts */
@@ -58,6 +62,7 @@ export class RunStarter extends Composed<RunStarterDeps> {
       const job = isPlain(run) ? await scheduler.waitingCall(callOf(run)) : undefined;
       if (job) jobs.set(run.id, job);
     }
+    const pins = await this.#pinsOf(toStart);
     await runs.create(
       toStart.map(
         ({
@@ -79,7 +84,7 @@ export class RunStarter extends Composed<RunStarterDeps> {
           functionId: fn.id,
           eventId: event.internalId,
           requestId: event.requestId,
-          ...pinOf(fn, id),
+          ...pinnedTo(pins.get(id)),
           ...(invoker && { invoker }),
           ...(retryOf && { retryOf }),
           ...(replayId && { replayId }),
@@ -106,6 +111,28 @@ export class RunStarter extends Composed<RunStarterDeps> {
       const run = { env: event.env, id, functionId: fn.id, eventId: event.internalId, queuedAt: nowMs };
       telemetry.publishNewRun({ ...run, ...(replayId && { replayId }) }, event);
     }
+  }
+
+  /** The versions on which the runs end, by run ID. */
+  async #pinsOf(toStart: readonly RunToStart[]): Promise<Map<string, Pin>> {
+    const pins = new Map<string, Pin>();
+    for (const run of toStart) {
+      const { id, fn } = run;
+      const version = versionOfRun(fn, id);
+      const own = version === undefined ? undefined : { app: fn.app, version };
+      const pin = run.pin ?? (own && isFailureHandler(fn) ? await this.#pinOfFailed(run) : undefined) ?? own;
+      if (pin) pins.set(id, pin);
+    }
+    return pins;
+  }
+
+  /** The version of the failed run for which a failure handler runs: undefined: it has none, or that has no such handler, or is gone. */
+  async #pinOfFailed({ fn: { id: functionId, app }, event: { env, payload } }: RunToStart): Promise<Pin | undefined> {
+    const { runs, functions } = this.deps;
+    const failed = payload === undefined ? undefined : (JSON.parse(payload) as Event).data?.run_id;
+    if (typeof failed !== 'string' || !ID_PATTERN.test(failed)) return undefined;
+    const pin = await runs.pinOf(env, failed);
+    return pin?.app === app && (await functions.ofRun({ env, functionId, pin })) ? pin : undefined;
   }
 
   /** @returns by run ID, the number of finished steps that a re-run begins with */
@@ -138,7 +165,6 @@ function isPlain({ fn, keys, batch, fromStep }: RunToStart): boolean {
   return fn.cancel.length === 0 && timeoutsOf(fn)?.startMs === undefined && !keys?.singleton && !batch && !fromStep;
 }
 
-function pinOf(fn: AppFunction, runId: string): { pin?: Pin } {
-  const version = versionOfRun(fn, runId);
-  return version === undefined ? {} : { pin: { app: fn.app, version } };
+function pinnedTo(pin: Pin | undefined): { pin?: Pin } {
+  return pin ? { pin } : {};
 }
