@@ -1,3 +1,6 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { REPLY_STATUS } from '../../src/functions/connect/messages.ts';
 import type { CallJob } from '../../src/jobs/queues/queues.ts';
@@ -222,14 +225,14 @@ describe('Versions of apps', () => {
     // As many others, whose alarms ring before.
     const keys = keyspaceOf(service.prefix).of(short.id);
     const others = Array.from({ length: 100 }, (_, i) => `${String(i).padStart(10, '0')}${short.id.slice(10)}`);
-    const index = keys.pinnedRuns('default', pinText({ app: 'sleepy', version: 'v1' }));
+    const index = keys.pinnedRuns('production', pinText({ app: 'sleepy', version: 'v1' }));
     for (const id of others) {
       await service.redis.zadd(index, Date.now() + 1_000, id);
-      await service.redis.zadd(keys.activeRuns, 1_000, `default/${id}`);
+      await service.redis.zadd(keys.activeRuns, 1_000, `production/${id}`);
     }
     expect(await lastWake()).to.equal(short.until);
     await service.redis.zrem(index, ...others);
-    await service.redis.zrem(keys.activeRuns, ...others.map((id) => `default/${id}`));
+    await service.redis.zrem(keys.activeRuns, ...others.map((id) => `production/${id}`));
   });
 
   it('a pinned run pauses while its version cannot be reached, and goes on when it moves to another one', async () => {
@@ -484,6 +487,69 @@ describe('Versions of apps', () => {
       expect(refused.body.error).to.include('is pinned');
       expect(await shares('only'), 'nothing has changed').to.deep.equal({ v1: 'drained 0', v2: 'active 100' });
     });
+  });
+
+  for (const versioning of ['pinned', 'latest']) {
+    it(`with activation: manual, a new version of a ${versioning} app waits until somebody activates it`, async () => {
+      const app = `manual-${versioning}`;
+      await deploy(app, 'v1', { versioning });
+      const { body } = await service.request('PATCH', `/v1/apps/${app}`, { activation: 'manual' });
+      expect(body.data).to.include({ activation: 'manual', versioning: null });
+      expect((await service.get('/v1/audit?limit=1')).body.data[0].summary).to.include('activation manual');
+      const second = await deploy(app, 'v2', { versioning, name: 'two' });
+      expect(await states(app)).to.deep.equal({ v1: 'active', v2: 'waiting' });
+      await second.register();
+      expect(await states(app), 'a process that restarts').to.deep.equal({ v1: 'active', v2: 'waiting' });
+      expect((await service.get(`/v1/functions/${app}-fn`)).body.data.name).to.not.equal('two');
+      const run = await start(app);
+      const early = await cli(['deploys', 'wait', 'v2', '--app', app], { service });
+      expect(early.exitCode).to.equal(2);
+      expect(early.stderr).to.include('waits for its activation');
+      expect(await outputs(app, [run])).to.deep.equal(['v1']);
+      await service.post(`/v1/apps/${app}/versions/v2/activate`);
+      expect(await states(app)).to.deep.equal({ v1: 'drained', v2: 'active' });
+      expect((await service.get(`/v1/functions/${app}-fn`)).body.data.name).to.equal('two');
+      const waiting = await deploy(app, 'v3', { versioning });
+      await service.request('PATCH', `/v1/apps/${app}`, { activation: null });
+      expect(await states(app)).to.deep.equal({ v1: 'drained', v2: 'active', v3: 'waiting' });
+      await waiting.register();
+      expect(await states(app)).to.deep.equal({ v1: 'drained', v2: 'drained', v3: 'active' });
+    });
+  }
+
+  it('a version that waits for its activation can ramp up', async () => {
+    await deploy('manual-ramp', 'v1', { versioning: 'pinned' });
+    await service.request('PATCH', '/v1/apps/manual-ramp', { activation: 'manual' });
+    const second = await deploy('manual-ramp', 'v2', { versioning: 'pinned' });
+    await service.post('/v1/apps/manual-ramp/versions/v2/activate', { percent: 5 });
+    await second.register();
+    expect(await states('manual-ramp')).to.deep.equal({ v1: 'active', v2: 'ramping' });
+    await service.post('/v1/apps/manual-ramp/versions/v2/activate', { percent: 0 });
+    expect(await states('manual-ramp')).to.deep.equal({ v1: 'active', v2: 'waiting' });
+  });
+
+  it('configuration in git has the versioning and activation of an app', async () => {
+    await deploy('in-git', 'v1');
+    const file = join(await mkdtemp(join(tmpdir(), 'versions-')), 'tidegate.yaml');
+    const apply = async (fields: string) => {
+      await writeFile(file, `apps: [{ name: in-git, environment: production, ${fields} }]`);
+      return cli(['apply', file, '--yes'], { service });
+    };
+    const settings = async () => {
+      const { versioning, activation } = (await service.get('/v1/apps/in-git')).body.data;
+      return { versioning, activation };
+    };
+    const first = await apply('activation: manual, versioning: pinned');
+    expect(first.exitCode, first.stderr).to.equal(0);
+    expect(await settings()).to.deep.equal({ versioning: 'pinned', activation: 'manual' });
+    const { stdout } = await cliOk(['export', '--only', 'apps'], { service });
+    expect(stdout).to.match(/name: in-git[^-]*versioning: pinned\n +activation: manual/);
+    await apply('activation: manual');
+    expect(await settings()).to.deep.equal({ versioning: null, activation: 'manual' });
+    const wrong = await apply('activation: later');
+    expect(wrong.exitCode).to.equal(2);
+    expect(wrong.stderr).to.include('activation must be automatic or manual');
+    await rm(dirname(file), { recursive: true });
   });
 
   it('of an app that is not pinned, the version that a person made active stays active until a new one comes', async () => {

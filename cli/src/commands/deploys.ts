@@ -108,6 +108,9 @@ async function whenDrained(
         'Deploy or activate another one first',
       );
     }
+    if (found.state === 'waiting') {
+      throw usageError(`The version ${version} waits for its activation`, 'Nothing calls it; it never had runs');
+    }
     checks = found.state === 'drained' ? checks + 1 : 0;
     if (checks === DRAINED_CHECKS) return found;
     if (Date.now() + CHECK_MS > until) {

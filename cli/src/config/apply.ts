@@ -41,15 +41,19 @@ export async function applyChange(api: ApiClient, change: Change, variables: Var
 
 /** Its settings alone are in the file: the app itself registers. */
 async function applyApp(api: ApiClient, { action, entry, fields }: Change): Promise<void> {
-  const { name, environment, allowed_origins, versioning = null } = entry;
+  const { name, environment, allowed_origins } = entry;
   const isDeleted = action === 'delete';
   const isChanged = (wanted: string) => isDeleted || fields.some(({ field }) => field === wanted);
   const own = api.inEnvironment(environment);
   if (isChanged('allowed_origins')) {
     await own.put(at`/v1/allowed-origins/${name}`, { origins: isDeleted ? [] : allowed_origins });
   }
-  if (isDeleted ? versioning !== null : isChanged('versioning')) {
-    await own.patch(at`/v1/apps/${name}`, { versioning: isDeleted ? null : versioning });
+  const chosen = ['versioning', 'activation'].filter((field) =>
+    isDeleted ? (entry[field] ?? null) !== null : isChanged(field),
+  );
+  if (chosen.length > 0) {
+    const body = Object.fromEntries(chosen.map((field) => [field, isDeleted ? null : (entry[field] ?? null)]));
+    await own.patch(at`/v1/apps/${name}`, body);
   }
 }
 

@@ -24,7 +24,7 @@ export const VERSION = 1;
 /** Fields and their defaults, in the order in which `export` writes them. undefined: there is no default, and an absent field stays unchanged. */
 export const FIELDS: Record<Kind, Record<string, Json>> = {
   environments: { name: undefined, event_max_bytes: null, retention_days: null, archived: false },
-  apps: { name: undefined, environment: 'production', allowed_origins: [], versioning: null },
+  apps: { name: undefined, environment: 'production', allowed_origins: [], versioning: null, activation: null },
   webhooks: {
     name: undefined,
     environment: 'production',
@@ -94,7 +94,11 @@ function checkEntry(kind: Kind, entry: unknown, where: string): Entry {
   if (kind === 'webhooks') checkSecrets(entry, where);
   if (kind === 'apps') {
     const origins = { allowed_origins: checkOrigins(entry, where) };
-    return { environment: 'production', ...entry, ...origins, versioning: checkVersioning(entry, where) };
+    const chosen = {
+      versioning: checkChoice(entry, 'versioning', ['latest', 'pinned'], where),
+      activation: checkChoice(entry, 'activation', ['automatic', 'manual'], where),
+    };
+    return { environment: 'production', ...entry, ...origins, ...chosen };
   }
   const defaults = Object.entries(known).filter(([, value]) => value !== undefined);
   return { ...Object.fromEntries(defaults), ...entry };
@@ -114,8 +118,8 @@ function checkSecrets({ name, secrets }: Entry, where: string): void {
 }
 
 /** Written as the service writes them, so that equal configurations show no difference. */
-function checkOrigins({ name, allowed_origins: origins, versioning }: Entry, where: string): string[] {
-  if (origins === undefined && versioning) return [];
+function checkOrigins({ name, allowed_origins: origins, versioning, activation }: Entry, where: string): string[] {
+  if (origins === undefined && (versioning || activation)) return [];
   if (!Array.isArray(origins) || origins.length === 0 || !origins.every((one) => typeof one === 'string')) {
     throw usageError(
       `${where} (${name}): allowed_origins: expected a list such as ['https://shop-*-acme.example.app']`,
@@ -125,9 +129,10 @@ function checkOrigins({ name, allowed_origins: origins, versioning }: Entry, whe
   return [...new Set(written.map((origin) => origin.replace(/^(http:.*):80$|^(https:.*):443$/, '$1$2')))];
 }
 
-function checkVersioning({ name, versioning = null }: Entry, where: string): string | null {
-  if (versioning === null || versioning === 'latest' || versioning === 'pinned') return versioning;
-  throw usageError(`${where} (${name}): versioning must be latest or pinned`);
+function checkChoice(entry: Entry, field: string, choices: readonly string[], where: string): string | null {
+  const { [field]: given = null } = entry;
+  if (given === null || choices.includes(given)) return given;
+  throw usageError(`${where} (${entry.name}): ${field} must be ${choices.join(' or ')}`);
 }
 
 function rejectTwins(entries: readonly Entry[], where: string): void {

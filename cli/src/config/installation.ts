@@ -65,9 +65,14 @@ const READERS: Record<Kind, (api: ApiClient) => Promise<Present[]>> = {
       const own = api.inEnvironment(environment);
       const [allowed, apps]: Json[][] = await Promise.all([own.all('/v1/allowed-origins'), own.all('/v1/apps')]);
       const originsOf = new Map(allowed?.map(({ app, origins }) => [app as string, origins]));
-      const versioningOf = new Map(apps?.flatMap(({ name, versioning }) => (versioning ? [[name, versioning]] : [])));
-      return [...new Set([...originsOf.keys(), ...versioningOf.keys()])].map((name) => {
-        const settings = { allowed_origins: originsOf.get(name) ?? [], versioning: versioningOf.get(name) ?? null };
+      const chosenOf = new Map<string, Json>(
+        apps?.flatMap(({ name, versioning, activation }) =>
+          versioning || activation ? [[name, { versioning, activation }]] : [],
+        ),
+      );
+      return [...new Set([...originsOf.keys(), ...chosenOf.keys()])].map((name) => {
+        const { versioning = null, activation = null } = chosenOf.get(name) ?? {};
+        const settings = { allowed_origins: originsOf.get(name) ?? [], versioning, activation };
         return { id: name, entry: { name, environment, ...settings } };
       });
     });

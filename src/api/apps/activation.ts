@@ -8,6 +8,7 @@ import type { AppFunction } from '../../model/apps/app.ts';
 import type { SyncOrigin } from '../../model/apps/deploy.ts';
 import {
   type AbortBound,
+  type ActivationMode,
   type AppVersion,
   asVersion,
   formerOf,
@@ -39,6 +40,11 @@ export interface ActivateOptions {
   percent?: number;
   /** Of a share from 1 to 99. */
   abortWhen?: AbortBound | undefined;
+}
+
+export interface AppSettings {
+  versioning?: Versioning | undefined;
+  activation?: ActivationMode | undefined;
 }
 
 interface Start {
@@ -133,26 +139,33 @@ export class Activation {
     await timerChecks.checkNow(env, saved.changed);
   }
 
-  /** Says whether runs of an app are pinned, of functions that do not say.
+  /** Changes what its SDK cannot say about an app. A field that is not given stays as it is; undefined: its default.
    *  @throws ServiceError not_found */
-  async setVersioning(env: string, name: string, versioning: Versioning | undefined): Promise<void> {
-    const { appVersions, appChanges, functions, quotas } = this.#deps;
+  async set(env: string, name: string, given: AppSettings): Promise<void> {
+    const { appVersions, appChanges } = this.#deps;
     await appChanges.ofKnown(env, name, async (app) => {
-      const { versioning: _, ...others } = await appVersions.choices(env, name);
-      const choices = { ...others, ...(versioning && { versioning }) };
+      const before = await appVersions.choices(env, name);
+      const { versioning, activation, ...others } = { ...before, ...given };
+      const choices = { ...others, ...(versioning && { versioning }), ...(activation && { activation }) };
       await appVersions.choose(env, name, () => choices);
-      const own = (await functions.all(env)).functions.filter((fn) => fn.app === name && !fn.archived && !fn.endpoint);
-      const version = app.deployId;
-      const known = version === undefined ? undefined : await appVersions.read(env, { app: name, version });
-      const sharesUrl = known?.sharesUrl === true;
-      const changed = asVersion(own.map(withoutPause), version, { setting: versioning, sharesUrl });
-      // An earlier release of the service did not store it.
-      if (version !== undefined && !known) {
-        await appVersions.save(env, name, versionOf(app, version, changed), version);
-      }
-      const ramped = await appChanges.ramped(env, name, changed, choices);
-      await functions.replaceForApp(env, name, ramped, quotas.functions, app.refused);
+      if (versioning !== before.versioning) await this.#applyVersioning(env, app, choices);
     });
+  }
+
+  async #applyVersioning(env: string, app: App, choices: VersionChoices): Promise<void> {
+    const { appVersions, appChanges, functions, quotas } = this.#deps;
+    const { name, deployId: version } = app;
+    const own = (await functions.all(env)).functions.filter((fn) => fn.app === name && !fn.archived && !fn.endpoint);
+    const known = version === undefined ? undefined : await appVersions.read(env, { app: name, version });
+    const sharesUrl = known?.sharesUrl === true;
+    const changed = asVersion(own.map(withoutPause), version, { setting: choices.versioning, sharesUrl });
+    // An earlier release of the service did not store it.
+    if (version !== undefined && !known) {
+      const stored = { ...versionOf(app, version, changed), activeAt: app.registeredAt };
+      await appVersions.save(env, name, stored, version);
+    }
+    const ramped = await appChanges.ramped(env, name, changed, choices);
+    await functions.replaceForApp(env, name, ramped, quotas.functions, app.refused);
   }
 }
 

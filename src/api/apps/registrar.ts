@@ -200,7 +200,12 @@ export class Registrar {
     }
     const isPinned = functions.some((fn) => fn.version !== undefined);
     const isActive = becomesActive({ version, wasActive: known?.activeAt !== undefined, isPinned }, active, choices);
-    const stored = { ...versionOf(app, version, functions), ...(sharesUrl && { sharesUrl }) };
+    const stored = {
+      ...versionOf(app, version, functions),
+      ...(sharesUrl && { sharesUrl }),
+      // An earlier release of the service did not store the version.
+      ...(version === active && known?.activeAt === undefined && { activeAt: app.registeredAt }),
+    };
     await appVersions.save(env, app.name, stored, isActive ? version : active);
     if (isActive && choices.chosen !== undefined && choices.chosen !== version) {
       await appVersions.choose(env, app.name, ({ chosen: _, ramp: __, aborted: ___, ...others }) => others);

@@ -16,6 +16,7 @@ const LOGGED_FIELDS = [
   'kind',
   'version',
   'versioning',
+  'activation',
   'percent',
   'abort_when',
 ];

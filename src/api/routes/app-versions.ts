@@ -34,7 +34,7 @@ export const versionSchema = apiObject('AppVersion', {
   state: z
     .enum(VERSION_STATES)
     .describe(
-      'active: new runs start on the version; ramping: `percent` of them do; draining: only runs that are pinned to it call it; drained: nothing calls it, so it is safe to stop',
+      'active: new runs start on the version; ramping: `percent` of them do; draining: only runs that are pinned to it call it; waiting: it was never active, and nothing calls it before it is activated (`activation` of the app); drained: nothing calls it, so it is safe to stop',
     ),
   percent: z.int().min(0).max(100).describe('Share of the new runs of pinned functions that starts on it'),
   ramp: z
@@ -88,7 +88,7 @@ export function appVersionRoutes({ apps, appVersions, connections, activation, l
       env,
       versions.map(({ version }) => ({ app: name, version })),
     );
-    const draining = versions.filter(({ version }, i) => stateOf(version, started, runs[i]?.count ?? 0) === 'draining');
+    const draining = versions.filter((one, i) => stateOf(one, started, runs[i]?.count ?? 0) === 'draining');
     const wakes = new Map<string, number | undefined>();
     for (const { version } of draining) {
       const runsMax = Math.max(WAKES_PER_VERSION, Math.floor(WAKES_MAX / draining.length));
@@ -109,7 +109,7 @@ export function appVersionRoutes({ apps, appVersions, connections, activation, l
       operationId: 'listAppVersions',
       summary: 'List the versions of an app',
       description:
-        'The one that registered last comes first. An app has versions when it names its builds. Kept are the active one, those with pinned runs, and the last 10 others.',
+        'The one that registered last comes first. An app has versions when it names its builds. Kept are the active one, those with pinned runs, and the last 10 others, as many again of those that wait for their activation.',
       query: z.object(longPageQuery(countPosition)),
       data: z.array(versionSchema),
       async handle({ env, params: { name }, query }) {
@@ -179,7 +179,7 @@ function present(
   const { version, url, sdk, functions, registeredAt, seenAt, activeAt } = one;
   return {
     version,
-    state: stateOf(version, started, count),
+    state: stateOf(one, started, count),
     percent: percentOf(version, started),
     url,
     sdk: sdk ?? null,

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import type { AppFunction } from '../../model/apps/app.ts';
 import type { HeldRegistration } from '../../model/apps/held-registration.ts';
-import { VERSIONINGS, type VersionChoices } from '../../model/apps/versions.ts';
+import { ACTIVATIONS, VERSIONINGS, type VersionChoices } from '../../model/apps/versions.ts';
 import { covers, type Principal } from '../../model/auth/access.ts';
 import { THROTTLE_REASONS, type ThrottledApp } from '../../model/capacity/adaptive-limit.ts';
 import { schedulesOf } from '../../model/schedules/schedules.ts';
@@ -62,6 +62,12 @@ export const appSchema = apiObject('App', {
     .enum(VERSIONINGS)
     .nullable()
     .describe('As set by `PATCH /v1/apps/:name`, for functions that do not say; null: not set, as latest'),
+  activation: z
+    .enum(ACTIVATIONS)
+    .nullable()
+    .describe(
+      'As set by `PATCH /v1/apps/:name`, of a version that registers for the first time; null: not set, as automatic',
+    ),
   function_count: z.int(),
   allowed_origins: z
     .array(z.string())
@@ -196,13 +202,24 @@ export function appRoutes(deps: ApiParts): Route[] {
         versioning: z
           .enum(VERSIONINGS)
           .nullable()
+          .optional()
           .describe(
             'Of functions that do not say: pinned: new runs end on the version of the app on which they begin; latest, as null: they continue with the active one. Runs that exist stay as they are',
           ),
+        activation: z
+          .enum(ACTIVATIONS)
+          .nullable()
+          .optional()
+          .describe(
+            'Of a version that registers for the first time: automatic, as null: it becomes active; manual: it waits for `POST /v1/apps/:name/versions/:version/activate`',
+          ),
       }),
       data: appSchema,
-      async handle({ env, principal, params: { name }, body: { versioning } }) {
-        await activation.setVersioning(env, name, versioning ?? undefined);
+      async handle({ env, principal, params: { name }, body }) {
+        await activation.set(env, name, {
+          ...('versioning' in body && { versioning: body.versioning ?? undefined }),
+          ...('activation' in body && { activation: body.activation ?? undefined }),
+        });
         const app = await existing(env, name);
         return {
           data: presentApp(app, await liveFunctions(env), principal, await throttledIn(env), await peopleSaid(env)),
@@ -263,6 +280,7 @@ function presentApp(
       : null,
     deploy_id: deployId ?? null,
     versioning: choices.get(name)?.versioning ?? null,
+    activation: choices.get(name)?.activation ?? null,
     function_count: functions.filter((fn) => fn.app === name).length,
     allowed_origins: allowed.get(name) ?? [],
     held_registrations: held.filter((registration) => registration.app === name).length,

@@ -7,6 +7,10 @@ import { type AppFacts, contentOf } from './deploy.ts';
 export const VERSIONINGS = ['latest', 'pinned'] as const;
 export type Versioning = (typeof VERSIONINGS)[number];
 
+/** What a version does that registers for the first time. `automatic`: it becomes active. `manual`: it waits until a person activates it. */
+export const ACTIVATIONS = ['automatic', 'manual'] as const;
+export type ActivationMode = (typeof ACTIVATIONS)[number];
+
 /** A version of an app on which a run ends. */
 export interface Pin {
   app: string;
@@ -69,6 +73,8 @@ export function isExceeded({ failureRate, minRuns }: AbortBound, { ended, failed
 export interface VersionChoices {
   /** For functions that do not say. */
   versioning?: Versioning;
+  /** Absent: automatic. */
+  activation?: ActivationMode;
   /** The version that a person made active. Until the app registers one that never was, no registration changes that. */
   chosen?: string;
   /** Until the app registers a version that never was, or another one is made active. */
@@ -77,8 +83,9 @@ export interface VersionChoices {
   aborted?: AbortedRamp;
 }
 
-/** `active`: new runs start on it. `ramping`: a share of them does. `draining`: only runs pinned to it call it. `drained`: nothing does. */
-export const VERSION_STATES = ['active', 'ramping', 'draining', 'drained'] as const;
+/** `active`: new runs start on it. `ramping`: a share of them does. `draining`: only runs pinned to it call it. `waiting`: nothing does before it is
+ *  activated. `drained`: nothing does. */
+export const VERSION_STATES = ['active', 'ramping', 'draining', 'waiting', 'drained'] as const;
 export type VersionState = (typeof VERSION_STATES)[number];
 
 /** Which versions new runs start on. */
@@ -87,10 +94,15 @@ export interface StartedVersions {
   ramp?: Ramp | undefined;
 }
 
-export function stateOf(version: string, { active, ramp }: StartedVersions, activeRuns: number): VersionState {
+export function stateOf(
+  { version, activeAt }: Pick<AppVersion, 'version' | 'activeAt'>,
+  { active, ramp }: StartedVersions,
+  activeRuns: number,
+): VersionState {
   if (version === active) return 'active';
   if (version === ramp?.version) return 'ramping';
-  return activeRuns > 0 ? 'draining' : 'drained';
+  if (activeRuns > 0) return 'draining';
+  return activeAt === undefined ? 'waiting' : 'drained';
 }
 
 /** The share of new runs of pinned functions that starts on a version, in percent. */
@@ -179,9 +191,11 @@ export function asVersion(
 export function becomesActive(
   { version, wasActive, isPinned }: { version: string; wasActive: boolean; isPinned: boolean },
   active: string | undefined,
-  { chosen }: VersionChoices,
+  { chosen, activation }: VersionChoices,
 ): boolean {
-  if (active === undefined || version === active || !wasActive) return true;
+  if (active === undefined || version === active) return true;
+  if (activation === 'manual') return false;
+  if (!wasActive) return true;
   return !isPinned && chosen !== active;
 }
 
@@ -193,6 +207,8 @@ export function isRegistrationOf(version: AppVersion, facts: AppFacts, functions
 
 /** Number of versions of an app that are kept although no run needs them, latest registration first. */
 const DRAINED_MAX = 10;
+/** Maximum number of versions that wait for their activation. */
+const WAITING_MAX = 10;
 /** Maximum number of versions with pinned runs. */
 const DRAINING_MAX = 100;
 
@@ -205,7 +221,11 @@ export function surplusOf(
 ): string[] {
   const latest = versions.toSorted((a, b) => b.seenAt - a.seenAt);
   const of = (state: VersionState) =>
-    latest.filter(({ version }) => stateOf(version, started, activeRuns.get(version) ?? 0) === state);
-  const surplus = [...of('drained').slice(DRAINED_MAX), ...of('draining').slice(DRAINING_MAX)];
+    latest.filter((one) => stateOf(one, started, activeRuns.get(one.version) ?? 0) === state);
+  const surplus = [
+    ...of('drained').slice(DRAINED_MAX),
+    ...of('waiting').slice(WAITING_MAX),
+    ...of('draining').slice(DRAINING_MAX),
+  ];
   return surplus.map(({ version }) => version);
 }

@@ -64,6 +64,7 @@ const STATES = {
   active: ['Active', 'good', 'check', 'New runs start on it'],
   ramping: ['Ramping', 'good', 'clock', 'A share of the new runs of pinned functions starts on it'],
   draining: ['Draining', 'warn', 'clock', 'Runs that are pinned to it call it'],
+  waiting: ['Waiting', 'neutral', 'clock', 'Nothing calls it before it is activated'],
   drained: ['Drained', 'neutral', 'check', 'Nothing calls it: it is safe to stop'],
 } as const;
 
