@@ -44,6 +44,7 @@ import { Schedules } from '../jobs/timers/schedules.ts';
 import { handleChangedTimeouts, handleTimeout } from '../jobs/timers/timeout-handlers.ts';
 import type { TimerHandlers } from '../jobs/timers/timer-handlers.ts';
 import type { Deduplication } from '../store/events/deduplication.ts';
+import type { JobTaker } from '../store/redis/job-lists.ts';
 import type { Definitions } from './container.ts';
 import type { IngestionNeeds, IngestionParts } from './ingestion.ts';
 
@@ -74,6 +75,8 @@ interface RunParts {
   replicated: Acceptor['writeReplicated'];
   waitMatcher: WaitMatcher;
   cancelTriggers: CancelTriggers;
+  /** Filled by the workers of the process, by partition. */
+  jobTakers: Map<number, JobTaker>;
   starter: RunStarter;
   listeners: InvocationListeners;
   restorer: EventRestorer;
@@ -156,6 +159,7 @@ const RUN: Definitions<RunParts, Needs & FlowControlParts> = {
       clock: parts.clock,
     }),
   cancelTriggers: ({ waits, events, waitMatcher }) => new CancelTriggers(waits, events, waitMatcher),
+  jobTakers: () => new Map(),
   starter: (parts) =>
     new RunStarter({
       events: parts.events,
@@ -167,6 +171,7 @@ const RUN: Definitions<RunParts, Needs & FlowControlParts> = {
       scheduler: parts.scheduler,
       timeoutTimers: parts.timeoutTimers,
       telemetry: parts.telemetry,
+      jobTakers: parts.jobTakers,
       reconcileAfterMs: parts.reconcileAfterMs,
       tracing: parts.tracing,
     }),

@@ -164,7 +164,7 @@ function candidateClient({ config, signingKeys, environmentKinds }: Parts): Func
 /** Workers take jobs of their assigned partitions. */
 function workers(parts: Parts): Workers {
   const { config, queueOptions, queues, jobLists, durability, callLimiter, admittedCalls, connectCaller } = parts;
-  const { environmentKinds, log, recorder, tracing } = parts;
+  const { environmentKinds, jobTakers, log, recorder, tracing } = parts;
   const { runs, steps, requests, transitions, requestClient, telemetry } = parts;
   const kindOf = (env: string) => environmentKinds.of(env);
   return startWorkers({
@@ -172,6 +172,7 @@ function workers(parts: Parts): Workers {
     queueOptions,
     queues,
     jobLists,
+    jobTakers,
     isCluster: (queueOptions.connection as Redis).isCluster,
     durability,
     handlers: {

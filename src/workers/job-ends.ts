@@ -53,7 +53,7 @@ function nextOf(finished: Finished, nowMs: number): unknown[] | undefined {
 }
 
 /** @param fields before this execution */
-function jobOf(id: string, fields: Record<string, string>, nowMs: number): JobJson {
+export function jobOf(id: string, fields: Record<string, string>, nowMs: number): JobJson {
   const { name = '', data = '{}', opts, delay, priority, stacktrace, returnvalue, failedReason, defa } = fields;
   const number = (field: string) => Number(fields[field] ?? 0);
   return {

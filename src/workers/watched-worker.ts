@@ -1,6 +1,6 @@
 /** A worker that can tell whether it still fetches jobs. In a cluster, BullMQ's worker may wait forever for a blocking connection that it
  *  gave up during a change of nodes. */
-import { type Job, Worker } from 'bullmq';
+import { type Job, type JobJson, Worker } from 'bullmq';
 
 /** An idle worker fetches every five seconds (BullMQ's `drainDelay`). */
 const STUCK_MS = 20_000;
@@ -9,6 +9,15 @@ interface Watch {
   /** performance.now() */
   askedAt: number;
   inProgress: number;
+  /** Jobs that its loop has not fetched. */
+  taken: Set<Promise<void>>;
+}
+
+/** The private state of BullMQ's loop. */
+interface Loop {
+  /** Set while it waits for a job. */
+  waiting: Promise<unknown> | null;
+  mainLoopQueue: { add(job: Promise<void>): void } | null;
 }
 
 export class WatchedWorker<Data> extends Worker<Data, void> {
@@ -18,12 +27,64 @@ export class WatchedWorker<Data> extends Worker<Data, void> {
   /** Whether it had room for a job and has not fetched for long. */
   isStuck(nowMs: number): boolean {
     const { askedAt, inProgress } = this.watched();
-    return !this.closing && inProgress < this.concurrency && nowMs - askedAt > STUCK_MS;
+    return !this.closing && inProgress < this.capacity && nowMs - askedAt > STUCK_MS;
+  }
+
+  /** Number of jobs that it can run besides those that its loop has fetched, which keeps half of its capacity. */
+  get room(): number {
+    if (this.closing || this.paused || !this.running) return 0;
+    const { inProgress, taken } = this.watched();
+    return Math.min(this.capacity - inProgress, Math.floor(this.capacity / 2) - taken.size);
+  }
+
+  /** Runs a job that is active already, and those that it fetches as jobs end. */
+  runTaken(data: JobJson, id: string, token: string): void {
+    const job = this.createJob(data, id);
+    job.token = token;
+    // It has begun to close since: other workers get the job.
+    if (this.closing || this.paused) {
+      job.moveToWait(token).catch(() => {});
+      return;
+    }
+    const running: Promise<void> = this.runInTurn(job)
+      .catch((error) => void this.emit('error', error))
+      .finally(() => this.changeTaken(() => this.watched().taken.delete(running)));
+    this.changeTaken(() => this.watched().taken.add(running));
+  }
+
+  /** Waits for them too: BullMQ knows only those that its loop has fetched. */
+  override async close(force = false): Promise<void> {
+    const { taken } = this.watched();
+    if (!force && taken.size > 0) {
+      await this.pause(true);
+      await Promise.all(taken);
+    }
+    return super.close(force);
+  }
+
+  /** Leaves the rest of the capacity to its loop. */
+  private changeTaken(change: () => void): void {
+    const { capacity } = this;
+    change();
+    this.concurrency = capacity - this.watched().taken.size;
+    const { waiting, mainLoopQueue } = this as unknown as Loop;
+    // A loop that had no capacity left does not look for more by itself. BullMQ wakes it in the same way.
+    if (!waiting) mainLoopQueue?.add(Promise.resolve());
+  }
+
+  private get capacity(): number {
+    return this.concurrency + this.watched().taken.size;
+  }
+
+  private async runInTurn(first: Job<Data, void>): Promise<void> {
+    for (let job: Job<Data, void> | undefined = first; job; ) {
+      job = (await this.processJob(job, job.token as string, () => this.takesNext)) as Job<Data, void> | undefined;
+    }
   }
 
   /** Whether it takes another job for one that ends. */
   get takesNext(): boolean {
-    return !this.closing && !this.paused && this.watched().inProgress <= this.concurrency;
+    return !this.closing && !this.paused && this.watched().inProgress <= this.capacity;
   }
 
   /** Call before a job ends: renewing a lock that is gone would be an error. */
@@ -61,7 +122,7 @@ export class WatchedWorker<Data> extends Worker<Data, void> {
   }
 
   private watched(): Watch {
-    this.watch ??= { askedAt: performance.now(), inProgress: 0 };
+    this.watch ??= { askedAt: performance.now(), inProgress: 0, taken: new Set() };
     return this.watch;
   }
 }

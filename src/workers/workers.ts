@@ -17,8 +17,9 @@ import type { Logger } from '../log.ts';
 import type { MetricsRecorder } from '../metrics/recorder.ts';
 import { retryDelayMs } from '../model/runs/retry.ts';
 import type { Durability } from '../store/redis/durable-write.ts';
-import type { JobLists } from '../store/redis/job-lists.ts';
+import type { JobLists, JobTaker } from '../store/redis/job-lists.ts';
 import type { Tracing } from '../tracing/tracing.ts';
+import { AddedJobs } from './added-jobs.ts';
 import {
   type Connector,
   calledFunction,
@@ -58,6 +59,8 @@ export interface WorkersDeps {
   queueOptions: SharedQueueOptions;
   queues: PartitionQueues;
   jobLists: Pick<JobLists, 'finish'>;
+  /** Gets the workers that take jobs when they are added, by partition. */
+  jobTakers: Map<number, JobTaker>;
   isCluster: boolean;
   /** Dependencies of each kind of job. */
   handlers: { ingest: IngestDeps; call: CallDeps; wake: WakeDeps; request: RequestDeps; timers: TimerHandlers };
@@ -108,6 +111,7 @@ export function startWorkers(deps: WorkersDeps): Workers {
   const stop = (partition: number) => {
     const workers = assigned.get(partition) as PartitionWorkers;
     assigned.delete(partition);
+    deps.jobTakers.delete(partition);
     for (const worker of allOf(workers)) {
       leaving.add(worker);
       const left = () => leaving.delete(worker);
@@ -199,6 +203,7 @@ function createRunWorker(
     queueOptions,
     queues,
     jobLists,
+    jobTakers,
     handlers,
     callLimiter,
     admittedCalls,
@@ -243,6 +248,8 @@ function createRunWorker(
     handlers.call.telemetry.publishRun({ env, id, functionId, eventId }, 'Running', error.error);
   });
   const jobEnds = new JobEnds(worker, jobLists);
+  // Where a replica may take over, each job is handled apart from what has added it.
+  if (!durability?.isReplicated) jobTakers.set(partition, new AddedJobs(worker));
   logJobs(worker, log, ({ id, data: { runId, requestId, functionId }, attemptsMade }) => ({
     queue: RUNS,
     job: id,

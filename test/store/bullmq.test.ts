@@ -3,11 +3,13 @@ import { type Job, type JobJson, Queue, Worker } from 'bullmq';
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
 import { newId } from '../../src/model/ids.ts';
-import { delayedUntil, JOB_FIELDS, QUEUE_KEYS, queueKey } from '../../src/store/keys/bullmq.ts';
+import { delayedUntil, JOB_FIELDS, QUEUE_KEYS, queueKey, RUNS } from '../../src/store/keys/bullmq.ts';
+import { AddedJobs } from '../../src/workers/added-jobs.ts';
 import { JobEnds } from '../../src/workers/job-ends.ts';
 import { WatchedWorker } from '../../src/workers/watched-worker.ts';
 import { type OwnStore, openStore } from '../support/own-store.ts';
 import { itOnSingleRedis, redisUrl } from '../support/redis.ts';
+import { until } from '../support/until.ts';
 
 const NAME = 'jobs';
 const CHANGED = 'changed-jobs';
@@ -267,5 +269,138 @@ describe('Jobs that are changed without BullMQ', () => {
     ];
     expect(found).to.deep.equal([undefined, undefined, undefined]);
     worker.backend.moveToCompleted = original;
+  });
+});
+
+describe('Jobs that are added with the runs of their calls', () => {
+  const OPTIONS = JSON.stringify({ attempts: 3 });
+  let store: OwnStore;
+  let queue: Queue;
+  let connection: Redis;
+  let worker: WatchedWorker<object>;
+  let jobs: Job[];
+  let endOf: Map<string, () => void>;
+  let isReleased: boolean;
+  beforeEach(async () => {
+    store = await openStore();
+    const prefix = store.keys.partition(0).queues;
+    connection = new Redis(redisUrl(), { maxRetriesPerRequest: null });
+    queue = new Queue(RUNS, { connection: store.redis, prefix });
+    jobs = [];
+    endOf = new Map();
+    isReleased = false;
+    const handle = (job: Job) =>
+      new Promise<void>((resolve) => {
+        jobs.push(job);
+        endOf.set(job.id as string, resolve);
+        if (isReleased) resolve();
+      });
+    worker = new WatchedWorker(RUNS, handle as never, {
+      ...{ connection: connection as never, prefix, skipVersionCheck: true, autorun: false, concurrency: 4 },
+      removeOnComplete: { count: 0 },
+    });
+  });
+  afterEach(async () => {
+    release();
+    await worker.close();
+    await queue.close();
+    connection.disconnect();
+    await store.close();
+  });
+
+  const release = () => {
+    isReleased = true;
+    for (const end of endOf.values()) end();
+  };
+  const isTaken = ({ token = '' }: Job) => token.includes(':added-');
+
+  async function create(count: number): Promise<string[]> {
+    return createWith(Array.from({ length: count }, () => newId()));
+  }
+
+  async function createWith(ids: string[]): Promise<string[]> {
+    const queuedAt = Date.now();
+    const of = { env: 'production', functionId: 'shop-pay', eventId: newId(), requestId: newId(), queuedAt };
+    const taker = new AddedJobs(worker);
+    await store.runs.create(
+      ids.map((id) => ({
+        ...of,
+        id,
+        reconcileAt: queuedAt,
+        job: { id, name: 'one', data: '{"a":1}', options: OPTIONS },
+      })),
+      () => taker,
+    );
+    return ids;
+  }
+
+  itOnSingleRedis('are run by the worker that adds them, as if it had fetched them', async () => {
+    void worker.run();
+    const [id = ''] = await create(1);
+    const [job] = jobs as [Job];
+    expect([job.id, isTaken(job), job.attemptsStarted, job.opts.attempts]).to.deep.equal([id, true, 1, 3]);
+    expect(job.data).to.deep.equal({ a: 1 });
+    expect(await queue.getActiveCount()).to.equal(1);
+    expect(await store.redis.hget(queue.toKey(id), JOB_FIELDS.executions)).to.equal('1');
+    release();
+    await once(worker, 'completed');
+    expect(await store.redis.exists(queue.toKey(id), queue.toKey(`${id}:lock`))).to.equal(0);
+  });
+
+  itOnSingleRedis('are run once, also if their run is started twice at the same time', async () => {
+    void worker.run();
+    const id = newId();
+    await createWith([id, id]);
+    expect(jobs.map((job) => job.id)).to.deep.equal([id]);
+  });
+
+  itOnSingleRedis('are shared with other workers', async () => {
+    void worker.run();
+    const created = await create(5);
+    expect(jobs.filter(isTaken).map(({ id }) => id)).to.deep.equal(created.slice(0, 2));
+  });
+
+  itOnSingleRedis('leave the worker looking for others as they end', async () => {
+    worker.concurrency = 2;
+    void worker.run();
+    const [first = ''] = await create(1);
+    // The worker has room for only one of them besides.
+    await create(3);
+    await until(() => jobs.length === 2, { describe: 'a job is fetched' });
+    endOf.get(first)?.();
+    await until(() => jobs.length === 3, { describe: 'another is run instead of the one that has ended' });
+    endOf.get(jobs[2]?.id as string)?.();
+    await until(() => jobs.length === 4, { describe: 'and the last one' });
+    endOf.get(jobs[3]?.id as string)?.();
+    await until(async () => (await queue.getActiveCount()) === 1, { describe: 'the others have ended' });
+    await queue.add('one', {});
+    await until(() => jobs.length === 5, { describe: 'a new one is run' });
+  });
+
+  itOnSingleRedis('wait while the queue is paused, and while the worker does not run', async () => {
+    await create(1);
+    expect(await queue.getWaitingCount()).to.equal(1);
+    void worker.run();
+    await queue.pause();
+    await create(1);
+    expect(jobs.filter(isTaken)).to.deep.equal([]);
+  });
+
+  itOnSingleRedis('go back to the queue if the worker has begun to close since', async () => {
+    void worker.run();
+    const created = create(1);
+    const closed = worker.close();
+    await Promise.all([created, closed]);
+    await until(async () => (await queue.getWaitingCount()) === 1, { describe: 'it waits' });
+    expect(jobs).to.deep.equal([]);
+  });
+
+  itOnSingleRedis('end before the worker is closed', async () => {
+    void worker.run();
+    const [id = ''] = await create(1);
+    const closed = worker.close();
+    release();
+    await closed;
+    expect(await store.redis.exists(queue.toKey(id))).to.equal(0);
   });
 });

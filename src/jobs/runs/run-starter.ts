@@ -6,7 +6,7 @@ import { isFailureHandler } from '../../model/events/lifecycle.ts';
 import { ID_PATTERN } from '../../model/ids.ts';
 import { Composed } from '../../model/values/composed.ts';
 import { SLACK_MS } from '../../store/events/event-location.ts';
-import type { WaitingJob } from '../../store/redis/job-lists.ts';
+import type { JobTaker, WaitingJob } from '../../store/redis/job-lists.ts';
 import type { Runs } from '../../store/runs/runs.ts';
 import type { Store } from '../../store/store.ts';
 import type { Tracing } from '../../tracing/tracing.ts';
@@ -28,6 +28,8 @@ export interface RunStarterDeps extends Pick<Store, 'events' | 'runs'> {
   scheduler: RunScheduler;
   timeoutTimers: TimeoutTimers;
   telemetry: Telemetry;
+  /** Workers of this process, by partition. */
+  jobTakers: ReadonlyMap<number, JobTaker>;
   /** A run idle for this long after it is due is reconciled. */
   reconcileAfterMs: number;
   tracing: Tracing | undefined;
@@ -98,6 +100,7 @@ export class RunStarter extends Composed<RunStarterDeps> {
           job: jobs.get(id),
         }),
       ),
+      (partition) => this.deps.jobTakers.get(partition),
     );
     const others = toStart.filter(({ id }) => !jobs.has(id));
     if (others.length > 0) {

@@ -12,6 +12,25 @@ export interface WaitingJob {
   options: string;
 }
 
+/** A worker that takes jobs when they are added, if no others wait: nothing has to wake it. */
+export interface JobTaker {
+  /** Call at once before jobs are added, and `take` afterwards.
+   *  @returns undefined if it has no room */
+  begin(jobs: number): Taking | undefined;
+  /** @param jobs those taken, which it runs now */
+  take(taking: Taking, jobs: readonly WaitingJob[]): void;
+}
+
+export interface Taking {
+  /** Of the locks. */
+  token: string;
+  lockMs: number;
+  /** Maximum number of jobs. */
+  jobs: number;
+  /** Unix milliseconds. */
+  nowMs: number;
+}
+
 /** The end of a job whose work is done. */
 export interface JobEnding {
   /** Key of the job. */

@@ -12,7 +12,14 @@ import { QUEUE_KEYS, queueKey, RUNS } from '../keys/bullmq.ts';
 import { PLANNING_FIELD, RUN_FIELDS } from '../keys/run-fields.ts';
 import { RUN_SUFFIXES } from '../keys/runs.ts';
 import { inPipelines, replies } from '../redis/connection.ts';
-import { type Finished, type FinishReply, type JobEnding, toArguments, toFinished } from '../redis/job-lists.ts';
+import {
+  type Finished,
+  type FinishReply,
+  type JobEnding,
+  type JobTaker,
+  toArguments,
+  toFinished,
+} from '../redis/job-lists.ts';
 import type { PartitionKeyspace } from '../redis/keyspace.ts';
 import { Repository } from '../redis/repository.ts';
 import { fromFlat, type ScriptedRedis } from '../redis/scripts.ts';
@@ -108,11 +115,12 @@ export class Runs extends Repository<
   ScriptedRedis,
   { waits: Waits; offloadedRuns: OffloadedRuns; retentionMs: number; segmentSize?: number | undefined }
 > {
-  /** Creates each run that does not exist yet, and adds the jobs that come with them. */
-  async create(runs: readonly NewRun[]): Promise<void> {
+  /** Creates each run that does not exist yet, and adds the jobs that come with them.
+   *  @param takerOf the worker of a partition that may take some of the jobs */
+  async create(runs: readonly NewRun[], takerOf?: (partition: number) => JobTaker | undefined): Promise<void> {
     // Runs of an event, and thus of an ingest job, are in the event's partition.
-    for (const ofPartition of Map.groupBy(runs, ({ id }) => this.keys.of(id)).entries()) {
-      await this.#createIn(...ofPartition);
+    for (const [keys, some] of Map.groupBy(runs, ({ id }) => this.keys.of(id))) {
+      await this.#createIn(keys, some, takerOf?.(keys.number));
     }
     for (const { env, id: runId, queuedAt, eventId, batch } of runs) {
       const eventIds = batch?.filter((id) => id !== eventId);
@@ -125,10 +133,16 @@ export class Runs extends Repository<
     await addEventRuns(this.redis, this.keys, run, this.deps.retentionMs);
   }
 
-  async #createIn(keys: PartitionKeyspace, runs: readonly NewRun[]): Promise<void> {
+  async #createIn(keys: PartitionKeyspace, runs: readonly NewRun[], taker: JobTaker | undefined): Promise<void> {
     const pipeline = this.redis.pipeline();
+    const jobs = runs.flatMap(({ job }) => job ?? []);
+    const taking = jobs.length > 0 ? taker?.begin(jobs.length) : undefined;
+    let isFirst = true;
     for (const some of portionsOf(runs)) {
       const [{ env, queuedAt }] = some;
+      const toAdd = some.flatMap(({ job }) => (job ? toArguments(job) : []));
+      const takes = isFirst && taking ? [taking.token, taking.lockMs, taking.jobs] : ['', '', ''];
+      if (toAdd.length > 0) isFirst = false;
       pipeline.createRuns(
         keys.activeRuns,
         keys.activeRunsIn(env),
@@ -142,10 +156,20 @@ export class Runs extends Repository<
         keys.overflowEventRuns(env, ''),
         keys.runIndex(env, 'active', ''),
         JSON.stringify(some.map(rowOf)),
-        ...some.flatMap(({ job }) => (job ? toArguments(job) : [])),
+        ...(toAdd.length > 0 ? [...takes, ...toAdd] : []),
       );
     }
-    replies(await pipeline.exec());
+    let taken = new Set<string>();
+    try {
+      taken = new Set(replies<string[]>(await pipeline.exec()).flat());
+    } finally {
+      if (taking)
+        taker?.take(
+          taking,
+          // A run may be there twice: requests with one ID, each of which has enqueued its event, are ingested together.
+          jobs.filter(({ id }) => taken.delete(id)),
+        );
+    }
   }
 
   /** Copies the finished steps that a re-run from a step begins with. Idempotent; both runs are in one partition.

@@ -4,13 +4,13 @@
 -- ARGV: time of creation (ms), retention of the lists of events' runs (ms), then prefixes of IDs: of a run's member in the active runs,
 --       the key of a run, the key of events' runs (a slice follows), its overflow key (an event ID follows), the index of a function's
 --       active runs; then the runs as JSON, each an array: ID, time of the first reconciliation (ms), function ID, event ID, whether it
---       is created long after its event, then fields and values of its hash (run-fields.ts), that of its version first; then of each job its ID, name, data and options
---       (JSON).
+--       is created long after its event, then fields and values of its hash (run-fields.ts), that of its version first; if there are jobs, the token of a worker that
+--       takes some at once or '', duration of its locks (ms), how many it takes, and of each job its ID, name, data and options (JSON).
 --       The arguments before and after the runs are positional: this runs for every event that triggers a function.
--- Returns nothing.
+-- Returns the IDs of the jobs that the worker has taken.
 local active_runs, active_runs_in_env, offloaded_runs, waiting_jobs = unpack(KEYS)
 local created_at, retention, member_prefix, run_prefix, event_runs_prefix, overflow_prefix, index_prefix, runs = unpack(ARGV)
-local FIRST_FIELD, FIRST_JOB = 6, 9
+local FIRST_FIELD, TAKER, FIRST_JOB = 6, 9, 12
 
 local are_offloaded = redis.call('EXISTS', offloaded_runs) == 1
 
@@ -50,6 +50,8 @@ for event_id, ids in pairs(overflow_ids_by_event) do
   redis.call('APPEND', overflow_prefix .. event_id, ids)
   redis.call('PEXPIRE', overflow_prefix .. event_id, retention)
 end
-if ARGV[FIRST_JOB] then
-  add_jobs(string.sub(waiting_jobs, 1, -1 - #QUEUE_WAITING), created_at, { unpack(ARGV, FIRST_JOB) })
+if not ARGV[FIRST_JOB] then
+  return {}
 end
+local jobs = { unpack(ARGV, FIRST_JOB) }
+return add_jobs(string.sub(waiting_jobs, 1, -1 - #QUEUE_WAITING), created_at, jobs, unpack(ARGV, TAKER, FIRST_JOB - 1))
