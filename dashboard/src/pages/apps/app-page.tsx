@@ -60,7 +60,7 @@ function Known({ app }: { app: AppWithFunctions }) {
         <div className="grid grid-cols-1 items-start gap-6 lg:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
           <div className="space-y-6">
             <AppFunctions app={app} />
-            {app.deploy_id !== null && <AppVersions name={app.name} />}
+            {app.deploy_id !== null && <AppVersions app={app} />}
             <AppWhatIfs app={app.name} />
             <AppDeploys name={app.name} />
           </div>

@@ -1,37 +1,43 @@
-import { useState } from 'react';
-import { callApi } from '../../api/client.ts';
+import { lazy, Suspense, useState } from 'react';
 import { useHasAccess } from '../../api/current-user.ts';
-import { useEnv } from '../../api/environment.ts';
-import type { AppVersion } from '../../api/types.ts';
+import type { App, AppVersion } from '../../api/types.ts';
 import { useVersions } from '../../features/apps/queries.ts';
-import { ConfirmButton } from '../../ui/dialog.tsx';
+import { Button } from '../../ui/button.tsx';
 import { ErrorAlert } from '../../ui/error-alert.tsx';
-import { TextField } from '../../ui/field.tsx';
 import { Card } from '../../ui/page.tsx';
 import { Badge } from '../../ui/status-badge.tsx';
 import { Time } from '../../ui/time.tsx';
-import { useAction } from '../../ui/use-action.ts';
+
+const Activate = lazy(async () => ({ default: (await import('./version-dialogs.tsx')).Activate }));
+const VersionSettings = lazy(async () => ({ default: (await import('./version-dialogs.tsx')).VersionSettings }));
+const MoveRuns = lazy(async () => ({ default: (await import('./move-runs.tsx')).MoveRuns }));
 
 /** Which version new runs start on, and which can be stopped. Nothing, if the app does not name its builds. */
-export function AppVersions({ name }: { name: string }) {
+export function AppVersions({ app }: { app: App }) {
+  const { name } = app;
+  const canWrite = useHasAccess('write');
+  const [isOpen, setIsOpen] = useState(false);
   const { data, error, refetch } = useVersions(name);
   const versions = data?.data;
   if (error) return <ErrorAlert error={error} onRetry={() => void refetch()} />;
   if (!versions || versions.length === 0) return null;
   return (
-    <Card title="Versions">
+    <Card title="Versions" actions={canWrite && <Button onClick={() => setIsOpen(true)}>Settings…</Button>}>
       <ul aria-label="Versions" className="divide-y divide-line">
         {versions.map((version) => (
           <VersionItem key={version.version} app={name} version={version} />
         ))}
       </ul>
+      <Suspense>{isOpen && <VersionSettings app={app} onClose={() => setIsOpen(false)} />}</Suspense>
     </Card>
   );
 }
 
 function VersionItem({ app, version }: { app: string; version: AppVersion }) {
   const canWrite = useHasAccess('write');
-  const { state, percent, active_runs, oldest_run_at, last_wake_at, registered_at, url } = version;
+  const [dialog, setDialog] = useState<'activate' | 'move'>();
+  const close = () => setDialog(undefined);
+  const { state, percent, active_runs, oldest_run_at, last_wake_at, registered_at, ramp, url } = version;
   return (
     <li className="flex items-center gap-4 px-4 py-3">
       <div className="min-w-0 flex-1">
@@ -39,6 +45,12 @@ function VersionItem({ app, version }: { app: string; version: AppVersion }) {
         <p className="truncate text-sm text-muted" title={url}>
           registered <Time at={registered_at} />
           {percent > 0 && percent < 100 && ` · ${percent} % of new runs`}
+          {ramp && ` · ${ramp.failed_runs} of ${ramp.ended_runs} runs failed`}
+          {ramp?.aborted_at && (
+            <>
+              , ramp aborted <Time at={ramp.aborted_at} />
+            </>
+          )}
           {active_runs > 0 && ` · ${active_runs.toLocaleString()} pinned ${active_runs === 1 ? 'run' : 'runs'}`}
           {oldest_run_at !== null && (
             <>
@@ -53,9 +65,16 @@ function VersionItem({ app, version }: { app: string; version: AppVersion }) {
         </p>
       </div>
       <VersionState state={state} />
+      {canWrite && active_runs > 0 && <Button onClick={() => setDialog('move')}>Move runs…</Button>}
       {canWrite && state !== 'active' && (
-        <Activate app={app} version={version.version} isRamping={state === 'ramping'} />
+        <Button icon="replay" onClick={() => setDialog('activate')}>
+          {state === 'ramping' ? 'Change…' : 'Activate…'}
+        </Button>
       )}
+      <Suspense>
+        {dialog === 'activate' && <Activate app={app} version={version} onClose={close} />}
+        {dialog === 'move' && <MoveRuns app={app} from={version.version} onClose={close} />}
+      </Suspense>
     </li>
   );
 }
@@ -74,42 +93,5 @@ function VersionState({ state }: Pick<AppVersion, 'state'>) {
     <Badge tone={tone} icon={icon} title={title}>
       {text}
     </Badge>
-  );
-}
-
-function Activate({ app, version, isRamping }: { app: string; version: string; isRamping: boolean }) {
-  const env = useEnv();
-  const [percent, setPercent] = useState('100');
-  const path = `/v1/apps/${encodeURIComponent(app)}/versions/${encodeURIComponent(version)}/activate`;
-  const activate = useAction({
-    run: () => callApi(path, { method: 'POST', env, body: { percent: Number(percent) } }),
-    successMessage: `${percent} % of new runs start on ${version}`,
-    invalidates: 'app-versions',
-  });
-  return (
-    <ConfirmButton
-      icon="replay"
-      title={`Start new runs on ${version}?`}
-      text={
-        <>
-          <p className="mb-4">
-            At 100 %, its functions, triggers and limits are those of the app again. At less, only that share of the new
-            runs of pinned functions starts on it. Runs that are pinned to other versions stay where they are.
-          </p>
-          <TextField
-            label="Percent of new runs"
-            type="number"
-            min={0}
-            max={100}
-            value={percent}
-            onChange={({ target }) => setPercent(target.value)}
-          />
-        </>
-      }
-      confirmLabel={isRamping ? 'Set' : 'Activate'}
-      onConfirm={() => activate.mutateAsync().catch(() => {})}
-    >
-      {isRamping ? 'Change' : 'Activate'}
-    </ConfirmButton>
   );
 }

@@ -1,5 +1,5 @@
 import { useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import type { RunWithHistory, StoredEvent } from '../../api/types.ts';
 import InvokeDialog from '../../features/functions/invoke-dialog.tsx';
 import { hasEnded } from '../../features/runs/run.ts';
@@ -9,6 +9,8 @@ import { ConfirmButton } from '../../ui/dialog.tsx';
 import { CANCEL_EXPLANATION } from './row-actions.tsx';
 import { useRunActions } from './use-run-actions.ts';
 
+const MoveRun = lazy(async () => ({ default: (await import('./move-run.tsx')).MoveRun }));
+
 /** Actions for the run in its current state.
  *  @param event that triggered it; undefined: deleted */
 export function RunActions({ run, event }: { run: RunWithHistory; event: StoredEvent | undefined }) {
@@ -16,6 +18,7 @@ export function RunActions({ run, event }: { run: RunWithHistory; event: StoredE
   const navigate = useNavigate();
   const [busy, setBusy] = useState(false);
   const [editing, setEditing] = useState(false);
+  const [moving, setMoving] = useState(false);
   const runAction = async (action: () => Promise<unknown>) => {
     setBusy(true);
     await action();
@@ -75,6 +78,12 @@ export function RunActions({ run, event }: { run: RunWithHistory; event: StoredE
         <Button variant="primary" icon="play" busy={busy} onClick={() => void runAction(() => retryNow(run.run_id))}>
           Retry now
         </Button>
+      )}
+      {!hasEnded(run) && run.app_version !== null && (
+        <>
+          <Button onClick={() => setMoving(true)}>Move…</Button>
+          <Suspense>{moving && <MoveRun run={run} onClose={() => setMoving(false)} />}</Suspense>
+        </>
       )}
       {event && (
         <InvokeDialog

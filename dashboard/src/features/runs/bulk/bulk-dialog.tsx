@@ -20,13 +20,25 @@ interface BulkDialogProps {
   env: string;
   action: BulkKind;
   filter: object;
+  /** Where runs move; null: to the active version. */
+  version?: string | null;
+  /** Further fields. */
+  children?: ReactNode;
   onClose(): void;
   /** It was started. */
   onStarted?(): void;
 }
 
 /** Counts the runs first, says what will happen with them and whether it can be undone, and starts the action. */
-export function BulkDialog({ env, action, filter: given, onClose, onStarted }: BulkDialogProps) {
+export function BulkDialog({
+  env,
+  action,
+  filter: given,
+  version = null,
+  children,
+  onClose,
+  onStarted,
+}: BulkDialogProps) {
   // The action uses the counted time range: "the last hour" would change with every rendering.
   const [filter] = useState(given);
   const [from, setFrom] = useState<RerunFrom>('start');
@@ -40,7 +52,8 @@ export function BulkDialog({ env, action, filter: given, onClose, onStarted }: B
     refetchOnWindowFocus: false,
   });
   const start = useMutation({
-    mutationFn: () => startBulk(env, { action, filter, ...(action === 'retry' && { from }) }),
+    mutationFn: () =>
+      startBulk(env, { action, filter, ...(action === 'retry' && { from }), ...(action === 'move' && { version }) }),
     onSuccess: ({ id }) => {
       trackBulk({ env, id });
       toast.success(`${ACTION_NAMES[action]}: started`);
@@ -76,6 +89,7 @@ export function BulkDialog({ env, action, filter: given, onClose, onStarted }: B
         {counted.isPending && <Loading rows={3} />}
         {counted.error && <ErrorAlert error={counted.error} onRetry={() => void counted.refetch()} />}
         {counted.data && <Counted dryRun={counted.data} />}
+        {children}
         {action === 'retry' && <RerunChoice value={from} onChange={setFrom} />}
         <p className="text-muted">{CONSEQUENCES[action]}</p>
         {mustType && (

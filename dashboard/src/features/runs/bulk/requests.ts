@@ -16,6 +16,7 @@ export interface BulkRequest {
   action: BulkKind;
   from?: RerunFrom;
   rate?: number;
+  version?: string | null;
   filter: object;
 }
 

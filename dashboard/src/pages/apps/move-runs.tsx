@@ -1,0 +1,28 @@
+import { useState } from 'react';
+import { useEnv } from '../../api/environment.ts';
+import { VersionSelect } from '../../features/apps/version-select.tsx';
+import { BulkDialog } from '../../features/runs/bulk/bulk-dialog.tsx';
+
+interface MoveRunsProps {
+  app: string;
+  /** The version to which the runs are pinned. */
+  from: string;
+  onClose(): void;
+}
+
+/** Moves all runs of a version to another one. */
+export function MoveRuns({ app, from, onClose }: MoveRunsProps) {
+  const env = useEnv();
+  const [to, setTo] = useState('');
+  return (
+    <BulkDialog
+      env={env}
+      action="move"
+      filter={{ app, app_version: from, status: ['Queued', 'Running'] }}
+      version={to || null}
+      onClose={onClose}
+    >
+      <VersionSelect app={app} from={from} value={to} onChange={setTo} />
+    </BulkDialog>
+  );
+}
