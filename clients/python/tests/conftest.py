@@ -8,6 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from support.postgres import AppDatabase, app_database
 from support.real_service import variable
 from tidegate import Tidegate
 
@@ -42,3 +43,16 @@ def client(request: pytest.FixtureRequest) -> Iterator[Tidegate]:
         )
     with made:
         yield made
+
+
+@pytest.fixture(scope="session")
+def shared_database() -> Iterator[AppDatabase]:
+    with app_database() as database:
+        yield database
+
+
+@pytest.fixture
+def database(shared_database: AppDatabase) -> AppDatabase:
+    """Empty."""
+    shared_database.sql("truncate tidegate_outbox, tidegate_steps, orders restart identity")
+    return shared_database

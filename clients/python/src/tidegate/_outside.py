@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -10,6 +10,7 @@ from . import _ask as ask
 from ._call import Call
 from ._clock import Clock
 from ._effects import Effects, drive, drive_async
+from ._postgres.transaction import Isolation, StepTransaction
 from ._seed import seed_of_step
 from ._send import send_events
 from ._settings import Settings
@@ -28,6 +29,10 @@ class Outside(Protocol):
 
     def publish(self, channel: str, topic: str, data: object) -> Any: ...
 
+    def transaction(self, database: object, fn: Callable[[Any], Any], isolation: Isolation | None) -> Any:
+        """Called in the step. Returns the step's result."""
+        ...
+
 
 class AsyncOutside(Protocol):
     """Like `Outside`, but awaited."""
@@ -37,6 +42,10 @@ class AsyncOutside(Protocol):
     def send_signal(self, signal: str, data: object) -> Awaitable[Any]: ...
 
     def publish(self, channel: str, topic: str, data: object) -> Awaitable[Any]: ...
+
+    def transaction(
+        self, database: object, fn: Callable[[Any], Any], isolation: Isolation | None
+    ) -> Awaitable[Any]: ...
 
 
 @dataclass(frozen=True)
@@ -56,6 +65,10 @@ class _OfCall:
     def _publish(self, channel: str, topic: str, data: object) -> Effects[None]:
         return ask.publish(channel, topic, data, self.settings, self.call.run_id)
 
+    def _transaction(self, database: object, fn: Callable[[Any], Any], isolation: Isolation | None) -> Effects[Any]:
+        step = StepTransaction(database=database, fn=fn, isolation=isolation, is_stored=True, clock=self.clock)
+        return step.run()
+
 
 class ServiceOutside(_OfCall):
     def send_event(self, events: Sequence[dict[str, Any]], hashed_id: str) -> list[str]:
@@ -67,6 +80,9 @@ class ServiceOutside(_OfCall):
     def publish(self, channel: str, topic: str, data: object) -> None:
         drive(self._publish(channel, topic, data))
 
+    def transaction(self, database: object, fn: Callable[[Any], Any], isolation: Isolation | None) -> Any:
+        return drive(self._transaction(database, fn, isolation))
+
 
 class AsyncServiceOutside(_OfCall):
     async def send_event(self, events: Sequence[dict[str, Any]], hashed_id: str) -> list[str]:
@@ -77,3 +93,6 @@ class AsyncServiceOutside(_OfCall):
 
     async def publish(self, channel: str, topic: str, data: object) -> None:
         await drive_async(self._publish(channel, topic, data))
+
+    async def transaction(self, database: object, fn: Callable[[Any], Any], isolation: Isolation | None) -> Any:
+        return await drive_async(self._transaction(database, fn, isolation))

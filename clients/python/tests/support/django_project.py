@@ -17,7 +17,7 @@ _MIDDLEWARE = [
 ]
 
 
-def _configure() -> None:
+def configure() -> None:
     """Once in a process: Django has it so."""
     if settings.configured:
         return
@@ -34,7 +34,7 @@ def _configure() -> None:
 
 def django_app(pattern: URLPattern, kind: Any) -> Callable[..., Any]:
     """`kind` is a handler class. Several such apps may be alive at once, each with its own pattern."""
-    _configure()
+    configure()
 
     class Own(kind):  # type: ignore[misc]
         def resolve_request(self, request: HttpRequest) -> Any:

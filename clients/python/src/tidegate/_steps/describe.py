@@ -15,6 +15,10 @@ def run(id: str, execute: Callable[[FoundStep], Any]) -> StepDescription:
     return StepDescription(kind="run", id=_check_id(id), run=execute)
 
 
+def transaction(id: str, execute: Callable[[FoundStep], Any]) -> StepDescription:
+    return StepDescription(kind="run", id=_check_id(id), opts={"type": "step.transaction"}, run=execute)
+
+
 def sleep(id: str, duration: Duration) -> StepDescription:
     return _sleep(id, time_string(duration))
 

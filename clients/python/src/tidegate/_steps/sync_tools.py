@@ -9,6 +9,7 @@ from typing import Any, Literal, ParamSpec, TypeVar, overload
 from .._events import EventData, EventOrEvents, ReceivedEvent, received
 from .._moments import Duration
 from .._outside import Outside
+from .._postgres.transaction import Isolation
 from .._received import FetchResponse, ReceivedSignal, fetch_response, received_signal
 from . import describe
 from .invocable import Invocable, function_id_of
@@ -38,6 +39,18 @@ class SyncSteps:
     def run(self, id: str, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> T:
         """Runs `fn` once; if it raises, only this step is retried. Returns its return value as JSON."""
         result: T = self._replay.find(describe.run(id, self._wrapped.step(fn, args, kwargs)))
+        return result
+
+    def transaction(
+        self, id: str, database: object, fn: Callable[[Any], T], *, isolation: Isolation | None = None
+    ) -> T:
+        """As `Steps.transaction`.
+
+        database: a ConnectionPool or connection of psycopg 3, an Engine or sessionmaker of SQLAlchemy, a connection of
+            Django. `fn` gets a connection of it, or a session.
+        """
+        run = self._wrapped.step(lambda: self._outside.transaction(database, fn, isolation), (), {})
+        result: T = self._replay.find(describe.transaction(id, run))
         return result
 
     def sleep(self, id: str, duration: Duration) -> None:

@@ -9,6 +9,7 @@ from typing import Any, Literal, ParamSpec, TypeVar, overload
 from .._events import EventData, EventOrEvents, ReceivedEvent, received
 from .._moments import Duration
 from .._outside import AsyncOutside
+from .._postgres.transaction import Isolation
 from .._received import FetchResponse, ReceivedSignal, fetch_response, received_signal
 from . import describe
 from .branches import race_branches, run_branches
@@ -53,6 +54,26 @@ class Steps:
         `step.run("resize", lambda: asyncio.to_thread(resize, image))`.
         """
         return await self._replay.find(describe.run(id, self._wrapped.step(fn, args, kwargs)))
+
+    async def transaction(
+        self,
+        id: str,
+        database: object,
+        fn: Callable[[Any], Awaitable[T]],
+        *,
+        isolation: Isolation | None = None,
+    ) -> T:
+        """Runs `fn(tx)` in a transaction of the app's own Postgres, which also stores the result: its writes happen
+        exactly once, whatever dies. Resolves to its return value as JSON. Serialization failures and deadlocks are
+        tried again inside.
+
+        database: an AsyncConnectionPool or AsyncConnection of psycopg 3, a pool or connection of asyncpg, an
+            AsyncEngine or async_sessionmaker of SQLAlchemy. `tx` is a connection of it, or a session.
+        isolation: default: the connection's.
+        """
+        run = self._wrapped.step(lambda: self._outside.transaction(database, fn, isolation), (), {})
+        result: T = await self._replay.find(describe.transaction(id, run))
+        return result
 
     async def sleep(self, id: str, duration: Duration) -> None:
         """The run uses no resources meanwhile."""

@@ -31,6 +31,7 @@ TestedKind = Literal[
     "send_event",
     "send_signal",
     "publish",
+    "transaction",
 ]
 
 _KINDS: dict[str | None, TestedKind] = {
@@ -43,6 +44,7 @@ _KINDS: dict[str | None, TestedKind] = {
     "step.sendEvent": "send_event",
     "step.sendSignal": "send_signal",
     "step.realtime.publish": "publish",
+    "step.transaction": "transaction",
 }
 """Kind of step: its op, or the type of a step that runs in the app."""
 

@@ -1,0 +1,1 @@
+"""The parts of `tidegate.postgres`, and of `step.transaction`."""
