@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import threading
 import uuid
+from collections.abc import Callable
 from typing import Any
 
 import httpx
+import psycopg
 import pytest
 
 import tidegate.asgi
 import tidegate.wsgi
 from support.hosts import asgi_host, ask, closing, wsgi_host
 from support.played_service import Reply, played_service
+from support.postgres import AppDatabase, wait_until
 from support.real_service import variable, wait_for
-from tidegate import Context, Event, NonRetriableError, SendError, StepError, SyncContext, Tidegate
+from tidegate import Context, Event, NonRetriableError, SendError, StepError, SyncContext, Tidegate, current_step
 from tidegate.encryption import Encryption
+from tidegate.postgres import Relay, outbox_sync
 
 
 @pytest.mark.parametrize("way", ["async on ASGI", "plain on WSGI"])
@@ -142,7 +146,53 @@ def test_the_service_stores_only_encrypted_values_of_an_app_that_encrypts(way: s
     assert all("$encrypted" in text for text in kept[1:])
 
 
-def _run(client: Tidegate, way: str, functions: Any, event: Event, until: threading.Event | None = None) -> Any:
+def test_an_order_and_its_booking_happen_once(client: Tidegate, database: AppDatabase) -> None:
+    name = f"py/{uuid.uuid4()}"
+    tried = threading.Semaphore(1)
+
+    @client.create_function(id="book", trigger=name)
+    def book(ctx: SyncContext) -> Any:
+        def insert(tx: Any) -> str:
+            tx.execute("insert into orders (id) values ('booking')")
+            return current_step().idempotency_key
+
+        with psycopg.connect(database.url) as connection:
+            key = ctx.step.transaction("book", connection, insert)
+        if tried.acquire(blocking=False):
+            raise OSError("after the commit")
+        return key
+
+    def send(event: Event) -> str:
+        with psycopg.connect(database.url) as connection:
+            connection.execute("insert into orders (id) values ('order')")
+            outbox_sync(connection, event)
+        with Relay(client, lambda: psycopg.connect(database.url), keep_days=1):
+            wait_until(lambda: database.outbox[0]["state"] == "acknowledged")
+        event_id: str = database.outbox[0]["event_id"]
+        return event_id
+
+    run = _run(client, "plain on WSGI", [book], Event(name=name, data={}), send=send)
+    (step,) = database.sql("select * from tidegate_steps")
+    assert (run["status"], run["output"]) == ("Completed", f"{step['run_id']}-{step['step_id']}")
+    assert {row["id"] for row in database.sql("select id from orders")} == {"order", "booking"}
+
+    # Whether the service has the event is a question 25 hours later, which it answers.
+    (before,) = database.outbox
+    database.sql("update tidegate_outbox set state = 'waiting', event_id = null, sent_at = now() - interval '25 hours'")
+    with Relay(client, lambda: psycopg.connect(database.url), keep_days=1):
+        wait_until(lambda: database.outbox[0]["state"] == "acknowledged")
+    assert database.outbox[0]["event_id"] == before["event_id"]
+    assert len(database.outbox[0]["sends"]) == 2
+
+
+def _run(
+    client: Tidegate,
+    way: str,
+    functions: Any,
+    event: Event,
+    until: threading.Event | None = None,
+    send: Callable[[Event], str] | None = None,
+) -> Any:
     """Hosts the functions, registers them, sends the event, and gives the one run that came of it."""
     path = "/api/service"
     module, host = (tidegate.asgi, asgi_host) if way.startswith("async") else (tidegate.wsgi, wsgi_host)
@@ -163,7 +213,7 @@ def _run(client: Tidegate, way: str, functions: Any, event: Event, until: thread
         apps.append(module.serve(client, functions, path=path, serve_origin=origin))
         status, _, text = ask(origin, "PUT", path)
         assert status == 200, text
-        (event_id,) = client.send_sync(event)
+        event_id = send(event) if send else client.send_sync(event)[0]
         runs = wait_for(http, f"/v1/events/{event_id}/runs", lambda answer: _ended(answer.json().get("data")))
         if until:
             assert until.wait(10)

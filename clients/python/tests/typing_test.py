@@ -42,8 +42,10 @@ from tidegate import (
     Tidegate,
     Timeouts,
     ValueAt,
+    current_step,
     reference_function,
 )
+from tidegate.postgres import OutboxStatus, Relay, outbox, outbox_sync
 from tidegate.testing import FunctionRun, run_function
 
 client = Tidegate("shop", is_dev=True)
@@ -63,6 +65,20 @@ def report_plain(ctx: SyncFailureContext) -> int:
 
 async def fetch(id: str, *, limit: int = 1) -> list[int]:
     return [limit, len(id)]
+
+
+async def book_async(tx: Any) -> int:
+    assert_type(await outbox(tx, Event(name="a", data={})), list[str])
+    return 1
+
+
+def book(tx: Any) -> list[str]:
+    return outbox_sync(tx, [{"name": "a", "data": {}}], order_key="k")
+
+
+async def relay() -> None:
+    async with Relay(client, lambda: "a connection", keep_days=1) as own:
+        assert_type(own.status, OutboxStatus | None)
 
 
 @client.create_function(id="thank", trigger=EventTrigger("order/paid", if_="true"), on_failure=report)
@@ -100,6 +116,8 @@ async def thank(ctx: Context) -> dict[str, int]:
     )
     assert_type(await ctx.step.send_signal("t", "x", {"by": "Ada"}), str | None)
     assert_type(await ctx.step.fetch("u", "https://a.example", headers={"a": "b"}), FetchResponse)
+    assert_type(await ctx.step.transaction("z", "a pool", book_async, isolation="serializable"), int)
+    assert_type(current_step().idempotency_key, str)
     assert_type(await ctx.step.infer("v", "https://a.example", format="gemini", body={"a": 1}), Any)
     return {"total": one}
 
@@ -107,6 +125,7 @@ async def thank(ctx: Context) -> dict[str, int]:
 @client.create_function(id="count", trigger=["a", "b"], on_failure=report_plain, throttle=Throttle(limit=1, period=60))
 def count(ctx: SyncContext) -> int:
     assert_type(ctx.step.run("a", len, "abc"), int)
+    assert_type(ctx.step.transaction("t", "a pool", book), list[str])
     assert_type(ctx.step.wait_for_event("b", event="x", timeout=3), ReceivedEvent | None)
     assert_type(ctx.step.invoke("c", function=thank), dict[str, int])
     assert_type(ctx.step.parallel((lambda: 1, lambda: "s")), tuple[int, str])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import urlencode
 
 from . import _headers as headers
@@ -13,6 +13,8 @@ from ._json import as_json, parse_object, write
 from ._service import ask_service
 from ._settings import Settings
 from .errors import SendError, ServeError
+
+_MAX_IDS = 1_000
 
 
 def send_signal(signal: str, data: object, settings: Settings) -> Effects[str | None]:
@@ -40,6 +42,20 @@ def subscription_token(channel: str, topics: Sequence[str], settings: Settings) 
     body = [{"channel": channel, "name": topic, "kind": "run"} for topic in topics]
     answer = yield from _post("/v1/realtime/token", body, settings)
     return str(answer.get("jwt"))
+
+
+def look_up(kind: Literal["events", "runs"], ids: Sequence[str], settings: Settings) -> Effects[set[str]]:
+    """Those of these internal IDs that the service has. Raises SendError, ConfigError."""
+    found: set[str] = set()
+    for start in range(0, len(ids), _MAX_IDS):
+        page = list(ids[start : start + _MAX_IDS])
+        answer = yield from _post(f"/v1/{kind}/lookup", {"ids": page}, settings)
+        data: list[dict[str, Any]] = answer.get("data") or []
+        # What is not found is sent again or deleted: another program's answer must not be taken for the service's.
+        if [one.get("id") for one in data] != page:
+            raise SendError(f"The answer to a look-up of {kind} does not tell of each ID")
+        found.update(one["id"] for one in data if one.get("found") is not False)
+    return found
 
 
 def _post(path: str, body: object, settings: Settings) -> Effects[dict[str, Any]]:

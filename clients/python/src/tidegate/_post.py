@@ -37,11 +37,11 @@ class Failure:
     status: int | None = None
     code: str | None = None
     request_id: str | None = None
+    """As the service names it."""
     cause: BaseException | None = None
     retriable: bool = False
     retry_after: str | None = None
     limit_bytes: int | None = None
-    """ID of a request, as the service names it."""
 
 
 def post_events(request: PostRequest, settings: Settings, clock: Clock) -> Effects[list[str] | Failure]:
@@ -95,7 +95,13 @@ def abandoned(before: Failure | None = None) -> Failure:
     if before is None:
         return Failure(message=what, code="timeout")
     message = f"{what}. Until then: {before.message}"
-    return Failure(message=message, code="timeout", status=before.status, request_id=before.request_id)
+    return Failure(
+        message=message,
+        code="timeout",
+        status=before.status,
+        request_id=before.request_id,
+        retry_after=before.retry_after,
+    )
 
 
 def _read_answer(response: HttpResponse, settings: Settings) -> list[str] | Failure:

@@ -43,6 +43,16 @@ def seed_from(seed: str, index: int) -> str:
     return f"{found[1]},{b64encode(entropy[:6] + last.to_bytes(4, 'big')).decode()}"
 
 
+def event_id_under(seed: str, number: int) -> str:
+    """The internal ID of the nth event, from 1, of a send under this seed: a ULID.
+
+    Raises ValueError when the seed is not one.
+    """
+    time_ms, _, entropy = seed_from(seed, number).partition(",")
+    value = (int(time_ms) << 80) + int.from_bytes(b64decode(entropy), "big")
+    return "".join(_CROCKFORD[value >> shift & 31] for shift in range(125, -1, -5))
+
+
 def _seed(time_ms: int, entropy: bytes) -> str:
     return f"{time_ms},{b64encode(entropy).decode()}"
 

@@ -8,6 +8,7 @@ from typing import Any
 from ._chunks import split_by_bytes, split_rest
 from ._clock import Clock
 from ._effects import Effects
+from ._moments import retry_after_ms
 from ._post import Failure, PostRequest, post_events
 from ._seed import new_seed, seed_from
 from ._settings import Settings
@@ -37,15 +38,17 @@ def send_events(
             if smaller:
                 chunks = smaller
                 continue
-            raise _error_of(outcome, ids, len(events), seed) from outcome.cause
+            raise _error_of(outcome, ids, len(events), seed, clock.now_ms()) from outcome.cause
         ids += outcome
     return ids
 
 
-def _error_of(failure: Failure, accepted_ids: list[str], count: int, seed: str) -> SendError:
+def _error_of(failure: Failure, accepted_ids: list[str], count: int, seed: str, now_ms: int) -> SendError:
     partly = f". The first {len(accepted_ids)} of {count} events were accepted" if accepted_ids else ""
+    retry_after = retry_after_ms(failure.retry_after, now_ms)
     return SendError(
         failure.message + partly,
+        retry_after_seconds=None if retry_after is None else retry_after / 1_000,
         status=failure.status,
         code=failure.code,
         request_id=failure.request_id,

@@ -34,6 +34,8 @@ class SendError(TidegateError):
     """Finds the request in the service's log."""
     accepted_ids: tuple[str, ...]
     """For a send that took several requests: the IDs of the events that were accepted, the first ones of the send."""
+    retry_after_seconds: float | None
+    """How long the service asked to wait, if it did."""
     seed: str | None
     """`send(events, seed=seed)` with the same events stores each event once, even if some had been accepted."""
 
@@ -46,8 +48,10 @@ class SendError(TidegateError):
         request_id: str | None = None,
         accepted_ids: Sequence[str] = (),
         seed: str | None = None,
+        retry_after_seconds: float | None = None,
     ) -> None:
         super().__init__(message)
+        self.retry_after_seconds = retry_after_seconds
         self.status = status
         self.code = code
         self.request_id = request_id

@@ -35,7 +35,9 @@ class Adapter:
 
 ADAPTERS = {
     "canonical-json": Adapter(pure.check_canonical_json, ("json", "canonical")),
-    "seeds": Adapter(pure.check_seeds, ("of", "seed"), passes_over=("id",)),
+    "seeds": Adapter(pure.check_seeds, ("of", "seed", "id")),
+    "idempotency-keys": Adapter(pure.check_idempotency_keys, ("run_id", "step", "key")),
+    "postgres": Adapter(pure.check_postgres, ("name", "sql"), passes_over=("parameters",)),
     "step-ids": Adapter(pure.check_step_ids, ("ids", "names", "hashes")),
     "signatures": Adapter(pure.check_signatures, ("body", "header", "now", "keys", "flaw", "bearer")),
     "definitions": Adapter(pure.check_definitions, ("function", "flaw"), passes_over=("untyped",)),
@@ -68,10 +70,7 @@ ADAPTERS = {
     "encryption": Adapter(check_encryption, FIELDS, both=True, passes_over=("meaning",)),
 }
 
-NOT_HERE_YET = {"idempotency-keys", "postgres"}
-"""Topics of packages that this client does not have."""
-
-TOPICS = {topic: cases for topic, cases in read_topics().items() if topic not in NOT_HERE_YET}
+TOPICS = read_topics()
 
 
 def test_each_topic_has_an_adapter_and_each_adapter_a_topic() -> None:

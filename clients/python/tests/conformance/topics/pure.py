@@ -10,8 +10,10 @@ from tidegate import ConfigError, Tidegate, WebhookVerificationError, verify_web
 from tidegate._canonical import canonical
 from tidegate._json import parse
 from tidegate._moments import epoch_ms, moment_ms, parse_iso_date, retry_after_ms, time_string
-from tidegate._seed import seed_from, seed_of_step
+from tidegate._postgres import statements
+from tidegate._seed import event_id_under, seed_from, seed_of_step
 from tidegate._signature import find_flaw, find_url_flaw, hashed_key, target_of
+from tidegate._steps.current import CurrentStep
 from tidegate._steps.ids import RepeatNumbers, hash_step_id
 
 from ..cases import Case, only
@@ -29,6 +31,7 @@ def check_seeds(case: Case) -> None:
             _seed_of(case["of"])
     else:
         assert _seed_of(case["of"]) == case["seed"]
+        assert event_id_under(case["seed"], 1) == case["id"]
 
 
 def _seed_of(of: dict[str, Any]) -> str:
@@ -44,6 +47,17 @@ def check_step_ids(case: Case) -> None:
     names = [numbers.name_of(step_id) for step_id in case["ids"]]
     assert names == case["names"]
     assert [hash_step_id(name) for name in names] == case["hashes"]
+
+
+def check_idempotency_keys(case: Case) -> None:
+    step = CurrentStep(id=case["step"], run_id=case["run_id"], hashed_id=hash_step_id(case["step"]))
+    assert step.idempotency_key == case["key"]
+
+
+def check_postgres(case: Case) -> None:
+    # The command line prints the tables; the tests of `tidegate.postgres` make them from this case.
+    if case["name"] != "schema":
+        assert getattr(statements, case["name"].upper()) == case["sql"]
 
 
 def check_signatures(case: Case) -> None:
