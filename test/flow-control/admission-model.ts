@@ -1,12 +1,7 @@
 /** A model of admission: random clients of the store, and what must hold after each of their operations. */
 import { expect } from 'chai';
-import type {
-  Admissions,
-  BacklogInfo,
-  DueCheck,
-  Progress,
-  StoredLimit,
-} from '../../src/store/flow-control/admissions.ts';
+import type { Admissions, DueCheck, Progress } from '../../src/store/flow-control/admissions.ts';
+import type { BacklogInfo, BacklogLimit } from '../../src/store/flow-control/backlog-info.ts';
 
 /** `lost`: its client died before it made a job; `returned`: a check gave its permits back. */
 type State = 'waits' | 'holds' | 'lost' | 'returned' | 'done';
@@ -75,22 +70,27 @@ export class AdmissionModel {
   constructor(options: ModelOptions) {
     this.#options = options;
     this.#random = randomOf(options.seed);
-    const steps = Array.from({ length: 4 }, (_, n) => [`s${n}`, 's', this.#pick(SIZES)] as StoredLimit);
-    const runs = Array.from({ length: 3 }, (_, n) => [`r${n}`, 'r', this.#pick(SIZES)] as StoredLimit);
+    const steps = Array.from({ length: 4 }, (_, n) => this.#limit(`s${n}`, 'step'));
+    const runs = Array.from({ length: 3 }, (_, n) => this.#limit(`r${n}`, 'run'));
     const throttles = Array.from({ length: 2 }, (_, n) => {
-      const interval = this.#pick([0.7, 1 / 3, 5]);
-      return [`t${n}`, 't', 1, interval, interval * this.#pick([0, 1, 6])] as StoredLimit;
+      const intervalMs = this.#pick([0.7, 1 / 3, 5]);
+      const toleranceMs = intervalMs * this.#pick([0, 1, 6]);
+      return { id: `t${n}`, kind: 'throttle', limit: 1, intervalMs, toleranceMs } satisfies BacklogLimit;
     });
     for (let n = 0; n < 14; n++) {
-      const limits = [
+      const limits: BacklogLimit[] = [
         ...(this.#random() < 0.2 ? [this.#pick(throttles)] : []),
         ...(this.#random() < 0.4 ? [this.#pick(runs)] : []),
         ...steps.filter(() => this.#random() < 0.4),
       ];
       if (limits.length === 0) limits.push(this.#pick(steps));
-      const info = { e: ENV, f: `f${n % 5}`, l: limits.map((limit) => [...limit] as StoredLimit) };
+      const info = { env: ENV, functionId: `f${n % 5}`, startsRuns: false, keys: {}, limits };
       this.backlogs.push({ id: `${ENV}:b${n}`, info, waiting: new Set() });
     }
+  }
+
+  #limit(id: string, kind: BacklogLimit['kind']): BacklogLimit {
+    return { id, kind, limit: this.#pick(SIZES) };
   }
 
   get isDone(): boolean {
@@ -155,7 +155,7 @@ export class AdmissionModel {
     const { entry, score } = call;
     if (!backlog.waiting.has(call)) {
       backlog.waiting.add(call);
-      const isSecond = info.l.some(([, kind]) => kind === 'r') && this.#runs.has(call.run);
+      const isSecond = info.limits.some(({ kind }) => kind === 'run') && this.#runs.has(call.run);
       if (isSecond) call.score -= 1_000_000_000;
     }
     this.#before = now();
@@ -213,10 +213,10 @@ export class AdmissionModel {
     const { admissions, partition } = this.#options;
     const id = this.#pick(['s0', 's1', 's2', 's3', 'r0', 'r1', 'r2']);
     const size = this.#pick(SIZES);
-    const changed = this.backlogs.filter(({ info }) => info.l.some(([other]) => other === id));
+    const changed = this.backlogs.filter(({ info }) => info.limits.some((other) => other.id === id));
     for (const backlog of changed) {
-      const limits = backlog.info.l.map((limit) => (limit[0] === id ? [id, limit[1], size] : limit) as StoredLimit);
-      backlog.info = { ...backlog.info, l: limits };
+      const limits = backlog.info.limits.map((limit) => (limit.id === id ? { ...limit, limit: size } : limit));
+      backlog.info = { ...backlog.info, limits };
       this.#before = now();
       this.#follow(await admissions.change(partition, backlog.id, backlog.info));
     }
@@ -281,7 +281,7 @@ export class AdmissionModel {
       const call = this.calls.get(entry);
       if (!call) throw new Error(`${entry} is unknown`);
       const { info } = this.#backlogOf(call);
-      expect({ env, functionId }).to.deep.equal({ env: info.e, functionId: info.f });
+      expect({ env, functionId }).to.deep.equal({ env: info.env, functionId: info.functionId });
       this.#grant(call);
       if (isForgotten) call.state = 'lost';
     }
@@ -300,25 +300,25 @@ export class AdmissionModel {
     }
     backlog.waiting.delete(call);
     call.state = 'holds';
-    for (const limit of backlog.info.l) this.#take(limit, entry, run);
+    for (const limit of backlog.info.limits) this.#take(limit, entry, run);
   }
 
-  #take([id, kind, size, interval = 0, tolerance = 0]: StoredLimit, entry: string, run: string): void {
-    if (kind === 't') {
-      this.#start(id, interval, tolerance);
+  #take({ id, kind, limit, intervalMs = 0, toleranceMs = 0 }: BacklogLimit, entry: string, run: string): void {
+    if (kind === 'throttle') {
+      this.#start(id, intervalMs, toleranceMs);
       return;
     }
     const holders = this.#holders.get(id) ?? new Set();
     this.#holders.set(id, holders);
-    if (kind === 'r') {
+    if (kind === 'run') {
       const known = this.#runs.get(run) ?? { env: ENV, limits: new Set(), open: new Set() };
       this.#runs.set(run, known);
       known.limits.add(id);
       known.open.add(entry);
       if (holders.has(run)) return;
     }
-    holders.add(kind === 'r' ? run : entry);
-    expect(holders.size, `permits of ${id}`).to.be.at.most(size);
+    holders.add(kind === 'run' ? run : entry);
+    expect(holders.size, `permits of ${id}`).to.be.at.most(limit);
   }
 
   #start(id: string, interval: number, tolerance: number): void {

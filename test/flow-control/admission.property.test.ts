@@ -1,6 +1,7 @@
 /** Random clients of admission against a model; a failure names its seed. */
 import { expect } from 'chai';
-import { Admissions, type BacklogInfo, partsOf } from '../../src/store/flow-control/admissions.ts';
+import { Admissions, partsOf } from '../../src/store/flow-control/admissions.ts';
+import { readBacklogInfo } from '../../src/store/flow-control/backlog-info.ts';
 import type { PartitionKeyspace } from '../../src/store/redis/keyspace.ts';
 import { withScripts } from '../../src/store/redis/scripts.ts';
 import { type OwnStore, openStore } from '../support/own-store.ts';
@@ -56,7 +57,7 @@ describe('The admission of 10,000 calls', function () {
   /** What waits first for a limit waits for good reason: the limit is full, or something is going to look at it. */
   async function expectNoneStuck(partition: number, { backlogs }: AdmissionModel): Promise<void> {
     const keys = store.keys.partition(partition);
-    const ids = new Set(backlogs.flatMap(({ info }) => info.l.map(([id]) => id)));
+    const ids = new Set(backlogs.flatMap(({ info }) => info.limits.map(({ id }) => id)));
     for (const id of ids) {
       const [first] = await store.redis.zrange(keys.limitBacklogs(id), 0, '0');
       if (first === undefined || (await store.redis.zscore(keys.admissionChecks, `!${id}`)) !== null) continue;
@@ -65,8 +66,8 @@ describe('The admission of 10,000 calls', function () {
   }
 
   async function isFull(keys: PartitionKeyspace, id: string, backlog: string): Promise<boolean> {
-    const info = JSON.parse((await store.redis.get(keys.backlogInfo(...partsOf(backlog)))) ?? '{}') as BacklogInfo;
-    const size = info.l.find(([other]) => other === id)?.[2] ?? 0;
+    const text = await store.redis.get(keys.backlogInfo(...partsOf(backlog)));
+    const size = text === null ? 0 : (readBacklogInfo(text).limits.find((limit) => limit.id === id)?.limit ?? 0);
     return (await store.redis.scard(keys.limit(id))) >= size;
   }
 

@@ -6,18 +6,12 @@
 import type { MetricsRecorder } from '../../metrics/recorder.ts';
 import { flowOptionsOf } from '../../model/flow-control/function-options.ts';
 import { homesOf } from '../../model/flow-control/limits.ts';
-import { DEFAULT_RETRIES } from '../../model/runs/retry.ts';
 import { hasEnded, type Run } from '../../model/runs/run.ts';
-import type {
-  Admissions,
-  AdmittedCall,
-  BacklogInfo,
-  EndedCall,
-  Progress,
-} from '../../store/flow-control/admissions.ts';
-import { type CallToSchedule, callOfEntry, callRefOf, entryOf } from '../queues/call-ref.ts';
+import type { Admissions, AdmittedCall, EndedCall, Progress } from '../../store/flow-control/admissions.ts';
+import type { BacklogInfo } from '../../store/flow-control/backlog-info.ts';
+import { type CallToSchedule, callOf, callOfEntry, callRefOf, entryOf } from '../queues/call-ref.ts';
 import type { PartitionQueues } from '../queues/partition-queues.ts';
-import { type Admitted, toRunRef } from '../queues/queues.ts';
+import type { Admitted } from '../queues/queues.ts';
 import { hasLimits, type LimitedCall, LimitedCalls, type LimitedCallsDeps, toAdmit } from './limited-calls.ts';
 
 /** A call that may get its job now. */
@@ -197,13 +191,10 @@ export class Admission {
     const run = call && runs.get(call.runId);
     // The run has ended while it waited, or its environment is deleted.
     if (!call || !run || hasEnded(run)) return this.release(admitted[0], entry);
-    const { at, stepId } = call;
     const fn = await this.#deps.functions.find(env, functionId);
-    const retries = fn?.retries ?? DEFAULT_RETRIES;
-    if (run.startedAt === undefined && stepId === undefined && fn && flowOptionsOf(fn)?.throttle)
+    if (run.startedAt === undefined && call.stepId === undefined && fn && flowOptionsOf(fn)?.throttle)
       this.#deps.recorder.startThrottled(env, functionId);
-    const which = stepId === undefined ? { at: at ?? 0 } : { stepId };
-    return [{ ref: toRunRef(run), ...which, retries, admitted, hasWaited: true }];
+    return [{ ...callOf(run, call, fn), admitted, hasWaited: true }];
   }
 
   /** Admits the calls of a backlog under the present configuration. A call in two backlogs for a moment is admitted once. */
@@ -215,12 +206,12 @@ export class Admission {
       if (waiting.length === 0 || (await this.#limitedCalls.presentInfo(backlog, info))) return;
       const entries = waiting.map(({ entry }) => entry);
       // First: if this process dies afterwards, they are moved again. Calls without limits any more are recorded nowhere else.
-      await start(await this.#admitWaiting(info.e, entries));
+      await start(await this.#admitWaiting(info.env, entries));
       const progress = await admissions.withdraw(partition, backlog, entries);
       await start(await this.#follow(progress));
       if (await this.#limitedCalls.presentInfo(backlog, info)) {
         // The function was paused again meanwhile: jobs that just became due went to the backlog behind the removed entries.
-        await start(await this.#admitWaiting(info.e, entries));
+        await start(await this.#admitWaiting(info.env, entries));
         return;
       }
     }
@@ -240,11 +231,10 @@ export class Admission {
       ]),
     );
     const calls: CallToSchedule[] = [];
-    for (const { runId, at, stepId } of refs) {
-      const run = runs.get(runId);
+    for (const ref of refs) {
+      const run = runs.get(ref.runId);
       if (!run || hasEnded(run)) continue;
-      const retries = (await this.#deps.functions.find(env, run.functionId))?.retries ?? DEFAULT_RETRIES;
-      calls.push({ ref: toRunRef(run), ...(stepId === undefined ? { at: at ?? 0 } : { stepId }), retries });
+      calls.push(callOf(run, ref, await this.#deps.functions.find(env, run.functionId)));
     }
     return calls;
   }

@@ -5,7 +5,6 @@ import { homesOf, type Limit, limitsOf } from '../../model/flow-control/limits.t
 import { hasEnded, type Run } from '../../model/runs/run.ts';
 import { Composed } from '../../model/values/composed.ts';
 import type { EnvironmentKinds } from '../../store/environments/environment-kinds.ts';
-import type { StoredLimit } from '../../store/flow-control/admissions.ts';
 import type { BacklogUse, LimitUsage, LimitUse } from '../../store/flow-control/limit-usage.ts';
 import type { FunctionTables } from '../functions/function-tables.ts';
 import { type CallRef, entryOf } from '../queues/call-ref.ts';
@@ -129,19 +128,18 @@ export class LimitStatuses extends Composed<LimitStatusesDeps> {
   }
 
   async #backlogStatus(home: string, { waiting, since, blockedBy, info }: BacklogUse): Promise<BacklogStatus> {
+    const { env, keys } = info;
     const uses = await this.deps.usage.usesOf(
       home,
-      info.e,
-      info.l.map(([id]) => id),
+      env,
+      info.limits.map(({ id }) => id),
     );
-    const limits = info.l.map(([id, kind, limit], i) => {
-      return { id, kind: KINDS[kind], limit, use: uses[i] as LimitUse, holdsBack: id === blockedBy };
+    const limits = info.limits.map(({ id, kind, limit }, i) => {
+      return { id, kind, limit, use: uses[i] as LimitUse, holdsBack: id === blockedBy };
     });
-    return { keys: info.v ?? {}, waiting, since, limits };
+    return { keys, waiting, since, limits };
   }
 }
-
-const KINDS: Record<StoredLimit[1], Limit['kind']> = { r: 'run', s: 'step', t: 'throttle' };
 
 /** With a throttle, the earlier calls start first, one per interval. */
 function earliestStartOf(statuses: readonly LimitStatus[], ahead: number): number | undefined {

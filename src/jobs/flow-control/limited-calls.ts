@@ -6,7 +6,8 @@ import type { FlowOptions, FrozenKeys } from '../../model/flow-control/options.t
 import type { Clock } from '../../model/values/clock.ts';
 import { Composed } from '../../model/values/composed.ts';
 import type { EnvironmentKinds } from '../../store/environments/environment-kinds.ts';
-import type { BacklogInfo, CallToAdmit, StoredLimit } from '../../store/flow-control/admissions.ts';
+import type { CallToAdmit } from '../../store/flow-control/admissions.ts';
+import type { BacklogInfo } from '../../store/flow-control/backlog-info.ts';
 import type { Store } from '../../store/store.ts';
 import type { FunctionTables } from '../functions/function-tables.ts';
 import { type CallToSchedule, callRefOf, entryOf } from '../queues/call-ref.ts';
@@ -55,15 +56,15 @@ export class LimitedCalls extends Composed<LimitedCallsDeps> {
   }
 
   /** Present data of the backlog; undefined: its calls have other limits now, or none. */
-  async presentInfo(backlog: string, { e, f, v }: BacklogInfo): Promise<BacklogInfo | undefined> {
-    const fn = (await this.deps.functions.of(e)).find(f);
+  async presentInfo(backlog: string, { env, functionId, keys: values }: BacklogInfo): Promise<BacklogInfo | undefined> {
+    const fn = (await this.deps.functions.of(env)).find(functionId);
     if (!fn) return undefined;
-    const keys = { values: v ?? {} };
-    const isBranch = (await this.deps.environmentKinds.of(e)) === 'branch';
+    const keys = { values };
+    const isBranch = (await this.deps.environmentKinds.of(env)) === 'branch';
     const kinds = [{ isStart: true, queuedAt: 0 }, { isStart: true }, { isStart: false }];
     for (const kind of kinds) {
-      const limits = limitsOf({ env: e, isBranch, fn, keys, ...kind, capacity: this.deps.capacity() });
-      if (limits?.backlog === backlog) return infoOf(e, fn.id, limits.limits, kind.isStart);
+      const limits = limitsOf({ env, isBranch, fn, keys, ...kind, capacity: this.deps.capacity() });
+      if (limits?.backlog === backlog) return infoOf(env, fn.id, limits.limits, kind.isStart);
     }
     return undefined;
   }
@@ -119,21 +120,7 @@ export function toAdmit({ call, limits, info, score }: LimitedCall, executions: 
   return { entry: entryOf(callRefOf(call)), executions, score, backlog: limits.backlog, info };
 }
 
-const KINDS = { run: 'r', step: 's', throttle: 't' } as const;
-
-function infoOf(env: string, functionId: string, limits: readonly Limit[], isStart: boolean): BacklogInfo {
-  const values = limits.flatMap(({ source, key }) => (source === undefined ? [] : [[source, key] as const]));
-  return {
-    e: env,
-    f: functionId,
-    ...(isStart && { s: 1 }),
-    ...(values.length > 0 && { v: Object.fromEntries(values) }),
-    l: limits.map(toStored),
-  };
-}
-
-function toStored({ id, kind, limit, intervalMs, toleranceMs }: Limit): StoredLimit {
-  return intervalMs === undefined || toleranceMs === undefined
-    ? [id, KINDS[kind], limit]
-    : [id, KINDS[kind], limit, intervalMs, toleranceMs];
+function infoOf(env: string, functionId: string, limits: readonly Limit[], startsRuns: boolean): BacklogInfo {
+  const keys = limits.flatMap(({ source, key }) => (source === undefined ? [] : [[source, key] as const]));
+  return { env, functionId, startsRuns, keys: Object.fromEntries(keys), limits };
 }

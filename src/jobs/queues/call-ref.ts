@@ -1,7 +1,10 @@
 /** References to calls of runs, from which the names of their jobs and admissions are derived. */
+import type { AppFunction } from '../../model/apps/app.ts';
 import { type Pending, requestsOutside } from '../../model/runs/memo.ts';
+import { DEFAULT_RETRIES } from '../../model/runs/retry.ts';
+import type { Run } from '../../model/runs/run.ts';
 import { stepKey } from '../../model/runs/step-key.ts';
-import type { TracedRunRef } from './queues.ts';
+import { type TracedRunRef, toRunRef } from './queues.ts';
 
 /** A call of a run: the one after `at` finished steps, or the one of a planned step; or the request of a step. */
 export interface CallRef {
@@ -26,6 +29,17 @@ export interface CallToSchedule {
   /** Number of attempts made before. */
   attemptsBefore?: number;
   delayMs?: number;
+}
+
+/** @param fn undefined: the app no longer registers it */
+export function callOf(run: Run, { at = 0, stepId }: WhichCall, fn: Pick<AppFunction, 'retries'> | undefined) {
+  const which = stepId === undefined ? { at } : { stepId };
+  return { ref: toRunRef(run), ...which, retries: fn?.retries ?? DEFAULT_RETRIES };
+}
+
+interface WhichCall {
+  at?: number | undefined;
+  stepId?: string | undefined;
 }
 
 export function callRefOf({ ref: { runId }, at, stepId }: CallToSchedule): CallRef {

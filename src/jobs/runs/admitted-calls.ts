@@ -12,8 +12,8 @@ import type { Runs } from '../../store/runs/runs.ts';
 import type { Admission } from '../flow-control/admission.ts';
 import { hasLimits } from '../flow-control/limited-calls.ts';
 import type { FunctionTables } from '../functions/function-tables.ts';
-import { callJobId, entryOf } from '../queues/call-ref.ts';
-import { type CallJob, toRunRef } from '../queues/queues.ts';
+import { callJobId, callOf, entryOf } from '../queues/call-ref.ts';
+import type { CallJob } from '../queues/queues.ts';
 import type { RunScheduler } from './run-scheduler.ts';
 
 /** The permits that a call holds. */
@@ -55,7 +55,7 @@ export class AdmittedCalls extends Composed<AdmittedCallsDeps> {
     const run = await runs.read(env, runId);
     if (!run || hasEnded(run)) return partition === undefined ? undefined : { entry, partition };
     const jobId = callJobId(runId, at, stepId);
-    const call = { ref: toRunRef(run), ...(stepId === undefined ? { at: at ?? 0 } : { stepId }), retries: 0 };
+    const call = callOf(run, { at, stepId }, fn);
     const ready = await admission.admit([call], executions);
     const isOwn = ({ ref, at, stepId }: (typeof ready)[number]) => callJobId(ref.runId, at, stepId) === jobId;
     await scheduler.start(ready.filter((call) => !isOwn(call)));

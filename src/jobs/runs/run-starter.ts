@@ -66,40 +66,18 @@ export class RunStarter extends Composed<RunStarterDeps> {
     }
     const pins = await this.#pinsOf(toStart);
     await runs.create(
-      toStart.map(
-        ({
-          id,
-          fn,
-          event,
-          invoker,
-          retryOf,
-          replayId,
-          fromStep,
-          earlierRuns,
-          keys,
-          batch,
-          dueAt,
-          trace = activeSpan,
-        }) => ({
-          id,
-          env: event.env,
-          functionId: fn.id,
-          eventId: event.internalId,
-          requestId: event.requestId,
-          ...pinnedTo(pins.get(id)),
-          ...(invoker && { invoker }),
-          ...(retryOf && { retryOf }),
-          ...(replayId && { replayId }),
-          ...(fromStep && { fromStep }),
-          ...(earlierRuns && { earlierRuns }),
-          ...(keys && { keys }),
-          ...(batch && { batch }),
-          ...(trace && { trace }),
-          queuedAt: nowMs,
-          reconcileAt: Math.max(dueAt, nowMs) + reconcileAfterMs,
-          job: jobs.get(id),
-        }),
-      ),
+      toStart.map(({ fn, event, dueAt, trace = activeSpan, ...given }) => ({
+        ...given,
+        env: event.env,
+        functionId: fn.id,
+        eventId: event.internalId,
+        requestId: event.requestId,
+        ...pinnedTo(pins.get(given.id)),
+        ...(trace && { trace }),
+        queuedAt: nowMs,
+        reconcileAt: Math.max(dueAt, nowMs) + reconcileAfterMs,
+        job: jobs.get(given.id),
+      })),
       (partition) => this.deps.jobTakers.get(partition),
     );
     const others = toStart.filter(({ id }) => !jobs.has(id));

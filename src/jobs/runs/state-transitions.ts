@@ -9,7 +9,6 @@ import type { RunResult } from '../../model/runs/endpoint-response.ts';
 import { invocationResult } from '../../model/runs/invocation-result.ts';
 import { MAX_STATE_BYTES, MAX_STEPS, type Memo, type Pending, requestsOutside } from '../../model/runs/memo.ts';
 import type { PauseReason } from '../../model/runs/pause.ts';
-import { DEFAULT_RETRIES } from '../../model/runs/retry.ts';
 import { type Ending, hasEnded, type Run } from '../../model/runs/run.ts';
 import { type RunError, withoutSource } from '../../model/runs/run-error.ts';
 import { failedOutput, type RunFailure } from '../../model/runs/run-failure.ts';
@@ -22,8 +21,7 @@ import type { HistoryOfEnd, LeftOver, StepsAtEnd } from '../../store/runs/runs.t
 import type { ResultContext, StepWait } from '../../store/runs/steps.ts';
 import type { Store } from '../../store/store.ts';
 import type { FunctionTables } from '../functions/function-tables.ts';
-import { type CallToSchedule, stepCallsOf } from '../queues/call-ref.ts';
-import { toRunRef } from '../queues/queues.ts';
+import { type CallToSchedule, callOf, stepCallsOf } from '../queues/call-ref.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { DeferredFunctions } from './deferred-functions.ts';
 import { type EndTransition, type EndWrite, WRITES_OF_END } from './end-writes.ts';
@@ -127,7 +125,7 @@ export class RunTransitions extends Composed<RunTransitionsDeps> {
 
   async #nextCall(run: Run, finishedSteps: number): Promise<CallToSchedule> {
     const fn = await this.deps.functions.find(run.env, run.functionId);
-    return { ref: toRunRef(run), at: finishedSteps, retries: fn?.retries ?? DEFAULT_RETRIES };
+    return callOf(run, { at: finishedSteps }, fn);
   }
 
   /** @param by the event that triggered the run, if available; the job of its call, if that has nothing else to do; and what the call adds to

@@ -6,22 +6,7 @@ import { partsOfScoped, scopedFunction } from '../../model/apps/scoped-function.
 import { inPipelines } from '../redis/connection.ts';
 import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
-
-/** A limit in the scripts' format. Kind r: runs; s: calls; t: throttle (with interval and tolerance in ms). */
-export type StoredLimit = [id: string, kind: 'r' | 's' | 't', limit: number, interval?: number, tolerance?: number];
-
-/** Data stored with a backlog. */
-export interface BacklogInfo {
-  /** Environment. */
-  e: string;
-  /** Function. */
-  f: string;
-  /** Set if its calls start runs. */
-  s?: 1;
-  /** Key values by expression. */
-  v?: Record<string, string>;
-  l: StoredLimit[];
-}
+import { type BacklogInfo, readBacklogInfo, writeBacklogInfo } from './backlog-info.ts';
 
 export interface CallToAdmit {
   /** `<run ID>/<call>` */
@@ -105,7 +90,7 @@ export class Admissions {
     const askedAt = Date.now();
     const pipeline = this.#redis.pipeline();
     for (const { entry, executions, score, backlog, info } of calls) {
-      pipeline.admit(...this.#args(keys), entry, executions, score, backlog, JSON.stringify(info));
+      pipeline.admit(...this.#args(keys), entry, executions, score, backlog, writeBacklogInfo(info));
     }
     const found = ((await pipeline.exec()) ?? []).map(([error, reply]) => {
       if (error) throw error;
@@ -173,7 +158,7 @@ export class Admissions {
     const backlogs = await this.#redis.zrange(keys.functionBacklogs(env, functionId), 0, '-1');
     const commands = backlogs.map((backlog) => ['get', keys.backlogInfo(...partsOf(backlog))]);
     const texts = await inPipelines<string | null>(this.#redis, commands);
-    return backlogs.flatMap((backlog, i) => (texts[i] ? [{ backlog, info: JSON.parse(texts[i]) as BacklogInfo }] : []));
+    return backlogs.flatMap((backlog, i) => (texts[i] ? [{ backlog, info: readBacklogInfo(texts[i]) }] : []));
   }
 
   /** The first waiting calls, with their scores. */
@@ -188,7 +173,7 @@ export class Admissions {
 
   async change(partition: number, backlog: string, info: BacklogInfo): Promise<Progress> {
     const keys = this.#keys.partition(partition);
-    return progressOf(partition, this.#redis.changeBacklog(...this.#args(keys), backlog, JSON.stringify(info)));
+    return progressOf(partition, this.#redis.changeBacklog(...this.#args(keys), backlog, writeBacklogInfo(info)));
   }
 
   /** Schedules a check that adapts the function's backlogs to its changed configuration. */

@@ -1,7 +1,7 @@
 /** Claims of runs on values of an idempotency key: the first run with a value holds it for a day. */
+
 import { inPipelines } from '../redis/connection.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
-import type { ScriptedRedis } from '../redis/scripts.ts';
+import { Repository } from '../redis/repository.ts';
 
 /** Counted from the first run with the value. */
 const IDEMPOTENCY_WINDOW_MS = 86_400_000;
@@ -13,19 +13,11 @@ export interface IdempotencyClaim {
   runId: string;
 }
 
-export class IdempotencyClaims {
-  readonly #redis: ScriptedRedis;
-  readonly #keys: Keyspace;
-
-  constructor(redis: ScriptedRedis, keys: Keyspace) {
-    this.#redis = redis;
-    this.#keys = keys;
-  }
-
+export class IdempotencyClaims extends Repository {
   /** @returns for each claim, in order, the run that holds the value: its own or an earlier one */
   async claim(claims: readonly IdempotencyClaim[]): Promise<string[]> {
     const holders = await inPipelines<string | null>(
-      this.#redis,
+      this.redis,
       claims.map(({ env, digest, runId }) => {
         return ['set', this.#keyOf(env, digest), runId, 'NX', 'GET', 'PX', IDEMPOTENCY_WINDOW_MS];
       }),
@@ -36,12 +28,12 @@ export class IdempotencyClaims {
   /** Releases the values that these runs hold. */
   async release(claims: readonly IdempotencyClaim[]): Promise<void> {
     await inPipelines(
-      this.#redis,
+      this.redis,
       claims.map(({ env, digest, runId }) => ['renewLock', this.#keyOf(env, digest), runId, 0]),
     );
   }
 
   #keyOf(env: string, digest: string): string {
-    return this.#keys.homeOf(digest).idempotency(env, digest);
+    return this.keys.homeOf(digest).idempotency(env, digest);
   }
 }

@@ -1,9 +1,11 @@
 /** Reports who holds permits of limits and who waits for them, to explain to users why a run does not start. Read-only. */
+
 import { partsOfScoped } from '../../model/apps/scoped-function.ts';
 import { inPipelines } from '../redis/connection.ts';
-import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
-import type { ScriptedRedis } from '../redis/scripts.ts';
-import { type BacklogInfo, partsOf } from './admissions.ts';
+import type { PartitionKeyspace } from '../redis/keyspace.ts';
+import { Repository } from '../redis/repository.ts';
+import { partsOf } from './admissions.ts';
+import { type BacklogInfo, readBacklogInfo } from './backlog-info.ts';
 
 const HOLDERS_SHOWN = 10;
 /** Maximum number of holders read per limit. */
@@ -41,18 +43,10 @@ export interface BacklogUse {
   info: BacklogInfo;
 }
 
-export class LimitUsage {
-  readonly #redis: ScriptedRedis;
-  readonly #keys: Keyspace;
-
-  constructor(redis: ScriptedRedis, keys: Keyspace) {
-    this.#redis = redis;
-    this.#keys = keys;
-  }
-
+export class LimitUsage extends Repository {
   /** Reduces homes to one per partition. */
   inDifferentPartitions(homes: readonly string[]): string[] {
-    return [...new Map(homes.map((home) => [this.#keys.homeOf(home).number, home])).values()];
+    return [...new Map(homes.map((home) => [this.keys.homeOf(home).number, home])).values()];
   }
 
   /** Position of the first of the calls that waits in the backlog; undefined if none does. */
@@ -66,7 +60,7 @@ export class LimitUsage {
     calls: readonly { home: string; backlog: string; entry: string }[],
   ): Promise<(BacklogPosition | undefined)[]> {
     const commands = calls.flatMap(({ home, backlog, entry }) => {
-      const keys = this.#keys.homeOf(home);
+      const keys = this.keys.homeOf(home);
       const key = keys.backlog(...partsOf(backlog));
       return [
         ['zrank', key, entry],
@@ -74,7 +68,7 @@ export class LimitUsage {
         ['hget', keys.heldBacklogs, backlog],
       ];
     });
-    const found = await inPipelines<number | string | null>(this.#redis, commands);
+    const found = await inPipelines<number | string | null>(this.redis, commands);
     return calls.map((_, i) => {
       const [ahead, since, blockedBy] = found.slice(3 * i, 3 * i + 3);
       if (ahead === null || since === null) return undefined;
@@ -89,13 +83,13 @@ export class LimitUsage {
   /** In the order of the limits.
    *  @param env the asking environment */
   async usesOf(home: string, env: string, limits: readonly string[]): Promise<LimitUse[]> {
-    const keys = this.#keys.homeOf(home);
+    const keys = this.keys.homeOf(home);
     const commands = limits.flatMap((id) => [
       ['scard', keys.limit(id)],
       ['srandmember', keys.limit(id), HOLDERS_READ],
       ['get', keys.throttle(id)],
     ]);
-    const found = await inPipelines<unknown>(this.#redis, commands);
+    const found = await inPipelines<unknown>(this.redis, commands);
     const uses = limits.map((_, i) => found.slice(3 * i, 3 * i + 3) as [number, string[], string | null]);
     const own = await this.#ownRunsOf(
       keys,
@@ -119,7 +113,7 @@ export class LimitUsage {
   async #ownRunsOf(keys: PartitionKeyspace, env: string, members: readonly string[]): Promise<Set<string>> {
     const all = [...new Set(members)];
     if (all.length === 0) return new Set();
-    const admitted = await this.#redis.hmget(keys.admissions, ...all);
+    const admitted = await this.redis.hmget(keys.admissions, ...all);
     // A permit returned meanwhile has no environment any more.
     return new Set(all.flatMap((member, i) => (admitted[i]?.split('\n')[1] === env ? [runOf(member)] : [])));
   }
@@ -132,8 +126,8 @@ export class LimitUsage {
     functionId: string,
     most: number,
   ): Promise<{ waiting: number; longest: BacklogUse[] }> {
-    const keys = this.#keys.homeOf(home);
-    const flat = await this.#redis.zrange(
+    const keys = this.keys.homeOf(home);
+    const flat = await this.redis.zrange(
       keys.functionBacklogs(env, functionId),
       0,
       String(BACKLOGS_MAX - 1),
@@ -147,7 +141,7 @@ export class LimitUsage {
       ['zrange', keys.backlog(...partsOf(backlog)), 0, 0, 'WITHSCORES'],
       ['hget', keys.heldBacklogs, backlog],
     ]);
-    const found = await inPipelines<unknown>(this.#redis, commands);
+    const found = await inPipelines<unknown>(this.redis, commands);
     const longest = ids.flatMap((backlog, i) => {
       const [info, [, since] = [], blockedBy] = found.slice(3 * i, 3 * i + 3) as [
         string | null,
@@ -156,16 +150,16 @@ export class LimitUsage {
       ];
       if (info === null || since === undefined) return [];
       const use = { backlog, waiting: counts[i] as number, since: Number(since), blockedBy: blockedBy ?? undefined };
-      return [{ ...use, info: JSON.parse(info) as BacklogInfo }];
+      return [{ ...use, info: readBacklogInfo(info) }];
     });
     return { waiting: counts.reduce((sum, count) => sum + count, 0), longest };
   }
 
   /** Number of waiting calls by function, in all environments. */
   async waitingCalls(): Promise<{ env: string; functionId: string; waiting: number }[]> {
-    const all = this.#keys.all().map(({ waitingCalls }) => ['hgetall', waitingCalls]);
+    const all = this.keys.all().map(({ waitingCalls }) => ['hgetall', waitingCalls]);
     const sums = new Map<string, number>();
-    for (const counts of await inPipelines<Record<string, string>>(this.#redis, all)) {
+    for (const counts of await inPipelines<Record<string, string>>(this.redis, all)) {
       for (const [name, count] of Object.entries(counts)) sums.set(name, (sums.get(name) ?? 0) + Number(count));
     }
     return [...sums].map(([name, waiting]) => ({ ...partsOfScoped(name), waiting }));

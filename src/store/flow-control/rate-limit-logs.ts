@@ -2,8 +2,7 @@
 
 import { chunksOf } from '../../model/values/chunks.ts';
 import { inPipelines } from '../redis/connection.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
-import type { ScriptedRedis } from '../redis/scripts.ts';
+import { Repository } from '../redis/repository.ts';
 
 /** Runs that request admission under one limit. */
 export interface AdmissionRequest {
@@ -20,15 +19,7 @@ const ADMITTED_AT_ONCE = 100;
 /** How long an admitted run is remembered, unless the period is longer: a dead worker's ingest job is repeated sooner. */
 const KNOWN_MS = 60_000;
 
-export class RateLimitLogs {
-  readonly #redis: ScriptedRedis;
-  readonly #keys: Keyspace;
-
-  constructor(redis: ScriptedRedis, keys: Keyspace) {
-    this.#redis = redis;
-    this.#keys = keys;
-  }
-
+export class RateLimitLogs extends Repository {
   /** @returns by run ID, for rejected runs, the time from which the next run may be admitted, Unix milliseconds */
   async admit(requests: readonly AdmissionRequest[]): Promise<Map<string, number>> {
     const portions = requests.flatMap(portionsOf);
@@ -36,7 +27,7 @@ export class RateLimitLogs {
       const keptMs = Math.max(periodMs, KNOWN_MS);
       return ['admitToRateLimit', this.#logOf(env, digest), limit, periodMs, keptMs, ...runIds];
     });
-    const results = await inPipelines<number[]>(this.#redis, commands);
+    const results = await inPipelines<number[]>(this.redis, commands);
     const refused = new Map<string, number>();
     for (const [n, { runIds }] of portions.entries()) {
       for (const [i, runId] of runIds.entries()) {
@@ -50,13 +41,13 @@ export class RateLimitLogs {
   /** Returns admissions of runs that will not be created. */
   async giveBack(runs: readonly { env: string; digest: string; runId: string }[]): Promise<void> {
     await inPipelines(
-      this.#redis,
+      this.redis,
       runs.map(({ env, digest, runId }) => ['zrem', this.#logOf(env, digest), runId]),
     );
   }
 
   #logOf(env: string, digest: string): string {
-    return this.#keys.homeOf(digest).rateLimit(env, digest);
+    return this.keys.homeOf(digest).rateLimit(env, digest);
   }
 }
 

@@ -1,7 +1,7 @@
 /** The holder of each value of a singleton's key: its active run. The holder may be stored in another partition than its run. */
+
 import { inPipelines } from '../redis/connection.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
-import type { ScriptedRedis } from '../redis/scripts.ts';
+import { Repository } from '../redis/repository.ts';
 
 export interface SingletonClaim {
   env: string;
@@ -15,21 +15,13 @@ export interface SingletonClaim {
 /** `held`: by this run, now or before; `replaced`: earlier holders that may not be cancelled yet. */
 export type SingletonResult = { held: true; replaced: string[] } | { held: false; holder: string; heldForMs: number };
 
-export class SingletonHolders {
-  readonly #redis: ScriptedRedis;
-  readonly #keys: Keyspace;
-
-  constructor(redis: ScriptedRedis, keys: Keyspace) {
-    this.#redis = redis;
-    this.#keys = keys;
-  }
-
+export class SingletonHolders extends Repository {
   /** Claims for the same key are executed one after another, in order. */
   async claim(claims: readonly SingletonClaim[]): Promise<SingletonResult[]> {
     const commands = claims.map(({ env, digest, runId, from }) => {
       return ['claimSingleton', this.#keyOf(env, digest), runId, from ?? ''];
     });
-    const results = await inPipelines<[held: number, ...rest: (string | number)[]]>(this.#redis, commands);
+    const results = await inPipelines<[held: number, ...rest: (string | number)[]]>(this.redis, commands);
     return results.map(([held, ...rest]) => {
       if (held === 1) return { held: true, replaced: rest.map(String) };
       return { held: false, holder: String(rest[0]), heldForMs: Number(rest[1]) };
@@ -48,12 +40,12 @@ export class SingletonHolders {
 
   async #settle(claims: readonly SingletonClaim[], hasEnded: 0 | 1): Promise<void> {
     await inPipelines(
-      this.#redis,
+      this.redis,
       claims.map(({ env, digest, runId }) => ['settleSingleton', this.#keyOf(env, digest), runId, hasEnded]),
     );
   }
 
   #keyOf(env: string, digest: string): string {
-    return this.#keys.homeOf(digest).singleton(env, digest);
+    return this.keys.homeOf(digest).singleton(env, digest);
   }
 }

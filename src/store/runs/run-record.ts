@@ -6,6 +6,7 @@ import type { EndpointResponse } from '../../model/runs/endpoint-response.ts';
 import type { Memo, Pending } from '../../model/runs/memo.ts';
 import type { Pause } from '../../model/runs/pause.ts';
 import type { Run, RunError, RunStatus } from '../../model/runs/run.ts';
+import { RUN_FIELDS } from '../keys/run-fields.ts';
 import { idsIn } from '../redis/joined-ids.ts';
 
 /** Maximum characters of an unreadable error shown in the message. */
@@ -13,15 +14,11 @@ const SHOWN = 200;
 
 export function toRun(env: string, id: string, fields: Record<string, string>): Run {
   const {
-    f,
-    e,
-    r,
-    s,
-    a,
-    q,
-    b,
-    x,
-    o,
+    [RUN_FIELDS.startedAt]: startedAt,
+    [RUN_FIELDS.endedAt]: endedAt,
+    [RUN_FIELDS.output]: output,
+    [RUN_FIELDS.keys]: keys,
+    [RUN_FIELDS.cancelReason]: cancelReason,
     response,
     error,
     invoker_run,
@@ -31,8 +28,6 @@ export function toRun(env: string, id: string, fields: Record<string, string>): 
     trace,
     version,
     defers,
-    k,
-    c,
     from_step,
     step_input,
     earlier_runs,
@@ -44,9 +39,9 @@ export function toRun(env: string, id: string, fields: Record<string, string>): 
   return {
     id,
     env,
-    functionId: f as string,
-    eventId: e as string,
-    requestId: r as string,
+    functionId: fields[RUN_FIELDS.functionId] as string,
+    eventId: fields[RUN_FIELDS.eventId] as string,
+    requestId: fields[RUN_FIELDS.requestId] as string,
     ...(invoker_run && invoker_step && { invoker: { runId: invoker_run, stepId: invoker_step } }),
     ...(retry_of && { retryOf: retry_of }),
     ...(replay && { replayId: replay }),
@@ -58,16 +53,16 @@ export function toRun(env: string, id: string, fields: Record<string, string>): 
     ...(trace && { trace }),
     ...(defers && { defers: Number(defers) }),
     ...(batch && { batch: idsIn(batch) }),
-    ...(k && { keys: JSON.parse(k) as FrozenKeys }),
-    status: s as RunStatus,
-    attempt: Number(a),
-    queuedAt: Number(q),
-    ...(b && { startedAt: Number(b) }),
-    ...(x && { endedAt: Number(x) }),
-    ...(o !== undefined && { output: o }),
+    ...(keys && { keys: JSON.parse(keys) as FrozenKeys }),
+    status: fields[RUN_FIELDS.status] as RunStatus,
+    attempt: Number(fields[RUN_FIELDS.attempt]),
+    queuedAt: Number(fields[RUN_FIELDS.queuedAt]),
+    ...(startedAt && { startedAt: Number(startedAt) }),
+    ...(endedAt && { endedAt: Number(endedAt) }),
+    ...(output !== undefined && { output }),
     ...(response && { response: JSON.parse(response) as EndpointResponse }),
     ...(error !== undefined && { error: readError(error) }),
-    ...(c !== undefined && cancelReasonOf(c)),
+    ...(cancelReason !== undefined && cancelReasonOf(cancelReason)),
     ...(paused && { pause: JSON.parse(paused) as Pause }),
     ...(fingerprint && { fingerprint }),
     ...(uncounted !== undefined && { uncounted }),
