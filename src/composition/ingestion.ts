@@ -8,7 +8,7 @@ import { PartitionQueues, type SharedQueueOptions } from '../jobs/queues/partiti
 import { createIngestQueue, createRunQueue, createTimerQueue } from '../jobs/queues/queues.ts';
 import { Telemetry } from '../jobs/telemetry/telemetry.ts';
 import { IssueNotifier } from '../jobs/webhooks/issue-notifier.ts';
-import type { Durability } from '../store/redis/durable-write.ts';
+import type { Durability } from '../store/redis/durability/durable-write.ts';
 import type { BaseParts } from './base.ts';
 import type { Definitions } from './container.ts';
 

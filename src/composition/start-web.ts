@@ -14,7 +14,7 @@ import { TELEMETRY_DUTIES } from '../jobs/telemetry/duties.ts';
 import { newId } from '../model/ids.ts';
 import { describeOutbound } from '../model/network/outbound.ts';
 import { createServer } from '../node-http.ts';
-import { durabilityOf } from '../store/redis/durability.ts';
+import { durabilityOf } from '../store/redis/durability/durability.ts';
 import { baseParts } from './base.ts';
 import { Container } from './container.ts';
 import { type Core, startCore } from './core.ts';

@@ -7,7 +7,7 @@ import { TELEMETRY_DUTIES } from '../jobs/telemetry/duties.ts';
 import { newId } from '../model/ids.ts';
 import { connect, ready } from '../store/redis/connection.ts';
 import { CONNECTIONS } from '../store/redis/connections.ts';
-import { durabilityOf } from '../store/redis/durability.ts';
+import { durabilityOf } from '../store/redis/durability/durability.ts';
 import { connectSubscriber, type Subscriber } from '../store/redis/pub-sub.ts';
 import { createStore } from '../store/store.ts';
 import { baseParts } from './base.ts';

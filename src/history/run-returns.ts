@@ -41,7 +41,7 @@ export class RunReturns extends Composed<RunReturnsDeps> implements OffloadedRun
   }
 
   /** A process may die between any two steps. The run comes last: its events are in Redis before it, and its row stays until
-   *  jobs/archive/offloading.ts finds that the run is no longer offloaded.
+   *  jobs/archive/offload-rows.ts finds that the run is no longer offloaded.
    *  @param anyVersion runs whose rows are in force, whatever their alarms say
    *  @returns the runs that were offloaded; `missing`: Postgres has no row of it */
   async bringBack(

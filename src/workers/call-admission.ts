@@ -7,7 +7,7 @@ import type { ConnectCaller } from '../jobs/connect/connect-caller.ts';
 import type { FunctionTables } from '../jobs/functions/function-tables.ts';
 import type { CallJob, RunJob } from '../jobs/queues/queues.ts';
 import type { CallLimiter } from '../jobs/runs/call-limiter.ts';
-import type { RunTransitions } from '../jobs/runs/state-transitions.ts';
+import type { RunTransitions } from '../jobs/runs/run-transitions.ts';
 import type { AppFunction } from '../model/apps/app.ts';
 import { isConnected } from '../model/apps/connection.ts';
 import type { CallOwner } from '../model/capacity/fair-shares.ts';

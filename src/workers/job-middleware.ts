@@ -4,7 +4,7 @@ import { isJobOutcome } from '../jobs/runs/service-errors.ts';
 import type { Logger } from '../log.ts';
 import { type MetricsRecorder, NOOP_RECORDER } from '../metrics/recorder.ts';
 import { isStoreFailure } from '../store/redis/connection.ts';
-import type { Durability } from '../store/redis/durable-write.ts';
+import type { Durability } from '../store/redis/durability/durable-write.ts';
 import type { TakeOver } from './take-over.ts';
 
 const OUTAGE_DELAY_MIN_MS = 500;

@@ -7,7 +7,7 @@ import { JOB_RETENTION, TIMERS, type TimerJob } from '../jobs/queues/queues.ts';
 import { handleTimer, type TimerHandlers } from '../jobs/timers/timer-handlers.ts';
 import type { Logger } from '../log.ts';
 import type { MetricsRecorder } from '../metrics/recorder.ts';
-import type { Durability } from '../store/redis/durable-write.ts';
+import type { Durability } from '../store/redis/durability/durable-write.ts';
 import { withMetrics, withOutageDelay, withReplication } from './job-middleware.ts';
 import { WatchedWorker } from './watched-worker.ts';
 import { exponentialBackoff, logJobs, workerOptions } from './worker-options.ts';

@@ -16,7 +16,7 @@ import type { TimerHandlers } from '../jobs/timers/timer-handlers.ts';
 import type { Logger } from '../log.ts';
 import type { MetricsRecorder } from '../metrics/recorder.ts';
 import { retryDelayMs } from '../model/runs/retry.ts';
-import type { Durability } from '../store/redis/durable-write.ts';
+import type { Durability } from '../store/redis/durability/durable-write.ts';
 import type { JobLists, JobTaker } from '../store/redis/job-lists.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import { AddedJobs } from './added-jobs.ts';

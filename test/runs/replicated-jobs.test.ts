@@ -2,7 +2,7 @@ import { type Job, UnrecoverableError } from 'bullmq';
 import { expect } from 'chai';
 import { AttemptFailed } from '../../src/jobs/runs/service-errors.ts';
 import { unavailable } from '../../src/store/redis/connection.ts';
-import type { Durability } from '../../src/store/redis/durable-write.ts';
+import type { Durability } from '../../src/store/redis/durability/durable-write.ts';
 import { withReplication } from '../../src/workers/job-middleware.ts';
 
 const JOB = {} as Job<object>;

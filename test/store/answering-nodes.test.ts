@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { AnsweringNodes } from '../../src/store/redis/answering-nodes.ts';
+import { AnsweringNodes } from '../../src/store/redis/cluster/answering-nodes.ts';
 import type { Redis } from '../../src/store/redis/connection.ts';
 
 const HASH_SLOT = 7;

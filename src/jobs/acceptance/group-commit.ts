@@ -4,7 +4,7 @@ import type { MetricsRecorder } from '../../metrics/recorder.ts';
 import { type Envelope, toEnvelope } from '../../model/events/event.ts';
 import type { Claimed, Deduplication } from '../../store/events/deduplication.ts';
 import { toServiceError, unavailable } from '../../store/redis/connection.ts';
-import type { Durability, OnDisk } from '../../store/redis/durable-write.ts';
+import type { Durability, OnDisk } from '../../store/redis/durability/durable-write.ts';
 import type { ClaimedEvent, ClaimedJobs } from '../queues/claimed-jobs.ts';
 import type { PartitionQueues } from '../queues/partition-queues.ts';
 import { INGEST, type IngestJob } from '../queues/queues.ts';

@@ -1,11 +1,9 @@
 /** Runs that sleep or wait for longer than HOT_HOURS move to Postgres whole, and leave their alarm in Redis, and their waits. They return some
- *  minutes before they are due, or when something changes them.
+ *  minutes before they are due (offload-returns.ts), or when something changes them.
  *
  *  Redis decides where a run is, in one script per move. To Postgres: its row is committed first, and the run leaves Redis only if it has not
- *  changed since it was read. Back: the run is stored in the version that its alarm names, and its row is removed a week later. A process that
- *  dies in between leaves a row that nothing reads. */
-import { setTimeout } from 'node:timers/promises';
-import { LRUCache } from 'lru-cache';
+ *  changed since it was read. Back: the run is stored in the version that its alarm names, and its row is removed a week later
+ *  (offload-rows.ts). A process that dies in between leaves a row that nothing reads. */
 import type { Archive } from '../../archive/archive.ts';
 import type { RunToOffload } from '../../archive/offloaded-run-rows.ts';
 import { duty } from '../../duties/duty.ts';
@@ -13,35 +11,21 @@ import { isArchiveUnavailable } from '../../errors.ts';
 import type { RunReturns } from '../../history/run-returns.ts';
 import type { Logger } from '../../log.ts';
 import { writeEvent } from '../../model/events/event-encoding.ts';
-import { chunksOf } from '../../model/values/chunks.ts';
-import { DAY_MS } from '../../model/values/time.ts';
 import type { ActiveRun } from '../../store/runs/active-runs.ts';
-import type { DueRun, OffloadedRuns, SleepingRun } from '../../store/runs/offloaded-runs.ts';
+import type { OffloadedRuns, SleepingRun } from '../../store/runs/offloaded-runs.ts';
 import type { Store } from '../../store/store.ts';
 
 /** A run has up to 256 KB, and as much again in events. */
-const RUNS_AT_ONCE = 50;
+export const RUNS_AT_ONCE = 50;
 const PORTIONS_OF_ROUND = 40;
 /** A run keeps the texts of its events only up to this; the archive has the others. */
 const EVENT_BYTES_MAX = 1_048_576;
 const ROUND_MS = 10_000;
-/** A scan of a million alarms takes Redis a second and a half. */
-const SCAN_EVERY_MS = 120_000;
-/** Between two portions of a scan: other commands come first. */
-const SCAN_PAUSE_MS = 5;
 const AGAIN_MS = 10;
 /** Interval of attempts while Postgres is down. */
-const AWAY_MS = 2_000;
+export const AWAY_MS = 2_000;
 /** How long before its next reconciliation a run returns; that is a minute or more before its wake-up. */
 const LEAD_MS = 300_000;
-/** Next attempt for a run whose row cannot be used. */
-const UNUSABLE_MS = 60_000;
-const WARN_EVERY_MS = 60_000;
-/** A row is kept for as long as a failover, or a backup of Redis that is restored, may lose the return of its run. */
-const KEPT_MS = 7 * DAY_MS;
-const ROWS_AT_ONCE = 500;
-const REMOVAL_ROUND_MS = 600_000;
-const UNUSABLE_MAX = 10_000;
 
 export interface OffloadingDeps {
   archive: Pick<Archive, 'offloadedRuns' | 'hotMs'>;
@@ -70,62 +54,6 @@ export const offloading = duty<OffloadingDeps & { hotMs: number }>({
         // archive-health.ts reports it.
         if (isArchiveUnavailable(error)) return AWAY_MS;
         throw error;
-      }
-    };
-  },
-});
-
-export const returning = duty<OffloadingDeps & { hotMs: number }>({
-  name: 'offload-return',
-  about: 'Brings offloaded runs back to Redis minutes before they are due',
-  scope: 'partition',
-  everyMs: {
-    of: ({ hotMs }) => Math.min(SCAN_EVERY_MS, leadOf(hotMs) / 2.5),
-    inWords: '2 min, a tenth of `HOT_HOURS` at most',
-  },
-  rounds(deps) {
-    let warnedAt = Number.NEGATIVE_INFINITY;
-    const unusable = new LRUCache<string, Unusable>({ max: UNUSABLE_MAX });
-    /** By partition. */
-    const waiting = new Map<number, readonly DueRun[]>();
-    return async ({ partition, signal }) => {
-      try {
-        // Tells whether Postgres responds, before another scan.
-        await bringBack(waiting.get(partition) ?? [], deps, Date.now(), unusable);
-        waiting.delete(partition);
-        await returnRuns(partition, deps, Date.now(), unusable, signal);
-        return undefined;
-      } catch (error) {
-        if (!(error instanceof StillInPostgres) && !isArchiveUnavailable(error)) throw error;
-        if (error instanceof StillInPostgres) waiting.set(partition, error.some);
-        if (performance.now() - warnedAt >= WARN_EVERY_MS) {
-          warnedAt = performance.now();
-          const err = (error as Error).message;
-          deps.log.error({ partition, err }, 'offloaded runs are due, and wait in Postgres until it responds');
-        }
-        return AWAY_MS;
-      }
-    };
-  },
-});
-
-export const removingRows = duty<OffloadingDeps>({
-  name: 'offload-rows',
-  about: 'Removes the rows of offloaded runs that have returned',
-  scope: 'installation',
-  everyMs: REMOVAL_ROUND_MS,
-  leaseMs: 60_000,
-  rounds(deps) {
-    // All of them at first: processes start again when a backup of Redis has been restored.
-    let sinceMs = 0;
-    return async () => {
-      const nowMs = Date.now();
-      try {
-        await keepOffloaded(deps, sinceMs);
-        sinceMs = nowMs - REMOVAL_ROUND_MS;
-        await removeRows(deps, nowMs);
-      } catch (error) {
-        if (!isArchiveUnavailable(error)) throw error;
       }
     };
   },
@@ -186,7 +114,7 @@ async function offload(
   return moved;
 }
 
-function leadOf(hotMs: number): number {
+export function leadOf(hotMs: number): number {
   return Math.min(LEAD_MS, hotMs / 4);
 }
 
@@ -207,147 +135,4 @@ async function withEvents(
     }
     return { ...run, events: texts };
   });
-}
-
-/** A run whose row could not be used. */
-interface Unusable {
-  /** Next attempt. */
-  againAt: number;
-  /** Its row had another version than its alarm: if that stays so, a backup of Redis was restored, and the row is right. */
-  isChanged: boolean;
-}
-
-/** By run ID. */
-interface UnusableRuns {
-  get(runId: string): Unusable | undefined;
-  set(runId: string, unusable: Unusable): unknown;
-}
-
-/** Runs are due, and Postgres is away. */
-class StillInPostgres extends Error {
-  override name = 'StillInPostgres';
-  readonly some: readonly DueRun[];
-
-  constructor(message: string, some: readonly DueRun[]) {
-    super(message);
-    this.some = some;
-  }
-}
-
-/** Scans all alarms of a partition, brings runs back that are due, and records how many there are, and since when one is overdue.
- *  @throws StillInPostgres */
-export async function returnRuns(
-  partition: number,
-  deps: Pick<OffloadingDeps, 'offloadedRuns' | 'runReturns' | 'environments' | 'log'>,
-  nowMs: number,
-  unusable: UnusableRuns = new Map(),
-  signal?: AbortSignal,
-): Promise<void> {
-  const { offloadedRuns } = deps;
-  let away: StillInPostgres | undefined;
-  let count = 0;
-  let overdueSince: number | undefined;
-  const envs = (await deps.environments.all()).map(({ name }) => name);
-  for (const env of await offloadedRuns.environmentsIn(partition, envs)) {
-    let cursor = '0';
-    do {
-      const found = await offloadedRuns.scan(partition, env, cursor, nowMs);
-      cursor = found.cursor;
-      count += found.count;
-      let left: readonly DueRun[] = found.due;
-      // While Postgres is away, the scan goes on to tell since when runs are late.
-      if (!away) {
-        try {
-          left = await bringBack(found.due, deps, nowMs, unusable);
-        } catch (error) {
-          if (!isArchiveUnavailable(error)) throw error;
-          away = new StillInPostgres((error as Error).message, found.due.slice(0, RUNS_AT_ONCE));
-        }
-      }
-      for (const { at } of left) overdueSince = Math.min(overdueSince ?? at, at);
-      if (signal?.aborted) return;
-      if (cursor !== '0') await setTimeout(SCAN_PAUSE_MS);
-    } while (cursor !== '0');
-  }
-  await offloadedRuns.setSeen(partition, { count, overdueSince });
-  if (away) throw away;
-}
-
-/** Longest due first.
- *  @returns those that could not return
- *  @throws ServiceError archive_unavailable */
-async function bringBack(
-  due: readonly DueRun[],
-  { runReturns, log }: Pick<OffloadingDeps, 'runReturns' | 'log'>,
-  nowMs: number,
-  unusable: UnusableRuns,
-): Promise<DueRun[]> {
-  const left: DueRun[] = due.filter(({ runId }) => (unusable.get(runId)?.againAt ?? 0) > nowMs);
-  const skipped = new Set(left);
-  const wanted = due.filter((run) => !skipped.has(run)).sort((a, b) => a.at - b.at);
-  for (const some of chunksOf(wanted, RUNS_AT_ONCE)) {
-    for (const [env, ofEnv] of Map.groupBy(some, (run) => run.env)) {
-      const byId = new Map(ofEnv.map((run) => [run.runId, run]));
-      const anyVersion = new Set([...byId.keys()].filter((id) => unusable.get(id)?.isChanged));
-      for (const { id, outcome, error } of await runReturns.bringBack(env, [...byId.keys()], nowMs, anyVersion)) {
-        if (outcome === 'returned' || outcome === 'deleted') continue;
-        unusable.set(id, { againAt: nowMs + UNUSABLE_MS, isChanged: outcome === 'changed' });
-        left.push(byId.get(id) as DueRun);
-        log.error(
-          { run_id: id, env, outcome, ...(error && { err: error.message }) },
-          'an offloaded run could not return',
-        );
-      }
-    }
-  }
-  return left;
-}
-
-/** Corrects rows of runs whose return Redis has lost, in a failover or because a backup was restored.
- *  @param sinceMs earliest time of the returns
- *  @throws ServiceError archive_unavailable */
-export async function keepOffloaded(
-  { archive, offloadedRuns }: Pick<OffloadingDeps, 'archive' | 'offloadedRuns'>,
-  sinceMs: number,
-): Promise<void> {
-  for (let from = sinceMs; ; ) {
-    const rows = await archive.offloadedRuns.returnedSince(from, ROWS_AT_ONCE);
-    for (const [env, ofEnv] of Map.groupBy(rows, (row) => row.env)) {
-      const offloaded = await offloadedRuns.which(
-        env,
-        ofEnv.map(({ id }) => id),
-      );
-      await archive.offloadedRuns.markOffloaded(
-        env,
-        ofEnv.filter(({ id }) => offloaded.has(id)),
-      );
-    }
-    const last = rows.at(-1)?.returnedAt ?? 0;
-    if (rows.length < ROWS_AT_ONCE) return;
-    from = last > from ? last : from + 1;
-  }
-}
-
-/** @returns number of removed rows
- *  @throws ServiceError archive_unavailable */
-export async function removeRows(
-  { archive, offloadedRuns }: Pick<OffloadingDeps, 'archive' | 'offloadedRuns'>,
-  nowMs: number,
-): Promise<number> {
-  let removed = 0;
-  for (;;) {
-    const old = await archive.offloadedRuns.old(nowMs - KEPT_MS, nowMs - KEPT_MS, ROWS_AT_ONCE);
-    let removedNow = 0;
-    for (const [env, rows] of Map.groupBy(old, (row) => row.env)) {
-      const offloaded = await offloadedRuns.which(
-        env,
-        rows.map(({ id }) => id),
-      );
-      const unused = rows.filter(({ id }) => !offloaded.has(id));
-      await archive.offloadedRuns.remove(env, unused);
-      removedNow += unused.length;
-    }
-    removed += removedNow;
-    if (old.length < ROWS_AT_ONCE || removedNow === 0) return removed;
-  }
 }

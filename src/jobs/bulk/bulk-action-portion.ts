@@ -19,7 +19,7 @@ import type { BulkStore } from '../../store/bulk/store.ts';
 import { failedStepOf } from '../runs/failed-step.ts';
 import type { RunMoves } from '../runs/run-moves.ts';
 import type { RunRetries } from '../runs/run-retries.ts';
-import type { RunTransitions } from '../runs/state-transitions.ts';
+import type { RunTransitions } from '../runs/run-transitions.ts';
 import type { SelectedRuns } from './selected-runs.ts';
 
 const RUNS_MAX = 100;

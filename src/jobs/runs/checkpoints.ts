@@ -12,7 +12,7 @@ import { entriesOf, finishedStepsOf, isFinished } from './operations/finished-st
 import { storeMetadata } from './operations/metadata.ts';
 import { stepHistory } from './run-history.ts';
 import type { RunScheduler } from './run-scheduler.ts';
-import { type RunTransitions, STATE_ERRORS } from './state-transitions.ts';
+import { type RunTransitions, STATE_ERRORS } from './run-transitions.ts';
 
 export interface CallCheckpointsDeps extends Pick<Store, 'runs' | 'runMetadata' | 'checkpoints' | 'defers'> {
   scheduler: RunScheduler;

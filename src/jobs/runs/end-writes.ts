@@ -1,4 +1,4 @@
-/** The writes of the end of a run, as data: a list in order (state-transitions.ts). A process may die after any write. Another process then
+/** The writes of the end of a run, as data: a list in order (run-transitions.ts). A process may die after any write. Another process then
  *  repeats the transition or completes it, so every write can be repeated. */
 
 /** Whoever finds an ended run may repeat them. */

@@ -22,7 +22,7 @@ import { ended, superseded } from './checkpoints.ts';
 import { entriesOf, finishedStepsOf, isFinished } from './operations/finished-steps.ts';
 import type { AnsweredCall, OperationDeps } from './operations/operation-context.ts';
 import { stepHistory } from './run-history.ts';
-import { STATE_ERRORS } from './state-transitions.ts';
+import { STATE_ERRORS } from './run-transitions.ts';
 
 export interface EndpointsDeps extends OperationDeps, Pick<Store, 'ids' | 'events'> {
   functions: FunctionTables;

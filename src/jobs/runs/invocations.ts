@@ -18,8 +18,8 @@ import type { FunctionTables } from '../functions/function-tables.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { type InvocationListeners, isListening } from './invocation-listeners.ts';
 import type { RunStarter } from './run-starter.ts';
+import type { RunTransitions } from './run-transitions.ts';
 import { skippedApiError, skippedStepError } from './skipped-invocation.ts';
-import type { RunTransitions } from './state-transitions.ts';
 
 export interface InvocationsDeps extends Pick<Store, 'ids' | 'events'> {
   functions: FunctionTables;

@@ -19,7 +19,7 @@ import { toRunRef } from '../queues/queues.ts';
 import { ensureCalls, type MissingCallsDeps } from './missing-calls.ts';
 import { type RestoreWaitsDeps, restoreWaits } from './restored-waits.ts';
 import { type WakeToSchedule, wakeJobLeadMs } from './run-jobs.ts';
-import type { RunTransitions } from './state-transitions.ts';
+import type { RunTransitions } from './run-transitions.ts';
 import { type TimeoutTimers, timeoutsOf } from './timeout-timers.ts';
 
 const RUNS_AT_ONCE = 1_000;

@@ -14,8 +14,8 @@ import type { Store } from '../../store/store.ts';
 import type { JobAttempts, RequestJob } from '../queues/queues.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { requestHistory } from './run-history.ts';
+import type { RunTransitions } from './run-transitions.ts';
 import { AttemptFailed, retryStoreWrites, withServiceErrors } from './service-errors.ts';
-import type { RunTransitions } from './state-transitions.ts';
 import { resultOf } from './step-response.ts';
 
 export interface RequestDeps extends Pick<Store, 'runs' | 'steps' | 'requests'> {

@@ -17,7 +17,7 @@ import type { Telemetry } from '../telemetry/telemetry.ts';
 import { ensureCalls, type MissingCallsDeps } from './missing-calls.ts';
 import { checkFromStep } from './rerun-from-step.ts';
 import type { RunStarter } from './run-starter.ts';
-import type { RunTransitions } from './state-transitions.ts';
+import type { RunTransitions } from './run-transitions.ts';
 
 /** The finished and pending steps of a run. */
 type Progress = Awaited<ReturnType<Steps['progress']>>;

@@ -8,7 +8,7 @@ import { hasEnded, type Run, type RunError } from '../../model/runs/run.ts';
 import { isStoreFailure } from '../../store/redis/connection.ts';
 import type { Runs } from '../../store/runs/runs.ts';
 import type { JobAttempts, RunRef } from '../queues/queues.ts';
-import type { RunTransitions } from './state-transitions.ts';
+import type { RunTransitions } from './run-transitions.ts';
 
 /** 30 s in total. After that the job is delayed, and the call is repeated once Redis accepts writes again. */
 const WRITE_RETRY_DELAYS_MS = [100, 200, 400, 800, 1_500, 3_000, 4_000, 5_000, 5_000, 5_000, 5_000] as const;

@@ -2,7 +2,7 @@
 import { Composed } from '../../model/values/composed.ts';
 import type { Signals } from '../../store/runs/signals.ts';
 import type { Acceptor } from '../acceptance/acceptor.ts';
-import type { RunTransitions } from './state-transitions.ts';
+import type { RunTransitions } from './run-transitions.ts';
 
 export interface SignalSenderDeps {
   signals: Signals;

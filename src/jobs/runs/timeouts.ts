@@ -3,7 +3,7 @@ import type { AppFunction } from '../../model/apps/app.ts';
 import { hasEnded } from '../../model/runs/run.ts';
 import type { Loaded, Runs } from '../../store/runs/runs.ts';
 import type { CallJob, JobAttempts } from '../queues/queues.ts';
-import type { RunTransitions } from './state-transitions.ts';
+import type { RunTransitions } from './run-transitions.ts';
 import { type TimeoutTimers, timeoutsOf } from './timeout-timers.ts';
 
 export interface TimeoutDeps {

@@ -6,7 +6,7 @@ import { hasEnded } from '../../model/runs/run.ts';
 import { isStoreFailure } from '../../store/redis/connection.ts';
 import type { Runs } from '../../store/runs/runs.ts';
 import type { UnfinishedEnds } from '../../store/runs/unfinished-ends.ts';
-import type { RunTransitions } from './state-transitions.ts';
+import type { RunTransitions } from './run-transitions.ts';
 
 /** Time that a process has to finish an end itself, which takes a few milliseconds. */
 const OWN_MS = 5_000;

@@ -12,7 +12,7 @@ import type { StoredWait } from '../../store/runs/wait-candidates.ts';
 import type { Store } from '../../store/store.ts';
 import type { Acceptor } from '../acceptance/acceptor.ts';
 import type { ExpressionEvaluator } from '../functions/expression-evaluator.ts';
-import type { RunTransitions } from './state-transitions.ts';
+import type { RunTransitions } from './run-transitions.ts';
 
 /** Maximum number of past events that a wait is matched with; there are milliseconds between a call and its wait. */
 const PAST_EVENTS_MAX = 1_000;

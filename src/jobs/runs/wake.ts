@@ -5,8 +5,8 @@ import { waitKey } from '../../model/runs/wait.ts';
 import type { ResultContext } from '../../store/runs/steps.ts';
 import type { Store } from '../../store/store.ts';
 import type { JobAttempts, WakeJob } from '../queues/queues.ts';
+import type { RunTransitions } from './run-transitions.ts';
 import { withServiceErrors } from './service-errors.ts';
-import type { RunTransitions } from './state-transitions.ts';
 
 /** Apps of the official SDKs match this name. */
 const INVOKE_TIMEOUT = 'InngestInvokeTimeoutError';

@@ -2,7 +2,7 @@
  *  channel's hash slot. The number of receivers is then known, and messages are not broadcast to all nodes. Messages may be lost in both cases. */
 import type { Config } from '../../config.ts';
 import type { Logger } from '../../log.ts';
-import { ClusterSubscriber } from './cluster-subscriber.ts';
+import { ClusterSubscriber } from './cluster/cluster-subscriber.ts';
 import { connect, type Redis, unavailable } from './connection.ts';
 import { CONNECTIONS } from './connections.ts';
 import { addressOf, clusterOf, primaryOf } from './servers.ts';

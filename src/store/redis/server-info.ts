@@ -1,6 +1,6 @@
 /** Version, memory and settings of Redis, with warnings about settings that may lose data. */
 import type { Cluster } from 'ioredis';
-import { type ClusterNodes, fromEach, readClusterNodes } from './cluster-nodes.ts';
+import { type ClusterNodes, fromEach, readClusterNodes } from './cluster/cluster-nodes.ts';
 import { type Redis, unavailable } from './connection.ts';
 import { addressOf, clusterOf } from './servers.ts';
 

@@ -1,6 +1,6 @@
 /** State of each server that accepts writes, for health checks. */
 import { machineTime } from '../../model/values/clock.ts';
-import { fromEach } from './cluster-nodes.ts';
+import { fromEach } from './cluster/cluster-nodes.ts';
 import type { Redis } from './connection.ts';
 import { infoField, memoryOf } from './server-info.ts';
 import { addressOf, clusterOf, primariesOf } from './servers.ts';

@@ -1,8 +1,8 @@
 /** Health checks of Redis: reachable, version, durability, memory, clock, and the nodes of a cluster. */
 import type { Config } from '../../../config.ts';
-import { readClusterNodes } from '../../../store/redis/cluster-nodes.ts';
+import { readClusterNodes } from '../../../store/redis/cluster/cluster-nodes.ts';
 import type { Redis } from '../../../store/redis/connection.ts';
-import { checkDurability } from '../../../store/redis/durability.ts';
+import { checkDurability } from '../../../store/redis/durability/durability.ts';
 import { readServerVitals, type ServerVitals } from '../../../store/redis/server-vitals.ts';
 import { clusterOf } from '../../../store/redis/servers.ts';
 import { type Finding, type HealthCheck, ok, orOk, problem, warning } from './check.ts';

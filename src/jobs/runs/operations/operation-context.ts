@@ -7,7 +7,7 @@ import type { Store } from '../../../store/store.ts';
 import type { TracedRunRef } from '../../queues/queues.ts';
 import type { Invocations } from '../invocations.ts';
 import type { RunScheduler } from '../run-scheduler.ts';
-import type { RunTransitions } from '../state-transitions.ts';
+import type { RunTransitions } from '../run-transitions.ts';
 import type { WaitMatcher } from '../wait-matcher.ts';
 
 export interface OperationDeps

@@ -1,7 +1,7 @@
 /** The nodes of a cluster, according to the first node that responds. */
 import type { Cluster } from 'ioredis';
-import { inTime } from '../../model/values/in-time.ts';
-import type { Redis } from './connection.ts';
+import { inTime } from '../../../model/values/in-time.ts';
+import type { Redis } from '../connection.ts';
 
 const HASH_SLOTS = 16_384;
 /** A node that does not respond within this time counts as down. */

@@ -5,16 +5,16 @@
  *  tells whether it owned it all the time. A primary that does not know that it was replaced has no replica left to confirm its writes. */
 import hashSlotOf from 'cluster-key-slot';
 import type { Cluster } from 'ioredis';
-import type { Logger } from '../../log.ts';
-import type { AnsweringNodes } from './answering-nodes.ts';
-import { connectNode, type Redis, unavailable } from './connection.ts';
-import { CONNECTIONS } from './connections.ts';
+import type { Logger } from '../../../log.ts';
+import type { AnsweringNodes } from '../cluster/answering-nodes.ts';
+import { connectNode, type Redis, unavailable } from '../connection.ts';
+import { CONNECTIONS } from '../connections.ts';
+import type { Keyspace } from '../keyspace.ts';
+import { addressOf, primaryOf } from '../servers.ts';
 import { DiskBarrier } from './disk-barrier.ts';
 import { replicatedServer } from './durable-server.ts';
 import { Afterwards, type Durability, NOTHING, type OnDisk } from './durable-write.ts';
-import type { Keyspace } from './keyspace.ts';
 import { ServerDurability } from './server-durability.ts';
-import { addressOf, primaryOf } from './servers.ts';
 
 interface ClusterDurabilityOptions {
   cluster: Cluster;

@@ -2,10 +2,10 @@
  *  emits `ready` after a change, unlike ioredis's own cluster subscriber. */
 import { EventEmitter } from 'node:events';
 import type { Cluster } from 'ioredis';
-import type { Logger } from '../../log.ts';
-import { connectNode, type Redis } from './connection.ts';
-import { CONNECTIONS } from './connections.ts';
-import { primaryOf } from './servers.ts';
+import type { Logger } from '../../../log.ts';
+import { connectNode, type Redis } from '../connection.ts';
+import { CONNECTIONS } from '../connections.ts';
+import { primaryOf } from '../servers.ts';
 
 const RETRY_MS = 100;
 const RETRY_MAX_MS = 1_000;

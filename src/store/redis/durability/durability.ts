@@ -1,18 +1,18 @@
 /** INGEST_DURABILITY. `fsync`: an event is acknowledged when it is on Redis's disk and, if a replica may take over, also on a replica's.
  *  `redis`: when Redis has it. `auto`: like `fsync` but without waiting for replicas if the server syncs every write, otherwise like
  *  `redis`. */
-import { type Config, ConfigError } from '../../config.ts';
-import type { Logger } from '../../log.ts';
-import { AnsweringNodes } from './answering-nodes.ts';
+import { type Config, ConfigError } from '../../../config.ts';
+import type { Logger } from '../../../log.ts';
+import { AnsweringNodes } from '../cluster/answering-nodes.ts';
+import { connect, type Redis } from '../connection.ts';
+import { CONNECTIONS } from '../connections.ts';
+import type { Keyspace } from '../keyspace.ts';
+import { addressOf, clusterOf, primariesOf } from '../servers.ts';
 import { ClusterDurability } from './cluster-durability.ts';
-import { connect, type Redis } from './connection.ts';
-import { CONNECTIONS } from './connections.ts';
 import { DiskBarrier } from './disk-barrier.ts';
 import { durableServer, replicatedServer } from './durable-server.ts';
 import { Afterwards, type Durability } from './durable-write.ts';
-import type { Keyspace } from './keyspace.ts';
 import { IN_REDIS, ServerDurability } from './server-durability.ts';
-import { addressOf, clusterOf, primariesOf } from './servers.ts';
 
 /** Number of replicas that must have a write before it is acknowledged, if a replica may take over. */
 const REPLICAS = 1;

@@ -1,10 +1,10 @@
 /** Checks a cluster before a release: what is missing, and how to fix it. */
 import type { Cluster } from 'ioredis';
-import type { Config } from '../../config.ts';
+import type { Config } from '../../../config.ts';
+import { readServerInfo } from '../server-info.ts';
+import { addressOf, openReplica } from '../servers.ts';
 import { fromEach, readClusterNodes } from './cluster-nodes.ts';
 import { type ClusterFindings, findingsOf, readNodeSettings } from './cluster-settings.ts';
-import { readServerInfo } from './server-info.ts';
-import { addressOf, openReplica } from './servers.ts';
 
 const SETTING = 'REDIS_CLUSTER_URLS';
 const MIN_MAJOR = 7;

@@ -3,10 +3,10 @@
  *  connection, and writes a marker there first: the append-only file is one sequence, in which the marker follows every write answered
  *  before; so is the replication stream. Writes during a barrier in flight share the next barrier. */
 import type { ChainableCommander } from 'ioredis';
-import { ServiceError } from '../../errors.ts';
-import { type Redis, replies, toServiceError, unavailable } from './connection.ts';
+import { ServiceError } from '../../../errors.ts';
+import { type Redis, replies, toServiceError, unavailable } from '../connection.ts';
+import { infoField } from '../server-info.ts';
 import { type DurableServer, historyOf, type Replicated } from './durable-server.ts';
-import { infoField } from './server-info.ts';
 
 /** With appendfsync everysec a sync starts within a second; the rest of the time covers a busy disk. This must be less than the command timeout of
  *  the connection. */

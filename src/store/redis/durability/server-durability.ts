@@ -1,9 +1,9 @@
 /** Durability guarantee of one server: the only one, the master named by Sentinels, or a primary of a cluster. It is checked after every
  *  connection (durable-server.ts), because a failover may have brought another server, and, if a replica may take over, also after each
  *  failure. */
-import { ConfigError } from '../../config.ts';
-import type { Logger } from '../../log.ts';
-import { type Redis, unavailable } from './connection.ts';
+import { ConfigError } from '../../../config.ts';
+import type { Logger } from '../../../log.ts';
+import { type Redis, unavailable } from '../connection.ts';
 import type { DiskBarrier } from './disk-barrier.ts';
 import type { DurableServer } from './durable-server.ts';
 import { NOTHING, type OnDisk } from './durable-write.ts';
