@@ -8,7 +8,7 @@ import {
   type LogQuery,
   type LogStats,
   type LogSummary,
-} from '../store/webhooks/webhook-log.ts';
+} from '../model/webhooks/request-log.ts';
 import { Conditions } from './conditions.ts';
 import { dayOf } from './day-tables.ts';
 import { fromUuid, toText, toUuid, toUuids } from './encoding.ts';

@@ -1,5 +1,5 @@
 /** Keys under which webhook requests are counted: their outcome, and the result of their verification. */
-import type { VerificationResult } from '../store/webhooks/webhook-log.ts';
+import type { VerificationResult } from '../model/webhooks/request-log.ts';
 
 const PREFIX = 'verification:';
 

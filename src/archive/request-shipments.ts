@@ -1,6 +1,6 @@
 /** Writes webhook requests to the archive and counts them; shipping one again changes nothing. */
 
-import type { VerificationResult } from '../store/webhooks/webhook-log.ts';
+import type { VerificationResult } from '../model/webhooks/request-log.ts';
 import { type ArchivedDays, INSTALLATION } from './archived-days.ts';
 import { CopyBuffer } from './copy-buffer.ts';
 import { addMissing, copy } from './copying.ts';

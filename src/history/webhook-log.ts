@@ -2,7 +2,6 @@
  *  that were logged late. */
 import type { ArchivedRequests } from '../archive/archived-requests.ts';
 import { isArchiveUnavailable } from '../errors.ts';
-import type { UnarchivedRequests } from '../store/webhooks/unarchived-requests.ts';
 import type {
   LogCounts,
   LoggedRequest,
@@ -10,8 +9,9 @@ import type {
   LogQuery,
   LogStats,
   LogSummary,
-  WebhookLog,
-} from '../store/webhooks/webhook-log.ts';
+} from '../model/webhooks/request-log.ts';
+import type { UnarchivedRequests } from '../store/webhooks/unarchived-requests.ts';
+import type { WebhookLog } from '../store/webhooks/webhook-log.ts';
 
 /** Above every ID. */
 const TOP = '7ZZZZZZZZZZZZZZZZZZZZZZZZZ';

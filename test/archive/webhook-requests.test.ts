@@ -4,7 +4,7 @@ import { createArchive } from '../../src/archive/archive.ts';
 import { createHistory } from '../../src/history/history.ts';
 import { shipWebhookRequests } from '../../src/jobs/archive/webhook-requests.ts';
 import { createLog } from '../../src/log.ts';
-import type { LoggedRequest, LogOutcome } from '../../src/store/webhooks/webhook-log.ts';
+import type { LoggedRequest, LogOutcome } from '../../src/model/webhooks/request-log.ts';
 import { type OwnArchive, openArchive } from '../support/own-archive.ts';
 
 const HOUR_MS = 3_600_000;

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { RefusalLimit } from '../../src/api/receive/refusal-limit.ts';
-import type { LoggedRequest, LogSummary } from '../../src/store/webhooks/webhook-log.ts';
+import type { LoggedRequest, LogSummary } from '../../src/model/webhooks/request-log.ts';
 
 const MINUTE_MS = 60_000;
 

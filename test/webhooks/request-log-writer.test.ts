@@ -3,7 +3,8 @@ import { RequestLogWriter } from '../../src/api/receive/request-log-writer.ts';
 import type { Telemetry } from '../../src/jobs/telemetry/telemetry.ts';
 import type { Logger } from '../../src/log.ts';
 import { newId } from '../../src/model/ids.ts';
-import type { LoggedRequest, WebhookLog } from '../../src/store/webhooks/webhook-log.ts';
+import type { LoggedRequest } from '../../src/model/webhooks/request-log.ts';
+import type { WebhookLog } from '../../src/store/webhooks/webhook-log.ts';
 
 const MAX_REQUESTS = 3;
 

@@ -1,4 +1,4 @@
-import type { LoggedRequest } from '../../store/webhooks/webhook-log.ts';
+import type { LoggedRequest } from '../../model/webhooks/request-log.ts';
 
 /** A request of a webhook that waits to be written to its log. */
 export interface BufferedRequest {

@@ -1,7 +1,7 @@
 /** Limits the logging of unverified requests: anybody who knows the URL of a webhook can send any number of them, and the archive keeps them
  *  for long. The limit lets all requests of a provider with a wrong secret into the log, but only a sample of a flood. */
 import { LRUCache } from 'lru-cache';
-import type { LoggedRequest, LogSummary } from '../../store/webhooks/webhook-log.ts';
+import type { LoggedRequest, LogSummary } from '../../model/webhooks/request-log.ts';
 
 /** Number of requests logged at once, and per minute afterwards. */
 const REQUESTS = { atOnce: 1_000, perMinute: 60 };

@@ -2,7 +2,8 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Telemetry } from '../../jobs/telemetry/telemetry.ts';
 import type { Logger } from '../../log.ts';
-import type { LoggedRequest, WebhookLog } from '../../store/webhooks/webhook-log.ts';
+import type { LoggedRequest } from '../../model/webhooks/request-log.ts';
+import type { WebhookLog } from '../../store/webhooks/webhook-log.ts';
 import { type BufferedRequest, NewestRequests } from './newest-requests.ts';
 
 /** Maximum bytes of buffered requests; beyond that, requests are not logged. */

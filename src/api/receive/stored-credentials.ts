@@ -1,6 +1,7 @@
 /** Removes secrets sent by a provider from requests before they are logged, because anybody who reads Redis or the archive could use
  *  them. Unverified requests keep them, because a replay has to verify them. Bodies are stored byte for byte, including secrets. */
 import type { IncomingHttpHeaders } from 'node:http';
+import type { LogSummary } from '../../model/webhooks/request-log.ts';
 import {
   type CredentialNames,
   credentialLocations,
@@ -8,7 +9,6 @@ import {
   sendsSecret,
 } from '../../providers/credential-locations.ts';
 import type { WebhookInUse } from '../../store/webhooks/webhook-in-use.ts';
-import type { LogSummary } from '../../store/webhooks/webhook-log.ts';
 
 export const MASK = '[masked]';
 

@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { ServiceError } from '../../errors.ts';
 import { machineTime } from '../../model/values/clock.ts';
+import type { LogSummary } from '../../model/webhooks/request-log.ts';
 import { ProviderRequest } from '../../providers/provider-request.ts';
 import {
   type Failure,
@@ -12,7 +13,6 @@ import {
 import type { Transmissions } from '../../store/webhooks/transmissions.ts';
 import { keysOf, type StoredSecret } from '../../store/webhooks/webhook.ts';
 import type { WebhookInUse } from '../../store/webhooks/webhook-in-use.ts';
-import type { LogSummary } from '../../store/webhooks/webhook-log.ts';
 import type { WebhookRequest } from './webhook-request.ts';
 
 export type LoggedVerification = NonNullable<LogSummary['verification']>;

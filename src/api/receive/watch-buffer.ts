@@ -2,8 +2,8 @@
 import { timeOf } from '../../model/ids.ts';
 import { HOUR_MS } from '../../model/values/time.ts';
 import { type IssueKind, kindOfCode } from '../../model/webhooks/issue.ts';
+import type { LogSummary } from '../../model/webhooks/request-log.ts';
 import { type Failures, REASONS_MAX } from '../../store/webhooks/webhook-issues.ts';
-import type { LogSummary } from '../../store/webhooks/webhook-log.ts';
 import { TRAFFIC_COUNTS, type TrafficBatch, type TrafficCounts } from '../../store/webhooks/webhook-traffic.ts';
 
 const MESSAGE_MAX_LENGTH = 500;

@@ -3,10 +3,10 @@
 import { ServiceError } from '../../errors.ts';
 import type { AccessListMatcher } from '../../model/auth/allow-lists.ts';
 import type { Event } from '../../model/events/event.ts';
+import type { LogSummary } from '../../model/webhooks/request-log.ts';
 import type { HandshakeAnswer } from '../../providers/handshakes.ts';
 import { toServiceError } from '../../store/redis/connection.ts';
 import type { HeldReason } from '../../store/webhooks/held-events.ts';
-import type { LogSummary } from '../../store/webhooks/webhook-log.ts';
 import type { CustomResponse, Received, Resolution } from './resolve-environment.ts';
 import { resultOfTransform } from './transform-result.ts';
 

@@ -5,9 +5,9 @@ import type { Telemetry } from '../../jobs/telemetry/telemetry.ts';
 import type { IssueNotifier } from '../../jobs/webhooks/issue-notifier.ts';
 import type { Logger } from '../../log.ts';
 import { Composed } from '../../model/values/composed.ts';
+import type { LogSummary } from '../../model/webhooks/request-log.ts';
 import type { Store } from '../../store/store.ts';
 import type { Failures } from '../../store/webhooks/webhook-issues.ts';
-import type { LogSummary } from '../../store/webhooks/webhook-log.ts';
 import type { Webhooks } from '../../store/webhooks/webhooks.ts';
 import { WatchBuffer } from './watch-buffer.ts';
 

@@ -1,6 +1,6 @@
 /** The requests of a replay, from the request log. */
 import type { History } from '../../history/history.ts';
-import type { LogPage, LogSummary } from '../../store/webhooks/webhook-log.ts';
+import type { LogPage, LogSummary } from '../../model/webhooks/request-log.ts';
 import type { WebhookReplayDefinition } from '../../store/webhooks/webhook-replay.ts';
 
 const PAGE = 500;

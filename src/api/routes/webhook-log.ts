@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { BACKPRESSURE_ERRORS, ServiceError } from '../../errors.ts';
 import { eventSchema } from '../../model/events/event.ts';
 import { ID_PATTERN } from '../../model/ids.ts';
-import { LOG_OUTCOMES, type LoggedRequest, VERIFICATION_RESULTS } from '../../store/webhooks/webhook-log.ts';
+import { LOG_OUTCOMES, type LoggedRequest, VERIFICATION_RESULTS } from '../../model/webhooks/request-log.ts';
 import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { existingWebhook } from '../receive/existing-webhook.ts';

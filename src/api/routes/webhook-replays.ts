@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { BACKPRESSURE_ERRORS, ServiceError } from '../../errors.ts';
 import { INSTALLATION } from '../../model/bulk/bulk-operation.ts';
 import { ID_PATTERN } from '../../model/ids.ts';
-import { LOG_OUTCOMES } from '../../store/webhooks/webhook-log.ts';
+import { LOG_OUTCOMES } from '../../model/webhooks/request-log.ts';
 import {
   WEBHOOK_REPLAY_OUTCOMES,
   type WebhookReplay,

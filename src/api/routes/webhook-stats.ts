@@ -1,6 +1,6 @@
 /** `/v1/webhooks/stats`: request counts of each webhook. */
 import { z } from 'zod';
-import type { LogStats } from '../../store/webhooks/webhook-log.ts';
+import type { LogStats } from '../../model/webhooks/request-log.ts';
 import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { longPageQuery, namePosition, pageOf } from '../rest/list-query.ts';

@@ -2,8 +2,8 @@
 import { z } from 'zod';
 import { RUN_STATUSES } from '../../model/runs/run.ts';
 import { ISSUE_KINDS, ISSUE_STATES } from '../../model/webhooks/issue.ts';
+import { LOG_OUTCOMES } from '../../model/webhooks/request-log.ts';
 import type { LiveUpdate, LiveUpdateOf } from '../../store/telemetry/live-updates.ts';
-import { LOG_OUTCOMES } from '../../store/webhooks/webhook-log.ts';
 import { gistSchema } from './gist.ts';
 import { present } from './present.ts';
 import { presentRunState, runStateSchema } from './run-state.ts';

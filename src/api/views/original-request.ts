@@ -1,6 +1,7 @@
 /** The API's representation of a logged request as it was received, for programs that forward it. Signatures are shown: each proves only this one
  *  request. Passwords and tokens are hidden: they would let the reader make other requests. */
 import { z } from 'zod';
+import { LOG_OUTCOMES, type LoggedRequest } from '../../model/webhooks/request-log.ts';
 import { PRESETS, presetOf } from '../../providers/catalog.ts';
 import {
   type CredentialNames,
@@ -10,7 +11,6 @@ import {
 } from '../../providers/credential-locations.ts';
 import type { VerificationScheme } from '../../providers/preset.ts';
 import type { Webhook } from '../../store/webhooks/webhook.ts';
-import { LOG_OUTCOMES, type LoggedRequest } from '../../store/webhooks/webhook-log.ts';
 import { apiObject } from '../http/validation.ts';
 import { MASK, maskedHeaders, maskedSearch } from '../receive/stored-credentials.ts';
 import { loggedSchema, presentLogged, SECRET } from './request.ts';

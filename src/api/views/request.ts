@@ -2,18 +2,18 @@
 import { isUtf8 } from 'node:buffer';
 import { z } from 'zod';
 import {
+  LOG_OUTCOMES,
+  type LoggedRequest,
+  type LogSummary,
+  VERIFICATION_RESULTS,
+} from '../../model/webhooks/request-log.ts';
+import {
   CREDENTIAL_NAMES,
   type CredentialNames,
   credentialLocations,
   namesOf,
 } from '../../providers/credential-locations.ts';
 import type { VerificationScheme } from '../../providers/preset.ts';
-import {
-  LOG_OUTCOMES,
-  type LoggedRequest,
-  type LogSummary,
-  VERIFICATION_RESULTS,
-} from '../../store/webhooks/webhook-log.ts';
 import { listsOf } from '../http/urlencoded.ts';
 import { apiObject } from '../http/validation.ts';
 import { MASK } from '../receive/stored-credentials.ts';

@@ -1,7 +1,7 @@
 /** The API's representation of replays of webhook requests. */
 import { z } from 'zod';
 import { type Event, eventSchema } from '../../model/events/event.ts';
-import { LOG_OUTCOMES } from '../../store/webhooks/webhook-log.ts';
+import { LOG_OUTCOMES } from '../../model/webhooks/request-log.ts';
 import type { WebhookReplay, WebhookReplayResult } from '../../store/webhooks/webhook-replay.ts';
 import { apiObject } from '../http/validation.ts';
 import { CHANGES, type Comparison, type Made } from '../replays/dry-run.ts';

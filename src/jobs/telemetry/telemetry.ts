@@ -9,6 +9,7 @@ import { shortErrorText } from '../../model/runs/error-text.ts';
 import type { Memo } from '../../model/runs/memo.ts';
 import type { Ending, HistoryEntry, Run, RunError, RunStatus } from '../../model/runs/run.ts';
 import type { IssueKind } from '../../model/webhooks/issue.ts';
+import type { LogOutcome, VerificationResult } from '../../model/webhooks/request-log.ts';
 import type { Stored } from '../../store/events/events.ts';
 import type { Store } from '../../store/store.ts';
 import { CounterBuffer, type RunCounter } from '../../store/telemetry/counter-buffer.ts';
@@ -16,7 +17,6 @@ import { FunctionBuffer } from '../../store/telemetry/function-buffer.ts';
 import type { FunctionSeries } from '../../store/telemetry/function-series.ts';
 import type { LiveUpdateOf, LiveUpdatePublisher } from '../../store/telemetry/live-updates.ts';
 import type { Metrics } from '../../store/telemetry/metrics.ts';
-import type { LogOutcome, VerificationResult } from '../../store/webhooks/webhook-log.ts';
 
 type ChangedRun = Pick<Run, 'env' | 'id' | 'functionId' | 'eventId'> &
   Partial<Pick<Run, 'queuedAt' | 'startedAt' | 'endedAt' | 'replayId' | 'error'>>;

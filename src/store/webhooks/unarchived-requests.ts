@@ -1,11 +1,12 @@
 /** Webhook requests that are not archived yet. A log is due when it gets a request, and also from time to time: the archiver then
  *  verifies that all of it is archived, and drops requests that are no longer hot. */
 import { encodeTime } from 'ulid';
+import type { LogStats, LogSummary } from '../../model/webhooks/request-log.ts';
 import { inPipelines, replies } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import { Repository } from '../redis/repository.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
-import { type LogStats, type LogSummary, TTL_MS } from './webhook-log.ts';
+import { TTL_MS } from './webhook-log.ts';
 
 const LIST_EVERY_MS = 600_000;
 const TIME_CHARS = 10;

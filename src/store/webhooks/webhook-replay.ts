@@ -1,6 +1,6 @@
 /** Replays of the logged requests of webhooks (docs/webhooks.md#many-requests). */
 import type { BulkOperation } from '../../model/bulk/bulk-operation.ts';
-import type { LogOutcome } from './webhook-log.ts';
+import type { LogOutcome } from '../../model/webhooks/request-log.ts';
 
 /** Result of replaying a request. */
 export const WEBHOOK_REPLAY_OUTCOMES = ['done', 'failed', 'skipped'] as const;
