@@ -1,4 +1,5 @@
 /** The archived audit log. An entry is identified by its stream ID, `<milliseconds>-<sequence>`. */
+import { sum } from '../model/values/sum.ts';
 import type { AuditEntry, StoredAuditEntry } from '../store/auth/audit-log.ts';
 import { type ArchivedDays, INSTALLATION } from './archived-days.ts';
 import { type DayTables, dayOf } from './day-tables.ts';
@@ -33,7 +34,7 @@ export class ArchivedAudit extends Repository<{ days: ArchivedDays; tables: DayT
            ON CONFLICT (at, sequence) DO NOTHING RETURNING octet_length(entry) AS bytes`,
           [positions.map(({ at }) => at), positions.map(({ sequence }) => sequence), ofDay.map(({ entry }) => entry)],
         );
-        const bytes = inserted.reduce((sum, row) => sum + row.bytes, 0);
+        const bytes = sum(inserted, (row) => row.bytes);
         const change = { envId: INSTALLATION, kind: 'audit_entries' as const, day, rows: inserted.length, bytes };
         await this.deps.days.add(client, [change]);
         return inserted.length;

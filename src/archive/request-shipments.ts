@@ -1,5 +1,6 @@
 /** Writes webhook requests to the archive and counts them; shipping one again changes nothing. */
 
+import { sum } from '../model/values/sum.ts';
 import type { VerificationResult } from '../model/webhooks/request-log.ts';
 import { type ArchivedDays, INSTALLATION } from './archived-days.ts';
 import { CopyBuffer } from './copy-buffer.ts';
@@ -77,7 +78,7 @@ export class RequestShipments extends Repository<{ days: ArchivedDays; tables: D
       const added: { part: Part; rows: readonly RequestRow[] }[] = [];
       for (const part of parts) {
         const rows = await copyRequests(client, part, isRepeat);
-        const bytes = rows.reduce((sum, row) => sum + sizeOf(row), 0);
+        const bytes = sum(rows, sizeOf);
         changes.push({
           envId: INSTALLATION,
           kind: 'webhook_requests' as const,

@@ -1,6 +1,7 @@
 /** Writes events and runs to the archive; shipping one again changes nothing. A shipment is one transaction, by COPY. If some of the rows exist
  *  already (the archiver died after the commit, or another archiver was faster), only the other rows are added. */
 import { type Source, subjectOf } from '../model/events/event.ts';
+import { sum } from '../model/values/sum.ts';
 import type { ArchivedDays, DayChange } from './archived-days.ts';
 import { CopyBuffer } from './copy-buffer.ts';
 import { addMissing, copy } from './copying.ts';
@@ -170,7 +171,7 @@ async function copyEvents(client: Client, part: EventPart, isRepeat: boolean) {
   }
   const ids = await addMissing(client, 'events', table, EVENT_COLUMNS, buffer);
   const added = rows.filter(({ id }) => ids.has(id));
-  return { rows: added, bytes: added.reduce((sum, row) => sum + sizeOfEvent(row), 0) };
+  return { rows: added, bytes: sum(added, sizeOfEvent) };
 }
 
 async function copyRuns(

@@ -58,7 +58,7 @@ function agentOf({ timeoutMs, outbound }: HttpAgentOptions, branch: boolean): Ag
 }
 
 /** @throws ResponseTooLarge after more than `maxBytes` */
-export async function readText(body: AsyncIterable<Buffer>, maxBytes: number): Promise<string> {
+export async function readBytes(body: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
   for await (const chunk of body) {
@@ -66,7 +66,12 @@ export async function readText(body: AsyncIterable<Buffer>, maxBytes: number): P
     if (length > maxBytes) throw new ResponseTooLarge(`the response is larger than ${maxBytes} bytes`);
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks).toString('utf8');
+  return Buffer.concat(chunks, length);
+}
+
+/** @throws ResponseTooLarge after more than `maxBytes` */
+export async function readText(body: AsyncIterable<Buffer>, maxBytes: number): Promise<string> {
+  return (await readBytes(body, maxBytes)).toString('utf8');
 }
 
 /** Checks the addresses that are actually connected to, which prevents DNS rebinding. */

@@ -7,7 +7,7 @@ import { originOf, type StepRequest } from '../model/requests/step-request.ts';
 import { MAX_STEP_BYTES } from '../model/runs/memo.ts';
 import { decoded } from './content-encoding.ts';
 import { SERVER_SDK } from './headers.ts';
-import { AddressBlocked, HttpAgent, type HttpAgentOptions, ResponseTooLarge } from './http-agent.ts';
+import { AddressBlocked, HttpAgent, type HttpAgentOptions, ResponseTooLarge, readBytes } from './http-agent.ts';
 import { type Failure, permanentFailure, retriableFailure } from './interpret-response.ts';
 
 const MAX_REDIRECTS = 10;
@@ -140,27 +140,16 @@ export class StepRequestClient {
 /** The request that follows a redirect, by the rules of `fetch`. Secrets are not sent to another origin, and an encrypted request is never
  *  repeated in clear text. */
 export function redirected(request: Request, location: string, status: number): Request | { failure: Failure } {
-  if (!URL.canParse(location, request.url)) {
-    return {
-      failure: permanentFailure('RedirectBlocked', `${originOf(request)} redirected the request to an invalid URL`),
-    };
-  }
-  const url = new URL(location, request.url);
+  const blocked = (where: string) => {
+    return { failure: permanentFailure('RedirectBlocked', `${originOf(request)} redirected the request ${where}`) };
+  };
+  const url = URL.parse(location, request.url);
+  if (!url) return blocked('to an invalid URL');
   if ((url.protocol !== 'http:' && url.protocol !== 'https:') || url.username !== '' || url.password !== '') {
-    return {
-      failure: permanentFailure(
-        'RedirectBlocked',
-        `${originOf(request)} redirected the request to a URL that is not plain http`,
-      ),
-    };
+    return blocked('to a URL that is not plain http');
   }
   if (url.protocol === 'http:' && new URL(request.url).protocol === 'https:') {
-    return {
-      failure: permanentFailure(
-        'RedirectBlocked',
-        `${originOf(request)} redirected the request from https to ${url.origin}, unencrypted`,
-      ),
-    };
+    return blocked(`from https to ${url.origin}, unencrypted`);
   }
   const { method, body } = request;
   const toGet = (status === 303 && method !== 'GET' && method !== 'HEAD') || (status <= 302 && method === 'POST');
@@ -169,16 +158,4 @@ export function redirected(request: Request, location: string, status: number): 
   const headers = Object.fromEntries(Object.entries(request.headers).filter(([name]) => !dropped(name)));
   const kept = toGet || body === undefined ? {} : { body };
   return { url: url.href, method: toGet ? 'GET' : method, headers, ...kept };
-}
-
-/** @throws ResponseTooLarge */
-async function readBytes(body: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of body) {
-    length += chunk.length;
-    if (length > maxBytes) throw new ResponseTooLarge(`more than ${maxBytes} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks, length);
 }

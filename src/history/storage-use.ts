@@ -5,6 +5,7 @@ import type { ArchivedDayUse } from '../archive/archived-storage.ts';
 import { dayOf } from '../archive/day-tables.ts';
 import { isArchiveUnavailable } from '../errors.ts';
 import { Composed } from '../model/values/composed.ts';
+import { sum } from '../model/values/sum.ts';
 import { DAY_MS } from '../model/values/time.ts';
 import type { HotStorage, HotUse } from '../store/telemetry/hot-storage.ts';
 
@@ -76,6 +77,9 @@ function diskBytesPerDay(days: readonly ArchivedDayUse[], nowMs: number): number
   const last = Math.min(newest, dayOf(nowMs)) - DAY_MS;
   const first = Math.max(last - (RATE_DAYS - 1) * DAY_MS, days[0]?.day ?? 0);
   if (first > last) return undefined;
-  const bytes = days.filter(({ day }) => day >= first && day <= last).reduce((sum, day) => sum + day.diskBytes, 0);
+  const bytes = sum(
+    days.filter(({ day }) => day >= first && day <= last),
+    (day) => day.diskBytes,
+  );
   return bytes / ((last - first) / DAY_MS + 1);
 }

@@ -1,4 +1,5 @@
 /** Gauges: values read at each scrape instead of recorded when they change. */
+import { sum } from '../model/values/sum.ts';
 import type { FunctionBacklog, FunctionMetrics } from './functions.ts';
 import type { GaugeMetric, MetricsRegistry } from './registry.ts';
 
@@ -232,7 +233,7 @@ function storedGauges(registry: MetricsRegistry): (status: StoredGauges | undefi
     if (others.length > 0)
       set(
         pinnedRuns('other', 'other', 'other'),
-        others.reduce((sum, { count }) => sum + count, 0),
+        sum(others, ({ count }) => count),
       );
     if (status.offloadedRuns) {
       set(offloadedRuns, status.offloadedRuns.count);

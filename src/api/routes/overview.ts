@@ -6,10 +6,11 @@ import { queueStatuses } from '../../jobs/queues/queue-status.ts';
 import { DAY_MS } from '../../model/values/time.ts';
 import { type ClusterInfo, readServerInfo } from '../../store/redis/server-info.ts';
 import type { OutboxReport } from '../../store/telemetry/outbox-status.ts';
-import { PROCESS_KINDS, type ProcessStatus } from '../../store/telemetry/processes.ts';
+import { PROCESS_KINDS } from '../../store/telemetry/processes.ts';
 import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { type Route, routesOf } from '../rest/route.ts';
+import { present } from '../views/present.ts';
 import { time } from '../views/time.ts';
 
 const MAX_FAILING = 10;
@@ -33,6 +34,15 @@ const queueSchema = z.object({
   oldest_waiting_at: z.iso.datetime().nullable().describe('When the first job in the queue became ready'),
 });
 
+const clusterSchema = z.object({
+  primaries: z.int(),
+  replicas: z.int(),
+  hash_slots_not_served: z.int().describe('Hash slots without a node, of 16,384'),
+  fullest: z
+    .object({ address: z.string(), used_memory_bytes: z.int(), max_memory_bytes: z.int().nullable() })
+    .describe('The primary with the smallest share of free memory'),
+});
+
 const redisSchema = z.object({
   version: z.string(),
   used_memory_bytes: z.int(),
@@ -41,15 +51,7 @@ const redisSchema = z.object({
   appendonly: z.boolean(),
   appendfsync: z.string().nullable().describe('null: this Redis does not report it'),
   warnings: z.array(z.string()).describe('Settings that risk data loss, and how to fix them'),
-  cluster: z
-    .object({
-      primaries: z.int(),
-      replicas: z.int(),
-      hash_slots_not_served: z.int().describe('Hash slots without a node, of 16,384'),
-      fullest: z
-        .object({ address: z.string(), used_memory_bytes: z.int(), max_memory_bytes: z.int().nullable() })
-        .describe('The primary with the smallest share of free memory'),
-    })
+  cluster: clusterSchema
     .nullable()
     .describe('null: Redis is a single server. For a Redis Cluster, the memory above is the sum over all primaries'),
 });
@@ -162,22 +164,10 @@ export function overviewRoutes(deps: ApiParts): Route[] {
         ]);
         return {
           data: {
-            processes: alive.map(presentProcess),
+            processes: alive.map((process) => present(processSchema, process)),
             workers_alive: alive.filter(({ kind }) => kind === 'worker').length,
-            queues: queued.map(({ oldestWaitingAt, ...counts }) => ({
-              ...counts,
-              oldest_waiting_at: time(oldestWaitingAt),
-            })),
-            redis: {
-              version: status.version,
-              used_memory_bytes: status.usedMemoryBytes,
-              max_memory_bytes: status.maxMemoryBytes ?? null,
-              maxmemory_policy: status.maxmemoryPolicy,
-              appendonly: status.appendonly,
-              appendfsync: status.appendfsync ?? null,
-              warnings: status.warnings,
-              cluster: presentCluster(status.cluster),
-            },
+            queues: queued.map((queue) => present(queueSchema, queue)),
+            redis: present(redisSchema, status, { cluster: status.cluster ? presentCluster(status.cluster) : null }),
             intake: presentIntake(backpressure),
             archive: presentArchive(archive),
             outbox: outbox ? presentOutbox(outbox, nowMs) : null,
@@ -191,23 +181,8 @@ export function overviewRoutes(deps: ApiParts): Route[] {
   ];
 }
 
-function presentProcess({ id, kind, host, pid, startedAt, seenAt, memoryBytes }: ProcessStatus) {
-  return { id, kind, host, pid, started_at: time(startedAt), seen_at: time(seenAt), memory_bytes: memoryBytes };
-}
-
-function presentCluster(cluster: ClusterInfo | undefined) {
-  if (!cluster) return null;
-  const { primaries, replicas, unservedHashSlots, fullest } = cluster;
-  return {
-    primaries,
-    replicas,
-    hash_slots_not_served: unservedHashSlots,
-    fullest: {
-      address: fullest.address,
-      used_memory_bytes: fullest.usedMemoryBytes,
-      max_memory_bytes: fullest.maxMemoryBytes ?? null,
-    },
-  };
+function presentCluster(cluster: ClusterInfo) {
+  return present(clusterSchema, cluster, { hash_slots_not_served: cluster.unservedHashSlots });
 }
 
 function presentIntake({ full, state: { since, reasons } }: Backpressure) {

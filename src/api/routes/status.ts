@@ -1,6 +1,7 @@
 /** `/v1/status`: whether the service works, and how much needs attention. The route is cheap enough for every open page to request it every few
  *  seconds. */
 import { z } from 'zod';
+import { sum } from '../../model/values/sum.ts';
 import { HOUR_MS, MINUTE_MS } from '../../model/values/time.ts';
 import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
@@ -48,7 +49,7 @@ export function statusRoutes({
           data: {
             workers_alive: alive.filter(({ kind }) => kind === 'worker').length,
             accepts_events: !backpressure.full,
-            runs_failed_last_hour: points.reduce((sum, { counts }) => sum + counts.runsFailed, 0),
+            runs_failed_last_hour: sum(points, ({ counts }) => counts.runsFailed),
             held_events: held,
             held_registrations: registrations.length,
             open_errors: errors.length,

@@ -15,6 +15,7 @@ import {
   type WaitingReason,
 } from '../../model/replays/replay.ts';
 import { RUN_STATUSES, type RunStatus } from '../../model/runs/run-status.ts';
+import { sum } from '../../model/values/sum.ts';
 import { ENDED } from '../../store/bulk/started-runs.ts';
 import { apiObject } from '../http/validation.ts';
 import { present } from './present.ts';
@@ -183,7 +184,7 @@ export function presentDryRun(selection: ReplaySelection, result: ReplayDryRun) 
   const byFunction = [...wouldStart].sort(([a], [b]) => (a < b ? -1 : 1));
   const functions = byFunction.map(([functionId, byStatus]) => ({
     function_id: functionId,
-    would_start: [...byStatus.values()].reduce((all, count) => all + count, 0),
+    would_start: sum(byStatus.values()),
     by_former_status: Object.fromEntries(byStatus),
   }));
   return {
@@ -191,7 +192,7 @@ export function presentDryRun(selection: ReplaySelection, result: ReplayDryRun) 
     ...presentSelection(selection),
     looked_at: lookedAt,
     matched,
-    would_start: functions.reduce((all, fn) => all + fn.would_start, 0),
+    would_start: sum(functions, (fn) => fn.would_start),
     by_function: functions,
     skipped: Object.fromEntries(skipped),
     sample: sample.map(({ eventId, eventName, receivedAt, functionId, former, formerRunId }) => ({

@@ -5,6 +5,7 @@ import { performance } from 'node:perf_hooks';
 import type { Archive } from '../../archive/archive.ts';
 import type { Environment } from '../../model/environment.ts';
 import { Composed } from '../../model/values/composed.ts';
+import { sum } from '../../model/values/sum.ts';
 import { HOUR_MS, MINUTE_MS } from '../../model/values/time.ts';
 import type { EventGroup } from '../../store/events/archivable-events.ts';
 import type { Position } from '../../store/redis/pagination.ts';
@@ -217,10 +218,6 @@ export class Archiver extends Composed<ArchiverDeps> {
     this.deps.onShipped?.(shipped, durationMs);
     if (shipped.events + shipped.runs > 0) await this.#pauses.after(durationMs, isLate);
   }
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((all, number) => all + number, 0);
 }
 
 /** Whether the environment is not being deleted. */

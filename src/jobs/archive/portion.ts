@@ -5,6 +5,7 @@ import { runRowOf } from '../../archive/run-row.ts';
 import type { Shipments } from '../../archive/shipments.ts';
 import { writeEvent } from '../../model/events/event-encoding.ts';
 import { hasEnded } from '../../model/runs/run.ts';
+import { sum } from '../../model/values/sum.ts';
 import type { ArchivableEvent, EventGroup } from '../../store/events/archivable-events.ts';
 import type { Position } from '../../store/redis/pagination.ts';
 import type { KeptRun, RunContents } from '../../store/runs/archivable-runs.ts';
@@ -120,7 +121,7 @@ async function ship(
     done += portion.count;
     due.push(...portion.due);
     for (const run of portion.kept) shipped.kept.set(run.id, run);
-    bytes += portion.due.reduce((sum, run) => sum + sizeOf(run), 0);
+    bytes += sum(portion.due, sizeOf);
     if (done < runs.length && (due.length >= RUNS_AT_ONCE || bytes > RUN_BYTES)) await send([]);
   }
   await send(rows);
@@ -129,7 +130,7 @@ async function ship(
 
 function sizeOf(run: RunContents): number {
   const texts = [run.fields, ...PARTS.map((part) => run[part])].flatMap((contents) => Object.values<string>(contents));
-  return texts.reduce((sum, text) => sum + text.length, 0);
+  return sum(texts, (text) => text.length);
 }
 
 /** undefined: an earlier round removed the event, and died before it removed the index entries. */

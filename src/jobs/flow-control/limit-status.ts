@@ -4,6 +4,7 @@ import type { AppFunction } from '../../model/apps/app.ts';
 import { homesOf, type Limit, limitsOf } from '../../model/flow-control/limits.ts';
 import { hasEnded, type Run } from '../../model/runs/run.ts';
 import { Composed } from '../../model/values/composed.ts';
+import { sum } from '../../model/values/sum.ts';
 import type { EnvironmentKinds } from '../../store/environments/environment-kinds.ts';
 import type { BacklogUse, LimitUsage, LimitUse } from '../../store/flow-control/limit-usage.ts';
 import type { FunctionTables } from '../functions/function-tables.ts';
@@ -104,7 +105,7 @@ export class LimitStatuses extends Composed<LimitStatusesDeps> {
         )
       : [];
     return {
-      waiting: all.reduce((sum, { waiting }) => sum + waiting, 0),
+      waiting: sum(all, ({ waiting }) => waiting),
       limits: limits.map((limit, i) => ({ limit, use: uses[i] as LimitUse, holdsBack: false })),
       longest: all
         .flatMap(({ longest }) => longest)

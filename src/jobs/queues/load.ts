@@ -1,5 +1,6 @@
 /** Measures the load of Redis and the queues. */
 import type { Load } from '../../model/capacity/thresholds.ts';
+import { sum } from '../../model/values/sum.ts';
 import { QUEUE_KEYS } from '../../store/keys/bullmq.ts';
 import { inPipelines, type Redis } from '../../store/redis/connection.ts';
 import { fullest, memoryOf } from '../../store/redis/server-info.ts';
@@ -24,7 +25,6 @@ export async function readLoad(redis: Redis, queues: PartitionQueues): Promise<L
     Promise.all(primariesOf(redis).map((server) => server.info('memory').catch(() => ''))),
     inPipelines<number>(redis, [...ofIngest, ...ofRuns]),
   ]);
-  const sum = (numbers: number[]) => numbers.reduce((all, count) => all + count, 0);
   return {
     ...fullest(memory.map(memoryOf)),
     ingestJobs: sum(lengths.slice(0, ofIngest.length)),

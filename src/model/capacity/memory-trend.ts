@@ -1,4 +1,6 @@
 /** Predicts when memory reaches a limit at its present growth. */
+import { sum } from '../values/sum.ts';
+
 interface Sample {
   atMs: number;
   bytes: number;
@@ -37,7 +39,7 @@ export class MemoryTrend {
   #growth(): number | undefined {
     const count = this.#samples.length;
     if (count < SAMPLES_MIN) return undefined;
-    const mean = (numbers: number[]) => numbers.reduce((sum, number) => sum + number, 0) / count;
+    const mean = (numbers: number[]) => sum(numbers) / count;
     const time = mean(this.#samples.map(({ atMs }) => atMs));
     const level = mean(this.#samples.map(({ bytes }) => bytes));
     const covariance = mean(this.#samples.map(({ atMs, bytes }) => (atMs - time) * (bytes - level)));

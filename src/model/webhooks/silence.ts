@@ -1,4 +1,5 @@
 /** Decides when a webhook without requests counts as silent: only after its usual nights and weekends, and chance, are ruled out. */
+import { sum } from '../values/sum.ts';
 import { DAY_MS, HOUR_MS, WEEK_MS } from '../values/time.ts';
 
 /** Minimum number of requests in the week before the silence. */
@@ -27,7 +28,7 @@ export interface Silence {
  *  @returns undefined if too little is known about the traffic */
 export function silenceOf({ hours, lastAt }: TrafficHistory): Silence | undefined {
   const week = hours.filter(({ hour }) => (hour + 1) * HOUR_MS > lastAt - WEEK_MS);
-  const requests = week.reduce((sum, hour) => sum + hour.requests, 0);
+  const requests = sum(week, (hour) => hour.requests);
   const [oldest] = hours;
   if (!oldest || requests < REQUESTS_MIN) return undefined;
   // The first request was at some time during the oldest hour.

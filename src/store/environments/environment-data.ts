@@ -1,6 +1,7 @@
 /** Deletes all data of an environment: in small steps, so that other commands are not blocked, and idempotently, so that an interrupted
  *  deletion can be repeated from the start. */
 import { setTimeout } from 'node:timers/promises';
+import { sum } from '../../model/values/sum.ts';
 import { inPipelines, type Redis } from '../redis/connection.ts';
 import { ENVIRONMENT_KEY_WORDS, type PartitionKeyspace } from '../redis/keyspace.ts';
 import { Repository } from '../redis/repository.ts';
@@ -33,7 +34,7 @@ export class EnvironmentData extends Repository<Redis> {
     ]);
     return {
       receivedAt: Math.max(...newest.map(([, at = 0]) => Number(at))),
-      activeRuns: [...active, ...offloaded].reduce((all, count) => all + count, 0),
+      activeRuns: sum([...active, ...offloaded]),
     };
   }
 

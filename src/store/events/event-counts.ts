@@ -1,6 +1,7 @@
 /** Counts of stored events, over time and by name. */
 
 import { chunksOf } from '../../model/values/chunks.ts';
+import { sum } from '../../model/values/sum.ts';
 import { MINUTE_MS } from '../../model/values/time.ts';
 import { inPipelines, type Redis } from '../redis/connection.ts';
 import { newestFirst, type Position, toPositions } from '../redis/pagination.ts';
@@ -152,7 +153,7 @@ export class EventCounts extends Repository<Redis, { eventsByMinute: EventsByMin
     const counts = await inPipelines<number>(this.redis, commands);
     return wanted.map((_, i) => {
       const ofName = counts.slice(i * partitions.length, (i + 1) * partitions.length);
-      return ofName.reduce((all, count) => all + count, 0);
+      return sum(ofName);
     });
   }
 

@@ -1,6 +1,7 @@
 /** Indexes of an environment's events: one per name, and per minute the number of events by name, which tells which indexes to read.
  *  Together they form the list of all events. */
 import type { Envelope } from '../../model/events/event.ts';
+import { sum } from '../../model/values/sum.ts';
 import { MINUTE_MS } from '../../model/values/time.ts';
 import { inPipelines } from '../redis/connection.ts';
 import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
@@ -119,10 +120,6 @@ export class EventsByMinute extends Repository<ScriptedRedis, { retentionMs: num
     const counts = await inPipelines<string | null>(this.redis, commands);
     return minutes.map((_, i) => sum(counts.slice(i * partitions.length, (i + 1) * partitions.length).map(Number)));
   }
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((all, number) => all + number, 0);
 }
 
 /** Start of the minute that contains the time. */

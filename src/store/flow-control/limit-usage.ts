@@ -1,6 +1,7 @@
 /** Reports who holds permits of limits and who waits for them, to explain to users why a run does not start. Read-only. */
 
 import { partsOfScoped } from '../../model/apps/scoped-function.ts';
+import { sum } from '../../model/values/sum.ts';
 import { inPipelines } from '../redis/connection.ts';
 import type { PartitionKeyspace } from '../redis/keyspace.ts';
 import { Repository } from '../redis/repository.ts';
@@ -152,7 +153,7 @@ export class LimitUsage extends Repository {
       const use = { backlog, waiting: counts[i] as number, since: Number(since), blockedBy: blockedBy ?? undefined };
       return [{ ...use, info: readBacklogInfo(info) }];
     });
-    return { waiting: counts.reduce((sum, count) => sum + count, 0), longest };
+    return { waiting: sum(counts), longest };
   }
 
   /** Number of waiting calls by function, in all environments. */

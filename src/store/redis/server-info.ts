@@ -1,5 +1,6 @@
 /** Version, memory and settings of Redis, with warnings about settings that may lose data. */
 import type { Cluster } from 'ioredis';
+import { sum } from '../../model/values/sum.ts';
 import { type ClusterNodes, fromEach, readClusterNodes } from './cluster/cluster-nodes.ts';
 import { type Redis, unavailable } from './connection.ts';
 import { addressOf, clusterOf } from './servers.ts';
@@ -46,7 +47,6 @@ async function readClusterInfo(cluster: Cluster): Promise<ServerInfo> {
   const [first, ...others] = found;
   if (!first) throw unavailable('no primary of the Redis Cluster responds');
   const fullest = others.reduce((most, one) => (isFuller(one, most) ? one : most), first);
-  const sum = (numbers: number[]) => numbers.reduce((total, number) => total + number, 0);
   const limits = found.flatMap(({ maxMemoryBytes }) => maxMemoryBytes ?? []);
   const fsyncs = new Set(found.map(({ appendfsync }) => appendfsync));
   return {

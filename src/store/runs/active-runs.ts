@@ -1,5 +1,6 @@
 /** Active runs, sorted by the time of their next reconciliation. */
 import type { Run } from '../../model/runs/run.ts';
+import { sum } from '../../model/values/sum.ts';
 import { inPipelines, replies } from '../redis/connection.ts';
 import { Repository } from '../redis/repository.ts';
 
@@ -45,7 +46,7 @@ export class ActiveRuns extends Repository {
       return dueBeforeMs === undefined ? ['zcard', activeRuns] : ['zcount', activeRuns, '-inf', `(${dueBeforeMs}`];
     });
     const counts = await inPipelines<number>(this.redis, commands);
-    return counts.reduce((all, count) => all + count, 0);
+    return sum(counts);
   }
 
   /** Sets the next reconciliation, if the run is still active. */

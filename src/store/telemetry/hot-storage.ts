@@ -1,5 +1,6 @@
 /** Redis memory of an environment, estimated from a sample of its events with a bounded number of commands. */
 import type { Ending } from '../../model/runs/run.ts';
+import { sum } from '../../model/values/sum.ts';
 import { MINUTE_MS } from '../../model/values/time.ts';
 import { bucketOf, fieldOf, sliceOf } from '../events/event-location.ts';
 import { type Command, inPipelines, type Redis } from '../redis/connection.ts';
@@ -154,8 +155,4 @@ export class HotStorage extends Repository<Redis, { endedRuns: Pick<EndedRunInde
       return undefined;
     }
   }
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((all, number) => all + number, 0);
 }

@@ -4,6 +4,7 @@
 import type { PrincipalKind } from '../../model/auth/access.ts';
 import { ID_PATTERN } from '../../model/ids.ts';
 import type { PartitionedIds } from '../../model/partitions/partitioned-ids.ts';
+import { sum } from '../../model/values/sum.ts';
 import { ISSUE_KINDS, ISSUE_STATES, type IssueKind, type IssueState, issueIdOf } from '../../model/webhooks/issue.ts';
 import { inPipelines, replies } from '../redis/connection.ts';
 import type { PartitionKeyspace } from '../redis/keyspace.ts';
@@ -153,7 +154,7 @@ export class WebhookIssues extends Repository<ScriptedRedis, PartitionedIds> {
   async count(state: IssueState, nowMs: number): Promise<number> {
     const commands = this.keys.all().map((keys) => ['zcount', keys.webhookIssues(state), nowMs - TTL_MS, '+inf']);
     const counts = await inPipelines<number>(this.redis, commands);
-    return counts.reduce((sum, count) => sum + count, 0);
+    return sum(counts);
   }
 
   /** @returns false if it was in none of the given states */

@@ -1,5 +1,6 @@
 /** Health checks of the installation's setup: settings, keys, webhooks. */
 import type { Config } from '../../../config.ts';
+import { sum } from '../../../model/values/sum.ts';
 import { ISSUE_KINDS } from '../../../model/webhooks/issue.ts';
 import { type HeldRegistrations, heldOfAll } from '../../../store/apps/held-registrations.ts';
 import type { SecretKeyCheck } from '../../../store/auth/secret-key-check.ts';
@@ -107,7 +108,7 @@ async function registrations(
     const held = heldOfAll(byApp);
     const [newest] = held;
     if (!newest) return [];
-    const refused = [...byApp.values()].reduce((sum, app) => sum + (app.refused?.count ?? 0), 0);
+    const refused = sum(byApp.values(), (app) => app.refused?.count ?? 0);
     const more = refused > 0 ? `, and ${refused} refused, since as many were held as may be` : '';
     const message = `${env}: ${held.length} held, such as ${newest.app} at ${newest.origins.join(', ')}, which nobody has allowed${more}`;
     return [warning(message, `Confirm or reject them: \`tidegate apps held --env ${env}\`, or Apps in the dashboard.`)];

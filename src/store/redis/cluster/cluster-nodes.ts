@@ -1,6 +1,7 @@
 /** The nodes of a cluster, according to the first node that responds. */
 import type { Cluster } from 'ioredis';
 import { inTime } from '../../../model/values/in-time.ts';
+import { sum } from '../../../model/values/sum.ts';
 import type { Redis } from '../connection.ts';
 
 const HASH_SLOTS = 16_384;
@@ -42,9 +43,10 @@ function clusterNodesOf(text: string): ClusterNodes {
   });
   const replicas = alive.filter(({ flags }) => flags.includes('slave'));
   const primaries = alive.filter(({ flags, hashSlots }) => flags.includes('master') && hashSlots.some(isRange));
-  const served = primaries
-    .flatMap(({ hashSlots }) => hashSlots.filter(isRange))
-    .reduce((sum, range) => sum + sizeOf(range), 0);
+  const served = sum(
+    primaries.flatMap(({ hashSlots }) => hashSlots.filter(isRange)),
+    (range) => sizeOf(range),
+  );
   return {
     primaries: primaries.map(({ id, address }) => {
       return { address, replicas: replicas.filter(({ primary }) => primary === id).length };
