@@ -56,10 +56,10 @@ interface Connection {
 }
 type Library = { Client: new (options: object) => Connection };
 
-/** Texts of an app may have any length, and Postgres fails to read a field where the JSON has U+0000. */
-const LIST = `select position::text, state, left(field.event->>'name', 256) as name, left(field.event->>'id', 512) as id,
+/** Texts of an app may have any length, and Postgres fails to read any field of JSON that has U+0000 somewhere. */
+const LIST = `select position::text, state, left(readable->>'name', 256) as name, left(readable->>'id', 512) as id,
   left(order_key, 256) as order_key, created_at, sent_at, cardinality(sends) as sends, left(error, 1000) as error
-  from tidegate_outbox, lateral (select case when tidegate_outbox.event::text not like '%\\\\u0000%' then tidegate_outbox.event end as event) as field
+  from tidegate_outbox, lateral (select replace(event::text, '\\u0000', '\\ufffd')::json as readable) as of_event
   where state = any($1) order by tidegate_outbox.position limit $2`;
 /** As if it had not been sent before: the person has decided that it is sent. */
 const RESEND = `with changed as (update tidegate_outbox set state = 'waiting', sent_at = null, sends = '{}', leased_until = null, ended_at = null, error = null

@@ -47,7 +47,9 @@ describe('tidegate outbox', () => {
     ]) {
       await app.query(add, [id, key, state, error]);
     }
-    await app.query(`insert into tidegate_outbox (event, state) values ('{"name":"a\\u0000"}', 'refused')`);
+    await app.query(
+      `insert into tidegate_outbox (event, state) values ('{"name":"order/paid","id":"A6","data":{"text":"a\\u0000"}}', 'refused')`,
+    );
   });
 
   it('lists events that wait for a person, or others', async () => {
@@ -56,9 +58,10 @@ describe('tidegate outbox', () => {
       ['A2', 'refused'],
       ['A3', 'uncertain'],
       ['A5', 'refused'],
-      [null, 'refused'],
+      ['A6', 'refused'],
     ]);
     expect(listed[0]).to.include({ position: '2', name: 'order/paid', order_key: 'k', sends: 2 });
+    expect(listed[3]).to.include({ name: 'order/paid' });
     expect(listed[2].error).to.have.length(1_000);
     expect((await json('list', '--limit', '1')).length).to.equal(1);
     expect((await json('list', '--state', 'waiting')).map(({ id }: { id: string }) => id)).to.deep.equal(['A1']);
