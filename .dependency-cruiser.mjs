@@ -87,7 +87,7 @@ const IN_THE_DASHBOARD = ['src/model/runs/run-status.ts', 'src/model/errors/stac
 /** What each folder beside src/ imports apart from itself and packages. */
 const OUTSIDE_SRC = {
   'clients/typescript/src': [],
-  cli: [],
+  cli: ['clients/typescript/src'],
   'examples/typescript': ['clients/typescript/src'],
   scripts: [
     'src/composition/inventory.ts',

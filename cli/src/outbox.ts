@@ -54,7 +54,14 @@ interface Connection {
   end(): Promise<void>;
   on(name: 'error', listener: (error: Error) => void): unknown;
 }
-type Library = { Client: new (options: object) => Connection };
+interface Pool {
+  query(text: string, values?: unknown[]): Promise<{ rows: unknown[] }>;
+  connect(): Promise<unknown>;
+  totalCount: number;
+  end(): Promise<void>;
+  on(name: 'error', listener: (error: Error) => void): unknown;
+}
+type Library = { Client: new (options: object) => Connection; Pool: new (options: object) => Pool };
 
 /** Texts of an app may have any length, and Postgres fails to read any field of JSON that has U+0000 somewhere. */
 const LIST = `select position::text, state, left(readable->>'name', 256) as name, left(readable->>'id', 512) as id,
@@ -69,7 +76,7 @@ const RESEND = `with changed as (update tidegate_outbox set state = 'waiting', s
 const DROP = `with dropped as (delete from tidegate_outbox where state in ('refused', 'uncertain') and position = any($1::bigint[]) returning position)
   select position::text from dropped order by dropped.position`;
 const UNDEFINED_TABLE = '42P01';
-const CONNECT_MS = 10_000;
+export const CONNECT_MS = 10_000;
 
 export class Outbox {
   readonly #connection: Connection;
@@ -128,7 +135,7 @@ export async function withOutbox<T>(url: string | undefined, work: (outbox: Outb
 }
 
 /** The package pg of the app: neither the client nor the command line brings one. */
-async function library(): Promise<Library> {
+export async function library(): Promise<Library> {
   for (const folder of [process.cwd(), import.meta.dirname]) {
     let path: string;
     try {

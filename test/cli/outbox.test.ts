@@ -1,8 +1,10 @@
 import { expect } from 'chai';
 import type pg from 'pg';
 import { ulid } from 'ulid';
-import { cli, cliOk } from '../support/cli.ts';
+import { cli, cliOk, startCli } from '../support/cli.ts';
 import { connectPostgres, dropSchema, postgresUrl } from '../support/postgres.ts';
+import { SECRETS, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 describe('tidegate outbox', () => {
   const schema = `app_${ulid().toLowerCase()}`;
@@ -26,6 +28,11 @@ describe('tidegate outbox', () => {
     return rows.map(({ position, state, sent_at, sends }) => [position, state, sent_at === null, sends.length]);
   };
 
+  const add = async (event: object) => {
+    await app.query(`insert into tidegate_outbox (event) values ($1)`, [JSON.stringify(event)]);
+    await app.query('notify tidegate_outbox');
+  };
+
   it('says how to make the tables if they are missing', async () => {
     const { exitCode, stderr } = await cli(['outbox', 'list', ...database]);
     expect(exitCode).to.equal(1);
@@ -36,7 +43,7 @@ describe('tidegate outbox', () => {
     const { stdout } = await cliOk(['outbox', 'migrate', '--print']);
     expect((await app.query('select from pg_tables where schemaname = $1', [schema])).rowCount).to.equal(0);
     await app.query(stdout);
-    const add = `insert into tidegate_outbox (event, order_key, state, sent_at, sends, error, ended_at)
+    const insert = `insert into tidegate_outbox (event, order_key, state, sent_at, sends, error, ended_at)
       select json_build_object('name', 'order/paid', 'id', $1::text), $2, $3, now(), '{a,b}', $4, now()`;
     for (const [id, key, state, error] of [
       ['A1', null, 'waiting', null],
@@ -45,7 +52,7 @@ describe('tidegate outbox', () => {
       ['A4', null, 'acknowledged', null],
       ['A5', null, 'refused', 'x'.repeat(2_000)],
     ]) {
-      await app.query(add, [id, key, state, error]);
+      await app.query(insert, [id, key, state, error]);
     }
     await app.query(
       `insert into tidegate_outbox (event, state) values ('{"name":"order/paid","id":"A6","data":{"text":"a\\u0000"}}', 'refused')`,
@@ -92,6 +99,65 @@ describe('tidegate outbox', () => {
     for (const position of ['0', '-1', 'x', '1;drop', '99999999999999999999']) {
       expect((await cli(['outbox', 'drop', '--yes', ...database, '--', position])).exitCode, position).to.equal(2);
     }
+  });
+
+  it('relays what transactions add, tells of what is refused, and ends in order', async () => {
+    await app.query('truncate tidegate_outbox');
+    const service = await startService({ dev: false });
+    const relay = startCli(['outbox', 'relay', ...database], { service });
+    try {
+      await add({ name: 'order/paid', id: 'B1', data: { total: 1 } });
+      await relay.prints(/^order\/paid {2}B1 {2}\S+$/m);
+      await add({ name: 'order/paid', id: 'B2', data: { total: 2 }, ts: 'never' });
+      await relay.prints('refused the event of row');
+      await add({ name: 'order/paid', id: 'B3', data: {} });
+      const printed = await relay.prints(/^order\/paid {2}B3 {2}\S+$/m);
+      const [, internalId = ''] = /B1 {2}(\S+)/.exec(printed) ?? [];
+      expect((await service.stored(internalId)).body.data).to.deep.include({ id: 'B1', data: { total: 1 } });
+      relay.child.kill('SIGTERM');
+      expect(await relay.exitCode).to.equal(0);
+      const { rows } = await app.query("select event->>'id' as id, state, leased_until from tidegate_outbox");
+      expect(rows).to.deep.equal([{ id: 'B2', state: 'refused', leased_until: null }]);
+    } finally {
+      relay.child.kill('SIGKILL');
+      await relay.exitCode;
+      await service.stop();
+    }
+  });
+
+  it('relays an event that may have been sent long ago only if the service does not have it', async () => {
+    await app.query('truncate tidegate_outbox');
+    const service = await startService({ dev: false });
+    const seed = `${Date.now()},${Buffer.alloc(10, 7).toString('base64')}`;
+    const event = { name: 'order/paid', id: 'C1', data: {} };
+    const headers = { 'x-service-event-id-seed': seed };
+    const relay = startCli(['outbox', 'relay', ...database], { service });
+    try {
+      const { body } = await service.post(`/e/${SECRETS.EVENT_KEYS}`, [event], headers);
+      await service.stored(body.ids[0]);
+      await app.query(
+        `insert into tidegate_outbox (event, sent_at, sends) select event, now() - interval '2 days', sends
+          from (values ($1::json, $2::text[]), ($3::json, $4::text[])) as given (event, sends)`,
+        [JSON.stringify(event), [`${seed},1`], JSON.stringify({ ...event, id: 'C2' }), [`${seed},2`]],
+      );
+      await relay.prints(/^order\/paid {2}C2 /m);
+      const isEmpty = async () => (await app.query('select from tidegate_outbox')).rowCount === 0;
+      await until(isEmpty, { describe: 'the outbox is empty' });
+      expect(relay.stdout()).not.to.include('C1');
+    } finally {
+      relay.child.kill('SIGKILL');
+      await relay.exitCode;
+      await service.stop();
+    }
+  });
+
+  it('relays nothing without the tables or an event key', async () => {
+    const service = { TIDEGATE_API_KEY: 'a' };
+    expect((await cli(['outbox', 'relay', ...database], { env: service })).stderr).to.include('TIDEGATE_EVENT_KEY');
+    const elsewhere = new URL(url);
+    elsewhere.searchParams.set('options', '-c search_path=nowhere');
+    const { exitCode, stderr } = await cli(['outbox', 'relay', '--database-url', elsewhere.href]);
+    expect([exitCode, stderr.includes('tidegate outbox migrate --print')]).to.deep.equal([1, true]);
   });
 
   it('needs a database that it can reach', async () => {

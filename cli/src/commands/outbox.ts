@@ -1,5 +1,6 @@
-/** `tidegate outbox`: the tables for the app's own Postgres, and the rows of its outbox. */
+/** `tidegate outbox`: the tables for the app's own Postgres, the relay of its outbox, and its rows. */
 import { type Command, Option } from 'commander';
+import type { RelayOptions } from 'tidegate/postgres';
 import { confirm } from '../confirm.ts';
 import type { Context } from '../context.ts';
 import { CliError, EXIT, usageError } from '../exit-codes.ts';
@@ -9,6 +10,7 @@ import { DECIDABLE, type Outbox, SCHEMA, STATES, type State, withOutbox } from '
 const POSITION = /^[1-9]\d{0,18}$/;
 const LIMIT = 100;
 const LIMIT_MAX = 10_000;
+const DAYS_MAX = 36_500;
 
 interface DatabaseOptions {
   databaseUrl?: string;
@@ -18,7 +20,7 @@ export function register(program: Command, context: Context): void {
   const outbox = program
     .command('outbox')
     .summary("the events in an app's own Postgres that wait to be sent")
-    .description("The tables for the app's own Postgres, and the events in its outbox.");
+    .description("The tables for the app's own Postgres, its relay, and the events in its outbox.");
   outbox
     .command('migrate')
     .description('Prints the SQL that makes the tables, for the migrations of the app. It changes nothing.')
@@ -26,6 +28,32 @@ export function register(program: Command, context: Context): void {
     .action(() => {
       const output = context.output();
       output.result({ sql: SCHEMA }, () => output.line(SCHEMA));
+    });
+  withDatabase(outbox.command('relay'))
+    .description(
+      'Sends the events in the outbox, and those that are added, until SIGTERM or Ctrl-C. It shares the rows with other relays, and with the\n' +
+        'workers. Prints the events that are sent; what is wrong goes to stderr. Sends with the event key; the API key looks up whether earlier\n' +
+        'sends arrived.',
+    )
+    .option('--keep-days <number>', 'keep rows of sent events for these days; default: 0', wholeNumber(0, DAYS_MAX))
+    .option('--retention-days <number>', 'how long the service keeps events; default: 7', wholeNumber(1, DAYS_MAX))
+    .option(
+      '--steps-keep-days <number>',
+      'keep the results of step.transaction for at least these days; default: 30',
+      wholeNumber(1, DAYS_MAX),
+    )
+    .action(async ({ databaseUrl = context.variables.DATABASE_URL, ...options }: DatabaseOptions & RelayOptions) => {
+      const terminated = new AbortController();
+      const terminate = () => terminated.abort();
+      process.on('SIGTERM', terminate);
+      try {
+        const { runRelay } = await import('../outbox-relay.ts');
+        const signal = AbortSignal.any([context.signal, terminated.signal]);
+        await runRelay(context, { ...options, databaseUrl, signal });
+      } finally {
+        process.off('SIGTERM', terminate);
+      }
+      if (!terminated.signal.aborted) context.exitCode = EXIT.interrupted;
     });
   withDatabase(outbox.command('list').alias('ls'))
     .description(

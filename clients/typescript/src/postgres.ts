@@ -1,5 +1,6 @@
 /** Exactly once, with the app's own Postgres: events that commit with the app's writes (`outbox`), and what sends them (`relay`). For steps that do, see
  *  `step.transaction`. */
+export { databaseOf } from './postgres/adapters.ts';
 export type { BatchResult, Ended } from './postgres/batch.ts';
 export type { Database, Isolation, Queries, Row, Session } from './postgres/database.ts';
 export { type OutboxOptions, outbox } from './postgres/outbox.ts';
