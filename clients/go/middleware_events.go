@@ -37,7 +37,7 @@ func (c chain) decodeEvent(ctx context.Context, text json.RawMessage) (json.RawM
 	}
 	name := textOf(event["name"])
 	data, err := c.decode(ctx, event["data"], AtEvent, place.Received(name, event["data"]))
-	if err == nil && tellsEnd(name) {
+	if err == nil && tellsEndOrPause(name) {
 		data, err = c.decodeEnd(ctx, data)
 	}
 	if err != nil {
@@ -110,9 +110,13 @@ func fieldsOf(text json.RawMessage) map[string]json.RawMessage {
 	return fields
 }
 
-// tellsEnd is of the service's own events about runs that have ended.
-func tellsEnd(name string) bool {
-	return name == failedEvent || name == "inngest/function.finished" || name == "inngest/function.cancelled"
+// tellsEndOrPause is of the service's own events about runs that have ended, or are paused.
+func tellsEndOrPause(name string) bool {
+	switch name {
+	case failedEvent, "inngest/function.finished", "inngest/function.cancelled", "tidegate/run.paused":
+		return true
+	}
+	return false
 }
 
 // rawEvents are a call's events for its middleware to change.

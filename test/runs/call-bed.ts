@@ -17,6 +17,8 @@ import { wake } from '../../src/jobs/runs/wake.ts';
 import { createLog } from '../../src/log.ts';
 import { NOOP_RECORDER } from '../../src/metrics/recorder.ts';
 import type { AppFunction } from '../../src/model/apps/app.ts';
+import type { Envelope } from '../../src/model/events/event.ts';
+import { RUN_PAUSED } from '../../src/model/events/lifecycle.ts';
 import { newId } from '../../src/model/ids.ts';
 import type { Op } from '../../src/model/runs/operation.ts';
 import type { HistoryEntry, Run } from '../../src/model/runs/run.ts';
@@ -41,6 +43,8 @@ const FUNCTION = functionOf('shop-pay');
 export const INVOKED = functionOf('shop-bill');
 /** Its runs pause after their only attempt. */
 export const PAUSING = { ...functionOf('shop-renew'), retries: 0, onExhausted: 'pause' } as AppFunction;
+/** It listens to pauses. */
+const LISTENING = functionOf('shop-tell', [{ event: RUN_PAUSED }]);
 /** It ticks each second. */
 export const TICKING = functionOf('shop-remind', [{ cron: '* * * * * *' }]);
 const LIVES = Number.POSITIVE_INFINITY;
@@ -64,6 +68,8 @@ export interface Ended {
   /** Commands that its calls sent before the process died, or in all. */
   commands: number;
   jobsLeft: number;
+  /** Number of events, by their IDs, that tell of a pause of the run. */
+  pausesTold: number;
   /** Names of events that have runs and are in no list. */
   unlisted: string[];
 }
@@ -116,7 +122,7 @@ export async function createCallBed() {
   const prefix = freshPrefix();
   const observer = await startProcess(prefix);
   const { store, deps } = observer;
-  await store.functions.replaceForApp(ENV, 'shop', [FUNCTION, INVOKED, PAUSING, TICKING], 1_000);
+  await store.functions.replaceForApp(ENV, 'shop', [FUNCTION, INVOKED, PAUSING, LISTENING, TICKING], 1_000);
   const queuePrefix = deps.queues.prefixOf(0);
   const connection = new Redis(redisUrl(), { maxRetriesPerRequest: null });
   const worker = new WatchedWorker<RunJob>(RUNS, null, {
@@ -156,6 +162,13 @@ export async function createCallBed() {
       events.map(({ name, internal_id }) => store.events.isIngested(ENV, name, internal_id)),
     );
     return events.flatMap(({ name }, i) => (listed[i] ? [] : [name]));
+  }
+
+  async function pausesTold(runId: string): Promise<number> {
+    const jobs = await deps.queues.partition(0).ingest.getJobs();
+    const accepted = jobs.flatMap(({ data }) => (data as unknown as { events: Envelope[] }).events);
+    const isTold = ({ name, payload }: Envelope) => name === RUN_PAUSED && JSON.parse(payload).data.run_id === runId;
+    return new Set(accepted.filter(isTold).map(({ internalId }) => internalId)).size;
   }
 
   /** The lock of a job whose worker has died expires, and another worker takes the job, after those that wait. */
@@ -235,7 +248,7 @@ export async function createCallBed() {
       const jobsLeft = await queue.getJobCountByTypes('wait', 'active', 'delayed', 'prioritized');
       const run = (await store.runs.read(ENV, id)) as Run;
       const history = await store.runParts.read(ENV, id, 'history');
-      return { run, history, commands, jobsLeft, unlisted: await unlistedEvents() };
+      return { run, history, commands, jobsLeft, unlisted: await unlistedEvents(), pausesTold: await pausesTold(id) };
     },
 
     /** A process works, and dies after so many commands.

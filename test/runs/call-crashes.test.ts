@@ -201,12 +201,14 @@ describe('A process that dies while it commits the outcome of a call', () => {
     diesAfter?: number,
   ): Promise<number> {
     const when = diesAfter === undefined ? 'without a death' : `dead after ${diesAfter} commands`;
-    const { run, history, jobsLeft, commands, unlisted } = await bed.run(app, diesAfter, reconciledAfterMs, options);
+    const ended = await bed.run(app, diesAfter, reconciledAfterMs, options);
+    const { run, history, jobsLeft, commands, unlisted, pausesTold } = ended;
     expect(run.status, when).to.equal(status);
     if (output !== undefined) expect(JSON.parse(run.output ?? 'null'), when).to.equal(output);
     expect(run.error?.name, when).to.equal(error);
     expect(run.pause?.reason, when).to.equal(status === 'Running' ? 'exhausted' : undefined);
     expect(run.uncounted, 'it is counted in its error group').to.equal(undefined);
+    expect(pausesTold, when).to.equal(options.fn === PAUSING ? 1 : 0);
     expect(jobsLeft, when).to.equal(0);
     expect(unlisted, when).to.deep.equal([]);
     const completed = history.filter((entry) => entry.kind === 'step' && entry.status === 'Completed');

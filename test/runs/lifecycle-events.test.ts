@@ -7,6 +7,7 @@ import { step } from './responses/cases/entry.ts';
 const FINISHED = 'inngest/function.finished';
 const CANCELLED = 'inngest/function.cancelled';
 const INVOKED = 'inngest/function.invoked';
+const PAUSED = 'tidegate/run.paused';
 
 describe('Events about runs', () => {
   let service: Service;
@@ -120,6 +121,53 @@ describe('Events about runs', () => {
     await send('cnc/stop');
     expect((await host.nextCall('on')).body.event.data.run_id).to.equal(second.run_id);
     expect(await stored(CANCELLED, 'cnc-f')).to.equal(2);
+  });
+
+  it('a run that pauses triggers the functions that listen once for each pause, but not one that listens and pauses', async () => {
+    let isMended = false;
+    const fails = { status: 500, body: { name: 'Expired', message: 'the key has expired' } };
+    host.on('f', () => (isMended ? { body: 'done' } : fails));
+    host.on('on', () => fails);
+    const pauses = { retries: 0, onExhausted: 'pause' } as const;
+    await host.register(
+      service,
+      [
+        { id: 'f', ...pauses, triggers: [{ event: 'pau/f' }] },
+        { id: 'other', ...pauses, triggers: [{ event: 'pau/other' }] },
+        { id: 'on', ...pauses, triggers: [{ event: PAUSED, expression: "event.data.function_id != 'pau-other'" }] },
+      ],
+      { appName: 'pau' },
+    );
+    host.on('other', () => fails);
+    const isPaused = (run: { state: { kind: string } }) => run.state.kind === 'paused';
+    await runOf(await send('pau/other'), isPaused);
+    const eventId = await send('pau/f');
+    const { run_id } = await runOf(eventId, isPaused);
+    const { event } = (await host.nextCall('on')).body;
+    const { state } = (await service.get(`/v1/runs/${run_id}`)).body.data;
+    expect(event.data).to.deep.equal({
+      function_id: 'pau-f',
+      run_id,
+      event: event.data.event,
+      events: [event.data.event],
+      error: { error: 'Expired: the key has expired', name: 'Expired', message: 'the key has expired' },
+      reason: 'exhausted',
+      step: null,
+      paused_at: state.since,
+      _inngest: { status: 'Paused' },
+    });
+    expect(event.data.event).to.include({ name: 'pau/f', id: eventId });
+    await runOf(event.id, isPaused);
+    await service.post(`/v1/runs/${run_id}/resume`, {});
+    expect((await host.nextCall('on')).body.event.data)
+      .to.include({ run_id })
+      .and.not.include({ paused_at: state.since });
+    isMended = true;
+    await runOf(eventId, isPaused);
+    await service.post(`/v1/runs/${run_id}/resume`, {});
+    await runOf(eventId);
+    expect([await stored(PAUSED, 'pau-f'), host.calls('on').length]).to.deep.equal([2, 2]);
+    expect([await stored(PAUSED, 'pau-other'), await stored(PAUSED, 'pau-on')]).to.deep.equal([0, 0]);
   });
 
   it('a run may wait for the end of another', async () => {

@@ -1,4 +1,4 @@
-/** Events about the end of runs. `function.failed` is stored for every failed run; the others only if a function or a wait of the environment
+/** Events about the end and the pause of runs. `function.failed` is stored for every failed run; the others only if a function or a wait of the environment
  *  might match them (docs/decisions/0020-lifecycle-events.md). Their IDs are derived from the run, so sending an event again changes nothing. */
 
 import { type Event, type EventRecord, receivedEventOf } from '../../model/events/event.ts';
@@ -8,10 +8,13 @@ import {
   FUNCTION_CANCELLED,
   FUNCTION_FAILED,
   FUNCTION_FINISHED,
-  tellsEnd,
+  RUN_PAUSED,
+  tellsEndOrPause,
 } from '../../model/events/lifecycle.ts';
 import type { TriggerExpression, TriggerTable } from '../../model/events/triggers.ts';
+import type { Pause } from '../../model/runs/pause.ts';
 import type { Run } from '../../model/runs/run.ts';
+import type { RunError } from '../../model/runs/run-error.ts';
 import { eventError, failedOutput, type RunFailure } from '../../model/runs/run-failure.ts';
 import { Composed } from '../../model/values/composed.ts';
 import { isShallowJson } from '../../model/values/json.ts';
@@ -40,6 +43,7 @@ const ID_PARTS: Record<string, string> = {
   [FUNCTION_FAILED]: 'failed',
   [FUNCTION_FINISHED]: 'finished',
   [FUNCTION_CANCELLED]: 'cancelled',
+  [RUN_PAUSED]: 'paused',
 };
 
 export class LifecycleEvents extends Composed<LifecycleEventsDeps> {
@@ -87,11 +91,31 @@ export class LifecycleEvents extends Composed<LifecycleEventsDeps> {
     else await this.#sendToFunctions(run, FUNCTION_CANCELLED, data);
   }
 
-  /** @returns undefined if the end of the run is not reported */
+  /** Call after the pause is stored, and before its mark for the error group is removed: whoever finds the mark calls this again. */
+  async paused(run: Run & { pause: Pause; error: RunError }): Promise<void> {
+    const isAwaited = await this.#isAwaited(run, RUN_PAUSED);
+    // As for cancellations.
+    if (!isAwaited && !(await this.deps.functions.of(run.env)).isTrigger(RUN_PAUSED)) return;
+    const events = await this.#causes(run);
+    if (!events) return;
+    const { pause, error } = run;
+    const fn = await this.deps.functions.find(run.env, run.functionId);
+    const data = {
+      ...dataOf(run, events, 'Paused'),
+      error: eventError({ error }, fn?.dialect),
+      reason: pause.reason,
+      step: pause.step ?? null,
+      paused_at: new Date(pause.since).toISOString(),
+    };
+    if (isAwaited) await this.#send(run, RUN_PAUSED, data);
+    else await this.#sendToFunctions(run, RUN_PAUSED, data);
+  }
+
+  /** @returns undefined if the end or pause of the run is not reported */
   async #causes(run: Run, cause?: EventRecord): Promise<Causes | undefined> {
     const stored = cause && !run.batch ? [cause] : await this.deps.events.records(run.env, run.batch ?? [run.eventId]);
     const [first, ...rest] = stored.filter((event) => event !== undefined);
-    return first && !tellsEnd(first.name) ? [first, ...rest] : undefined;
+    return first && !tellsEndOrPause(first.name) ? [first, ...rest] : undefined;
   }
 
   async #isAwaited({ env }: Run, name: string): Promise<boolean> {
@@ -129,7 +153,9 @@ export class LifecycleEvents extends Composed<LifecycleEventsDeps> {
   }
 
   #idOf(run: Run, name: string): string {
-    return this.deps.ids.derivedEvent(run.id, ID_PARTS[name] as string);
+    // A run may pause again after it was resumed.
+    const pause = name === RUN_PAUSED && run.pause ? [String(run.pause.since)] : [];
+    return this.deps.ids.derivedEvent(run.id, ID_PARTS[name] as string, ...pause);
   }
 
   async #send(run: Run, name: string, data: Event['data']): Promise<void> {
@@ -142,7 +168,7 @@ export class LifecycleEvents extends Composed<LifecycleEventsDeps> {
   }
 }
 
-function dataOf(run: Run, causes: Causes, status: 'Completed' | 'Failed' | 'Cancelled'): Event['data'] {
+function dataOf(run: Run, causes: Causes, status: 'Completed' | 'Failed' | 'Cancelled' | 'Paused'): Event['data'] {
   const event = receivedEventOf(causes[0]);
   return {
     function_id: run.functionId,

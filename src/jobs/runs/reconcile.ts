@@ -171,7 +171,7 @@ async function ensureJobs(run: Run, deps: ReconcileDeps, nowMs: number): Promise
   if (run.fromStep && run.startedAt === undefined && (await deps.history.runs.copySteps(run, nowMs)) === undefined) {
     return deps.transitions.fail(run, { error: STEPS_GONE });
   }
-  if (!run.pause) await ensureCalls(run, progress, deps);
+  await (run.pause ? deps.transitions.repeatPause(run) : ensureCalls(run, progress, deps));
   for (const [stepId, step] of pending) {
     if (step.op === 'InvokeFunction') await finishInvocation(run, stepId, deps);
   }

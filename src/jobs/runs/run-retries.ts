@@ -33,7 +33,7 @@ export interface RunRetriesDeps extends MissingCallsDeps, Pick<Store, 'ids' | 'e
   starter: RunStarter;
   pausedRuns: Pick<PausedRuns, 'remove'>;
   steps: Pick<Steps, 'progress'>;
-  transitions: Pick<RunTransitions, 'fail'>;
+  transitions: Pick<RunTransitions, 'fail' | 'repeatPause'>;
   telemetry: Pick<Telemetry, 'publishRun'>;
 }
 
@@ -109,9 +109,10 @@ export class RunRetries extends Composed<RunRetriesDeps> {
    *  @returns the run; undefined if there is no such run
    *  @throws ServiceError run_not_paused */
   async resume(env: string, runId: string, nowMs: number): Promise<Run | undefined> {
-    const { runs, steps, pausedRuns, telemetry } = this.deps;
+    const { runs, steps, pausedRuns, transitions, telemetry } = this.deps;
     const run = await runs.read(env, runId);
     if (!run) return undefined;
+    await transitions.repeatPause(run);
     // The first of several requests ends the pause, and enqueues the calls.
     if (!(await pausedRuns.remove(run, nowMs + RESUMED_MS))) throw notPaused(run);
     await ensureCalls(run, await steps.progress(env, runId), this.deps);

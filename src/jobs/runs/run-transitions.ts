@@ -158,16 +158,28 @@ export class RunTransitions extends Composed<RunTransitionsDeps> {
   /** Pauses an active run: its finished steps stay, steps in progress end, and no call starts until the run is resumed (paused-runs.ts). The
    *  first pause is kept. It counts in the error group as a failure. */
   async pause(run: Run, reason: PauseReason, error: RunError): Promise<void> {
-    const { pausedRuns, failures, telemetry } = this.deps;
+    const { runs, pausedRuns, failures, telemetry } = this.deps;
     const { mark, step } = await failures.markWithStep(run, error);
     const pause = { reason, since: Date.now(), ...(step && { step: { id: step.id, name: step.name ?? step.id } }) };
-    if (!(await pausedRuns.add(run, pause, error, mark))) return;
-    telemetry.publishRun(run, 'Running', error);
-    await this.repeatPause({ ...run, pause, error, ...mark });
+    if (await pausedRuns.add(run, pause, error, mark)) {
+      telemetry.publishRun(run, 'Running', error);
+      return this.repeatPause({ ...run, pause, error, ...mark });
+    }
+    const paused = await runs.read(run.env, run.id);
+    if (paused) await this.repeatPause(paused);
   }
 
-  /** Repeats the work after a pause, in case the process that paused the run died. */
+  /** Repeats the work after a pause, in case the process that paused the run died. Counting removes the mark of the pause, so it comes last. */
   async repeatPause(run: Run): Promise<void> {
+    const { pause, error, uncounted } = run;
+    if (!pause || !error || uncounted === undefined) return;
+    try {
+      await this.deps.lifecycleEvents.paused({ ...run, pause, error });
+    } catch (sendError) {
+      // An event that cannot be sent is not tried again.
+      if (!isStoreFailure(sendError)) await this.deps.failures.count(run);
+      throw sendError;
+    }
     await this.deps.failures.count(run);
   }
 

@@ -7,7 +7,7 @@ import {
   WEBHOOK_FAILING,
   WEBHOOK_RECOVERED,
 } from '../events/event.ts';
-import { FUNCTION_CANCELLED, FUNCTION_FINISHED } from '../events/lifecycle.ts';
+import { FUNCTION_CANCELLED, FUNCTION_FINISHED, RUN_PAUSED } from '../events/lifecycle.ts';
 import { listensTo } from '../events/triggers.ts';
 import type { Expression } from '../expressions/expression.ts';
 
@@ -18,6 +18,7 @@ const SENT_BY_SERVICE: readonly string[] = [
   FUNCTION_CANCELLED,
   FUNCTION_INVOKED,
   FUNCTION_DEFERRED,
+  RUN_PAUSED,
   WEBHOOK_FAILING,
   WEBHOOK_RECOVERED,
 ];

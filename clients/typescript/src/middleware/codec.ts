@@ -38,14 +38,19 @@ export async function decodeCall(call: Call, codec: Codec): Promise<Call> {
   return { ...call, events, event: events[0] ?? (await decodeEvent(call.event, codec)) };
 }
 
-/** The service's own events that report the end of a run. They contain the run's events and output as stored. */
-const ENDS = ['inngest/function.failed', 'inngest/function.finished', 'inngest/function.cancelled'];
+/** The service's own events that report the end or the pause of a run. They contain the run's events and output as stored. */
+const ENDS_AND_PAUSES = [
+  'inngest/function.failed',
+  'inngest/function.finished',
+  'inngest/function.cancelled',
+  'tidegate/run.paused',
+];
 
 async function decodeEvent(event: IncomingEvent, codec: Codec): Promise<IncomingEvent> {
   const { name, data } = event;
   const decoded = (await codec.decode(data, 'event', [receivedPlace(name, data)])) as IncomingEvent['data'];
-  if (!ENDS.includes(name) || typeof decoded !== 'object' || decoded === null) return { ...event, data: decoded };
-  return { ...event, data: await decodeEnd(decoded, codec) };
+  const isAboutRun = ENDS_AND_PAUSES.includes(name) && typeof decoded === 'object' && decoded !== null;
+  return { ...event, data: isAboutRun ? await decodeEnd(decoded, codec) : decoded };
 }
 
 async function decodeEnd(data: IncomingEvent['data'], codec: Codec): Promise<IncomingEvent['data']> {

@@ -11,7 +11,12 @@ from .places import output_place, received_place
 Decode = Callable[[Any, ValueAt, Sequence[Place]], Any]
 """Decodes a value from the service by middleware."""
 
-_ABOUT_A_RUN = ("inngest/function.failed", "inngest/function.finished", "inngest/function.cancelled")
+_ABOUT_A_RUN = (
+    "inngest/function.failed",
+    "inngest/function.finished",
+    "inngest/function.cancelled",
+    "tidegate/run.paused",
+)
 """The service's own events, which contain the run's events and output as stored."""
 
 
