@@ -1,6 +1,7 @@
 /** Renders the blocks of the documents, each between two markers, from results. */
 import { archiveBytesTable, archiveSizesTable, compressionTable } from './archive-sizing.ts';
 import { chartsOf } from './charts/charts.ts';
+import { replacedTargetsTable } from './replaced-targets.ts';
 import type { Results } from './results.ts';
 import { GROUPS, type Group, meetsTargets } from './row.ts';
 import { BUSY, clusterFactor, type Load, maxRateOfOneRedis, type Size, sizeOf, storedBytes } from './sizing.ts';
@@ -44,6 +45,8 @@ export function renderBlock(block: string, results: Results): string {
       return oneRedisTable(results);
     case 'stored':
       return storedTable(results);
+    case 'replaced-targets':
+      return replacedTargetsTable(results) ?? NO_DATA;
     case 'archive-bytes':
       return archiveBytesTable(results);
     case 'archive-sizes':

@@ -94,7 +94,7 @@ async function rowsOn(testBed: TestBed, { options: { rounds, seconds } }: Benchm
       { what: TRANSFORM_SERVER, value: hooks.bare },
       { what: ISOLATE, value: hooks.isolate },
     ],
-    targets: [{ share: 0.6, of: SINGLES }],
+    targets: [{ share: 0.48, of: SINGLES }],
   });
   const costs = [
     ofSingles.cost('single', 'single events, accepted'),

@@ -52,7 +52,7 @@ async function rowOn(testBed: TestBed, { options: { rounds, seconds } }: Benchma
       { what: UNVERIFIED, value: reached.unverified },
     ],
     targets: [
-      { share: 0.6, of: SINGLES },
+      { share: 0.42, of: SINGLES },
       { share: 0.9, of: UNVERIFIED },
     ],
   };
