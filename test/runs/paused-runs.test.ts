@@ -1,8 +1,11 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import { Inngest } from 'inngest';
 import { serve as serveOfficial } from 'inngest/node';
 import { type AppHost, type Call, type CallAnswer, type FunctionSpec, startAppHost } from '../support/app-host.ts';
-import { cliOk } from '../support/cli.ts';
+import { cli, cliOk } from '../support/cli.ts';
 import { type Service, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { startApp } from './steps/sdk-adapters.ts';
@@ -204,6 +207,44 @@ describe('A run of a function that pauses without an attempt left', () => {
     const { body } = await service.post('/v1/runs/bulk', bulk);
     const done = await service.waitFor(`/v1/runs/bulk/${body.data.id}`, (answer) => answer.body.data.status === 'done');
     expect(done.body.data.progress).to.deep.include({ done: 0 });
+  });
+
+  it('pauses if the configuration in git says so, which is the setting of its function', async () => {
+    const id = await on(() => FAILURE, { retries: 0, onExhausted: undefined });
+    const folder = await mkdtemp(join(tmpdir(), 'paused-runs-'));
+    const file = join(folder, 'tidegate.yaml');
+    const write = (functions: object[]) => writeFile(file, JSON.stringify({ functions }));
+    const setting = async () => (await service.get(`/v1/functions/${functionId(id)}`)).body.data.settings.on_exhausted;
+    const named = { name: functionId(id), environment: 'production' };
+    try {
+      await write([{ ...named, on_exhausted: 'pause' }]);
+      const before = await cli(['diff', file], { service });
+      expect([before.exitCode, await setting()]).to.deep.equal([7, null]);
+      expect(before.stdout).to.include(`function ${functionId(id)} (production)`);
+      await cliOk(['apply', file, '--yes'], { service });
+      await inState(await start(id), 'paused');
+      expect((await cliOk(['diff', file], { service })).stdout).to.equal('No changes.\n');
+      const { stdout } = await cliOk(['export', '--only', 'functions'], { service });
+      expect(stdout).to.match(new RegExp(`name: ${functionId(id)}\n +on_exhausted: pause\n`));
+      await write([named]);
+      await cliOk(['apply', file, '--yes'], { service });
+      expect(await setting()).to.equal(null);
+      expect((await cliOk(['diff', file], { service })).stdout).to.equal('No changes.\n');
+      await write([{ ...named, on_exhausted: 'fail' }]);
+      await cliOk(['apply', file, '--yes'], { service });
+      expect(await setting()).to.equal('fail');
+      await write([]);
+      await cliOk(['apply', file, '--yes', '--prune'], { service });
+      expect(await setting()).to.equal(null);
+      await write([{ ...named, on_exhausted: 'wait' }]);
+      const wrong = await cli(['apply', file, '--yes'], { service });
+      expect(wrong.exitCode).to.equal(2);
+      expect(wrong.stderr).to.include('on_exhausted must be fail or pause');
+      await write([{ name: 'paused-unknown', on_exhausted: 'pause' }]);
+      expect((await cli(['apply', file, '--yes'], { service })).stderr).to.include('create function paused-unknown');
+    } finally {
+      await rm(folder, { recursive: true });
+    }
   });
 
   it('pauses if a setting of its function says so, although an official SDK cannot', async () => {

@@ -32,6 +32,7 @@ export function checkVariables(changes: readonly Change[], variables: Variables)
 export async function applyChange(api: ApiClient, change: Change, variables: Variables): Promise<Json> {
   if (change.kind === 'environments') return applyEnvironment(api, change);
   if (change.kind === 'apps') return applyApp(api, change);
+  if (change.kind === 'functions') return applyFunction(api, change);
   const path = PATHS[change.kind];
   const { action, id = '' } = change;
   if (action === 'delete') return (await api.delete(`${path}/${encodeURIComponent(id)}`)).data;
@@ -55,6 +56,13 @@ async function applyApp(api: ApiClient, { action, entry, fields }: Change): Prom
     const body = Object.fromEntries(chosen.map((field) => [field, isDeleted ? null : (entry[field] ?? null)]));
     await own.patch(at`/v1/apps/${name}`, body);
   }
+}
+
+/** Its settings alone are in the file: its app registers it. */
+async function applyFunction(api: ApiClient, { action, entry }: Change): Promise<void> {
+  const { name, environment, on_exhausted = null } = entry;
+  const body = { on_exhausted: action === 'delete' ? null : on_exhausted };
+  await api.inEnvironment(environment).patch(at`/v1/functions/${name}`, body);
 }
 
 async function applyEnvironment(api: ApiClient, { action, entry, fields }: Change): Promise<Json> {

@@ -2,12 +2,13 @@
 import type { Json } from '../api-client.ts';
 import { usageError } from '../exit-codes.ts';
 
-export const KINDS = ['environments', 'apps', 'webhooks', 'event_keys', 'api_keys'] as const;
+export const KINDS = ['environments', 'apps', 'functions', 'webhooks', 'event_keys', 'api_keys'] as const;
 export type Kind = (typeof KINDS)[number];
 
 export const NAME_OF_KIND: Record<Kind, string> = {
   environments: 'environment',
   apps: 'app',
+  functions: 'function',
   webhooks: 'webhook',
   event_keys: 'event key',
   api_keys: 'API key',
@@ -25,6 +26,7 @@ export const VERSION = 1;
 export const FIELDS: Record<Kind, Record<string, Json>> = {
   environments: { name: undefined, event_max_bytes: null, retention_days: null, archived: false },
   apps: { name: undefined, environment: 'production', allowed_origins: [], versioning: null, activation: null },
+  functions: { name: undefined, environment: 'production', on_exhausted: null },
   webhooks: {
     name: undefined,
     environment: 'production',
@@ -99,6 +101,10 @@ function checkEntry(kind: Kind, entry: unknown, where: string): Entry {
       activation: checkChoice(entry, 'activation', ['automatic', 'manual'], where),
     };
     return { environment: 'production', ...entry, ...origins, ...chosen };
+  }
+  if (kind === 'functions') {
+    const on_exhausted = checkChoice(entry, 'on_exhausted', ['fail', 'pause'], where);
+    return { environment: 'production', ...entry, on_exhausted };
   }
   const defaults = Object.entries(known).filter(([, value]) => value !== undefined);
   return { ...Object.fromEntries(defaults), ...entry };

@@ -59,9 +59,7 @@ const READERS: Record<Kind, (api: ApiClient) => Promise<Present[]>> = {
       });
   },
   async apps(api) {
-    const environments: Json[] = await api.all('/v1/environments');
-    const named = environments.filter(({ kind, deleting_at }) => kind !== 'branch' && deleting_at === null);
-    const found = named.map(async ({ name: environment }) => {
+    const found = (await namedEnvironments(api)).map(async (environment) => {
       const own = api.inEnvironment(environment);
       const [allowed, apps]: Json[][] = await Promise.all([own.all('/v1/allowed-origins'), own.all('/v1/apps')]);
       const originsOf = new Map(allowed?.map(({ app, origins }) => [app as string, origins]));
@@ -74,6 +72,18 @@ const READERS: Record<Kind, (api: ApiClient) => Promise<Present[]>> = {
         const { versioning = null, activation = null } = chosenOf.get(name) ?? {};
         const settings = { allowed_origins: originsOf.get(name) ?? [], versioning, activation };
         return { id: name, entry: { name, environment, ...settings } };
+      });
+    });
+    return (await Promise.all(found)).flat();
+  },
+  async functions(api) {
+    const found = (await namedEnvironments(api)).map(async (environment) => {
+      const own = api.inEnvironment(environment);
+      // An archived function keeps its settings for when its app registers it again.
+      const lists = ['false', 'true'].map((archived): Promise<Json[]> => own.all('/v1/functions', { archived }));
+      const settled = (await Promise.all(lists)).flat().filter(({ settings }) => settings.on_exhausted !== null);
+      return settled.map(({ id, settings: { on_exhausted } }) => {
+        return { id, entry: { name: id, environment, on_exhausted } };
       });
     });
     return (await Promise.all(found)).flat();
@@ -97,6 +107,13 @@ const READERS: Record<Kind, (api: ApiClient) => Promise<Present[]>> = {
     return all.map(({ id, name, access, environment }) => ({ id, entry: { name, access, environment } }));
   },
 };
+
+async function namedEnvironments(api: ApiClient): Promise<string[]> {
+  const environments: Json[] = await api.all('/v1/environments');
+  return environments
+    .filter(({ kind, deleting_at }) => kind !== 'branch' && deleting_at === null)
+    .map(({ name }) => name as string);
+}
 
 function webhookEntry(webhook: Json, methodsOf: Map<string | null, readonly string[]>): Entry {
   const { name, environment, provider, verify, verification, settings, filter, methods, deduplicate } = webhook;

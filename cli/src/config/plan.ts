@@ -48,7 +48,8 @@ export function planOf(document: Document, installation: Installation, options: 
     for (const entry of wanted) {
       const present = installation[kind].get(identityOf(entry));
       const fields = present ? changedFields(kind, present, entry, options) : initialFields(entry);
-      if (present && fields.length === 0) continue;
+      // A function without settings is as one that the document does not name.
+      if (fields.length === 0 && (present || kind === 'functions')) continue;
       const change: Change = {
         action: present ? 'update' : 'create',
         kind,
