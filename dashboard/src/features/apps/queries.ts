@@ -40,7 +40,7 @@ export function useConnections(name: string) {
 export function useVersions(name: string) {
   const env = useEnv();
   return useQuery({
-    queryKey: ['app-versions', env, name],
+    queryKey: ['app', env, name, 'versions'],
     queryFn: ({ signal }) => callApi<AppVersion[]>(`/v1/apps/${encodeURIComponent(name)}/versions`, { env, signal }),
     refetchInterval: REFRESH_MS,
   });

@@ -31,7 +31,7 @@ export function Activate({ app, version: { version, state, percent: share, ramp 
       return callApi(path, { method: 'POST', env, body });
     },
     successMessage: `${percent} % of new runs start on ${version}`,
-    invalidates: 'app-versions',
+    invalidates: 'app',
     onSuccess: onClose,
     showsError: true,
   });

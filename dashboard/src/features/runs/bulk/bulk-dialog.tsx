@@ -43,17 +43,17 @@ export function BulkDialog({
   const [filter] = useState(given);
   const [from, setFrom] = useState<RerunFrom>('start');
   const [typed, setTyped] = useState('');
+  const request = { action, filter, ...(action === 'move' && { version }) };
   const counted = useQuery({
     queryKey: ['bulk-dry-run', env, action, filter],
-    queryFn: () => countFirst(env, { action, filter }),
+    queryFn: () => countFirst(env, request),
     retry: false,
     staleTime: 0,
     gcTime: 0,
     refetchOnWindowFocus: false,
   });
   const start = useMutation({
-    mutationFn: () =>
-      startBulk(env, { action, filter, ...(action === 'retry' && { from }), ...(action === 'move' && { version }) }),
+    mutationFn: () => startBulk(env, { ...request, ...(action === 'retry' && { from }) }),
     onSuccess: ({ id }) => {
       trackBulk({ env, id });
       toast.success(`${ACTION_NAMES[action]}: started`);
