@@ -1,5 +1,6 @@
 /** What-ifs as bulk operations: for each function of the app its active runs, then the completed and the failed ones, newest first. They have a client of their own,
- *  so they take no capacity of calls, and wait while the service has a backlog. */
+ *  so they take no capacity of calls, rest after each group of calls, and wait while the service has a backlog. */
+import { setTimeout as wait } from 'node:timers/promises';
 import type { History } from '../../history/history.ts';
 import type { AppFunction } from '../../model/apps/app.ts';
 import type { Run, RunStatus } from '../../model/runs/run.ts';
@@ -21,6 +22,7 @@ import type { BulkLoad } from '../bulk/bulk-load.ts';
 import type { BulkWork } from '../bulk/bulk-work.ts';
 import type { FunctionTables } from '../functions/function-tables.ts';
 import { type CheckDeps, candidateFunction, checkActive, checkFailed, checkPast } from './check-run.ts';
+import { restAfter } from './rest.ts';
 import { readActive, readFailed, readPast, type StoredRunsDeps } from './stored-runs.ts';
 
 const PAGE = 100;
@@ -64,6 +66,8 @@ interface Portion {
   unanswered: number;
   stop?: Stop;
   endsAt: number;
+  /** It has ended, and the next one begins so much later. */
+  restMs?: number;
   signal: AbortSignal;
 }
 
@@ -87,11 +91,11 @@ async function checkSome(whatIf: WhatIf, deps: WhatIfWorkDeps, signal: AbortSign
     results: examples.map((result) => ({ result })),
     ...((stop || !position) && { doneAt: Date.now() }),
   });
-  return 0;
+  return portion.restMs ?? 0;
 }
 
-function hasTime({ stop, endsAt, signal }: Portion): boolean {
-  return stop === undefined && performance.now() < endsAt && !signal.aborted;
+function hasTime({ stop, endsAt, restMs, signal }: Portion): boolean {
+  return stop === undefined && restMs === undefined && performance.now() < endsAt && !signal.aborted;
 }
 
 /** @returns the next position; undefined: it was the last page */
@@ -138,6 +142,7 @@ async function checkRuns(
   const outputs = position.scope === 'past' ? await deps.history.listedRuns.outputs(first.env, ids) : [];
   let done = 0;
   while (done < runs.length && hasTime(portion) && !isRefused(position, portion)) {
+    const begunAt = performance.now();
     // The first one alone shows whether the candidate runs steps.
     const some = runs.slice(done, done + (countOf(position, portion) === 0 ? 1 : AT_ONCE));
     const of = (run: Run, i: number) => CHECKS[position.scope](run, outputs[done + i] ?? null, candidate, deps);
@@ -146,8 +151,18 @@ async function checkRuns(
     }
     done += some.length;
     if (portion.unanswered >= UNANSWERED_MAX) portion.stop = 'app_unreachable';
+    else await rest(performance.now() - begunAt, portion, deps);
   }
   return done;
+}
+
+/** Leaves the worker to production: within the portion, or between it and the next one. */
+async function rest(tookMs: number, portion: Portion, { load }: WhatIfWorkDeps): Promise<void> {
+  const hasBacklog = (await load.reasonToWait(Date.now())) !== undefined;
+  const { restMs, endsPortion } = restAfter({ tookMs, leftMs: portion.endsAt - performance.now(), hasBacklog });
+  if (endsPortion) portion.restMs = restMs;
+  // It ends when the process stops.
+  else await wait(restMs, undefined, { signal: portion.signal }).catch(() => undefined);
 }
 
 type Check = (run: Run, output: string | null, candidate: AppFunction, deps: WhatIfWorkDeps) => Promise<Finding>;

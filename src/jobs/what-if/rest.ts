@@ -1,0 +1,19 @@
+/** How a what-if shares its worker with production. */
+
+/** It rests so many times as long as a group of calls took: it has at most a quarter of the worker's time, so events beside it wait little longer. */
+const RESTS = 3;
+/** A group that took longer than a third of this has mostly waited for the candidate, which takes nothing from the worker. */
+const REST_MAX_MS = 1_000;
+
+interface GroupOfCalls {
+  tookMs: number;
+  /** Of the portion. */
+  leftMs: number;
+  hasBacklog: boolean;
+}
+
+/** @returns the rest after a group, and whether the portion ends before it: with a backlog, the next one waits until that is gone */
+export function restAfter({ tookMs, leftMs, hasBacklog }: GroupOfCalls): { restMs: number; endsPortion: boolean } {
+  const restMs = Math.min(RESTS * tookMs, REST_MAX_MS);
+  return { restMs, endsPortion: hasBacklog || restMs >= leftMs };
+}
