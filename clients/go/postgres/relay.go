@@ -172,6 +172,8 @@ func (r *Relay) runOnConnection(ctx context.Context, backoff *time.Duration) err
 		}
 		sleep(ctx, r.options.Poll)
 	}
+	// The one before may have died while it sent: events that it sent count once. This fails if there is no table yet, and so nothing to take over.
+	_ = conn.Query(ctx, pg.RelayTakeOver, nil, nil)
 	*backoff = firstBackoff
 	if !conn.Listens() {
 		return r.relay(ctx, func() error { return conn.Query(ctx, "select 1", nil, nil) })

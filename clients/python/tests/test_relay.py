@@ -303,15 +303,22 @@ def test_nothing_of_a_key_is_sent_until_the_look_up_of_an_earlier_event_is_answe
 def test_rows_that_another_relay_sends_are_left_to_it_until_its_lease_is_over(
     client: Tidegate, service: CountingService, database: AppDatabase
 ) -> None:
-    add(database, "leased", key="k")
-    add(database, "later", key="k")
-    add(database, "other")
-    database.sql("update tidegate_outbox set leased_until = now() + interval '1 hour' where position = 1")
+    add(database, "taken over")
+    database.sql("update tidegate_outbox set leased_until = now() + interval '1 hour'")
     with relay_of(client, database):
-        service.wait_for(lambda own: sent(own) == ["other"])
-        database.sql("update tidegate_outbox set leased_until = now() - interval '1 second' where position = 1")
+        service.wait_for(lambda own: sent(own) == ["taken over"])
+        # From now on, a relay without the lock leases the rows.
+        database.sql("alter table tidegate_outbox alter leased_until set default now() + interval '1 hour'")
+        add(database, "leased", key="k")
+        add(database, "later", key="k")
+        add(database, "other")
+        database.sql("update tidegate_outbox set leased_until = null where event->>'id' <> 'leased'")
         database.sql("notify tidegate_outbox")
-        service.wait_for(lambda own: sent(own) == ["other", "leased", "later"])
+        service.wait_for(lambda own: sent(own) == ["taken over", "other"])
+        database.sql("update tidegate_outbox set leased_until = now() - interval '1 second'")
+        database.sql("notify tidegate_outbox")
+        service.wait_for(lambda own: sent(own) == ["taken over", "other", "leased", "later"])
+        database.sql("alter table tidegate_outbox alter leased_until drop default")
 
 
 def test_one_relay_of_an_app_works_at_a_time_and_another_takes_over(

@@ -2,7 +2,7 @@
 import { channel, hash, string } from './key-declaration.ts';
 
 const diskBarrier = string('disk-barrier', 'A write to wait for with `WAITAOF` or `WAIT`.', {
-  owner: 'redis/cluster-durability.ts',
+  owner: 'redis/durability/cluster-durability.ts',
   ttl: '1 min',
   size: 'empty',
 });

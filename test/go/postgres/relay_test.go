@@ -198,29 +198,28 @@ func TestRowsThatAnotherRelayHasLeasedAreLeftToIt(t *testing.T) {
 		id := fmt.Sprintf("%03d", i)
 		events, want = append(events, event(id)), append(want, id)
 	}
+	d.leased(t, s)
 	d.write(t, s.client, events...)
-	// A relay of the worker, or a process of its own, does not take the lock of the app's relays.
-	d.exec(t, "update tidegate_outbox set leased_until = now() + interval '1 hour' where position % 2 = 0")
-	running(t, postgres.NewRelayPgx(s.client, d.pool, postgres.RelayOpts{Poll: 10 * time.Millisecond}))
+	d.exec(t, "update tidegate_outbox set leased_until = null where position % 2 = 1")
 	d.until(t, waiting, "150")
 	expect(t, "those that were leased", d.text(t, "select count(*) from tidegate_outbox where position % 2 = 0"), "150")
 	d.exec(t, "update tidegate_outbox set leased_until = now() - interval '1 second'")
 	d.until(t, states, "")
 	got := strings.Fields(s.has())
 	slices.Sort(got)
-	expect(t, "stored", strings.Join(got, " "), strings.Join(want, " "))
+	expect(t, "stored", strings.Join(got, " "), strings.Join(append(want, "taken"), " "))
 }
 
 func TestEventsOfAKeyAreSentInTheirOrder(t *testing.T) {
 	d := newDatabase(t)
 	s := newService(t, tidegate.ClientOpts{})
+	d.leased(t, s)
 	d.write(t, s.client, postgres.InOrder("ada", event("a1")), event("b1"), postgres.InOrder("ada", event("a2")))
-	d.exec(t, "update tidegate_outbox set leased_until = now() + interval '1 hour' where event->>'id' = 'a1'")
-	running(t, postgres.NewRelayPgx(s.client, d.pool, postgres.RelayOpts{Poll: 10 * time.Millisecond}))
+	d.exec(t, "update tidegate_outbox set leased_until = null where event->>'id' <> 'a1'")
 	d.until(t, states, "a1 waiting, a2 waiting")
 	d.exec(t, "update tidegate_outbox set leased_until = null")
 	d.until(t, states, "")
-	expect(t, "stored", s.has(), "b1 a1 a2")
+	expect(t, "stored", s.has(), "taken b1 a1 a2")
 }
 
 func TestAnEventThatIsRefusedDoesNotHoldUpOthers(t *testing.T) {
@@ -286,6 +285,16 @@ func TestASendIsSplitByItsSizeAndItsBeginningCounts(t *testing.T) {
 	running(t, postgres.NewRelayPgx(s.client, d.pool, postgres.RelayOpts{}))
 	d.until(t, states, "2 refused")
 	expect(t, "stored", s.has(), "0 1 3 4 5")
+}
+
+// leased starts a relay, which takes over what another one with the lock of the app's relays had leased. Then one without that lock, such as that of
+// the worker, leases all rows that are added.
+func (d database) leased(t *testing.T, s *service) {
+	d.write(t, s.client, event("taken"))
+	d.exec(t, "update tidegate_outbox set leased_until = now() + interval '1 hour'")
+	running(t, postgres.NewRelayPgx(s.client, d.pool, postgres.RelayOpts{Poll: 10 * time.Millisecond}))
+	d.until(t, states, "")
+	d.exec(t, "alter table tidegate_outbox alter leased_until set default now() + interval '1 hour'")
 }
 
 // sentLongAgo moves the sends of all rows into the past.

@@ -21,7 +21,9 @@ const (
 	// OutboxStatus tells how many rows are in which state, the age of the oldest in seconds, and the size of the table in bytes.
 	OutboxStatus = `select count(*) filter (where state = 'waiting') as waiting, count(*) filter (where state = 'refused') as refused, count(*) filter (where state = 'uncertain') as uncertain, coalesce(extract(epoch from now() - min(created_at) filter (where state = 'waiting')), 0)::float8 as oldest_seconds, pg_total_relation_size('tidegate_outbox') as bytes from tidegate_outbox where state <> 'acknowledged'`
 	// RelayLock makes this connection the only relay among the instances of an app.
-	RelayLock = `select pg_try_advisory_lock(hashtext('tidegate_outbox')) as locked`
+	RelayLock = `select pg_try_advisory_lock(hashtext('tidegate_outbox'), hashtext(coalesce(to_regclass('tidegate_outbox')::oid::text, ''))) as locked`
+	// RelayTakeOver ends the leases of a relay that died with the lock.
+	RelayTakeOver = `update tidegate_outbox set leased_until = null where state = 'waiting' and leased_until >= now()`
 	// StepBegin claims a step within its transaction: no row if it has ended; waits for another attempt that is under way. $1: run ID; $2: hashed step ID.
 	StepBegin = `insert into tidegate_steps (run_id, step_id) values ($1, $2) on conflict do nothing returning run_id`
 	// StepResult reads the result of an ended step. $1: run ID; $2: hashed step ID.
@@ -45,6 +47,7 @@ var Statements = map[string]string{
 	"outbox_forget":         OutboxForget,
 	"outbox_status":         OutboxStatus,
 	"relay_lock":            RelayLock,
+	"relay_take_over":       RelayTakeOver,
 	"step_begin":            StepBegin,
 	"step_result":           StepResult,
 	"step_end":              StepEnd,

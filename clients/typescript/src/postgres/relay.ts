@@ -12,7 +12,7 @@ import { sendBatch } from './batch.ts';
 import { forgetRows, forgetSteps } from './clean-up.ts';
 import { type Database, explained, type Session } from './database.ts';
 import { messageOf, type Sender, senderOf } from './sender.ts';
-import { CHANNEL, OUTBOX_STATUS, RELAY_LOCK } from './statements.ts';
+import { CHANNEL, OUTBOX_STATUS, RELAY_LOCK, RELAY_TAKE_OVER } from './statements.ts';
 import type { AnyPool } from './types.ts';
 
 export interface RelayOptions {
@@ -163,9 +163,14 @@ class RunningRelay {
     if (nowMs - this.#lockedMs < POLL_MS) return true;
     try {
       this.#session ??= await this.#db.connect(CHANNEL, () => this.#onNotified());
-      const [row] = await this.#session.query(this.#options.lock === false ? STILL_CONNECTED : RELAY_LOCK);
-      this.#lockedMs = row?.locked === true ? nowMs : Number.NEGATIVE_INFINITY;
-      return row?.locked === true;
+      const isShared = this.#options.lock === false;
+      const [row] = await this.#session.query(isShared ? STILL_CONNECTED : RELAY_LOCK);
+      const isLocked = row?.locked === true;
+      const isNew = isLocked && !isShared && this.#lockedMs === Number.NEGATIVE_INFINITY;
+      // The one before may have died while it sent: events that it sent count once.
+      if (isNew) await this.#session.query(RELAY_TAKE_OVER);
+      this.#lockedMs = isLocked ? nowMs : Number.NEGATIVE_INFINITY;
+      return isLocked;
     } catch (error) {
       // Perhaps the connection, and the lock with it.
       await this.#closeSession();

@@ -63,7 +63,12 @@ export const OUTBOX_STATUS =
   "select count(*) filter (where state = 'waiting') as waiting, count(*) filter (where state = 'refused') as refused, count(*) filter (where state = 'uncertain') as uncertain, coalesce(extract(epoch from now() - min(created_at) filter (where state = 'waiting')), 0)::float8 as oldest_seconds, pg_total_relation_size('tidegate_outbox') as bytes from tidegate_outbox where state <> 'acknowledged'";
 
 /** Makes this connection the only relay among the instances of an app. */
-export const RELAY_LOCK = "select pg_try_advisory_lock(hashtext('tidegate_outbox')) as locked";
+export const RELAY_LOCK =
+  "select pg_try_advisory_lock(hashtext('tidegate_outbox'), hashtext(coalesce(to_regclass('tidegate_outbox')::oid::text, ''))) as locked";
+
+/** Ends the leases of a relay that died with the lock. */
+export const RELAY_TAKE_OVER =
+  "update tidegate_outbox set leased_until = null where state = 'waiting' and leased_until >= now()";
 
 /** Claims a step within its transaction: no row if it has ended; waits for another attempt that is under way. $1: run ID; $2: hashed step ID. */
 export const STEP_BEGIN =

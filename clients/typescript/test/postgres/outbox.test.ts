@@ -31,9 +31,9 @@ describe('The outbox of the TypeScript client', () => {
     error: (line: string) => lines.push(line),
   };
 
-  function startRelay(baseUrl = service.url): Relay {
+  function startRelay(baseUrl = service.url, pool = tables.pool): Relay {
     const client = new Tidegate({ id: 'shop', isDev: true, baseUrl, logger });
-    const one = relay(client, tables.pool);
+    const one = relay(client, pool);
     relays.push(one);
     return one;
   }
@@ -122,7 +122,7 @@ describe('The outbox of the TypeScript client', () => {
   it('sends by one instance of the app at a time, and by another when that dies', async () => {
     const locks = () =>
       tables.column(
-        "select pid from pg_locks where locktype = 'advisory' and granted and objid = hashtext('tidegate_outbox')::oid",
+        "select pid from pg_locks where locktype = 'advisory' and granted and classid = hashtext('tidegate_outbox')::oid",
       );
     startRelay();
     await until(async () => (await locks()).length === 1, { describe: 'a relay has the lock' });
@@ -138,6 +138,29 @@ describe('The outbox of the TypeScript client', () => {
     );
     await within('commit', { name: 'outbox/c', id: 'after', data: {} });
     await storedAre('outbox/c', 1);
+  });
+
+  it('sends at once what a relay that died with the lock had claimed', async () => {
+    await within('commit', { name: 'outbox/f', id: 'claimed', data: {} });
+    await tables.pool.query("update tidegate_outbox set leased_until = now() + interval '1 hour'");
+    startRelay();
+    await storedAre('outbox/f', 1);
+  });
+
+  it('of another schema of the database has a relay of its own', async () => {
+    const others = await createTables('test_outbox_pg_other');
+    try {
+      startRelay();
+      startRelay(service.url, others.pool);
+      const client = await others.pool.connect();
+      await outbox(client, { name: 'outbox/g', id: 'other', data: {} });
+      client.release();
+      await within('commit', { name: 'outbox/g', id: 'first', data: {} });
+      await storedAre('outbox/g', 2);
+    } finally {
+      for (const one of relays.splice(0)) await one.close();
+      await others.drop();
+    }
   });
 
   it('goes on when the service is back, and tells what waits', async () => {

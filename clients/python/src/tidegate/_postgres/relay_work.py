@@ -34,6 +34,7 @@ from .statements import (
     OUTBOX_RELEASE,
     OUTBOX_STATUS,
     RELAY_LOCK,
+    RELAY_TAKE_OVER,
     STEPS_DELETE,
     STEPS_OF_EARLIER_RUNS,
 )
@@ -126,6 +127,9 @@ class RelayWork:
             if not is_locked:
                 (row,) = yield from query(connection.session, RELAY_LOCK)
                 is_locked = row["locked"]
+                if is_locked:
+                    # The one before may have died while it sent: events that it sent count once.
+                    yield from query(connection.session, RELAY_TAKE_OVER)
             if not is_locked:
                 yield from self._pause(_POLL_SECONDS)
                 continue

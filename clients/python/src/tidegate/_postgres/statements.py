@@ -68,8 +68,14 @@ OUTBOX_STATUS = (
 """Tells how many rows are in which state, the age of the oldest in seconds, and the size of the
 table in bytes."""
 
-RELAY_LOCK = "select pg_try_advisory_lock(hashtext('tidegate_outbox')) as locked"
+RELAY_LOCK = (
+    "select pg_try_advisory_lock(hashtext('tidegate_outbox'), "
+    "hashtext(coalesce(to_regclass('tidegate_outbox')::oid::text, ''))) as locked"
+)
 """Makes this connection the only relay among the instances of an app."""
+
+RELAY_TAKE_OVER = "update tidegate_outbox set leased_until = null where state = 'waiting' and leased_until >= now()"
+"""Ends the leases of a relay that died with the lock."""
 
 STEP_BEGIN = "insert into tidegate_steps (run_id, step_id) values ($1, $2) on conflict do nothing returning run_id"
 """Claims a step within its transaction: no row if it has ended; waits for another attempt that is under
