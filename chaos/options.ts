@@ -15,8 +15,9 @@ export const HELP = `scripts/chaos [options]
   --minutes <n>       how long to inject faults (5)
   --kills <n>         continue until this many processes were killed or terminated (0)
   --rate <n>          requests per second (10)
-  --only <faults>     comma-separated names of faults; default: all. outbox,transaction: an app with a Postgres of its own dies at each point between its
-                      transactions and the service, and orders, events, runs and bookings are counted; with --kills, --seed, --out and --quiet
+  --only <faults>     comma-separated names of faults; default: all. outbox,transaction: apps with a Postgres of their own die at each point between their
+                      transactions and the service, and orders, events, runs and bookings are counted; with --kills, --languages,
+                      --seed, --out and --quiet
   --send <kinds>      names of events, separated by semicolons, such as 'chaos/held;chaos/keyed'; default: all
   --languages <list>  apps: typescript,python,go (default: all; --short: typescript)
   --at-most <n>       stop injecting faults after this many minutes, even if --kills is not reached or a fault is left (three times --minutes)

@@ -26,6 +26,7 @@ from tidegate.fastapi import serve
 from tidegate.postgres import Relay, outbox_sync
 
 DATABASE = os.environ["APP_DATABASE_URL"]
+EVENT = os.environ["ORDER_EVENT"]
 PATH = "/api/service"
 ROLLED_BACK = 8
 """One in so many orders is rolled back."""
@@ -118,11 +119,11 @@ class DyingTransport:
         await self._own.aclose()
 
 
-client = Tidegate("chaos-exactly-once", transport=DyingTransport())
+client = Tidegate(os.environ["APP_ID"], transport=DyingTransport())
 pool = ConnectionPool(DATABASE, min_size=0, max_size=8, open=True, timeout=5, check=ConnectionPool.check_connection)
 
 
-@client.create_function(id="booked", retries=20, trigger="chaos/order")
+@client.create_function(id="booked", retries=20, trigger=EVENT)
 def booked(ctx: SyncContext) -> dict[str, int]:
     def book(tx: Any) -> int:
         statement = "insert into bookings (order_id, run_id) values (%s, %s) returning number"
@@ -135,7 +136,7 @@ def order() -> None:
     name = str(uuid.uuid4())
     with psycopg.connect(DATABASE) as connection:
         connection.execute("insert into orders (id) values (%s)", [name])
-        outbox_sync(connection, {"name": "chaos/order", "id": name, "data": {"order": name}})
+        outbox_sync(connection, {"name": EVENT, "id": name, "data": {"order": name}})
         if random.random() * ROLLED_BACK < 1:
             connection.rollback()
 

@@ -9,7 +9,7 @@ import { serve } from 'tidegate/node';
 import { outbox, relay } from 'tidegate/postgres';
 import { dieAt, type Point } from './points.ts';
 
-const { APP_DATABASE_URL, PORT, ORDERS, DIES_AT, DIES_AFTER } = process.env;
+const { APP_ID = '', APP_DATABASE_URL, ORDER_EVENT = '', PORT, ORDERS, DIES_AT, DIES_AFTER } = process.env;
 const PATH = '/api/service';
 /** One in so many orders is rolled back. */
 const ROLLED_BACK = 8;
@@ -21,10 +21,10 @@ dies.atStatementsOf(pg.Client.prototype);
 const pool = new pg.Pool({ connectionString: APP_DATABASE_URL, max: 8 });
 pool.on('error', () => {});
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
-const client = new Tidegate({ id: 'chaos-exactly-once', fetch: dies.aroundSends(fetch), logger: silent });
+const client = new Tidegate({ id: APP_ID, fetch: dies.aroundSends(fetch), logger: silent });
 
 const booked = client.createFunction(
-  { id: 'booked', retries: 20, triggers: { event: 'chaos/order' } },
+  { id: 'booked', retries: 20, triggers: { event: ORDER_EVENT } },
   async ({ event, step, runId }) => {
     const booking = await step.transaction('book', pool, async (tx) => {
       const { rows } = await tx.query('insert into bookings (order_id, run_id) values ($1, $2) returning number', [
@@ -45,7 +45,7 @@ async function order(): Promise<void> {
     const id = randomUUID();
     await connection.query('begin');
     await connection.query('insert into orders (id) values ($1)', [id]);
-    await outbox(connection, { name: 'chaos/order', id, data: { order: id } });
+    await outbox(connection, { name: ORDER_EVENT, id, data: { order: id } });
     await connection.query(Math.random() * ROLLED_BACK < 1 ? 'rollback' : 'commit');
   } catch (error) {
     broken = error as Error;

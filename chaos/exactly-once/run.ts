@@ -1,5 +1,5 @@
-/** `scripts/chaos --only outbox,transaction`: an app with a Postgres of its own dies at each point, and processes of the service and the app's Postgres are
- *  killed meanwhile. At the end there is one event, one run and one booking for each order, and for nothing else. */
+/** `scripts/chaos --only outbox,transaction`: apps in three languages, each with a database of its own, die at each point, and processes of the service and
+ *  the apps' Postgres are killed meanwhile. At the end there is one event, one run and one booking for each order, and for nothing else. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -8,7 +8,9 @@ import pg from 'pg';
 import { SCHEMA } from 'tidegate/postgres';
 import { freePort } from '../../scripts/lib/ports.ts';
 import { Problem } from '../../scripts/lib/problem.ts';
+import { buildGo } from '../../test/support/go.ts';
 import { type HostProgram, startHost } from '../../test/support/program.ts';
+import { installPython } from '../../test/support/python.ts';
 import { crash } from '../faults/process-faults.ts';
 import type { Options } from '../options.ts';
 import { PostgresServer } from '../postgres.ts';
@@ -27,8 +29,13 @@ const SETTLES_WITHIN_MS = 180_000;
 const TABLES = `${SCHEMA}; create table orders (id text primary key);
   create table bookings (number bigint generated always as identity primary key, order_id text not null, run_id text not null)`;
 
-export interface ExactlyOnce {
+export interface ExactlyOnce extends Found {
   kills: Record<string, number>;
+  /** Of the app in each language. */
+  languages: Record<string, Found>;
+}
+
+interface Found {
   orders: number;
   /** Acknowledged by the service, of orders. */
   events: number;
@@ -50,14 +57,19 @@ export function isExactlyOnce({ only }: Options): boolean {
 export async function exactlyOnce(options: Options): Promise<void> {
   const results = await inject(options);
   if (options.out) writeFileSync(options.out, `${JSON.stringify(results, undefined, 2)}\n`);
-  const { kills, orders, events, runs, bookings, lost, twice, invented } = results;
+  const { kills, languages, orders, events, runs, bookings, lost, twice, invented } = results;
   const killed = Object.values(kills).reduce((sum, count) => sum + count, 0);
   console.log(
     `${killed} kills: ${orders} orders, ${events} events, ${runs} runs, ${bookings} bookings; ${lost.length} lost, ${twice.length} twice, ${invented.length} invented`,
   );
+  for (const [language, found] of Object.entries(languages))
+    console.log(
+      `  ${language}: ${found.orders} orders, ${found.events} events, ${found.runs} runs, ${found.bookings} bookings`,
+    );
   if (!options.quiet) for (const [what, count] of Object.entries(kills)) console.log(`  ${count} × ${what}`);
   const wrong = [...lost, ...twice, ...invented];
-  if (wrong.length > 0 || orders === 0)
+  const hasIdle = Object.values(languages).some((found) => found.orders === 0 && !options.short);
+  if (wrong.length > 0 || orders === 0 || hasIdle)
     throw new Problem(`Not exactly once (--seed ${options.seed}): ${wrong.slice(0, 10).join(', ') || 'no orders'}`);
 }
 
@@ -69,45 +81,100 @@ async function inject(options: Options): Promise<ExactlyOnce> {
     closing.push(() => target.close());
     const postgres = await PostgresServer.start();
     closing.push(() => postgres.close());
-    await withClient(postgres, (client) => client.query(TABLES));
     const service = new Service({ MODE: 'production', ...target.settings }, options.logs);
     closing.push(() => service.stop());
     await service.start();
-    const app = new App(service, postgres);
-    closing.push(() => app.stop());
-    await app.start({});
-    await app.register();
-    const kills = await killAll(app, { service, postgres, options });
-    await app.start({});
-    return { kills, ...(await settled(service, postgres)) };
+    const apps: App[] = [];
+    for (const language of options.languages) {
+      const app = new App(language, await programOf(language), { service, postgres });
+      closing.push(() => app.stop());
+      await withClient(postgres.url, (client) => client.query(`create database ${language}`));
+      await withClient(app.database, (client) => client.query(TABLES));
+      await app.start({});
+      await app.register();
+      apps.push(app);
+    }
+    const kills = await killAll(apps, { service, postgres, options });
+    for (const app of apps) await app.start({});
+    const languages: Record<string, Found> = {};
+    for (const app of apps) languages[app.language] = await settled(service, app);
+    return { kills, ...totalOf(Object.values(languages)), languages };
   } finally {
     for (let end = closing.pop(); end; end = closing.pop()) await end();
   }
 }
 
+function totalOf(found: readonly Found[]): Found {
+  const sum = (count: 'orders' | 'events' | 'runs' | 'bookings') => found.reduce((total, one) => total + one[count], 0);
+  const all = (what: 'lost' | 'twice' | 'invented') => found.flatMap((one) => one[what]);
+  const counts = { orders: sum('orders'), events: sum('events'), runs: sum('runs'), bookings: sum('bookings') };
+  return { ...counts, lost: all('lost'), twice: all('twice'), invented: all('invented') };
+}
+
+interface Program {
+  file: string;
+  args: string[];
+  env?: Record<string, string>;
+}
+
+/** @throws Problem for an unknown language; Error for one that is not installed */
+async function programOf(language: string): Promise<Program> {
+  switch (language) {
+    case 'typescript':
+      return { file: process.execPath, args: [join(import.meta.dirname, 'app.ts')] };
+    case 'python': {
+      const bin = await installPython('python-client', join(ROOT, 'clients/python/requirements-dev.txt'));
+      const env = { PYTHONPATH: join(ROOT, 'clients/python/src') };
+      return { file: join(bin, 'python'), args: [join(import.meta.dirname, 'app.py')], env };
+    }
+    case 'go':
+      return { file: await buildGo('chaos-outbox', './outbox', join(ROOT, 'chaos/apps/go')), args: [] };
+    default:
+      throw new Problem(`--languages: got "${language}"; expected typescript, python or go`);
+  }
+}
+
+/** With a database, an event and a function of its own. */
 class App {
+  readonly language: string;
+  readonly database: string;
+  readonly event: string;
+  readonly functionId: string;
+  readonly #id: string;
+  readonly #program: Program;
   readonly #service: Service;
-  readonly #postgres: PostgresServer;
   #port = '';
   #host: HostProgram | undefined;
 
-  constructor(service: Service, postgres: PostgresServer) {
+  constructor(
+    language: string,
+    program: Program,
+    { service, postgres }: { service: Service; postgres: PostgresServer },
+  ) {
+    this.language = language;
+    this.database = Object.assign(new URL(postgres.url), { pathname: `/${language}` }).href;
+    this.event = `chaos/order-${language}`;
+    this.#id = `chaos-exactly-once-${language}`;
+    this.functionId = `${this.#id}-booked`;
+    this.#program = program;
     this.#service = service;
-    this.#postgres = postgres;
   }
 
   async start(env: Record<string, string>): Promise<void> {
     await this.stop();
     this.#port ||= String(await freePort());
-    this.#host = await startHost(process.execPath, [join(import.meta.dirname, 'app.ts')], {
+    this.#host = await startHost(this.#program.file, this.#program.args, {
       cwd: ROOT,
       env: {
         PORT: this.#port,
-        APP_DATABASE_URL: this.#postgres.url,
+        APP_ID: this.#id,
+        APP_DATABASE_URL: this.database,
+        ORDER_EVENT: this.event,
         SERVICE_BASE_URL: this.#service.balancedUrl,
         SERVICE_SERVE_ORIGIN: `http://127.0.0.1:${this.#port}`,
         SERVICE_SIGNING_KEY: SECRETS.SIGNING_KEY,
         SERVICE_EVENT_KEY: SECRETS.EVENT_KEYS,
+        ...this.#program.env,
         ...env,
       },
     });
@@ -154,8 +221,11 @@ interface Injection {
   options: Options;
 }
 
-/** Each point once, then any until there are enough kills; each third time also a process of the service, or the Postgres. */
-async function killAll(app: App, { service, postgres, options }: Injection): Promise<Record<string, number>> {
+/** Each app at each point once, then any until there are enough kills; each third time also a process of the service, or the Postgres. */
+async function killAll(
+  apps: readonly App[],
+  { service, postgres, options }: Injection,
+): Promise<Record<string, number>> {
   const random = new Random(options.seed);
   const kills: Record<string, number> = {};
   const count = (what: string) => {
@@ -163,10 +233,10 @@ async function killAll(app: App, { service, postgres, options }: Injection): Pro
     if (!options.quiet) console.log(what);
   };
   const total = () => Object.values(kills).reduce((sum, n) => sum + n, 0);
-  const points = pointsOf(options.only ?? FEATURES);
-  const todo = random.shuffled(points).slice(0, options.short ? SHORT_POINTS : undefined);
+  const deaths = apps.flatMap((app) => pointsOf(options.only ?? FEATURES).map((point) => ({ app, point })));
+  const todo = random.shuffled(deaths).slice(0, options.short ? SHORT_POINTS : undefined);
   while (todo.length > 0 || total() < options.kills) {
-    const point = todo.pop() ?? random.pick(points);
+    const { app, point } = todo.pop() ?? random.pick(deaths);
     await app.start({ ORDERS: '1', DIES_AT: point, DIES_AFTER: String(Math.floor(random.between(0, 4))) });
     const also = random.next();
     if (also < 0.15) {
@@ -183,13 +253,14 @@ async function killAll(app: App, { service, postgres, options }: Injection): Pro
       }
     }
     // What it waits for may be dead as well.
-    count((await app.died(DIES_WITHIN_MS)) ? point : 'the app, anywhere');
+    count(`${app.language}, ${(await app.died(DIES_WITHIN_MS)) ? point : 'anywhere'}`);
+    await app.start({});
   }
   return kills;
 }
 
-async function withClient<T>(postgres: PostgresServer, work: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: postgres.url });
+async function withClient<T>(url: string, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({ connectionString: url });
   client.on('error', () => {});
   await client.connect();
   try {
@@ -205,11 +276,11 @@ interface Booking {
 }
 
 /** Waits until the outbox is empty and each order has a booking of a completed run, or too long. */
-async function settled(service: Service, postgres: PostgresServer): Promise<Omit<ExactlyOnce, 'kills'>> {
+async function settled(service: Service, { database, event, functionId }: App): Promise<Found> {
   const deadline = performance.now() + SETTLES_WITHIN_MS;
   for (;;) {
     const [orders, bookings, waiting] = await withClient(
-      postgres,
+      database,
       async (client) =>
         [
           (await client.query<{ id: string }>('select id from orders')).rows.map(({ id }) => id),
@@ -217,8 +288,8 @@ async function settled(service: Service, postgres: PostgresServer): Promise<Omit
           (await client.query('select 1 from tidegate_outbox')).rows.length,
         ] as const,
     );
-    const events = await service.list<{ id: string }>('/v1/events?name=chaos/order&limit=100');
-    const runs = await service.list<{ run_id: string; status: string }>('/v1/runs?limit=100');
+    const events = await service.list<{ id: string }>(`/v1/events?name=${event}&limit=100`);
+    const runs = await service.list<{ run_id: string; status: string }>(`/v1/runs?function_id=${functionId}&limit=100`);
     const completed = runs.filter(({ status }) => status === 'Completed').map(({ run_id }) => run_id);
     const booked = bookings.map(({ order_id }) => order_id);
     const sent = events.map(({ id }) => id);
