@@ -90,10 +90,16 @@ async function dryRun(id: string, body: object, api: ApiClient): Promise<Omit<We
   try {
     const { dry_run: found } = (await api.post(at`/v1/webhooks/${id}/replays`, { ...body, dry_run: true })).data;
     const { sample, total, total_is_exact } = found;
-    const byChange = Map.groupBy(sample as Json[], ({ change }) => change as string);
+    const changes: Record<string, number> = {};
+    const examples: Json[] = [];
+    for (const result of sample as Json[]) {
+      const change = String(result.change);
+      changes[change] = (changes[change] ?? 0) + 1;
+      if (changes[change] === 1 && change !== 'same') examples.push(result);
+    }
     return {
-      changes: Object.fromEntries([...byChange].map(([change, some]) => [change, some.length])),
-      examples: [...byChange].flatMap(([change, some]) => (change === 'same' ? [] : some.slice(0, 1))),
+      changes,
+      examples,
       ...{ total, total_is_exact, problem: null },
     };
   } catch (error) {
