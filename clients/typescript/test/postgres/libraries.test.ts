@@ -153,7 +153,7 @@ for (const [name, connect] of Object.entries(LIBRARIES)) {
       await library.transaction((tx: AnyTransaction) => outbox(tx, event('a')));
       await until(async () => (await rows()).length === 0, { describe: 'the event is sent' });
       const locks = await tables.column(
-        "select 1 from pg_locks where locktype = 'advisory' and objid = hashtext('tidegate_outbox')::oid",
+        "select 1 from pg_locks where locktype = 'advisory' and classid = hashtext('tidegate_outbox')::oid and objid = hashtext(to_regclass('tidegate_outbox')::oid::text)::oid",
       );
       expect(locks).to.have.length(library.connects ? 1 : 0);
       expect(await relay.status()).to.include({ waiting: 0, refused: 0, uncertain: 0, oldestSeconds: 0 });

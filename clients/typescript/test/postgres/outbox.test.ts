@@ -122,7 +122,7 @@ describe('The outbox of the TypeScript client', () => {
   it('sends by one instance of the app at a time, and by another when that dies', async () => {
     const locks = () =>
       tables.column(
-        "select pid from pg_locks where locktype = 'advisory' and granted and classid = hashtext('tidegate_outbox')::oid",
+        "select pid from pg_locks where locktype = 'advisory' and granted and classid = hashtext('tidegate_outbox')::oid and objid = hashtext(to_regclass('tidegate_outbox')::oid::text)::oid",
       );
     startRelay();
     await until(async () => (await locks()).length === 1, { describe: 'a relay has the lock' });
