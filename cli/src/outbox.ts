@@ -1,34 +1,8 @@
-/** The tables in an app's own Postgres, and what a person does with rows of the outbox that no relay can decide about. */
+/** What a person does with rows of the outbox that no relay can decide about. */
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { CliError, EXIT, usageError } from './exit-codes.ts';
-
-export const SCHEMA = `create table tidegate_outbox (
-  position bigint generated always as identity primary key,
-  event json not null,
-  order_key text,
-  state text not null default 'waiting' check (state in ('waiting', 'acknowledged', 'refused', 'uncertain')),
-  created_at timestamptz not null default now(),
-  sent_at timestamptz,
-  sends text[] not null default '{}',
-  leased_until timestamptz,
-  event_id text,
-  ended_at timestamptz,
-  error text
-);
-create index tidegate_outbox_waiting on tidegate_outbox (position) where state = 'waiting';
-create index tidegate_outbox_order on tidegate_outbox (order_key, position) where state = 'waiting' and order_key is not null;
-create index tidegate_outbox_ended on tidegate_outbox (ended_at) where state <> 'waiting';
-
-create table tidegate_steps (
-  run_id text not null,
-  step_id text not null,
-  result json,
-  created_at timestamptz not null default now(),
-  primary key (run_id, step_id)
-);
-create index tidegate_steps_created_at on tidegate_steps using brin (created_at);`;
 
 export const STATES = ['waiting', 'acknowledged', 'refused', 'uncertain'] as const;
 export type State = (typeof STATES)[number];

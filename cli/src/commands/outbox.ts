@@ -1,11 +1,12 @@
 /** `tidegate outbox`: the tables for the app's own Postgres, the relay of its outbox, and its rows. */
 import { type Command, Option } from 'commander';
 import type { RelayOptions } from 'tidegate/postgres';
+import { SCHEMA } from '../../../clients/typescript/src/postgres/statements.ts';
 import { confirm } from '../confirm.ts';
 import type { Context } from '../context.ts';
 import { CliError, EXIT, usageError } from '../exit-codes.ts';
 import { wholeNumber } from '../input.ts';
-import { DECIDABLE, type Outbox, SCHEMA, STATES, type State, withOutbox } from '../outbox.ts';
+import { DECIDABLE, type Outbox, STATES, type State, withOutbox } from '../outbox.ts';
 
 const POSITION = /^[1-9]\d{0,18}$/;
 const LIMIT = 100;
