@@ -1,7 +1,7 @@
 /** The Postgres of an app, with an outbox: a schema of its own in the real Postgres of the tests. */
 import pg from 'pg';
 import { ulid } from 'ulid';
-import { SCHEMA } from '../../cli/src/outbox.ts';
+import { SCHEMA } from '../../clients/typescript/src/postgres/statements.ts';
 import { dropSchema, postgresUrl } from './postgres.ts';
 
 export interface AppEvent {
