@@ -5,7 +5,12 @@ import type { MochaRun } from './mocha.ts';
 
 /** Each installs and compiles in the same folders of .data, so its files run one after the other; different ones do not share any. */
 const INSTALLING = [
-  ['test/official', 'test/languages/together.test.ts'],
+  [
+    'test/official',
+    'test/languages/together.test.ts',
+    'test/languages/versions.test.ts',
+    'test/what-if/languages.test.ts',
+  ],
   ['test/languages', 'test/release'],
 ];
 /** Injects faults. */

@@ -17,6 +17,7 @@ import { keyspaceOf } from '../support/redis.ts';
 import { scrape } from '../support/scrape.ts';
 import { type Service, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
+import { sendTo, startUntil, statesOf } from '../support/waiting-runs.ts';
 
 const STEP = 'a'.repeat(40);
 
@@ -60,19 +61,11 @@ describe('Versions of apps', () => {
     return { host, register };
   }
 
-  const send = async (name: string) => (await service.post('/e/key', { name, data: {} })).body.ids[0] as string;
+  const send = (name: string) => sendTo(service, name);
 
   /** Starts a run and waits until it waits. */
-  async function start(app: string): Promise<string> {
-    const eventId = await send(`${app}/start`);
-    const isWaiting = async () => {
-      const [run] = (await service.get(`/v1/events/${eventId}/runs`)).body.data;
-      return (
-        run && (await service.get(`/v1/runs/${run.run_id}`)).body.data.state.kind === 'waiting_for_event' && run.run_id
-      );
-    };
-    return until(isWaiting, { describe: `a run of ${app} waits` });
-  }
+  const start = async (app: string): Promise<string> =>
+    (await startUntil(service, 'waiting_for_event', `${app}/start`)).run_id;
 
   /** What the run returns after the wait. */
   async function outputs(app: string, runIds: readonly string[]): Promise<unknown[]> {
@@ -86,10 +79,7 @@ describe('Versions of apps', () => {
   }
 
   const versions = async (app: string) => (await service.get(`/v1/apps/${app}/versions`)).body.data;
-  const states = async (app: string) =>
-    Object.fromEntries(
-      (await versions(app)).map(({ version, state }: { version: string; state: string }) => [version, state]),
-    );
+  const states = async (app: string) => statesOf(await versions(app));
 
   it('a pinned run ends on the version on which it began, and a version is drained when its last one has ended', async () => {
     await deploy('pinned', 'v1', { versioning: 'pinned' });
@@ -207,13 +197,8 @@ describe('Versions of apps', () => {
       return first.last_wake_at;
     };
     const startSleeping = async (hours: number) => {
-      const eventId = (await service.post('/e/key', { name: 'sleepy/start', data: { hours } })).body.ids[0];
-      const isAsleep = async () => {
-        const [run] = (await service.get(`/v1/events/${eventId}/runs`)).body.data;
-        const state = run && (await service.get(`/v1/runs/${run.run_id}`)).body.data.state;
-        return state?.kind === 'sleeping' && { id: run.run_id as string, until: state.until as string };
-      };
-      return until(isAsleep, { describe: 'a run sleeps' });
+      const { run_id: id, state } = await startUntil(service, 'sleeping', 'sleepy/start', { hours });
+      return { id: id as string, until: state.until as string };
     };
     const short = await startSleeping(1);
     expect((await versions('sleepy'))[0]).to.include({ state: 'active', last_wake_at: null });

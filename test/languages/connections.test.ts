@@ -1,31 +1,26 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { expect } from 'chai';
-import { buildGo } from '../support/go.ts';
-import { type HostProgram, startHost } from '../support/program.ts';
-import { installPython } from '../support/python.ts';
+import { startGoHost } from '../support/go.ts';
+import type { HostProgram } from '../support/program.ts';
+import { startPythonHost } from '../support/python.ts';
 import { type Service, startService } from '../support/service.ts';
 import { TcpProxy } from '../support/tcp-proxy.ts';
 import { until } from '../support/until.ts';
 
-const ROOT = resolve(import.meta.dirname, '../..');
-const PYTHON = join(ROOT, 'test/python');
+const CLIENT = {
+  name: 'python-client',
+  requirements: resolve(import.meta.dirname, '../../clients/python/requirements-dev.txt'),
+};
 /** On a busy machine an instance needs seconds to be back. */
 const SETTINGS = { CONNECT_LEASE_SECONDS: '60' };
 
 /** Each connects by its client, through the proxy. */
 const PROGRAMS: Record<string, (env: Record<string, string>) => Promise<HostProgram>> = {
-  async python(env) {
-    const bin = await installPython('python-client', join(ROOT, 'clients/python/requirements-dev.txt'));
-    const python = { ...env, PYTHONPATH: join(ROOT, 'clients/python/src'), PYTHONDONTWRITEBYTECODE: '1' };
-    return startHost(join(bin, 'python'), ['connected.py'], { cwd: PYTHON, env: python });
-  },
-  async go(env) {
-    const cwd = join(ROOT, 'test/go/together');
-    return startHost(await buildGo('connected', './connected', cwd), [], { cwd, env });
-  },
+  python: (env) => startPythonHost('connected.py', env, CLIENT),
+  go: (env) => startGoHost('connected', './connected', env),
 };
 
 /** A step of the app is a request here. The second one waits until it is released. */

@@ -1,17 +1,12 @@
-import { join, resolve } from 'node:path';
 import { expect } from 'chai';
 import { Tidegate } from 'tidegate';
 import { serve } from 'tidegate/node';
 import { type App, type Loose, startApp } from '../runs/steps/sdk-adapters.ts';
-import { buildGo } from '../support/go.ts';
+import { startGoHost } from '../support/go.ts';
 import { request } from '../support/http.ts';
-import { type HostProgram, startHost } from '../support/program.ts';
-import { installPython } from '../support/python.ts';
+import type { HostProgram } from '../support/program.ts';
+import { startPythonHost } from '../support/python.ts';
 import { type Service, startService } from '../support/service.ts';
-
-const ROOT = resolve(import.meta.dirname, '../..');
-const PYTHON = join(ROOT, 'test/python');
-const GO = join(ROOT, 'test/go/together');
 
 describe('Apps in three languages', function () {
   // The first run installs and compiles.
@@ -21,14 +16,11 @@ describe('Apps in three languages', function () {
   const hosts: HostProgram[] = [];
 
   before(async () => {
-    const bin = await installPython('python-hosts', join(PYTHON, 'requirements.txt'));
-    const program = await buildGo('together', '.', GO);
     service = await startService();
     typescript = await startApp(asks(service));
     const env = { SERVICE_DEV: service.url };
-    const python = { ...env, PYTHONPATH: join(ROOT, 'clients/python/src'), PYTHONDONTWRITEBYTECODE: '1' };
-    hosts.push(await startHost(join(bin, 'python'), ['together.py'], { cwd: PYTHON, env: python }));
-    hosts.push(await startHost(program, [], { cwd: GO, env }));
+    hosts.push(await startPythonHost('together.py', env));
+    hosts.push(await startGoHost('together', '.', env));
   });
   after(async () => {
     await typescript?.close();

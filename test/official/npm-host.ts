@@ -1,11 +1,11 @@
-/** A program that hosts an app of the official TypeScript SDK: `node npm-host.ts <package> scenarios|features|streaming|connect|versions <app>`. The major versions
+/** A program that hosts an app of the official TypeScript SDK: `node npm-host.ts <package> scenarios|features|streaming|connect <app>`. The major versions
  *  share one global, so each has a process of its own. It takes the service's address and keys as the SDK does (INNGEST_DEV, or
  *  INNGEST_BASE_URL with the keys), prints `{"url": …}` when it listens or is connected, and ends when its stdin does. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { featureFunctions } from './npm-features.ts';
 import { scenarioFunctions } from './npm-scenarios.ts';
-import type { CreateFunction, NpmApp } from './npm-types.ts';
+import type { CreateFunction } from './npm-types.ts';
 import type { Loose } from './outside.ts';
 
 const silent = { info() {}, warn() {}, error() {}, debug() {} };
@@ -15,14 +15,8 @@ const [name = '', kind = '', app = ''] = process.argv.slice(2);
 const experimental = name === 'inngest' ? await import(`${name}/experimental`) : {};
 const sdk = { ...experimental, ...(await import(name)) };
 const { serve } = await import(`${name}/node`);
-const appVersion = process.env.TEST_APP_VERSION;
-const client = new sdk.Inngest({ id: app, logger: silent, ...(appVersion && { appVersion }) });
-const functionsOf =
-  kind === 'versions'
-    ? versionFunctions
-    : kind === 'scenarios' || kind === 'connect'
-      ? scenarioFunctions
-      : featureFunctions;
+const client = new sdk.Inngest({ id: app, logger: silent });
+const functionsOf = kind === 'scenarios' || kind === 'connect' ? scenarioFunctions : featureFunctions;
 const functions = functionsOf({ sdk, client, app, create });
 const end = kind === 'connect' ? await connect() : await listen();
 process.stdin.resume().once('end', () => void end().then(() => process.exit(0)));
@@ -53,16 +47,4 @@ function create(...[options, triggers, handler]: Parameters<CreateFunction>): Lo
   return name === 'inngest-3'
     ? client.createFunction(options, triggers, handler)
     : client.createFunction({ ...options, triggers }, handler);
-}
-
-/** A function that tells which version ran its parts. */
-function versionFunctions({ app, create }: NpmApp): Loose[] {
-  return [
-    create({ id: 'fn' }, [{ event: `${app}/start` }], async ({ step }) => {
-      const first = await step.run('first', () => appVersion);
-      await step.waitForEvent('go', { event: `${app}/go`, timeout: '1h' });
-      const last = await step.run('last', () => appVersion);
-      return { first, last };
-    }),
-  ];
 }

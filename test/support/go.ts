@@ -1,8 +1,10 @@
 /** Builds Go programs into .data. */
 import { join, resolve } from 'node:path';
-import { must } from './program.ts';
+import { type HostProgram, must, startHost } from './program.ts';
 
-const DATA = resolve(import.meta.dirname, '../../.data');
+const ROOT = resolve(import.meta.dirname, '../..');
+const DATA = join(ROOT, '.data');
+const HOSTS = join(ROOT, 'test/go/together');
 
 /** Go's build cache makes repeated builds fast.
  *  @param source a package, such as `./official`, from the module in `cwd`. @returns the program's path.
@@ -11,6 +13,11 @@ export async function buildGo(name: string, source: string, cwd: string): Promis
   const program = join(DATA, 'go', name);
   await go(['build', '-o', program, source], cwd);
   return program;
+}
+
+/** Builds and starts a program of test/go/together that hosts an app of our client. */
+export async function startGoHost(name: string, source: string, env: Record<string, string>): Promise<HostProgram> {
+  return startHost(await buildGo(name, source, HOSTS), [], { cwd: HOSTS, env });
 }
 
 /** Runs the go command. @returns its output */

@@ -1,9 +1,13 @@
 /** Python virtual environments, cached in .data. */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { must } from './program.ts';
+import { type HostProgram, must, startHost } from './program.ts';
 
-const DATA = resolve(import.meta.dirname, '../../.data');
+const ROOT = resolve(import.meta.dirname, '../..');
+const DATA = join(ROOT, '.data');
+const PROGRAMS = join(ROOT, 'test/python');
+/** What serves the apps of the tests. */
+const HOSTS = { name: 'python-hosts', requirements: join(PROGRAMS, 'requirements.txt') };
 
 /** Creates the environment .data/<name> from a requirements file; reuses one with the same requirements.
  *  @returns the folder of its programs. @throws if Python 3 with venv is missing, or the installation fails */
@@ -33,4 +37,16 @@ async function explained(message: string, program: string, args: string[]): Prom
   await must(program, args, { cwd: DATA }).catch((cause: Error) => {
     throw new Error(`${message}. ${cause.message}`, { cause });
   });
+}
+
+/** Starts a program of test/python that hosts an app of our client.
+ *  @param name, requirements the environment that it needs */
+export async function startPythonHost(
+  program: string,
+  env: Record<string, string>,
+  { name, requirements } = HOSTS,
+): Promise<HostProgram> {
+  const bin = await installPython(name, requirements);
+  const client = { PYTHONPATH: join(ROOT, 'clients/python/src'), PYTHONDONTWRITEBYTECODE: '1' };
+  return startHost(join(bin, 'python'), [program], { cwd: PROGRAMS, env: { ...env, ...client } });
 }

@@ -1,21 +1,16 @@
-import { join, resolve } from 'node:path';
 import { expect } from 'chai';
 import { IN_PRODUCTION } from '../official/hosts.ts';
-import { buildGo } from '../support/go.ts';
+import { startGoHost } from '../support/go.ts';
 import { request } from '../support/http.ts';
-import { type HostProgram, startHost } from '../support/program.ts';
-import { installPython } from '../support/python.ts';
+import type { HostProgram } from '../support/program.ts';
+import { startPythonHost } from '../support/python.ts';
 import { type Service, startService } from '../support/service.ts';
-
-const ROOT = resolve(import.meta.dirname, '../..');
-const PYTHON = join(ROOT, 'test/python');
-const GO = join(ROOT, 'test/go/together');
 
 /** An app in another language: the same program is its candidate. */
 interface Language {
   title: string;
   dev: boolean;
-  install(): Promise<unknown>;
+  install?(): Promise<unknown>;
   start(service: Service): Promise<HostProgram>;
   /** Events that start a run each; how many of them complete. */
   events: { name: string; data: object }[];
@@ -43,26 +38,14 @@ const LANGUAGES: Language[] = [
   {
     title: 'our Python client',
     dev: true,
-    install: () => installPython('python-hosts', join(PYTHON, 'requirements.txt')),
-    async start({ url }) {
-      const bin = await installPython('python-hosts', join(PYTHON, 'requirements.txt'));
-      const env = {
-        SERVICE_DEV: url,
-        PYTHONPATH: join(ROOT, 'clients/python/src'),
-        PYTHONDONTWRITEBYTECODE: '1',
-      };
-      return startHost(join(bin, 'python'), ['together.py'], { cwd: PYTHON, env });
-    },
+    start: ({ url }) => startPythonHost('together.py', { SERVICE_DEV: url }),
     events: [{ name: 'together/never-sent', data: { n: 21 } }],
     completing: 1,
   },
   {
     title: 'our Go client',
     dev: true,
-    install: () => buildGo('together', '.', GO),
-    async start({ url }) {
-      return startHost(await buildGo('together', '.', GO), [], { cwd: GO, env: { SERVICE_DEV: url } });
-    },
+    start: ({ url }) => startGoHost('together', '.', { SERVICE_DEV: url }),
     events: [{ name: 'together/listen', data: { n: 21 } }],
     completing: 0,
   },
@@ -76,7 +59,7 @@ for (const { title, dev, install, start, events, completing } of LANGUAGES) {
     const hosts: HostProgram[] = [];
 
     before(async () => {
-      await install();
+      await install?.();
       service = await startService({ dev });
     });
     after(async () => {
