@@ -37,6 +37,7 @@ import { takeOverOf } from './take-over.ts';
 import { ThrottledWorker } from './throttled-worker.ts';
 import { createTimerWorker } from './timer-worker.ts';
 import { traceCallOrWake, traceIngest } from './traced-jobs.ts';
+import { withFewWakeUps } from './wake-ups.ts';
 import { WatchedWorker } from './watched-worker.ts';
 import { exponentialBackoff, logJobs, workerOptions } from './worker-options.ts';
 
@@ -226,7 +227,7 @@ function createRunWorker(
     return call(data, timestamp, attempts, handlers.call, durability?.isReplicated ? undefined : jobEnds.of(job));
   };
   const handler = tracing ? (job: Job<RunJob>) => traceCallOrWake(job, tracing, () => runJob(job)) : runJob;
-  const withPermit = withPermits(admittedCalls, withMetrics(RUNS, handler, recorder), log);
+  const withPermit = withPermits(admittedCalls, withFewWakeUps(withMetrics(RUNS, handler, recorder)), log);
   const calledBy = calledFunction(callOwner);
   const missing = new MissingVersions(callOwner);
   const limited = withCallLimits(callLimiter, ownerOf(callOwner), calledBy, missing, connector, withPermit);
