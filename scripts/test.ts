@@ -43,8 +43,8 @@ const CLUSTER_TIMEOUT_MS = 180_000;
 /** More failed files than this part of all are no accident of a loaded machine, but a fault that many tests see. Fewer are judged one by one:
  *  each must pass alone, with all its expectations, or the tests have failed. A part, so that with more tests green is not less likely. */
 const RERUN_MAX_PART = 0.01;
-/** Three runs more than cores, because tests wait for more than half of their time. Those that inject faults get CPU time before the others do. */
-const RUNS_AT_ONCE = Math.min(5, availableParallelism() + 3);
+/** Four runs more than cores, because tests wait for more than half of their time. Those that inject faults get CPU time before the others do. */
+const RUNS_AT_ONCE = Math.min(6, availableParallelism() + 4);
 const SLOWEST_SHOWN = 30;
 /** Each of the four that tsc takes by itself checks much of what the others do: one needs half of the CPU time of four. */
 const CHECKERS = ['--checkers', String(Math.min(4, Math.ceil(availableParallelism() / 2)))];

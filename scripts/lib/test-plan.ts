@@ -27,9 +27,11 @@ const LONG = [
 ];
 const ROOTS = ['test', 'clients/typescript/test'];
 const TEST = '.test.ts';
-/** A process of mocha loads the service and the tests' helpers, which takes 2 s of CPU time: many files share one, and few enough that the last run does
- *  not end long after the others. */
+/** A process of mocha loads the service and the tests' helpers, which takes 2 s of CPU time: many files share one. */
 const FILES_PER_RUN = 36;
+/** Runs get smaller, so that the last does not end long after the others: each takes this part of the files that are left. */
+const PART_OF_LEFT = 1 / 8;
+const FILES_PER_RUN_MIN = 12;
 
 /** All tests but those in `without` (paths of files), the longest runs first. */
 export function planTests(root: string, without: readonly string[]): MochaRun[] {
@@ -41,7 +43,7 @@ export function planTests(root: string, without: readonly string[]): MochaRun[] 
   };
   const installing = INSTALLING.map(take);
   const long = LONG.map(take);
-  const runs = [...installing, ...long.flatMap(inParts), ...inParts(left)];
+  const runs = [...installing, ...long.flatMap(inParts), ...inSmallerParts(left)];
   return runs
     .filter((files) => files.length > 0)
     .map((files) => ({
@@ -57,6 +59,12 @@ function inParts(files: readonly string[]): string[][] {
   return Array.from({ length: count }, (_, part) =>
     files.slice((part * files.length) / count, ((part + 1) * files.length) / count),
   );
+}
+
+function inSmallerParts(files: readonly string[]): string[][] {
+  const count = Math.min(FILES_PER_RUN, Math.max(FILES_PER_RUN_MIN, Math.ceil(files.length * PART_OF_LEFT)));
+  if (files.length < count + FILES_PER_RUN_MIN) return [[...files]];
+  return [files.slice(0, count), ...inSmallerParts(files.slice(count))];
 }
 
 function testFiles(root: string, folder: string): string[] {
