@@ -71,7 +71,7 @@ func (a *appCalls) run(ctx context.Context, in incomingCall, s settings) (AppAns
 	c.errorSource = s.errorSource()
 	send := in.sendCheckpoint
 	if send == nil {
-		send = postCheckpoint(s)
+		send = a.checkpoints.groups.sender(s)
 	}
 	kept := a.checkpoints.of(ctx, f, c, s, send, func() { sendLogs(ctx, c, s) })
 	var unstored []replay.Op

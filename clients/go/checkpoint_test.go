@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -171,4 +172,64 @@ func TestLogsAreSentWithEachCheckpoint(t *testing.T) {
 			t.Fatal("no lines came")
 		}
 	}
+}
+
+func TestTheEndOfACallDoesNotEndTheRequestThatItShares(t *testing.T) {
+	// On a busy machine the service may answer before the last call asks it.
+	for range 20 {
+		if endsWhileItShares(t) {
+			return
+		}
+	}
+	t.Error("no calls shared a request")
+}
+
+// endsWhileItShares says whether the call that ended shared its request.
+func endsWhileItShares(t *testing.T) bool {
+	t.Helper()
+	requests, release := make(chan string, 4), make(chan struct{})
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		requests <- r.URL.Path
+		<-release
+		_, _ = io.WriteString(w, `{"results":[{"status":200},{"status":200},{"status":200}]}`)
+	}))
+	t.Cleanup(service.Close)
+	client := newClient(t, tidegate.ClientOpts{AppID: "shop", Dev: tidegate.Ptr(true), BaseURL: service.URL})
+	ran := make(chan struct{})
+	fn, err := tidegate.CreateFunction(client, tidegate.FunctionOpts{ID: "fn"}, tidegate.EventTrigger("order/paid"), func(ctx context.Context, _ anyInput) (any, error) {
+		return step.Run(ctx, "a", func(context.Context) (any, error) { ran <- struct{}{}; return nil, nil })
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	app := newApp(t, client, tidegate.ServeOpts{}, fn)
+	call := func(ctx context.Context) chan int {
+		status := make(chan int, 1)
+		body := `{"event":{"name":"order/paid","data":{}},"steps":{},"ctx":{"run_id":"01RUN","fn_id":"f","stack":{"stack":[]}` + checkpointCtx + `}}`
+		go func() {
+			status <- app.Answer(ctx, tidegate.AppRequest{Method: http.MethodPost, URL: "/?fnId=shop-fn", Body: body}).Status
+		}()
+		<-ran
+		return status
+	}
+	var alone []chan int
+	for range 2 {
+		alone = append(alone, call(t.Context()))
+		<-requests
+	}
+	ending, end := context.WithCancel(t.Context())
+	first := call(ending)
+	others := []chan int{call(t.Context()), call(t.Context())}
+	release <- struct{}{}
+	shared := <-requests
+	end()
+	<-first
+	close(release)
+	for _, status := range append(alone, others...) {
+		if got := <-status; got != http.StatusOK {
+			t.Errorf("got %d", got)
+		}
+	}
+	return shared == "/v1/checkpoints"
 }

@@ -24,21 +24,11 @@ type checkpoints struct {
 	// pausedUntil, in nanoseconds since 1970: until then no call tries. The service rejects them or does not respond, and
 	// each step would wait in vain.
 	pausedUntil atomic.Int64
+	groups      checkpointGroups
 }
 
 // sendCheckpoint sends the body of a checkpoint to the service, and returns the status of the answer.
 type sendCheckpoint func(ctx context.Context, runID string, body []byte) (int, error)
-
-// postCheckpoint takes a request.
-func postCheckpoint(s settings) sendCheckpoint {
-	return func(ctx context.Context, runID string, body []byte) (int, error) {
-		timed, cancel := context.WithTimeout(ctx, storeTimeout)
-		defer cancel()
-		header := http.Header{"Content-Type": {"application/json"}}
-		a, err := askService(timed, serviceRequest{http.MethodPost, "/v1/checkpoint/" + escape(runID) + "/async", header, body}, s)
-		return a.status, err
-	}
-}
 
 // of a call is nil when each step ends it. onStored is called when steps are stored.
 func (k *checkpoints) of(ctx context.Context, f *function, c call, s settings, send sendCheckpoint, onStored func()) *callCheckpoints {

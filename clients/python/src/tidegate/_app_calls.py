@@ -8,7 +8,7 @@ from typing import Any
 
 from . import _headers as headers
 from ._call import Call, read_call
-from ._checkpoints import Checkpoints, SendCheckpoint, post_checkpoint
+from ._checkpoints import Checkpoints, SendCheckpoint
 from ._client import Tidegate
 from ._clock import RealClock
 from ._effects import Effects, does
@@ -51,7 +51,7 @@ class AppCalls:
         body: bytes,
         target: tuple[str, str],
         settings: Settings,
-        send_checkpoint: SendCheckpoint = post_checkpoint,
+        send_checkpoint: SendCheckpoint | None = None,
     ) -> Effects[AppAnswer]:
         """`target` names a function, and perhaps the one step of it to run. Raises ServeError when the call reaches no
         function."""

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from urllib.parse import quote
 
 from ._call import Call
 from ._checkpoint import Checkpoint
+from ._checkpoint_groups import CheckpointGroups
 from ._effects import Effects
 from ._functions import Function
 from ._json import write
-from ._service import ask_service
 from ._settings import Settings
 from ._steps.found import Op
 from .errors import ConfigError, ServeError
 
 _MAX_BUFFERED_LENGTH = 1_048_576
 """Maximum of buffered steps, in characters: a response has room for them and one more step of maximum size."""
-_STORE_TIMEOUT_SECONDS = 10.0
 _SLOW_SECONDS = 1.0
 """A request that fails sooner costs a call little."""
 _PAUSE_SECONDS = 60.0
@@ -27,24 +25,12 @@ SendCheckpoint = Callable[[str, str, Settings], Effects[int]]
 """Sends the run's ID and the body of a checkpoint to the service. Comes to the status of the answer."""
 
 
-def post_checkpoint(run_id: str, body: str, settings: Settings) -> Effects[int]:
-    """Stores steps by an HTTP request."""
-    answer = yield from ask_service(
-        "POST",
-        f"/v1/checkpoint/{quote(run_id, safe='')}/async",
-        settings,
-        fields={"content-type": "application/json"},
-        body=body.encode(),
-        timeout=_STORE_TIMEOUT_SECONDS,
-    )
-    return answer.status
-
-
 class Checkpoints:
     """Checkpoints of an app's functions."""
 
     def __init__(self, framework: str) -> None:
         self._serverless = framework == "aws-lambda"
+        self._groups = CheckpointGroups()
         self._paused_until = 0.0
         """Until this time no call tries: the service rejects checkpoints or does not respond, and each step would
         wait in vain."""
@@ -57,9 +43,12 @@ class Checkpoints:
         settings: Settings,
         *,
         on_stored: Callable[[], None],
-        send: SendCheckpoint,
+        send: SendCheckpoint | None = None,
     ) -> CallCheckpoints | None:
-        """None: each step ends this call."""
+        """None: each step ends this call.
+
+        send: default: by a request.
+        """
         given = settings.checkpoint if fn.checkpoint is None else fn.checkpoint
         if given is None:
             given = not (self._serverless or settings.is_serverless)
@@ -71,7 +60,7 @@ class Checkpoints:
             return None
 
         def store(steps: Sequence[Op]) -> Effects[bool]:
-            stored = yield from self._store(call, steps, settings, send)
+            stored = yield from self._store(call, steps, settings, send or self._groups.send)
             if stored:
                 on_stored()
             return stored

@@ -12,6 +12,7 @@ from .cases import Case, only, read_topics
 from .settings import Flavour
 from .stages import Stages
 from .topics import pure
+from .topics.checkpoint_groups import check_checkpoint_groups
 from .topics.connect import FIELDS as CONNECT_FIELDS
 from .topics.connect import check_connect
 from .topics.encryption import FIELDS, check_encryption
@@ -64,6 +65,9 @@ ADAPTERS = {
         ("program", "checkpoint", "client_checkpoint", "environment", "call", "replies", "requests", "answer"),
         both=True,
         passes_over=("meaning",),
+    ),
+    "checkpoint-groups": Adapter(
+        check_checkpoint_groups, ("stored", "result_length", "shared_status", "shares", "answers"), both=True
     ),
     "logs": Adapter(check_logs, ("program", "call", "environment", "replies", "answer", "batch", "tries"), both=True),
     "connect": Adapter(check_connect, CONNECT_FIELDS, both=True),
