@@ -14,6 +14,21 @@ const hash = (name: string) => createHash('sha1').update(name).digest('hex');
 const op = (kind: string, name: string, rest: object = {}) => ({ op: kind, id: hash(name), name, ...rest });
 const step = (name: string, data: unknown = name) => op('StepRun', name, { data });
 const done: CallAnswer = { status: 206, body: [op('RunComplete', 'complete', { data: 'done' })] };
+/** Operations that belong into the response to a call, and their fields. */
+const WRONG: Record<string, object> = {
+  RunComplete: { data: 'done' },
+  RunError: { error: { name: 'Error', message: 'broken' } },
+  StepError: { error: { name: 'Error', message: 'broken' } },
+  StepNotFound: {},
+  DiscoveryRequest: {},
+  Sleep: { opts: { duration: '1h' } },
+  WaitForEvent: { opts: { event: 'cp/awaited', timeout: '1h' } },
+  WaitForSignal: { opts: { signal: 'awaited', timeout: '1h' } },
+  InvokeFunction: { opts: { function_id: 'shop-other', payload: { data: {} } } },
+  Gateway: { opts: { url: 'http://127.0.0.1:9/', method: 'GET' } },
+  AIGateway: { opts: { url: 'http://127.0.0.1:9/', format: 'openai-chat', body: {} } },
+  Unknown: {},
+};
 const SOON = { STALLED_AFTER_SECONDS: '1', RETRY_SCALE: '0.0005' };
 
 describe('Checkpoints of a call', () => {
@@ -210,13 +225,31 @@ describe('Checkpoints of a call', () => {
     ]);
   });
 
-  it('lose no step that ran beside a rejected operation', async () => {
-    const codes: unknown[] = [];
+  for (const [kind, rest] of Object.entries(WRONG)) {
+    it(`keep the steps that ran beside the operation ${kind}, which is refused`, async () => {
+      const id = `beside-${kind}`;
+      const refused = op(kind, 'wrong', rest);
+      const failed = op('StepFailed', 'failed', { error: { name: 'Error', message: 'broken' } });
+      host.on(id, async (call) => {
+        if (call.number > 0) return done;
+        const { status, body } = await store(call, [step('a'), refused, failed, step('b')]);
+        expect([status, body.code]).to.deep.equal([400, 'input_invalid']);
+        expect(body.error).to.contain('wrong').and.contain(kind);
+        return { status: 206, body: [{ op: 'None', id: '' }] };
+      });
+      expect((await ended(await start(id))).output).to.equal('done');
+      expect(Object.keys(host.calls(id)[1]?.body.steps)).to.have.members(['a', 'failed', 'b'].map(hash));
+    });
+  }
+
+  it('keep the steps that ran beside what is no operation', async () => {
     const nothing = { op: 'None', id: '' };
+    const failed = op('StepFailed', 'failed', { error: { name: 'Error', message: 'broken' } });
+    const codes: unknown[] = [];
     host.on('beside', async (call) => {
       if (call.number > 0) return done;
       codes.push(codeOf(await store(call, [nothing, step('a')])));
-      codes.push(codeOf(await store(call, [step('b'), 'nonsense', step('c')])));
+      codes.push(codeOf(await store(call, [step('b'), 'nonsense', failed, step('c')])));
       return { status: 206, body: [nothing] };
     });
     expect((await ended(await start('beside'))).output).to.equal('done');
@@ -224,7 +257,7 @@ describe('Checkpoints of a call', () => {
       [200, undefined],
       [400, 'input_invalid'],
     ]);
-    expect(Object.keys(host.calls('beside')[1]?.body.steps)).to.have.members(['a', 'b', 'c'].map(hash));
+    expect(Object.keys(host.calls('beside')[1]?.body.steps)).to.have.members(['a', 'b', 'failed', 'c'].map(hash));
   });
 
   it('tell the app to stop when the run is cancelled', async () => {

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import { decodeQueueItem } from '../../functions/call-ids.ts';
 import type { CallCheckpoints } from '../../jobs/runs/checkpoints.ts';
+import { hasRun } from '../../jobs/runs/operations/finished-steps.ts';
 import type { Logger } from '../../log.ts';
 import { ID_PATTERN } from '../../model/ids.ts';
 import { MAX_ANSWER_BYTES } from '../../model/runs/memo.ts';
@@ -120,7 +121,7 @@ export async function storeCheckpoint(
   const item = decodeQueueItem(qi_id);
   if (!item) throw new ServiceError('input_invalid', { detail: 'qi_id is not of a call; send back ctx.qi_id' });
   await authenticate(item.env);
-  await storeOperations(steps, (ops) => callCheckpoints.store(runId, item, ops));
+  await storeOperations(steps, hasRun, (ops) => callCheckpoints.store(runId, item, ops));
 }
 
 /** @throws ServiceError body_too_large, body_not_json, input_invalid */
@@ -135,12 +136,17 @@ export function operationsIn(steps: unknown[]): Op[] {
   return ops;
 }
 
-/** Stores the operations. If an operation is rejected, the other finished steps are still stored, so that they never run again.
+/** Stores the operations. If an operation is rejected, the steps that ran are still stored, so that they never run again.
+ *  @param isStep whether the operation is of a step that ran
  *  @throws ServiceError input_invalid, and what `store` throws */
-export async function storeOperations(steps: unknown[], store: (ops: Op[]) => Promise<void>): Promise<void> {
+export async function storeOperations(
+  steps: unknown[],
+  isStep: (op: Op) => boolean,
+  store: (ops: Op[]) => Promise<void>,
+): Promise<void> {
   const { ops, refused } = parseOps(steps);
   if (!refused) return store(ops);
-  const ran = ops.filter(({ op }) => op === 'StepRun' || op === 'Step');
+  const ran = ops.filter(isStep);
   if (ran.length > 0) await store(ran);
   throw refusal(refused);
 }

@@ -19,6 +19,7 @@ import {
   HTTP_REQUEST,
   requestSchema,
 } from '../../model/runs/endpoint.ts';
+import { isReturned } from '../../model/runs/operation.ts';
 import { DEFAULT_RETRIES } from '../../model/runs/retry.ts';
 import type { EventLimit } from '../../store/environments/event-limits.ts';
 import type { Store } from '../../store/store.ts';
@@ -92,7 +93,7 @@ export function endpointRunRoutes(router: Router, responseTokens: ResponseTokens
   const store = async (ctx: Context & { params: { run_id: string } }) => {
     const { steps } = validate(stepsSchema, await readCheckpoint(ctx), 'field');
     const env = await envOf(ctx);
-    await storeOperations(steps, (ops) => endpoints.store(env, ctx.params.run_id, ops));
+    await storeOperations(steps, isReturned, (ops) => endpoints.store(env, ctx.params.run_id, ops));
     ctx.body = {};
   };
 

@@ -1,6 +1,6 @@
 /** One attempt of a call, and the state of the run that it counts for. A call that has stored steps while in flight has created a new
  *  state of the run: its failure is the first attempt of a call for that state, whose job is another one. */
-import type { Op } from '../../model/runs/operation.ts';
+import { isReturned, type Op } from '../../model/runs/operation.ts';
 import type { JobEnd } from '../../store/redis/job-lists.ts';
 import type { Loaded } from '../../store/runs/runs.ts';
 import type { CallJob, JobAttempts } from '../queues/queues.ts';
@@ -31,7 +31,7 @@ export function continuing(attempt: CallAttempt, finishedSteps: number): CallAtt
 
 /** The attempt, counted as the first one if its response reports new finished steps beside what failed. */
 export function afterReportedSteps(attempt: CallAttempt, ops: readonly Op[]): CallAttempt {
-  const isNew = ({ op, id }: Op) => (op === 'StepRun' || op === 'Step') && !Object.hasOwn(attempt.loaded.memos, id);
+  const isNew = (op: Op) => isReturned(op) && !Object.hasOwn(attempt.loaded.memos, op.id);
   if (attempt.job.at === undefined || !ops.some(isNew)) return attempt;
   return { ...attempt, attempts: firstAttempt(attempt.attempts) };
 }

@@ -4,7 +4,7 @@
  *  decision. */
 import { type Failure, type Outcome, retriableFailure } from '../../functions/interpret-response.ts';
 import { MAX_STEP_BYTES } from '../../model/runs/memo.ts';
-import type { Op } from '../../model/runs/operation.ts';
+import { isReturned, type Op } from '../../model/runs/operation.ts';
 import type { PauseReason } from '../../model/runs/pause.ts';
 import { type CallAttempt, mayRetry } from './call-attempt.ts';
 import { memoProblemOf } from './operations/finished-steps.ts';
@@ -86,7 +86,7 @@ function kindOfSteps({ ops }: Steps, { job, loaded }: CallAttempt): Extract<Deci
 
 /** Whether its memo is all that the operation leaves. */
 function isPlainStep(op: Op): boolean {
-  return (op.op === 'StepRun' || op.op === 'Step') && op.metadata == null && !memoProblemOf(op);
+  return isReturned(op) && op.metadata == null && !memoProblemOf(op);
 }
 
 function tooLarge({ output }: Completed): Failure | undefined {

@@ -8,7 +8,7 @@ import { DAY_MS } from '../../model/values/time.ts';
 import type { Store } from '../../store/store.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { abortDefer, addDefer } from './operations/defer.ts';
-import { entriesOf, finishedStepsOf, isFinished } from './operations/finished-steps.ts';
+import { entriesOf, finishedStepsOf, hasRun, isFinished } from './operations/finished-steps.ts';
 import { storeMetadata } from './operations/metadata.ts';
 import { stepHistory } from './run-history.ts';
 import type { RunScheduler } from './run-scheduler.ts';
@@ -22,15 +22,22 @@ export interface CallCheckpointsDeps extends Pick<Store, 'runs' | 'runMetadata' 
 }
 
 export class CallCheckpoints extends Composed<CallCheckpointsDeps> {
-  /** Stores the steps of the call that owns the queue item. Idempotent.
+  /** Stores the steps of the call that owns the queue item; beside an operation that ends a call, those that ran. Idempotent.
    *  @throws ServiceError input_invalid, not_found, run_ended, call_superseded */
-  async store(runId: string, { env, at, executions }: QueueItem, ops: readonly Op[]): Promise<void> {
+  async store(runId: string, item: QueueItem, ops: readonly Op[]): Promise<void> {
+    const refusal = refusalOf(ops);
+    const kept = refusal ? ops.filter(hasRun) : ops;
+    if (!refusal || kept.length > 0) await this.#store(runId, item, kept);
+    if (refusal) throw refusal;
+  }
+
+  async #store(runId: string, { env, at, executions }: QueueItem, ops: readonly Op[]): Promise<void> {
     const { checkpoints, scheduler, telemetry, reconcileAfterMs } = this.deps;
     if (at === undefined) throw superseded(runId, 'a call of one planned step has no checkpoints');
     const nowMs = Date.now();
     // Earlier times come from an app with a wrong clock.
     const during = { startedAt: nowMs - DAY_MS, endedAt: nowMs };
-    const { steps, tooLarge } = finishedStepsOf(finishedIn(ops), (op) => stepHistory(op, 0, during, nowMs));
+    const { steps, tooLarge } = finishedStepsOf(ops.filter(isStored), (op) => stepHistory(op, 0, during, nowMs));
     const job = { key: scheduler.callJobKey({ runId, at }), executions };
     const owner = { name: String(at), job, reconcileAt: nowMs + reconcileAfterMs };
     await storeMetadata(ops, { env, id: runId }, this.deps.runMetadata);
@@ -66,17 +73,18 @@ export class CallCheckpoints extends Composed<CallCheckpointsDeps> {
   }
 }
 
-/** The steps to store. `StepPlanned` only reports that a step has begun.
- *  @throws ServiceError input_invalid for an operation that ends a call */
-function finishedIn(ops: readonly Op[]): Op[] {
-  const isAllowed = (op: Op) => isFinished(op, { mayRetry: true }) || isAside(op) || op.op === 'StepPlanned';
-  const other = ops.find((op) => !isAllowed(op));
-  if (other) {
-    throw new ServiceError('input_invalid', {
-      detail: `step "${stepName(other)}" has the operation ${other.op}, which belongs into the response to the call`,
-    });
-  }
-  return ops.filter((op) => isFinished(op, { mayRetry: true }));
+/** Whether it is a step to store. `StepPlanned` only reports that a step has begun. */
+function isStored(op: Op): boolean {
+  return isFinished(op, { mayRetry: true });
+}
+
+/** The error for an operation that ends a call. */
+function refusalOf(ops: readonly Op[]): ServiceError | undefined {
+  const other = ops.find((op) => !isStored(op) && !isAside(op) && op.op !== 'StepPlanned');
+  if (!other) return undefined;
+  return new ServiceError('input_invalid', {
+    detail: `step "${stepName(other)}" has the operation ${other.op}, which belongs into the response to the call`,
+  });
 }
 
 export function superseded(runId: string, why: string): ServiceError {

@@ -7,7 +7,7 @@ import { type Envelope, type Event, toEnvelope } from '../../model/events/event.
 import { HANDLER_END } from '../../model/runs/endpoint.ts';
 import { resultOfEndpoint } from '../../model/runs/endpoint-response.ts';
 import { MAX_STEP_BYTES } from '../../model/runs/memo.ts';
-import { errorOf, type Op } from '../../model/runs/operation.ts';
+import { errorOf, isReturned, type Op } from '../../model/runs/operation.ts';
 import { retryDelayMs } from '../../model/runs/retry.ts';
 import { hasEnded, type Run, type RunError } from '../../model/runs/run.ts';
 import { Composed } from '../../model/values/composed.ts';
@@ -165,7 +165,7 @@ function reportOf(ops: readonly Op[], mayRetry: boolean): Report {
   const complete = ops.find(({ op }) => op === 'RunComplete');
   const others = steps.filter((op) => !finished.includes(op) && op !== complete);
   const failsForGood = ofHandler && (ofHandler.op === 'StepFailed' || !mayRetry);
-  const onlyRan = ops.every(({ op }) => op === 'StepRun' || op === 'Step');
+  const onlyRan = ops.every(isReturned);
   return {
     finished,
     ...(complete && { output: JSON.stringify(complete.data ?? null) }),

@@ -186,6 +186,11 @@ export function isFunctionError({ op, id, name, displayName }: Op): boolean {
   return (op === 'StepError' || op === 'StepFailed') && id === FUNCTION_END_ID && !name && !displayName;
 }
 
+/** Whether the operation is of a step that returned. */
+export function isReturned({ op }: Op): boolean {
+  return op === 'StepRun' || op === 'Step';
+}
+
 /** Whether the operation changes nothing for the function: if a response has no other operation, its run would never continue. */
 export function isAside({ op }: Op): boolean {
   return op === 'DeferAdd' || op === 'DeferAbort';

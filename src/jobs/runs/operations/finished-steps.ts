@@ -2,7 +2,7 @@
  *  again. */
 import type { Failure } from '../../../functions/interpret-response.ts';
 import type { Memo } from '../../../model/runs/memo.ts';
-import { asksForRace, failureMemo, type Op } from '../../../model/runs/operation.ts';
+import { asksForRace, failureMemo, isFunctionError, isReturned, type Op } from '../../../model/runs/operation.ts';
 import type { HistoryEntry, RunError } from '../../../model/runs/run.ts';
 import type { FinishedStep } from '../../../store/runs/checkpoints.ts';
 import { STATE_ERRORS } from '../run-transitions.ts';
@@ -10,9 +10,14 @@ import type { AnsweredCall, OperationDeps } from './operation-context.ts';
 import { tooLarge } from './steps.ts';
 
 /** Whether the operation gives its step a memo. */
-export function isFinished({ op, error }: Op, { mayRetry }: Pick<AnsweredCall, 'mayRetry'>): boolean {
-  if (op === 'StepError') return !mayRetry || error?.noRetry === true;
-  return op === 'StepRun' || op === 'Step' || op === 'StepFailed';
+export function isFinished(op: Op, { mayRetry }: Pick<AnsweredCall, 'mayRetry'>): boolean {
+  if (op.op === 'StepError') return !mayRetry || op.error?.noRetry === true;
+  return isReturned(op) || op.op === 'StepFailed';
+}
+
+/** Whether the operation is of a step that ran to its end: it must not run again, whatever else the app sends. */
+export function hasRun(op: Op): boolean {
+  return isFinished(op, { mayRetry: true }) && !isFunctionError(op);
 }
 
 export function memoOf(op: Op): Memo {
