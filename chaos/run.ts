@@ -144,6 +144,7 @@ async function run(options: Options, timeline: Timeline): Promise<Results> {
       () => isRecovered,
     );
     const control = new ControlWork(service, recorder);
+    const resuming = control.keepResuming(() => isRecovered);
     const sending = Promise.all([
       sender.keepSending(options.rate, options.send ?? (options.short ? SHORT_KINDS : undefined)),
       signedWebhook.keepRotating(() => sender.stopped),
@@ -165,7 +166,7 @@ async function run(options: Options, timeline: Timeline): Promise<Results> {
     const expectations = expectationsOf(options.languages);
     const recovery = await recover(service, timeline, ledger.events.values(), expectations, patienceMs);
     isRecovered = true;
-    await cancelling;
+    await Promise.all([cancelling, resuming]);
     const recoverySeconds = (performance.now() - mendedAt) / 1_000;
     timeline.note('every run has ended, or the recovery time is over');
     const history = recorder.history(await takeSnapshot(service, timeline, recovery));

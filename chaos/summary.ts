@@ -101,6 +101,7 @@ export function toResults(facts: Facts): Results {
       'bulk actions': facts.bulk.actions.size,
       replays: facts.control.replays,
       'pauses that hold queued runs': facts.control.pauses,
+      'paused runs resumed by a person': facts.control.resumed,
       'ticks of schedules': new Set(history.starts.flatMap(({ tickMs }) => tickMs ?? [])).size,
       'entries of the history': history.entries.length,
       runs: history.runs.length,

@@ -6,7 +6,7 @@ import { Tidegate } from 'tidegate';
 import { connect } from 'tidegate/connect';
 import { serve } from 'tidegate/node';
 import { flowControlFunctions } from './flow-control.ts';
-import { APP_ID, CANCELLED, LONG_SLEEP, LONG_WAIT, RETRIES, WAITING } from './limits.ts';
+import { APP_ID, CANCELLED, LONG_SLEEP, LONG_WAIT, PAUSING, RETRIES, WAITING } from './limits.ts';
 import { report } from './report.ts';
 
 const PATH = '/api/service';
@@ -140,6 +140,22 @@ const cancelled = client.createFunction(
   },
 );
 
+const pausing = client.createFunction(
+  { id: PAUSING.id, retries: 0, onExhausted: 'pause', triggers: { event: PAUSING.name } },
+  async (context) => {
+    const { event, step } = context;
+    await step.run('a', () => report(PAUSING.id, context, 'a'));
+    await Promise.all([
+      step.run('b', async () => {
+        if (Date.now() < event.ts + PAUSING.brokenMs) throw new Error('nobody has mended it yet');
+        await report(PAUSING.id, context, 'b', ['a']);
+      }),
+      step.run('c', () => report(PAUSING.id, context, 'c', ['a'])),
+    ]);
+    await step.run('d', () => report(PAUSING.id, context, 'd', ['a', 'b', 'c']));
+  },
+);
+
 const functions = [
   plain,
   hook,
@@ -155,6 +171,7 @@ const functions = [
   sleeper,
   longSleep,
   cancelled,
+  pausing,
   ...flowControlFunctions(client),
 ];
 const connected = new Tidegate({ id: `${APP_ID}-connected` });

@@ -19,6 +19,8 @@ export const REPLAYED = { id: 'replayed', name: 'chaos/replayed' };
 export const WAITING = { id: 'wait', startedBy: 'chaos/wait', awaited: 'chaos/go', timeoutMs: 6_000 };
 /** Its runs are cancelled one by one while they sleep, run or have ended. */
 export const CANCELLED = { id: 'cancelled', name: 'chaos/cancelled', sleepMs: 700 };
+/** A run pauses at its second step, until somebody resumes it after this time; also whenever a call of it fails. */
+export const PAUSING = { id: 'pausing', name: 'chaos/pausing', brokenMs: 3_000 };
 export const RERUN_FUNCTION = functionIdOf('bulk');
 /** By then a run that sleeps for longer has left Redis, if there is an archive: after its reconciliation. */
 export const OFFLOADED_MS = 30_000;

@@ -23,12 +23,12 @@ export interface Send extends Operation {
   eventIds?: string[];
 }
 
-/** One request that pauses or resumes a function, starts a replay, or cancels a run. */
+/** One request that pauses or resumes a function, starts a replay, or cancels or resumes a run. */
 export interface Control extends Operation {
   kind: 'control';
   what: 'pause' | 'resume' | 'replay' | 'cancel';
   functionId: string;
-  /** That is cancelled. */
+  /** That is cancelled or resumed. */
   runId?: string;
 }
 

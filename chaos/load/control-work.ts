@@ -1,6 +1,7 @@
-/** What operators do while faults are injected: a function is paused, with its queued runs held, and resumed; events are replayed. */
+/** What operators do while faults are injected: a function is paused, with its queued runs held, and resumed; events are replayed; runs that have paused are
+ *  resumed. */
 import { setTimeout } from 'node:timers/promises';
-import { functionIdOf, HELD, REPLAYED, TICKING } from '../apps/limits.ts';
+import { functionIdOf, HELD, PAUSING, REPLAYED, TICKING } from '../apps/limits.ts';
 import type { Outcome } from '../history/entry.ts';
 import type { Recorder } from '../history/recorder.ts';
 import type { Service } from '../service.ts';
@@ -11,6 +12,7 @@ const PAUSED_MS = 3_000;
 const REPLAY_EVERY_MS = 7_000;
 /** Runs per second: a replay takes some seconds, so that faults hit it. */
 const REPLAY_RATE = 10;
+const RESUME_EVERY_MS = 1_000;
 const RETRY_MS = 300;
 /** Also the answer to a pause takes time. */
 const ANSWER_MS = 8_000;
@@ -18,6 +20,8 @@ const ANSWER_MS = 8_000;
 export class ControlWork {
   replays = 0;
   pauses = 0;
+  /** Times that a run was resumed. */
+  resumed = 0;
   readonly #service: Service;
   readonly #recorder: Recorder;
 
@@ -31,6 +35,18 @@ export class ControlWork {
       everyMs(PAUSE_EVERY_MS, isOver, () => this.#pauseForAWhile()),
       everyMs(REPLAY_EVERY_MS, isOver, () => this.#replay()),
     ]);
+  }
+
+  /** Also after the last fault: runs that have paused end only if somebody resumes them. */
+  async keepResuming(isOver: () => boolean): Promise<void> {
+    const functionId = functionIdOf(PAUSING.id);
+    await everyMs(RESUME_EVERY_MS, isOver, async () => {
+      const path = `/v1/runs?function_id=${functionId}&state=paused&limit=100`;
+      for (const { run_id: runId } of await this.#service.list<{ run_id: string }>(path)) {
+        const resume = () => this.#service.post(`/v1/runs/${runId}/resume`, {});
+        if ((await this.#recorder.control({ what: 'resume', functionId, runId }, resume)) === 'ok') this.resumed++;
+      }
+    });
   }
 
   /** Schedules never end by themselves. */

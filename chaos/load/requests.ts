@@ -2,7 +2,16 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout } from 'node:timers/promises';
 import { BEHAVIORS } from '../apps/hostile.ts';
-import { CANCELLED, DEBOUNCED, LONG_SLEEP, LONG_WAIT, OFFLOADED_MS, REPLAYED, WAITING } from '../apps/limits.ts';
+import {
+  CANCELLED,
+  DEBOUNCED,
+  LONG_SLEEP,
+  LONG_WAIT,
+  OFFLOADED_MS,
+  PAUSING,
+  REPLAYED,
+  WAITING,
+} from '../apps/limits.ts';
 import type { Recorder } from '../history/recorder.ts';
 import type { Random } from '../random.ts';
 import { SECRETS, type Service } from '../service.ts';
@@ -88,6 +97,7 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   'chaos/held': { weight: 2, make: (requests) => requests.batch('chaos/held') },
   [REPLAYED.name]: { weight: 2, make: (requests) => requests.event(REPLAYED.name) },
   [CANCELLED.name]: { weight: 2, make: (requests) => requests.cancelled() },
+  [PAUSING.name]: { weight: 2, make: (requests) => requests.event(PAUSING.name) },
   [LONG_SLEEP.name]: { weight: 1, make: (requests) => requests.event(LONG_SLEEP.name) },
 };
 
