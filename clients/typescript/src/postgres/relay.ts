@@ -45,7 +45,7 @@ export interface Relay {
 
 /** Of a process that sends for others. */
 export interface SharedRelayOptions extends RelayOptions {
-  /** false: shares the rows with all other relays, by leases, instead of being the only one. */
+  /** false: shares the rows with all other relays, by leases, instead of being the only one. It takes over from the one of the app if that dies. */
   lock?: boolean;
 }
 
@@ -54,7 +54,8 @@ const BATCH_ROWS = 100;
 const POLL_MS = 1_000;
 const FIRST_BACKOFF_MS = 100;
 const MAX_BACKOFF_MS = 30_000;
-const STILL_CONNECTED = 'select true as locked';
+/** Whether no relay in the app has the lock at the moment. */
+const APP_HAS_NONE = RELAY_LOCK.replace('pg_try_advisory_lock', 'pg_try_advisory_xact_lock_shared');
 const CLEAN_UP_EVERY_MS = 3_600_000;
 
 /** Starts a relay in this process. Of all that use this database through a library that can hold a lock, one sends at a time.
@@ -98,8 +99,10 @@ class RunningRelay {
   readonly #logger: Logger;
   readonly #options: SharedRelayOptions;
   #session: Session | undefined;
-  /** When the session last had the lock. */
+  /** When the session last had the lock; of one that shares: when it was last connected. */
   #lockedMs = Number.NEGATIVE_INFINITY;
+  /** Whether a relay in the app may hold leases: it has the lock, or had it, and died with it. */
+  #mayLease = true;
   #closing = false;
   #notified = false;
   #wake: () => void = () => {};
@@ -164,13 +167,14 @@ class RunningRelay {
     try {
       this.#session ??= await this.#db.connect(CHANNEL, () => this.#onNotified());
       const isShared = this.#options.lock === false;
-      const [row] = await this.#session.query(isShared ? STILL_CONNECTED : RELAY_LOCK);
-      const isLocked = row?.locked === true;
-      const isNew = isLocked && !isShared && this.#lockedMs === Number.NEGATIVE_INFINITY;
+      const [row] = await this.#session.query(isShared ? APP_HAS_NONE : RELAY_LOCK);
+      const isFree = row?.locked === true;
       // The one before may have died while it sent: events that it sent count once.
-      if (isNew) await this.#session.query(RELAY_TAKE_OVER);
-      this.#lockedMs = isLocked ? nowMs : Number.NEGATIVE_INFINITY;
-      return isLocked;
+      if (isFree && this.#mayLease) await this.#session.query(RELAY_TAKE_OVER);
+      this.#mayLease = !isFree;
+      const isMine = isFree || isShared;
+      this.#lockedMs = isMine ? nowMs : Number.NEGATIVE_INFINITY;
+      return isMine;
     } catch (error) {
       // Perhaps the connection, and the lock with it.
       await this.#closeSession();
@@ -182,6 +186,7 @@ class RunningRelay {
     const session = this.#session;
     this.#session = undefined;
     this.#lockedMs = Number.NEGATIVE_INFINITY;
+    this.#mayLease = true;
     await session?.close().catch(() => {});
   }
 

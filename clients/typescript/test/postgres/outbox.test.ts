@@ -5,6 +5,8 @@ import { type Service, startService } from '../../../../test/support/service.ts'
 import { until } from '../../../../test/support/until.ts';
 import { databaseOf } from '../../src/postgres/adapters.ts';
 import { sendBatch } from '../../src/postgres/batch.ts';
+import { startRelay as startSharedRelay } from '../../src/postgres/relay.ts';
+import { RELAY_LOCK } from '../../src/postgres/statements.ts';
 import { BATCH, createTables, dyingAt, type Tables } from './bed.ts';
 
 describe('The outbox of the TypeScript client', () => {
@@ -145,6 +147,21 @@ describe('The outbox of the TypeScript client', () => {
     await tables.pool.query("update tidegate_outbox set leased_until = now() + interval '1 hour'");
     startRelay();
     await storedAre('outbox/f', 1);
+  });
+
+  it('that shares its rows with others sends what the relay of the app had claimed once that is dead, and not before', async () => {
+    const app = await tables.pool.connect();
+    await app.query(RELAY_LOCK);
+    await within('commit', { name: 'outbox/h', id: 'shared, claimed', data: {} });
+    await tables.pool.query("update tidegate_outbox set leased_until = now() + interval '1 hour'");
+    const client = new Tidegate({ id: 'shop', isDev: true, baseUrl: service.url, logger });
+    relays.push(startSharedRelay(databaseOf(tables.pool), senderOf(client), logger, { lock: false }));
+    await within('commit', { name: 'outbox/h', id: 'shared, free', data: {} });
+    await storedAre('outbox/h', 1);
+    expect(await stored('outbox/h')).to.deep.equal(['shared, free']);
+    await app.query('select pg_advisory_unlock_all()');
+    app.release();
+    await storedAre('outbox/h', 2);
   });
 
   it('of another schema of the database has a relay of its own', async () => {
