@@ -32,6 +32,11 @@ export async function countCalls(testBed: TestBed, calls: number, set: () => unk
   return { perSecond: seen / seconds, seconds, points };
 }
 
+/** Milliseconds since the machine's start, the same in all processes, even if the clock of the day is set meanwhile. */
+export function sinceBoot(): number {
+  return Number(process.hrtime.bigint()) / 1e6;
+}
+
 /** Unix milliseconds with a fraction. */
 export function now(): number {
   return performance.timeOrigin + performance.now();

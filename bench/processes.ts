@@ -11,7 +11,8 @@ export interface BenchProcess {
   url: string;
   /** Sends a message and resolves with the next message from the process. */
   ask<T>(message: unknown): Promise<T>;
-  stop(): Promise<void>;
+  /** @param signal default: SIGTERM */
+  stop(signal?: NodeJS.Signals): Promise<void>;
 }
 
 export interface ProcessOptions {
@@ -52,11 +53,11 @@ export async function start(
       child.send(message as object);
       return (await answer) as T;
     },
-    async stop() {
+    async stop(signal: NodeJS.Signals = 'SIGTERM') {
       stopping = true;
       if (child.exitCode !== null || child.signalCode !== null) return;
       const exited = once(child, 'exit');
-      child.kill('SIGTERM');
+      child.kill(signal);
       await exited;
     },
   };

@@ -29,6 +29,7 @@ export const GROUPS = [
   'cluster',
   'fsync',
   'acknowledgement',
+  'exactly-once',
   'ingest',
   'runs',
   'flow-control',

@@ -17,6 +17,7 @@ import { atWork } from './rows/at-work.ts';
 import { cluster } from './rows/cluster.ts';
 import { compression } from './rows/compression.ts';
 import { dashboard } from './rows/dashboard.ts';
+import { exactlyOnce } from './rows/exactly-once.ts';
 import { flowControl, isolation, waitingMemory } from './rows/flow-control.ts';
 import { fsync } from './rows/fsync.ts';
 import { growth } from './rows/growth.ts';
@@ -78,6 +79,7 @@ function selectMeasurements({
     ingestPaced,
     runs,
     latency,
+    exactlyOnce,
     flowControl,
     isolation,
     waitingMemory,

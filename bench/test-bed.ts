@@ -103,8 +103,8 @@ export class TestBed {
     return part;
   }
 
-  async stopProcess(part: BenchProcess): Promise<void> {
-    await part.stop();
+  async stopProcess(part: BenchProcess, signal?: NodeJS.Signals): Promise<void> {
+    await part.stop(signal);
     this.#parts.delete(part);
   }
 

@@ -34,7 +34,7 @@ describe('Documents with figures', () => {
     expect(fillBlocks(text, name, (block) => renderPeerBlock(block, results))).to.equal(text);
   });
 
-  it('docs/performance.md and docs/scaling.md name the same results file as the source of their pictures', () => {
+  it('all name the same results file, which is also the source of their pictures', () => {
     const names = new Set(DOCUMENTS.map((document) => resultsFileOf(read(document))));
     expect(names.size).to.equal(1);
     const [name = ''] = names;
