@@ -17,12 +17,12 @@ export const HELP = `scripts/chaos [options]
   --rate <n>          requests per second (10)
   --only <faults>     comma-separated names of faults; default: all. outbox,transaction: apps with a Postgres of their own die at each point between their
                       transactions and the service, and orders, events, runs and bookings are counted; with --kills, --languages,
-                      --seed, --out and --quiet
+                      --seed, --short, --record, --out and --quiet
   --send <kinds>      names of events, separated by semicolons, such as 'chaos/held;chaos/keyed'; default: all
   --languages <list>  apps: typescript,python,go (default: all; --short: typescript)
   --at-most <n>       stop injecting faults after this many minutes, even if --kills is not reached or a fault is left (three times --minutes)
   --out <file>        write the results to this file as JSON
-  --record            write chaos/results/<date>.json, or <date>-cluster.json, and the results in docs/reliability.md
+  --record            write chaos/results/<date>.json, <date>-cluster.json or <date>-exactly-once.json, and the results in docs/reliability.md
   --logs <folder>     keep the logs of the processes, and keys of Redis that should have been archived
   --history <file>    keep what was sent, acknowledged, run and found at the end, as JSON lines
   --check <file>      check such a file again, and run nothing

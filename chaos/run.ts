@@ -48,10 +48,9 @@ const REPEAT_TIMES = { callTimeoutMs: CALL_TIMEOUT_SECONDS * 1_000, stalledAfter
 await runMain(async () => {
   const options = readOptions(process.argv.slice(2));
   if (options.help) return console.log(HELP);
-  if (isExactlyOnce(options)) return exactlyOnce(options);
   if (options.check) return checkAgain(options.check, options);
   const timeline = new Timeline((line) => options.quiet || console.log(line));
-  const results = await run(options, timeline);
+  const results = await (isExactlyOnce(options) ? exactlyOnce : run)(options, timeline);
   if (options.record) console.log(`Wrote ${record(results)}`);
   if (options.out) writeFileSync(options.out, `${JSON.stringify(results, undefined, 2)}\n`);
   console.log(`\n${table(results.counts)}\n`);

@@ -4,7 +4,8 @@
  *      …
  *      <!-- end -->
  *
- *  A page has results of a single Redis and of a cluster. `node chaos/update-docs.ts [file]` uses the newest file of each by default. */
+ *  A page has results of each kind: of a single Redis, of a cluster, and of apps with a Postgres of their own. `node chaos/update-docs.ts [file]`
+ *  uses the newest file of each by default. */
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { formatNumber, type Results, table } from './results.ts';
@@ -12,14 +13,19 @@ import { formatNumber, type Results, table } from './results.ts';
 const ROOT = resolve(import.meta.dirname, '..');
 const FOLDER = join(ROOT, 'chaos/results');
 export const PAGE = join(ROOT, 'docs/reliability.md');
-const OF_CLUSTER = '-cluster';
+/** Ends of the names of files. */
+const KINDS = ['', '-cluster', '-exactly-once'] as const;
+type Kind = (typeof KINDS)[number];
 const MARKED = /<!-- (chaos\/results\/[\w.-]+\.json): (\w+) -->\n[\s\S]*?<!-- end -->/g;
 
 /** What the page shows of the load; the results file has the rest. */
 const SHOWN = [
+  'orders',
+  'events',
   'acknowledged events',
   'requests resent without an acknowledgement',
   'runs',
+  'bookings',
   'steps run',
   'steps repeated because of a crash',
   'processes killed',
@@ -46,22 +52,24 @@ const BLOCKS: Record<string, (results: Results) => string> = {
   },
 };
 
-/** The results files that the page names: one, or one with a single Redis and one with a cluster.
+/** The results files that the page names: at most one of each kind.
  *  @throws Error when it names none, or several of a kind */
 export function resultsFilesOf(page: string): string[] {
   const names = [...new Set([...page.matchAll(MARKED)].map(([, name]) => name as string))];
-  if (names.length === 0 || new Set(names.map(isOfCluster)).size < names.length)
+  if (names.length === 0 || new Set(names.map(kindOf)).size < names.length)
     throw new Error(`The page must name one results file of each kind; it names ${names.join(', ')}`);
   return names;
 }
 
-const isOfCluster = (name: string) => name.endsWith(`${OF_CLUSTER}.json`);
+function kindOf(name: string): Kind {
+  return KINDS.findLast((kind) => name.endsWith(`${kind}.json`)) as Kind;
+}
 
 /** Fills the blocks for results of the same kind.
  *  @param name of the results file, from the repository's root */
 export function fillBlocks(page: string, name: string, results: Results): string {
   return page.replaceAll(MARKED, (all, before: string, block: string) => {
-    if (isOfCluster(before) !== isOfCluster(name)) return all;
+    if (kindOf(before) !== kindOf(name)) return all;
     const make = BLOCKS[block];
     if (!make) throw new Error(`Unknown block ${block}. Expected one of ${Object.keys(BLOCKS).join(', ')}`);
     return `<!-- ${name}: ${block} -->\n${make(results)}\n<!-- end -->`;
@@ -74,13 +82,16 @@ export function readResults(name: string): Results {
 
 /** Writes the results, and the page from them. @returns the file */
 export function record(results: Results): string {
-  const kind = results.command.includes('--cluster') ? OF_CLUSTER : '';
+  const { command } = results;
+  const kind: Kind = command.includes('--cluster') ? '-cluster' : isOfTransactions(command) ? '-exactly-once' : '';
   const file = join(FOLDER, `${results.at.slice(0, 10)}${kind}.json`);
   const kept = { ...results, counts: results.counts.map(({ findings: _, ...count }) => count) };
   writeFileSync(file, `${JSON.stringify(kept, undefined, 2)}\n`);
   fill(relative(ROOT, file));
   return file;
 }
+
+const isOfTransactions = (command: string) => / --only [^ ]*(outbox|transaction)/.test(command);
 
 function fill(name: string): void {
   writeFileSync(PAGE, fillBlocks(readFileSync(PAGE, 'utf8'), name, readResults(name)));
@@ -102,7 +113,7 @@ function listed(items: readonly string[]): string {
 
 if (import.meta.main) {
   const files = readdirSync(FOLDER).sort();
-  const newest = [files.findLast((file) => !isOfCluster(file)), files.findLast(isOfCluster)];
+  const newest = KINDS.map((kind) => files.findLast((file) => kindOf(file) === kind));
   const chosen = process.argv[2] ?? newest.flatMap((file) => (file ? join('chaos/results', file) : []));
   for (const file of [chosen].flat()) fill(relative(ROOT, resolve(file)));
 }

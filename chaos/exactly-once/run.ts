@@ -1,39 +1,30 @@
-/** `scripts/chaos --only outbox,transaction`: apps in three languages, each with a database of its own, die at each point, and processes of the service and
- *  the apps' Postgres are killed meanwhile. At the end there is one event, one run and one booking for each order, and for nothing else. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+/** `scripts/chaos --only outbox,transaction`: apps in three languages, each with a database of its own, die at each point, and processes of the service, its
+ *  Redis and the apps' Postgres are killed meanwhile. At the end there is one event, one run and one booking for each order, and for nothing else. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import pg from 'pg';
 import { SCHEMA } from 'tidegate/postgres';
-import { freePort } from '../../scripts/lib/ports.ts';
-import { Problem } from '../../scripts/lib/problem.ts';
-import { buildGo } from '../../test/support/go.ts';
-import { type HostProgram, startHost } from '../../test/support/program.ts';
-import { installPython } from '../../test/support/python.ts';
 import { crash } from '../faults/process-faults.ts';
 import type { Options } from '../options.ts';
 import { PostgresServer } from '../postgres.ts';
 import { Random } from '../random.ts';
-import { SECRETS, Service } from '../service.ts';
-import { singleRedis } from '../targets/single.ts';
+import { type RedisServer, redisIn } from '../redis.ts';
+import type { Count, Results } from '../results.ts';
+import { Service } from '../service.ts';
+import type { ServiceProcess } from '../service-process.ts';
+import type { Timeline } from '../timeline.ts';
+import { App, programOf } from './database-app.ts';
 import { pointsOf } from './points.ts';
 
-const ROOT = resolve(import.meta.dirname, '../..');
 const FEATURES = ['outbox', 'transaction'];
 /** Of all points, by chance. */
 const SHORT_POINTS = 4;
-const REGISTERED_WITHIN_MS = 60_000;
 const DIES_WITHIN_MS = 8_000;
 const SETTLES_WITHIN_MS = 180_000;
 const TABLES = `${SCHEMA}; create table orders (id text primary key);
   create table bookings (number bigint generated always as identity primary key, order_id text not null, run_id text not null)`;
-
-export interface ExactlyOnce extends Found {
-  kills: Record<string, number>;
-  /** Of the app in each language. */
-  languages: Record<string, Found>;
-}
 
 interface Found {
   orders: number;
@@ -53,35 +44,18 @@ export function isExactlyOnce({ only }: Options): boolean {
   return only !== undefined && only.length > 0 && only.every((name) => FEATURES.includes(name));
 }
 
-/** @throws Problem if something was lost, or was there twice */
-export async function exactlyOnce(options: Options): Promise<void> {
-  const results = await inject(options);
-  if (options.out) writeFileSync(options.out, `${JSON.stringify(results, undefined, 2)}\n`);
-  const { kills, languages, orders, events, runs, bookings, lost, twice, invented } = results;
-  const killed = Object.values(kills).reduce((sum, count) => sum + count, 0);
-  console.log(
-    `${killed} kills: ${orders} orders, ${events} events, ${runs} runs, ${bookings} bookings; ${lost.length} lost, ${twice.length} twice, ${invented.length} invented`,
-  );
-  for (const [language, found] of Object.entries(languages))
-    console.log(
-      `  ${language}: ${found.orders} orders, ${found.events} events, ${found.runs} runs, ${found.bookings} bookings`,
-    );
-  if (!options.quiet) for (const [what, count] of Object.entries(kills)) console.log(`  ${count} × ${what}`);
-  const wrong = [...lost, ...twice, ...invented];
-  const hasIdle = Object.values(languages).some((found) => found.orders === 0 && !options.short);
-  if (wrong.length > 0 || orders === 0 || hasIdle)
-    throw new Problem(`Not exactly once (--seed ${options.seed}): ${wrong.slice(0, 10).join(', ') || 'no orders'}`);
-}
-
-async function inject(options: Options): Promise<ExactlyOnce> {
+export async function exactlyOnce(options: Options, timeline: Timeline): Promise<Results> {
   const dir = mkdtempSync(join(tmpdir(), 'tidegate-chaos-'));
   const closing: (() => unknown)[] = [() => rmSync(dir, { recursive: true, force: true })];
   try {
-    const target = await singleRedis(dir, { ...options, short: true });
-    closing.push(() => target.close());
+    const redis = await redisIn(dir);
+    closing.push(async () => {
+      await redis.end('SIGKILL');
+      redis.admin.disconnect();
+    });
     const postgres = await PostgresServer.start();
     closing.push(() => postgres.close());
-    const service = new Service({ MODE: 'production', ...target.settings }, options.logs);
+    const service = new Service({ MODE: 'production', REDIS_URL: redis.url }, options.logs);
     closing.push(() => service.stop());
     await service.start();
     const apps: App[] = [];
@@ -94,166 +68,120 @@ async function inject(options: Options): Promise<ExactlyOnce> {
       await app.register();
       apps.push(app);
     }
-    const kills = await killAll(apps, { service, postgres, options });
+    const kills = await killAll(apps, { service, postgres, redis, options, timeline });
     for (const app of apps) await app.start({});
-    const languages: Record<string, Found> = {};
-    for (const app of apps) languages[app.language] = await settled(service, app);
-    return { kills, ...totalOf(Object.values(languages)), languages };
+    const mendedAt = performance.now();
+    const found = new Map<string, Found>();
+    for (const app of apps) found.set(app.language, await settled(service, app));
+    const recoverySeconds = (performance.now() - mendedAt) / 1_000;
+    const version = /redis_version:(\S+)/.exec(await redis.admin.info('server'))?.[1] ?? '';
+    return {
+      seed: options.seed,
+      command: commandOf(options),
+      at: new Date().toISOString(),
+      machine: { cpu: cpus()[0]?.model ?? '', cores: cpus().length, node: process.version, redis: version },
+      minutes: timeline.nowMs / 60_000,
+      languages: options.languages,
+      faults: kills,
+      left_out: [],
+      load: loadOf(found, kills),
+      counts: [...countsOf(found, options), ...countsOfService(service, recoverySeconds)],
+    };
   } finally {
     for (let end = closing.pop(); end; end = closing.pop()) await end();
   }
 }
 
-function totalOf(found: readonly Found[]): Found {
-  const sum = (count: 'orders' | 'events' | 'runs' | 'bookings') => found.reduce((total, one) => total + one[count], 0);
-  const all = (what: 'lost' | 'twice' | 'invented') => found.flatMap((one) => one[what]);
-  const counts = { orders: sum('orders'), events: sum('events'), runs: sum('runs'), bookings: sum('bookings') };
-  return { ...counts, lost: all('lost'), twice: all('twice'), invented: all('invented') };
+/** Repeats the run. */
+function commandOf({ seed, short, kills, only = [], languages }: Options): string {
+  const length = `${short ? ' --short' : ''}${kills > 0 ? ` --kills ${kills}` : ''}`;
+  return `scripts/chaos --seed ${seed}${length} --only ${only.join()} --languages ${languages.join()}`;
 }
 
-interface Program {
-  file: string;
-  args: string[];
-  env?: Record<string, string>;
+function loadOf(found: ReadonlyMap<string, Found>, kills: Record<string, number>): Results['load'] {
+  const load: Record<string, number> = {};
+  for (const what of ['orders', 'events', 'runs', 'bookings'] as const) {
+    load[what] = sum([...found.values()].map((one) => one[what]));
+  }
+  for (const [language, { orders }] of found) load[`orders in ${language}`] = orders;
+  return { ...load, 'processes killed': sum(Object.values(kills)) };
 }
 
-/** @throws Problem for an unknown language; Error for one that is not installed */
-async function programOf(language: string): Promise<Program> {
-  switch (language) {
-    case 'typescript':
-      return { file: process.execPath, args: [join(import.meta.dirname, 'app.ts')] };
-    case 'python': {
-      const bin = await installPython('python-client', join(ROOT, 'clients/python/requirements-dev.txt'));
-      const env = { PYTHONPATH: join(ROOT, 'clients/python/src') };
-      return { file: join(bin, 'python'), args: [join(import.meta.dirname, 'app.py')], env };
-    }
-    case 'go':
-      return { file: await buildGo('chaos-outbox', './outbox', join(ROOT, 'chaos/apps/go')), args: [] };
-    default:
-      throw new Problem(`--languages: got "${language}"; expected typescript, python or go`);
-  }
+const none = (name: string, findings: string[]): Count => ({ name, most: 0, figure: findings.length, findings });
+
+function countsOfService({ ends }: Service, recoverySeconds: number): Count[] {
+  return [
+    none('unexpected exits of the service', ends.unexpected),
+    { name: 'recovery after the last fault', most: SETTLES_WITHIN_MS / 1_000, figure: recoverySeconds, unit: 's' },
+  ];
 }
 
-/** With a database, an event and a function of its own. */
-class App {
-  readonly language: string;
-  readonly database: string;
-  readonly event: string;
-  readonly functionId: string;
-  readonly #id: string;
-  readonly #program: Program;
-  readonly #service: Service;
-  #port = '';
-  #host: HostProgram | undefined;
-
-  constructor(
-    language: string,
-    program: Program,
-    { service, postgres }: { service: Service; postgres: PostgresServer },
-  ) {
-    this.language = language;
-    this.database = Object.assign(new URL(postgres.url), { pathname: `/${language}` }).href;
-    this.event = `chaos/order-${language}`;
-    this.#id = `chaos-exactly-once-${language}`;
-    this.functionId = `${this.#id}-booked`;
-    this.#program = program;
-    this.#service = service;
-  }
-
-  async start(env: Record<string, string>): Promise<void> {
-    await this.stop();
-    this.#port ||= String(await freePort());
-    this.#host = await startHost(this.#program.file, this.#program.args, {
-      cwd: ROOT,
-      env: {
-        PORT: this.#port,
-        APP_ID: this.#id,
-        APP_DATABASE_URL: this.database,
-        ORDER_EVENT: this.event,
-        SERVICE_BASE_URL: this.#service.balancedUrl,
-        SERVICE_SERVE_ORIGIN: `http://127.0.0.1:${this.#port}`,
-        SERVICE_SIGNING_KEY: SECRETS.SIGNING_KEY,
-        SERVICE_EVENT_KEY: SECRETS.EVENT_KEYS,
-        ...this.#program.env,
-        ...env,
-      },
-    });
-  }
-
-  async register(): Promise<void> {
-    const deadline = performance.now() + REGISTERED_WITHIN_MS;
-    for (;;) {
-      const response = await fetch(this.#host?.url ?? '', { method: 'PUT' });
-      if (response.ok) return;
-      if (performance.now() > deadline) throw new Error(`The app could not register: ${await response.text()}`);
-      await setTimeout(200);
-    }
-  }
-
-  /** @returns whether it has died by itself */
-  async died(withinMs: number): Promise<boolean> {
-    const deadline = performance.now() + withinMs;
-    while (performance.now() < deadline) {
-      if (!isAlive(this.#host?.pid ?? 0)) return true;
-      await setTimeout(50);
-    }
-    return false;
-  }
-
-  async stop(): Promise<void> {
-    const host = this.#host;
-    this.#host = undefined;
-    await host?.kill();
-  }
+function countsOf(found: ReadonlyMap<string, Found>, { short }: Options): Count[] {
+  const all = (what: 'lost' | 'twice' | 'invented') => [...found.values()].flatMap((one) => one[what]);
+  const idle = [...found].flatMap(([language, { orders }]) => (orders === 0 ? [language] : []));
+  return [
+    none('orders without their event, completed run and booking', all('lost')),
+    none('orders with several events, runs or bookings', all('twice')),
+    none('events and bookings of orders that were rolled back', all('invented')),
+    // A few deaths may hit apps before their first commit.
+    none('apps without an order', short && idle.length < found.size ? [] : idle),
+  ];
 }
 
-function isAlive(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-}
+const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0);
 
 interface Injection {
   service: Service;
   postgres: PostgresServer;
+  redis: RedisServer;
   options: Options;
+  timeline: Timeline;
 }
 
-/** Each app at each point once, then any until there are enough kills; each third time also a process of the service, or the Postgres. */
-async function killAll(
-  apps: readonly App[],
-  { service, postgres, options }: Injection,
-): Promise<Record<string, number>> {
+const DOWN_MS = 1_500;
+/** How many deaths of an app are accompanied by one of these. */
+const ALSO = 0.5;
+const OTHERS: Record<string, (injection: Injection, random: Random) => Promise<unknown>> = {
+  'the Postgres of the apps': ({ postgres }, random) => restarted(postgres, random),
+  Redis: ({ redis }, random) => restarted({ kill: () => redis.end('SIGKILL'), start: () => redis.start() }, random),
+  'a web process': ({ service }, random) => crashed(random.pick(service.webs)),
+  'a worker': ({ service }, random) => crashed(random.pick(service.workers)),
+};
+
+async function crashed(target: ServiceProcess): Promise<void> {
+  // It may not be back yet from the last time.
+  await target.start();
+  await crash(target);
+}
+
+async function restarted(server: { kill(): Promise<void>; start(): Promise<void> }, random: Random): Promise<void> {
+  await server.kill();
+  await setTimeout(random.between(0, DOWN_MS));
+  await server.start();
+}
+
+/** Each app at each point once, then any until there are enough kills; at half of them also a process of the service, its Redis or the Postgres. */
+async function killAll(apps: readonly App[], injection: Injection): Promise<Record<string, number>> {
+  const { options, timeline } = injection;
   const random = new Random(options.seed);
   const kills: Record<string, number> = {};
   const count = (what: string) => {
     kills[what] = (kills[what] ?? 0) + 1;
-    if (!options.quiet) console.log(what);
+    timeline.note(what);
   };
-  const total = () => Object.values(kills).reduce((sum, n) => sum + n, 0);
   const deaths = apps.flatMap((app) => pointsOf(options.only ?? FEATURES).map((point) => ({ app, point })));
   const todo = random.shuffled(deaths).slice(0, options.short ? SHORT_POINTS : undefined);
-  while (todo.length > 0 || total() < options.kills) {
+  while (todo.length > 0 || sum(Object.values(kills)) < options.kills) {
     const { app, point } = todo.pop() ?? random.pick(deaths);
     await app.start({ ORDERS: '1', DIES_AT: point, DIES_AFTER: String(Math.floor(random.between(0, 4))) });
-    const also = random.next();
-    if (also < 0.15) {
-      await setTimeout(random.between(0, 1_500));
-      await postgres.kill();
-      await postgres.start();
-      count('the Postgres of the app');
-    } else if (also < 0.3) {
-      const process = random.pick(service.all);
-      await setTimeout(random.between(0, 1_500));
-      if (process.running) {
-        await crash(process);
-        count(process.role);
-      }
+    if (random.next() < ALSO) {
+      const also = random.pick(Object.keys(OTHERS));
+      await setTimeout(random.between(0, DOWN_MS));
+      await OTHERS[also]?.(injection, random);
+      count(also);
     }
-    // What it waits for may be dead as well.
-    count(`${app.language}, ${(await app.died(DIES_WITHIN_MS)) ? point : 'anywhere'}`);
+    // What it waits for may be dead as well: it is killed wherever it is.
+    count(`the app in ${app.language}, ${(await app.died(DIES_WITHIN_MS)) ? point : 'anywhere'}`);
     await app.start({});
   }
   return kills;

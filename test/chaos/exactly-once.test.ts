@@ -2,7 +2,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect } from 'chai';
-import type { ExactlyOnce } from '../../chaos/exactly-once/run.ts';
+import type { Results } from '../../chaos/results.ts';
 import { run } from '../support/program.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -14,7 +14,7 @@ describe('scripts/chaos --short --only outbox,transaction', () => {
     const args = ['chaos/run.ts', '--short', '--only', 'outbox,transaction', '--out', out];
     const { exitCode, output } = await run('node', args, { cwd: ROOT });
     expect(exitCode, output).to.equal(0);
-    const { orders, events, runs, bookings } = JSON.parse(readFileSync(out, 'utf8')) as ExactlyOnce;
+    const { orders, events, runs, bookings } = (JSON.parse(readFileSync(out, 'utf8')) as Results).load;
     rmSync(out);
     expect(orders).to.be.greaterThan(0);
     expect([events, runs, bookings]).to.deep.equal([orders, orders, orders]);
