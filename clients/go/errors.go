@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/tidegate/tidegate/clients/go/internal/pg"
 	"github.com/tidegate/tidegate/clients/go/internal/replay"
 	"github.com/tidegate/tidegate/clients/go/internal/timing"
 )
@@ -105,7 +106,8 @@ func (e *ServeError) Unwrap() error { return e.cause }
 func isNonRetriable(err error) bool {
 	var nonRetriable *NonRetriableError
 	var misuse *replay.Misuse
-	return errors.As(err, &nonRetriable) || errors.As(err, &misuse)
+	var tooLarge *pg.OutputTooLarge
+	return errors.As(err, &nonRetriable) || errors.As(err, &misuse) || errors.As(err, &tooLarge)
 }
 
 // isFinal is for errors of a function: the error of a failed step is final too.

@@ -347,6 +347,7 @@ def _booked(tx: Any) -> str:
 
 def test_results_that_a_step_cannot_have_roll_back(database: AppDatabase) -> None:
     too_large, no_json = attempts("a pool of psycopg", database, ["x" * 4_194_304, object()])
+    assert (too_large[0], no_json[0]) == ("StepFailed", "StepError")
     assert too_large[1].startswith('OutputTooLarge: the output of step "book" has 4194315 bytes, more than 4194304')
     assert no_json[1] == 'TypeError: The result of step "book" is of the type object, which is not JSON'
     assert orders(database) == 0

@@ -206,7 +206,7 @@ func TestWhatATransactionCannotStoreIsRolledBack(t *testing.T) {
 		_, err := large(ctx, id, nothing)
 		return booking{}, err
 	}, nothing)
-	expect(t, "error", op.Error.Name, "OutputTooLarge")
+	expect(t, "error", op.Op+" "+op.Error.Name, "StepFailed OutputTooLarge")
 	expect(t, "message", op.Error.Message, `the output of step "book" has 4194305 bytes, more than 4194304; store large data elsewhere and return a reference`)
 	expect(t, "bookings", d.text(t, "select count(*) from bookings"), "0")
 }

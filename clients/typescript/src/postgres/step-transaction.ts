@@ -10,18 +10,31 @@ export interface TransactionOptions {
   isolation?: Isolation;
 }
 
-/** Of the service, for the result of a step. */
+/** Of the service, for the result of a step as it stores it. */
 const MAX_RESULT_BYTES = 4 * 1_024 * 1_024;
+const MEMO_BYTES = '{"data":}'.length;
 const MAX_TRIES = 10;
 const FIRST_BACKOFF_MS = 10;
 const MAX_BACKOFF_MS = 1_000;
 /** Serialization failure, deadlock: the same transaction can succeed when it is tried again. */
 const CONFLICTS = ['40001', '40P01'];
 
+interface Step {
+  runId: string;
+  hashedId: string;
+  /** For messages. */
+  name: string;
+}
+
+/** The result of a transaction is larger than that of a step may be. Its name is the service's. */
+class OutputTooLarge extends NonRetriableError {
+  override name = 'OutputTooLarge';
+}
+
 /** Resolves to the result as JSON: that of this attempt, or of an earlier one that committed.
- *  @throws what the function throws; NonRetriableError for a result that is too large */
+ *  @throws what the function throws; OutputTooLarge */
 export async function runTransaction(
-  step: { runId: string; hashedId: string },
+  step: Step,
   pool: unknown,
   fn: (tx: never) => unknown,
   { isolation }: TransactionOptions = {},
@@ -41,7 +54,7 @@ export async function runTransaction(
 class Vanished extends Error {}
 
 function attempt(
-  { runId, hashedId }: { runId: string; hashedId: string },
+  { runId, hashedId, name }: Step,
   pool: unknown,
   fn: (tx: never) => unknown,
   isolation: Isolation | undefined,
@@ -54,17 +67,17 @@ function attempt(
       if (!ended) throw new Vanished('The stored result of the step was deleted meanwhile');
       return JSON.parse(String(ended.result));
     }
-    const text = jsonOf(await fn(tx as never));
+    const text = jsonOf(await fn(tx as never), name);
     await query(STEP_END, [runId, hashedId, text]);
     return JSON.parse(text);
   });
 }
 
-function jsonOf(result: unknown): string {
+function jsonOf(result: unknown, step: string): string {
   const text = JSON.stringify(result) ?? 'null';
-  const bytes = Buffer.byteLength(text);
+  const bytes = Buffer.byteLength(text) + MEMO_BYTES;
   if (bytes <= MAX_RESULT_BYTES) return text;
-  throw new NonRetriableError(
-    `The result of the step has ${bytes} bytes; the service takes at most ${MAX_RESULT_BYTES}. The transaction was rolled back`,
+  throw new OutputTooLarge(
+    `the output of step "${step}" has ${bytes} bytes, more than ${MAX_RESULT_BYTES}; store large data elsewhere and return a reference`,
   );
 }

@@ -47,7 +47,9 @@ export function createStepTools({
         id: checkId(id),
         opts: { type: 'step.transaction' },
         run: (step) =>
-          runCode(id, [], () => runTransaction({ runId, hashedId: step.hashedId }, pool, fn, options))(step),
+          runCode(id, [], () =>
+            runTransaction({ runId, hashedId: step.hashedId, name: step.displayName }, pool, fn, options),
+          )(step),
       })),
 
     sleep: (id, duration) =>

@@ -33,7 +33,9 @@ describe('step.transaction', () => {
 
   async function host(
     handler: (context: AnyContext) => unknown,
-  ): Promise<(options?: CallOptions) => Promise<{ op: string; data: unknown; error: { message: string } }>> {
+  ): Promise<
+    (options?: CallOptions) => Promise<{ op: string; data: unknown; error: { name: string; message: string } }>
+  > {
     const hosted = await hostFunction(handler);
     hosts.push(hosted);
     return async (options) => (await hosted.call(options)).body[0];
@@ -167,9 +169,10 @@ describe('step.transaction', () => {
       }),
     );
     const { op, error } = await call();
-    expect([op, error.message]).to.deep.equal([
+    expect([op, error.name, error.message]).to.deep.equal([
       'StepFailed',
-      'The result of the step has 5000002 bytes; the service takes at most 4194304. The transaction was rolled back',
+      'OutputTooLarge',
+      'the output of step "book" has 5000011 bytes, more than 4194304; store large data elsewhere and return a reference',
     ]);
     expect(await orders()).to.deep.equal([]);
   });

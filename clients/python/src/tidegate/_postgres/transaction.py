@@ -17,7 +17,7 @@ from .._clock import Clock, Pause
 from .._effects import Effects, does, drive, drive_async
 from .._json import parse, plain, write
 from .._steps.current import CurrentStep, current_step
-from ..errors import TidegateError
+from ..errors import NonRetriableError
 from .databases import Opened, begin, begin_async
 from .sessions import query, sqlstate_of
 from .statements import STEP_BEGIN, STEP_END, STEP_RESULT
@@ -33,8 +33,9 @@ _MAX_STEP_BYTES = 4 * 1_024 * 1_024
 """Of a step's result, as the service has it."""
 
 
-class OutputTooLarge(TidegateError):
-    """The result of a transaction is larger than that of a step may be. The transaction is rolled back."""
+class OutputTooLarge(NonRetriableError):
+    """The result of a transaction is larger than that of a step may be. The transaction is rolled back, and not tried
+    again."""
 
 
 @dataclass(frozen=True, kw_only=True)
