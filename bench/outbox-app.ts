@@ -83,7 +83,7 @@ async function commit(orders: number, everyMs: number): Promise<AppAnswer> {
     const { promise } = startOf(id);
     await connection.query('begin');
     await connection.query(INSERT_ORDER, [id]);
-    await outbox(connection, { ...eventOf(EVENTS.paid), id } as { name: string; id: string; data: object });
+    await outbox(connection, client, { ...eventOf(EVENTS.paid), id } as { name: string; id: string; data: object });
     await connection.query('commit');
     const committedAt = sinceBoot();
     lags.push(promise.then((startedAt) => startedAt - committedAt));

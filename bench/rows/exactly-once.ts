@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type pg from 'pg';
+import { Tidegate } from 'tidegate';
 import { outbox } from 'tidegate/postgres';
 import { runTransaction } from '../../clients/typescript/src/postgres/step-transaction.ts';
 import type { Measurement } from '../bench.ts';
@@ -36,6 +37,7 @@ const DEATH = `${PREFIX} from the death of the app, whose relay had claimed the 
 const STEP = `${PREFIX} a step with an insert`;
 const PLAIN = 'a plain insert of the event, no index but the key';
 const INDEXED = "a plain insert, with the outbox's indexes";
+const shop = new Tidegate({ id: 'bench' });
 const CONNECTIONS = [1, 8] as const;
 const MAX_TIMES = 1.3;
 const COMMIT_EVERY_MS = 20;
@@ -78,7 +80,7 @@ async function writes({ bench }: TestBed, tables: AppTables): Promise<Row[]> {
   for (const connections of CONNECTIONS) {
     const timed = (write: Transaction) => () => microseconds(tables, connections, seconds, write);
     const reached = await medians(rounds, {
-      own: timed((client, event) => outbox(client, event)),
+      own: timed((client, event) => outbox(client, shop, event)),
       plain: timed((client, event) => client.query(INSERT_PLAIN, [JSON.stringify(event)])),
       indexed: timed((client, event) => client.query(INSERT_INDEXED, [JSON.stringify(event)])),
     });
@@ -259,7 +261,7 @@ async function steps(testBed: TestBed, tables: AppTables): Promise<Row[]> {
   const alone = await medians(rounds, {
     own: () =>
       repeatedly(seconds, () => {
-        const step = { runId: randomUUID(), hashedId: randomUUID() };
+        const step = { runId: randomUUID(), hashedId: randomUUID(), name: 'book' };
         return runTransaction(
           step,
           pool,

@@ -136,7 +136,7 @@ def order() -> None:
     name = str(uuid.uuid4())
     with psycopg.connect(DATABASE) as connection:
         connection.execute("insert into orders (id) values (%s)", [name])
-        outbox_sync(connection, {"name": EVENT, "id": name, "data": {"order": name}})
+        outbox_sync(connection, client, {"name": EVENT, "id": name, "data": {"order": name}})
         if random.random() * ROLLED_BACK < 1:
             connection.rollback()
 

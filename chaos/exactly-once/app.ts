@@ -45,7 +45,7 @@ async function order(): Promise<void> {
     const id = randomUUID();
     await connection.query('begin');
     await connection.query('insert into orders (id) values ($1)', [id]);
-    await outbox(connection, { name: ORDER_EVENT, id, data: { order: id } });
+    await outbox(connection, client, { name: ORDER_EVENT, id, data: { order: id } });
     await connection.query(Math.random() * ROLLED_BACK < 1 ? 'rollback' : 'commit');
   } catch (error) {
     broken = error as Error;

@@ -165,7 +165,7 @@ def test_an_order_and_its_booking_happen_once(client: Tidegate, database: AppDat
     def send(event: Event) -> str:
         with psycopg.connect(database.url) as connection:
             connection.execute("insert into orders (id) values ('order')")
-            outbox_sync(connection, event)
+            outbox_sync(connection, client, event)
         with Relay(client, lambda: psycopg.connect(database.url), keep_days=1):
             wait_until(lambda: database.outbox[0]["state"] == "acknowledged")
         event_id: str = database.outbox[0]["event_id"]

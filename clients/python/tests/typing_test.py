@@ -68,12 +68,12 @@ async def fetch(id: str, *, limit: int = 1) -> list[int]:
 
 
 async def book_async(tx: Any) -> int:
-    assert_type(await outbox(tx, Event(name="a", data={})), list[str])
+    assert_type(await outbox(tx, client, Event(name="a", data={})), list[str])
     return 1
 
 
 def book(tx: Any) -> list[str]:
-    return outbox_sync(tx, [{"name": "a", "data": {}}], order_key="k")
+    return outbox_sync(tx, client, [{"name": "a", "data": {}}], order_key="k")
 
 
 async def relay() -> None:

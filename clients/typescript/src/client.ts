@@ -48,10 +48,10 @@ class Client<Events, Added extends object> {
     const batch = [events].flat() as { name: string; data: unknown }[];
     if (batch.length === 0) return { ids: [] };
     const valid = this.#schemas ? await validateEvents(batch, this.#schemas) : batch;
-    const { within, ...sendOptions } = options;
+    const { within, post, ...sendOptions } = options;
     const send = { functionId: within?.id, runId: within?.runId, events: valid as OutgoingEvent[] };
     return aroundSend(within?.middleware ?? this.#middleware, send, (out) =>
-      sendEvents(out, this.settings(), sendOptions),
+      post ? post(out) : sendEvents(out, this.settings(), sendOptions),
     );
   }
 

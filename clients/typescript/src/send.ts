@@ -1,7 +1,7 @@
 /** One logical send: one seed, and one or more sequential requests, depending on its size. */
 import { splitByBytes, splitRest } from './chunks.ts';
 import { SendError } from './errors.ts';
-import type { SendResult } from './events.ts';
+import type { OutgoingEvent, SendResult } from './events.ts';
 import type { AnyMiddleware } from './middleware/types.ts';
 import { abandoned, type Clock, type Failure, postEvents, realClock } from './post.ts';
 import { newSeed, seedFrom } from './seed.ts';
@@ -18,6 +18,8 @@ export interface SendOptions {
   seed?: string | undefined;
   /** The function whose step sends the events. @internal */
   within?: SendingFunction | undefined;
+  /** Gets the events as they would be sent, instead of the service. @internal */
+  post?: ((events: readonly OutgoingEvent[]) => Promise<SendResult>) | undefined;
 }
 
 /** @internal */

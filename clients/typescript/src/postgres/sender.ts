@@ -1,8 +1,9 @@
 /** How a relay reaches the service. */
 import type { Tidegate } from '../client.ts';
-import { InvalidEventError, SendError } from '../errors.ts';
+import { SendError } from '../errors.ts';
 import type { OutgoingEvent } from '../events.ts';
 import { postJson, refused } from '../post-json.ts';
+import { sendEvents } from '../send.ts';
 import type { Settings } from '../settings.ts';
 
 export interface Sender {
@@ -32,13 +33,13 @@ const SEND_TIMEOUT_MS = 12_000;
 /** They concern the request or the settings, not an event. */
 const NOT_OF_EVENTS = ['environment_missing', 'seed_invalid'];
 
-/** The client's: with its middleware and schemas, its event key to send, and its signing key to look up. */
+/** The client's: with its event key to send, and its signing key to look up. Schemas and middleware applied when the events were written. */
 // biome-ignore lint/suspicious/noExplicitAny: any events
 export function senderOf(client: Tidegate<any, any>): Sender {
   return {
     async send(events, seed) {
       try {
-        return await client.send([...events], { seed, timeoutMs: SEND_TIMEOUT_MS });
+        return await sendEvents(events, client.settings(), { seed, timeoutMs: SEND_TIMEOUT_MS });
       } catch (error) {
         const ids = error instanceof SendError ? error.acceptedIds : [];
         return { ids, failure: { message: messageOf(error), isFinal: isFinal(error) } };
@@ -50,7 +51,6 @@ export function senderOf(client: Tidegate<any, any>): Sender {
 }
 
 function isFinal(error: unknown): boolean {
-  if (error instanceof InvalidEventError) return true;
   if (!(error instanceof SendError)) return false;
   const { status, code = '' } = error;
   if (code === 'body_too_large' || code === 'event_refused') return true;

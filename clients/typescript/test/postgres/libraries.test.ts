@@ -15,6 +15,8 @@ import { sqlStateOf } from '../../src/postgres/database.ts';
 import { startRelay } from '../../src/postgres/relay.ts';
 import { BATCH, createTables, FakeService, type Tables } from './bed.ts';
 
+const shop = new Tidegate({ id: 'shop' });
+
 interface Library {
   pool: AnyPool;
   /** Runs the function in a transaction of the library. */
@@ -117,14 +119,14 @@ for (const [name, connect] of Object.entries(LIBRARIES)) {
     const event = (id: string) => ({ name: 'order/paid', id, data: { text: 'a\u0000"$1?' } });
 
     it('outbox adds to the transaction of the library, and goes with it', async () => {
-      await library.transaction((tx: AnyTransaction) => outbox(tx, [event('a'), event('b')], { orderKey: 'k' }));
+      await library.transaction((tx: AnyTransaction) => outbox(tx, shop, [event('a'), event('b')], { orderKey: 'k' }));
       const rolledBack = library.transaction(async (tx: AnyTransaction) => {
-        await outbox(tx, event('c'));
+        await outbox(tx, shop, event('c'));
         throw new Error('no');
       });
       expect(await rolledBack.catch((error) => error.message)).to.equal('no');
       expect(await rows()).to.deep.equal(['a', 'b']);
-      expect(await outbox(library.pool as AnyTransaction, event('d')).catch((error) => error.name)).to.equal(
+      expect(await outbox(library.pool as AnyTransaction, shop, event('d')).catch((error) => error.name)).to.equal(
         'TypeError',
       );
     });
@@ -133,7 +135,7 @@ for (const [name, connect] of Object.entries(LIBRARIES)) {
       const service = new FakeService();
       const db = databaseOf(library.pool);
       await library.transaction((tx: AnyTransaction) =>
-        outbox(tx, [event('a'), { ...event('bad'), name: 'refused' }, event('b')]),
+        outbox(tx, shop, [event('a'), { ...event('bad'), name: 'refused' }, event('b')]),
       );
       service.fault = 'away';
       expect(await sendBatch(db, service, BATCH)).to.include({ failure: 'away' });
@@ -150,7 +152,7 @@ for (const [name, connect] of Object.entries(LIBRARIES)) {
     it('a relay sends what commits', async () => {
       const service = new FakeService();
       const relay = startRelay(databaseOf(library.pool), service, console);
-      await library.transaction((tx: AnyTransaction) => outbox(tx, event('a')));
+      await library.transaction((tx: AnyTransaction) => outbox(tx, shop, event('a')));
       await until(async () => (await rows()).length === 0, { describe: 'the event is sent' });
       const locks = await tables.column(
         "select 1 from pg_locks where locktype = 'advisory' and classid = hashtext('tidegate_outbox')::oid and objid = hashtext(to_regclass('tidegate_outbox')::oid::text)::oid",
@@ -163,13 +165,12 @@ for (const [name, connect] of Object.entries(LIBRARIES)) {
 
     it('step.transaction writes once, with the result, and goes back if it throws', async () => {
       let fails = true;
-      const client = new Tidegate({ id: 'shop' });
-      const fn = client.createFunction({ id: 'f', triggers: { event: 'a' }, retries: 1 }, ({ step }) =>
+      const fn = shop.createFunction({ id: 'f', triggers: { event: 'a' }, retries: 1 }, ({ step }) =>
         step.transaction(
           'book',
           library.pool,
           async (tx) => {
-            await outbox(tx as AnyTransaction, event('booked'));
+            await outbox(tx as AnyTransaction, shop, event('booked'));
             if (fails) {
               fails = false;
               throw new Error('no');
@@ -206,24 +207,24 @@ export async function typed(
 ): Promise<void> {
   const event = { name: 'order/paid', data: {} };
   const { rowCount }: { rowCount: number | null } = await step.transaction('pg', pool, async (tx) => {
-    await outbox(tx, event);
+    await outbox(tx, shop, event);
     const { rowCount } = await tx.query('delete from orders');
     return { rowCount };
   });
   await step.transaction('postgres.js', sql, async (tx) => {
-    await outbox(tx, event);
+    await outbox(tx, shop, event);
     return tx`select ${rowCount}`;
   });
   await step.transaction('drizzle', db, async (tx) => {
-    await outbox(tx, event);
+    await outbox(tx, shop, event);
     tx.rollback();
   });
   await step.transaction('knex', onKnex, async (tx) => {
-    await outbox(tx, event);
+    await outbox(tx, shop, event);
     await tx('orders').delete();
   });
   await step.transaction('kysely', kysely, async (tx) => {
-    await outbox(tx, event);
+    await outbox(tx, shop, event);
     await tx.deleteFrom('orders').where('id', '=', 'a').execute();
   });
 }

@@ -1,13 +1,17 @@
 import { expect } from 'chai';
-import { Tidegate } from 'tidegate';
+import { encryption, type Middleware, type OutgoingEvent, Tidegate } from 'tidegate';
 import { outbox, type Relay, relay, senderOf } from 'tidegate/postgres';
+import { z } from 'zod';
 import { type Service, startService } from '../../../../test/support/service.ts';
 import { until } from '../../../../test/support/until.ts';
+import type { OneOrMany } from '../../src/events.ts';
 import { databaseOf } from '../../src/postgres/adapters.ts';
 import { sendBatch } from '../../src/postgres/batch.ts';
 import { startRelay as startSharedRelay } from '../../src/postgres/relay.ts';
 import { RELAY_LOCK } from '../../src/postgres/statements.ts';
 import { BATCH, createTables, dyingAt, type Tables } from './bed.ts';
+
+const shop = new Tidegate({ id: 'shop' });
 
 describe('The outbox of the TypeScript client', () => {
   let tables: Tables;
@@ -40,13 +44,13 @@ describe('The outbox of the TypeScript client', () => {
     return one;
   }
 
-  async function within(end: 'commit' | 'rollback', ...events: Parameters<typeof outbox>[1][]): Promise<string[]> {
+  async function within(end: 'commit' | 'rollback', ...events: OneOrMany<OutgoingEvent>[]): Promise<string[]> {
     const client = await tables.pool.connect();
     try {
       await client.query('begin');
       await client.query('insert into orders values (gen_random_uuid()::text)');
       const ids: string[] = [];
-      for (const event of events) ids.push(...(await outbox(client, event)));
+      for (const event of events) ids.push(...(await outbox(client, shop, event)));
       await client.query(end);
       return ids;
     } finally {
@@ -84,6 +88,42 @@ describe('The outbox of the TypeScript client', () => {
     expect(JSON.parse(text as string).data).to.deep.equal(data);
   });
 
+  it('has events as the schemas and the middleware of the client leave them, and any relay sends them as they are', async () => {
+    const key = '0123456789abcdef0123456789abcdef';
+    const schemas = { 'outbox/i': z.object({ total: z.number().default(7), encrypted: z.string() }) };
+    let calls = 0;
+    const counting: Middleware = {
+      name: 'counting',
+      onSend(send, next) {
+        calls += 1;
+        for (const event of send.events) event.user = { tenant: 'a' };
+        return next();
+      },
+    };
+    const own = new Tidegate({
+      id: 'shop',
+      isDev: true,
+      baseUrl: service.url,
+      schemas,
+      middleware: [counting, encryption({ key })],
+    });
+    const client = await tables.pool.connect();
+    const [id] = await outbox(client, own, { name: 'outbox/i', data: { encrypted: 'secret' } });
+    const wrong = outbox(client, own, { name: 'outbox/i', data: { encrypted: 1 as unknown as string } });
+    expect(await wrong.catch((error) => error.name)).to.equal('InvalidEventError');
+    client.release();
+    const [text] = (await tables.column('select event::text from tidegate_outbox')) as string[];
+    const written = JSON.parse(text as string);
+    expect(text).not.to.contain('secret');
+    expect(written).to.deep.include({ id, name: 'outbox/i', user: { tenant: 'a' } });
+    expect(written.data.total).to.equal(7);
+    relays.push(relay(own, tables.pool));
+    await storedAre('outbox/i', 1);
+    const { body } = await service.get('/v1/events?name=outbox/i');
+    expect(body.data[0].data).to.deep.equal(written.data);
+    expect(calls).to.equal(1);
+  });
+
   it('adds nothing if an event has no name, no object as data, or is too large', async () => {
     const client = await tables.pool.connect();
     for (const [event, message] of [
@@ -91,8 +131,8 @@ describe('The outbox of the TypeScript client', () => {
       [{ name: 'a', data: [] }, 'must be an object'],
       [{ name: 'a', data: { text: 'x'.repeat(600_000) } }, 'at most 524286'],
     ] as const) {
-      const events = [{ name: 'fine', data: {} }, event] as Parameters<typeof outbox>[1];
-      const error = await outbox(client, events).catch((thrown) => thrown);
+      const events = [{ name: 'fine', data: {} }, event] as OneOrMany<OutgoingEvent>;
+      const error = await outbox(client, shop, events).catch((thrown) => thrown);
       expect(error).to.have.property('name', 'InvalidEventError');
       expect(error.message).to.contain(message);
     }
@@ -102,8 +142,8 @@ describe('The outbox of the TypeScript client', () => {
 
   it('refuses a pool, which has no transaction, a misspelled option, and what is of no library', async () => {
     const event = { name: 'a', data: {} };
-    const failure = (...given: unknown[]) =>
-      (outbox as (...given: unknown[]) => Promise<unknown>)(...given).catch((error) => error.message);
+    const failure = (tx: unknown, ...given: unknown[]) =>
+      (outbox as (...given: unknown[]) => Promise<unknown>)(tx, shop, ...given).catch((error) => error.message);
     expect(await failure(tables.pool, event)).to.match(/what begins one, of pg/);
     expect(await failure(tables.pool, event, { order_key: 'a' })).to.match(/did you mean "orderKey"/);
     expect(await failure({}, event)).to.match(
@@ -115,7 +155,7 @@ describe('The outbox of the TypeScript client', () => {
     const client = await tables.pool.connect();
     await client.query('begin');
     await client.query("set local search_path = ''");
-    const error = await outbox(client, { name: 'a', data: {} }).catch((thrown) => thrown);
+    const error = await outbox(client, shop, { name: 'a', data: {} }).catch((thrown) => thrown);
     expect(error.message).to.match(/tidegate outbox migrate --print/);
     await client.query('rollback');
     client.release();
@@ -170,7 +210,7 @@ describe('The outbox of the TypeScript client', () => {
       startRelay();
       startRelay(service.url, others.pool);
       const client = await others.pool.connect();
-      await outbox(client, { name: 'outbox/g', id: 'other', data: {} });
+      await outbox(client, shop, { name: 'outbox/g', id: 'other', data: {} });
       client.release();
       await within('commit', { name: 'outbox/g', id: 'first', data: {} });
       await storedAre('outbox/g', 2);

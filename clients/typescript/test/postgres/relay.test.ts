@@ -1,10 +1,13 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { Tidegate } from 'tidegate';
 import { databaseOf } from '../../src/postgres/adapters.ts';
 import { type BatchOptions, sendBatch } from '../../src/postgres/batch.ts';
 import { forgetRows, forgetSteps } from '../../src/postgres/clean-up.ts';
 import { outbox } from '../../src/postgres/outbox.ts';
 import { BATCH, createTables, dyingAt, FakeService, type Fault, type Tables } from './bed.ts';
+
+const shop = new Tidegate({ id: 'shop' });
 
 describe('A relay of the outbox', () => {
   let tables: Tables;
@@ -27,7 +30,7 @@ describe('A relay of the outbox', () => {
     const client = await tables.pool.connect();
     await client.query('begin');
     const events = ids.map((id) => ({ name, id, data: {} }));
-    await outbox(client, events, orderKey === undefined ? {} : { orderKey });
+    await outbox(client, shop, events, orderKey === undefined ? {} : { orderKey });
     await client.query('commit');
     client.release();
   }
@@ -232,7 +235,7 @@ describe('A relay of the outbox', () => {
           } else if (one.act === 'rollback') {
             const client = await tables.pool.connect();
             await client.query('begin');
-            await outbox(client, { name: 'x', id: 'rolled back', data: {} });
+            await outbox(client, shop, { name: 'x', id: 'rolled back', data: {} });
             await client.query('rollback');
             client.release();
           } else if (one.act === 'pass') await pass(one.hours);

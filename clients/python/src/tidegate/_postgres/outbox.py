@@ -3,67 +3,73 @@
 from __future__ import annotations
 
 import uuid
-from dataclasses import dataclass
 from typing import Any
 
+from .._client import Tidegate
 from .._effects import Effects, drive, drive_async
-from .._events import EventOrEvents, events_to_send
+from .._events import EventOrEvents, events_on_the_wire, fields_of_events
 from .._json import write
-from .._settings import DEFAULT_MAX_BYTES
+from .._middleware.calls import SendCall
+from .._middleware.check import Kind, check_hooks
+from .._middleware.stack import Stack
 from .sessions import AnySession, async_session_of, query, session_of
 from .statements import OUTBOX_INSERT
 
 
-async def outbox(
-    tx: object, events: EventOrEvents, *, order_key: str | None = None, max_bytes: int = DEFAULT_MAX_BYTES
-) -> list[str]:
+async def outbox(tx: object, client: Tidegate, events: EventOrEvents, *, order_key: str | None = None) -> list[str]:
     """Writes one event or several into the outbox in the transaction of `tx`, and gives their deduplication IDs: after
     the commit a `Relay` sends them, once each, whatever dies; after a rollback nothing is sent.
 
     tx: an async connection or cursor of psycopg 3, a connection of asyncpg, an AsyncSession or AsyncConnection of
         SQLAlchemy; in a transaction.
+    client: its middleware and `max_bytes` apply here: what is in the outbox is sent as it is, by whichever relay.
     order_key: events of one key are sent in the order in which they were written.
-    max_bytes: what an event may have as JSON, as the client's.
 
     Raises TypeError or ValueError for what is no event, before anything is written; ConfigError when the tables are
-    missing; RuntimeError outside of a transaction; what the library raises.
+    missing; RuntimeError outside of a transaction; what the library raises, and what middleware raises.
     """
-    ready = _ready(events, order_key, max_bytes)
-    return await drive_async(_add(async_session_of(tx), ready))
+    session = async_session_of(tx)
+    send = _send_call("outbox()", client, events, "async", order_key)
+    if not send.events:
+        return []
+
+    async def add() -> list[str]:
+        return await drive_async(_add(session, client, send, order_key))
+
+    return await Stack(client.middleware).send(send, add)
 
 
-def outbox_sync(
-    tx: object, events: EventOrEvents, *, order_key: str | None = None, max_bytes: int = DEFAULT_MAX_BYTES
-) -> list[str]:
+def outbox_sync(tx: object, client: Tidegate, events: EventOrEvents, *, order_key: str | None = None) -> list[str]:
     """As `outbox`, for code that is not async.
 
     tx: a connection or cursor of psycopg 3, a Session or Connection of SQLAlchemy, a connection of Django within
         `transaction.atomic()`.
     """
-    ready = _ready(events, order_key, max_bytes)
-    return drive(_add(session_of(tx), ready))
+    session = session_of(tx)
+    send = _send_call("outbox_sync()", client, events, "plain", order_key)
+    if not send.events:
+        return []
+    return Stack(client.middleware).send_sync(send, lambda: drive(_add(session, client, send, order_key)))
 
 
-@dataclass(frozen=True)
-class _Ready:
-    ids: list[str]
-    rows: str
-    """JSON."""
-
-
-def _add(session: AnySession, ready: _Ready) -> Effects[list[str]]:
-    if ready.ids:
-        yield from query(session, OUTBOX_INSERT, ready.rows)
-    return ready.ids
-
-
-def _ready(events: EventOrEvents, order_key: str | None, max_bytes: int) -> _Ready:
+def _send_call(what: str, client: Tidegate, events: EventOrEvents, kind: Kind, order_key: str | None) -> SendCall:
     if order_key is not None and "\0" in order_key:
         raise ValueError("order_key has a NUL, which Postgres does not store")
-    own = [{"id": str(uuid.uuid4()), **event} for event in events_to_send(events)]
+    check_hooks(what, client.middleware, kind, ["send"])
+    return SendCall(events=fields_of_events(events))
+
+
+def _add(session: AnySession, client: Tidegate, send: SendCall, order_key: str | None) -> Effects[list[str]]:
+    """The events that middleware has left."""
+    wire = events_on_the_wire(send.events, Stack(client.middleware).encode_sent)
+    own = [{"id": str(uuid.uuid4()), **event} for event in wire]
+    max_bytes = client.settings().max_bytes
     for index, event in enumerate(own):
         _check(event, f'Event {index} ("{event.get("name")}")', max_bytes)
-    return _Ready([event["id"] for event in own], write([{"event": write(event), "key": order_key} for event in own]))
+    if own:
+        rows = write([{"event": write(event), "key": order_key} for event in own])
+        yield from query(session, OUTBOX_INSERT, rows)
+    return [event["id"] for event in own]
 
 
 def _check(event: dict[str, Any], what: str, max_bytes: int) -> None:

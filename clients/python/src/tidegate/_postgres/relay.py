@@ -11,7 +11,6 @@ from typing import Any
 from .._client import Tidegate
 from .._clock import RealClock
 from .._effects import drive, drive_async
-from .._middleware.stack import Stack
 from .connections import AsyncWakeup, Open, SyncWakeup, Wakeup
 from .relay_work import OutboxStatus, RelayOptions, RelayWork
 
@@ -110,7 +109,6 @@ class Relay:
         settings = self._client.settings()
         self._work = RelayWork(
             settings,
-            Stack(self._client.middleware),
             self._options,
             wakeup,
             Open(self._connect, wakeup),

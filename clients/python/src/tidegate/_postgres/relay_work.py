@@ -15,8 +15,6 @@ from typing import Any
 from .._ask import look_up
 from .._clock import Clock
 from .._effects import Effects, does
-from .._events import events_on_the_wire
-from .._middleware.stack import Stack
 from .._seed import new_seed
 from .._send import send_events
 from .._settings import Settings
@@ -83,11 +81,8 @@ class OutboxStatus:
 
 
 class RelayWork:
-    def __init__(
-        self, settings: Settings, stack: Stack, options: RelayOptions, wakeup: Wakeup, open: Open, clock: Clock
-    ) -> None:
+    def __init__(self, settings: Settings, options: RelayOptions, wakeup: Wakeup, open: Open, clock: Clock) -> None:
         self._settings = settings
-        self._stack = stack
         self._options = options
         self._wakeup = wakeup
         self._open = open
@@ -188,9 +183,8 @@ class RelayWork:
         return sorted(to_send, key=lambda row: row.number)
 
     def _send(self, events: list[dict[str, Any]], seed: str, ends_at: float) -> Effects[list[str]]:
-        wire = events_on_the_wire(events, self._stack.encode_sent)
         left = ends_at - self._clock.monotonic()
-        return send_events(wire, self._settings, self._clock, seed=seed, timeout=left)
+        return send_events(events, self._settings, self._clock, seed=seed, timeout=left)
 
     def _store(self, connection: RelayConnection, result: SendResult) -> Effects[None]:
         session = connection.session
