@@ -6,9 +6,10 @@ import asyncio
 import dataclasses
 import itertools
 import logging
+import random
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from typing import Any
 
 import asyncpg
@@ -487,11 +488,15 @@ def run_work(client: Tidegate, database: AppDatabase, is_over: Callable[[int], b
 
 
 @contextmanager
-def actions_of(client: Tidegate, database: AppDatabase) -> Iterator[Iterator[Any]]:
+def actions_of(
+    client: Tidegate, database: AppDatabase, one_at_a_time: bool = True, retention_days: float = 7
+) -> Iterator[Iterator[Any]]:
     """The actions of a relay. Each but the last one has been performed; the last one is before the next is taken."""
     wakeup = SyncWakeup()
     with closing(wakeup), psycopg.connect(database.url) as connection:
-        options = RelayOptions(keep_days=0, retention_days=7, steps_keep_days=30)
+        options = RelayOptions(
+            keep_days=0, retention_days=retention_days, steps_keep_days=30, one_at_a_time=one_at_a_time
+        )
         opening = Open(lambda: connection, wakeup)
         work = RelayWork(client.settings(), options, wakeup, opening, RealClock())
 
@@ -500,7 +505,134 @@ def actions_of(client: Tidegate, database: AppDatabase) -> Iterator[Iterator[Any
             action = next(effects)
             while True:
                 yield action
-                action = effects.send(action.perform())
+                try:
+                    result = action.perform()
+                except Exception as error:
+                    action = effects.throw(error)
+                else:
+                    action = effects.send(result)
 
         with closing(perform()) as actions:
             yield actions
+
+
+class ClockedService(CountingService):
+    """It knows deduplication IDs for 24 hours of a clock of its own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._hours = 0.0
+        self._accepted: dict[str, float] = {}
+
+    def pass_hours(self, hours: float) -> None:
+        self._hours += hours
+        for one, at in self._accepted.items():
+            if self._hours - at >= 24:
+                self.ids.pop(one, None)
+
+    def _accept(self, event: dict[str, Any], internal_id: str) -> str:
+        if event["id"] not in self.ids:
+            self._accepted[event["id"]] = self._hours
+        return super()._accept(event, internal_id)
+
+
+class Scenario:
+    """Commits, rollbacks, relays that die, faults and time, in an order that the seed decides."""
+
+    def __init__(self, seed: int, database: AppDatabase) -> None:
+        self._random = random.Random(seed)
+        self._database = database
+        self._service = ClockedService()
+        # Few events fit into a request.
+        self._client = Tidegate("shop", is_dev=True, transport=self._service, max_bytes=120)
+        self._committed: list[tuple[str | None, str]] = []
+        """Keys and IDs."""
+
+    def run(self) -> None:
+        acts = [self._commit, self._commit, self._roll_back, self._relay, self._relay, self._pass]
+        for _ in range(self._random.randint(1, 14)):
+            self._random.choice(acts)()
+        self._repair()
+        while any(row["state"] == "waiting" for row in self._database.outbox):
+            self._pass_hours(0.01)
+            with self._actions(True) as actions:
+                _perform(actions, 1_000)
+
+    def check(self) -> None:
+        assert sorted(sent(self._service)) == sorted(one for _, one in self._committed)
+        for key in ("k", "l"):
+            own = [one for of, one in self._committed if of == key]
+            assert [one for one in sent(self._service) if one in own] == own
+        assert self._database.outbox == []
+
+    def _commit(self) -> None:
+        key = self._random.choice([None, "k", "l"])
+        ids = [f"e{len(self._committed) + n}" for n in range(self._random.randint(1, 3))]
+        self._committed += [(key, one) for one in ids]
+        add(self._database, *ids, key=key)
+
+    def _roll_back(self) -> None:
+        with psycopg.connect(self._database.url) as connection:
+            outbox_sync(connection, WRITER, Event(name="order/paid", data={}, id="rolled back"))
+            connection.rollback()
+
+    def _relay(self) -> None:
+        """One, or two that share the rows, until they wait or die."""
+        self._fail()
+        count = self._random.choice([1, 1, 2])
+        with ExitStack() as stack:
+            relays = [stack.enter_context(self._actions(count == 1)) for _ in range(count)]
+            lives = {relay: self._random.randint(1, 25) for relay in relays}
+            while lives:
+                relay = self._random.choice(list(lives))
+                lives[relay] -= 1
+                if not _perform(relay, 1) or lives[relay] == 0:
+                    del lives[relay]
+        self._repair()
+
+    def _actions(self, one_at_a_time: bool) -> AbstractContextManager[Iterator[Any]]:
+        return actions_of(self._client, self._database, one_at_a_time, retention_days=10_000)
+
+    def _fail(self) -> None:
+        fault = self._random.choice(["none", "down", "answers lost", "goes down"])
+        self._service.is_down = fault == "down"
+        self._service.loses_answers = fault == "answers lost"
+        requests = itertools.count()
+
+        def go_down() -> None:
+            self._service.is_down = next(requests) > 0
+
+        if fault == "goes down":
+            self._service.before = go_down
+
+    def _repair(self) -> None:
+        self._service.is_down = self._service.loses_answers = False
+        self._service.before = lambda: None
+
+    def _pass(self) -> None:
+        self._pass_hours(self._random.choice([0.01, 1, 22, 25]))
+
+    def _pass_hours(self, hours: float) -> None:
+        self._service.pass_hours(hours)
+        columns = ("created_at", "sent_at", "leased_until")
+        moved = ", ".join(f"{column} = {column} - interval '{hours} hours'" for column in columns)
+        self._database.sql(f"update tidegate_outbox set {moved}")
+
+
+def _perform(actions: Iterator[Any], count: int) -> bool:
+    """Gives whether it has more to do than to wait."""
+    return not any(isinstance(next(actions), Wait) for _ in range(count))
+
+
+def test_each_committed_event_counts_once_in_any_order_of_commits_deaths_faults_and_time(
+    database: AppDatabase, quick: None
+) -> None:
+    for seed in range(40):
+        scenario = Scenario(seed, database)
+        try:
+            scenario.run()
+            scenario.check()
+        except BaseException as error:
+            error.add_note(f"Scenario {seed}")
+            raise
+        database.sql("truncate tidegate_outbox restart identity")

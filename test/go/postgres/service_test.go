@@ -17,11 +17,15 @@ import (
 // service is a played one: it stores events once for each deduplication ID, under the IDs that seeds give them, and can fail as networks and services do.
 type service struct {
 	mu     sync.Mutex
+	url    string
 	client *tidegate.Client
 	// stored are the deduplication IDs of events, in order.
 	stored []string
 	// ids are their internal ones.
 	ids map[string]bool
+	// acceptedAt has the hour of each.
+	acceptedAt map[string]float64
+	hours      float64
 	// forgets deduplication IDs at once, as after 24 hours.
 	forgets bool
 	// fails says what happens to a request with events instead; nil: it is taken. It may have been stored before.
@@ -45,10 +49,11 @@ type sentEvent struct {
 const hangUp = -1
 
 func newService(t *testing.T, options tidegate.ClientOpts) *service {
-	s := &service{ids: map[string]bool{}, looksUp: true, runs: map[string]bool{}, changed: make(chan struct{}, 1_000)}
+	s := &service{ids: map[string]bool{}, acceptedAt: map[string]float64{}, looksUp: true, runs: map[string]bool{}, changed: make(chan struct{}, 1_000)}
 	server := httptest.NewServer(http.HandlerFunc(s.answer))
 	t.Cleanup(server.Close)
-	options.BaseURL = server.URL
+	s.url = server.URL
+	options.BaseURL = s.url
 	s.client = newClient(t, options)
 	return s
 }
@@ -84,9 +89,10 @@ func (s *service) take(text []byte, seed string) (int, any) {
 	store := func() {
 		for i, event := range events {
 			ids[i] = internalID(seed, i+1)
-			if !s.forgets && slices.Contains(s.stored, event.ID) {
+			if !s.forgets && slices.Contains(s.stored, event.ID) && s.hours-s.acceptedAt[event.ID] < 24 {
 				continue
 			}
+			s.acceptedAt[event.ID] = s.hours
 			s.stored = append(s.stored, event.ID)
 			s.ids[ids[i]] = true
 		}
