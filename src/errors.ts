@@ -12,6 +12,7 @@ export const CATALOGUE = {
   body_too_large: [413, 'The body exceeds the size limit'],
   call_superseded: [409, 'Another call continues the run'],
   clock_moving: [409, 'The clock is being moved'],
+  clock_on_cluster: [403, 'The clock of a service on a Redis Cluster cannot be moved'],
   connect_gateway_closing: [503, 'The gateway is shutting down'],
   content_type_unsupported: [415, 'The content type is not supported'],
   content_encoding_unsupported: [415, 'The content encoding is not supported'],

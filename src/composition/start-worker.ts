@@ -1,6 +1,7 @@
 /** The worker process: ingests events and calls functions. Any number of them may run; any may die at any time. */
 import { DutyRunner } from '../duties/runner.ts';
 import { Migration } from '../jobs/archive/migration.ts';
+import { returning } from '../jobs/archive/offload-returns.ts';
 import { FollowedClock } from '../jobs/dev-clock/followed-clock.ts';
 import { reconciliation } from '../jobs/runs/reconcile.ts';
 import { TELEMETRY_DUTIES } from '../jobs/telemetry/duties.ts';
@@ -79,7 +80,10 @@ async function start(options: StartOptions & Starting): Promise<Running> {
   working.push(duties.start(WORKER_DUTIES, parts));
   if (parts.archiveDutyDeps) working.push(duties.start(ARCHIVE_DUTIES, parts.archiveDutyDeps));
   if (parts.outboxDeps) working.push(duties.start(OUTBOX_DUTIES, parts.outboxDeps));
-  devClock?.onAlarms(() => duties.runNow(reconciliation.name));
+  devClock?.onAlarms(async () => {
+    if (parts.archiveDutyDeps) await duties.runNow(returning.name);
+    await duties.runNow(reconciliation.name);
+  });
   opened.add(duties.start(PARTITION_DUTIES, { ...store, workers, processId, log }));
   duties.logStarted();
   /** Takes no new jobs, waits for calls in flight, sends the last telemetry, disconnects. */

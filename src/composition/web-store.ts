@@ -41,7 +41,8 @@ export function openWebStore(
   const devClock = FollowedClock.of({ redis, keys: store.keys, subscriber, runCounts });
   const realtimeSubscriber = connectSubscriber(config, { ...subscribing, lazy: true }, log);
   const { transformTimeoutMs: timeoutMs, transformThreads: threads } = config;
-  const transforms = traceTransforms(createTransforms({ timeoutMs, threads, log, recorder }), tracing);
+  const aheadMs = () => devClock?.offsetMs ?? 0;
+  const transforms = traceTransforms(createTransforms({ timeoutMs, threads, log, recorder, aheadMs }), tracing);
   const webhookDirectory = new WebhookDirectory(store.webhooks, {
     // Without webhooks, no child process for transforms is needed.
     onSome: () => transforms.start(),

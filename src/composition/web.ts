@@ -151,8 +151,9 @@ const SERVER: Definitions<ServerParts, WebNeeds & AppParts & WebhookParts> = {
   explainedDecisions: ({ history, functions, triggerHistory }) =>
     new ExplainedDecisions({ ...history, functions, triggerHistory }),
   storageUses: ({ hotStorage, archive }) => new StorageUses({ hotStorage, archive }),
-  clockMoves: ({ redis, keys, locks, queues, activeRuns, devClock, clock }) =>
-    devClock && new ClockMoves({ redis, keys, locks, queues, activeRuns, devClock, clock }),
+  clockMoves: ({ redis, keys, locks, queues, activeRuns, offloadedRuns, environments, devClock, clock }) =>
+    devClock &&
+    new ClockMoves({ redis, keys, locks, queues, activeRuns, offloadedRuns, environments, devClock, clock }),
   app: (parts) => createApp(parts),
 };
 

@@ -45,17 +45,19 @@ export type Command =
   | { type: 'load'; handle: number; id: string; code: string }
   | { type: 'unload'; handle: number }
   | { type: 'evict'; id: string }
-  | { type: 'run'; batch: number; handle: number; args: Arguments[] | null };
+  | { type: 'run'; batch: number; handle: number; args: Arguments[] | null; aheadMs: number };
 
 /** The arguments of one call: the raw body (not encoded as JSON), the headers and the query as JSON, and the body as JSON. Without the latter, the
  *  body is the raw body if that is JSON, otherwise {}. */
 export type Arguments = [raw: string, others: string, body?: string];
 
-/** Work for a thread. `args` holds the arguments of each request; null: only define the function. */
+/** Work for a thread. `args` holds the arguments of each request; null: only define the function. `aheadMs`: by how much the time of the transform
+ *  is ahead of the machine. */
 export interface Task {
   id: string;
   code: string;
   args: Arguments[] | null;
+  aheadMs: number;
 }
 
 /** `text` is the JSON of an `IsolateReport`, produced inside the isolate and not validated yet; `durationMs` covers the call only. */

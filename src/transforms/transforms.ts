@@ -48,6 +48,8 @@ export interface TransformsOptions {
   recorder?: TransformRecorder;
   /** Milliseconds of a monotonic clock. */
   now?: () => number;
+  /** By how much the time of transforms is ahead of the machine: 0 except in dev mode. */
+  aheadMs?: () => number;
   limits?: Partial<Limits>;
   circuitBreaker?: CircuitBreakerRules;
   /** Requests that each pool queues at most. */
@@ -68,6 +70,7 @@ export function createTransforms({
   log,
   recorder = NOOP_RECORDER,
   now = () => performance.now(),
+  aheadMs = () => 0,
   limits,
   circuitBreaker = { strikes: 3, windowMs: 60_000 },
   queueLimit = 1_000,
@@ -82,6 +85,7 @@ export function createTransforms({
       graceMs,
       startTimeoutMs,
       now,
+      aheadMs,
       log,
       recorder,
     },

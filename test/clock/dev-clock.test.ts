@@ -1,6 +1,7 @@
 /** The clock of dev mode: what is due happens as if the time had passed. The service has processes of its own, whose time is theirs. */
 import { expect } from 'chai';
 import { advanceClock, type MovedClock } from 'tidegate/test';
+import { startCluster } from '../../scripts/lib/cluster/cluster.ts';
 import { DAYS_MAX } from '../../src/jobs/dev-clock/clock-moves.ts';
 import { type App, type Loose, SDK_ADAPTERS, startApp } from '../runs/steps/sdk-adapters.ts';
 import { cliOk } from '../support/cli.ts';
@@ -422,6 +423,28 @@ describe('The clock of dev mode', () => {
     );
   });
 
+  it('is the one of transforms', async () => {
+    const transform = `function transform() {
+      const shown = new Date();
+      return { name: 'clock/hooked', data: { now: Date.now(), shown, year: Number(Date().split(' ')[3]), birth: new Date(0).getTime() } };
+    }`;
+    const { data: webhook } = (await service.post('/v1/webhooks', { name: 'clock', transform })).body;
+    const made = async () => {
+      const { body } = await service.post(new URL(webhook.url).pathname, { any: 'body' });
+      return (await service.stored(body.ids[0])).body.data.data;
+    };
+    for (const by of ['1ms', '300d']) {
+      await move({ advance: by });
+      const before = Date.parse((await service.get('/v1/dev/clock')).body.data.now);
+      const { now, shown, year, birth } = await made();
+      const after = Date.parse((await service.get('/v1/dev/clock')).body.data.now);
+      expect(now).to.be.within(before, after);
+      expect(Date.parse(shown)).to.be.within(before, after);
+      expect(year).to.be.within(new Date(before).getFullYear(), new Date(after).getFullYear());
+      expect(birth).to.equal(0);
+    }
+  });
+
   const REFUSED = [
     { title: 'the past', body: () => ({ to: '2020-01-01T00:00:00Z' }), says: /time does not go back/ },
     { title: 'more than it may', body: () => ({ advance: `${DAYS_MAX + 1}d` }), says: /400 days at most/ },
@@ -437,6 +460,19 @@ describe('The clock of dev mode', () => {
       expect(answer.body.error).to.match(says);
     });
   }
+
+  it('is not moved on a Redis Cluster', async () => {
+    const cluster = await startCluster();
+    const onCluster = await startService({ workers: 0, env: { REDIS_CLUSTER_URLS: cluster.urls.join() } });
+    try {
+      const { status, body } = await onCluster.post('/v1/dev/clock', { advance: '1d' });
+      expect([status, body.code]).to.deep.equal([403, 'clock_on_cluster']);
+      expect((await onCluster.get('/v1/dev/clock')).body.code).to.equal('clock_on_cluster');
+    } finally {
+      await onCluster.stop();
+      await cluster.stop();
+    }
+  });
 
   it('is not there in production', async () => {
     const production = await startService({ dev: false, workers: 0 });

@@ -68,3 +68,40 @@ describe('The isolate of a transform', () => {
     expect(await resultOf('JSON.stringify([1])')).to.equal('[1]');
   });
 });
+
+describe('The isolate of a transform whose time is ahead of the machine', () => {
+  const AHEAD_MS = 30 * 86_400_000;
+  let aheadMs = 0;
+  const transforms = shared({ aheadMs: () => aheadMs });
+  beforeEach(() => {
+    aheadMs = AHEAD_MS;
+  });
+  const shownBy = async (transform: ReturnType<typeof returning>) => fieldsOf(await transforms.run(transform)).value;
+  const isAhead = (time: unknown, by: number) => expect(time).to.be.closeTo(Date.now() + by, 60_000);
+
+  it('has that time in each of its dates, and dates are what they were', async () => {
+    isAhead(await shownBy(returning('return { value: Date.now() }')), AHEAD_MS);
+    isAhead(await shownBy(returning('return { value: new Date().getTime() }')), AHEAD_MS);
+    isAhead(Date.parse(String(await shownBy(returning('return { value: Date() }')))), AHEAD_MS);
+    isAhead(await shownBy(returning('return { value: new (new Date(0).constructor)().getTime() }')), AHEAD_MS);
+    isAhead(await shownBy(returning('return { value: new (class extends Date {})().getTime() }')), AHEAD_MS);
+    expect(await shownBy(returning('return { value: new Date(2030, 0, 2).getDate() }'))).to.equal(2);
+    expect(await shownBy(returning('return { value: new Date(0) instanceof Date && Date.UTC(1970, 0) }'))).to.equal(0);
+  });
+
+  it('follows when the time is moved on, also where it was used before', async () => {
+    const transform = returning('return { value: Date.now() }');
+    isAhead(await shownBy(transform), AHEAD_MS);
+    aheadMs = 2 * AHEAD_MS;
+    isAhead(await shownBy(transform), 2 * AHEAD_MS);
+    aheadMs = 0;
+    isAhead(await shownBy(transform), 0);
+  });
+
+  it('cannot change it for the next request', async () => {
+    const vandal = returning(
+      'const before = Date.now(); Date.now = () => 7; Date = { now: () => 7 }; return { value: before }',
+    );
+    for (let n = 0; n < 2; n++) isAhead(await shownBy(vandal), AHEAD_MS);
+  });
+});

@@ -13,23 +13,23 @@ const routes = routesOf({ tag: 'Installation', scope: 'installation' });
 const now = z.iso.datetime().describe('The time of the service');
 const offset = z.int().describe('Milliseconds by which it is ahead of the machine');
 
-export function devClockRoutes({ clockMoves }: ApiParts): Route[] {
+export function devClockRoutes(parts: ApiParts): Route[] {
   return [
     routes.get('/v1/dev/clock', {
       operationId: 'getDevClock',
       summary: 'Get the time of the service in dev mode',
-      description: 'Refused in production.',
+      description: 'Refused in production, and on a Redis Cluster.',
       data: apiObject('DevClock', { now, offset_ms: offset }),
-      errors: ['dev_mode_only'],
+      errors: ['dev_mode_only', 'clock_on_cluster'],
       async handle() {
-        const { offsetMs } = inDevMode(clockMoves);
+        const { offsetMs } = movesOf(parts);
         return { data: { now: toIso(Date.now()), offset_ms: offsetMs } };
       },
     }),
     routes.post('/v1/dev/clock', {
       operationId: 'moveDevClock',
       summary: 'Move the clock of the service in dev mode',
-      description: `Time passes, up to the target: what is due happens in its order, with the functions that it calls, before the response. Give \`advance\` or \`to\`; ${DAYS_MAX} days at most. Refused in production.`,
+      description: `Time passes, up to the target: what is due happens in its order, with the functions that it calls, before the response. Give \`advance\` or \`to\`; ${DAYS_MAX} days at most. Refused in production, and on a Redis Cluster.`,
       // The log of dev mode would say what the tests say.
       audited: false,
       body: z.object({
@@ -51,9 +51,9 @@ export function devClockRoutes({ clockMoves }: ApiParts): Route[] {
         runs_ended: z.int(),
         waiting: z.int().describe('Active runs of all environments: they sleep or wait'),
       }),
-      errors: ['dev_mode_only', 'clock_moving'],
+      errors: ['dev_mode_only', 'clock_on_cluster', 'clock_moving'],
       async handle({ body }) {
-        const moves = inDevMode(clockMoves);
+        const moves = movesOf(parts);
         const { nowMs, targetMs, reached, runsStarted, runsEnded, waiting } = await moves.moveTo(
           targetOf(body, Date.now()),
         );
@@ -64,9 +64,11 @@ export function devClockRoutes({ clockMoves }: ApiParts): Route[] {
   ];
 }
 
-function inDevMode(clockMoves: ClockMoves | undefined): ClockMoves {
+function movesOf({ clockMoves, config }: ApiParts): ClockMoves {
   if (clockMoves) return clockMoves;
-  throw new ServiceError('dev_mode_only', { detail: 'the clock can be moved with MODE=dev, and not on a cluster' });
+  throw config.dev
+    ? new ServiceError('clock_on_cluster', { detail: 'use a single Redis for such tests' })
+    : new ServiceError('dev_mode_only', { detail: 'the clock can be moved with MODE=dev' });
 }
 
 function targetOf({ advance, to }: { advance?: string | undefined; to?: string | number | undefined }, nowMs: number) {

@@ -31,10 +31,11 @@ export const returning = duty<OffloadingDeps & { hotMs: number }>({
     const waiting = new Map<number, readonly DueRun[]>();
     return async ({ partition, signal }) => {
       try {
+        const nowMs = deps.devClock?.horizonMs ?? Date.now();
         // Tells whether Postgres responds, before another scan.
-        await bringBack(waiting.get(partition) ?? [], deps, Date.now(), unusable);
+        await bringBack(waiting.get(partition) ?? [], deps, nowMs, unusable);
         waiting.delete(partition);
-        await returnRuns(partition, deps, Date.now(), unusable, signal);
+        await returnRuns(partition, deps, nowMs, unusable, signal);
         return undefined;
       } catch (error) {
         if (!(error instanceof StillInPostgres) && !isArchiveUnavailable(error)) throw error;

@@ -34,6 +34,8 @@ export interface OffloadingDeps {
   events: Pick<Store['events'], 'envelopes'>;
   environments: Pick<Store['environments'], 'all'>;
   reconcileAfterMs: number;
+  /** Dev mode: runs that are due by this time return (dev-clock/clock-moves.ts). */
+  devClock: { readonly horizonMs: number | undefined } | undefined;
   log: Logger;
 }
 
@@ -65,7 +67,7 @@ export const offloading = duty<OffloadingDeps & { hotMs: number }>({
  *  @throws ServiceError archive_unavailable */
 export async function offloadRuns(
   partition: number,
-  deps: Omit<OffloadingDeps, 'runReturns'>,
+  deps: Omit<OffloadingDeps, 'runReturns' | 'devClock'>,
   nowMs: number,
   offsets = new Map<number, number>(),
   signal?: AbortSignal,

@@ -2,13 +2,16 @@
  *  due is done before it goes on. So ticks, retries and the ends of sleeps happen in their order, as if the time had passed. */
 import { setTimeout } from 'node:timers/promises';
 import { ServiceError } from '../../errors.ts';
-import { type Clock, machineTime } from '../../model/values/clock.ts';
+import type { Clock } from '../../model/values/clock.ts';
+import { sum } from '../../model/values/sum.ts';
+import type { Environments } from '../../store/environments/environments.ts';
 import { delayedUntil, QUEUE_KEYS } from '../../store/keys/bullmq.ts';
 import { inPipelines } from '../../store/redis/connection.ts';
 import type { Keyspace } from '../../store/redis/keyspace.ts';
 import type { Locks } from '../../store/redis/locks.ts';
 import type { Redis } from '../../store/redis/servers.ts';
 import type { ActiveRuns } from '../../store/runs/active-runs.ts';
+import type { OffloadedRuns } from '../../store/runs/offloaded-runs.ts';
 import type { PartitionQueues } from '../queues/partition-queues.ts';
 import type { FollowedClock } from './followed-clock.ts';
 import { shortenTtls } from './time-to-live.ts';
@@ -43,6 +46,8 @@ export interface ClockMovesDeps {
   locks: Pick<Locks, 'withLock'>;
   queues: PartitionQueues;
   activeRuns: Pick<ActiveRuns, 'count'>;
+  offloadedRuns: Pick<OffloadedRuns, 'mayExist' | 'countIn'>;
+  environments: Pick<Environments, 'all'>;
   devClock: FollowedClock;
   clock: Clock;
 }
@@ -75,7 +80,7 @@ export class ClockMoves {
 
   /** Milliseconds by which the clock is ahead of the machine. */
   get offsetMs(): number {
-    return this.#deps.clock() - machineTime();
+    return this.#deps.devClock.offsetMs;
   }
 
   async #move(targetMs: number, lost: AbortSignal): Promise<Moved> {
@@ -89,7 +94,7 @@ export class ClockMoves {
       reached,
       runsStarted: Math.max(0, after.started - before.started),
       runsEnded: Math.max(0, after.ended - before.ended),
-      waiting: await activeRuns.count(),
+      waiting: (await activeRuns.count()) + (await this.#offloaded()),
     };
   }
 
@@ -134,8 +139,11 @@ export class ClockMoves {
   async #withAlarms(dueMs: number): Promise<number> {
     const { devClock, activeRuns } = this.#deps;
     const alarms = () => activeRuns.count(dueMs + 1);
+    const offloaded = await this.#offloaded();
+    // Those of them that are due come back, and have alarms here.
+    if (offloaded > 0) await devClock.tell({ alarmsUntilMs: dueMs });
     let left = await alarms();
-    if (left === 0) return dueMs;
+    if (left + offloaded === 0) return dueMs;
     // A round looks at some of them. Those of other runs ring again later.
     for (let before = Number.POSITIVE_INFINITY; left > 0 && left < before; left = await alarms()) {
       before = left;
@@ -143,6 +151,14 @@ export class ClockMoves {
     }
     const queues = await this.#queueStates();
     return Math.min(dueMs, ...queues.map(({ dueAt }) => dueAt));
+  }
+
+  /** Number of runs that are in Postgres. */
+  async #offloaded(): Promise<number> {
+    const { offloadedRuns, environments } = this.#deps;
+    if (!offloadedRuns.mayExist) return 0;
+    const all = await environments.all();
+    return sum(await Promise.all(all.map(({ name }) => offloadedRuns.countIn(name))));
   }
 
   async #jump(byMs: number): Promise<void> {

@@ -34,6 +34,7 @@ export class FollowedClock {
   readonly #deps: FollowedClockDeps;
   readonly #answers = new Map<string, (counts: RunCounts) => void>();
   #horizonMs: number | undefined;
+  #offsetMs = 0;
   #isClosed = false;
   #ringAlarms: () => Promise<unknown> = async () => undefined;
 
@@ -52,6 +53,11 @@ export class FollowedClock {
     ...deps
   }: Omit<FollowedClockDeps, 'runCounts'> & { runCounts: RunCounts | undefined }): FollowedClock | undefined {
     return runCounts && !deps.redis.isCluster ? new FollowedClock({ ...deps, runCounts }) : undefined;
+  }
+
+  /** Milliseconds by which this process is ahead of the machine. */
+  get offsetMs(): number {
+    return this.#offsetMs;
   }
 
   /** While alarms are looked at: which are due, Unix milliseconds. */
@@ -73,7 +79,7 @@ export class FollowedClock {
     const { redis, keys } = this.#deps;
     while (!this.#isClosed) {
       const offsetMs = await redis.get(keys.devClock).catch(() => undefined);
-      if (offsetMs !== undefined) return offsetMs === null ? undefined : shiftProcessTime(Number(offsetMs));
+      if (offsetMs !== undefined) return offsetMs === null ? undefined : this.#shift(Number(offsetMs));
       await wait(RETRY_MS, undefined, { ref: false });
     }
   }
@@ -119,13 +125,18 @@ export class FollowedClock {
   /** The process has the time of the machine again. */
   close(): void {
     this.#isClosed = true;
-    shiftProcessTime(0);
+    this.#shift(0);
+  }
+
+  #shift(offsetMs: number): void {
+    this.#offsetMs = offsetMs;
+    shiftProcessTime(offsetMs);
   }
 
   async #receive(message: Message): Promise<void> {
     if ('to' in message) return this.#answers.get(message.to)?.(message);
     const { id, offsetMs, alarmsUntilMs } = message;
-    if (offsetMs !== undefined) shiftProcessTime(offsetMs);
+    if (offsetMs !== undefined) this.#shift(offsetMs);
     if (alarmsUntilMs !== undefined) await this.#ring(alarmsUntilMs);
     const { redis, keys, runCounts } = this.#deps;
     await publish(redis, keys.devClockMessages, JSON.stringify({ to: id, ...runCounts } satisfies Message));

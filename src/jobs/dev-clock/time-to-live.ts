@@ -1,20 +1,25 @@
 /** Lets time pass for the keys of dev mode that have a TTL. */
+import { APP_KEYS } from '../../store/keys/apps.ts';
 import { AUTH_KEYS } from '../../store/keys/auth.ts';
 import { CONNECT_KEYS } from '../../store/keys/connect.ts';
 import type { KeyDeclaration } from '../../store/keys/key-declaration.ts';
+import { RUN_KEYS } from '../../store/keys/runs.ts';
 import { PARTITION_KEYS, SHARED_KEYS } from '../../store/keys/shared.ts';
 import { TELEMETRY_KEYS } from '../../store/keys/telemetry.ts';
 import type { Keyspace } from '../../store/redis/keyspace.ts';
 import { readScript } from '../../store/redis/scripts.ts';
 import type { Redis } from '../../store/redis/servers.ts';
 
-const { processes, process, liveWorkers } = TELEMETRY_KEYS;
-/** Locks, leases, queues, heartbeats, and requests of the API in progress: they are about processes, which have the time of the machine. */
-const OF_MACHINES: KeyDeclaration[] = [
+const { processes, process, liveWorkers, outboxStatus } = TELEMETRY_KEYS;
+/** Locks, leases, queues, heartbeats, what a duty renews, and requests in progress: they are about processes, which have the time of the machine. */
+export const OF_MACHINES: KeyDeclaration[] = [
   ...Object.values({ ...CONNECT_KEYS, ...SHARED_KEYS, ...PARTITION_KEYS }),
   processes,
   process,
   liveWorkers,
+  outboxStatus,
+  RUN_KEYS.rampEnds,
+  APP_KEYS.givenRegistration,
   AUTH_KEYS.idempotentResponse,
 ];
 const FIRST_WORDS = [...new Set(OF_MACHINES.map(({ pattern }) => pattern.split(':')[0] as string))];

@@ -58,10 +58,10 @@ function execute(command: Command) {
   else void run(command);
 }
 
-async function run({ batch, handle, args }: Command & { type: 'run' }) {
+async function run({ batch, handle, args, aheadMs }: Command & { type: 'run' }) {
   const transform = loaded.get(handle);
   if (transform === undefined) throw new Error(`code handle ${handle} was not loaded`);
-  const results = await threads.run({ id: transform.id, code: transform.code, args });
+  const results = await threads.run({ id: transform.id, code: transform.code, args, aheadMs });
   if (replies.push({ batch, results }) === 1) setImmediate(flush);
 }
 
@@ -72,7 +72,7 @@ function flush() {
 
 /** Proves that a thread works before a request depends on it. */
 async function warmUp() {
-  await threads.run({ id: '', code: 'function transform() {}', args: null });
+  await threads.run({ id: '', code: 'function transform() {}', args: null, aheadMs: 0 });
 }
 
 /** Instead of `process.exit`, which waits for the threads: they may be in an endless loop. */

@@ -2,6 +2,7 @@ import ivm from 'isolated-vm';
 import type { Arguments, Limits, StopCause } from '../protocol.ts';
 import { BOOTSTRAP_FILE, type Bootstrap, bootstrapCode, bootstrapLimits, SPOILED, type UserCode } from './bootstrap.ts';
 import { harden } from './harden.ts';
+import { shiftDate } from './shift-date.ts';
 import { createHostCalls, type HostCalls } from './web-api/host-calls.ts';
 import { webApiSource } from './web-api/web-api.ts';
 
@@ -41,6 +42,7 @@ export class CodeError extends Error {
  *  Life cycle: `createIsolate` compiles the code; `call` runs all of it, any number of times; `dispose`. */
 export interface Isolate {
   readonly code: string;
+  readonly aheadMs: number;
   readonly maxUses: number;
   uses: number;
   /** The JSON of an `IsolateReport`; undefined: an earlier request left the isolate unusable. @throws Stopped, CodeError */
@@ -52,8 +54,9 @@ export interface Isolate {
   dispose(): void;
 }
 
-/** `deadline` is a time of `performance.now()`. @throws Stopped, CodeError */
-export function createIsolate(code: string, limits: Limits): Isolate {
+/** @param aheadMs by how much its time is ahead of the machine
+ *  @throws Stopped, CodeError */
+export function createIsolate(code: string, limits: Limits, aheadMs: number): Isolate {
   const isolate = new ivm.Isolate({ memoryLimit: limits.memoryLimitMb });
   try {
     // First without the wrapper: code that is not a complete script could close the wrapping function.
@@ -61,6 +64,7 @@ export function createIsolate(code: string, limits: Limits): Isolate {
     script.release();
     const reusable = !CHANGES_PROTOTYPES.test(code);
     const context = isolate.createContextSync();
+    if (aheadMs !== 0) context.evalClosureSync(`(${shiftDate})($0)`, [aheadMs]);
     const webApi = webApiSource(code);
     const hostCalls = webApi === 'null' ? undefined : createHostCalls(() => stopInCall(isolate));
     const source = `return ${BOOTSTRAP}($0, ${reusable ? HARDEN : 'null'}, ${webApi}, $1);`;
@@ -72,7 +76,14 @@ export function createIsolate(code: string, limits: Limits): Isolate {
     const wrapped = compile(isolate, PREFIX + code + SUFFIX, -1);
     const userCode: ivm.Reference<UserCode> = wrapped.runSync(context, { reference: true });
     bootstrap.getSync('bind', { reference: true }).applySync(undefined, [userCode.derefInto()]);
-    return withBootstrap({ isolate, bootstrap, hostCalls, code, maxUses: reusable ? limits.usesPerIsolate : 1 });
+    return withBootstrap({
+      isolate,
+      bootstrap,
+      hostCalls,
+      code,
+      aheadMs,
+      maxUses: reusable ? limits.usesPerIsolate : 1,
+    });
   } catch (error) {
     const reason = stopOf(isolate, error) ?? error;
     if (!isolate.isDisposed) isolate.dispose();
@@ -94,10 +105,11 @@ interface Parts {
   /** undefined: the code does not call the host */
   hostCalls: HostCalls | undefined;
   code: string;
+  aheadMs: number;
   maxUses: number;
 }
 
-function withBootstrap({ isolate, bootstrap, hostCalls, code, maxUses }: Parts): Isolate {
+function withBootstrap({ isolate, bootstrap, hostCalls, code, aheadMs, maxUses }: Parts): Isolate {
   const call = bootstrap.getSync('call', { reference: true });
   const collect = bootstrap.getSync('collect', { reference: true });
   const wait = bootstrap.getSync('wait', { reference: true });
@@ -138,6 +150,7 @@ function withBootstrap({ isolate, bootstrap, hostCalls, code, maxUses }: Parts):
 
   return {
     code,
+    aheadMs,
     maxUses,
     uses: 0,
     call: callSync,

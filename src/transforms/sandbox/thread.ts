@@ -24,39 +24,41 @@ export async function runBatch(task: Task | null): Promise<TransformResult[]> {
   // Polls instead of listening: between two tasks the thread sleeps, and its event loop does not run.
   for (let eviction = nextEviction(); eviction; eviction = nextEviction()) isolates.delete(eviction.message);
   if (task === null) return [];
-  const { id, code, args } = task;
+  const { args, ...transform } = task;
   const startedAt = performance.now();
   const results: TransformResult[] = [];
   for (const one of args ?? [null]) {
-    const result = await run(id, code, one);
+    const result = await run(transform, one);
     results.push(result);
     if ('stopped' in result || performance.now() - startedAt > limits.batchMs) break;
   }
-  cache(id);
+  cache(task.id);
   return results;
 }
 
-async function run(id: string, code: string, args: Arguments | null): Promise<TransformResult> {
+type Transform = Omit<Task, 'args'>;
+
+async function run(transform: Transform, args: Arguments | null): Promise<TransformResult> {
   let startedAt = performance.now();
   const deadline = startedAt + limits.timeoutMs;
   try {
-    if (args === null) return { text: define(code, deadline), durationMs: performance.now() - startedAt };
-    const isolate = isolateFor(id, code);
+    if (args === null) return { text: define(transform, deadline), durationMs: performance.now() - startedAt };
+    const isolate = isolateFor(transform);
     startedAt = performance.now();
     const text = await isolate.call(args, deadline);
     if (text !== undefined) return { text, durationMs: performance.now() - startedAt };
-    isolates.delete(id);
-    return run(id, code, args);
+    isolates.delete(transform.id);
+    return run(transform, args);
   } catch (error) {
     if (error instanceof CodeError) return { text: errorReport(error), durationMs: performance.now() - startedAt };
     if (!(error instanceof Stopped)) throw error;
-    isolates.delete(id);
+    isolates.delete(transform.id);
     return { stopped: error.cause };
   }
 }
 
-function define(code: string, deadline: number) {
-  const isolate = createIsolate(code, limits);
+function define({ code, aheadMs }: Transform, deadline: number) {
+  const isolate = createIsolate(code, limits, aheadMs);
   try {
     return isolate.check(deadline);
   } finally {
@@ -64,11 +66,12 @@ function define(code: string, deadline: number) {
   }
 }
 
-function isolateFor(id: string, code: string): Isolate {
+function isolateFor({ id, code, aheadMs }: Transform): Isolate {
   let isolate = isolates.peek(id);
-  if (isolate === undefined || isolate.code !== code || isolate.uses >= isolate.maxUses) {
+  const isSame = isolate?.code === code && isolate.aheadMs === aheadMs;
+  if (isolate === undefined || !isSame || isolate.uses >= isolate.maxUses) {
     isolates.delete(id);
-    isolate = createIsolate(code, limits);
+    isolate = createIsolate(code, limits, aheadMs);
     isolates.set(id, isolate, { size: 1 });
   }
   isolate.uses += 1;

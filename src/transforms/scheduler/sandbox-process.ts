@@ -29,6 +29,8 @@ export interface SandboxOptions {
   /** Longest time that a child may take to become ready. */
   startTimeoutMs: number;
   now: () => number;
+  /** By how much the time of transforms is ahead of the machine. */
+  aheadMs: () => number;
   log: Logger;
   recorder: TransformRecorder;
 }
@@ -113,7 +115,8 @@ export class SandboxProcess {
     const number = this.#inFlight.add(batch, this.#options.now());
     const handle = this.#loadCode(batch.requests[0] as QueuedRequest, number);
     const args = batch.requests.map((request) => request.args);
-    this.#command({ type: 'run', batch: number, handle, args: hasArgs(args) ? args : null });
+    const aheadMs = this.#options.aheadMs();
+    this.#command({ type: 'run', batch: number, handle, args: hasArgs(args) ? args : null, aheadMs });
   }
 
   /** Drops cached isolates of a webhook that was deleted or edited. */

@@ -1,0 +1,72 @@
+/** The clock of dev mode, with runs that are in Postgres while they sleep. */
+import { expect } from 'chai';
+import { advanceClock } from 'tidegate/test';
+import { type App, type Loose, SDK_ADAPTERS, startApp } from '../runs/steps/sdk-adapters.ts';
+import { type Service, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
+import { sendTo, startUntil } from '../support/waiting-runs.ts';
+
+const DAY_MS = 86_400_000;
+
+describe('The clock of dev mode, with an archive', () => {
+  let service: Service;
+  let app: App | undefined;
+  const notes: string[] = [];
+  before(async () => {
+    const env = { HOT_HOURS: '0.001', STALLED_AFTER_SECONDS: '1' };
+    service = await startService({ processes: true, archive: true, env });
+    const [sdk] = SDK_ADAPTERS as [(typeof SDK_ADAPTERS)[number]];
+    const client = sdk.client(service, 'long');
+    const sleeper = client.createFunction(
+      { id: 'sleeper', triggers: [{ event: 'long/sleep' }] },
+      async ({ event, step }: Loose) => {
+        await step.sleep('a while', event.data.for);
+        await step.run('after', () => void notes.push(`slept ${event.data.for}`));
+      },
+    );
+    const waiter = client.createFunction(
+      { id: 'waiter', triggers: [{ event: 'long/wait' }] },
+      async ({ event, step }: Loose) => {
+        const paid = await step.waitForEvent('paid', { event: 'long/paid', timeout: event.data.for });
+        await step.run('after', () => void notes.push(`${paid ? 'paid' : 'waited'} ${event.data.for}`));
+      },
+    );
+    app = await startApp(sdk.serve(client, [sleeper, waiter]));
+  });
+  after(async () => {
+    await app?.close();
+    await service?.stop();
+  });
+
+  it('ends the sleeps and waits of runs in Postgres in the order of their ends, at their times', async function () {
+    this.timeout(180_000);
+    const runs = [
+      await startUntil(service, 'sleeping', 'long/sleep', { for: '30d' }),
+      await startUntil(service, 'sleeping', 'long/sleep', { for: '2d' }),
+      await startUntil(service, 'waiting_for_event', 'long/wait', { for: '5d' }),
+      await startUntil(service, 'waiting_for_event', 'long/wait', { for: '20d' }),
+      await startUntil(service, 'sleeping', 'long/sleep', { for: '10d' }),
+    ];
+    const areOffloaded = async () => {
+      const alarms = runs.map(({ run_id: id }) =>
+        service.redis.hexists(service.keys.of(id).offloadedRuns('production'), id),
+      );
+      return (await Promise.all(alarms)).every((found) => found === 1);
+    };
+    await until(areOffloaded, { describe: 'all runs are in Postgres', timeoutMs: 60_000 });
+    expect(await advanceClock(service.url, '11d')).to.include({ runsStarted: 0, runsEnded: 3, waiting: 2 });
+    expect(notes).to.deep.equal(['slept 2d', 'waited 5d', 'slept 10d']);
+    await sendTo(service, 'long/paid');
+    expect(await advanceClock(service.url, '20d')).to.include({ runsEnded: 2, waiting: 0 });
+    expect(notes.slice(3)).to.deep.equal(['paid 20d', 'slept 30d']);
+    const spans = await Promise.all(
+      runs.map(async ({ run_id }) => {
+        const { run_started_at, ended_at } = (await service.get(`/v1/runs/${run_id}`)).body.data;
+        return Date.parse(ended_at) - Date.parse(run_started_at);
+      }),
+    );
+    for (const [i, days] of [30, 2, 5, 11, 10].entries()) {
+      expect(spans[i]).to.be.within(days * DAY_MS, days * DAY_MS + 120_000);
+    }
+  });
+});
