@@ -25,6 +25,8 @@ export interface CallContext {
   /** Hashed IDs of the finished steps in the order of their completion. */
   stack: readonly string[];
   memos: Readonly<Record<string, Memo>>;
+  /** The memos have no room in the body. */
+  omitsMemos?: true | undefined;
   /** True while other steps are in progress: the SDK then plans new steps instead of running them. */
   planOnly: boolean;
   /** IDs of the functions deferred by the run. */
@@ -52,8 +54,9 @@ export function callRequestBody(context: CallContext, client?: ClientFields): st
   const { run, event, events: batch, stack, memos, maxAttempts, planOnly, stepId, defers } = context;
   const payload = canonical(receivedEventOf(event));
   const payloads = batch ? payloadsOf(batch) : payload;
-  const steps = canonical(memos);
-  const trimmed = payloads === undefined || payload.length + payloads.length + steps.length > MAX_CALL_BYTES;
+  const steps = context.omitsMemos ? '' : canonical(memos);
+  const trimmed =
+    context.omitsMemos || payloads === undefined || payload.length + payloads.length + steps.length > MAX_CALL_BYTES;
   if (trimmed && context.whatIf) throw new CallTooLarge();
   // In canonical order.
   const ctx = canonical({

@@ -48,8 +48,8 @@ export function interpretResponse(response: CallResponse, nowMs: number): Outcom
   }
   if (readHeader(headers, 'sdk') === undefined)
     return { kind: 'failed', ...foreignFailure(response), retriable: true, isForeign: true };
-  if (isSuccess(status) && !isShallowJson(body)) return tooDeep(status);
   if (status !== STREAMED) return interpretComplete(response, nowMs);
+  if (!isShallowJson(body)) return tooDeep(status);
   const unwrapped = unwrapStreamed(response);
   return typeof unwrapped === 'string'
     ? retriableFailure('AppError', `the response (status 201) is streamed, but ${unwrapped}`)

@@ -112,7 +112,7 @@ async function callFunction(
   { job: { at, stepId }, loaded, attempts, startedAt, pauses }: CallAttempt,
   deps: CallDeps,
 ): Promise<Outcome> {
-  const { run, stack, memos, planOnly } = loaded;
+  const { run, stack, memos, omitsMemos, planOnly } = loaded;
   if (!fn) return functionGone(run);
   const events = run.batch && (await batchOf(run.env, run.batch, deps.events));
   const event = events ? events[0] : loaded.event;
@@ -135,6 +135,7 @@ async function callFunction(
     stepId,
     stack,
     memos: withStepInput(memos, run.fromStep),
+    omitsMemos,
     planOnly: planOnly && stepId === undefined,
     defers,
   };

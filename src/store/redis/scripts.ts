@@ -7,6 +7,7 @@
 import { readFileSync } from 'node:fs';
 import { type ChainableCommander, Pipeline } from 'ioredis';
 import { DIGEST_BYTES, ENTRY_BYTES } from '../../model/flow-control/decision-encoding.ts';
+import { MAX_CALL_BYTES, SHORT_MEMO_BYTES } from '../../model/runs/memo.ts';
 import type { RunStatus } from '../../model/runs/run.ts';
 import { MINUTE_MS } from '../../model/values/time.ts';
 import { DELAYED_SCORE_PER_MS, JOB_FIELDS, QUEUE_KEYS } from '../keys/bullmq.ts';
@@ -177,6 +178,8 @@ const CONSTANTS: Record<string, Constant> = {
   DECISION_DIGEST_BYTES: DIGEST_BYTES,
   DECISION_ENTRY_BYTES: ENTRY_BYTES,
   DECISION_PREFIX_LENGTHS,
+  MAX_CALL_BYTES,
+  SHORT_MEMO_BYTES,
 };
 const CONSTANT = /\b[A-Z][A-Z_]+\b/g;
 

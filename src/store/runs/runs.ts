@@ -63,6 +63,8 @@ export interface Loaded {
   event: EventRecord | undefined;
   stack: string[];
   memos: Record<string, Memo>;
+  /** The memos have no room in a call: long ones are null. */
+  omitsMemos?: true;
   /** Number of steps that have begun and not finished. */
   pending: number;
   /** The planned step that the call is for. */
@@ -222,8 +224,9 @@ export class Runs extends Repository<
       pending: number,
       planOnly: number,
       step: string | null,
+      omitsMemos: number,
     ];
-    const [outcome, run, event, stack, memos, pending, planOnly, step] = reply;
+    const [outcome, run, event, stack, memos, pending, planOnly, step, omitsMemos] = reply;
     if (outcome === 'gone' || outcome === 'superseded') return { state: 'superseded' };
     const loadedRun = toRun(env, runId, JSON.parse(run) as Record<string, string>);
     if (outcome === 'ended' || outcome === 'held' || outcome === 'paused') return { state: outcome, run: loadedRun };
@@ -234,6 +237,7 @@ export class Runs extends Repository<
       event: event === null ? undefined : recordOf(readEvent(eventId, event)),
       stack,
       memos: JSON.parse(memos) as Record<string, Memo>,
+      ...(omitsMemos === 1 && { omitsMemos: true }),
       pending,
       planOnly: planOnly === 1,
       ...(step && { step: JSON.parse(step) as Pending }),

@@ -10,7 +10,7 @@
 --       bucket.
 --       Positional: this runs for every call.
 -- Returns {'due', run, event or false, stack, memos, number of pending steps, 1 if new steps are only planned, the pending step
--- to run or false}; {'ended', run}: the run has
+-- to run or false, 1 if the memos have no room in a call: then long ones are null}; {'ended', run}: the run has
 -- ended; {'held', run}: its function is paused, and it must not start; {'paused', run}: the run is paused; {'superseded'}: a later call does this one's work, or the step is
 -- finished; {'nextCallDue', run, number of finished steps}: a later call is due, but may not be enqueued because a worker died; {'gone'}.
 -- The run and the memos are JSON objects: to read a reply of many strings takes a client twice as long.
@@ -75,10 +75,21 @@ if stack_length ~= '' then
     redis.call('HSET', run, own, 1)
   end
 end
+-- A call has no room for more; the app fetches them. Reading them here would keep Redis and the worker from other work.
+local function omitted_memos()
+  local short, bytes = {}, 0
+  for _, step_id in ipairs(redis.call('HKEYS', memos)) do
+    local length = redis.call('HSTRLEN', memos, step_id)
+    bytes = bytes + length
+    short[step_id] = length <= SHORT_MEMO_BYTES and redis.call('HGET', memos, step_id) or 'null'
+  end
+  return bytes > MAX_CALL_BYTES and short or nil
+end
+local omitted = #finished_steps > 0 and tonumber(of[FIELD_MEMO_BYTES] or 0) > MAX_CALL_BYTES and omitted_memos() or nil
 -- Memos are JSON, and may be large: they are copied once.
 local steps = {'{'}
 if #finished_steps > 0 then
-  for step_id, memo in pairs(read_fields(memos)) do
+  for step_id, memo in pairs(omitted or read_fields(memos)) do
     steps[#steps + 1] = (#steps == 1 and '' or ',') .. cjson.encode(step_id) .. ':'
     steps[#steps + 1] = memo
   end
@@ -87,5 +98,5 @@ steps[#steps + 1] = '}'
 return {
   'due', cjson.encode(of), extend_retention(bucket, event_field, overflow, retention), finished_steps,
   table.concat(steps), pending_steps, plan_only and 1 or 0,
-  step ~= '' and redis.call('HGET', pending, step) or false
+  step ~= '' and redis.call('HGET', pending, step) or false, omitted and 1 or 0
 }
