@@ -84,6 +84,9 @@ const DASHBOARD_LAYERS = [['main.tsx'], ['app'], ['pages'], ['features'], ['ui']
 /** The files of src/ whose code, not only whose types, the dashboard's bundle contains. */
 const IN_THE_DASHBOARD = ['src/model/runs/run-status.ts', 'src/model/errors/stack.ts'];
 
+/** What the dashboard shows in the words of the command line. */
+const WORDS_OF_THE_CLI = 'cli/src/what-if/words.ts';
+
 /** What each folder beside src/ imports apart from itself and packages. */
 const OUTSIDE_SRC = {
   'clients/typescript/src': [],
@@ -188,9 +191,9 @@ export default {
     ),
     forbid(
       'dashboard-stands-alone',
-      'The dashboard imports itself and src/.',
+      `The dashboard imports itself, src/ and ${WORDS_OF_THE_CLI}.`,
       { path: '^dashboard/src/' },
-      { dependencyTypes: ['local'], pathNot: '^(dashboard/src/|src/|package\\.json$)' },
+      { dependencyTypes: ['local'], pathNot: `^(dashboard/src/|src/|${escaped(WORDS_OF_THE_CLI)}$|package\\.json$)` },
     ),
     ...Object.entries(OUTSIDE_SRC).map(([folder, others]) =>
       forbid(

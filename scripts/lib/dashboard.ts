@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { Problem } from './problem.ts';
 
 /** Inputs of the build. From src/ the dashboard imports values only from model/, and types, which the build erases, from elsewhere. */
-const INPUTS = ['dashboard', 'src/model', 'package-lock.json'];
+const INPUTS = ['dashboard', 'src/model', 'cli/src/what-if/words.ts', 'package-lock.json'];
 const PAGE = 'index.html';
 const OUTPUT = /^(node_modules|dist|\.dist-.*)$/;
 

@@ -1,5 +1,6 @@
 /** Counts of archived events: whole days and minutes from the counts of shipments, parts of minutes from the rows. */
 
+import { addTo } from '../model/values/counting.ts';
 import { DAY_MS, MINUTE_MS } from '../model/values/time.ts';
 import type { ArchivedDay, ArchivedDays } from './archived-days.ts';
 import { Conditions } from './conditions.ts';
@@ -72,7 +73,7 @@ export class ArchivedCounts extends Repository<{ days: ArchivedDays }> {
     to: number,
   ): Promise<Map<number, number>> {
     const counts = new Map<number, number>();
-    const add = ({ key, count }: CountRow) => counts.set(key, (counts.get(key) ?? 0) + count);
+    const add = ({ key, count }: CountRow) => addTo(counts, key, count);
     const days = await this.deps.days.between(counted.envId, 'events', ...daysOf({ from, to }));
     const exceptDays = new Set([...except].map(dayOf));
     const isWhole = ({ day }: ArchivedDay) => day >= from && !exceptDays.has(day);

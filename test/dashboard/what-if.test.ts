@@ -45,13 +45,13 @@ describe('What-if in the dashboard', function () {
       await dialog.getByRole('button', { name: 'Ask', exact: true }).click();
       await page.getByText('Done').waitFor();
       await page.getByText(`${RUNS} runs: 0 unchanged, ${RUNS} changed, 0 broken`).waitFor();
-      const cause = 'It would run a step that the run does not have: charge the card';
+      const cause = 'It would now run charge the card';
       const example = page.getByRole('region', { name: cause });
       await example.getByText(`${RUNS} active, such as`).waitFor();
       const sides = await example.getByRole('definition').allInnerTexts();
       expect(sides).to.deep.equal(['nap', 'charge the card']);
       const triggers = page.getByRole('list', { name: 'Functions with other triggers or limits' });
-      await triggers.getByText('limits, simulated: 1 runs, 2 skipped').waitFor();
+      await triggers.getByText('would have 3 events, 1 runs, 2 skipped').waitFor();
       await expectAccessible(page);
       await page.getByRole('link', { name: 'Back to shop' }).click();
       await page.getByRole('list', { name: 'What-ifs' }).getByRole('link', { name: candidate.url }).waitFor();

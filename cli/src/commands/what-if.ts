@@ -6,8 +6,9 @@ import { CliError, EXIT, usageError } from '../exit-codes.ts';
 import { pointInTime, wholeNumber } from '../input.ts';
 import { at } from '../list-options.ts';
 import { follow, showProgress } from '../progress.ts';
-import { CONDITIONS, markdownOf, meets, printReport, summaryOf } from '../what-if/report.ts';
+import { CONDITIONS, markdownOf, meets, printReport } from '../what-if/report.ts';
 import { markdownOfWebhooks, printWebhooks, whatIfOfWebhooks } from '../what-if/webhooks.ts';
+import { countsText } from '../what-if/words.ts';
 
 const CANCEL_MS = 5_000;
 
@@ -78,7 +79,7 @@ async function ofApp(url: string, options: WhatIfOptions, context: Context): Pro
   const path = at`/v1/what-ifs/${started.id}`;
   const isOver = ({ status }: Json) => status === 'done' || status === 'cancelled';
   const read = async () => (await api.get(path)).data;
-  const show = (now: Json) => showProgress(context, summaryOf(now));
+  const show = (now: Json) => showProgress(context, countsText(now));
   const done = await follow(read, isOver, context, show).catch(async (error) => {
     // Ctrl-C also aborts the requests of `api`.
     const last = new ApiClient(context.settings(), AbortSignal.timeout(CANCEL_MS));

@@ -5,6 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ServiceError } from '../../errors.ts';
 import { EVALUATION_UNITS } from '../../model/expressions/expression.ts';
 import { type FuelBudget, FuelBudgets, QUARANTINE_UNITS } from '../../model/expressions/fuel-budgets.ts';
+import { addTo } from '../../model/values/counting.ts';
 import type { WebhookInUse } from '../../store/webhooks/webhook-in-use.ts';
 import type { TransformRequest } from '../../transforms/transforms.ts';
 import { bodyOf } from './webhook-request.ts';
@@ -50,7 +51,7 @@ export async function passesFilter(
 
 function spend(id: string, cost: number): void {
   if (spent.size === 0) setImmediate(() => spent.clear());
-  spent.set(id, (spent.get(id) ?? 0) + cost);
+  addTo(spent, id, cost);
 }
 
 /** Joins repeated headers, as documented for filters. */

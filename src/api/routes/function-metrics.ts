@@ -2,8 +2,9 @@
 import { z } from 'zod';
 import { notFound } from '../../errors.ts';
 import { type Durations, EXACT_BELOW, percentiles, type RecentDuration } from '../../model/capacity/percentiles.ts';
+import { addTo } from '../../model/values/counting.ts';
 import { DAY_MS } from '../../model/values/time.ts';
-import { addTo, OTHER_STEPS } from '../../store/telemetry/function-buffer.ts';
+import { OTHER_STEPS } from '../../store/telemetry/function-buffer.ts';
 import {
   FUNCTION_SERIES_KEPT_MS,
   type FunctionPoint,

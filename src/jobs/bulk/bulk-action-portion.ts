@@ -15,6 +15,7 @@ import {
 import type { CancelReason } from '../../model/runs/cancel-reason.ts';
 import { hasEnded, type Run } from '../../model/runs/run.ts';
 import { chunksOf } from '../../model/values/chunks.ts';
+import { countsOf } from '../../model/values/counting.ts';
 import type { BulkStore } from '../../store/bulk/store.ts';
 import { failedStepOf } from '../runs/failed-step.ts';
 import type { RunMoves } from '../runs/run-moves.ts';
@@ -51,7 +52,7 @@ export async function doBulkAction(action: BulkAction, deps: BulkPortionDeps): P
   const portion = (action.planned as BulkPortion | undefined) ?? (await planPortion(action, deps));
   if (!portion) return 0;
   const results = await actOn(action, portion, deps);
-  const counts = countsOf(results);
+  const counts = countsOf(results.map(({ skip }) => (skip ? SKIPPED + skip : 'done')));
   await deps.bulkActions.save(action, {
     position: portion.next,
     counts,
@@ -152,13 +153,4 @@ async function actOnOne(
     if (reason) return reason;
     throw error;
   }
-}
-
-function countsOf(results: readonly BulkResult[]): Record<string, number> {
-  const counts: Record<string, number> = {};
-  for (const { skip } of results) {
-    const name = skip ? SKIPPED + skip : 'done';
-    counts[name] = (counts[name] ?? 0) + 1;
-  }
-  return counts;
 }

@@ -17,7 +17,6 @@ export function bulkActionWork(deps: BulkActionWorkDeps): BulkWork<BulkActionDef
   return {
     operations: deps.bulkActions,
     inArchivedEnvironments: 'waits',
-    waitsFor: (code) => code === 'archive_unavailable',
     async reasonToWait({ definition: { action } }) {
       if (action === 'cancel') return undefined;
       const reason = await deps.load.reasonToWait(Date.now());

@@ -85,7 +85,7 @@ export class BulkRounds extends Composed<BulkRoundsDeps> {
       return reason ? await wait(reason) : await goOnIn(await work.doPortion(operation, signal));
     } catch (error) {
       const code = error instanceof ServiceError ? error.code : undefined;
-      if (code !== undefined && work.waitsFor(code)) return wait(code);
+      if (code !== undefined && (work.waitsFor?.(code) ?? code === 'archive_unavailable')) return wait(code);
       if (code === 'searches_full') return goOnIn(WAIT_MS);
       const { env, id } = ref;
       log.warn({ kind: operations.kind, env, id, err: (error as Error).message }, 'a bulk operation could not go on');

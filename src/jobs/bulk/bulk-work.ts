@@ -8,8 +8,8 @@ export interface BulkWork<Definition extends { id: string; createdAt: number }, 
   atOnce?: { all: number; ofEnvironment: number };
   /** Behavior while the environment is archived. In a deleted environment, operations are dropped. */
   inArchivedEnvironments: 'goes-on' | 'waits';
-  /** Whether an error with this code is temporary: the operation then reports it as the reason to wait. */
-  waitsFor(code: string): boolean;
+  /** Whether an error with this code is temporary: the operation then reports it as the reason to wait. Absent: `archive_unavailable` is. */
+  waitsFor?(code: string): boolean;
   /** @returns why the operation must wait */
   reasonToWait?(operation: BulkOperation<Definition, Position>): Promise<string | undefined>;
   /** Carries out a portion of a running operation. @returns milliseconds until the next portion; undefined: there is no next portion */

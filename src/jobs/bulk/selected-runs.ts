@@ -11,6 +11,7 @@ import { isWildcard } from '../../model/search/filters.ts';
 import { parseSearch } from '../../model/search/parse.ts';
 import { conditionOfRuns } from '../../model/search/run-filters.ts';
 import { Composed } from '../../model/values/composed.ts';
+import { addTo } from '../../model/values/counting.ts';
 import type { BulkStore } from '../../store/bulk/store.ts';
 import type { FunctionTables } from '../functions/function-tables.ts';
 import type { RunStates } from '../runs/run-states.ts';
@@ -129,8 +130,8 @@ function isListed({ runIds, startedBy }: RunSelection): boolean {
 
 function add(counts: RunCounts, run: Run): void {
   counts.count++;
-  counts.byStatus.set(run.status, (counts.byStatus.get(run.status) ?? 0) + 1);
-  counts.byFunction.set(run.functionId, (counts.byFunction.get(run.functionId) ?? 0) + 1);
+  addTo(counts.byStatus, run.status);
+  addTo(counts.byFunction, run.functionId);
   if (counts.sample.length < SAMPLE_MAX) counts.sample.push(run);
 }
 

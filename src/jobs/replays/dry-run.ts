@@ -2,6 +2,7 @@
 
 import { newId } from '../../model/ids.ts';
 import type { FormerStatus, ReplaySelection } from '../../model/replays/replay.ts';
+import { addTo } from '../../model/values/counting.ts';
 import { FIRST_WINDOW_MS } from './event-windows.ts';
 import type { ReplayPlanner } from './planner.ts';
 
@@ -63,11 +64,11 @@ function add(
   result.lookedAt++;
   if (matched) result.matched++;
   for (const { functionId, former, formerRunId, start, skip } of pairs) {
-    if (skip) result.skipped.set(skip.reason, (result.skipped.get(skip.reason) ?? 0) + 1);
+    if (skip) addTo(result.skipped, skip.reason);
     if (!start) continue;
     if (start.batch && planned.size < REMEMBERED_MAX) planned.set(start.runId, event.internal_id);
     const byStatus = result.wouldStart.get(functionId) ?? new Map<FormerStatus, number>();
-    byStatus.set(former, (byStatus.get(former) ?? 0) + 1);
+    addTo(byStatus, former);
     result.wouldStart.set(functionId, byStatus);
     if (result.sample.length >= SAMPLE_MAX) continue;
     const { internal_id: eventId, name: eventName, received_at: receivedAt } = event;

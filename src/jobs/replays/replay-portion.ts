@@ -8,6 +8,7 @@ import {
   type ReplayResult,
   SKIPPED,
 } from '../../model/replays/replay.ts';
+import { countsOf } from '../../model/values/counting.ts';
 import type { BulkOperations } from '../../store/bulk/bulk-operations.ts';
 import type { StartedRuns } from '../../store/bulk/started-runs.ts';
 import { FIRST_WINDOW_MS } from './event-windows.ts';
@@ -82,7 +83,7 @@ export async function carryOnPortion(
       looked_at: done.filter(({ pair }) => !pair).length,
       matched: done.filter(({ pair, planned }) => !pair && planned.matched).length,
       worked_ms: Math.round(elapsedMs + Math.max(0, restMs)),
-      ...countsOf(all),
+      ...countsIn(all),
     },
     results: all.map(withSkip),
     gone: [...interrupted.gone, ...[...failed.keys()].map(({ start }) => start.runId)],
@@ -96,17 +97,16 @@ export async function settleInterrupted(replay: Replay, deps: PortionDeps): Prom
   const registered = await deps.replayedRuns.registered(replay);
   if (registered.size === 0) return false;
   const { results, gone } = await settle(replay, registered, deps);
-  const saved = await deps.replays.save(replay, { counts: countsOf(results), results: results.map(withSkip), gone });
+  const saved = await deps.replays.save(replay, { counts: countsIn(results), results: results.map(withSkip), gone });
   return saved !== undefined;
 }
 
-function countsOf(results: readonly ReplayResult[]): Record<string, number> {
-  const counts: Record<string, number> = {};
-  for (const { outcome, reason } of results) {
-    const name = outcome === 'started' ? 'started' : (outcome === 'skipped' ? SKIPPED : FAILED_TO_START) + reason;
-    counts[name] = (counts[name] ?? 0) + 1;
-  }
-  return counts;
+function countsIn(results: readonly ReplayResult[]): Record<string, number> {
+  return countsOf(
+    results.map(({ outcome, reason }) => {
+      return outcome === 'started' ? 'started' : (outcome === 'skipped' ? SKIPPED : FAILED_TO_START) + reason;
+    }),
+  );
 }
 
 function withSkip(result: ReplayResult) {

@@ -21,7 +21,6 @@ export function replayWork(deps: ReplayWorkDeps): BulkWork<ReplayDefinition, Rep
   return {
     operations: deps.replays,
     inArchivedEnvironments: 'waits',
-    waitsFor: (code) => code === 'archive_unavailable',
     async reasonToWait(replay) {
       if ((replay.counts.active ?? 0) < ACTIVE_RUNS_MAX) return deps.load.reasonToWait(Date.now());
       await checkActiveRuns(replay, deps);

@@ -50,7 +50,6 @@ export function whatIfWork(deps: WhatIfWorkDeps): BulkWork<WhatIfDefinition, Wha
     operations: deps.whatIfs,
     atOnce: { all: 2, ofEnvironment: 1 },
     inArchivedEnvironments: 'goes-on',
-    waitsFor: (code) => code === 'archive_unavailable',
     reasonToWait: () => deps.load.reasonToWait(Date.now()),
     doPortion: (whatIf, signal) => checkSome(whatIf, deps, signal),
   };

@@ -1,5 +1,6 @@
 /** Error groups: the failed runs of one function that have the same fingerprint. */
 import type { PrincipalKind } from '../auth/access.ts';
+import { addTo } from '../values/counting.ts';
 import { HOUR_MS } from '../values/time.ts';
 
 /** The next failure reopens a resolved group. */
@@ -52,7 +53,7 @@ export function mergedGroup(parts: readonly [ErrorGroup, ...ErrorGroup[]]): Erro
     const latest = one.lastSeen >= other.lastSeen ? one : other;
     const changed = one.stateChangedAt >= other.stateChangedAt ? one : other;
     const hours = new Map(one.hours);
-    for (const [start, count] of other.hours) hours.set(start, (hours.get(start) ?? 0) + count);
+    for (const [start, count] of other.hours) addTo(hours, start, count);
     const samples = [...one.samples, ...other.samples].sort((a, b) => b.at - a.at).slice(0, SAMPLES_MAX);
     const states = [one, other].filter(({ state }) => state === 'open');
     const isOpen = states.length > 0;

@@ -1,6 +1,7 @@
 /** Indexes of an environment's events: one per name, and per minute the number of events by name, which tells which indexes to read.
  *  Together they form the list of all events. */
 import type { Envelope } from '../../model/events/event.ts';
+import { addTo } from '../../model/values/counting.ts';
 import { sum } from '../../model/values/sum.ts';
 import { MINUTE_MS } from '../../model/values/time.ts';
 import { inPipelines } from '../redis/connection.ts';
@@ -105,7 +106,7 @@ export class EventsByMinute extends Repository<ScriptedRedis, { retentionMs: num
     return minutes.map((_, i) => {
       const bucket: MinuteBucket = new Map();
       for (const { [TOTAL]: _total, ...names } of hashes.slice(i * partitions.length, (i + 1) * partitions.length)) {
-        for (const [name, count] of Object.entries(names)) bucket.set(name, (bucket.get(name) ?? 0) + Number(count));
+        for (const [name, count] of Object.entries(names)) addTo(bucket, name, Number(count));
       }
       return bucket;
     });

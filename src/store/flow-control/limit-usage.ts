@@ -1,6 +1,7 @@
 /** Reports who holds permits of limits and who waits for them, to explain to users why a run does not start. Read-only. */
 
 import { partsOfScoped } from '../../model/apps/scoped-function.ts';
+import { addTo } from '../../model/values/counting.ts';
 import { sum } from '../../model/values/sum.ts';
 import { inPipelines } from '../redis/connection.ts';
 import type { PartitionKeyspace } from '../redis/keyspace.ts';
@@ -161,7 +162,7 @@ export class LimitUsage extends Repository {
     const all = this.keys.all().map(({ waitingCalls }) => ['hgetall', waitingCalls]);
     const sums = new Map<string, number>();
     for (const counts of await inPipelines<Record<string, string>>(this.redis, all)) {
-      for (const [name, count] of Object.entries(counts)) sums.set(name, (sums.get(name) ?? 0) + Number(count));
+      for (const [name, count] of Object.entries(counts)) addTo(sums, name, Number(count));
     }
     return [...sums].map(([name, waiting]) => ({ ...partsOfScoped(name), waiting }));
   }

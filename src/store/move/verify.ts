@@ -2,6 +2,7 @@
  *  content. */
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import { addTo } from '../../model/values/counting.ts';
 import { type Command, inPipelines, type Redis } from '../redis/connection.ts';
 import { type KeyMap, kindOf, type Rename } from './key-map.ts';
 
@@ -80,7 +81,7 @@ export class Comparison {
     for (const { from } of alike) {
       if (others.has(from)) continue;
       const kind = kindOf(from);
-      this.same.set(kind, (this.same.get(kind) ?? 0) + 1);
+      addTo(this.same, kind);
     }
     return differing;
   }

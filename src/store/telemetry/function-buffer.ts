@@ -2,6 +2,7 @@
  *  for each run and step that ends. */
 import { bucketOf } from '../../model/capacity/histogram.ts';
 import { type Durations, EXACT_BELOW } from '../../model/capacity/percentiles.ts';
+import { addTo } from '../../model/values/counting.ts';
 
 export const FUNCTION_COUNTERS = ['started', 'completed', 'failed', 'cancelled', 'attemptsFailed'] as const;
 export type FunctionCounter = (typeof FUNCTION_COUNTERS)[number];
@@ -94,10 +95,6 @@ export class FunctionBuffer {
 
 export function emptyFunctionCounts(): FunctionCounts {
   return { started: 0, completed: 0, failed: 0, cancelled: 0, attemptsFailed: 0 };
-}
-
-export function addTo(durations: Durations, bucket: number, by: number): void {
-  durations.set(bucket, (durations.get(bucket) ?? 0) + by);
 }
 
 function keepRecent(counted: Recent, ms: readonly number[]): void {

@@ -2,12 +2,12 @@
  *  enough for Redis's compact encoding. Fields of runs are `<time step within the block><letter>`, for durations followed by the bucket;
  *  of steps `<time step>.<number of the step><letter>`. Each resolution is kept for as long as it is shown. */
 import type { Durations } from '../../model/capacity/percentiles.ts';
+import { addTo } from '../../model/values/counting.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../model/values/time.ts';
 import { type Redis, replies } from '../redis/connection.ts';
 import { Repository } from '../redis/repository.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
 import {
-  addTo,
   type BufferedFunction,
   emptyFunctionCounts,
   FUNCTION_COUNTERS,

@@ -10,14 +10,17 @@ import { Loading } from '../../../ui/loading.tsx';
 import { Card, Page } from '../../../ui/page.tsx';
 import { useWhatIf } from './queries.ts';
 import {
+  capitalized,
   causeText,
   countsText,
   courseText,
   type Example,
   type FunctionInWhatIf,
   RUNS,
+  resultsText,
   SCOPES,
   skipText,
+  stopText,
   triggerTexts,
 } from './texts.ts';
 
@@ -49,8 +52,7 @@ function Known({ whatIf }: { whatIf: WhatIf }) {
           <OperationStatus status={status} waits={waits ?? undefined} />
           {countsText(whatIf)}
         </p>
-        {stopped === 'time' && <p className="text-warn">It ended early: its time was over.</p>}
-        {stopped === 'app_unreachable' && <p className="text-warn">It ended early: the build no longer answers.</p>}
+        {stopped && <p className="text-warn">{stopText(stopped)}</p>}
         {functions.map((fn) => (
           <FunctionCard key={fn.id} fn={fn} />
         ))}
@@ -90,14 +92,14 @@ function FunctionCard({ fn }: { fn: FunctionInWhatIf }) {
         )}
         <ul aria-label={`Runs of ${fn.id}`} className="text-sm">
           {scopes.map((scope) => {
-            const { unchanged, changed, broken, skips } = fn[scope];
+            const { skips } = fn[scope];
             const skipped = Object.entries(skips).map(
               ([reason, count]) => `; ${count} not compared: ${skipText(reason)}`,
             );
             return (
               <li key={scope}>
-                {RUNS[scope]}: {unchanged.toLocaleString()} unchanged, {changed.toLocaleString()} changed,{' '}
-                {broken.toLocaleString()} broken{skipped}
+                {capitalized(RUNS[scope])}: {resultsText(fn[scope])}
+                {skipped}
               </li>
             );
           })}
@@ -123,7 +125,7 @@ function ExampleOf({ example, count }: { example: Example; count: number }) {
         <strong className={result === 'broken' ? 'font-semibold text-bad' : 'font-semibold'}>
           {causeText(example)}
         </strong>{' '}
-        · {count.toLocaleString()} {RUNS[scope].toLowerCase()}, such as{' '}
+        · {count.toLocaleString()} {RUNS[scope]}, such as{' '}
         <Link to="/runs/$id" params={{ id: runId }} className="text-accent underline">
           {runId}
         </Link>
