@@ -8,7 +8,12 @@
 import { chartsOf } from './charts/charts.ts';
 import type { Results } from './results.ts';
 
-export const DOCUMENTS = ['docs/performance.md', 'docs/scaling.md', 'docs/exactly-once.md'];
+export const DOCUMENTS = [
+  'docs/performance.md',
+  'docs/scaling.md',
+  'docs/exactly-once.md',
+  'docs/change-code-safely.md',
+];
 /** From a results file of `scripts/bench --peers`. */
 export const PEER_DOCUMENT = 'docs/compare.md';
 export const CHART_FOLDER = 'docs/pictures/performance';

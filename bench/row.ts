@@ -32,6 +32,7 @@ export const GROUPS = [
   'exactly-once',
   'ingest',
   'runs',
+  'what-if',
   'flow-control',
   'schedules',
   'memory',

@@ -31,6 +31,7 @@ import { sleepers } from './rows/sleepers.ts';
 import { soak } from './rows/soak.ts';
 import { waitingRuns } from './rows/waiting-runs.ts';
 import { webhooks } from './rows/webhooks.ts';
+import { whatIf } from './rows/what-if.ts';
 import { tableOf } from './table.ts';
 import { ensureWrk } from './wrk.ts';
 
@@ -80,6 +81,7 @@ function selectMeasurements({
     runs,
     latency,
     exactlyOnce,
+    whatIf,
     flowControl,
     isolation,
     waitingMemory,

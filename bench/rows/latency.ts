@@ -38,9 +38,9 @@ export const latency: Measurement = {
     }),
 };
 
-/** Sends events of plain runs at that rate.
+/** Sends events of plain runs at a rate.
  *  @returns what the host saw meanwhile; `ages`: from when each event was due to the call of its function */
-export async function plainCalls(testBed: TestBed, events: number): Promise<HostReport> {
+export async function plainCalls(testBed: TestBed, events: number, intervalMs = INTERVAL_MS): Promise<HostReport> {
   await testBed.host();
   const startedAt = now();
   const sends: Promise<void>[] = [];
@@ -50,7 +50,7 @@ export async function plainCalls(testBed: TestBed, events: number): Promise<Host
     send.catch(() => {});
     sends.push(send);
     // Relative to the start, so that a late timer does not lower the rate.
-    await setTimeout(Math.max(0, startedAt + (n + 1) * INTERVAL_MS - now()));
+    await setTimeout(Math.max(0, startedAt + (n + 1) * intervalMs - now()));
   }
   await Promise.all(sends);
   await testBed.service.untilDrained();
