@@ -114,6 +114,38 @@ describe('Versions of an app in the dashboard', function () {
       expect(await version('moved', 'v2')).to.include({ active_runs: 2 });
     }));
 
+  it('moves the runs that a filter of the list selects, if they are of one app', () =>
+    withPage(async (page) => {
+      const runs = await deploy('listed', ['v1', 'v2']);
+      await deploy('beside', ['v1']);
+      const table = page.getByRole('table', { name: 'Runs' });
+      const bar = page.getByRole('region', { name: 'Selection' });
+      const move = bar.getByRole('button', { name: 'Move to another version…' });
+      await open(page, `${service.url}/runs`);
+      await table.getByRole('checkbox', { name: /^Select run of beside/ }).check();
+      expect(await move.isEnabled(), 'of one app').to.equal(true);
+      await table
+        .getByRole('checkbox', { name: /^Select run of listed/ })
+        .first()
+        .check();
+      expect(await move.isEnabled(), 'of two').to.equal(false);
+
+      await open(page, `${service.url}/runs?app=listed`);
+      await table
+        .getByRole('checkbox', { name: /^Select run of listed/ })
+        .first()
+        .check();
+      await bar.getByRole('button', { name: 'Select all 2 runs that match' }).click();
+      await move.click();
+      const dialog = page.getByRole('dialog', { name: 'Move to another version: 2 runs?' });
+      await dialog.getByLabel('Version').selectOption('v1');
+      await expectAccessible(page);
+      await dialog.getByRole('button', { name: /2 runs$/ }).click();
+      await page.getByText('2 runs moved to another version').waitFor();
+      expect(await Promise.all(runs.map(versionOfRun))).to.deep.equal(['v1', 'v1']);
+      expect(await version('beside', 'v1')).to.include({ active_runs: 1 });
+    }));
+
   it('moves one run on its page', () =>
     withPage(async (page) => {
       const [run] = (await deploy('one', ['v1', 'v2'])) as [string];

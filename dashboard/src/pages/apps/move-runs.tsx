@@ -1,4 +1,3 @@
-import { useState } from 'react';
 import { useEnv } from '../../api/environment.ts';
 import { VersionSelect } from '../../features/apps/version-select.tsx';
 import { BulkDialog } from '../../features/runs/bulk/bulk-dialog.tsx';
@@ -13,16 +12,13 @@ interface MoveRunsProps {
 /** Moves all runs of a version to another one. */
 export function MoveRuns({ app, from, onClose }: MoveRunsProps) {
   const env = useEnv();
-  const [to, setTo] = useState('');
   return (
     <BulkDialog
       env={env}
       action="move"
       filter={{ app, app_version: from, status: ['Queued', 'Running'] }}
-      version={to || null}
+      versionField={(value, onChange) => <VersionSelect app={app} from={from} value={value} onChange={onChange} />}
       onClose={onClose}
-    >
-      <VersionSelect app={app} from={from} value={to} onChange={setTo} />
-    </BulkDialog>
+    />
   );
 }

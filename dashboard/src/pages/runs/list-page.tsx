@@ -1,6 +1,7 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { useHasAccess } from '../../api/current-user.ts';
 import { useEnv } from '../../api/environment.ts';
+import { VersionSelect } from '../../features/apps/version-select.tsx';
 import { useFunctions } from '../../features/functions/queries.ts';
 import { ColumnsMenu } from '../../features/lists/columns-menu.tsx';
 import { type ListView, ROW_PX, useDensity, useListView } from '../../features/lists/list-preferences.ts';
@@ -58,7 +59,7 @@ export default function RunsPage() {
       {isText ? (
         <TextResults env={env} text={filters.q as string} />
       ) : (
-        <Runs filters={filters} list={list} view={view} />
+        <Runs filters={filters} list={list} view={view} appOf={appOf} />
       )}
       {dialog}
     </Page>
@@ -69,9 +70,10 @@ interface RunsProps {
   filters: RunFilters;
   list: ReturnType<typeof useRuns>;
   view: ListView<ListedRun>;
+  appOf(functionId: string): string | undefined;
 }
 
-function Runs({ filters, list, view }: RunsProps) {
+function Runs({ filters, list, view, appOf }: RunsProps) {
   const navigate = route.useNavigate();
   const { runs, stop, loadMore, goOn, result } = list;
   const canWrite = useHasAccess('write');
@@ -79,6 +81,9 @@ function Runs({ filters, list, view }: RunsProps) {
   const selection = useRowSelection(JSON.stringify([env, filters]));
   const isAny = selection.all || selection.keys.size > 0;
   const { data: total } = useRunCount(env, filters, isAny);
+  const selectedApp = selection.all
+    ? (filters.app ?? (filters.function && appOf(filters.function)))
+    : onlyOne(runs.filter(({ run_id }) => selection.keys.has(run_id)).map(({ function_id }) => appOf(function_id)));
   const open = ({ run_id: id }: ListedRun) => void navigate({ to: '/runs/$id', params: { id } });
   const notice = stop && <StoppedEarlyNotice stop={stop} what="runs" busy={result.isFetchingNextPage} onGoOn={goOn} />;
   if (result.isPending) return <Loading rows={8} />;
@@ -112,6 +117,11 @@ function Runs({ filters, list, view }: RunsProps) {
         <BulkButtons
           selected={selection.all ? { filters } : { ids: [...selection.keys] }}
           filters={selection.all ? filters : {}}
+          versionField={
+            selectedApp === undefined
+              ? undefined
+              : (value, onChange) => <VersionSelect app={selectedApp} from={null} value={value} onChange={onChange} />
+          }
           onStarted={selection.clear}
         />
       </SelectionBar>
@@ -121,6 +131,11 @@ function Runs({ filters, list, view }: RunsProps) {
 }
 
 const keyOf = ({ run_id }: ListedRun) => run_id;
+
+/** undefined: they differ. */
+function onlyOne(names: readonly (string | undefined)[]): string | undefined {
+  return new Set(names).size === 1 ? names[0] : undefined;
+}
 
 function labelOf({ function_id, run_id }: ListedRun): string {
   return `run of ${function_id}, ${run_id}`;

@@ -3,7 +3,7 @@ import { useEnv } from '../../../api/environment.ts';
 import { Button } from '../../../ui/button.tsx';
 import type { IconName } from '../../../ui/icon.tsx';
 import type { RunFilters } from '../use-runs.ts';
-import { BulkDialog } from './bulk-dialog.tsx';
+import { BulkDialog, type VersionField } from './bulk-dialog.tsx';
 import { type BulkKind, filterOf, isPossible, type SelectedRuns } from './requests.ts';
 import { ACTION_NAMES } from './texts.ts';
 
@@ -11,6 +11,7 @@ const ACTIONS: [BulkKind, IconName][] = [
   ['resume', 'play'],
   ['retry_now', 'play'],
   ['retry', 'retry'],
+  ['move', 'replay'],
   ['cancel', 'close'],
 ];
 
@@ -18,24 +19,26 @@ interface BulkButtonsProps {
   selected: SelectedRuns;
   /** The filters of the list. */
   filters: RunFilters;
+  /** undefined: they are of several apps, and cannot move to a version of one. */
+  versionField: VersionField | undefined;
   onStarted(): void;
 }
 
 /** What can be done with the selected runs. */
-export function BulkButtons({ selected, filters, onStarted }: BulkButtonsProps) {
+export function BulkButtons({ selected, filters, versionField, onStarted }: BulkButtonsProps) {
   const env = useEnv();
   const [action, setAction] = useState<BulkKind>();
   return (
     <>
       {ACTIONS.map(([kind, icon]) => {
-        const possible = isPossible(kind, filters);
+        const refusal = refusalOf(kind, filters, versionField);
         return (
           <Button
             key={kind}
             icon={icon}
             variant={kind === 'cancel' ? 'danger' : 'secondary'}
-            disabled={!possible}
-            title={possible ? undefined : `Not for runs that are ${filters.status}`}
+            disabled={refusal !== undefined}
+            title={refusal}
             onClick={() => setAction(kind)}
           >
             {ACTION_NAMES[kind]}…
@@ -47,10 +50,17 @@ export function BulkButtons({ selected, filters, onStarted }: BulkButtonsProps) 
           env={env}
           action={action}
           filter={filterOf(selected)}
+          versionField={action === 'move' ? versionField : undefined}
           onClose={() => setAction(undefined)}
           onStarted={onStarted}
         />
       )}
     </>
   );
+}
+
+/** Why the action is not offered. */
+function refusalOf(kind: BulkKind, filters: RunFilters, versionField: VersionField | undefined): string | undefined {
+  if (!isPossible(kind, filters)) return `Not for runs that are ${filters.status}`;
+  return kind === 'move' && !versionField ? 'For runs of one app: filter by it' : undefined;
 }

@@ -16,34 +16,28 @@ import { trackBulk } from './tracked.ts';
 const TYPED_FROM = 1_000;
 const FUNCTIONS_SHOWN = 5;
 
+/** A field for a version of the runs' app; '': the active one. */
+export type VersionField = (value: string, onChange: (version: string) => void) => ReactNode;
+
 interface BulkDialogProps {
   env: string;
   action: BulkKind;
   filter: object;
-  /** Where runs move; null: to the active version. */
-  version?: string | null;
-  /** Further fields. */
-  children?: ReactNode;
+  /** Asks where runs move. */
+  versionField?: VersionField | undefined;
   onClose(): void;
   /** It was started. */
   onStarted?(): void;
 }
 
 /** Counts the runs first, says what will happen with them and whether it can be undone, and starts the action. */
-export function BulkDialog({
-  env,
-  action,
-  filter: given,
-  version = null,
-  children,
-  onClose,
-  onStarted,
-}: BulkDialogProps) {
+export function BulkDialog({ env, action, filter: given, versionField, onClose, onStarted }: BulkDialogProps) {
   // The action uses the counted time range: "the last hour" would change with every rendering.
   const [filter] = useState(given);
   const [from, setFrom] = useState<RerunFrom>('start');
   const [typed, setTyped] = useState('');
-  const request = { action, filter, ...(action === 'move' && { version }) };
+  const [version, setVersion] = useState('');
+  const request = { action, filter, ...(action === 'move' && { version: version || null }) };
   const counted = useQuery({
     queryKey: ['bulk-dry-run', env, action, filter],
     queryFn: () => countFirst(env, request),
@@ -89,7 +83,7 @@ export function BulkDialog({
         {counted.isPending && <Loading rows={3} />}
         {counted.error && <ErrorAlert error={counted.error} onRetry={() => void counted.refetch()} />}
         {counted.data && <Counted dryRun={counted.data} />}
-        {children}
+        {versionField?.(version, setVersion)}
         {action === 'retry' && <RerunChoice value={from} onChange={setFrom} />}
         <p className="text-muted">{CONSEQUENCES[action]}</p>
         {mustType && (
