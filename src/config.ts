@@ -221,7 +221,7 @@ function toConfig(env: Env, settings: readonly Setting[], tracing: boolean) {
     },
     /** Allowed origins of apps and endpoints in all environments (origin-patterns.ts). */
     appOrigins: env.APP_ORIGINS,
-    /** What happens to the first registration of an app. */
+    /** Whether the first registration of an app is held. */
     newApps: env.NEW_APPS,
     /** Reaction to registrations with unsupported fields. */
     unsupported: env.UNSUPPORTED,

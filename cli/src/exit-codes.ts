@@ -22,7 +22,7 @@ export const EXIT = {
 export class CliError extends Error {
   override name = 'CliError';
   readonly exitCode: number;
-  /** What to do, on a separate line. */
+  /** A remedy, on a separate line. */
   readonly hint: string | undefined;
   /** The service's response, if any; `code` says which error it is (docs/errors.md). */
   readonly answer: Record<string, unknown> | undefined;

@@ -22,7 +22,7 @@ export async function runRelay(context: Context, options: RelayCommandOptions): 
   const { databaseUrl, signal, ...relayOptions } = options;
   const { url, eventKey, apiKey, environment } = context.settings();
   if (!eventKey && apiKey) throw usageError('The event key is missing', 'Set TIDEGATE_EVENT_KEY');
-  // What is wrong with the database or its tables is told at once.
+  // Reports problems of the database or its tables at once.
   await withOutbox(databaseUrl, (outbox) => outbox.list(['waiting'], 1));
   const { Pool } = await library();
   const pool = new Pool({ connectionString: databaseUrl, max: CONNECTIONS, connectionTimeoutMillis: CONNECT_MS });

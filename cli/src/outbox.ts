@@ -1,4 +1,4 @@
-/** What a person does with rows of the outbox that no relay can decide about. */
+/** Commands for rows of the outbox that no relay can decide about. */
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -63,12 +63,12 @@ export class Outbox {
     return this.#query(LIST, [states, limit]);
   }
 
-  /** @returns positions of those that are sent again: the refused and uncertain ones among them */
+  /** @returns positions of the rows that are sent again: only refused and uncertain rows are */
   async resend(positions: readonly string[]): Promise<string[]> {
     return (await this.#query<{ position: string }>(RESEND, [positions])).map(({ position }) => position);
   }
 
-  /** @returns positions of those that are gone: the refused and uncertain ones among them */
+  /** @returns positions of the rows that are deleted: only refused and uncertain rows are */
   async drop(positions: readonly string[]): Promise<string[]> {
     return (await this.#query<{ position: string }>(DROP, [positions])).map(({ position }) => position);
   }

@@ -1,6 +1,6 @@
 /** Tables of text: columns as wide as their cells; the last one is cut at the edge of the terminal. */
 
-/** A cell is a text, or one that a color surrounds. */
+/** A cell is a text, or a text in a color. */
 export type Cell = string | number | null | undefined | { text: string; paint: (text: string) => string };
 export type Row = Cell[];
 

@@ -26,14 +26,14 @@ type ClientOpts struct {
 	SigningKeyFallback string
 	// MaxBytes of a request with events: larger sends are split. Default: 524,288, as the service's.
 	MaxBytes int
-	// Checkpoint says whether and how calls of functions go on after a step, once it is stored, instead of ending with it.
+	// Checkpoint says whether and how calls of functions continue after a step, once it is stored, instead of ending with it.
 	// Functions can have their own. Default: &Checkpoint{}, and Off on platforms that limit the time of requests, such as
 	// AWS Lambda and Vercel.
 	Checkpoint *Checkpoint
 	// AppVersion is the version or build of the app, such as a commit or the ID of a deployment: the service tells versions
 	// apart by it.
 	AppVersion string
-	// Versioning says whether runs end on the version of the app on which they begin (Pinned), or go on with the newest
+	// Versioning says whether runs end on the version of the app on which they begin (Pinned), or continue with the newest
 	// (Latest). Functions can have their own. Default: as set in the service, Latest at first.
 	Versioning Versioning
 	// HTTPClient asks the service. Default: http.DefaultClient.
@@ -85,7 +85,7 @@ func (c *Client) Send(ctx context.Context, event any, options ...SendOption) (st
 }
 
 // SendMany sends several events, split into as many requests as their size needs, and returns their IDs in order.
-// When it fails, the *SendError has the IDs of those that were accepted.
+// When it fails, the *SendError has the IDs of the accepted events.
 func (c *Client) SendMany(ctx context.Context, events []any, options ...SendOption) ([]string, error) {
 	if len(events) == 0 {
 		return nil, nil

@@ -14,7 +14,7 @@
 //	handler, err := tidegate.Serve(client, tidegate.ServeOpts{Path: "/api/service"}, thank)
 //	err = http.ListenAndServe(":3000", handler)
 //
-// Middleware stands around runs, steps and sends; the package encryption has one that encrypts. The package tidegatetest
+// Middleware stands around runs, steps and sends; the package encryption has a middleware that encrypts. The package tidegatetest
 // runs functions without a service, and lambda hosts them in AWS Lambda.
 //
 // Nothing is read or connected before it is needed, and no state is global.

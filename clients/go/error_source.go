@@ -21,7 +21,7 @@ const (
 	maxSourceFileLength  = 500
 	maxSourceFileBytes   = 1 << 20
 	maxSourceStackLength = 32_768
-	// maxSourceFrames whose files are tried: the first one that can be read counts.
+	// maxSourceFrames is the number of frames whose files are tried: the first readable file counts.
 	maxSourceFrames = 5
 	maxErrorsWithin = 32
 )

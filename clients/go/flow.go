@@ -113,7 +113,7 @@ type Singleton struct {
 // CancelOn is an event that cancels a run.
 type CancelOn struct {
 	Event string
-	// If is CEL: `event` is the one that triggered the run, `async` the one that arrives.
+	// If is CEL: `event` triggered the run, `async` is the new event.
 	If string
 	// Timeout: only within this time of the run's start.
 	Timeout time.Duration

@@ -17,7 +17,7 @@ func defineWith(t *testing.T, flow tidegate.FlowControl, on tidegate.Trigger) er
 	return err
 }
 
-// What cases that all clients share cannot say: zero values, and durations that no time string writes.
+// The cases that all clients share cannot have zero values, and durations that no time string writes.
 func TestFlowControlThatIsNotValidIsRefused(t *testing.T) {
 	for _, c := range []struct {
 		flow tidegate.FlowControl

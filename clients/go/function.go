@@ -30,9 +30,9 @@ type FunctionOpts struct {
 	Retries *int
 	// OnExhausted is what becomes of a run whose function or step has no try left. Default: ExhaustedFail.
 	OnExhausted OnExhausted
-	// Checkpoint says whether and how a call goes on after a step: &Checkpoint{Buffer: 5}. Default: the client's.
+	// Checkpoint says whether and how a call continues after a step: &Checkpoint{Buffer: 5}. Default: the client's.
 	Checkpoint *Checkpoint
-	// Versioning says whether its runs end on the version of the app on which they begin (Pinned), or go on with the newest
+	// Versioning says whether its runs end on the version of the app on which they begin (Pinned), or continue with the newest
 	// (Latest). Default: the client's.
 	Versioning Versioning
 	FlowControl

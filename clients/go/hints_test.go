@@ -15,7 +15,7 @@ import (
 	"github.com/tidegate/tidegate/clients/go/internal/clock"
 )
 
-// closedAddress is one that nobody listens at.
+// closedAddress is an address at which nobody listens.
 func closedAddress(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

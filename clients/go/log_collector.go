@@ -52,7 +52,7 @@ func (c *logCollector) add(at time.Time, level slog.Level, message string, field
 	text, err := replay.Encode(line)
 	if err != nil || c.length+len(text) > maxLogLength {
 		c.dropped++
-		// The lines after one that is left out would look as if nothing were missing.
+		// After a line that is left out, further lines would look as if nothing were missing.
 		c.length = maxLogLength
 		return
 	}

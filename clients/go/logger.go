@@ -19,7 +19,7 @@ type runHandler struct {
 	attrs  []groupedAttr
 }
 
-// groupedAttr is one that WithAttrs was given, in the groups until then.
+// groupedAttr is an attribute that WithAttrs was given, in the groups until then.
 type groupedAttr struct {
 	groups []string
 	attr   slog.Attr

@@ -50,7 +50,7 @@ type AppAnswer struct {
 	Body   []byte
 }
 
-// Serve hosts functions. It fails when two of them share an ID, or one is another app's.
+// Serve hosts functions. It fails when two functions share an ID, or a function is another app's.
 func Serve(client *Client, options ServeOpts, functions ...ServableFunction) (*AppHandler, error) {
 	options.Framework = firstOf(options.Framework, "net/http")
 	calls, err := newAppCalls(client, functions)

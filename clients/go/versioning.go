@@ -2,7 +2,7 @@ package tidegate
 
 import "fmt"
 
-// Versioning says on which version of the app a run goes on after a deploy.
+// Versioning says on which version of the app a run continues after a deploy.
 type Versioning string
 
 const (

@@ -7,11 +7,11 @@ import { toText } from './encoding.ts';
 /** A row that this relay sends next. */
 export interface ClaimedRow {
   position: number;
-  /** Of the event in its send, from 1. */
+  /** Number of the event in its send, from 1. */
   number: number;
   /** Digest of its order key; null: it has none. */
   key: string | null;
-  /** Of its event. */
+  /** Size of its event. */
   bytes: number;
   /** Since it was first sent. */
   sentSecondsAgo: number;
@@ -99,12 +99,12 @@ export class OutboxRows {
     await this.#query(END, [rows.map(({ position }) => position), rows.map(({ state }) => state), errors]);
   }
 
-  /** Of rows that may have been accepted. */
+  /** Ends the leases of rows that may have been accepted. */
   async release(positions: readonly number[]): Promise<void> {
     if (positions.length > 0) await this.#query(RELEASE, [positions]);
   }
 
-  /** Of rows that were certainly not sent. */
+  /** Withdraws the claims of rows that were certainly not sent. */
   async unclaim(seed: string, rows: readonly Pick<ClaimedRow, 'position' | 'number'>[]): Promise<void> {
     if (rows.length === 0) return;
     await this.#query(UNCLAIM, [rows.map(({ position }) => position), rows.map(({ number }) => `${seed},${number}`)]);

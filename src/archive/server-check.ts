@@ -20,7 +20,7 @@ export interface ServerFindings {
   warnings: string[];
 }
 
-/** What a server reports about itself and the schema. */
+/** Facts that a server reports about itself and the schema. */
 export interface ServerFacts {
   version: string;
   /** 150_004: 15.4 */

@@ -21,7 +21,7 @@ export interface Core {
   /** undefined if metrics are off. */
   metrics: ProcessMetrics | undefined;
   recorder: MetricsRecorder;
-  /** What the process has counted for the clock of dev mode; undefined in production. */
+  /** Counts of the process for the clock of dev mode; undefined in production. */
   runCounts: RunCounts | undefined;
   /** Listens before Redis is available, to be able to report that. A supervised process has none: its supervisor listens for the group. */
   metricsServer: MetricsServer | undefined;

@@ -73,7 +73,7 @@ type Parts = WorkerNeeds & WorkerParts;
 /** Such a call only plans. */
 const CANDIDATE_TIMEOUT_MS = 15_000;
 
-/** Of a worker, besides the one that listens. */
+/** Connections of a worker, besides the connection that listens. */
 const OUTBOX_CONNECTIONS = 2;
 
 /** A candidate has a URL. */

@@ -40,7 +40,7 @@ export class CallTooLarge extends Error {
   override name = 'CallTooLarge';
 }
 
-/** What a what-if call has instead of a queue item. No checkpoint can name it. */
+/** The queue item of a what-if call. No checkpoint can name it. */
 const NO_QUEUE_ITEM = 'what-if';
 
 /** Fields only for Tidegate's own clients. */

@@ -17,7 +17,7 @@ import { interpretResponse, type Outcome, permanentFailure, retriableFailure } f
 import { RedirectRefused, redirectTarget } from './redirects.ts';
 import { tracedCall } from './trace-context.ts';
 
-/** This wording is the one that users of the official SDKs know. */
+/** Users of the official SDKs know this wording. */
 const CUT_OFF = 'Your server reset the connection while we were reading the reply';
 /** Maximum number of largest responses that a worker reads at the same time. */
 const LARGEST_AT_ONCE = 16;

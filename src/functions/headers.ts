@@ -92,7 +92,7 @@ export function inBandSyncHeaders(url: string, body: string, signingKey: string)
   return Object.assign({}, ...all);
 }
 
-/** Of a request that asks for a registration for the what-if with this ID, under both prefixes. */
+/** Headers of a request for a registration for the what-if with this ID, under both prefixes. */
 export function whatIfHeaders(id: string): Record<string, string> {
   return Object.fromEntries(namesOf('what-if').map((name) => [name, id]));
 }

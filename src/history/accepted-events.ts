@@ -35,7 +35,7 @@ export class AcceptedEvents {
     return queued ? recordOf(queued) : this.#stored.record(env, id);
   }
 
-  /** Which of the events have been accepted and are not gone. One that is not among them was never accepted, or is.
+  /** Which events have been accepted and are still stored. Any other event was never accepted, or is gone.
    *  @throws ServiceError archive_unavailable, overloaded: it cannot be told now */
   async present(env: string, ids: readonly string[]): Promise<Set<string>> {
     const present = await this.#stored.present(env, ids);

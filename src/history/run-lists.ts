@@ -36,7 +36,7 @@ export class RunListHistory
     const { archive } = this.deps;
     const { env, functionIds, timeRange, limit } = query;
     const statuses = statusesOf(query)?.filter(isEnding);
-    // Active runs are never archived; Redis lists those that are offloaded.
+    // Active runs are never archived; Redis also lists offloaded runs.
     if (statuses?.length === 0) return runLists.list(query);
     const border = archiveBorder(archive, Date.now());
     const page = await mergedPage<Run>(

@@ -7,7 +7,7 @@ import type { WholeRun } from '../store/runs/whole-runs.ts';
 import type { Store } from '../store/store.ts';
 
 export interface RunWithEvents extends WholeRun {
-  /** All of them, in order; undefined if any is no longer stored. */
+  /** All events, in order; undefined if any is no longer stored. */
   events: EventRecord[] | undefined;
 }
 

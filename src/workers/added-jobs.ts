@@ -6,7 +6,7 @@ import type { JobTaker, Taking, WaitingJob } from '../store/redis/job-lists.ts';
 import { jobOf } from './job-ends.ts';
 import type { WatchedWorker } from './watched-worker.ts';
 
-/** Of runs that start together, other workers get the rest. */
+/** Maximum number of runs that start together and stay with this worker; other workers get the rest. */
 const TAKEN_MAX = 16;
 
 export class AddedJobs<Data> implements JobTaker {

@@ -37,7 +37,7 @@ export type OwnerOf = (job: RunJob) => JobOwner | Promise<JobOwner>;
 
 export type Connector = Pick<ConnectCaller, 'reserve' | 'releaseUnused'>;
 
-/** How long a call waits for a connection of an earlier version of its app: calls of other versions go on meanwhile. */
+/** How long a call waits for a connection of an earlier version of its app: calls of other versions continue meanwhile. */
 const VERSION_WAIT_MS = 1_000;
 const MISSING_MAX = 1_000;
 

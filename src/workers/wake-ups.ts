@@ -5,7 +5,7 @@ import type { Handler } from './job-middleware.ts';
 /** Enough to keep a process and its Redis busy. */
 export const WAKE_UPS_MAX = 8;
 
-/** Those that wait for others keep their jobs: wake-ups of runs that slept for long are taken only when no call waits. */
+/** Limits the wake-ups at a time. A wake-up that waits for others keeps its job: wake-ups of runs that slept for long are taken only when no call waits. */
 export function withFewWakeUps(handler: Handler<RunJob>): Handler<RunJob> {
   const waiting: (() => void)[] = [];
   let active = 0;

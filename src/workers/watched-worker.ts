@@ -30,14 +30,14 @@ export class WatchedWorker<Data> extends Worker<Data, void> {
     return !this.closing && inProgress < this.capacity && nowMs - askedAt > STUCK_MS;
   }
 
-  /** Number of jobs that it can run besides those that its loop has fetched, which keeps half of its capacity. */
+  /** Number of jobs that it can run besides the jobs of its loop, which keeps half of its capacity. */
   get room(): number {
     if (this.closing || this.paused || !this.running) return 0;
     const { inProgress, taken } = this.watched();
     return Math.min(this.capacity - inProgress, Math.floor(this.capacity / 2) - taken.size);
   }
 
-  /** Runs a job that is active already, and those that it fetches as jobs end. */
+  /** Runs a job that is active already, and the jobs that it fetches when jobs end. */
   runTaken(data: JobJson, id: string, token: string): void {
     const job = this.createJob(data, id);
     job.token = token;
@@ -52,7 +52,7 @@ export class WatchedWorker<Data> extends Worker<Data, void> {
     this.changeTaken(() => this.watched().taken.add(running));
   }
 
-  /** Waits for them too: BullMQ knows only those that its loop has fetched. */
+  /** Also waits for added jobs: BullMQ knows only the jobs that its loop has fetched. */
   override async close(force = false): Promise<void> {
     const { taken } = this.watched();
     if (!force && taken.size > 0) {

@@ -1,4 +1,4 @@
-/** `tidegate dev` and `tidegate start`: run the service itself. `tidegate dev clock` moves the clock of one that runs. */
+/** `tidegate dev` and `tidegate start`: run the service itself. `tidegate dev clock` moves the clock of a running service. */
 import type { Command } from 'commander';
 import type { Json } from '../api-client.ts';
 import type { Context } from '../context.ts';

@@ -48,7 +48,7 @@ export function planOf(document: Document, installation: Installation, options: 
     for (const entry of wanted) {
       const present = installation[kind].get(identityOf(entry));
       const fields = present ? changedFields(kind, present, entry, options) : initialFields(entry);
-      // A function without settings is as one that the document does not name.
+      // A function without settings counts as absent from the document.
       if (fields.length === 0 && (present || kind === 'functions')) continue;
       const change: Change = {
         action: present ? 'update' : 'create',

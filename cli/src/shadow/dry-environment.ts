@@ -1,4 +1,4 @@
-/** The environment of `tidegate shadow`: a branch in which all functions are paused except those that the user named. So events are ingested, and
+/** The environment of `tidegate shadow`: a branch in which all functions are paused except the functions that the user named. So events are ingested, and
  *  triggers and expressions are evaluated, but no other function is called: the decision `paused` says that a function would have run. */
 import type { ApiClient, Json } from '../api-client.ts';
 import { CliError, EXIT, usageError } from '../exit-codes.ts';

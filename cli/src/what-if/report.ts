@@ -17,7 +17,7 @@ import {
   whatHappens,
 } from './words.ts';
 
-/** What `--fail-on` takes: a result, of one scope or both, or of the triggers. */
+/** Values of `--fail-on`: a result, of one scope or both, or of the triggers. */
 export const CONDITIONS = [
   'broken',
   'changed',

@@ -9,7 +9,7 @@ import { at } from '../list-options.ts';
 import type { Output } from '../output.ts';
 import { code } from './report.ts';
 
-/** What a dry run says of a request, in the words of the report. */
+/** Result of a request in a dry run, in the words of the report. */
 const CHANGES: Readonly<Record<string, string>> = {
   new_event: 'now make an event',
   no_event: 'no longer make an event',

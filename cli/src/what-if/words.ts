@@ -25,7 +25,7 @@ export function skipText(reason: string): string {
   return SKIPS[reason] ?? reason;
 }
 
-/** undefined: it has seen all runs, or goes on. */
+/** undefined: the what-if has compared all runs, or continues. */
 export function stopText(reason: string | null): string | undefined {
   return reason === null ? undefined : STOPS[reason];
 }

@@ -174,7 +174,7 @@ func checkLines(t *testing.T, expected []expectedLine, got []sentLine, begin int
 	}
 }
 
-// isMessage: one that is shortened may lack a hundred characters.
+// isMessage compares messages: a shortened one may lack a hundred characters.
 func isMessage(want any, got string) bool {
 	long, ok := want.(map[string]any)
 	if !ok {

@@ -38,7 +38,7 @@ func (p places) fillJSON(text json.RawMessage) json.RawMessage {
 
 const seedPattern = `\d{1,15},[A-Za-z0-9+/]{14}==`
 
-// matches compares a text with one that may have placeholders. The first seed that it meets is then known.
+// matches compares a text with a text that may have placeholders. The first seed that it meets is then known.
 func (p places) matches(expected, actual string) bool {
 	pattern, last, seeds := "^", 0, 0
 	filled := p.fill(expected)
@@ -176,7 +176,7 @@ func (p places) checkMessage(t *testing.T, texts []string, message string) {
 	}
 }
 
-// checkHeaders compares those that are named, and those that are always the same, or absent.
+// checkHeaders compares the headers that are named, and the headers that are always the same, or absent.
 func (p places) checkHeaders(t *testing.T, expected map[string]*string, always map[string]string, actual http.Header) {
 	t.Helper()
 	all := map[string]*string{}

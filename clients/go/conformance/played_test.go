@@ -39,7 +39,7 @@ type request struct {
 	Body    json.RawMessage    `json:"body"`
 }
 
-// received is one that it got.
+// received is a request that the fake service got.
 type received struct {
 	method, path string
 	header       http.Header

@@ -95,7 +95,7 @@ func (o Opts) version() (int, error) {
 	}
 }
 
-// cipherer encrypts with one key, and decrypts with any of them, by ID.
+// cipherer encrypts with one key, and decrypts with any key, by ID.
 type cipherer struct {
 	key  encrypted.Key
 	keys map[string]encrypted.Key

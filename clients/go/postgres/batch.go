@@ -46,7 +46,7 @@ type batch struct {
 	seed  string
 	// rows that wait for their send, in order.
 	rows []claimed
-	// held are those that cannot be sent now, though others can.
+	// held are rows that cannot be sent now, though others can.
 	held []claimed
 }
 
@@ -171,7 +171,7 @@ func (b *batch) end(ctx context.Context, index int, state, reason string) error 
 	return b.relay.query(ctx, pg.OutboxEnd, []any{positionsOf(row), state, pg.TextArray([]string{reason})}, nil)
 }
 
-// take removes rows from those that wait, and returns them.
+// take removes rows from the waiting rows, and returns them.
 func (b *batch) take(which func(i int) bool) []claimed {
 	var taken, left []claimed
 	for i, row := range b.rows {

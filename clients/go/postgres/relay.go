@@ -40,7 +40,7 @@ type RelayOpts struct {
 
 // Relay sends the events of an outbox, one instance of an app at a time: the others wait to take over. When an app or a relay dies, events may be sent again;
 // they count once. A relay that could send nothing for longer than the service deduplicates asks the service what it has, before it sends again.
-// An event that the service refuses for good is marked and logged, and the others go on.
+// An event that the service refuses for good is marked and logged, and does not stop the others.
 type Relay struct {
 	client  outbox.Client
 	pool    pg.Pool

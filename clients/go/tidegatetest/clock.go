@@ -18,7 +18,7 @@ const clockTimeout = 90 * time.Second
 type Moved struct {
 	// Now is the time of the service.
 	Now time.Time
-	// RunsStarted are those that had their first call.
+	// RunsStarted counts runs that had their first call.
 	RunsStarted int
 	RunsEnded   int
 	// Waiting are active runs, which sleep or wait.

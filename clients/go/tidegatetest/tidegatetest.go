@@ -36,11 +36,11 @@ type Opts struct {
 	Now time.Time
 	// Retries. Default: the function's own.
 	Retries *int
-	// Logger. Default: one that says nothing.
+	// Logger of the function. Default: a logger that says nothing.
 	Logger *slog.Logger
 }
 
-// Step is one that was finished.
+// Step is a finished step.
 type Step struct {
 	// ID as in the code; the repeats of one are id:1, id:2, …
 	ID string
@@ -72,7 +72,7 @@ type Result struct {
 	Published []Message
 }
 
-// Signal is one that a step would have sent.
+// Signal is a signal that a step would have sent.
 type Signal struct {
 	Name string
 	Data any

@@ -46,7 +46,7 @@ type VerificationError struct{ Flaw string }
 
 func (e *VerificationError) Error() string { return "The webhook is not genuine: " + e.Flaw }
 
-// Unwrap makes it one that no retry would help against.
+// Unwrap makes the error permanent: no retry would help.
 func (e *VerificationError) Unwrap() error { return &tidegate.NonRetriableError{Err: errNotGenuine} }
 
 var errNotGenuine = errors.New("the webhook is not genuine")

@@ -30,7 +30,7 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(params=["dev", "production"])
 def client(request: pytest.FixtureRequest) -> Iterator[Tidegate]:
-    """Of a real service in dev mode, and of one in production mode."""
+    """A client of a real service in dev mode, and a client of a service in production mode."""
     if request.param == "dev":
         made = Tidegate(f"py-{uuid.uuid4()}", is_dev=True, base_url=variable("TEST_DEV_SERVICE"))
     else:

@@ -152,7 +152,7 @@ def test_a_call_that_is_cancelled_takes_no_other_one_of_its_group_with_it() -> N
             sent = groups.send(run, json.dumps({"run_id": run}), settings)
             calls.append(asyncio.create_task(drive_async(sent)))
             await asyncio.sleep(0)
-        # What waits for its turn leaves alone.
+        # A call that waits for its turn and is cancelled disturbs no other.
         calls[4].cancel()
         transport.answer(0)
         await until(lambda: len(transport.asked) == 3)

@@ -1,4 +1,4 @@
-"""What the conformance cases of encryption leave out: the extra, options, and functions under test."""
+"""Tests beside the conformance cases of encryption: the extra, options, and functions under test."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def without_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _sent(client: Tidegate, way: str) -> str:
-    """What a send fails with."""
+    """The message with which a send fails."""
 
     async def send() -> list[str]:
         async with client:
@@ -47,7 +47,7 @@ def _sent(client: Tidegate, way: str) -> str:
 
 
 def _registered(client: Tidegate, way: str, serve_origin: str | None = "https://shop.example") -> str:
-    """What a registration is answered."""
+    """The answer to a registration."""
     handler = Handler(client, [_function(client)], serve_origin=serve_origin)
     request = AppRequest(method="PUT", url="/api/service", headers={"host": "127.0.0.1"})
     answer = asyncio.run(handler.answer_async(request)) if way == "async" else handler.answer(request)

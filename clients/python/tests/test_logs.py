@@ -1,4 +1,4 @@
-"""What a handler logs, on its way to the service."""
+"""Logs of a handler, on their way to the service."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is published."""
+"""The published package."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Python's own are: events, transports, time-outs, cancelling. The rest is in the conformance cases."""
+"""Features of the Python client alone: events, transports, time-outs, cancelling. Conformance cases have the rest."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What async and plain code have in common is in the conformance cases; here is what is Python's own."""
+"""Steps of async and of plain code, where Python differs: the conformance cases test the rest."""
 
 from __future__ import annotations
 

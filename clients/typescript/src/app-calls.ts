@@ -26,7 +26,7 @@ export interface AppClient {
   send(events: OneOrMany<never>, options: SendOptions): Promise<SendResult>;
 }
 
-/** What `serve` and `connect` host. */
+/** The app that `serve` and `connect` host. */
 export interface HostedApp {
   client: AppClient;
   functions: readonly TidegateFunction[];

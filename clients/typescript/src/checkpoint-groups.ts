@@ -69,7 +69,7 @@ export class CheckpointGroups {
     return Promise.all(group.map((one) => sendOne(one.runId, one.body, one.settings)));
   }
 
-  /** Checkpoints for the same service and environment, those that have waited longest. */
+  /** Takes the checkpoints for the same service and environment that have waited longest. */
   #takeGroup(): Waiting[] {
     const [first] = this.#waiting as [Waiting];
     let length = 0;

@@ -12,7 +12,7 @@ interface Rule {
 
 const CONCURRENCY_LIMITS_MAX = 2;
 const CANCEL_ON_MAX = 5;
-/** What batches cannot be combined with, because it concerns single events. */
+/** Options for single events, which cannot be combined with batches. */
 const NOT_WITH_BATCHES = ['rateLimit', 'idempotency', 'debounce', 'singleton', 'priority', 'cancelOn'] as const;
 
 const expression: Rule = { allowed: 'a CEL expression', fits: (value) => typeof value === 'string' && value !== '' };

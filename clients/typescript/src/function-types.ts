@@ -43,12 +43,12 @@ export interface FunctionOptions<Triggers, Events = LooseEvents, Added extends o
   group?: string;
   /** Retries of the function and of each step, after the first attempt. Default: 4. */
   retries?: number;
-  /** What becomes of a run whose function or step has no attempt left: it fails, the default, or it pauses until somebody resumes it from there. */
+  /** Whether a run whose function or step has no attempt left fails, the default, or pauses until somebody resumes it from there. */
   onExhausted?: 'fail' | 'pause';
   /** Whether a call continues after a step, once it is stored, instead of ending with the step; and how: `{ buffer: 5, maxRuntime: '30s' }`.
    *  Default: the client's. */
   checkpoint?: Checkpoint | undefined;
-  /** Whether its runs end on the version of the app on which they begin (`pinned`), or go on with the newest (`latest`). Default: the client's. */
+  /** Whether its runs end on the version of the app on which they begin (`pinned`), or continue with the newest (`latest`). Default: the client's. */
   versioning?: Versioning | undefined;
   /** Up to ten. */
   triggers: Triggers;

@@ -14,7 +14,7 @@ export interface App {
   url: string;
   framework: string;
   functions: readonly TidegateFunction[];
-  /** Of the what-if that asks for the registration. */
+  /** ID of the what-if that asks for the registration. */
   whatIf?: string | undefined;
 }
 

@@ -46,7 +46,7 @@ export interface ClientOptions {
   checkpoint?: Checkpoint | undefined;
   /** Version or build of the app, such as a commit or the ID of a deployment: the service tells versions apart by it. */
   appVersion?: string | undefined;
-  /** Whether runs end on the version of the app on which they begin (`pinned`), or go on with the newest (`latest`). Functions can have their own. Default:
+  /** Whether runs end on the version of the app on which they begin (`pinned`), or continue with the newest (`latest`). Functions can have their own. Default:
    *  as set in the service, `latest` at first. */
   versioning?: Versioning | undefined;
   /** For requests to the service, for example through a proxy. Default: node:http on Node, else the global fetch. */

@@ -10,7 +10,7 @@ import type { Ending } from './test-stubs.ts';
 export interface TestCodec {
   /** The results of steps, as the service would have them. */
   stored(op: Op, ending: Ending): Promise<Ending>;
-  /** What a step gave to the service, as it was. */
+  /** Decodes a result that a step gave to the service. */
   readableResult(op: Op, ending: Ending): Promise<Ending>;
   readableOutput(output: unknown): Promise<unknown>;
   readableEvents(events: readonly OutgoingEvent[]): Promise<OutgoingEvent[]>;
@@ -61,7 +61,7 @@ async function storedEvent<E extends OutgoingEvent>(
   return { ...event, data: (await encode(event.data, 'event', receivedPlace(name, event.data))) as E['data'] };
 }
 
-/** What the service itself brings is not encoded. */
+/** Encodes a stub as the service would store it. Values that the service itself makes are not encoded. */
 async function storedData({ op, id, name, opts = {} }: Op, data: unknown, codec: Codec, places: RunPlaces) {
   if (op === 'WaitForEvent') return data === null ? null : storedEvent(data as IncomingEvent, codec, name);
   if (op === 'StepPlanned') return codec.encode(data, 'step', places.step(id));

@@ -1,4 +1,4 @@
-/** The option `versioning` of functions and clients: on which version of the app a run goes on after a deploy. */
+/** The option `versioning` of functions and clients: on which version of the app a run continues after a deploy. */
 export type Versioning = 'latest' | 'pinned';
 
 /** @throws TypeError */

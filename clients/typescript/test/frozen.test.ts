@@ -1,4 +1,4 @@
-/** What a function logs, where the platform stops the process with the answer. */
+/** Logs of a function, where the platform stops the process with the answer. */
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { type Logger, Tidegate } from 'tidegate';

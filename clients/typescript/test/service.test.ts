@@ -1,4 +1,4 @@
-/** What functions and the client do with a real service. */
+/** Functions and the client with a real service. */
 import { expect } from 'chai';
 import { type ErrorDetails, NonRetriableError, type StepError, Tidegate } from 'tidegate';
 import { serve } from 'tidegate/node';

@@ -57,7 +57,7 @@ interface ConfirmProps {
   icon?: Parameters<typeof Button>[0]['icon'];
   disabled?: boolean;
   title: string;
-  /** What will happen, and whether it can be undone. */
+  /** Consequences, and whether they can be undone. */
   text: ReactNode;
   confirmLabel: string;
   /** The dialog stays open until this has settled. */

@@ -1,4 +1,4 @@
-/** What people decide about the versions of an app: which one is active, and whether its runs are pinned (docs/change-code-safely.md). */
+/** Decisions of people about the versions of an app: which version is active, and whether its runs are pinned (docs/change-code-safely.md). */
 import type { Quotas } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import type { TimerChecks } from '../../jobs/flow-control/timer-checks.ts';
@@ -38,7 +38,7 @@ export interface ActivationDeps {
 export interface ActivateOptions {
   /** The share of new runs of pinned functions, from 0 to 100. Default: 100. */
   percent?: number;
-  /** Of a share from 1 to 99. */
+  /** Failures at which a share from 1 to 99 is taken back. */
   abortWhen?: AbortBound | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** Changes of apps: what follows when functions become those of an app, whether a registration or a person says so. */
+/** Applies a change of an app's functions, by a registration or by a person. */
 import type { Quotas } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import type { Admission } from '../../jobs/flow-control/admission.ts';

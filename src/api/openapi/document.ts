@@ -40,10 +40,10 @@ const metadataSchema = z.object({
   fetched_at: z.iso.datetime(),
   cached_until: z.null().optional().describe('Only in requests of official SDKs: responses are not cached'),
   cursor: z.string().optional(),
-  total: z.int().optional().describe('Number of entries of all pages, of lists that know it'),
+  total: z.int().optional().describe('Number of entries of all pages; only in lists that know it'),
   stopped_early: stoppedEarlySchema.optional(),
-  dropped: z.int().optional().describe('Of the log of a run: lines that were left out'),
-  stopped_at: z.iso.datetime().optional().describe('What is newer was looked at'),
+  dropped: z.int().optional().describe('For the log of a run: number of lines that were left out'),
+  stopped_at: z.iso.datetime().optional().describe('Everything newer was examined'),
 });
 
 /** Errors that every route of the API may return. */

@@ -45,17 +45,17 @@ export const versionSchema = apiObject('AppVersion', {
         .describe(
           'Runs that have completed or failed on the version since its ramp was set, or paused instead of failing',
         ),
-      failed_runs: z.int().describe('Those of them that failed, or paused'),
+      failed_runs: z.int().describe('Runs of `ended_runs` that failed or paused'),
       abort_when: abortWhenSchema.nullable(),
-      aborted_at: z.iso.datetime().nullable().describe('null: it goes on'),
+      aborted_at: z.iso.datetime().nullable().describe('null: the ramp continues'),
     })
     .nullable()
-    .describe('Of the version that ramps up, or whose ramp aborted itself last; null: any other'),
+    .describe('For the version that ramps up, or whose ramp aborted itself last; null: any other version'),
   url: z.string(),
   sdk: z.string().nullable(),
   function_count: z.int(),
   active_runs: z.int().describe('Active runs that are pinned to it'),
-  oldest_run_at: z.iso.datetime().nullable().describe('When the oldest of them was created; null: there is none'),
+  oldest_run_at: z.iso.datetime().nullable().describe('When the oldest of these runs was created; null: there is none'),
   last_wake_at: z.iso
     .datetime()
     .nullable()

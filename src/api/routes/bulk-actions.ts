@@ -40,7 +40,7 @@ const bodySchema = z.object({
     .min(1)
     .max(256)
     .nullish()
-    .describe('Of `move`: the version of their app on which the runs end; null: they continue with the active one'),
+    .describe('For `move`: the version of their app on which the runs end; null: they continue with the active one'),
   all: z.boolean().default(false).describe('true: the filter may be empty'),
   rate: z.int().min(1).max(RATE_MAX).default(RATE_DEFAULT).describe('Re-runs, retries or resumed runs per second'),
   dry_run: z.boolean().default(false).describe('true: counts the runs and changes nothing'),

@@ -84,9 +84,9 @@ const outboxSchema = z
     waiting: z.int(),
     lag_seconds: z.int().describe('How long the oldest event has waited; 0: none waits'),
     refused: z.int(),
-    uncertain: z.int().describe('Nobody can tell whether these were accepted'),
+    uncertain: z.int().describe('Events of which nobody can tell whether they were accepted'),
     bytes: z.int(),
-    problem: z.string().nullable().describe('Why it could not be counted; then the counts are those of before'),
+    problem: z.string().nullable().describe('Why the rows could not be counted; the counts are then from before'),
   })
   .nullable()
   .describe("The outbox of an app's Postgres, up to 10 s ago; null: no worker has OUTBOX_DATABASE_URL");

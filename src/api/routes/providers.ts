@@ -40,7 +40,7 @@ export const providerDetailsSchema = apiObject('ProviderDetails', {
   has_handshake: z
     .boolean()
     .describe('Whether the service responds to the requests with which the provider checks the URL'),
-  setup: z.array(z.string()).describe('What to click at the provider; `{url}` is the URL of the webhook'),
+  setup: z.array(z.string()).describe('Setup steps at the provider; `{url}` is the URL of the webhook'),
   transform: z.string().describe('The default transform'),
   sample: z.object({
     headers: z.record(z.string(), z.string()),

@@ -24,7 +24,7 @@ const PROBE_MS = 10_000;
 const TRIGGERS_MS = 7 * DAY_MS;
 
 const bodySchema = z.object({
-  url: httpUrl.describe('Of the candidate: where another build of the app runs. It need not be registered, and is not'),
+  url: httpUrl.describe('URL of the candidate, another build of the app. It need not be registered, and is not'),
   app: z.string().max(128).optional().describe('Name of the registered app; needed if there are several'),
   active: z.boolean().default(true).describe('Whether to compare the runs that have not ended'),
   last: z
@@ -173,7 +173,7 @@ export function whatIfRoutes(deps: ApiParts): Route[] {
       },
     }),
     of.list({
-      description: 'Newest first, without functions. They are kept for 30 days, and 200 of them at most.',
+      description: 'Newest first, without functions. At most 200 are kept, for 30 days.',
       query: z.object(pageQuery(namePosition)),
       async find({ env, query }) {
         return pageOfNewest(await whatIfs.list(env), ({ id }) => id, query);

@@ -33,7 +33,7 @@ export const deploySchema = apiObject('Deploy', {
         from: z.string().nullable().describe('null: there was none'),
       }),
     )
-    .describe('What changed besides functions, with the previous value'),
+    .describe('Changes besides functions, with the previous value'),
   functions: z
     .object({
       added: z.array(z.string()),

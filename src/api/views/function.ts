@@ -100,8 +100,8 @@ export const functionSchema = apiObject('Function', {
   app: z.string(),
   triggers: z.array(triggerSchema),
   retries: z.int().describe('Attempts after the first'),
-  on_exhausted: z.enum(ON_EXHAUSTED).describe('What becomes of a run that has no attempt left: it fails, or pauses'),
-  settings: functionSettingsSchema.describe('What was set here, and goes before what the app registers'),
+  on_exhausted: z.enum(ON_EXHAUSTED).describe('Whether a run without an attempt left fails or pauses'),
+  settings: functionSettingsSchema.describe('Settings that were made here; they override the registration'),
   paused_at: z.iso.datetime().nullable().describe('null: not paused'),
   queued_runs: z
     .enum(['run', 'hold'])

@@ -1,4 +1,4 @@
-/** The API's representation of limits: the one that holds back a run, and the usage of a function. */
+/** The API's representation of limits: the limit that holds back a run, and the usage of a function's limits. */
 import { z } from 'zod';
 import type { FunctionLimitUse, LimitStatus, WaitingCall } from '../../jobs/flow-control/limit-status.ts';
 import type { Limit } from '../../model/flow-control/limits.ts';

@@ -24,7 +24,7 @@ type StoredName<Name> = Name extends `${infer First}_${infer Rest}` ? `${First}$
 type Definition<Type extends string> = { _zod: { def: { type: Type } } };
 type Wrapping<Type extends string, Inner> = { _zod: { def: { type: Type; innerType: Inner } } };
 
-/** What the code has for a field of the schema. */
+/** Type of the code's value for a field of the schema. */
 type Stored<Schema> =
   Schema extends Wrapping<'nullable', infer Inner>
     ? Stored<Inner> | null | undefined

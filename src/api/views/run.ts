@@ -65,7 +65,7 @@ export const runSchema = apiObject('Run', {
   ended_at: z.iso.datetime().nullable(),
   output: z
     .unknown()
-    .describe('What the function returned; null until then. For a failed run, the error as the app sent it'),
+    .describe('Output of the function; null until it has returned. For a failed run, the error as the app sent it'),
   error: runErrorSchema
     .nullable()
     .describe('Error of the last failed attempt; null when none failed or a later one succeeded'),

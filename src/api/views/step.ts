@@ -12,10 +12,10 @@ export const stepSchema = apiObject('Step', {
     .unknown()
     .optional()
     .describe(
-      'What the step returned; for a wait the event, or null after a timeout; null for a sleep; absent when the step failed',
+      'Result of the step; for a wait the event, or null after a timeout; null for a sleep; absent when the step failed',
     ),
   error: runErrorSchema
-    .extend({ data: z.unknown().optional().describe('What the step returned in spite of the error') })
+    .extend({ data: z.unknown().optional().describe('Result that the step returned in spite of the error') })
     .optional()
     .describe('Present when the step failed permanently'),
 });

@@ -22,7 +22,7 @@ export const WHAT_IF_STATUSES = ['running', 'paused', 'cancelled', 'done'] as co
 const countsShape = {
   checked: z.int().describe('Runs that were compared'),
   unchanged: z.int(),
-  changed: z.int().describe('Runs that go on in another way'),
+  changed: z.int().describe('Runs that continue differently'),
   broken: z.int().describe('Runs that fail, or lose results of steps that have finished'),
   skipped: z.int().describe('Runs that were not compared'),
 };
@@ -30,7 +30,7 @@ const countsShape = {
 const stepSchema = z.object({ id: z.string().describe('Hashed ID'), name: z.string() });
 
 const courseSchema = z.object({
-  steps: z.array(stepSchema).describe('What comes next, at most 10'),
+  steps: z.array(stepSchema).describe('The next steps, at most 10'),
   output: z.string().nullable().describe('JSON text, at most 1,000 characters'),
   error: z.object({ name: z.string(), message: z.string() }).nullable(),
 });
@@ -42,8 +42,8 @@ const exampleSchema = z.object({
   run_id: z.string(),
   step: stepSchema.nullable().describe('The step in question'),
   unused: z.array(stepSchema).describe('Steps whose results are never asked for, at most 10'),
-  recorded: courseSchema.describe('How the run goes on or went on'),
-  candidate: courseSchema.describe('How it would'),
+  recorded: courseSchema.describe('How the run continues, or continued'),
+  candidate: courseSchema.describe('How the candidate would continue it'),
 });
 
 const ofScopeSchema = z.object({
@@ -64,10 +64,10 @@ const simulatedSchema = z.object({
   skipped: z
     .object({ rate_limited: z.int(), idempotent: z.int(), singleton: z.int() })
     .describe('Events without a run'),
-  merged: z.int().describe('Events that have the run of another one, by a batch or a debounce'),
-  cancelled: z.int().describe('Runs that another one replaces, by a singleton'),
+  merged: z.int().describe('Events that share the run of another event, by a batch or a debounce'),
+  cancelled: z.int().describe('Runs that another run replaces, by a singleton'),
   waiting_max: z.int().describe('The most runs that wait for their start at a time'),
-  wait_p99_ms: z.int().describe('Of the starts of runs'),
+  wait_p99_ms: z.int().describe('99th percentile of the waits of runs for their start'),
   wait_max_ms: z.int(),
   complete: z.boolean().describe('false: it was stopped because it took too long'),
 });
@@ -84,14 +84,14 @@ const flowSchema = z.object({
 
 const ticksSchema = z.object({
   count: z.int(),
-  latest: z.array(z.iso.datetime()).describe('The latest of them, at most 5'),
+  latest: z.array(z.iso.datetime()).describe('The latest ticks, at most 5'),
 });
 
 const schedulesSchema = z.object({
-  present: z.int().describe('Ticks of its schedules since then'),
+  present: z.int().describe('Ticks of its present schedules since then'),
   candidate: z.int(),
-  more: ticksSchema.describe('Those that only the candidate has'),
-  fewer: ticksSchema.describe('Those that it lacks'),
+  more: ticksSchema.describe('Ticks that only the candidate has'),
+  fewer: ticksSchema.describe('Ticks that the candidate lacks'),
   complete: z.boolean().describe('false: there are more than 11,000'),
 });
 
@@ -108,16 +108,16 @@ const triggersSchema = z.object({
           .nullable()
           .describe('refused: the service would refuse the registration of the function'),
         received: z.int().describe('Events since then that it listens to, here or in the candidate'),
-        sampled: z.int().describe('Those of them in the sample'),
-        present: z.int().describe('How many of the sample start it now, without regard to flow control'),
-        candidate: z.int().describe('How many would'),
+        sampled: z.int().describe('Received events in the sample'),
+        present: z.int().describe('Events of the sample that start it now, without regard to flow control'),
+        candidate: z.int().describe('Events of the sample that would start it in the candidate'),
         flow: flowSchema
           .nullable()
           .describe('A simulation of flow control, if limits or triggers of a function with limits differ'),
         schedules: schedulesSchema.nullable().describe('null: its schedules are the same'),
       }),
     )
-    .describe('With events in the sample, or added, removed or refused: at most 500, those that differ first'),
+    .describe('Functions with events in the sample, and added, removed and refused functions: at most 500, differences first'),
   flow_complete: z.boolean().describe('false: flow control of some functions was not simulated'),
   problem: z.string().nullable().describe('Why triggers were not compared'),
 });
@@ -125,14 +125,14 @@ const triggersSchema = z.object({
 export const whatIfSchema = apiObject('WhatIf', {
   id: z.string(),
   app: z.string(),
-  url: z.url().describe('Of the candidate'),
+  url: z.url().describe('URL of the candidate'),
   sdk: z.string(),
   status: z.enum(WHAT_IF_STATUSES),
   stopped_because: z
     .enum(STOPS)
     .nullable()
     .describe(
-      'time: `max_minutes` are over; app_unreachable: the candidate no longer answers. null: it has seen all, or goes on',
+      'time: `max_minutes` are over; app_unreachable: the candidate no longer answers. null: it has compared all, or continues',
     ),
   ...countsShape,
   functions: z
@@ -148,7 +148,7 @@ export const whatIfSchema = apiObject('WhatIf', {
         examples: z.array(exampleSchema).describe('One run for each scope and cause'),
       }),
     )
-    .describe('Those with runs, the worst first'),
+    .describe('Functions with runs, the worst first'),
   triggers: triggersSchema.nullable().describe('A sample. null: not asked for'),
   active: z.boolean(),
   past_since: z.iso.datetime().nullable().describe('null: completed and failed runs are not compared'),

@@ -97,7 +97,7 @@ export async function returnRuns(
       cursor = found.cursor;
       count += found.count;
       let left: readonly DueRun[] = found.due;
-      // While Postgres is away, the scan goes on to tell since when runs are late.
+      // While Postgres is down, the scan continues, to tell since when runs are late.
       if (!away) {
         try {
           left = await bringBack(found.due, deps, nowMs, unusable);
@@ -116,7 +116,7 @@ export async function returnRuns(
 }
 
 /** Longest due first.
- *  @returns those that could not return
+ *  @returns runs that could not return
  *  @throws ServiceError archive_unavailable */
 async function bringBack(
   due: readonly DueRun[],

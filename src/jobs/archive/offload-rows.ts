@@ -16,7 +16,7 @@ export const removingRows = duty<OffloadingDeps>({
   everyMs: ROUND_MS,
   leaseMs: 60_000,
   rounds(deps) {
-    // All of them at first: processes start again when a backup of Redis has been restored.
+    // The first round looks at all rows: processes start again when a backup of Redis has been restored.
     let sinceMs = 0;
     return async () => {
       const nowMs = Date.now();

@@ -27,7 +27,7 @@ export interface CancellationWorkDeps {
   cancellations: BulkStore['cancellations'];
   runLists: Pick<RunLists, 'activeOf'>;
   runs: Pick<Runs, 'readMany' | 'readManyToChange'>;
-  /** Includes archived ones: those of offloaded runs. */
+  /** Includes archived events, which offloaded runs have. */
   events: Pick<Events, 'records'>;
   evaluator: ExpressionEvaluator;
   transitions: Pick<RunTransitions, 'cancel'>;

@@ -1,5 +1,5 @@
 /** Moves the clock of dev mode. Time does not jump: it goes from one moment at which something is due to the next, and everything that is
- *  due is done before it goes on. So ticks, retries and the ends of sleeps happen in their order, as if the time had passed. */
+ *  due is done before it continues. So ticks, retries and the ends of sleeps happen in their order, as if the time had passed. */
 import { setTimeout } from 'node:timers/promises';
 import { ServiceError } from '../../errors.ts';
 import type { Clock } from '../../model/values/clock.ts';
@@ -140,11 +140,11 @@ export class ClockMoves {
     const { devClock, activeRuns } = this.#deps;
     const alarms = () => activeRuns.count(dueMs + 1);
     const offloaded = await this.#offloaded();
-    // Those of them that are due come back, and have alarms here.
+    // Offloaded runs that are due come back, and then have alarms in Redis.
     if (offloaded > 0) await devClock.tell({ alarmsUntilMs: dueMs });
     let left = await alarms();
     if (left + offloaded === 0) return dueMs;
-    // A round looks at some of them. Those of other runs ring again later.
+    // A round handles some alarms; the others ring again later.
     for (let before = Number.POSITIVE_INFINITY; left > 0 && left < before; left = await alarms()) {
       before = left;
       await devClock.tell({ alarmsUntilMs: dueMs });

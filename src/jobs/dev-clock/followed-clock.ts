@@ -1,4 +1,4 @@
-/** The time of a process in dev mode. Every process follows the offset that is stored in Redis, and does what the one that moves the clock
+/** The time of a process in dev mode. Every process follows the offset that is stored in Redis, and follows the process that moves the clock
  *  (clock-moves.ts) tells it by pub/sub; each answers when it is done. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { newId } from '../../model/ids.ts';
@@ -13,7 +13,7 @@ import type { RunCounts } from './run-counts.ts';
 const ANSWER_MS = 10_000;
 const RETRY_MS = 500;
 
-/** What a process is told; without fields it only answers. */
+/** A message to a process; without fields the process only answers. */
 export interface Told {
   /** The new time: milliseconds ahead of the machine. */
   offsetMs?: number;

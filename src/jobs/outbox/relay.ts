@@ -16,7 +16,7 @@ const ROWS_AT_ONCE = 100;
 const LEASE_SECONDS = 30;
 /** A pass sends no more after this time, so that its lease lasts until the last answer. */
 const SEND_MS = 15_000;
-/** Of events that are in memory and sent together, and one at least. */
+/** Maximum size of the events that are in memory and sent together; a larger event is sent alone. */
 const PORTION_BYTES = 1_048_576;
 /** The deduplication window is 24 hours. */
 const WINDOW_SECONDS = 23 * 3_600;
@@ -25,7 +25,7 @@ const MARGIN_SECONDS = 3_600;
 const SENDS_MAX = 1_000;
 const IDS_AT_ONCE = 1_000;
 
-/** What holds for the environment at the moment. */
+/** Limits and retention of the environment at the moment. */
 export interface OutboxTerms {
   env: string;
   eventMaxBytes: number;
@@ -78,9 +78,9 @@ class Pass {
   readonly #terms: OutboxTerms;
   readonly #deps: OutboxRelayDeps;
   readonly #until = performance.now() + SEND_MS;
-  /** By position: those that are neither acknowledged nor ended. */
+  /** Rows that are neither acknowledged nor ended, by position. */
   readonly #left: Map<number, ClaimedRow>;
-  /** Positions of those that may have been accepted. */
+  /** Positions of rows that may have been accepted. */
   readonly #tried = new Set<number>();
 
   constructor(claimed: readonly ClaimedRow[], text: string, terms: OutboxTerms, deps: OutboxRelayDeps) {
@@ -114,7 +114,7 @@ class Pass {
     if (undecided.error) throw undecided.error;
   }
 
-  /** Ends the leases of those that are left. */
+  /** Ends the leases of the rows that are left. */
   async end(): Promise<void> {
     const left = [...this.#left.values()];
     await this.#deps.rows.release(left.flatMap(({ position }) => (this.#tried.has(position) ? [position] : [])));

@@ -33,7 +33,7 @@ export interface CallWritesDeps extends OperationDeps {
   retryScale: number;
 }
 
-/** What a write has found out: another worker's execution counts instead; the state of the run that the attempt counts for; or that the
+/** Findings of a write: another worker's execution counts instead; the state of the run that the attempt counts for; or that the
  *  attempt has failed. */
 type Found = 'superseded' | { attempt?: CallAttempt; failure?: Failure | undefined } | undefined;
 

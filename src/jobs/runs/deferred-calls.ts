@@ -10,7 +10,7 @@ const DISTANCE_MS = 10;
 export const DELAY_MAX_MS = 300_000;
 /** Maximum number of jobs remembered per worker: some 10 MB of IDs. */
 export const DEFERRED_MAX = 100_000;
-/** Maximum number of apps checked for one that can use free capacity. */
+/** Maximum number of apps that are checked when capacity is free. */
 const APPS_CHECKED = 20;
 
 interface AppQueue {

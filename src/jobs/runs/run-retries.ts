@@ -164,7 +164,7 @@ export class RunRetries extends Composed<RunRetriesDeps> {
     if (!record) throw new ServiceError('event_gone', { detail: `"${eventId}" was kept no longer than the retention` });
     // Waits from now: the event that cancelled the first run is older and does not cancel this one.
     const event = { env, internalId: eventId, requestId: record.request_id, receivedAt: nowMs };
-    // Copied steps are those of the code that planned them.
+    // Copied steps belong to the code that planned them.
     const pin = fromStep && run.pin && (await functions.ofRun(run)) ? run.pin : undefined;
     const of = {
       ...(pin && { pin }),

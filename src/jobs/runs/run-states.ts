@@ -118,7 +118,7 @@ function activeState(
   return chosenState(states, unread) ?? { kind: 'running' };
 }
 
-/** What its other steps wait for does not make it go on. */
+/** The waits of other steps do not matter: they cannot make a paused run continue. */
 function pausedState({ reason, since, step }: Pause): RunState {
   return { kind: 'paused', reason, since, ...(step && { step }) };
 }

@@ -70,7 +70,7 @@ interface RunEnd {
   leftOver?: LeftOver | StepsAtEnd | undefined;
   /** The job of the call that ends it. */
   job?: JobEnd | undefined;
-  /** Of that call. */
+  /** History of that call. */
   history?: HistoryOfEnd | undefined;
   /** The job has ended with it, because it leaves nothing to do. */
   isDone?: true;
@@ -251,7 +251,7 @@ export class RunTransitions extends Composed<RunTransitionsDeps> {
     const { run, ending, history } = end;
     if (!ending) return;
     const { runs, telemetry, timeoutTimers, deferredFunctions } = this.deps;
-    // The next call of a completed run is the one that completed it.
+    // A completed run has no later call than the call that completed it.
     const hasJobs = ending.status !== 'Completed' || (await timeoutTimers.mayHave(run));
     let endedAt = Date.now();
     const job = end.job && !hasJobs && !(await this.#mayFollow(run)) ? end.job : undefined;

@@ -38,7 +38,7 @@ export async function checkActive(found: Found<ActiveRun>, fn: AppFunction, deps
   const { steps } = found;
   return walked(found, fn, deps, true, async (walk) => {
     const hasAll = steps.stack.every((id) => walk.asked.has(id));
-    // Its next call would have all results, also those that it has not asked for.
+    // Its next call would have all results, also results that it has not asked for.
     const end = hasAll ? walk.end : (endOf(await ask(found, fn, steps, deps)) ?? { kind: 'plans' });
     return end.kind === 'noAnswer' ? { skip: 'no_answer' } : compareActive(steps, walk, end);
   });
@@ -138,7 +138,7 @@ function firstAttempt(run: Run): Run {
   return { ...run, attempt: 0 };
 }
 
-/** The ID in the URL of the present function; of one that connects, its own. */
+/** The ID in the URL of the present function; for a function that connects, its own ID. */
 function idOnTheWire({ id, url }: AppFunction): string {
   return URL.parse(url)?.searchParams.get('fnId') ?? id;
 }

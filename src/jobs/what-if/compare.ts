@@ -1,4 +1,4 @@
-/** Compares how a candidate goes on with a stored run with what is stored. */
+/** Compares how a candidate continues a stored run with how the run continued. */
 import { canonical } from '../../functions/canonical-json.ts';
 import type { Pending } from '../../model/runs/memo.ts';
 import { type Op, stepName } from '../../model/runs/operation.ts';
@@ -12,7 +12,7 @@ import {
 } from '../../model/what-if/what-if.ts';
 import type { StoredSteps, Walk, WalkEnd } from './walk.ts';
 
-/** What history says of a step. */
+/** A step, as history shows it. */
 export interface KnownStep {
   name: string;
   /** Step type; undefined for steps of earlier versions. */
@@ -28,9 +28,9 @@ export interface StoredRun extends StoredSteps {
 
 export interface ActiveRun extends StoredRun {
   pending: ReadonlyMap<string, Pending>;
-  /** Whether the present code has gone on from this state: all that it planned is stored. */
+  /** Whether the present code has continued from this state, so that everything it planned is stored. */
   isAnswered: boolean;
-  /** Of the last attempt. */
+  /** Error of the last attempt. */
   error?: { name: string; message: string } | undefined;
 }
 
@@ -49,7 +49,7 @@ const SHOWN_LENGTH = 1_000;
 const RUNS_IN_APP: ReadonlySet<string> = new Set(['Step', 'StepRun', 'StepError', 'StepFailed', 'StepPlanned']);
 const UNCHANGED: Finding = { result: 'unchanged' };
 
-/** How the candidate goes on with a run that has not ended.
+/** How the candidate continues a run that has not ended.
  *  @param end of a call with all results, which is the next one that the candidate would get */
 export function compareActive(run: ActiveRun, walk: Walk, end: WalkEnd): Finding {
   const { late, added, asked } = walk;
@@ -61,7 +61,7 @@ export function compareActive(run: ActiveRun, walk: Walk, end: WalkEnd): Finding
   if (end.kind === 'completed') {
     return forgotten.length > 0 || run.isAnswered ? found({ cause: 'ends_earlier' }) : UNCHANGED;
   }
-  // While the present code has not gone on from this state, nothing says what it would plan.
+  // Until the present code has continued from this state, nobody knows what it would plan.
   if (added[0] && (walk.isEarly || forgotten.length > 0 || isNew(run))) {
     return found({ cause: 'new_step', step: shownOp(added[0]) });
   }
@@ -112,7 +112,7 @@ function finding(scope: Scope, difference: Difference): Finding {
   return { result: resultOf(scope, difference.cause), difference };
 }
 
-/** Whether a step that the run does not have is one that the present code would not plan. */
+/** Whether the present code would not plan a step that the run does not have. */
 function isNew({ isAnswered, pending }: ActiveRun): boolean {
   return isAnswered && pending.size > 0;
 }

@@ -7,7 +7,7 @@ const REST_MAX_MS = 1_000;
 
 interface GroupOfCalls {
   tookMs: number;
-  /** Of the portion. */
+  /** Time that the portion has left. */
   leftMs: number;
   hasBacklog: boolean;
 }

@@ -1,4 +1,4 @@
-/** Evaluates triggers for a what-if: in turns that let other work go on, and within a time. */
+/** Evaluates triggers for a what-if: in turns, so that other work continues, and within a time. */
 import { setImmediate } from 'node:timers/promises';
 import type { AppFunction } from '../../model/apps/app.ts';
 import { triggerEventOf } from '../../model/events/expression-event.ts';

@@ -50,7 +50,7 @@ export async function readFailed(run: Run, deps: StoredRunsDeps): Promise<Found<
   const found = await readEnded(run, deps);
   if (typeof found === 'string') return found;
   const { steps } = found;
-  // Those that failed, and those that were pending.
+  // Steps without a memo: failed or pending.
   const open = new Set([...steps.known.keys()].filter((id) => !Object.hasOwn(steps.memos, id)));
   return { ...found, steps: { ...steps, open, error: run.error ?? { name: '', message: '' } } };
 }

@@ -18,7 +18,7 @@ export interface WalkOptions {
   open: ReadonlySet<string>;
   /** After so many calls it stops. */
   callsMax: number;
-  /** Whether to go on after a step that the run does not have, while results are left, as if it had returned the next of these: if that result is asked
+  /** Whether to continue after a step that the run does not have, while results are left, as if it had returned the next of these: if that result is asked
    *  for later, the step was added, and otherwise it may have taken its place. */
   supposes?: boolean;
 }
@@ -55,7 +55,7 @@ export async function walk(steps: StoredSteps, ask: AskCandidate, options: WalkO
   const end = await walker.goOn();
   const { added } = walker;
   const isEarly = added.length > 0 && walker.hasRest;
-  // What it does after a supposition only shows which results it asks for.
+  // After a supposition, the walk only shows which results the candidate asks for.
   let last = end;
   while (options.supposes && last.kind === 'plans' && walker.suppose()) last = await walker.goOn();
   if (last.kind === 'executed')
@@ -116,7 +116,7 @@ class Walker {
     return { kind: 'tooManyCalls' };
   }
 
-  /** Answers the steps that finished next, up to the first that was not asked for, or else the next one that was.
+  /** Answers the steps that finished next, up to the first that was not asked for, or else the next step that was.
    *  @returns whether it has answered any */
   #answerNext(): boolean {
     const rest = this.#rest();

@@ -55,9 +55,9 @@ export function whatIfWork(deps: WhatIfWorkDeps): BulkWork<WhatIfDefinition, Wha
   };
 }
 
-/** What a portion has done. */
+/** Progress of a portion. */
 interface Portion {
-  /** Those of the what-if before it. */
+  /** Counts of the what-if before the portion. */
   before: Readonly<Record<string, number>>;
   counts: Record<string, number>;
   examples: WhatIfExample[];
@@ -127,7 +127,7 @@ async function checkPage(
   return next ? { ...position, cursor: next } : after(definition, position);
 }
 
-/** @returns how many of them it has checked */
+/** @returns how many runs it has checked */
 async function checkRuns(
   runs: readonly Run[],
   candidate: AppFunction,

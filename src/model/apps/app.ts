@@ -76,12 +76,12 @@ export interface Ramp {
   percent: number;
 }
 
-/** What people set for a function, because an official SDK cannot say it. It goes before what the app registers. */
+/** Settings of a function that people make, because an official SDK cannot. They override the registration. */
 export interface FunctionSettings {
   onExhausted?: OnExhausted;
 }
 
-/** What becomes of a run of the function whose call has no attempt left. */
+/** Whether a run of the function fails or pauses when its call has no attempt left. */
 export function onExhaustedOf(fn: Pick<AppFunction, 'settings' | 'onExhausted'> | undefined): OnExhausted {
   return fn?.settings?.onExhausted ?? fn?.onExhausted ?? 'fail';
 }
@@ -94,13 +94,13 @@ export interface AppFunction {
   url: string;
   dialect: Dialect;
   retries: number;
-  /** What the app says about runs whose call has no attempt left; absent: nothing. `onExhaustedOf` reads it with the settings. */
+  /** The app's choice for runs whose call has no attempt left; absent: none. `onExhaustedOf` combines it with the settings. */
   onExhausted?: OnExhausted;
   triggers: Trigger[];
   cancel: CancelTrigger[];
   /** The version of its app on which its new runs end; absent unless they are pinned (versions.ts). */
   version?: string;
-  /** The share of them that ends on another version; absent: none does. */
+  /** The share of its new runs that ends on another version; absent: none. */
   ramp?: Ramp;
   /** True when the app's last registration lacks the function: it is no longer triggered, but its active runs finish. */
   archived: boolean;

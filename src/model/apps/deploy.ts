@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { isJsonObject } from '../values/json.ts';
 import type { AppFunction } from './app.ts';
 
-/** What caused a registration: a request of the app, its connection, discovery in dev mode, a sync request by a person or API key, or the
+/** Causes of a registration: a request of the app, its connection, discovery in dev mode, a sync request by a person or API key, or the
  *  activation of an earlier version. */
 export const SYNC_KINDS = ['app', 'connection', 'discovery', 'request', 'activation'] as const;
 

@@ -7,7 +7,7 @@ import { type AppFacts, contentOf } from './deploy.ts';
 export const VERSIONINGS = ['latest', 'pinned'] as const;
 export type Versioning = (typeof VERSIONINGS)[number];
 
-/** What a version does that registers for the first time. `automatic`: it becomes active. `manual`: it waits until a person activates it. */
+/** Effect of the first registration of a version. `automatic`: the version becomes active. `manual`: it waits until a person activates it. */
 export const ACTIVATIONS = ['automatic', 'manual'] as const;
 export type ActivationMode = (typeof ACTIVATIONS)[number];
 
@@ -54,7 +54,7 @@ export interface GivenRamp extends Ramp {
   abortWhen?: AbortBound;
 }
 
-/** How runs ended on a version since its ramp was set last. Cancelled ones do not count, and those that paused instead of failing count as failed. */
+/** How runs ended on a version since its ramp was set last. Cancelled runs do not count; runs that paused instead of failing count as failed. */
 export interface RampEnds {
   ended: number;
   failed: number;
@@ -69,7 +69,7 @@ export function isExceeded({ failureRate, minRuns }: AbortBound, { ended, failed
   return ended >= minRuns && failed > failureRate * ended;
 }
 
-/** What people have decided about the versions of an app. */
+/** Decisions of people about the versions of an app. */
 export interface VersionChoices {
   /** For functions that do not say. */
   versioning?: Versioning;

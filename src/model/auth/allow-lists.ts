@@ -86,7 +86,7 @@ function shortestPrefixes(prefixes: string[]): string[] {
 }
 
 /** Binary search. In code unit order, only texts that start with a prefix lie between that prefix and a name that starts with it. A
- *  matching prefix is therefore the last one that is not greater than the name. */
+ *  matching prefix is therefore the last prefix that is not greater than the name. */
 function startsWithAny(name: string, prefixes: readonly string[]): boolean {
   let [from, to] = [0, prefixes.length];
   while (from < to) {

@@ -57,7 +57,7 @@ export function mergedGroup(parts: readonly [ErrorGroup, ...ErrorGroup[]]): Erro
     const samples = [...one.samples, ...other.samples].sort((a, b) => b.at - a.at).slice(0, SAMPLES_MAX);
     const states = [one, other].filter(({ state }) => state === 'open');
     const isOpen = states.length > 0;
-    // A user changes all records: one that is still resolved was reopened by a failure in another partition.
+    // A user changes all records: a record that is still resolved was reopened by a failure in another partition.
     const reopenings = [one, other].map(({ state, reopened }) =>
       isOpen && state === 'resolved' ? reopened + 1 : reopened,
     );

@@ -40,7 +40,7 @@ export interface Batch {
 
 export interface Singleton {
   key?: string;
-  /** What happens if a new run is due while another is active: `skip` drops the new run, `cancel` cancels the active run. */
+  /** Effect of a new run that is due while another is active: `skip` drops the new run, `cancel` cancels the active run. */
   mode: 'skip' | 'cancel';
 }
 

@@ -13,7 +13,7 @@ export const MAX_STATE_BYTES = 32 * 1_024 * 1_024;
 
 /** A larger call body omits events and memos; the app fetches them (`use_api`, docs/protocol.md#large-calls). */
 export const MAX_CALL_BYTES = 4 * 1_024 * 1_024;
-/** Of memos that a call omits, the service reads those up to this size: most errors of steps are so short. */
+/** When a call omits memos, the service still reads memos up to this size: most errors of steps are shorter. */
 export const SHORT_MEMO_BYTES = 4_096;
 
 /** An unfinished step: planned, sleeping, waiting, invoking another run, or making a request. */

@@ -1,4 +1,4 @@
-/** What a run is doing, in more detail than its status. Imports only types, because the dashboard uses it in the browser. */
+/** The state of a run: more detailed than its status. Imports only types, because the dashboard uses it in the browser. */
 import type { Limit } from '../flow-control/limits.ts';
 import type { PauseReason } from './pause.ts';
 

@@ -1,5 +1,5 @@
 /** Indexes waits by an equality in their expression whose other side is known when the wait is stored
- *  (`async.data.orderId == event.data.orderId`). An event then only has to be checked against the waits for its own value. */
+ *  (`async.data.orderId == event.data.orderId`). An event is then checked only against the waits for its own value. */
 import { createHash } from 'node:crypto';
 import type { ASTNode } from '@marcbachmann/cel-js';
 import { compileWait } from '../expressions/expression.ts';

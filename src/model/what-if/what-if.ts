@@ -6,7 +6,7 @@ import type { SimulatedFlow } from './flow/simulated-flow.ts';
 export const SCOPES = ['active', 'past', 'failed'] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** What differs. */
+/** Reasons why a candidate treats a run differently. */
 export const CAUSES = [
   'throws',
   'function_gone',
@@ -45,7 +45,7 @@ export interface StepShown {
   name: string;
 }
 
-/** How the run went on, here or there. */
+/** How the run continued with the active build, or with the candidate. */
 export interface Course {
   /** Steps that are next. */
   steps?: StepShown[];
@@ -98,14 +98,14 @@ export interface TriggersOfFunction {
 export interface SchedulesOfFunction {
   present: number;
   candidate: number;
-  /** Ticks that only the candidate has, and that it lacks: the latest of them, Unix milliseconds. */
+  /** The latest ticks that only the candidate has, and the latest that it lacks; Unix milliseconds. */
   more: { count: number; latest: readonly number[] };
   fewer: { count: number; latest: readonly number[] };
   /** Whether there are more ticks than are counted. */
   isCut: boolean;
 }
 
-/** What limits would have done with the events of a time, and do now. */
+/** Simulated effects of the limits of both builds on the events of a period. */
 export interface FlowReport {
   /** Unix milliseconds. */
   from: number;
@@ -133,7 +133,7 @@ export interface TriggerReport {
 export interface WhatIfDefinition {
   id: string;
   app: string;
-  /** Of the candidate. */
+  /** URL of the candidate. */
   url: string;
   sdk: string;
   dialect: 'service' | 'inngest';
@@ -166,7 +166,7 @@ export type WhatIf = BulkOperation<WhatIfDefinition, WhatIfPosition>;
 /** A function that no app has. */
 export const NO_FUNCTION = 'what-if-without-a-function';
 
-/** A difference of an active run that loses something or fails. The others only go on differently. */
+/** A difference of an active run that loses something or fails. Other differences only change how it continues. */
 const BROKEN: Readonly<Record<Scope, ReadonlySet<Cause>>> = {
   active: new Set<Cause>(['throws', 'function_gone', 'results_unused']),
   past: new Set<Cause>(['throws', 'function_gone']),

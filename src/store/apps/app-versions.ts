@@ -36,7 +36,7 @@ export class AppVersions extends Repository {
     return text === null ? {} : (JSON.parse(text) as VersionChoices);
   }
 
-  /** Of all apps for which there are any. */
+  /** Choices of all apps that have any, by app. */
   async allChoices(env: string): Promise<Map<string, VersionChoices>> {
     const texts = await this.redis.hgetall(this.keys.versionChoices(env));
     return new Map(Object.entries(texts).map(([app, text]) => [app, JSON.parse(text) as VersionChoices]));

@@ -72,7 +72,7 @@ export class Functions extends Repository<ScriptedRedis, { history: TriggerHisto
   /** Replaces the live functions of an app; functions that it no longer registers are archived.
    *  @param most maximum number of live functions in the environment, and of stored archived ones
    *  @param unusable functions of the app to leave unchanged; if one has no ID, none is archived
-   *  @returns the registered functions; those whose ID belongs to another app are refused
+   *  @returns the registered functions; a function whose ID belongs to another app is refused
    *  @throws ServiceError quota_exceeded */
   async replaceForApp(
     env: string,
@@ -219,7 +219,7 @@ export class Functions extends Repository<ScriptedRedis, { history: TriggerHisto
   }
 }
 
-/** What people have changed about a function, as stored. */
+/** Changes of a function by people, as stored. */
 interface Changes {
   pause?: string | null | undefined;
   settings?: string | null | undefined;

@@ -1,4 +1,4 @@
-/** What Redis has about a backlog: JSON with names of one letter, because there may be many. The scripts read it, too (lua/lib/admission.lua). */
+/** The record of a backlog in Redis: JSON with names of one letter, because there may be many. Scripts read it, too (lua/lib/admission.lua). */
 import type { Limit, LimitKind } from '../../model/flow-control/limits.ts';
 
 export type BacklogLimit = Pick<Limit, 'id' | 'kind' | 'limit' | 'intervalMs' | 'toleranceMs'>;

@@ -22,7 +22,7 @@ export interface JobTaker {
 }
 
 export interface Taking {
-  /** Of the locks. */
+  /** Owner of the locks. */
   token: string;
   lockMs: number;
   /** Maximum number of jobs. */

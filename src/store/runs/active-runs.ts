@@ -21,7 +21,7 @@ export interface NextReconciliation {
   isReconciled: boolean;
 }
 
-/** `needsReconciliation`: or it has ended. `needsWakes`: these wake-ups need jobs, and nothing else; the fields are those of the run. */
+/** `needsReconciliation`: or it has ended. `needsWakes`: these wake-ups need jobs, and nothing else; `fields` describes the run. */
 export type Scheduled =
   | { outcome: 'done' | 'needsReconciliation' }
   | {

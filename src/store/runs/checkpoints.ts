@@ -34,7 +34,7 @@ export type CheckpointOutcome =
   | { outcome: 'stored'; stackLength: number; run: StoredRun }
   | { outcome: 'steps' | 'bytes' | 'stale' | 'ended' | 'gone' };
 
-/** What watchers are told of a run. */
+/** The data of a run that live updates need. */
 type StoredRun = Pick<Run, 'env' | 'id' | 'functionId' | 'eventId' | 'queuedAt' | 'startedAt' | 'replayId' | 'error'>;
 
 /** The steps of one run, as store-memos.lua takes them. */

@@ -13,7 +13,7 @@ const READ_MAX = 100;
 const ALARMS_AT_ONCE = 500;
 
 export class LastWakes extends Repository<ScriptedRedis, { offloadedRuns: OffloadedRuns }> {
-  /** The latest end of a sleep, or timeout of a wait, by which a run goes on; Unix milliseconds. Exact for 100 runs; of more, those that began to sleep in
+  /** The latest end of a sleep, or timeout of a wait, by which a run continues; Unix milliseconds. Exact for 100 runs; of more, those that began to sleep in
    *  the last two minutes have no alarm yet, and may be missed.
    *  @param runsMax looks at so many of them, the newest
    *  @returns undefined: none sleeps, or waits with a timeout */
@@ -40,7 +40,7 @@ export class LastWakes extends Repository<ScriptedRedis, { offloadedRuns: Offloa
     return lists.flat();
   }
 
-  /** Of runs in Redis, the next reconciliation; of offloaded ones, their return. Both come shortly before the run wakes. */
+  /** Times of the next reconciliation of runs in Redis, and of the return of offloaded runs. Both come shortly before the run wakes. */
   async #alarms(env: string, ids: readonly string[]): Promise<Map<string, number>> {
     const found = new Map<string, number>();
     for (const [keys, own] of Map.groupBy(ids, (id) => this.keys.of(id))) {

@@ -10,14 +10,14 @@ import { Repository } from '../redis/repository.ts';
 import { fromFlat, type ScriptedRedis } from '../redis/scripts.ts';
 import { type ActiveRun, memberOf, readMember } from './active-runs.ts';
 
-/** What lists show of a run. */
+/** The data of a run that lists show. */
 export interface OffloadedRecord {
-  /** Of its hash (keys/run-fields.ts). */
+  /** Fields of its hash (keys/run-fields.ts). */
   fields: Record<string, string>;
   steps: StepsReply;
 }
 
-/** What read-steps.lua returns. */
+/** Reply of read-steps.lua. */
 export type StepsReply = [pending: string[], count: number, done: number];
 
 export interface OffloadedContents {
@@ -59,7 +59,7 @@ export interface OffloadedRunSource {
   ): Promise<Position[]>;
 }
 
-/** Of an offloaded run: by suffix (keys/runs.ts), the fields of a hash with their values, or the entries of a list. */
+/** Parts of an offloaded run by suffix (keys/runs.ts): the fields of a hash with their values, or the entries of a list. */
 export type OffloadedParts = ReadonlyMap<string, string[]>;
 
 /** An alarm that is due. */
@@ -69,16 +69,16 @@ export interface DueRun extends ActiveRun {
 }
 
 export interface ScannedAlarms {
-  /** Of the next scan; '0': all were read. */
+  /** Cursor of the next scan; '0': all were read. */
   cursor: string;
   count: number;
   due: DueRun[];
 }
 
-/** What the last scan of all alarms found. */
+/** Result of the last scan of all alarms. */
 export interface SeenAlarms {
   count: number;
-  /** When the first of those that are due and did not return was set to, Unix milliseconds; undefined: all returned. */
+  /** Time of the first alarm whose run is due and did not return, Unix milliseconds; undefined: all returned. */
   overdueSince: number | undefined;
 }
 
@@ -129,7 +129,7 @@ export class OffloadedRuns extends Repository<ScriptedRedis, { reconcileAfterMs:
     return new Set(ids.filter((_, i) => found[i] === 1));
   }
 
-  /** When those of the runs that are offloaded return, by ID; Unix milliseconds. */
+  /** When offloaded runs return, by ID; Unix milliseconds. Other runs are left out. */
   async alarms(env: string, ids: readonly string[]): Promise<Map<string, number>> {
     const commands = ids.map((id) => ['hget', this.keys.of(id).offloadedRuns(env), id]);
     const found = await inPipelines<string | null>(this.redis, commands);
@@ -138,7 +138,7 @@ export class OffloadedRuns extends Repository<ScriptedRedis, { reconcileAfterMs:
     );
   }
 
-  /** Brings those of the runs back that are offloaded, for whoever changes them next. They stay at least until their next reconciliation.
+  /** Brings offloaded runs back, for whoever changes them next. They stay at least until their next reconciliation.
    *  @returns whether to look again: they are back, or came back a moment ago
    *  @throws ServiceError archive_unavailable */
   async bringBack(env: string, ids: readonly string[]): Promise<boolean> {
@@ -150,7 +150,7 @@ export class OffloadedRuns extends Repository<ScriptedRedis, { reconcileAfterMs:
     return true;
   }
 
-  /** What lists show of those that are offloaded, by ID.
+  /** The data of offloaded runs that lists show, by ID. Other runs are left out.
    *  @throws ServiceError archive_unavailable */
   async records(env: string, ids: readonly string[]): Promise<Map<string, OffloadedRecord>> {
     if (!this.#source || ids.length === 0) return new Map();
@@ -158,7 +158,7 @@ export class OffloadedRuns extends Repository<ScriptedRedis, { reconcileAfterMs:
     return offloaded.length === 0 ? new Map() : this.#source.records(env, offloaded);
   }
 
-  /** All of those that are offloaded, by ID.
+  /** All data of offloaded runs, by ID. Other runs are left out.
    *  @throws ServiceError archive_unavailable */
   async parts(env: string, ids: readonly string[]): Promise<Map<string, OffloadedParts>> {
     const found = new Map<string, OffloadedParts>();
@@ -206,7 +206,7 @@ export class OffloadedRuns extends Repository<ScriptedRedis, { reconcileAfterMs:
     return { cursor: next, count, due };
   }
 
-  /** Those of the environments that have offloaded runs in a partition. */
+  /** The environments that have offloaded runs in a partition. */
   async environmentsIn(partition: number, envs: readonly string[]): Promise<string[]> {
     const { offloadedRuns } = this.keys.partition(partition);
     const found = await inPipelines<number>(
@@ -223,7 +223,7 @@ export class OffloadedRuns extends Repository<ScriptedRedis, { reconcileAfterMs:
     else await this.redis.hset(offloadedRunsSeen, { count, overdue: overdueSince ?? '' });
   }
 
-  /** What the last scans of all partitions found. */
+  /** Result of the last scans of all partitions. */
   async seen(): Promise<SeenAlarms> {
     const found = await inPipelines<[string | null, string | null]>(
       this.redis,
@@ -236,13 +236,13 @@ export class OffloadedRuns extends Repository<ScriptedRedis, { reconcileAfterMs:
     };
   }
 
-  /** Runs of a partition whose next reconciliation is after a time: those that sleep for long. */
+  /** Runs of a partition whose next reconciliation is after a time: they sleep for long. */
   async candidates(partition: number, fromMs: number, offset: number, limit: number): Promise<ActiveRun[]> {
     const { activeRuns } = this.keys.partition(partition);
     return (await this.redis.zrangebyscore(activeRuns, `(${fromMs}`, '+inf', 'LIMIT', offset, limit)).map(readMember);
   }
 
-  /** Those of the runs of a partition that do nothing but sleep or wait until this time, and how they are.
+  /** Reads the runs of a partition that do nothing but sleep or wait until this time.
    *  @param leadMs how long before their next reconciliation they return */
   async read(runs: readonly ActiveRun[], untilMs: number, leadMs: number): Promise<SleepingRun[]> {
     if (runs.length === 0) return [];
@@ -267,7 +267,7 @@ export class OffloadedRuns extends Repository<ScriptedRedis, { reconcileAfterMs:
   }
 
   /** Removes runs of a partition that Postgres has, unless they have changed.
-   *  @returns IDs of those that were removed */
+   *  @returns IDs of the runs that were removed */
   async remove(runs: readonly SleepingRun[]): Promise<Set<string>> {
     if (runs.length === 0) return new Set();
     const pipeline = this.redis.pipeline();
@@ -280,7 +280,7 @@ export class OffloadedRuns extends Repository<ScriptedRedis, { reconcileAfterMs:
   }
 
   /** Stores a run again.
-   *  @param isAnyVersion whether the contents may differ from those that its alarm names */
+   *  @param isAnyVersion whether the contents may have another version than its alarm names */
   async return(
     env: string,
     id: string,

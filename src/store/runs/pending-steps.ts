@@ -43,7 +43,7 @@ export async function pendingStepsOf(
   runs: readonly { env: string; id: string }[],
 ): Promise<PendingSteps[]> {
   const found = new Map<string, PendingSteps>();
-  // Those of a partition are on one node.
+  // All runs of a partition are on one node.
   const byPartition = Map.groupBy(runs, ({ id }) => keys.of(id));
   await Promise.all(
     [...byPartition].map(async ([ofPartition, some]) => {

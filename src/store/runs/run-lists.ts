@@ -113,7 +113,7 @@ export class RunLists extends Repository {
     return firstOf([...hot, ...(await readOffloaded())], limit);
   }
 
-  /** Called when the lists of Redis are read: a run leaves them when it is in Postgres, and one that has just returned is still read here. */
+  /** Called when the lists of Redis are read: a run leaves them when it is in Postgres, and a run that has just returned is still read here. */
   async #newestOffloaded(
     { env, functionIds, timeRange, limit }: RunQuery,
     groups: readonly RunGroup[],

@@ -75,7 +75,7 @@ export interface Loaded {
 
 /** The steps of a run when it ended. */
 export interface StepsAtEnd {
-  /** Number of finished steps: the one that the next call would have had. */
+  /** Number of finished steps that the next call would have had. */
   done: number;
   /** Pending steps by their hashed IDs. */
   pending: Map<string, Pending>;
@@ -83,7 +83,7 @@ export interface StepsAtEnd {
   isUnfinished: boolean;
 }
 
-/** What the end of a run does besides. */
+/** Further effects of the end of a run. */
 export interface EndOptions {
   /** Whether it may have jobs besides those of its pending steps; then, and if it has pending steps, its end is unfinished until they are
    *  removed (unfinished-ends.ts). */
@@ -110,7 +110,7 @@ export interface LeftOver extends StepsAtEnd {
   finished?: Finished;
 }
 
-/** Of end-run.lua: the number of the first argument that is a field. */
+/** Number of the first argument of end-run.lua that is a field. */
 const FIRST_FIELD_OF_END = 15;
 
 export class Runs extends Repository<
@@ -371,7 +371,7 @@ export class Runs extends Repository<
     return (read as string[]).map(decodeHistoryEntry);
   }
 
-  /** The functions of runs, in the order of the runs; null for those that are not stored. */
+  /** The functions of runs, in the order of the runs; null for a run that is not stored. */
   functionIds(runs: readonly { env: string; runId: string }[]): Promise<(string | null)[]> {
     const commands = runs.map(({ env, runId }) => ['hget', this.keys.of(runId).run(env, runId), RUN_FIELDS.functionId]);
     return inPipelines(this.redis, commands);
@@ -386,7 +386,7 @@ export class Runs extends Repository<
     });
   }
 
-  /** Which of the runs are stored, also those that are offloaded. */
+  /** Which runs are stored, in Redis or offloaded. */
   async present(env: string, ids: readonly string[]): Promise<Set<string>> {
     const present = new Set<string>();
     const others = () => ids.filter((id) => !present.has(id));

@@ -27,7 +27,7 @@ export class OutboxStatus extends Repository<Redis> {
     await this.#write({ waiting, refused, uncertain, bytes, oldest, problem: '' });
   }
 
-  /** What was counted last stays. */
+  /** Keeps the last counts. */
   async reportFailure(problem: string): Promise<void> {
     await this.#write({ problem });
   }

@@ -20,7 +20,7 @@ type Client struct {
 	Logger func() *slog.Logger
 }
 
-// Event is one that was prepared.
+// Event is a prepared event.
 type Event struct {
 	// ID is its deduplication ID.
 	ID string

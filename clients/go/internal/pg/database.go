@@ -110,7 +110,7 @@ func (c sqlConn) WaitForNotification(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// Close gives the connection back without its locks. One that does not answer is closed, which ends them too.
+// Close gives the connection back without its locks. A connection that does not answer is closed, which ends the locks too.
 func (c sqlConn) Close(ctx context.Context) error {
 	bounded, cancel := context.WithTimeout(ctx, closeWithin)
 	defer cancel()

@@ -31,7 +31,7 @@ func (e *OutputTooLarge) Error() string {
 	return fmt.Sprintf("the output of step %q has %d bytes, more than %d; store large data elsewhere and return a reference", e.Step, e.Bytes, maxResultBytes)
 }
 
-// Step is one that acts in a transaction. X is the library's own transaction.
+// Step is a step that acts in a transaction. X is the library's own transaction.
 type Step[X any] struct {
 	RunID, HashedID, Name string
 	// Begins is the statement that follows the begin; empty: none.
@@ -41,7 +41,7 @@ type Step[X any] struct {
 }
 
 // Once acts in the transaction that stores the result beside, unless an earlier attempt has: then it returns the stored result. A transaction that
-// Postgres ends so that another one can go on is tried again.
+// Postgres ends so that another one can continue is tried again.
 func (s Step[X]) Once(ctx context.Context) (json.RawMessage, error) {
 	for retries := 0; ; retries++ {
 		result, err := s.attempt(ctx)

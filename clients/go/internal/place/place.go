@@ -45,7 +45,7 @@ func Received(name string, data json.RawMessage) Place {
 	return Event(name)
 }
 
-// Output of an invoked run belongs to the step that invoked it, any other to its run. Event is the one that triggered it.
+// Output of an invoked run belongs to the step that invoked it, any other to its run. Event triggered the run.
 func Output(functionID, runID string, event json.RawMessage) Place {
 	var trigger struct {
 		Name string          `json:"name"`

@@ -42,7 +42,7 @@ type group struct {
 // location is where in a function a context belongs.
 type location struct {
 	branch *branch
-	// step is the name of the one that the code runs inside of, and hashedID its ID on the wire.
+	// step is the name of the step whose code runs now, and hashedID its ID on the wire.
 	step, hashedID string
 }
 

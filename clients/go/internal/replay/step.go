@@ -33,13 +33,13 @@ type Description struct {
 	Own bool
 }
 
-// step is one that the replayed code has reached.
+// step is a step that the replayed code has reached.
 type step struct {
 	Description
 	hashedID string
 	// displayName is the ID in the code, numbered when it repeats.
 	displayName string
-	// ctx is the one that the code has called the step with.
+	// ctx is the context with which the code has called the step.
 	ctx       context.Context
 	branch    *branch
 	delivered bool

@@ -12,7 +12,7 @@ type Service struct {
 	Publish    func(ctx context.Context, channel, topic string, data any) error
 }
 
-// Run is the one that a context belongs to.
+// Run is the run that a context belongs to.
 type Run struct {
 	ID string
 	// EventTime is when its event was, in milliseconds since 1970.

@@ -45,13 +45,13 @@ def subscription_token(channel: str, topics: Sequence[str], settings: Settings) 
 
 
 def look_up(kind: Literal["events", "runs"], ids: Sequence[str], settings: Settings) -> Effects[set[str]]:
-    """Those of these internal IDs that the service has. Raises SendError, ConfigError."""
+    """Returns the internal IDs that the service has. Raises SendError, ConfigError."""
     found: set[str] = set()
     for start in range(0, len(ids), _MAX_IDS):
         page = list(ids[start : start + _MAX_IDS])
         answer = yield from _post(f"/v1/{kind}/lookup", {"ids": page}, settings)
         data: list[dict[str, Any]] = answer.get("data") or []
-        # What is not found is sent again or deleted: another program's answer must not be taken for the service's.
+        # Events that are not found are sent again or deleted: another program's answer must not pass for the service's.
         if [one.get("id") for one in data] != page:
             raise SendError(f"The answer to a look-up of {kind} does not tell of each ID")
         found.update(one["id"] for one in data if one.get("found") is not False)

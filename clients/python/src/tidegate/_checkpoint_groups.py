@@ -33,7 +33,7 @@ _FIELDS = {"content-type": "application/json"}
 
 
 class _Task(Enum):
-    """What a call that waits is to do."""
+    """The task of a call that waits."""
 
     SEND_GROUP = "send the group"
     SEND_ALONE = "send its own checkpoint"
@@ -78,7 +78,7 @@ class _Waiting:
 
 
 class CheckpointGroups:
-    """Those of an app."""
+    """The groups of checkpoints of an app."""
 
     def __init__(self) -> None:
         self._waiting: list[_Waiting] = []
@@ -139,7 +139,7 @@ class CheckpointGroups:
                 self._waiting.append(own)
 
     def _take_others(self, own: _Waiting) -> list[_Waiting]:
-        """Those for the same service and environment that have waited longest."""
+        """Takes the calls for the same service and environment that have waited longest."""
         with self._lock:
             length = len(own.body)
             taken: list[_Waiting] = []

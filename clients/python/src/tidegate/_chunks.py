@@ -45,7 +45,7 @@ def split_by_bytes(events: Sequence[dict[str, Any]], max_bytes: int) -> list[Chu
 
 
 def split_rest(events: Sequence[dict[str, Any]], refused: Chunk, limit_bytes: int | None) -> list[Chunk] | None:
-    """What is left of a send, from a chunk on that the service found too large, within the limit that it named.
+    """Splits the rest of a send, from a chunk on that the service found too large, within the limit that it named.
     None: smaller requests do not help."""
     if limit_bytes is None or limit_bytes >= len(refused.body):
         return None

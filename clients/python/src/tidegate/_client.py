@@ -54,7 +54,7 @@ class Tidegate(FunctionCreator):
         logger: AnyLogger | None = None,
         transport: Transport | None = None,
     ) -> None:
-        """What is not given here is taken from SERVICE_* variables when it is first needed.
+        """Options that are missing here are read from SERVICE_* variables when they are first needed.
 
         app_id: names the app. Part of the identity of its functions: change it and they are new ones.
         event_key: to send. Not needed in dev mode. Default: SERVICE_EVENT_KEY.
@@ -134,7 +134,7 @@ class Tidegate(FunctionCreator):
         return Stack(self.middleware).send_sync(send, lambda: drive(self._transmission(send, seed, timeout)))
 
     def _transmission(self, send: SendCall, seed: str | None, timeout: float | None) -> Effects[list[str]]:
-        """Of the events that middleware has left."""
+        """Sends the events that middleware has left."""
         wire = events_on_the_wire(send.events, Stack(self.middleware).encode_sent)
         return send_events(wire, self.settings(), self._clock, seed=seed, timeout=timeout)
 

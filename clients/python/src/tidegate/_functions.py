@@ -46,8 +46,8 @@ class CronTrigger:
     jitter: Duration | None = None
     """Starts each run up to this much later, by chance: spreads functions with the same schedule."""
     catch_up: Literal["last", "all"] | None = None
-    """What runs after a time in which nothing could: all missed times, up to the last 1,000, or only the last one, the
-    default."""
+    """Runs after a time in which nothing could run: for all missed times, up to the last 1,000, or for the last one
+    only, the default."""
 
     def on_the_wire(self) -> dict[str, str]:
         jitter = {} if self.jitter is None else {"jitter": time_string(self.jitter)}
@@ -58,7 +58,7 @@ Trigger = str | EventTrigger | CronTrigger
 """A string is the name of an event."""
 
 OnExhausted = Literal["fail", "pause"]
-"""What becomes of a run without an attempt left."""
+"""Whether a run without an attempt left fails or pauses."""
 
 AsyncHandler = Callable[[Context], Awaitable[Output_co]]
 SyncHandler = Callable[[SyncContext], Output_co]

@@ -46,7 +46,7 @@ class LogCollector:
         with self._lock:
             if self._length + length > _MAX_LENGTH:
                 self._dropped += 1
-                # The lines after one that is left out would look as if nothing were missing.
+                # After a line that is left out, further lines would look as if nothing were missing.
                 self._length = _MAX_LENGTH
                 return
             self._length += length

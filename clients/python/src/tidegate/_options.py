@@ -1,5 +1,5 @@
-"""What is given by name, looked at when it is given: Python names an argument that is not known; this also names the
-one that was meant."""
+"""Checks of keyword arguments: Python names an unknown argument; these checks also name the argument that was
+probably meant."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ class App:
     framework: str
     functions: Sequence[Function[Any]]
     what_if: str | None = None
-    """Of the what-if that asks for the registration."""
+    """ID of the what-if that asks for the registration."""
 
 
 def register(app: App, settings: Settings) -> Effects[dict[str, Any]]:

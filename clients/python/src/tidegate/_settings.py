@@ -1,4 +1,4 @@
-"""What a client was told, by its options or by SERVICE_* variables.
+"""Settings of a client, from its options or SERVICE_* variables.
 
 The one place that reads the environment, and only when a setting is needed: a client may be made before the variables
 are loaded. Reading a setting that is missing, and needed in this mode, raises a ConfigError.
@@ -31,7 +31,7 @@ DEV_HINT = (
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """Of `Tidegate()`, which documents them."""
+    """Options of `Tidegate()`, which documents them."""
 
     event_key: str | None = None
     base_url: str | None = None

@@ -10,7 +10,7 @@ _PATTERNS = {"any": ".+", "seed": r"[0-9]{1,15},[A-Za-z0-9+/]{14}=="}
 
 
 class Names:
-    """What the placeholders of one case stand for."""
+    """The values of the placeholders of one case."""
 
     def __init__(self, **known: str) -> None:
         self.known = known

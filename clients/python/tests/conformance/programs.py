@@ -74,7 +74,7 @@ class _PlainTools:
 
 
 def _finish(coroutine: Coroutine[Any, Any, Any]) -> Any:
-    """One that never really waits."""
+    """Finishes a coroutine that never really waits."""
     try:
         coroutine.send(None)
     except StopIteration as end:

@@ -1,4 +1,4 @@
-"""What is sent and answered in a case: requests to the app, requests that the played service got, answers."""
+"""Traffic of a case: requests to the app, requests to the fake service, answers."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What the tests stand on: real HTTP listeners."""
+"""The base of the tests: real HTTP listeners."""

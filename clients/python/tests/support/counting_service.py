@@ -16,7 +16,7 @@ Fault = Callable[[list[dict[str, Any]]], HttpResponse | None]
 class CountingService:
     def __init__(self) -> None:
         self.events: list[dict[str, Any]] = []
-        """Those that count, in order."""
+        """Events that count, in order."""
         self.requests: list[list[str]] = []
         """The deduplication IDs of each request with events."""
         self.ids: dict[str, str] = {}

@@ -87,7 +87,7 @@ def close_django() -> None:
 
 
 def django_connection(database: AppDatabase) -> Any:
-    """Of the alias `app`."""
+    """The connection with the alias `app`."""
     configure()
     wanted = conninfo_to_dict(database.url)
     wanted_settings = {
@@ -203,7 +203,7 @@ ASYNC: dict[str, Begin] = {
 def in_transaction(
     way: str, database: AppDatabase, sync: Callable[[Any], Any], awaited: Callable[[Any], Awaitable[Any]]
 ) -> Any:
-    """What `sync` or `awaited`, whichever is for this way, gives for the transaction."""
+    """Runs `sync` or `awaited`, whichever is for this way, with a transaction, and returns its result."""
     if way in SYNC:
         with SYNC[way](database) as tx:
             return sync(tx)

@@ -96,7 +96,7 @@ const drizzle: Adapter = {
   recognizes: (handle) => has(handle, 'execute', 'transaction'),
   isTransaction: (handle) => has(handle, 'rollback'),
   async query(handle, text, values) {
-    // What Drizzle's own `sql` gives: an object that becomes text and parameters.
+    // Drizzle's own `sql` gives the same: an object that becomes text and parameters.
     const query = { getSQL: () => query, toQuery: () => ({ sql: text, params: values }) };
     const result = await handle.execute(query);
     return [...(result.rows ?? result)];

@@ -52,7 +52,7 @@ interface ClaimedRow {
   sentSecondsAgo: number;
 }
 
-/** What a batch found out about its rows. */
+/** Findings of a batch about its rows. */
 interface Findings {
   acknowledged: { position: string; eventId: string }[];
   refused: Ended[];

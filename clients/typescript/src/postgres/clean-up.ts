@@ -1,4 +1,4 @@
-/** What a relay deletes: rows that were kept for long enough, and results of steps whose runs are over. */
+/** A relay deletes rows that were kept for long enough, and results of steps whose runs the service no longer has. */
 import type { Queries } from './database.ts';
 import type { Sender } from './sender.ts';
 import { OUTBOX_FORGET, STEPS_DELETE, STEPS_OF_EARLIER_RUNS } from './statements.ts';

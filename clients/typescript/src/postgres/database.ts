@@ -1,4 +1,4 @@
-/** What this package needs of a library for Postgres. Libraries are recognized by their shape (adapters.ts). */
+/** The interface that this package needs of a library for Postgres. Libraries are recognized by their shape (adapters.ts). */
 
 export type Row = Record<string, unknown>;
 

@@ -14,7 +14,7 @@ export interface OutboxOptions {
   orderKey?: string;
 }
 
-/** Of a request around its only event. */
+/** Bytes that a request adds to its only event. */
 const BRACKETS = 2;
 
 /** Adds one or more events within a transaction: they are sent after its commit, each once, and not at all if it is rolled back.

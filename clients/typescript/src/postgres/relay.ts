@@ -43,7 +43,7 @@ export interface Relay {
   status(): Promise<RelayStatus>;
 }
 
-/** Of a process that sends for others. */
+/** Options of a process that sends for others. */
 export interface SharedRelayOptions extends RelayOptions {
   /** false: shares the rows with all other relays, by leases, instead of being the only one. It takes over from the one of the app if that dies. */
   lock?: boolean;
@@ -99,7 +99,7 @@ class RunningRelay {
   readonly #logger: Logger;
   readonly #options: SharedRelayOptions;
   #session: Session | undefined;
-  /** When the session last had the lock; of one that shares: when it was last connected. */
+  /** When the session last had the lock; for a relay that shares: when it was last connected. */
   #lockedMs = Number.NEGATIVE_INFINITY;
   /** Whether a relay in the app may hold leases: it has the lock, or had it, and died with it. */
   #mayLease = true;

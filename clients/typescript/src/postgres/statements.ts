@@ -1,7 +1,7 @@
 /** The tables in the app's own Postgres, and every statement on them: the same in all clients (clients/conformance/postgres.json). Names resolve by the
  *  search_path of the connection. */
 
-/** What relays listen on. */
+/** The channel on which relays listen. */
 export const CHANNEL = 'tidegate_outbox';
 
 /** For the app's migrations. */

@@ -10,7 +10,7 @@ export interface TransactionOptions {
   isolation?: Isolation;
 }
 
-/** Of the service, for the result of a step as it stores it. */
+/** The service's limit for the result of a step as it stores it. */
 const MAX_RESULT_BYTES = 4 * 1_024 * 1_024;
 const MEMO_BYTES = '{"data":}'.length;
 const MAX_TRIES = 10;
@@ -31,7 +31,7 @@ class OutputTooLarge extends NonRetriableError {
   override name = 'OutputTooLarge';
 }
 
-/** Resolves to the result as JSON: that of this attempt, or of an earlier one that committed.
+/** Resolves to the result as JSON, of this attempt, or of an earlier attempt that committed.
  *  @throws what the function throws; OutputTooLarge */
 export async function runTransaction(
   step: Step,

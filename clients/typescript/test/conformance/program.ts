@@ -12,7 +12,7 @@ type Variables = Record<string, unknown>;
 /** The result of a `return`; undefined: the program ran to its last statement. */
 type Return = { value: unknown } | undefined;
 
-/** What a program uses of the context. */
+/** The parts of the context that a program uses. */
 type Tools = Pick<FunctionContext, 'step' | 'logger'>;
 
 export async function runProgram(program: Program, context: FunctionContext & { error?: Error }): Promise<unknown> {

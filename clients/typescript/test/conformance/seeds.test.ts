@@ -16,7 +16,7 @@ describe('TypeScript conforms: seeds', () => {
     if (seed === null) expect(() => seedOf(of)).to.throw(TypeError);
     else {
       expect(seedOf(of)).to.equal(seed);
-      // What a relay looks up.
+      // A relay looks up this ID.
       expect(seededId(seed, 1)).to.equal(id);
     }
   });

@@ -42,7 +42,7 @@ export function deployLabel(deploy: Deploy): string {
 
 const clock = new Intl.DateTimeFormat(undefined, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
 
-/** What caused a registration. */
+/** The cause of a registration, as text. */
 export function originText({ kind, name }: SyncOrigin): string {
   if (kind === 'request') return name === null ? 'on request' : `requested by ${name}`;
   if (kind === 'activation') return name === null ? 'activated' : `activated by ${name}`;

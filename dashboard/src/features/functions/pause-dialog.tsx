@@ -8,7 +8,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { toast } from '../../ui/toast.tsx';
 
 type PausedFunction = Pick<FunctionSummary, 'id' | 'name'>;
-/** What happens to runs that have not started. */
+/** Choices for runs that have not started. */
 type QueuedRuns = 'run' | 'hold' | 'cancel';
 
 const CHOICES: readonly { value: QueuedRuns; label: string; hint: string }[] = [

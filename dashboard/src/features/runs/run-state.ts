@@ -31,7 +31,7 @@ export function stateOf({ status, state }: RunInState): RunState {
   return state && !isOutdated ? state : { kind: byStatus };
 }
 
-/** What the label does not say; undefined: nothing. */
+/** Details beside the label; undefined: none. */
 export function stateDetail(state: RunState, nowMs: number): string | undefined {
   const parts = detailsOf(state, nowMs);
   if (state.others && state.kind !== 'running') parts.push(`and ${formatCount(state.others)} more`);

@@ -5,7 +5,7 @@ import { absolute } from '../../ui/time.tsx';
 
 interface StoppedEarlyProps {
   stop: Stop;
-  /** What is listed: "events". */
+  /** The listed things: "events". */
   what: string;
   busy: boolean;
   /** The search has no pages: it can be repeated only. */

@@ -20,7 +20,7 @@ export function useVersion(webhookId: string, version: number) {
   });
 }
 
-/** What changed from the version `before` to `after`. Versions never change, so neither does the result.
+/** Changes from the version `before` to `after`. Versions never change, so neither does the result.
  *  @param before undefined: the diff is not read */
 export function useVersionDiff(webhookId: string, before: number | undefined, after: number) {
   return useQuery({

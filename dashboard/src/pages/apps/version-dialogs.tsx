@@ -15,7 +15,7 @@ interface ActivateProps {
   onClose(): void;
 }
 
-/** Starts new runs on a version: all, or a share of them. */
+/** Starts all new runs on a version, or a share. */
 export function Activate({ app, version: { version, state, percent: share, ramp }, onClose }: ActivateProps) {
   const env = useEnv();
   const bound = ramp?.abort_when;
@@ -79,7 +79,7 @@ export function Activate({ app, version: { version, state, percent: share, ramp 
   );
 }
 
-/** What the SDK of the app cannot say. */
+/** Settings for an app whose SDK does not have them. */
 export function VersionSettings({ app, onClose }: { app: App; onClose(): void }) {
   const env = useEnv();
   const [versioning, setVersioning] = useState(app.versioning ?? '');

@@ -44,7 +44,7 @@ const COLUMNS: Column<RejectedAttempt>[] = [
   { id: 'first', header: 'First', width: '5.5rem', hideOnMobile: true, cell: ({ first_at }) => <Time at={first_at} /> },
 ];
 
-/** Similar attempts share a row, because anyone can cause any number of them. */
+/** Similar attempts share a row, because anyone can cause any number. */
 export function RejectedAttempts() {
   const attempts = useList<RejectedAttempt>(['refusals'], '/v1/audit/refusals');
   return (

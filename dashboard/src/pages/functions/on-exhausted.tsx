@@ -9,7 +9,7 @@ type Choice = NonNullable<FunctionDetails['settings']['on_exhausted']> | 'app';
 
 const LABELS: Record<Choice, string> = { app: 'As the app says', fail: 'Runs fail', pause: 'Runs pause' };
 
-/** What becomes of runs that have no attempt left, and the setting that decides it instead of the app. */
+/** Whether runs without an attempt left fail or pause, and the setting that decides it instead of the app. */
 export function OnExhausted({ fn }: { fn: FunctionDetails }) {
   const env = useEnv();
   const canWrite = useHasAccess('write');

@@ -11,7 +11,7 @@ const SHOWN = 3;
 
 type HistoryEntry = RunWithHistory['history'][number];
 
-/** What a run waits for, and until when. */
+/** The waits of a run, and their ends. */
 export function WaitStatus({ run }: { run: RunWithHistory }) {
   const { state, waiting, history } = run;
   if (hasEnded(run)) return null;
@@ -34,7 +34,7 @@ export function WaitStatus({ run }: { run: RunWithHistory }) {
   );
 }
 
-/** What the history does not show. */
+/** The first line: a wait that the history does not show. */
 function firstLine({ waiting, state }: RunWithHistory): ReactNode {
   if (state.kind === 'paused') return <Paused state={state} />;
   if (waiting) return <LimitStatus waiting={waiting} />;

@@ -29,7 +29,7 @@ interface PauseButtonProps {
   onChange(verb: OperationVerb): void;
 }
 
-/** Pauses one that runs, and resumes one that is paused. */
+/** Pauses a running operation, and resumes a paused one. */
 export function PauseButton({ status, busy, noun, onChange }: PauseButtonProps) {
   if (!isOpen(status)) return null;
   const isPaused = status === 'paused';

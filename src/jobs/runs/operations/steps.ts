@@ -6,7 +6,7 @@ import { asksForRace, errorOf, failureMemo, type Op, stepName } from '../../../m
 import type { CallToSchedule } from '../../queues/call-ref.ts';
 import type { AnsweredCall, OperationDeps } from './operation-context.ts';
 
-/** Fields of an operation's pending step, except those that all steps have. */
+/** Fields of an operation's pending step, without the fields of every step. */
 export type StartingStep = Omit<Pending, 'since' | 'race' | 'group'>;
 
 /** `StepRun`, and `Step` of earlier versions: a finished step. */

@@ -1,4 +1,4 @@
-/** What flow control decides before a run is created: rate limit and idempotency, in a simulation. */
+/** Simulates the decisions of flow control before a run is created: rate limit and idempotency. */
 import type { FlowOptions } from '../../flow-control/options.ts';
 import { DAY_MS } from '../../values/time.ts';
 import type { SimulatedEvent } from './simulated-flow.ts';
@@ -16,7 +16,7 @@ export class SimulatedDecisions {
     this.#options = options;
   }
 
-  /** undefined: it goes on. */
+  /** undefined: the event continues. */
   refusalOf(event: SimulatedEvent, nowMs: number): Refusal | undefined {
     if (!this.#isAdmitted(event, nowMs)) return 'rate_limited';
     const { idempotency: key } = event;
@@ -30,7 +30,7 @@ export class SimulatedDecisions {
     return undefined;
   }
 
-  /** What has admitted the event counts no more: a singleton skips it. */
+  /** Undoes the admission of an event that a singleton then skips. */
   takeBack(event: SimulatedEvent): void {
     this.#giveBack(event);
     if (this.#options.idempotency !== undefined && event.idempotency !== undefined) {

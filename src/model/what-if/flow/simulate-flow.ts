@@ -85,7 +85,7 @@ class Simulation {
     }
     const isDebounced = this.#options.debounce !== undefined;
     const isMerged = this.#groups.addToDebounce(event, (latest) => {
-      // What a debounce puts off has counted.
+      // Events of a debounce keep their admission: it is decided before the debounce delays them.
       if (!this.#create(latest) && !isDebounced) this.#decisions.takeBack(latest);
     });
     if (isMerged) this.#merged++;

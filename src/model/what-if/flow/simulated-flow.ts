@@ -1,4 +1,4 @@
-/** What goes into a simulation of flow control, and what comes out. Times are milliseconds. */
+/** Input and result of a simulation of flow control. Times are milliseconds. */
 
 /** An event that starts the function, with the values of the keys of its limits. */
 export interface SimulatedEvent {
@@ -14,7 +14,7 @@ export interface SimulatedEvent {
   /** undefined: it runs alone. */
   batch: string | undefined;
   throttle: string;
-  /** Of the limits of whole runs and of calls, in their order. */
+  /** Key values for the limits of whole runs (`run`) and of calls (`step`), in the order of the limits. */
   run: readonly string[];
   step: readonly string[];
   prioritySeconds: number;

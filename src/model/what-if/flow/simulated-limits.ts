@@ -20,7 +20,7 @@ interface Limit {
   limit: number;
   used: number;
   backlogs: Set<Backlog>;
-  /** Of a throttle. */
+  /** For a throttle only, like `toleranceMs` and `nextAt`. */
   intervalMs: number;
   toleranceMs: number;
   /** Theoretical time of its next start (GCRA). */

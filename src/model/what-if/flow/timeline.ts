@@ -3,7 +3,7 @@ import { Heap } from '../../values/heap.ts';
 
 interface Moment {
   at: number;
-  /** Of equal times, the order in which they were set. */
+  /** Moments with the same time happen in the order in which they were set. */
   order: number;
   happen(): void;
 }
@@ -35,7 +35,7 @@ export class Timeline {
     this.#moments.push({ at: Math.max(at, this.#nowMs), order: this.#order++, happen });
   }
 
-  /** What is due at this time or earlier. */
+  /** Runs the moments that are due at this time or earlier. */
   goOnTo(at: number): void {
     for (let next = this.#moments.least; next && next.at <= at; next = this.#moments.least) {
       this.#left--;

@@ -11,7 +11,7 @@ local limit, lease, own_time = unpack(ARGV, FIRST_ARG)
 local kind = KINDS[kind_name]
 
 local number, time = read_timer_check(timer_check)
--- A worker whose clock is ahead runs a timer check early. The check is over then, and must not count as one that is still scheduled.
+-- A worker whose clock is ahead runs a timer check early. The check is over then, and must not count as still scheduled.
 local is_to_come = time and time > now and time ~= tonumber(own_time)
 write_timer_check(timer_check, tonumber(number) + 1, is_to_come and time or nil)
 

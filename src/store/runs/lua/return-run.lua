@@ -34,7 +34,7 @@ local parts = cmsgpack.unpack(contents)
 for i = 1, #parts, 3 do
   local key, kind, values = run .. parts[i], parts[i + 1], parts[i + 2]
   if kind == 'list' then
-    -- What was appended meanwhile stays behind.
+    -- Goes before entries that were appended meanwhile.
     for n = #values, 1, -1 do
       redis.call('LPUSH', key, values[n])
     end

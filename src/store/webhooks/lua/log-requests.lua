@@ -18,7 +18,7 @@
 local log, sizes, rejected, filtered, unverified, unarchived, due = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
 if not args.webhookId then
-  -- Absent without an archive. In a cluster, the last key is one that never exists.
+  -- Absent without an archive. In a cluster, the last key never exists.
   unarchived, due = nil, nil
 end
 local FIRST_REQUEST, ARGS_PER_REQUEST = 2, 7

@@ -54,8 +54,8 @@ class Values:
         )
 
     def encode_stub(self, op: Op, data: Any) -> Any:
-        """What a test gives instead of a step's result, as the service would have it. What the service itself brings is
-        not encoded."""
+        """Encodes a test's stub of a step's result as the service would store it. Values that the service itself makes
+        are not encoded."""
         code, hashed_id = op.get("op"), op.get("id", "")
         if code == "WaitForEvent" and data:
             place = received_place(op.get("name", ""), data["data"])

@@ -170,7 +170,7 @@ class _Psycopg:
         self._own = own
         self.session = PsycopgSession(own)
         own.autocommit = True
-        # One that comes with the response of a statement leaves nothing to read.
+        # A notification that comes with the response of a statement leaves nothing to read.
         own.add_notify_handler(_waking(wakeup))
         self.session.query(_LISTEN, ())
 

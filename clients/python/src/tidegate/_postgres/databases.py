@@ -22,7 +22,7 @@ from .sessions import (
 @dataclass(frozen=True)
 class Opened:
     tx: Any
-    """What the app's function gets."""
+    """The argument of the app's function."""
     session: AnySession
 
 

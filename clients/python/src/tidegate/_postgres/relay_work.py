@@ -1,4 +1,4 @@
-"""What a relay does with a connection: the same in a thread and in a task.
+"""The work of a relay with a connection: the same in a thread and in a task.
 
 lock → claim rows, which records the send in them → send → acknowledged: delete or keep
                                                          → refused: keep, with the error
@@ -241,7 +241,7 @@ class RelayWork:
             )
 
     def _forget_steps(self, connection: RelayConnection) -> Effects[None]:
-        """Of runs that the service no longer has. Raises SendError."""
+        """Deletes results of steps whose runs the service no longer has. Raises SendError."""
         days, after = float(self._options.steps_keep_days), ""
         while not self._stopped:
             rows = yield from query(connection.session, STEPS_OF_EARLIER_RUNS, days, _PAGE, after)

@@ -12,7 +12,7 @@ from ..errors import SendError
 from .rows import ClaimedRow
 
 Send = Callable[[list[dict[str, Any]], str], Effects[list[str]]]
-"""Of events, under a seed. Gives their internal IDs; raises SendError."""
+"""Sends events under a seed. Returns their internal IDs; raises SendError."""
 
 _REFUSALS = (400, 413, 422)
 """A repetition is refused too. What the service says about the key or the address is not the event's fault."""

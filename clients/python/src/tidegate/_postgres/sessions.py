@@ -60,7 +60,7 @@ def query(session: AnySession, sql: str, *values: Any) -> Effects[list[Row]]:
 
 
 def sqlstate_of(error: BaseException | None) -> str | None:
-    """Of an error of Postgres, as any of the libraries wraps it."""
+    """The SQLSTATE of an error of Postgres, as any of the libraries wraps it."""
     for _ in range(5):
         if error is None:
             return None

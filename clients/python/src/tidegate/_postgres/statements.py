@@ -4,7 +4,7 @@ Names resolve by the search_path of the connection. `tidegate outbox migrate --p
 """
 
 CHANNEL = "tidegate_outbox"
-"""What relays listen on."""
+"""The channel on which relays listen."""
 
 OUTBOX_INSERT = (
     "with given as (select value, number from json_array_elements($1::text::json) with ordinality as "

@@ -30,7 +30,7 @@ _TRIED_AGAIN = ("40001", "40P01")
 """Serialization failure, deadlock."""
 _FIRST_BACKOFF_SECONDS = 0.01
 _MAX_STEP_BYTES = 4 * 1_024 * 1_024
-"""Of a step's result, as the service has it."""
+"""Maximum size of a step's result, as the service stores it."""
 
 
 class OutputTooLarge(NonRetriableError):

@@ -1,4 +1,4 @@
-"""What comes next in one call of a function: its code is run from the start, finished steps resolve to their memos,
+"""The moves of one call of a function: its code is run from the start, finished steps resolve to their memos,
 and the call ends with the function, or with the first steps that are new. Nothing is remembered between calls.
 
     settle → the requested step is reached: run it, answer its outcome

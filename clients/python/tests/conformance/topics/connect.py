@@ -198,7 +198,7 @@ def _read_texts(value: Any) -> Any:
 
 
 def _names_of(body: Any) -> list[str]:
-    """Of the operations of a reply or a checkpoint."""
+    """The names of the operations of a reply or a checkpoint."""
     if isinstance(body, list):
         return [op["displayName"] for op in body]
     only(body, ("run_id", "fn_id", "qi_id", "steps"))

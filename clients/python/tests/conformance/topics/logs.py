@@ -1,4 +1,4 @@
-"""What a function logs, and what of it the service gets."""
+"""Logs of a function, and the part of them that the service gets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the real service takes as events, and in which words it refuses the rest."""
+"""Events that the real service accepts, and the messages with which it rejects others."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _send(service: str, events: Any) -> list[str] | dict[str, Any]:
 
 
 def _post(http: httpx.Client, events: Any) -> list[str] | dict[str, Any]:
-    """What the client itself refuses."""
+    """Events that the client itself rejects."""
     response = http.post("/e/dev", json=events)
     answer: dict[str, Any] = response.json()
     if response.is_success:

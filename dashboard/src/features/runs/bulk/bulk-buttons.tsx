@@ -24,7 +24,7 @@ interface BulkButtonsProps {
   onStarted(): void;
 }
 
-/** What can be done with the selected runs. */
+/** Buttons for actions on the selected runs. */
 export function BulkButtons({ selected, filters, versionField, onStarted }: BulkButtonsProps) {
   const env = useEnv();
   const [action, setAction] = useState<BulkKind>();

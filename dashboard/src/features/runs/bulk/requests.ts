@@ -54,7 +54,7 @@ async function post<T>(env: string, { filter, ...request }: BulkRequest & { dry_
   return (await callApi<T>('/v1/runs/bulk', { method: 'POST', env, body })).data;
 }
 
-/** Read again while it goes on. */
+/** Read again while the action continues. */
 export function useBulkAction(env: string, id: string) {
   return useQuery({
     queryKey: ['bulk-action', env, id],

@@ -8,7 +8,7 @@ const IDLE_POLL_MS = 10_000;
 /** As many as a page of the API has. */
 const NEWEST = 100;
 
-/** Those of the app, newest first. */
+/** What-ifs of the app, newest first. */
 export function useWhatIfs(app: string) {
   const env = useEnv();
   return useQuery({

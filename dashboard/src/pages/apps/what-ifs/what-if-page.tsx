@@ -116,7 +116,7 @@ function FunctionCard({ fn }: { fn: FunctionInWhatIf }) {
   );
 }
 
-/** How the run went on, and how it would, side by side. */
+/** How the run continued, and how the candidate would continue it, side by side. */
 function ExampleOf({ example, count }: { example: Example; count: number }) {
   const { scope, result, run_id: runId, recorded, candidate } = example;
   return (

@@ -18,7 +18,7 @@ import { countsText } from './texts.ts';
 
 const SHOWN = 5;
 
-/** What other builds of the app would do, and a button that asks one. */
+/** Results of what-ifs of the app, and a button that starts one. */
 export function AppWhatIfs({ app }: { app: string }) {
   const canWrite = useHasAccess('write');
   const [isAsking, setAsking] = useState(false);

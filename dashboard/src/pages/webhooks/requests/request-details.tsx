@@ -143,7 +143,7 @@ function RequestSummary({ request }: { request: LoggedRequestDetails }) {
   );
 }
 
-/** What did not match, and what to do. */
+/** Reason why a request was not verified, and its remedy. */
 function NotVerified({ verification }: { verification: LoggedRequestDetails['verification'] }) {
   const explanation = verification?.result === 'failed' ? explanationOf(verification.reason) : undefined;
   if (!explanation) return null;

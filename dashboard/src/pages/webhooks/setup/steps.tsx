@@ -5,7 +5,7 @@ import { Card } from '../../../ui/page.tsx';
 
 const URL_PLACEHOLDER = '{url}';
 
-/** What to click at the provider. */
+/** Setup steps at the provider. */
 export function Steps({ webhook, provider }: { webhook: Webhook; provider: ProviderDetails }) {
   const { name, kind, setup, docs } = provider;
   return (

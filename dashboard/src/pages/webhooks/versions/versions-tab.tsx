@@ -9,7 +9,7 @@ import { VersionDetails } from './version-details.tsx';
 
 const route = getRouteApi('/webhooks/$id');
 
-/** The versions of the webhook, or the one that the URL names. */
+/** The versions of the webhook, or the version that the URL names. */
 export default function VersionsTab({ webhook }: { webhook: Webhook }) {
   const { version } = route.useSearch();
   return version === undefined ? <List webhook={webhook} /> : <VersionDetails webhook={webhook} number={version} />;

@@ -57,7 +57,7 @@ end
 
 KINDS.debounce = {}
 
--- Of events with the same key value, the latest stays. Returns for each event: {'waits'}; {'replaces', ID of the earlier event};
+-- Keeps the latest of the events with the same key value. Returns for each event: {'waits'}; {'replaces', ID of the earlier event};
 -- {'replaced', ID of the later event}; or {'fired', ID}: the debounce has fired, with this event or a later one.
 function KINDS.debounce.add(events)
   local results = {}

@@ -25,7 +25,7 @@ local function packed_runs()
   local WORD = '[{,]"%a+"[%]:]"?'
   local ID_LENGTH = 40
   local QUOTED_ID = '"(' .. string.rep('%x', ID_LENGTH) .. ')"'
-  -- What is between an ID and the name: in history entries, and in pending steps.
+  -- The text between an ID and the name: in history entries, and in pending steps.
   local BEFORE_NAME = { ',', '\n{"op":"%a+","name":' }
   local MS = '%f[%d][1-9]' .. string.rep('%d', 12) .. '%f[%D]'
   -- The byte of an ID is its number and this, so it is no control character.
