@@ -15,7 +15,7 @@ describe('overview', () => {
 
   const overview = async () => (await service.get('/v1/overview')).body.data;
 
-  it('GET /v1/overview lists live processes and drops one that was killed', async () => {
+  it('GET /v1/overview lists live processes and drops a killed process', async () => {
     service = await startService({ processes: true, webs: 1, workers: 2 });
     const { body } = await service.waitFor('/v1/overview', ({ body }) => body.data.processes.length === 3);
     const { processes, workers_alive } = body.data;

@@ -220,7 +220,7 @@ describe('Versions of apps', () => {
     await service.redis.zrem(keys.activeRuns, ...others.map((id) => `production/${id}`));
   });
 
-  it('a pinned run pauses while its version cannot be reached, and goes on when it moves to another one', async () => {
+  it('a pinned run pauses while its version cannot be reached, and continues when it moves to another version', async () => {
     const { host } = await deploy('gone', 'v1', { versioning: 'pinned', retries: 0 });
     const run = await start('gone');
     await deploy('gone', 'v2', { versioning: 'pinned', retries: 0 });
@@ -402,7 +402,7 @@ describe('Versions of apps', () => {
       });
     }
 
-    it('go on while few of their runs fail, which are counted for the version', async () => {
+    it('continue while few of their runs fail, which are counted for the version', async () => {
       await deployEnding('calm', 'v1', 'fails');
       await deployEnding('calm', 'v2', 'completes');
       await service.post('/v1/apps/calm/versions/v2/activate', {
@@ -566,7 +566,7 @@ describe('Versions of apps', () => {
     expect((await versions('moved')).map((one: { active_runs: number }) => one.active_runs)).to.deep.equal([0, 0, 0]);
   });
 
-  it('10 versions that no run needs are kept, and those that a run needs', async () => {
+  it('the last 10 versions that no run needs are kept, and all versions that a run needs', async () => {
     await deploy('many', 'v0', { versioning: 'pinned' });
     const run = await start('many');
     for (let i = 1; i <= 13; i++) await deploy('many', `v${i}`, { versioning: 'pinned' });

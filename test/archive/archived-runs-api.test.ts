@@ -195,7 +195,7 @@ describe('The API of archived runs', () => {
     expect((await ended(newest.run_id)).status).to.equal('Completed');
   });
 
-  it('finds runs by the fingerprint of their error, and re-runs all of them', async () => {
+  it('finds runs by the fingerprint of their error, and re-runs them all', async () => {
     let isMended = false;
     const failure = {
       status: 400,

@@ -33,7 +33,7 @@ describe('The archiver', () => {
     Number((await postgres.query(`SELECT count(*) AS count FROM ${table}`)).rows[0].count);
   const eventKeys = () => findKeys(service.redis, service.prefix, OF_EVENTS);
 
-  it('moves old events, their ended runs and their decisions to Postgres, and leaves none of them in Redis', async () => {
+  it('moves old events, their ended runs and their decisions to Postgres, and leaves none in Redis', async () => {
     apps.on('fn', () => ({ body: { done: true } }));
     await apps.register(service, [{ id: 'fn', triggers: [{ event: 'a' }] }]);
     const sent = await service.post('/e/key', [

@@ -126,7 +126,7 @@ describe('Archived days', () => {
     expect(await count('archived_days')).to.equal(0);
   });
 
-  it('of a deleted environment are dropped at once, except those that it shares', async () => {
+  it('of a deleted environment are dropped at once, except shared ones', async () => {
     await archive.store.environments.create({ name: 'branch', kind: 'branch', createdAt: NOW, retentionDays: 5 }, 10);
     await ship('branch', daysAgo(2));
     await ship('production', daysAgo(1));

@@ -79,7 +79,7 @@ describe('Event routes', () => {
     }
   });
 
-  it('list events starting at the one that a user of the official SDKs names', async () => {
+  it('list events starting at the event that a user of the official SDKs names', async () => {
     expect(await all('limit=4', hot[6])).to.deep.equal([hot[7], ...ofArchive]);
     expect(await all('limit=4', ofArchive[9])).to.deep.equal(ofArchive.slice(10));
   });

@@ -131,7 +131,7 @@ describe('A run that sleeps or waits for longer than HOT_HOURS', () => {
     expect((await ended(inBulk.runId)).status).to.equal('Cancelled');
   });
 
-  it('goes on with the results of its steps when the event comes', async function () {
+  it('continues with the results of its steps when the event comes', async function () {
     this.timeout(120_000);
     const { runId } = await offloaded('waits', 'answered');
     await service.post('/e/key', { name: 'long/answer', data: { key: 'answered', answer: 42 } });

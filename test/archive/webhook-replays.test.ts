@@ -14,7 +14,7 @@ describe('A service with an archive', () => {
   });
   after(() => service.stop());
 
-  it('archives the requests of a webhook, shows all of them, and replays them', async () => {
+  it('archives the requests of a webhook, shows them all, and replays them', async () => {
     const transform = "const transform = (evt) => evt.n % 2 ? null : { name: 'archived/x', data: evt };";
     const { id, url } = (await service.post('/v1/webhooks', { name: 'log', transform })).body.data;
     const ids: string[] = [];

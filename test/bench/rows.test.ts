@@ -13,7 +13,7 @@ const row = (more: Partial<Row>): Row => ({
 });
 
 describe('a row of the benchmark', () => {
-  it('meets its targets only when it meets all of them', () => {
+  it('passes only when it meets all of its targets', () => {
     const share = { share: 0.5, of: 'a bare loop' };
     expect(meetsTargets(row({ targets: [{ least: 3_000 }, share] }))).to.equal(true);
     expect(meetsTargets(row({ targets: [{ least: 3_001 }, share] }))).to.equal(false);

@@ -35,7 +35,7 @@ describe('The history of scripts/chaos', () => {
       expect(check(1, start('r1', 0), ...call('r2', 6_000, 9_000))).to.deep.equal([]);
     });
 
-    it('but not for a call whose process has died, or one that the service has given up while its app hung', () => {
+    it('but not for a call whose process has died, or a call that the service has given up while its app hung', () => {
       const again = call('r1', 200, 300).map((entry) => ({ ...entry, process: 2 }));
       expect(check(1, start('r1', 0, { process: 1 }), ...call('r2', 50, 100), ...again)).to.deep.equal([]);
       const atOnce = [...call('r1', 11_001, 11_100), ...call('r2', 11_001, 11_100)];
@@ -186,7 +186,7 @@ describe('The history of scripts/chaos', () => {
     expect(check(...paused, start('r1', 900), start('r1', 4_000, { step: 'b' }))).to.deep.equal([]);
   });
 
-  it('proves runs that go on after their cancellation was answered', () => {
+  it('proves runs that continue after their cancellation was answered', () => {
     const check = (...entries: Entry[]) => checkCancellations(new History(entries));
     const cancel = control('cancel', 1_000, { runId: 'r' });
     const cancelled = run('r', '1', { status: 'Cancelled' });

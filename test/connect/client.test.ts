@@ -99,7 +99,7 @@ describe('The TypeScript client over a connection', () => {
     expect(most).to.equal(2);
   });
 
-  it('continues its calls after a lost connection, and runs none of them twice', async () => {
+  it('continues its calls after a lost connection, and runs none twice', async () => {
     const { promise: release, resolve } = Promise.withResolvers<void>();
     let started = 0;
     const shop = await shopOf('break', (client) =>

@@ -38,14 +38,14 @@ describe('WebSockets of apps that have not authenticated yet', () => {
     expect(begin('newer', '192.0.2.5')).to.equal('many 2');
   });
 
-  it('never displace one that has authenticated', () => {
+  it('never displace an authenticated connection', () => {
     begin('app', '192.0.2.1');
     handshakes.authenticate('app');
     for (let i = 0; i < 10; i++) expect(begin(`${i}`, '192.0.2.1')).not.to.equal('app');
     expect(handshakes.all).to.include('app');
   });
 
-  it('lose the one that has sent most when all together have sent too much', () => {
+  it('lose the connection that has sent most when all together have sent too much', () => {
     begin('large', '192.0.2.1');
     begin('small', '192.0.2.2');
     expect(handshakes.receive('large', 90)).to.equal(undefined);

@@ -21,7 +21,7 @@ const RECORDED = `
 `;
 const FAILING = { status: 400, headers: { 'x-service-no-retry': 'true' }, body: { message: 'no' } };
 
-describe('What needs attention in the dashboard', () => {
+describe('Attention in the dashboard', () => {
   const withPage = browserForSuite();
   let service: Service;
   let host: AppHost;

@@ -108,7 +108,7 @@ describe('Errors in the dashboard', function () {
       await expectAccessible(page);
     }));
 
-  it('on a phone, file and line of a frame are read without scrolling, and the copy button covers none of them', () =>
+  it('on a phone, file and line of a frame are read without scrolling, and the copy button covers neither', () =>
     withPage(
       async (page) => {
         await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);

@@ -92,7 +92,7 @@ describe('Lists in the dashboard', () => {
       expect(requests.length).to.be.at.most(1);
     }, LAPTOP));
 
-  it('a filtered list of runs adds only those that match its filters, even if they match later', () =>
+  it('a filtered list adds only runs that match its filters, even if they match later', () =>
     withPage(async (page) => {
       await open(page, `${service.url}/runs?status=Failed&app=shop`);
       await runRows(page).first().waitFor();
@@ -134,7 +134,7 @@ describe('Lists in the dashboard', () => {
       await button.waitFor({ state: 'detached' });
     }, LAPTOP));
 
-  it('new events beyond those that live updates list are counted until they are shown', () =>
+  it('new events that live updates do not list are counted until they are shown', () =>
     withPage(async (page) => {
       await open(page, `${service.url}/events?name=many%2Fx`);
       await page.getByText('No results').waitFor();

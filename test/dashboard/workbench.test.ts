@@ -76,7 +76,7 @@ describe('The workbench: parseRequest', () => {
     });
   });
 
-  it('reads a curl command copied from a browser, and one that sends a form', () => {
+  it('reads a curl command copied from a browser, and a curl command that sends a form', () => {
     expect(parseRequest(`curl 'https://h/e' --data-raw $'{"a":"\\u0021\\n"}'`).sample.body).to.equal('{"a":"!\n"}');
     const form = parseRequest('curl https://h/e -d From=a -d Body=b').sample;
     expect(form.body).to.equal('From=a&Body=b');

@@ -88,7 +88,7 @@ describe('An event with an ID whose claim is lost before it is enqueued', () => 
     expect(ids).to.deep.equal([other]);
   });
 
-  it('does not repeat one that was enqueued where the claim is lost', async () => {
+  it('does not repeat an enqueued job whose claim is lost', async () => {
     const lost = newId(Date.now());
     await store.redis.set(claimKey('enqueued'), `${lost}+`);
     let isFirst = true;

@@ -38,7 +38,7 @@ describe('A look-up of events', () => {
       body: { data: Found[]; code?: string };
     }>;
 
-  it('finds those that are stored, and those that wait to be ingested, whatever the time in their ID', async () => {
+  it('finds stored events, and events that wait to be ingested, whatever the time in their ID', async () => {
     const unknown = [ulid(), ulid(Date.UTC(2031, 0, 1)), ulid(0)];
     const ids = [unknown[0], ...stored, unknown[1], ...queued, unknown[2], stored[0]] as string[];
     const { status, body } = await lookUp(ids);
@@ -62,7 +62,7 @@ describe('A look-up of events', () => {
     }
   });
 
-  it('does not find a text that is no ID, such as one that leads to another key', async () => {
+  it('does not find a text that is no ID, such as a text that leads to another key', async () => {
     const ids = ['', 'nope', `${stored[0]}:x`, String(stored[0]).toLowerCase(), '\0', '__proto__'];
     expect((await lookUp(ids)).body.data).to.deep.equal(ids.map((id) => ({ id, found: false })));
   });

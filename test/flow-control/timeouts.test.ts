@@ -35,7 +35,7 @@ describe('Timeouts of a function', () => {
   }
   const timersOf = (runId: string) => service.redis.keys(`${service.keys.of(runId).prefix}*timers:${runId}-*`);
 
-  it('cancel a run that has not started within `start`, but not one that is being called', async () => {
+  it('cancel a run that has not started within `start`, but not a run that is being called', async () => {
     await register('queued', { start: '3s' });
     let answer = () => {};
     host.on('queued', () => new Promise((resolve) => (answer = () => resolve({ body: 'done' }))));

@@ -120,7 +120,7 @@ describe('Over a connection that breaks', function () {
         expect(steps.ran).to.deep.equal(['a', 'b', 'c']);
       }
 
-      it('goes on with its call after the connection is cut', async () => {
+      it('continues its call after the connection is cut', async () => {
         const eventId = await inSecondStep();
         proxy.cut();
         await reached('ready', 'reconnecting', 'ready');
@@ -136,7 +136,7 @@ describe('Over a connection that breaks', function () {
         await reached('reconnecting', 'ready');
       });
 
-      it('leaves a connection that is open and silent, and goes on with its call over the next', async () => {
+      it('leaves a connection that is open and silent, and continues its call over the next', async () => {
         const eventId = await inSecondStep();
         proxy.freeze();
         await reached('ready', 'reconnecting');
@@ -146,7 +146,7 @@ describe('Over a connection that breaks', function () {
         await ends(eventId);
       });
 
-      it('goes on with its call when the service is killed and started again', async () => {
+      it('continues its call when the service is killed and started again', async () => {
         const eventId = await inSecondStep();
         await service.webs.shift()?.kill();
         await reached('ready', 'reconnecting');

@@ -147,7 +147,7 @@ function testLanguage(language: ExampleLanguage): void {
     }
   });
 
-  it('cancelOn cancels the run, and timeouts do not cancel one that ends in time', async () => {
+  it('cancelOn cancels the run, and timeouts do not cancel a run that ends in time', async () => {
     const id = await send('order/placed', { orderId: '7' });
     await service.waitFor(`/v1/events/${id}/runs`, ({ body }) => body.data?.length === 2);
     const runs: { run_id: string; function_id: string }[] = (await service.get(`/v1/events/${id}/runs`)).body.data;

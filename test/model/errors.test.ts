@@ -170,7 +170,7 @@ describe('The failed step of a run', () => {
     ...(name !== undefined && { name }),
   });
 
-  it('is the last one that failed with the error of the run, or with its cause', () => {
+  it('is the last step that failed with the error of the run, or with its cause', () => {
     const history = [failed('a', 'no', 'first'), failed('b', 'no', 'charge'), failed('c', 'else', 'last')];
     expect(failingStepOf(history, error('no'))).to.deep.equal({ id: 'b', name: 'charge' });
     const wrapped = { ...error('the step failed'), cause: error('no') };

@@ -304,7 +304,7 @@ describe('Several processes in one container (WEB_CONCURRENCY, WORKER_CONCURRENC
     });
     after(() => host.close());
 
-    it('run functions while one of them is killed and replaced', async () => {
+    it('run functions while one process is killed and replaced', async () => {
       const EVENTS = 40;
       service = await startService({ env: { WORKER_CONCURRENCY: '2', STALLED_AFTER_SECONDS: '1' } });
       try {

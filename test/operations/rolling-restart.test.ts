@@ -63,7 +63,7 @@ describe('A rolling restart of several processes in one container (SIGUSR2 to th
     expect([...readiness]).to.deep.equal([200]);
   });
 
-  it('gives connections that wait for a killed process to the one that replaces it', async () => {
+  it('gives connections that wait for a killed process to its replacement', async () => {
     const web = await start();
     const [stopped] = childrenOf(web.pid) as [number];
     // It accepts nothing, so connections to it wait.

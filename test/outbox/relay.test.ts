@@ -51,7 +51,7 @@ describe('A worker with OUTBOX_DATABASE_URL', () => {
     await app.query("notify tidegate_outbox, ''");
   }
 
-  it('accepts what a transaction has added, once, and nothing of one that was rolled back', async () => {
+  it('accepts the events of a committed transaction once, and none of a transaction that was rolled back', async () => {
     await app.query('begin');
     await app.add([{ name: 'outbox/paid', id: 'no', data: {} }]);
     await app.query('rollback');
@@ -163,7 +163,7 @@ describe('A worker with OUTBOX_DATABASE_URL', () => {
     await app.query('delete from tidegate_outbox');
   });
 
-  it('says in the overview and in metrics what waits and why, and goes on when Postgres is back', async () => {
+  it('says in the overview and in metrics what waits and why, and continues when Postgres is back', async () => {
     const overview = (isSo: (outbox: Record<string, unknown>) => boolean) =>
       service.waitFor('/v1/overview', ({ body }) => body.data.outbox !== null && isSo(body.data.outbox));
     await overview(({ problem, waiting }) => problem === null && waiting === 0);

@@ -126,7 +126,7 @@ describe('Responses of apps', () => {
     ['is no operation', { op: 'Sleep', id: 5 }, '1.id: expected a string'],
     ['has too large an output', ran('large', 'x'.repeat(4_194_305)), 'the output of step "large"'],
   ] as const) {
-    it(`no step that finished beside one that ${what} runs again`, async () => {
+    it(`no step that finished beside a step that ${what} runs again`, async () => {
       host.on('f', ({ number, body }) =>
         number === 0 ? { status: 206, body: [ran('a'), refused, ran('b')] } : { body: Object.keys(body.steps).sort() },
       );

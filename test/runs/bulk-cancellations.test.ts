@@ -66,7 +66,7 @@ describe('Bulk cancellations', () => {
     expect((await service.request('DELETE', `/v1/cancellations/${body.data.id}`)).status).to.equal(404);
   });
 
-  it('cancel more runs than one round looks at, and leave those that were queued later', async () => {
+  it('cancel more runs than one round looks at, and leave runs that were queued later', async () => {
     const events = Array.from({ length: 250 }, (_, n) => ({ n }));
     await start('many', events);
     await service.waitFor('/v1/overview', () => true);

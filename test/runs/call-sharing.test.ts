@@ -114,7 +114,7 @@ describe('The sharing of calls in flight', () => {
     await otherHost.nextCall('f');
   });
 
-  it('gives a single app nearly all calls in flight, and completes all of them', async () => {
+  it('gives a single app nearly all calls in flight, and completes them all', async () => {
     const host = await app('alone', 'f', 'alone/x');
     let inFlight = 0;
     let most = 0;

@@ -144,7 +144,7 @@ describe('Deferred functions', () => {
     });
   });
 
-  it('are started before the end of their run, which waits for all of them', async () => {
+  it('are started before the end of their run, which waits for them all', async () => {
     const store = await openStore();
     try {
       const event = envelope();

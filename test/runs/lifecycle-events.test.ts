@@ -123,7 +123,7 @@ describe('Events about runs', () => {
     expect(await stored(CANCELLED, 'cnc-f')).to.equal(2);
   });
 
-  it('a run that pauses triggers the functions that listen once for each pause, but not one that listens and pauses', async () => {
+  it('a run that pauses triggers the functions that listen once for each pause, but not a function that listens and pauses', async () => {
     let isMended = false;
     const fails = { status: 500, body: { name: 'Expired', message: 'the key has expired' } };
     host.on('f', () => (isMended ? { body: 'done' } : fails));
@@ -194,7 +194,7 @@ describe('Events about runs', () => {
     expect(await runOf(waiting)).to.include({ status: 'Completed', output: 'over' });
   });
 
-  it('an invocation triggers functions that listen to it by an expression, but not those that can only be invoked', async () => {
+  it('an invocation triggers functions that listen to it by an expression, but not functions that can only be invoked', async () => {
     host.on('f', ({ number, body }) => {
       if (number > 0) return { body: body.steps };
       const opts = { function_id: 'inv-g', payload: { data: { n: 1 } } };

@@ -266,7 +266,7 @@ describe('A run that sleeps or waits for long', () => {
     ]);
   });
 
-  it('goes on with the results of its steps when the event comes', async () => {
+  it('continues with the results of its steps when the event comes', async () => {
     const { runId } = await packed('waits', 'mine');
     await service.post('/e/key', { name: 'long/answer', data: { key: 'another', answer: 1 } });
     await service.post('/e/key', { name: 'long/answer', data: { key: 'mine', answer: 42 } });

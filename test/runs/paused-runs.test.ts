@@ -56,7 +56,7 @@ describe('A run of a function that pauses without an attempt left', () => {
     (await service.waitFor(`/v1/runs/${runId}`, ({ body }) => body.data?.ended_at)).body.data;
   const resume = async (runId: string) => service.post(`/v1/runs/${runId}/resume`, {});
 
-  it('waits with its error, and goes on from the failed step when it is resumed', async () => {
+  it('waits with its error, and continues from the failed step when it is resumed', async () => {
     let isMended = false;
     const id = await on(({ body: { ctx } }) => {
       if (ctx.stack.stack.length === 0) return ran(A, 'reserve');

@@ -50,7 +50,7 @@ const HOUR_MS = 3_600_000;
     expect([await bed.delayedJobs(), await bed.waiting()]).to.deep.equal([0, 0]);
   });
 
-  it('a run whose job was about to be put aside also starts', async () => {
+  it('a run whose job was about to be held also starts', async () => {
     await bed.register('late');
     const [run = ''] = await bed.start('late', 1);
     await bed.pause('late');
@@ -71,7 +71,7 @@ const HOUR_MS = 3_600_000;
     expect(await bed.waiting()).to.equal(0);
   });
 
-  it('a function that is paused again while its held runs start holds those that have not started', async () => {
+  it('a function that is paused again while its held runs start holds the runs that have not started', async () => {
     const runs = await hold('again');
     await bed.resume('again');
     const { scheduler } = bed.process();

@@ -83,7 +83,7 @@ describe('Pausing a function', () => {
     await service.waitFor(`/v1/runs/${runId}`, (answer) => answer.body.data.status === 'Completed');
   });
 
-  it('cancels its queued runs on request, but not those that have started', async () => {
+  it('cancels its queued runs on request, but not runs that have started', async () => {
     await app.register('cancelled');
     app.host.on('cancelled', ({ body }) =>
       body.ctx.stack.stack.length > 0

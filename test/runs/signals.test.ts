@@ -85,7 +85,7 @@ describe('Signals', () => {
     expect(await signalKeys()).to.deep.equal([]);
   });
 
-  it('a signal without data carries null; one that nobody waits for is answered 404 with its code', async () => {
+  it('a signal without data carries null; a signal that nobody waits for is answered 404 with its code', async () => {
     const { status, body } = await send('nobody', 1);
     expect([status, body.code]).to.deep.equal([404, 'not_found']);
     const eventId = await start(waiting('empty'));
@@ -151,7 +151,7 @@ describe('Signals', () => {
     await ended(eventId);
   });
 
-  it('a wait for a signal without a name, or with one that is too long, fails its run', async () => {
+  it('a wait for a signal without a name, or with a name that is too long, fails its run', async () => {
     expect((await ended(await start(waiting('')))).error.name).to.equal('InvalidWait');
     expect((await ended(await start(waiting('x'.repeat(1_025))))).error.name).to.equal('NameTooLong');
   });

@@ -176,7 +176,7 @@ describe('The state of a run', () => {
     expect(state).to.deep.equal({ kind: 'requesting', step: { id: fetches.id, name: 'ask' } });
   });
 
-  it('of several waits names the one that ends first, and counts the others', async () => {
+  it('names the wait that ends first, and counts the others', async () => {
     const id = await on(
       asks(
         op('Sleep', 'long', { duration: '3d' }),

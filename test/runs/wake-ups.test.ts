@@ -83,7 +83,7 @@ describe('A burst of wake-ups', () => {
     await Promise.all([...wakes, call]);
   });
 
-  it('goes on after one has failed', async () => {
+  it('continues after one has failed', async () => {
     const handle = withFewWakeUps(({ id }) =>
       id === 'last' ? Promise.resolve() : Promise.reject(new Error('no store')),
     );

@@ -73,7 +73,7 @@ describe('scripts/start', () => {
     });
   }
 
-  it('starts the bundles of npm run build, but not those that are older than the sources', () => {
+  it('starts the bundles of npm run build, unless they are older than the sources', () => {
     const tree = mkdtempSync(join(tmpdir(), 'tidegate-built-'));
     const write = (path: string, time: number, text = '') => {
       mkdirSync(dirname(join(tree, path)), { recursive: true });

@@ -7,7 +7,7 @@ import { type OwnStore, openStore } from '../support/own-store.ts';
 
 const ENV = 'production';
 
-describe('What several processes change at once', () => {
+describe('Data that several processes change at once', () => {
   let store: OwnStore;
   before(async () => {
     store = await openStore();

@@ -28,7 +28,7 @@ describe('A Redis Cluster with a problem', () => {
   const overview = async () => (await service.get('/v1/overview')).body.data?.redis;
   const metrics = () => scrape(service.url, { authorization: 'Bearer metrics-token-0123456789' });
 
-  it('is shown with its nodes and the fullest of them', async () => {
+  it('is shown with its nodes and the fullest node', async () => {
     const [first] = cluster.nodes as [ClusterNode];
     await first.admin.config('SET', 'maxmemory', '100mb');
     const redis = await overview();

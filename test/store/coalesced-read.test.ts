@@ -18,7 +18,7 @@ describe('Coalesced reads', () => {
     expect(await late).to.equal(BURST + 1);
   });
 
-  it('are shared by callers that come during a read, and begin after each of them has asked', async () => {
+  it('are shared by callers that come during a read, and begin after each caller has asked', async () => {
     const begun: (() => void)[] = [];
     const value = new CoalescedRead(() => new Promise<number>((done) => begun.push(() => done(begun.length))));
     const first = value.get();

@@ -29,7 +29,7 @@ describe('While Redis is out of memory', () => {
   afterEach(() => admin.config('SET', 'maxmemory', '0'));
   const fill = () => admin.config('SET', 'maxmemory', '1mb');
 
-  it('API keys stay valid, even those that were never used', async () => {
+  it('API keys stay valid, even keys that were never used', async () => {
     const key = await keyHeaders(service, 'read');
     await fill();
     expect((await service.get('/v1/events', key)).status).to.equal(200);

@@ -102,7 +102,7 @@ describe('Methods, sizes and deduplication of webhooks', () => {
       expect(await ids(other.url, { id: 'evt_c', own: 'chosen-by-transform' })).to.deep.equal(first);
     });
 
-    it('several events of a request each have their own ID, whichever of them the list of names rejects', async () => {
+    it('several events of a request each have their own ID, whichever events the list of names rejects', async () => {
       const transform = 'const transform = () => ["a/x", "b/x", "c/x"].map((name) => ({ name, data: {} }))';
       const event_names = { mode: 'deny', items: ['a/*'] };
       const { url } = await make({ ...stripe, transform, event_names });

@@ -37,7 +37,7 @@ describe('The log of unverified requests', () => {
     expect(logged.at(-1)?.summary.bodyBytes).to.equal(undefined);
   });
 
-  it('does not limit verified requests, nor those that failed later', () => {
+  it('limits neither verified requests nor requests that failed later', () => {
     const limit = new RefusalLimit();
     count(limit, many(1_500, 0));
     expect(limit.admit('w', refused(0))).to.equal(undefined);

@@ -57,7 +57,7 @@ describe('Webhooks whose transform returns a list or a response', () => {
     expect(await logged(id, answer)).to.include({ outcome: 'ignored' });
   });
 
-  it('one invalid event of a list rejects all of them, and the response names it', async () => {
+  it('one invalid event of a list rejects the whole list, and the response names it', async () => {
     const { url } = await make({ transform: MANY.replace('shop/item', 'shop/all-or-none') });
     const { status, body } = await deliver(url, '{"items": [{}, {}, {}, 7]}');
     expect([status, body.code]).to.deep.equal([400, 'transform_failed']);

@@ -199,7 +199,7 @@ describe('The events of one request', () => {
     expect('events' in single && single.events[0]?.id).to.equal('delivery-1');
   });
 
-  it('keep their IDs when the list of event names rejects some of them', () => {
+  it('keep their IDs when the list of event names rejects some events', () => {
     const allowList = matcherOf({ eventNames: { mode: 'deny', items: ['a/0'] } });
     const result = decided([event(0), event(1)], { allowList });
     expect(result).to.have.property('outcome', 'accepted');

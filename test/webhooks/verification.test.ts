@@ -80,7 +80,7 @@ describe('The verification of webhook requests', () => {
     expect(done).to.include({ done: 1, failed: 0 });
   });
 
-  it('the age of a request is that at its receipt: one that was too old stays rejected, alone and in bulk', async () => {
+  it('the age of a request counts at its receipt: a request that was too old stays rejected, alone and in bulk', async () => {
     const webhook = await make();
     expect((await send(webhook, signed(RIGHT, { name: 'old/x' }, 3 * 86_400))).body.reason).to.equal(
       'timestamp_too_old',
@@ -173,7 +173,7 @@ describe('The verification of webhook requests', () => {
     expect(assigned.verified).to.equal(true);
   });
 
-  it('the request log does not store tokens of verified requests, and keeps those that a replay needs', async () => {
+  it('the request log does not store tokens of verified requests, except tokens that a replay needs', async () => {
     const byKey = (at: string) => ({
       provider: 'api-key',
       verification: { scheme: 'token', token: { at } },

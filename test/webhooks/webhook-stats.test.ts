@@ -60,7 +60,7 @@ describe('Statistics of webhooks', () => {
     expect(Date.parse(last_request_at ?? '')).to.be.closeTo(Date.now(), 10_000);
   });
 
-  it('GET /v1/webhooks/stats counts requests that the filter dropped, and those that failed verification', async () => {
+  it('GET /v1/webhooks/stats counts requests that the filter dropped, and requests that failed verification', async () => {
     const { id, url } = await make({ filter: 'body.kind == "kept"' });
     await deliver(url, {}, { kind: 'kept' }, { kind: 'other' });
     expect(await statsOf(id, ({ requests }) => requests === 3)).to.include({ rejected: 0, filtered: 2, unverified: 0 });

@@ -59,7 +59,7 @@ describe('Webhooks', () => {
       });
     });
 
-    it('POST /v1/webhooks without a transform uses one that passes the request on', async () => {
+    it('POST /v1/webhooks without a transform uses a transform that passes the request on', async () => {
       const { body } = await service.post('/v1/webhooks', { name: 'plain' });
       const event = await eventOf(await deliver(body.data.url, '{"a":1}'));
       expect([event.name, event.data]).to.deep.equal(['webhook/received', { body: { a: 1 }, query: {} }]);

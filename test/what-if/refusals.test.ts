@@ -38,7 +38,7 @@ describe('A what-if that an app cannot answer', () => {
     return (await service.waitFor(path, ({ body: now }) => now.data?.status === 'done')).body.data;
   }
 
-  it('does not call a function again that has run a step, and goes on with the others', async () => {
+  it('does not call a function again that has run a step, and continues with the others', async () => {
     candidate.on('one', () => RUNS);
     candidate.on('two', () => SLEEPS);
     const found = await whatIf(candidate.url);
@@ -65,7 +65,7 @@ describe('A what-if that an app cannot answer', () => {
     expect(found.skipped).to.be.within(5, 2 * RUNS_EACH);
   });
 
-  it('finds a function that the candidate does not have by its answer to one that no app has', async () => {
+  it('recognizes a missing function of the candidate by its answer to a function that no app has', async () => {
     const none = (id: string) => ({ status: 500, body: { name: 'Error', message: `there is no ${id}` } });
     candidate.on('one', () => none('refused-one'));
     candidate.on('what-if-without-a-function', () => none('what-if-without-a-function'));

@@ -24,7 +24,7 @@ function logging(baseUrl: string) {
 const call = () => new Request(`https://shop.example${PATH}`, { method: 'POST', body: BODY });
 const messages = (body: string) => JSON.parse(body).lines.map(({ message }: { message: string }) => message);
 
-describe('What a function logs', () => {
+describe('The log of a function', () => {
   useCleanEnv();
   const { listen, startService, deadUrl } = useServers();
 

@@ -10,7 +10,7 @@ const SILENT: Logger = { debug() {}, info() {}, warn() {}, error() {} };
 // biome-ignore lint/suspicious/noExplicitAny: a handler of any tools
 type Handler = (context: any) => unknown;
 
-describe('What a handler logs', () => {
+describe('The log of a handler', () => {
   useCleanEnv();
   const { listen, startService, deadUrl } = useServers();
 

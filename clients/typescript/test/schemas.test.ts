@@ -43,7 +43,7 @@ describe('Events with schemas', () => {
     ]);
   });
 
-  it('are not sent if one of them does not match its schema', async () => {
+  it('are not sent if any event does not match its schema', async () => {
     const service = await startService();
     const client = clientOf(service.url);
     const bad = { name: 'order/paid', data: { total: '3', lines: [{ n: 1 }, { n: 1.5 }] } } as never;

@@ -35,7 +35,7 @@ describe('testFunction', () => {
     });
   });
 
-  it('runs a function that batches events with all of them', async () => {
+  it('runs a function that batches events with all events', async () => {
     const batchEvents = { maxSize: 10, timeout: '5s' };
     const fn = client.createFunction({ id: 'fn', triggers, batchEvents }, ({ event, events }) => ({
       names: events.map(({ name }) => name),
@@ -178,7 +178,7 @@ describe('advanceClock', () => {
     return { body: { data: { ...data, runs_started: 2, runs_ended: 1 } } };
   };
 
-  it('goes on until the service has reached the time, and sums up', async () => {
+  it('continues until the service has reached the time, and sums up', async () => {
     const service = await startService(moved('limit', 5), moved('target', 3));
     const now = new Date('2026-01-02T00:00:00.000Z');
     expect(await advanceClock(`${service.url}/`, '3d')).to.deep.equal({

@@ -18,7 +18,10 @@ import type { EventBrief } from './run-events.ts';
 
 export const listedRunSchema = runSchema
   .extend({
-    output: z.unknown().optional().describe('Output of the function; null until it has returned. Only with fields=output'),
+    output: z
+      .unknown()
+      .optional()
+      .describe('Output of the function; null until it has returned. Only with fields=output'),
     error: runSchema.shape.error
       .optional()
       .describe('Name, code, and the beginning of the message; stack, cause and data only with fields=error'),

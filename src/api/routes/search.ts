@@ -16,7 +16,9 @@ const SAMPLED = 10;
 const FIELDS_MAX = 200;
 
 export const hitsSchema = apiObject('SearchHits', {
-  kind: z.enum(HIT_KINDS).describe('Meaning of the text in these hits: an ID, the beginning of IDs, a name, or a part of an error'),
+  kind: z
+    .enum(HIT_KINDS)
+    .describe('Meaning of the text in these hits: an ID, the beginning of IDs, a name, or a part of an error'),
   list: z.string().describe('Path and query of the list that has all hits'),
   hits: z.array(
     z.object({

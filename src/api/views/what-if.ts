@@ -117,7 +117,9 @@ const triggersSchema = z.object({
         schedules: schedulesSchema.nullable().describe('null: its schedules are the same'),
       }),
     )
-    .describe('Functions with events in the sample, and added, removed and refused functions: at most 500, differences first'),
+    .describe(
+      'Functions with events in the sample, and added, removed and refused functions: at most 500, differences first',
+    ),
   flow_complete: z.boolean().describe('false: flow control of some functions was not simulated'),
   problem: z.string().nullable().describe('Why triggers were not compared'),
 });

@@ -205,7 +205,7 @@ describe('GET /metrics', () => {
     expect(web.value('tidegate_transform_processes')).to.equal(2);
   });
 
-  it('has only documented labels, and no key, event name, ID or path in any of them', async () => {
+  it('has only documented labels, without a key, event name, ID or path', async () => {
     service = await startService({ dev: false, env: { METRICS_PORT: '0' } });
     await host.register(service, [{ id: 'a-function', triggers: [{ event: 'shop/a-name' }] }]);
     const { body } = await service.post(service.eventPath, { name: 'shop/a-name', data: {}, id: 'an-id' });

@@ -220,7 +220,7 @@ describe('The outbox of the TypeScript client', () => {
     }
   });
 
-  it('goes on when the service is back, and tells what waits', async () => {
+  it('continues when the service is back, and tells what waits', async () => {
     const away = startRelay('http://127.0.0.1:1');
     lines.length = 0;
     await within('commit', { name: 'outbox/d', id: 'late', data: {} });

@@ -175,7 +175,7 @@ describe('A relay of the outbox', () => {
     }
   });
 
-  it('does not let the later rows of a key pass an earlier one that another relay sends', async () => {
+  it('does not let the later rows of a key pass an earlier row that another relay sends', async () => {
     await commit(['a'], 'key');
     await sendBatch(dyingAt(databaseOf(tables.pool), { statement: 1, when: 'after' }), service, BATCH).catch(() => {});
     await commit(['b'], 'key');
