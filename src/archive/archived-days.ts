@@ -12,7 +12,7 @@ export const INSTALLATION = 0;
 const CACHED_MAX = 20_000;
 
 export interface ArchivedDay {
-  /** Its start, Unix milliseconds. */
+  /** Start of the day, Unix milliseconds. */
   day: number;
   /** Days; names the tables of its rows. */
   retention: number;

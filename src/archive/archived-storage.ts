@@ -10,7 +10,7 @@ const TABLES = Object.entries(TABLES_OF).flatMap(([kind, tables]) => tables.map(
 
 export interface ArchivedDayUse {
   kind: ArchivedKind;
-  /** Its start, Unix milliseconds. */
+  /** Start of the day, Unix milliseconds. */
   day: number;
   rows: number;
   /** Size of payloads, before compression. */

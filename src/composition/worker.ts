@@ -70,7 +70,7 @@ export interface WorkerNeeds extends IngestionNeeds, IngestionParts, RunServices
 
 type Parts = WorkerNeeds & WorkerParts;
 
-/** Such a call only plans. */
+/** A call to a candidate only plans. */
 const CANDIDATE_TIMEOUT_MS = 15_000;
 
 /** Connections of a worker, besides the connection that listens. */

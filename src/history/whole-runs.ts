@@ -33,7 +33,7 @@ export class WholeRunHistory {
     const whole = await wholeRuns.read(env, id);
     if (whole) return this.#withEvents(whole, {});
     const row = (await this.#archive?.offloadedRuns.contents(env, [id]))?.get(id);
-    // It may have come back a moment ago.
+    // The run may have come back a moment ago.
     if (!row || !(await this.#store.offloadedRuns.which(env, [id])).has(id)) {
       const back = await wholeRuns.read(env, id);
       return back && this.#withEvents(back, {});

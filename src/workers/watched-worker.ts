@@ -41,7 +41,7 @@ export class WatchedWorker<Data> extends Worker<Data, void> {
   runTaken(data: JobJson, id: string, token: string): void {
     const job = this.createJob(data, id);
     job.token = token;
-    // It has begun to close since: other workers get the job.
+    // The worker has begun to close since: other workers get the job.
     if (this.closing || this.paused) {
       job.moveToWait(token).catch(() => {});
       return;

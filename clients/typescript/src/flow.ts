@@ -89,7 +89,7 @@ const HANDED_THROUGH = [
 
 export const FLOW_NAMES: readonly string[] = ['concurrency', 'cancelOn', ...HANDED_THROUGH];
 
-/** Its part of a function's registration. */
+/** The part of a function's registration that has its flow control. */
 export function flowOnTheWire(flow: FlowControl): Record<string, unknown> {
   const { concurrency, cancelOn } = flow;
   const wire: Record<string, unknown> = {};

@@ -101,7 +101,7 @@ export type FailureHandler<Events, Event, Added extends object = object> = (
 
 export type One<Triggers> = Triggers extends readonly (infer Trigger)[] ? Trigger : Triggers;
 
-/** Its return value, as JSON, is the output of the run. An exception fails this attempt. */
+/** The code of a function. Its return value, as JSON, is the output of the run; an exception fails this attempt. */
 export type Handler<Events, Triggers, Output = unknown, Added extends object = object> = (
   context: FunctionContext<EventOf<Events, One<Triggers>>, Events> & Added,
 ) => Output;
@@ -128,7 +128,7 @@ export interface TidegateFunction<Output = unknown, Data = any> extends Invocabl
   readonly handler: AnyHandler;
   /** Middleware of the client, then of the function; outermost first. */
   readonly middleware: readonly AnyMiddleware[];
-  /** Its failure handler, registered and served with it. */
+  /** The function's failure handler, registered and served with it. */
   readonly onFailure: TidegateFunction | undefined;
 }
 

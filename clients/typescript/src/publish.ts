@@ -4,7 +4,7 @@ import type { SubscriptionToken } from './realtime.ts';
 import type { Settings } from './settings.ts';
 
 export interface MessageToPublish {
-  /** Such as `thread:7`. */
+  /** A name such as `thread:7`. */
   channel: string;
   /** The kind of message. */
   topic: string;

@@ -40,7 +40,7 @@ export interface TestedStep {
     | 'sendEvent'
     | 'sendSignal'
     | 'publish';
-  /** Its result, as JSON. */
+  /** Result of the step, as JSON. */
   data?: unknown;
   error?: { name: string; message: string };
   /** Attempts that it took. */

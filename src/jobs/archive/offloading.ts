@@ -107,7 +107,7 @@ async function offload(
     const stored = await archive.offloadedRuns.store(env, await withEvents(env, ofEnv, events));
     const removed = await offloadedRuns.remove(ofEnv.filter(({ id }) => stored.has(id)));
     moved += removed.size;
-    // Their rows would be in lists.
+    // Rows of runs that stay in Redis would show up in lists.
     await archive.offloadedRuns.remove(
       env,
       ofEnv.filter(({ id }) => stored.has(id) && !removed.has(id)),

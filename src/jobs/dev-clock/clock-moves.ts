@@ -57,7 +57,7 @@ interface QueueState {
   isBusy: boolean;
   /** When its first delayed job is due, Unix milliseconds. */
   dueAt: number;
-  /** Its marker, which wakes a worker. */
+  /** The marker of the queue, which wakes a worker. */
   marker: string;
 }
 

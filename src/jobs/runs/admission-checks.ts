@@ -70,6 +70,6 @@ async function checkAdmission(
   const isActive = run !== undefined && !hasEnded(run);
   if (!call && isActive) return admissions.keep(partition, [entry], clock() + RUN_CHECK_MS);
   await scheduler.start(await admission.giveBack(partition, entry, claimedUntil));
-  // Its call may still be due.
+  // The call of an active run may still be due.
   if (isActive) await activeRuns.postpone(env, runId, clock());
 }

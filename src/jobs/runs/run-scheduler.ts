@@ -79,7 +79,7 @@ export class RunScheduler {
   /** @returns the job of the call, which is not enqueued; undefined: it waits for more than a worker */
   async waitingCall(call: CallToSchedule): Promise<WaitingJob | undefined> {
     const { env, runId, functionId } = call.ref;
-    // BullMQ also traces jobs.
+    // With tracing, BullMQ must add the job itself, because it makes the span.
     if (this.#queueOf(runId).opts.telemetry || (await this.#admission.isLimited(env, functionId))) return undefined;
     const [job] = await this.#withPriorities([callJob(call)]);
     return job && waitingJob(job);
@@ -92,7 +92,7 @@ export class RunScheduler {
     // The job of a retry may exist already, delayed.
     const delayed = waited.length > 0 ? await this.delayedCalls(waited.map(callRefOf)) : new Map();
     let added: AdmittedCallToSchedule[] = [];
-    // Keeps the calls in order, whether or not they have jobs.
+    // Keeps the calls in order.
     for (const call of calls) {
       const jobId = jobIdOf(callRefOf(call));
       if (!call.hasWaited || !delayed.has(jobId)) {
@@ -115,7 +115,7 @@ export class RunScheduler {
   }
 
   async #addTo(queue: RunQueue, jobs: readonly JobToAdd[]): Promise<void> {
-    // BullMQ also traces them.
+    // With tracing, BullMQ must add the jobs itself, because it makes the spans.
     if (queue.opts.telemetry) return void (await queue.addBulk([...jobs]));
     const waiting: WaitingJob[] = [];
     const others: JobToAdd[] = [];

@@ -30,7 +30,7 @@ export interface RunStatesDeps {
 interface NextCall {
   ref: CallRef;
   step?: { id: string; name: string };
-  /** Its backlog, if limits apply. */
+  /** The backlog of the call, if limits apply. */
   line?: { home: string; backlog: string; entry: string; limits: Limit[] } | undefined;
 }
 

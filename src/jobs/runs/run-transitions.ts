@@ -141,7 +141,7 @@ export class RunTransitions extends Composed<RunTransitionsDeps> {
     const fn = await functions.find(run.env, run.functionId);
     const output = failedOutput(failure, fn?.dialect);
     const isKnown = output === JSON.stringify(withoutSource(error));
-    // Its pause has been counted.
+    // A paused run was counted when it paused.
     const mark = run.pause
       ? run.fingerprint !== undefined && { fingerprint: run.fingerprint }
       : await failures.mark(run, error);

@@ -144,7 +144,7 @@ export class Schedules extends Composed<SchedulesDeps> {
   }
 }
 
-/** Its first tick is the next one. */
+/** Adds a schedule whose first tick is its next one. */
 async function add(queue: TimerQueue, id: string, { env, functionId, cron }: Schedule): Promise<void> {
   const data: CronTimer = { kind: 'cron', env, functionId, cron };
   await queue.upsertJobScheduler(id, { pattern: cron }, { name: 'cron', data }).catch((error: Error) => {

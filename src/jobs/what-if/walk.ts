@@ -24,11 +24,11 @@ export interface WalkOptions {
 }
 
 export type WalkEnd =
-  /** It plans only steps without results. */
+  /** The function plans only steps without results. */
   | { kind: 'plans' }
   | { kind: 'completed'; output: string }
   | { kind: 'failed'; error: { name: string; message: string } }
-  /** It has run a step although it was asked to plan only. */
+  /** The function has run a step although it was asked to plan only. */
   | { kind: 'executed' }
   /** No app answered. */
   | { kind: 'noAnswer' }

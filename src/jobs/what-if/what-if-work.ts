@@ -35,7 +35,7 @@ const STATUSES: Readonly<Record<Scope, readonly RunStatus[]>> = {
 const AT_ONCE = 4;
 /** After this time a portion begins no more runs: if its process dies, another one checks them again. */
 const PORTION_MS = 3_000;
-/** So many runs without an answer in a row end it. */
+/** A what-if ends after this number of runs in a row without an answer. */
 const UNANSWERED_MAX = 5;
 
 export interface WhatIfWorkDeps extends CheckDeps, StoredRunsDeps {
@@ -65,7 +65,7 @@ interface Portion {
   unanswered: number;
   stop?: Stop;
   endsAt: number;
-  /** It has ended, and the next one begins so much later. */
+  /** Set when the portion has ended: time until the next portion. */
   restMs?: number;
   signal: AbortSignal;
 }
@@ -160,7 +160,7 @@ async function rest(tookMs: number, portion: Portion, { load }: WhatIfWorkDeps):
   const hasBacklog = (await load.reasonToWait(Date.now())) !== undefined;
   const { restMs, endsPortion } = restAfter({ tookMs, leftMs: portion.endsAt - performance.now(), hasBacklog });
   if (endsPortion) portion.restMs = restMs;
-  // It ends when the process stops.
+  // The rest ends early when the process stops.
   else await wait(restMs, undefined, { signal: portion.signal }).catch(() => undefined);
 }
 

@@ -37,7 +37,7 @@ interface Query {
 
 /** Ended runs created within one minute, in one partition. */
 export interface EndedMinute extends Pick<Query, 'keys' | 'env' | 'ending'> {
-  /** Its start, Unix milliseconds. */
+  /** Start of the minute, Unix milliseconds. */
   minute: number;
 }
 

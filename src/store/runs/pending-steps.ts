@@ -31,7 +31,7 @@ export async function allPendingStepsOf(
   const found = await read();
   if (!isEmpty(found) || !offloadedRuns.mayExist) return found;
   const offloaded = (await offloadedRuns.records(env, [id])).get(id);
-  // It may have come back a moment ago.
+  // The run may have come back a moment ago.
   return offloaded ? toPendingSteps(offloaded.steps) : read();
 }
 

@@ -63,7 +63,7 @@ export class RunParts extends Repository<ScriptedRedis, { offloadedRuns: Offload
     const { offloadedRuns } = this.deps;
     if (found !== undefined || !offloadedRuns.mayExist) return found;
     const offloaded = (await offloadedRuns.parts(env, [runId])).get(runId);
-    // It may have come back a moment ago.
+    // The run may have come back a moment ago.
     if (!offloaded) return find();
     const values = offloaded.get(RUN_SUFFIXES[part]) ?? [];
     return codec.archived((isList(part) ? values : fromFlat(values)) as PartContents[Part]);

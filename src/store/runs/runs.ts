@@ -48,7 +48,7 @@ export interface CallOf {
 export type LoadedState =
   | ({ state: 'due' } & Loaded)
   | { state: 'ended'; run: Run }
-  /** Its function is paused, so the run must not start. */
+  /** The run's function is paused, so the run must not start. */
   | { state: 'held'; run: Run }
   | { state: 'paused'; run: Run }
   /** The run has more finished steps than the call is for, and the call for these may be missing, because a worker died. */

@@ -34,7 +34,7 @@ export interface StepWait {
 
 /** Data about a result in addition to its memo. */
 export interface ResultContext {
-  /** Its operation asks for race mode. A pending step records this itself. */
+  /** Whether the step's operation asks for race mode. A pending step records this itself. */
   race?: boolean;
   /** For the step's history entry. */
   links?: StepLinks;
@@ -202,7 +202,7 @@ export class Steps extends Repository<ScriptedRedis, { retentionMs: number; offl
     const { offloadedRuns } = this.deps;
     if (memo !== null || !offloadedRuns.mayExist) return memo ?? undefined;
     const offloaded = (await offloadedRuns.parts(env, [runId])).get(runId);
-    // It may have come back a moment ago.
+    // The run may have come back a moment ago.
     return offloaded ? fromFlat(offloaded.get(RUN_SUFFIXES.memos) ?? [])[stepId] : ((await read()) ?? undefined);
   }
 }

@@ -49,7 +49,7 @@ export interface WebhookReplayPlan {
   parent: string;
 }
 
-/** Its counts are the outcomes of requests. */
+/** A replay whose counts are the outcomes of requests. */
 export type WebhookReplay = BulkOperation<WebhookReplayDefinition, WebhookReplayPosition>;
 
 export interface WebhookReplayResult {

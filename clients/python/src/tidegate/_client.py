@@ -69,7 +69,7 @@ class Tidegate(FunctionCreator):
             SERVICE_ERROR_SOURCE, or True.
         logs: whether what handlers log with `ctx.logger` is sent to the service. Default: SERVICE_LOGS, or True unless
             a middleware encodes values.
-        checkpoint: whether calls of functions go on after a step, once it is stored, instead of ending with it.
+        checkpoint: whether calls of functions continue after a step, once it is stored, instead of ending with it.
             Functions can have their own. Default: True, except on platforms that limit the time of requests, such as
             AWS Lambda.
         app_version: version or build of the app, such as a commit or the ID of a deployment: the service tells versions

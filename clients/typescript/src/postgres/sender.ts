@@ -30,7 +30,7 @@ export interface SendFailure {
 
 /** A fraction of the lease of the rows: the others may not send them meanwhile. */
 const SEND_TIMEOUT_MS = 12_000;
-/** They concern the request or the settings, not an event. */
+/** Error codes about the request or the settings, not about an event. */
 const NOT_OF_EVENTS = ['environment_missing', 'seed_invalid'];
 
 /** The client's: with its event key to send, and its signing key to look up. Schemas and middleware applied when the events were written. */

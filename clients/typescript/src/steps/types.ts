@@ -26,7 +26,7 @@ export interface WaitOptions<Name extends string = string> {
 }
 
 export interface WaitForSignalOptions {
-  /** Its name, unique in the environment while a step waits for it. */
+  /** Name of the signal, unique in the environment while a step waits for it. */
   signal: string;
   /** Duration or date. */
   timeout: Duration | Date;

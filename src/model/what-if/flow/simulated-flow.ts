@@ -4,7 +4,7 @@
 export interface SimulatedEvent {
   /** Receipt, Unix milliseconds. */
   at: number;
-  /** Its own time: the latest one wins a debounce. */
+  /** The event's own time: the latest event wins a debounce. */
   ts: number;
   /** undefined: the limit does not apply to it. */
   rateLimit?: string | undefined;

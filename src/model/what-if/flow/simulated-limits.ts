@@ -9,9 +9,9 @@ export interface WaitingCall {
   score: number;
   isStart: boolean;
   event: SimulatedEvent;
-  /** Its run has ended meanwhile. */
+  /** Whether the run of the call has ended meanwhile. */
   isOver(): boolean;
-  /** It has its permits now. */
+  /** Called when the call has its permits. */
   begin(): void;
 }
 

@@ -6,17 +6,38 @@
 -- @include redis/lua/lib/finish-job.lua
 -- @include runs/lua/lib/append-history.lua
 -- Ends a run, once: the first ending is kept. The run moves from the indexes of active runs to those of runs with the same ending.
--- KEYS: run (hash), active runs (zset), active runs of the environment (zset), active runs of the function (zset), runs of the function
--- with this ending (zset), minutes with such runs (zset), waits for the event that reports the end, and their paths (hashes),
---       runs whose end is not finished (zset), job that ends with the run if nothing else is left to do (hash of BullMQ); the run again: none
--- ARGV: run ID, retention (ms), member of the run in the active runs, now (ms), key of the ended runs up to the segment, entries that a
---       segment holds, number of deferred functions that are started, '1' if it may have jobs besides its steps; of the job: ID,
---       token of its lock, duration of locks (ms), '1' to take the next job; number of the first history entry, '1' if the entries are of interest
---       only after checkpoints; then fields and values to set, and history entries (JSON). Positional: this runs for every run, and HSET takes the
---       fields as they are.
--- Returns {2}: functions that the run has deferred must be started first; {1, number of finished steps, pending steps: ID, JSON, ID, JSON,
--- …, number of keys with waits, waits in other partitions: key, location, …, what finish_job returns}: ended now; {0}:
--- it had ended, or does not exist. History is added in both cases.
+-- KEYS: run (hash)
+--       active runs (zset)
+--       active runs of the environment (zset)
+--       active runs of the function (zset)
+--       runs of the function with this ending (zset)
+--       minutes with such runs (zset)
+--       waits for the event that reports the end (hash)
+--       paths of these waits (hash)
+--       runs whose end is not finished (zset)
+--       job that ends with the run if nothing else is left to do (hash of BullMQ); the run again: none
+-- ARGV, by position, because this runs for every run, and HSET takes the fields as they are:
+--       run ID
+--       retention (ms)
+--       member of the run in the active runs
+--       now (ms)
+--       key of the ended runs up to the segment
+--       entries that a segment holds
+--       number of deferred functions that are started
+--       '1' if the run may have jobs besides its steps
+--       ID of the job
+--       token of its lock
+--       duration of locks (ms)
+--       '1' to take the next job
+--       number of the first history entry
+--       '1' if the entries are of interest only after checkpoints
+--       then fields and values to set
+--       then history entries (JSON)
+-- Returns {2}: functions that the run has deferred must be started first
+--         {1, number of finished steps, pending steps (ID, JSON, …), number of keys with waits, waits in other partitions (key, location, …),
+--           the reply of finish_job}: ended now
+--         {0}: the run had ended, or does not exist
+-- With {1} and {0}, history is added.
 local run, active_runs, active_runs_in_env, active_index, ended_index, ended_minutes, waits, wait_paths, unfinished_ends, job =
   unpack(KEYS)
 local run_id, retention, member, now, segment_prefix, segment_size, started_defers, has_jobs, job_id, token, lock_ms, takes_next, first_entry,
@@ -83,7 +104,7 @@ redis.call('ZREM', active_index, run_id)
 if version then
   local pinned_runs = active_runs_in_env .. ':' .. version
   redis.call('ZREM', pinned_runs, run_id)
-  -- Its failure has counted when it paused.
+  -- A paused run was counted as a failure when it paused.
   if not paused then
     count_end(pinned_runs, ARGV[FIRST_FIELD + 1])
   end

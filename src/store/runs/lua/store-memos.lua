@@ -2,14 +2,25 @@
 -- @include runs/lua/lib/packed-run.lua
 -- Stores the results of steps of one or more runs, with their history: for each run of several steps at once. First write wins: a stored memo
 -- never changes.
--- KEYS: active runs (zset), then for each run: run (hash), job of the call that stores them (hash of BullMQ); the run again: none
--- ARGV: maximum number of steps of a run, maximum bytes of all its memos, then for each run: number of its steps, owner ('': whoever stores them
---       may), executions of the job so far or '', member of the run in the active runs, time of the next reconciliation (ms) or '', 1 if the
---       results are in race mode or 0, and for each step: its ID, memo (JSON), history entry (JSON) or ''. Positional: this runs for every
---       checkpoint.
--- Returns for each run {outcome, length of the stack}; if they are stored also function, event, time of creation and of start, replay, and error, each
--- as before or false; outcomes: 'stored' (all of them, or there already), 'stale' (the owner no longer continues the run), 'ended', 'steps' or
--- 'bytes' (too many: none is stored), 'gone'.
+-- KEYS: active runs (zset)
+--       then for each run: run (hash)
+--         job of the call that stores the steps (hash of BullMQ); the run again: none
+-- ARGV, by position, because this runs for every checkpoint:
+--       maximum number of steps of a run
+--       maximum bytes of all its memos
+--       then for each run: number of its steps
+--         owner; '': anyone may store the steps
+--         executions of the job so far, or ''
+--         member of the run in the active runs
+--         time of the next reconciliation (ms), or ''
+--         1: the results are in race mode; 0: they are not
+--         then for each step: its ID, memo (JSON), history entry (JSON) or ''
+-- Returns for each run {outcome, length of the stack}; 'stored' also has function, event, time of creation, time of start, replay and error,
+-- each as before or false. Outcomes:
+--   'stored': all steps, now or before
+--   'stale': the owner no longer continues the run
+--   'steps', 'bytes': too many, so none is stored
+--   'ended', 'gone'
 local active_runs = KEYS[1]
 local max_steps, max_bytes = tonumber(ARGV[1]), tonumber(ARGV[2])
 local ARGS_OF_RUN, ARGS_OF_STEP = 6, 3

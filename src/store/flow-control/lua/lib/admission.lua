@@ -144,7 +144,7 @@ local function admit_backlog(backlog)
       return
     end
     score = tonumber(score)
-    -- It may have been admitted from a backlog of an earlier configuration.
+    -- The call may have been admitted from a backlog of an earlier configuration.
     local is_admitted = redis.call('HEXISTS', admissions, entry) == 1
     local limit, full = nil, false
     if not is_admitted then
