@@ -45,7 +45,7 @@ export function devClockRoutes(parts: ApiParts): Route[] {
         reached: z
           .enum(REACHED)
           .describe(
-            '`target`; `limit`: more happens until then than one request waits for, so send another one with `to`; `busy`: what is due did not end in 25 s, such as a call',
+            '`target`; `limit`: more happens until then than one request waits for, so send another one with `to`; `busy`: what is due did not end in 25 s, such as a call, or a run waits for Postgres',
           ),
         runs_started: z.int().describe('Runs that had their first call'),
         runs_ended: z.int(),

@@ -46,7 +46,7 @@ export interface ClockMovesDeps {
   locks: Pick<Locks, 'withLock'>;
   queues: PartitionQueues;
   activeRuns: Pick<ActiveRuns, 'count'>;
-  offloadedRuns: Pick<OffloadedRuns, 'mayExist' | 'countIn'>;
+  offloadedRuns: Pick<OffloadedRuns, 'mayExist' | 'countIn' | 'seen'>;
   environments: Pick<Environments, 'all'>;
   devClock: FollowedClock;
   clock: Clock;
@@ -108,6 +108,7 @@ export class ClockMoves {
       if (nowMs >= targetMs) return 'target';
       if (moments >= MOMENTS_MAX || performance.now() >= giveUpAt || lost.aborted) return 'limit';
       const next = await this.#withAlarms(Math.min(targetMs, firstDueMs));
+      if (next === undefined) return 'busy';
       if (next > nowMs) await this.#jump(next - nowMs);
     }
   }
@@ -135,13 +136,16 @@ export class ClockMoves {
   }
 
   /** Gives jobs to the wake-ups of runs that sleep for long, which have alarms until they are due soon.
-   *  @returns the time, or that of an earlier wake-up */
-  async #withAlarms(dueMs: number): Promise<number> {
+   *  @returns the time, or that of an earlier wake-up; undefined: runs that are due by then wait for Postgres */
+  async #withAlarms(dueMs: number): Promise<number | undefined> {
     const { devClock, activeRuns } = this.#deps;
     const alarms = () => activeRuns.count(dueMs + 1);
     const offloaded = await this.#offloaded();
     // Offloaded runs that are due come back, and then have alarms in Redis.
-    if (offloaded > 0) await devClock.tell({ alarmsUntilMs: dueMs });
+    if (offloaded > 0) {
+      await devClock.tell({ alarmsUntilMs: dueMs });
+      if ((await this.#deps.offloadedRuns.seen()).overdueSince !== undefined) return undefined;
+    }
     let left = await alarms();
     if (left + offloaded === 0) return dueMs;
     // A round handles some alarms; the others ring again later.
