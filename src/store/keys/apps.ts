@@ -74,7 +74,7 @@ export const APP_KEYS = {
     ttl: '90 days or longer retention, renewed',
     size: '500 entries, 4 KiB each',
   }),
-  appDeploys: list('app-deploys:<env>:<app>', 'Deploys of an app, likewise.', {
+  appDeploys: list('app-deploys:<env>:<app>', 'Deploys of an app, newest first, as JSON.', {
     owner: 'apps/deploys.ts',
     ttl: '90 days or longer retention, renewed',
     size: '100 entries, 4 KiB each',

@@ -10,7 +10,7 @@ export const BULK_KEYS = {
     ttl: TTL,
     size: '200 or 1,000 entries, by kind',
   }),
-  openBulkOperations: set('open-bulk-operations:<env>:<kind>', 'Those that run or are paused.', {
+  openBulkOperations: set('open-bulk-operations:<env>:<kind>', 'Operations that run or are paused.', {
     owner: 'bulk/bulk-operations.ts',
     ttl: TTL,
     size: '10 to 100 entries, by kind',

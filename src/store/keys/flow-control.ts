@@ -35,7 +35,7 @@ export const FLOW_CONTROL_KEYS = {
   }),
   admissionChecks: zset(
     'admission-checks',
-    'Next checks by time (ms): admissions whose job may be lost, and backlogs that may go on.',
+    'Next checks by time (ms): admissions whose job may be lost, and backlogs whose next call may start.',
     {
       owner: 'flow-control/admissions.ts',
       ttl: 'none',
