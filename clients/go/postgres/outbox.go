@@ -23,6 +23,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	tidegate "github.com/tidegate/tidegate/clients/go"
@@ -58,12 +59,8 @@ func (o ordered) MarshalJSON() ([]byte, error) { return replay.Encode(o.event) }
 // that run at the same time write in the order of their calls of [Outbox].
 func InOrder(key string, event any) any { return ordered{key, event} }
 
-// row is an event as the statement takes it.
-type row struct {
-	// Event is its JSON, as a text: so it is stored as it is.
-	Event string  `json:"event"`
-	Key   *string `json:"key"`
-}
+// eventsAtOnce are in one statement.
+const eventsAtOnce = 1_000
 
 func write(ctx context.Context, tx pg.Querier, client *tidegate.Client, events []any) ([]string, error) {
 	if len(events) == 0 {
@@ -85,20 +82,19 @@ func write(ctx context.Context, tx pg.Querier, client *tidegate.Client, events [
 		if hasKeys && len(prepared) != len(events) {
 			return errors.New("a middleware has added or removed events, so it is not known which of them keep their order (postgres.InOrder)")
 		}
-		rows := make([]row, len(prepared))
+		args := make([]any, 0, 2*len(prepared))
 		for i, event := range prepared {
-			rows[i].Event = string(event.JSON)
+			var key *string
 			if hasKeys {
-				rows[i].Key = keys[i]
+				key = keys[i]
+			}
+			args = append(args, string(event.JSON), key)
+		}
+		for some := range slices.Chunk(args, 2*eventsAtOnce) {
+			if err := tx.Query(ctx, pg.OutboxInsertOf(len(some)/2), some, nil); err != nil {
+				return pg.Explain(err, "tidegate_outbox")
 			}
 		}
-		if len(rows) == 0 {
-			return nil
-		}
-		text, err := replay.Encode(rows)
-		if err != nil {
-			return err
-		}
-		return pg.Explain(tx.Query(ctx, pg.OutboxInsert, []any{string(text)}, nil), "tidegate_outbox")
+		return nil
 	})
 }

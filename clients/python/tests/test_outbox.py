@@ -85,6 +85,14 @@ def test_what_is_no_event_is_refused_before_anything_is_written(
     assert len(database.outbox) == 1
 
 
+@pytest.mark.parametrize("way", ["psycopg", "asyncpg", "SQLAlchemy", "Django"])
+def test_more_events_than_fit_into_a_statement_are_written_in_their_order(way: str, database: AppDatabase) -> None:
+    ids = [str(number) for number in range(2_001)]
+    events = [{"name": "a", "data": {}, "id": one} for one in ids]
+    assert add(way, database, events, order_key="k") == ids
+    assert [(row["event"]["id"], row["order_key"]) for row in database.outbox] == [(one, "k") for one in ids]
+
+
 def test_no_events_are_no_rows(database: AppDatabase) -> None:
     assert add("psycopg", database, []) == []
     assert database.outbox == []

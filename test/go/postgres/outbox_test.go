@@ -78,6 +78,13 @@ func TestEventsAreWrittenInTheTransactionOfTheApp(t *testing.T) {
 			must(order(client, false, event("3")))
 			expect(t, "rows after a rollback", d.text(t, "select count(*) from tidegate_outbox"), "2")
 			expect(t, "orders after a rollback", d.text(t, "select count(*) from orders"), "1")
+			d.exec(t, "truncate tidegate_outbox")
+			many := make([]any, 2_001)
+			for i := range many {
+				many[i] = event(fmt.Sprint(i))
+			}
+			must(order(client, true, many...))
+			expect(t, "rows in order", d.text(t, "select count(*) from (select event->>'id' as id, row_number() over (order by position) as number from tidegate_outbox) as row where id = (number - 1)::text"), "2001")
 		})
 	}
 }

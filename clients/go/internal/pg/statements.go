@@ -2,10 +2,17 @@
 // run one with database/sql and with pgx, without requiring pgx or lib/pq.
 package pg
 
+import (
+	"fmt"
+	"regexp"
+	"strings"
+)
+
 // The statements are the same in all clients (clients/conformance/postgres.json). Names resolve by the search_path of the connection.
 const (
-	// OutboxInsert adds events to the outbox within the app's transaction, and wakes relays after its commit. $1: JSON array of {"event": JSON text of the event, "key": string or null}.
-	OutboxInsert = `with given as (select value, number from json_array_elements($1::text::json) with ordinality as given(value, number)), added as (insert into tidegate_outbox (event, order_key) select (value->>'event')::json, value->>'key' from given order by number returning position) select pg_notify('tidegate_outbox', '') from added limit 1`
+	// OutboxInsert adds an event to the outbox within the app's transaction, and wakes relays after its commit; several events have a list of values each
+	// ([OutboxInsertOf]). $1: event as JSON; $2: key of its order, or null.
+	OutboxInsert = `insert into tidegate_outbox (event, order_key) values ($1::text::json, $2::text) returning pg_notify('tidegate_outbox', '')::text as notified`
 	// OutboxClaim leases waiting rows, oldest first, and records the send in them before it is made. $1: most rows; $2: seconds of the lease; $3: seed of the send.
 	OutboxClaim = `with locked as ( select position, order_key from tidegate_outbox as candidate where state = 'waiting' and (leased_until is null or leased_until < now()) and (order_key is null or not exists ( select from tidegate_outbox as earlier where earlier.state = 'waiting' and earlier.order_key = candidate.order_key and earlier.position < candidate.position and earlier.leased_until >= now())) order by position limit $1 for update skip locked), due as ( select position, row_number() over (order by position) as number from locked where order_key is null or not exists ( select from tidegate_outbox as earlier where earlier.state = 'waiting' and earlier.order_key = locked.order_key and earlier.position < locked.position and earlier.position not in (select position from locked))) update tidegate_outbox as claimed set leased_until = now() + $2 * interval '1 second', sent_at = coalesce(claimed.sent_at, now()), sends = claimed.sends || ($3 || ',' || due.number) from due where claimed.position = due.position returning claimed.position, claimed.event::text as event, claimed.order_key, claimed.sends, extract(epoch from now() - claimed.sent_at)::float8 as sent_seconds_ago`
 	// OutboxDelete removes acknowledged rows. $1: positions.
@@ -53,4 +60,15 @@ var Statements = map[string]string{
 	"step_end":              StepEnd,
 	"steps_of_earlier_runs": StepsOfEarlierRuns,
 	"steps_delete":          StepsDelete,
+}
+
+var oneList = regexp.MustCompile(`\(\$1.*?\)`)
+
+// OutboxInsertOf is OutboxInsert for so many events.
+func OutboxInsertOf(events int) string {
+	lists := make([]string, events)
+	for i := range lists {
+		lists[i] = fmt.Sprintf("($%d::text::json, $%d::text)", 2*i+1, 2*i+2)
+	}
+	return oneList.ReplaceAllLiteralString(OutboxInsert, strings.Join(lists, ", "))
 }

@@ -16,6 +16,8 @@ export interface OutboxOptions {
 
 /** Bytes that a request adds to its only event. */
 const BRACKETS = 2;
+/** In one statement. */
+const EVENTS_AT_ONCE = 1_000;
 
 /** Adds one or more events within a transaction: they are sent after its commit, each once, and not at all if it is rolled back.
  *  Resolves to their deduplication IDs; an event without `id` gets one. The client's schemas, middleware and `maxBytes` apply here: what is in the outbox is
@@ -35,13 +37,22 @@ export async function outbox<Events>(
   const maxBytes = client.settings().maxBytes - BRACKETS;
   const post = async (prepared: readonly OutgoingEvent[]) => {
     const complete = prepared.map(withId);
-    const rows = complete.map((event) => ({ event: checkedText(event, maxBytes), key }));
-    await queries.query(OUTBOX_INSERT, [JSON.stringify(rows)]).catch((error) => {
-      throw explained(error);
-    });
+    const texts = complete.map((event) => checkedText(event, maxBytes));
+    for (let from = 0; from < texts.length; from += EVENTS_AT_ONCE) {
+      const some = texts.slice(from, from + EVENTS_AT_ONCE);
+      const values = some.flatMap((text) => [text, key]);
+      await queries.query(insertOf(some.length), values).catch((error) => {
+        throw explained(error);
+      });
+    }
     return { ids: complete.map(({ id }) => id) };
   };
   return (await client.send(events, { post })).ids as string[];
+}
+
+function insertOf(events: number): string {
+  const lists = Array.from({ length: events }, (_, n) => `($${2 * n + 1}::text::json, $${2 * n + 2}::text)`);
+  return OUTBOX_INSERT.replace(/\(\$1.*?\)/, () => lists.join(', '));
 }
 
 function withId(event: OutgoingEvent): OutgoingEvent & { id: string } {

@@ -140,6 +140,15 @@ describe('The outbox of the TypeScript client', () => {
     expect(await tables.column('select 1 from tidegate_outbox')).to.deep.equal([]);
   });
 
+  it('takes more events than fit into a statement, in their order', async () => {
+    const events = Array.from({ length: 2_001 }, (_, n) => ({ name: 'a', id: String(n), data: {} }));
+    const client = await tables.pool.connect();
+    expect(await outbox(client, shop, events, { orderKey: 'k' })).to.deep.equal(events.map(({ id }) => id));
+    client.release();
+    const ids = await tables.column("select event->>'id' from tidegate_outbox where order_key = 'k' order by position");
+    expect(ids).to.deep.equal(events.map(({ id }) => id));
+  });
+
   it('refuses a pool, which has no transaction, a misspelled option, and what is of no library', async () => {
     const event = { name: 'a', data: {} };
     const failure = (tx: unknown, ...given: unknown[]) =>

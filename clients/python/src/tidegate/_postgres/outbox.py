@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import uuid
 from typing import Any
 
@@ -14,6 +15,10 @@ from .._middleware.check import Kind, check_hooks
 from .._middleware.stack import Stack
 from .sessions import AnySession, async_session_of, query, session_of
 from .statements import OUTBOX_INSERT
+
+_EVENTS_AT_ONCE = 1_000
+"""In one statement."""
+_ONE_LIST = re.compile(r"\(\$1.*?\)")
 
 
 async def outbox(tx: object, client: Tidegate, events: EventOrEvents, *, order_key: str | None = None) -> list[str]:
@@ -66,10 +71,16 @@ def _add(session: AnySession, client: Tidegate, send: SendCall, order_key: str |
     max_bytes = client.settings().max_bytes
     for index, event in enumerate(own):
         _check(event, f'Event {index} ("{event.get("name")}")', max_bytes)
-    if own:
-        rows = write([{"event": write(event), "key": order_key} for event in own])
-        yield from query(session, OUTBOX_INSERT, rows)
+    for start in range(0, len(own), _EVENTS_AT_ONCE):
+        some = own[start : start + _EVENTS_AT_ONCE]
+        values = [value for event in some for value in (write(event), order_key)]
+        yield from query(session, _insert_of(len(some)), *values)
     return [event["id"] for event in own]
+
+
+def _insert_of(events: int) -> str:
+    lists = (f"(${2 * n + 1}::text::json, ${2 * n + 2}::text)" for n in range(events))
+    return _ONE_LIST.sub(", ".join(lists), OUTBOX_INSERT)
 
 
 def _check(event: dict[str, Any], what: str, max_bytes: int) -> None:

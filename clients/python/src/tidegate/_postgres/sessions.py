@@ -15,7 +15,7 @@ from ..errors import ConfigError
 
 Row = Mapping[str, Any]
 
-_PARAMETER = re.compile(r"\$([0-9])")
+_PARAMETER = re.compile(r"\$([0-9]+)")
 
 
 class Session(Protocol):

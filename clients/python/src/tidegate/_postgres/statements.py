@@ -7,13 +7,11 @@ CHANNEL = "tidegate_outbox"
 """The channel on which relays listen."""
 
 OUTBOX_INSERT = (
-    "with given as (select value, number from json_array_elements($1::text::json) with ordinality as "
-    "given(value, number)), added as (insert into tidegate_outbox (event, order_key) select "
-    "(value->>'event')::json, value->>'key' from given order by number returning position) select "
-    "pg_notify('tidegate_outbox', '') from added limit 1"
+    "insert into tidegate_outbox (event, order_key) values ($1::text::json, $2::text) returning "
+    "pg_notify('tidegate_outbox', '')::text as notified"
 )
-"""Adds events to the outbox within the app's transaction, and wakes relays after its commit. $1:
-JSON array of {"event": JSON text of the event, "key": string or null}."""
+"""Adds an event to the outbox within the app's transaction, and wakes relays after its commit; several events have a
+list of values each (outbox.py). $1: event as JSON; $2: key of its order, or null."""
 
 OUTBOX_CLAIM = (
     "with locked as ( select position, order_key from tidegate_outbox as candidate where state = 'waiting' "
