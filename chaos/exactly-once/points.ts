@@ -17,9 +17,10 @@ const AT_STATEMENTS = {
   'outbox: claimed': at(/^with locked/, 'after'),
   'outbox: before the deletion': at(/^delete from tidegate_outbox/, 'before'),
   'outbox: deleted': at(/^delete from tidegate_outbox/, 'after'),
-  'transaction: before the step is claimed': at(/^insert into tidegate_steps/, 'before'),
-  'transaction: step claimed': at(/^insert into tidegate_steps/, 'after'),
+  'transaction: before the step is claimed': at(/insert into tidegate_steps/, 'before'),
+  'transaction: step claimed': at(/insert into tidegate_steps/, 'after'),
   'transaction: booking written': at(/^insert into bookings/, 'after'),
+  // Together with the commit.
   'transaction: result written': at(/^update tidegate_steps/, 'after'),
 };
 const OTHERS = ['outbox: before the send', 'outbox: sent', 'transaction: answered'] as const;

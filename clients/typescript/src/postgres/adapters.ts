@@ -10,7 +10,25 @@ interface Adapter {
   query(handle: any, text: string, values: readonly unknown[]): Promise<Row[]>;
   /** Runs the function in a transaction of the library, which it gets. */
   transact<T>(handle: any, isolation: Isolation | undefined, run: (tx: any) => Promise<T>): Promise<T>;
+  /** The same around `first` and the last statement, with fewer round trips to the database. */
+  transactAround?<T>(
+    handle: any,
+    isolation: Isolation | undefined,
+    first: Statement,
+    run: (tx: any, rows: Row[]) => Promise<Outcome<T>>,
+  ): Promise<T>;
   connect?(handle: any): Database['connect'] | false;
+}
+
+export interface Statement {
+  text: string;
+  values: readonly string[];
+}
+
+export interface Outcome<T> {
+  result: T;
+  /** Runs before the commit. */
+  last?: Statement;
 }
 
 const has = (handle: any, ...names: string[]) => names.every((name) => typeof handle?.[name] === 'function');
@@ -110,28 +128,20 @@ const pg: Adapter = {
   recognizes: (handle) => has(handle, 'query'),
   isTransaction: (handle) => !isPgPool(handle),
   query: async (handle, text, values) => (await handle.query(text, values)).rows,
-  async transact(pool, isolation, run) {
-    if (!isPgPool(pool)) throw new TypeError('A transaction begins on a Pool of pg, not on one of its clients');
-    const client = await pool.connect();
-    // Without a listener, a connection that breaks would end the process.
-    const ignore = () => {};
-    client.on('error', ignore);
-    let broken: unknown;
-    try {
-      await client.query(isolation ? `begin isolation level ${isolation}` : 'begin');
+  transact: (pool, isolation, run) =>
+    onPgClient(pool, async (client) => {
+      await client.query(beginOf(isolation));
       const result = await run(client);
       await client.query('commit');
       return result;
-    } catch (error) {
-      await client.query('rollback').catch((failure: unknown) => {
-        broken = failure;
-      });
-      throw error;
-    } finally {
-      client.off('error', ignore);
-      client.release(broken);
-    }
-  },
+    }),
+  transactAround: (pool, isolation, first, run) =>
+    onPgClient(pool, async (client) => {
+      const results = await client.query(`${beginOf(isolation)}; ${inlined(client, first)}`);
+      const { result, last } = await run(client, results.at(-1).rows);
+      await client.query(last ? `${inlined(client, last)}; commit` : 'commit');
+      return result;
+    }),
   connect: (pool) =>
     isPgPool(pool) && pool.Client
       ? async (channel, notified) => {
@@ -141,6 +151,34 @@ const pg: Adapter = {
         }
       : undefined,
 };
+
+const beginOf = (isolation: Isolation | undefined) => (isolation ? `begin isolation level ${isolation}` : 'begin');
+
+/** pg runs several statements at once only without parameters. */
+function inlined(client: any, { text, values }: Statement): string {
+  return text.replaceAll(/\$(\d+)/g, (_, number: string) => client.escapeLiteral(values[Number(number) - 1]));
+}
+
+/** Rolls back if the work fails. */
+async function onPgClient<T>(pool: any, work: (client: any) => Promise<T>): Promise<T> {
+  if (!isPgPool(pool)) throw new TypeError('A transaction begins on a Pool of pg, not on one of its clients');
+  const client = await pool.connect();
+  // Without a listener, a connection that breaks would end the process.
+  const ignore = () => {};
+  client.on('error', ignore);
+  let broken: unknown;
+  try {
+    return await work(client);
+  } catch (error) {
+    await client.query('rollback').catch((failure: unknown) => {
+      broken = failure;
+    });
+    throw error;
+  } finally {
+    client.off('error', ignore);
+    client.release(broken);
+  }
+}
 
 function isPgPool(handle: any): boolean {
   return has(handle, 'connect') && typeof handle.totalCount === 'number';
@@ -179,14 +217,23 @@ export function queriesWithin(tx: unknown): Queries {
   );
 }
 
-/** Runs the function in a transaction of the pool; it gets the library's own transaction. */
+/** Runs `first` and then the function in a transaction of the pool. It gets the library's own transaction, and the rows of `first`. */
 export function transact<T>(
   pool: unknown,
   isolation: Isolation | undefined,
-  run: (tx: unknown, queries: Queries) => Promise<T>,
+  first: Statement,
+  run: (tx: unknown, queries: Queries, rows: Row[]) => Promise<Outcome<T>>,
 ): Promise<T> {
   const adapter = adapterOf(pool);
-  return adapter.transact(pool, isolation, (tx) => run(tx, queriesOn(tx, adapter)));
+  if (adapter.transactAround) {
+    return adapter.transactAround(pool, isolation, first, (tx, rows) => run(tx, queriesOn(tx, adapter), rows));
+  }
+  return adapter.transact(pool, isolation, async (tx) => {
+    const queries = queriesOn(tx, adapter);
+    const { result, last } = await run(tx, queries, await queries.query(first.text, first.values));
+    if (last) await queries.query(last.text, last.values);
+    return result;
+  });
 }
 
 /** @param pool of a library; or a Database */

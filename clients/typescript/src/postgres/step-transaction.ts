@@ -59,17 +59,16 @@ function attempt(
   fn: (tx: never) => unknown,
   isolation: Isolation | undefined,
 ): Promise<unknown> {
-  return transact(pool, isolation, async (tx, { query }) => {
-    // Waits for the end of another attempt that is under way.
-    const [begun] = await query(STEP_BEGIN, [runId, hashedId]);
+  // Waits for the end of another attempt that is under way.
+  const begin = { text: STEP_BEGIN, values: [runId, hashedId] };
+  return transact(pool, isolation, begin, async (tx, { query }, [begun]) => {
     if (!begun) {
       const [ended] = await query(STEP_RESULT, [runId, hashedId]);
       if (!ended) throw new Vanished('The stored result of the step was deleted meanwhile');
-      return JSON.parse(String(ended.result));
+      return { result: JSON.parse(String(ended.result)) };
     }
     const text = jsonOf(await fn(tx as never), name);
-    await query(STEP_END, [runId, hashedId, text]);
-    return JSON.parse(text);
+    return { result: JSON.parse(text), last: { text: STEP_END, values: [runId, hashedId, text] } };
   });
 }
 

@@ -11,7 +11,14 @@ function poolThat(pool: pg.Pool, does: (statement: string, run: () => Promise<un
     does(text, () => client.query(text, values));
   const connect = async () => {
     const client = await pool.connect();
-    return { query: query(client), on() {}, off() {}, release: (error?: Error) => client.release(error) };
+    const escapeLiteral = (text: string) => client.escapeLiteral(text);
+    return {
+      query: query(client),
+      escapeLiteral,
+      on() {},
+      off() {},
+      release: (error?: Error) => client.release(error),
+    };
   };
   return { connect, query() {}, totalCount: 0 } as unknown as pg.Pool;
 }
@@ -82,11 +89,10 @@ describe('step.transaction', () => {
   });
 
   for (const [point, matches, times] of [
-    ['before it begins', /^begin/, 0],
-    ['after it has begun', /^insert into tidegate_steps/, 0],
-    ['before it stores its result', /^update tidegate_steps/, 0],
-    ['before it commits', /^commit/, 0],
-    ['after it has committed', /^commit/, 1],
+    ['before it begins', /^begin; insert into tidegate_steps/, 0],
+    ['before it writes', /^insert into orders/, 0],
+    ['before it stores its result and commits', /^update tidegate_steps .*; commit$/, 0],
+    ['after it has committed', /; commit$/, 1],
   ] as const) {
     it(`that dies ${point} has written ${times === 1 ? '' : 'nothing, and its retry '}once`, async () => {
       const dying = poolThat(tables.pool, async (text, run) => {
