@@ -13,9 +13,9 @@ import { sinceBoot } from './count-calls.ts';
 import { EVENTS, INSERT_BOOKING, INSERT_ORDER, STEPS } from './outbox-tables.ts';
 import { eventOf } from './payloads.ts';
 
-/** `commit`: orders with their events, at this distance. `started`: waits for the function of the order. `steps`: runs of this function, one after another. */
+/** `commit`: orders at this distance, whose events are in the outbox, or, for `sends`, are sent after the commit. `started`: waits for the function of the order. `steps`: runs of this function, one after another. */
 export type AppOrder =
-  | { does: 'commit'; orders: number; everyMs: number }
+  | { does: 'commit'; orders: number; everyMs: number; sends?: boolean }
   | { does: 'started'; order: string }
   | { does: 'steps'; of: 'transaction' | 'run'; runs: number };
 
@@ -75,7 +75,7 @@ function bookingOf({ rows }: pg.QueryResult): string {
   return rows[0].number;
 }
 
-async function commit(orders: number, everyMs: number): Promise<AppAnswer> {
+async function commit(orders: number, everyMs: number, sends: boolean): Promise<AppAnswer> {
   const connection = await pool.connect();
   const lags: Promise<number>[] = [];
   for (let n = 0; n < orders; n++) {
@@ -83,9 +83,11 @@ async function commit(orders: number, everyMs: number): Promise<AppAnswer> {
     const { promise } = startOf(id);
     await connection.query('begin');
     await connection.query(INSERT_ORDER, [id]);
-    await outbox(connection, client, { ...eventOf(EVENTS.paid), id } as { name: string; id: string; data: object });
+    const event = { ...eventOf(EVENTS.paid), id } as { name: string; id: string; data: object };
+    if (!sends) await outbox(connection, client, event);
     await connection.query('commit');
     const committedAt = sinceBoot();
+    if (sends) await client.send(event);
     lags.push(promise.then((startedAt) => startedAt - committedAt));
     await setTimeout(everyMs);
   }
@@ -107,7 +109,7 @@ async function steps(kind: 'transaction' | 'run', runs: number): Promise<AppAnsw
 }
 
 async function answer(order: AppOrder): Promise<AppAnswer> {
-  if (order.does === 'commit') return commit(order.orders, order.everyMs);
+  if (order.does === 'commit') return commit(order.orders, order.everyMs, order.sends ?? false);
   if (order.does === 'steps') return steps(order.of, order.runs);
   return { startedAt: await startOf(order.order).promise };
 }

@@ -1,4 +1,5 @@
 /** The Postgres of an app in the test bed, and what the app writes into it. */
+import { setTimeout } from 'node:timers/promises';
 import pg from 'pg';
 import { SCHEMA } from 'tidegate/postgres';
 import { freePort } from '../scripts/lib/ports.ts';
@@ -46,6 +47,11 @@ export class AppTables {
 
   async empty(): Promise<void> {
     await this.pool.query('truncate tidegate_outbox, tidegate_steps, orders, bookings, plain_events, indexed_events');
+  }
+
+  /** Resolves when the outbox is empty. */
+  async untilSent(): Promise<void> {
+    while ((await this.pool.query('select from tidegate_outbox')).rowCount) await setTimeout(10);
   }
 
   close(): Promise<void> {

@@ -80,7 +80,7 @@ function selectMeasurements({
     ingestPaced,
     runs,
     latency,
-    exactlyOnce,
+    ...exactlyOnce,
     whatIf,
     flowControl,
     isolation,

@@ -46,23 +46,28 @@ const DEATHS_PER_ROUND = 4;
 /** A relay that waits looks each second: the app dies at any time of it. */
 const POLL_MS = 1_000;
 
-export const exactlyOnce: Measurement = {
-  group,
-  names: [WRITE, LAG, DEATH, STEP],
-  measure: (bench) =>
-    bench.withTestBed({ archive: true }, async (testBed) =>
-      bench.using(AppTables.create(testBed), async (tables) => {
-        await testBed.startWorker();
-        const rows = [
-          ...(await writes(testBed, tables)),
-          ...(await lags(testBed, tables)),
-          ...(await deaths(testBed, tables)),
-          ...(await steps(testBed, tables)),
-        ];
-        return { rows, costs: [], series: [] } satisfies Measured;
-      }),
-    ),
-};
+type RowsOf = (testBed: TestBed, tables: AppTables) => Promise<Row[]>;
+
+function measurement(name: string, rowsOf: RowsOf): Measurement {
+  return {
+    group,
+    names: [name],
+    measure: (bench) =>
+      bench.withTestBed({ archive: true }, async (testBed) =>
+        bench.using(AppTables.create(testBed), async (tables) => {
+          await testBed.startWorker();
+          return { rows: await rowsOf(testBed, tables), costs: [], series: [] } satisfies Measured;
+        }),
+      ),
+  };
+}
+
+export const exactlyOnce: readonly Measurement[] = [
+  measurement(WRITE, writes),
+  measurement(LAG, lags),
+  measurement(DEATH, deaths),
+  measurement(STEP, steps),
+];
 
 type Transaction = (client: pg.PoolClient, event: OrderEvent) => Promise<unknown>;
 interface OrderEvent {
@@ -74,16 +79,20 @@ interface OrderEvent {
 /** Microseconds of a transaction, with something that listens as a relay does, and nothing that sends. */
 async function writes({ bench }: TestBed, tables: AppTables): Promise<Row[]> {
   const { rounds, seconds } = bench.options;
+  const kinds: Record<'own' | 'plain' | 'indexed', Transaction> = {
+    own: (client, event) => outbox(client, shop, event),
+    plain: (client, event) => client.query(INSERT_PLAIN, [JSON.stringify(event)]),
+    indexed: (client, event) => client.query(INSERT_INDEXED, [JSON.stringify(event)]),
+  };
   const listener = await tables.pool.connect();
   await listener.query('listen tidegate_outbox');
   const rows: Row[] = [];
   for (const connections of CONNECTIONS) {
-    const timed = (write: Transaction) => () => microseconds(tables, connections, seconds, write);
-    const reached = await medians(rounds, {
-      own: timed((client, event) => outbox(client, shop, event)),
-      plain: timed((client, event) => client.query(INSERT_PLAIN, [JSON.stringify(event)])),
-      indexed: timed((client, event) => client.query(INSERT_INDEXED, [JSON.stringify(event)])),
-    });
+    const timed = (kind: keyof typeof kinds) => () => microseconds(tables, connections, seconds, kinds[kind]);
+    const reached =
+      connections === 1
+        ? await inTurns(tables, rounds * seconds, kinds)
+        : await medians(rounds, { own: timed('own'), plain: timed('plain'), indexed: timed('indexed') });
     const references = [
       { what: PLAIN, value: reached.plain },
       { what: INDEXED, value: reached.indexed },
@@ -94,6 +103,36 @@ async function writes({ bench }: TestBed, tables: AppTables): Promise<Row[]> {
   }
   listener.release(true);
   return rows;
+}
+
+/** One of each after the other on the same connection, until the time is over for each. @returns medians */
+async function inTurns<Kind extends string>(
+  tables: AppTables,
+  seconds: number,
+  kinds: Record<Kind, Transaction>,
+): Promise<Record<Kind, number>> {
+  await tables.empty();
+  const names = Object.keys(kinds) as Kind[];
+  const all = new Map<Kind, number[]>(names.map((name) => [name, []]));
+  const client = await tables.pool.connect();
+  const endAt = sinceBoot() + names.length * seconds * 1_000;
+  while (sinceBoot() < endAt) {
+    for (const name of names) {
+      const startedAt = sinceBoot();
+      await transact(client, kinds[name]);
+      all.get(name)?.push(1_000 * (sinceBoot() - startedAt));
+    }
+  }
+  client.release();
+  return Object.fromEntries(names.map((name) => [name, median(all.get(name) as number[])])) as Record<Kind, number>;
+}
+
+async function transact(client: pg.PoolClient, write: Transaction): Promise<void> {
+  const id = randomUUID();
+  await client.query('begin');
+  await client.query(INSERT_ORDER, [id]);
+  await write(client, { ...eventOf(EVENTS.paid), id } as OrderEvent);
+  await client.query('commit');
 }
 
 /** Until the time is over, on so many connections at once. */
@@ -108,14 +147,7 @@ async function microseconds(
   let count = 0;
   const work = async () => {
     const client = await tables.pool.connect();
-    while (sinceBoot() - startedAt < seconds * 1_000) {
-      const id = randomUUID();
-      await client.query('begin');
-      await client.query(INSERT_ORDER, [id]);
-      await write(client, { ...eventOf(EVENTS.paid), id } as OrderEvent);
-      await client.query('commit');
-      count++;
-    }
+    for (; sinceBoot() - startedAt < seconds * 1_000; count++) await transact(client, write);
     client.release();
   };
   await Promise.all(Array.from({ length: connections }, work));
@@ -153,27 +185,35 @@ async function startRegistered(
 const tell = (app: BenchProcess, order: AppOrder) => app.ask<AppAnswer>(order);
 
 async function lags(testBed: TestBed, tables: AppTables): Promise<Row[]> {
-  await tables.empty();
   const { rounds, seconds } = testBed.bench.options;
   const app = await startRegistered(testBed, tables, ['relay']);
-  const commit = async (orders: number) =>
-    (await tell(app, { does: 'commit', orders, everyMs: COMMIT_EVERY_MS })).lagsMs as number[];
-  // Warm-up.
-  await commit(50);
-  const all: number[][] = [];
-  for (let round = 0; round < rounds; round++) all.push(await commit((seconds * 1_000) / COMMIT_EVERY_MS));
+  const commit = async (orders: number, sends: boolean) =>
+    (await tell(app, { does: 'commit', orders, everyMs: COMMIT_EVERY_MS, sends })).lagsMs as number[];
+  const all: Record<'own' | 'sent', number[][]> = { own: [], sent: [] };
+  // The first is the warm-up.
+  for (let round = 0; round <= rounds; round++) {
+    for (const kind of ['own', 'sent'] as const) {
+      const lagsMs = await commit((seconds * 1_000) / COMMIT_EVERY_MS, kind === 'sent');
+      if (round > 0) all[kind].push(lagsMs);
+    }
+  }
   await testBed.stopProcess(app);
-  const row = { group, unit: 'ms', references: [] } as const;
-  const at = (q: number) => median(all.map((ms) => quantile(ms, q)));
+  const at = (q: number, kind: keyof typeof all) => median(all[kind].map((ms) => quantile(ms, q)));
+  const row = (q: number, name: string): Omit<Row, 'targets'> => ({
+    group,
+    work: `${LAG}, ${name}`,
+    value: at(q, 'own'),
+    unit: 'ms',
+    references: [{ what: '`client.send` after the commit', value: at(q, 'sent') }],
+  });
   return [
-    { ...row, references: [], work: `${LAG}, p50`, value: at(0.5), targets: [] },
-    { ...row, references: [], work: `${LAG}, p99`, value: at(0.99), targets: [{ most: 50 }] },
+    { ...row(0.5, 'p50'), targets: [] },
+    { ...row(0.99, 'p99'), targets: [{ most: 50 }] },
   ];
 }
 
 /** An app dies with a row that it has claimed, and a `tidegate outbox relay`, or another instance of the app, is there. */
 async function deaths(testBed: TestBed, tables: AppTables): Promise<Row[]> {
-  await tables.empty();
   const host = await startRegistered(testBed, tables);
   const measured: Record<'process' | 'instance', number[]> = { process: [], instance: [] };
   for (let n = 0; n < testBed.bench.options.rounds * DEATHS_PER_ROUND; n++) {
@@ -186,6 +226,7 @@ async function deaths(testBed: TestBed, tables: AppTables): Promise<Row[]> {
       await testBed.stopProcess(app, 'SIGKILL');
       const { startedAt = Number.NaN } = await tell(host, { does: 'started', order });
       measured[heir].push(startedAt - diedAt);
+      await tables.untilSent();
       await end();
     }
   }
@@ -245,7 +286,6 @@ async function startRelay(testBed: TestBed, tables: AppTables): Promise<ChildPro
 
 /** A step of a run, from its start to the start of the next; and its part on the database alone. */
 async function steps(testBed: TestBed, tables: AppTables): Promise<Row[]> {
-  await tables.empty();
   const { rounds, seconds } = testBed.bench.options;
   const app = await startRegistered(testBed, tables);
   const ofRuns = (of: 'transaction' | 'run') => async () => {
