@@ -82,7 +82,7 @@ export class Output {
     }
   }
 
-  /** The status of a run, a replay or the like, in its color. */
+  /** The status of a run, a replay or another object, in its color. */
   status(status: string | null): Cell {
     const color = STATUS_COLORS[status ?? ''];
     return color ? { text: status ?? '', paint: (text) => this.paint(color, text) } : status;

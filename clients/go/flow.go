@@ -13,7 +13,7 @@ type FlowControl struct {
 	Throttle *Throttle
 	// RateLimit limits run starts per period; more runs are skipped.
 	RateLimit *RateLimit
-	// Debounce starts the run with the latest event once events have stopped coming for so long.
+	// Debounce starts the run with the latest event once no event has come for its period.
 	Debounce *Debounce
 	// BatchEvents has several events in one run, as Input.Events. Not together with RateLimit, Idempotency, Debounce,
 	// Singleton, Priority or CancelOn.
@@ -89,7 +89,7 @@ type BatchEvents struct {
 	If string
 }
 
-// Priority of a function's runs: Run gives the seconds by which one goes before others, -600 to 600.
+// Priority of a function's runs: Run gives the seconds by which a run starts earlier than others, -600 to 600.
 type Priority struct {
 	Run string `json:"run"`
 }

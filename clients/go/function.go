@@ -12,7 +12,7 @@ import (
 
 const (
 	defaultRetries = 4
-	// maxRetries: the service takes no more.
+	// maxRetries is the service's limit.
 	maxRetries  = 20
 	maxTriggers = 10
 )

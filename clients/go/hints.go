@@ -11,7 +11,7 @@ import (
 const devHint = "For a service on your own machine set SERVICE_DEV=1 instead, " +
 	"or SERVICE_DEV=http://127.0.0.1:<port> when it does not listen on port 8288"
 
-// unreachable says that no answer has come, and what may mend that.
+// unreachable says that no answer has come, and how to fix that.
 func (s settings) unreachable(baseURL string, err error) string {
 	message := fmt.Sprintf("The service at %s could not be reached: %v", baseURL, err)
 	switch {

@@ -16,7 +16,7 @@ import (
 	"github.com/tidegate/tidegate/clients/go/step"
 )
 
-// realService is one of those that TEST_DEV_SERVICE and TEST_PRODUCTION_SERVICE tell of.
+// realService is a service of TEST_DEV_SERVICE or TEST_PRODUCTION_SERVICE.
 type realService struct {
 	client *tidegate.Client
 	url    string

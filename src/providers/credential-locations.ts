@@ -33,7 +33,7 @@ export function credentialLocations(scheme: VerificationScheme): readonly Locati
   }
 }
 
-/** Whether the request contains the secret itself, or something as good as the secret for a while. */
+/** Whether the request contains the secret itself, or a credential that works like the secret for a while. */
 export function sendsSecret({ scheme }: VerificationScheme): boolean {
   return scheme === 'token' || scheme === 'basic' || scheme === 'jwt';
 }

@@ -11,7 +11,7 @@ import { SourceNames } from '../source-names.ts';
 const LISTED_MAX = 100;
 /** Errors are looked up for at most this many failed runs in one message. */
 const ERRORS_MAX = 20;
-/** A run waits so long for its event, which another process may report later. */
+/** Time for which a run waits for its event, which another process may report later. */
 const EVENT_WAIT_MS = 1_000;
 /** Events that are remembered as printed. */
 const PRINTED_MAX = 10_000;

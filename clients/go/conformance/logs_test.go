@@ -125,7 +125,7 @@ func logs(t *testing.T, c logsCase) {
 	checkLines(t, c.Batch.Lines, batch.Lines, begin)
 }
 
-// bodies waits for so many requests.
+// bodies waits for this number of requests.
 func (s *playedService) bodies(t *testing.T, count int) (bodies []string) {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); ; time.Sleep(5 * time.Millisecond) {

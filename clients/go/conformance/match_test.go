@@ -13,7 +13,7 @@ import (
 	"github.com/tidegate/tidegate/clients/go/internal/timing"
 )
 
-// places are what the placeholders of a case stand for.
+// places are the values of the placeholders of a case.
 type places map[string]string
 
 func newPlaces() places {

@@ -14,7 +14,7 @@ const (
 	// confirmTimeout: a connection confirms a reply within this time, or a request brings it.
 	confirmTimeout = 5 * time.Second
 	storeTimeout   = 10 * time.Second
-	// flushFor so long: the service keeps a call without a lease no longer.
+	// flushFor is how long replies are flushed: the service keeps a call without a lease no longer.
 	flushFor        = 5 * time.Minute
 	flushTryTimeout = 10 * time.Second
 	// Statuses of a checkpoint without an answer: the call ends with its steps.

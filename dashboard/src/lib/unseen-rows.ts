@@ -5,7 +5,7 @@ export interface Unseen {
   ids: readonly string[];
   /** Number of further rows, without IDs. */
   others: number;
-  /** There may be more: live updates did not tell of all changes. */
+  /** There may be more: live updates did not report all changes. */
   more: boolean;
 }
 

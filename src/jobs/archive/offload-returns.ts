@@ -65,7 +65,7 @@ interface UnusableRuns {
   set(runId: string, unusable: Unusable): unknown;
 }
 
-/** Runs are due, and Postgres is away. */
+/** Runs are due, and Postgres is down. */
 class StillInPostgres extends Error {
   override name = 'StillInPostgres';
   readonly some: readonly DueRun[];

@@ -9,7 +9,7 @@ import type { Redis } from '../../store/redis/servers.ts';
 import { shiftProcessTime } from './process-time.ts';
 import type { RunCounts } from './run-counts.ts';
 
-/** A process that does not answer for so long is stuck, or has ended. */
+/** A process that does not answer for this time is stuck, or has ended. */
 const ANSWER_MS = 10_000;
 const RETRY_MS = 500;
 

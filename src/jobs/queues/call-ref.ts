@@ -6,7 +6,7 @@ import type { Run } from '../../model/runs/run.ts';
 import { stepKey } from '../../model/runs/step-key.ts';
 import { type TracedRunRef, toRunRef } from './queues.ts';
 
-/** A call of a run: the one after `at` finished steps, or the one of a planned step; or the request of a step. */
+/** A call of a run, after `at` finished steps or for a planned step; or the request of a step. */
 export interface CallRef {
   runId: string;
   at?: number;

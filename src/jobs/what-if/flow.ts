@@ -72,7 +72,7 @@ async function flowOf(id: string, given: FlowGiven, turn: Turn, deps: FlowDeps):
   return { from, to: window.to, measured: courses.length, ...both };
 }
 
-/** The adjacent parts of the time around the busiest one that have no more events than are read. */
+/** The adjacent parts of the period around the busiest part, as far as their events can be read. */
 function busiest(ofNames: readonly (readonly Bucket[])[]): { from: number; to: number } | undefined {
   const [first] = ofNames;
   if (!first) return undefined;

@@ -16,7 +16,7 @@ export type AskCandidate = (steps: StoredSteps) => Promise<Outcome>;
 export interface WalkOptions {
   /** Steps that have begun and have no result. */
   open: ReadonlySet<string>;
-  /** After so many calls it stops. */
+  /** The walk stops after this number of calls. */
   callsMax: number;
   /** Whether to continue after a step that the run does not have, while results are left, as if it had returned the next of these: if that result is asked
    *  for later, the step was added, and otherwise it may have taken its place. */

@@ -21,7 +21,7 @@ const LISTED = Object.values(LISTED_FIELDS);
 
 export class ListedRuns extends Repository<Redis, { offloadedRuns: OffloadedRuns }> {
   /** In the order of the IDs; runs that are not stored are omitted.
-   *  @param whenAway whether offloaded runs are left out while Postgres is away
+   *  @param whenAway whether offloaded runs are left out while Postgres is down
    *  @throws ServiceError archive_unavailable */
   async read(env: string, ids: readonly string[], whenAway: 'throw' | 'omit' = 'throw'): Promise<Run[]> {
     const all = await this.#fields(env, ids);

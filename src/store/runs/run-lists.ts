@@ -39,7 +39,7 @@ export type RunBrief = Pick<Run, 'id' | 'functionId' | 'status'>;
 
 export interface RunPage {
   runs: Run[];
-  /** Runs are missing that sleep in Postgres, which is away. */
+  /** Whether runs that sleep in Postgres are missing, because it is down. */
   stoppedEarly?: 'archive_unavailable';
   /** Cursor of the next page; undefined on the last page. */
   next: Position | undefined;

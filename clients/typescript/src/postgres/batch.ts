@@ -9,7 +9,7 @@ import { messageOf, type Sender, type SendFailure } from './sender.ts';
 import { OUTBOX_ACKNOWLEDGE, OUTBOX_CLAIM, OUTBOX_DELETE, OUTBOX_END, OUTBOX_RELEASE } from './statements.ts';
 
 export interface BatchOptions {
-  /** Claims at most so many rows. */
+  /** Maximum number of rows that a batch claims. */
   limit: number;
   /** Rows of acknowledged events are kept for some days, rather than deleted. */
   keepsRows: boolean;

@@ -141,7 +141,7 @@ class RunningRelay {
     const { keepDays = 0, retentionDays = 7 } = this.#options;
     const batch = { keepsRows: keepDays > 0, retentionDays, closing: () => this.#closing };
     for (let full = true; full && !this.#closing; ) {
-      // While the service is away, one row tries: each try is recorded in its rows.
+      // While the service is down, one row tries: each try is recorded in its rows.
       const limit = this.#failures > 0 ? 1 : BATCH_ROWS;
       const result = await sendBatch(this.#db, this.#sender, { ...batch, limit });
       const { claimed, refused, uncertain, failure } = result;

@@ -6,7 +6,7 @@ import { Id } from '../../ui/code-block.tsx';
 type Limit = Waiting['limits'][number];
 
 const SHOWN = 3;
-/** The API names no more. */
+/** Maximum number of holders that the API names. */
 const NAMED = 10;
 
 type HoldersProps = Pick<Limit, 'held_by' | 'held_elsewhere' | 'in_use'>;

@@ -32,7 +32,7 @@ export function statusQuery(choice: string | undefined): Query {
   return choice !== undefined && Object.hasOwn(CHOICES, choice) ? CHOICES[choice as Choice] : {};
 }
 
-/** The states that a choice stands for; undefined: it is a status, or there is none. */
+/** The states of a choice; undefined: it is a status, or there is none. */
 export function statesOf(choice: string | undefined): readonly string[] | undefined {
   const { state } = statusQuery(choice);
   return typeof state === 'string' ? state.split(',') : undefined;

@@ -7,7 +7,7 @@ import { Loading } from '../../ui/loading.tsx';
 import { Card } from '../../ui/page.tsx';
 
 const SHOWN_FIRST = 10;
-/** The API keeps no more. */
+/** Maximum number of deploys that the API keeps. */
 const SHOWN_MOST = 100;
 
 /** When the app changed, and what. */

@@ -20,7 +20,7 @@ export interface SimulatedEvent {
   prioritySeconds: number;
 }
 
-/** A call of a run: it begins so long after the one before, and takes so long. */
+/** A call of a run: the pause after the call before it, and its duration. */
 export interface SimulatedCall {
   afterMs: number;
   ms: number;
