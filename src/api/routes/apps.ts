@@ -197,7 +197,7 @@ export function appRoutes(deps: ApiParts): Route[] {
     routes.patch('/v1/apps/:name', {
       operationId: 'updateApp',
       summary: 'Change an app',
-      description: 'For what the SDK of the app cannot say.',
+      description: 'Sets what the SDK of the app cannot set.',
       body: z.object({
         versioning: z
           .enum(VERSIONINGS)

@@ -28,7 +28,7 @@ const pointSchema = z.object({
   completed: z.int(),
   failed: z.int(),
   cancelled: z.int(),
-  attempts_failed: z.int().describe('Failed attempts, including those that were retried'),
+  attempts_failed: z.int().describe('Failed attempts, including retried attempts'),
   duration_ms: durationSchema.describe('Time from start to end of the runs that completed or failed'),
 });
 

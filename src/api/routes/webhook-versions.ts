@@ -74,7 +74,7 @@ export function webhookVersionRoutes(deps: ApiParts): Route[] {
     routes.get('/v1/webhooks/:id/versions/:version/diff', {
       operationId: 'compareWebhookVersions',
       summary: 'Compare two versions of a webhook',
-      description: 'Returns what changed from the version `with` to this version.',
+      description: 'Returns the changes from the version `with` to this version.',
       params: versionParams,
       query: z.object({
         with: number.optional().describe('Number of the other version. Default: the previous version'),

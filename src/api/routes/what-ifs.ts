@@ -36,13 +36,13 @@ const bodySchema = z.object({
     .boolean()
     .default(true)
     .describe('Whether to compare triggers, on a sample of the events since `last`, or of 7 days'),
-  active_max: z.int().min(1).max(1_000_000).default(10_000).describe('At most so many active runs'),
+  active_max: z.int().min(1).max(1_000_000).default(10_000).describe('Maximum number of active runs'),
   past_max: z
     .int()
     .min(1)
     .max(100_000)
     .default(100)
-    .describe('At most so many completed, and so many failed runs of each function'),
+    .describe('Maximum number of completed runs, and of failed runs, of each function'),
   max_minutes: z.int().min(1).max(1_440).default(30),
 });
 
@@ -182,7 +182,7 @@ export function whatIfRoutes(deps: ApiParts): Route[] {
     routes.get('/v1/what-ifs/:id', {
       operationId: 'getWhatIf',
       summary: 'Get a what-if',
-      description: 'While it runs, the numbers are those so far.',
+      description: 'While the what-if runs, the numbers cover the runs compared so far.',
       params,
       data: whatIfSchema,
       async handle({ env, params: { id } }) {

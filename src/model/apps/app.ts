@@ -21,8 +21,8 @@ export const registrationSchema = z.preprocess(
       appName: z.string().min(1).max(128),
       sdk: z.string().max(256).optional(),
       framework: z.string().max(256).nullish(),
-      deployId: buildName.describe('Which build of the app it is'),
-      appVersion: buildName.describe('Likewise, where there is no deployId'),
+      deployId: buildName.describe('Build of the app'),
+      appVersion: buildName.describe('Build of the app, if there is no deployId'),
       functions: z.array(z.unknown()).max(10_000).describe('Checked one by one (registered-functions.ts)'),
     })
     .meta({ id: 'Registration' }),
