@@ -1,8 +1,10 @@
 import { resolve } from 'node:path';
 import { expect } from 'chai';
 import { hashedKey } from '../../src/functions/signing.ts';
+import { BRANCHES } from '../../src/model/environment.ts';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
 import { startOwnRedis } from '../support/own-redis.ts';
+import { openStore } from '../support/own-store.ts';
 import { must } from '../support/program.ts';
 import { SECRETS, type Service, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -102,6 +104,44 @@ describe('signing keys', () => {
   it('GET /v1/environments/:name/signing-key rejects an unknown environment', async () => {
     const { status, body } = await service.get(path('nowhere'));
     expect([status, body.code]).to.deep.equal([404, 'environment_unknown']);
+  });
+});
+
+/** More requests in a row than Redis is read for at once. */
+const FLOOD = 25;
+
+describe('A signing key in Redis', () => {
+  it('is read at once for a request that proves it, and later in a flood of those that do not', async () => {
+    const { signingKeys, close } = await openStore();
+    try {
+      const { current } = await signingKeys.of(BRANCHES);
+      const prove = (isProven: boolean) => signingKeys.find(BRANCHES, (key) => isProven && key === current);
+      const isAhead = async () => {
+        for (let n = 0; n < FLOOD; n++) await prove(false);
+        return (await Promise.race([prove(false), prove(true)])) === current;
+      };
+      // A busy machine may be slower than a flood.
+      await until(isAhead, { describe: 'the app is not behind the flood' });
+      expect(await prove(false)).to.equal(undefined);
+    } finally {
+      await close();
+    }
+  });
+
+  it('is no longer accepted from the moment on at which another process has rotated it twice', async () => {
+    const one = await openStore();
+    const other = await openStore(one.prefix);
+    try {
+      const { current } = await one.signingKeys.of(BRANCHES);
+      const find = () => one.signingKeys.find(BRANCHES, (key) => key === current);
+      expect(await find()).to.equal(current);
+      await other.signingKeys.rotate(BRANCHES);
+      expect(await find()).to.equal(current);
+      await other.signingKeys.rotate(BRANCHES);
+      expect(await find()).to.equal(undefined);
+    } finally {
+      await Promise.all([one, other].map((store) => store.close()));
+    }
   });
 });
 

@@ -97,8 +97,7 @@ function selectedName({ req }: Context): string {
 async function keyProvenBy(ctx: Context, owner: string, signingKeys: SigningKeys): Promise<string | undefined> {
   const given = bearerOf(ctx);
   if (given === undefined) return undefined;
-  const { current, fallback } = await signingKeys.latest(owner);
-  return [current, fallback].find((key) => key !== undefined && isKey(given, key));
+  return signingKeys.find(owner, (key) => isKey(given, key));
 }
 
 async function createBranch(name: string, environments: Environments, branchesMax: number): Promise<Environment> {

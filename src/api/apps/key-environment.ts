@@ -26,9 +26,8 @@ export async function authenticateApp(ctx: Context, deps: AppGuardDeps): Promise
   const candidates = bearer === '' ? [] : named === undefined ? namesOfKey(bearer, deps) : [named];
   for (const name of candidates) {
     const owner = name === PRODUCTION ? PRODUCTION : ownerOfName(environments.find(name));
-    const { current, fallback } = await signingKeys.latest(owner);
     const isProven = (key: string) => provesKey(bearer, key) || sameSecret(bearer, key);
-    const signingKey = [current, fallback].find((key) => key !== undefined && isProven(key));
+    const signingKey = await signingKeys.find(owner, isProven);
     if (signingKey !== undefined) return proven(name, signingKey);
   }
   throw new ServiceError('credentials_invalid', {

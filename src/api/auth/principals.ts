@@ -45,9 +45,8 @@ export class Principals extends Composed<PrincipalsDeps> {
     const { environments, signingKeys } = this.deps;
     const name = environmentSelection(ctx) ?? PRODUCTION;
     const environment = await environments.findOrFetch(name);
-    const { current, fallback } = await signingKeys.latest(ownerOfName(environment));
-    const isOurs = [current, fallback].some((key) => key !== undefined && isKey(secret, key));
-    return isOurs ? principalOfApp(name) : undefined;
+    const proven = await signingKeys.find(ownerOfName(environment), (key) => isKey(secret, key));
+    return proven === undefined ? undefined : principalOfApp(name);
   }
 }
 

@@ -9,7 +9,7 @@ export class ConnectionKeys extends Composed<AppGuardDeps> {
   async isValid(env: string, fingerprint: string | undefined): Promise<boolean> {
     const { dev, environments, signingKeys } = this.deps;
     if (dev) return true;
-    const { current, fallback } = await signingKeys.latest(ownerOfName(environments.find(env)));
-    return [current, fallback].some((key) => key !== undefined && keyFingerprint(key) === fingerprint);
+    const owner = ownerOfName(environments.find(env));
+    return (await signingKeys.find(owner, (key) => keyFingerprint(key) === fingerprint)) !== undefined;
   }
 }

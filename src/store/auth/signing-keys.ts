@@ -29,7 +29,10 @@ export class SigningKeys {
   readonly #sealer: Sealer;
   readonly #given: SigningKeyPair | undefined;
   readonly #cached = new Map<string, { pair: SigningKeyPair; until: number }>();
-  readonly #reads = new Map<string, CoalescedRead<SigningKeyPair>>();
+  /** As last read. */
+  readonly #last = new Map<string, { text: string; pair: SigningKeyPair }>();
+  readonly #provenReads = new Map<string, CoalescedRead<SigningKeyPair>>();
+  readonly #otherReads = new Map<string, CoalescedRead<SigningKeyPair>>();
 
   /** @param given production's key, if a setting provides it */
   constructor({
@@ -73,24 +76,31 @@ export class SigningKeys {
     return pair.current;
   }
 
-  /** The current pair. Safe for reads that unauthenticated requests cause. */
-  latest(owner: string): Promise<SigningKeyPair> {
-    if (this.isGiven(owner)) return this.of(owner);
-    const read = this.#reads.get(owner) ?? new CoalescedRead(() => this.of(owner));
-    this.#reads.set(owner, read);
-    return read.get();
+  /** The key, current or previous, that a request proves; both as they are stored now. A flood of requests without a key of the owner costs
+   *  Redis only a few reads, for which those wait. Apps, which may store a step in each request, do not.
+   *  @param isProven whether the request proves this key */
+  async find(owner: string, isProven: (key: string) => boolean): Promise<string | undefined> {
+    const provenIn = ({ current, fallback }: SigningKeyPair) =>
+      [current, fallback].find((key) => key !== undefined && isProven(key));
+    if (this.isGiven(owner)) return provenIn(this.#given as SigningKeyPair);
+    const last = this.#last.get(owner);
+    const isApp = last !== undefined && provenIn(last.pair) !== undefined;
+    const reads = isApp ? this.#provenReads : this.#otherReads;
+    const read = reads.get(owner) ?? new CoalescedRead(() => this.of(owner), isApp ? 0 : undefined);
+    reads.set(owner, read);
+    return provenIn(await read.get());
   }
 
   async of(owner: string): Promise<SigningKeyPair> {
     if (this.isGiven(owner)) return this.#given as SigningKeyPair;
     const text = await this.#redis.hget(this.#key, owner);
-    if (text !== null) return this.#decrypt(text, owner);
+    if (text !== null) return this.#read(text, owner);
     await this.#redis.hsetnx(
       this.#key,
       owner,
       this.#encrypt({ current: newSigningKey(owner), fallback: undefined }, owner),
     );
-    return this.#decrypt((await this.#redis.hget(this.#key, owner)) as string, owner);
+    return this.#read((await this.#redis.hget(this.#key, owner)) as string, owner);
   }
 
   /** Creates a new key; the current one becomes the fallback, and the previous fallback becomes invalid. Works even if the SECRET_KEY
@@ -155,6 +165,15 @@ export class SigningKeys {
       if (error instanceof SealError) return undefined;
       throw error;
     }
+  }
+
+  /** Decrypts what has changed. */
+  #read(text: string, owner: string): SigningKeyPair {
+    const last = this.#last.get(owner);
+    if (last?.text === text) return last.pair;
+    const pair = this.#decrypt(text, owner);
+    this.#last.set(owner, { text, pair });
+    return pair;
   }
 
   #decrypt(text: string, owner: string): SigningKeyPair {
