@@ -8,8 +8,8 @@ T = TypeVar("T")
 
 
 class Dependencies:
-    """Values that middleware has injected into a call: by class, as in `ctx.deps[Database]`, which type checkers know to
-    be a Database; or by name, as in `ctx.deps["db"]`."""
+    """Values that middleware has injected into a call: by class, as in `ctx.deps[Database]`, which type checkers know
+    to be a Database; or by name, as in `ctx.deps["db"]`."""
 
     def __init__(self) -> None:
         self._values: dict[object, Any] = {}
