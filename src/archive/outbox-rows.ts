@@ -36,6 +36,9 @@ export interface Ended {
 export const CLAIM =
   "with locked as ( select position, order_key from tidegate_outbox as candidate where state = 'waiting' and (leased_until is null or leased_until < now()) and (order_key is null or not exists ( select from tidegate_outbox as earlier where earlier.state = 'waiting' and earlier.order_key = candidate.order_key and earlier.position < candidate.position and earlier.leased_until >= now())) order by position limit $1 for update skip locked), due as ( select position, row_number() over (order by position) as number from locked where order_key is null or not exists ( select from tidegate_outbox as earlier where earlier.state = 'waiting' and earlier.order_key = locked.order_key and earlier.position < locked.position and earlier.position not in (select position from locked))) update tidegate_outbox as claimed set leased_until = now() + $2 * interval '1 second', sent_at = coalesce(claimed.sent_at, now()), sends = claimed.sends || ($3 || ',' || due.number) from due where claimed.position = due.position returning claimed.position, " +
   'due.number, md5(claimed.order_key) as key, octet_length(claimed.event::text) as bytes, extract(epoch from now() - claimed.sent_at)::float8 as "sentSecondsAgo"';
+/** Whether no relay in the app has the lock of such relays at the moment. */
+const APP_HAS_NONE = `SELECT pg_try_advisory_xact_lock_shared(hashtext('tidegate_outbox'), hashtext(coalesce(to_regclass('tidegate_outbox')::oid::text, ''))) AS locked`;
+const TAKE_OVER = "UPDATE tidegate_outbox SET leased_until = NULL WHERE state = 'waiting' AND leased_until >= now()";
 const TEXTS = 'SELECT position, event::text AS text FROM tidegate_outbox WHERE position = ANY($1::bigint[])';
 /** Longer texts are no sends of a relay. */
 const SENDS = `SELECT position, left(send, 64) AS send FROM tidegate_outbox, unnest(sends[1:$2]) AS send WHERE position = ANY($1::bigint[])`;
@@ -74,6 +77,17 @@ export class OutboxRows {
   async claim(seed: string, most: number, leaseSeconds: number): Promise<ClaimedRow[]> {
     const rows = await this.#query<ClaimedRow & Record<string, unknown>>(CLAIM, [most, leaseSeconds, seed]);
     return rows.sort((a, b) => a.position - b.position);
+  }
+
+  /** Whether a relay in the app lives. */
+  async hasRelayOfApp(): Promise<boolean> {
+    const [row] = await this.#query<{ locked: boolean }>(APP_HAS_NONE);
+    return row?.locked === false;
+  }
+
+  /** Ends the leases of all relays. */
+  async takeOver(): Promise<void> {
+    await this.#query(TAKE_OVER);
   }
 
   /** The events as JSON, by position. */

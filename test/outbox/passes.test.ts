@@ -5,10 +5,13 @@ import { ServiceError } from '../../src/errors.ts';
 import { removeSteps } from '../../src/jobs/outbox/duties.ts';
 import { OutboxRelay, type OutboxRelayDeps } from '../../src/jobs/outbox/relay.ts';
 import { createLog } from '../../src/log.ts';
+import { readTopic } from '../conformance/cases.ts';
 import { AppDatabase } from '../support/app-database.ts';
 
 const TERMS = { env: 'production', eventMaxBytes: 500_000, eventMaxFutureMs: 1_000, retentionSeconds: 7 * 86_400 };
 const HOUR_S = 3_600;
+const ofClients = (name: string) =>
+  readTopic<{ title: string; name: string; sql: string }>('postgres').cases.find((one) => one.name === name)?.sql ?? '';
 const MIB = 1_048_576;
 const none = async () => new Set<string>();
 const always = new AbortController().signal;
@@ -67,6 +70,19 @@ describe('A pass of the relay', () => {
     expect(await left()).to.deep.equal([]);
   });
 
+  it('leaves to the relay of an app what that has claimed, until it dies', async () => {
+    await app.query(ofClients('relay_lock'));
+    await app.add([event('claimed')]);
+    await app.query("update tidegate_outbox set leased_until = now() + interval '1 hour'");
+    const sent: string[] = [];
+    const relay = relayThat(async (ids) => void sent.push(...ids));
+    await relay.pass(always);
+    expect(sent).to.deep.equal([]);
+    await app.query('select pg_advisory_unlock_all()');
+    await relay.pass(always);
+    expect(sent).to.deep.equal(['claimed']);
+  });
+
   it('takes back its claim on rows that it did not send', async () => {
     const large = { text: 'x'.repeat(400_000) };
     await app.add([event('a', large), event('b', large), event('c', large)]);
@@ -105,11 +121,13 @@ describe('A pass of the relay', () => {
   });
 
   it('shares the rows with others, and keeps the order of their keys', async () => {
-    const events = Array.from({ length: 120 }, (_, n) => event(`e${n}`, { n }));
-    for (const one of events) await app.add([one], `key ${Number(one.id.slice(1)) % 3}`);
     const sent: string[] = [];
     const accept = async (ids: string[]) => void sent.push(...ids);
     const relays = Array.from({ length: 4 }, () => relayThat(accept));
+    // The first pass takes over from relays that died.
+    for (const relay of relays) await relay.pass(always);
+    const events = Array.from({ length: 120 }, (_, n) => event(`e${n}`, { n }));
+    for (const one of events) await app.add([one], `key ${Number(one.id.slice(1)) % 3}`);
     while ((await app.rows()).length > 0) await Promise.all(relays.map((relay) => relay.pass(always)));
     expect(sent.toSorted()).to.deep.equal(events.map(({ id }) => id).toSorted());
     for (const key of [0, 1, 2]) {

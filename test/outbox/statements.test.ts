@@ -31,8 +31,14 @@ describe("The worker's relay shares rows with those of the clients:", () => {
     expect(change(own)).to.equal(change(theirs));
   });
 
+  it('it asks for the lock that the relay of an app has', async () => {
+    const asked = await statementOf((rows) => rows.hasRelayOfApp());
+    expect(asked.replace('_xact_lock_shared(', '_lock(')).to.equal(plain(ofClients('relay_lock')));
+  });
+
   for (const [name, work] of Object.entries({
     outbox_delete: (rows: OutboxRows) => rows.delete([1]),
+    relay_take_over: (rows: OutboxRows) => rows.takeOver(),
     outbox_release: (rows: OutboxRows) => rows.release([1]),
     outbox_status: (rows: OutboxRows) => rows.counts(),
     steps_delete: (rows: OutboxRows) => rows.deleteSteps(['run'], 30),

@@ -49,6 +49,8 @@ interface Sendable {
 
 export class OutboxRelay {
   readonly #deps: OutboxRelayDeps;
+  /** Whether a relay in the app may hold leases: it lives, or has died with them. */
+  #appMayLease = true;
 
   constructor(deps: OutboxRelayDeps) {
     this.#deps = deps;
@@ -59,6 +61,7 @@ export class OutboxRelay {
   async pass(signal: AbortSignal): Promise<boolean> {
     const { rows, terms } = this.#deps;
     const now = await terms();
+    await this.#takeOver();
     const text = `${Date.now()},${randomBytes(10).toString('base64')}`;
     const claimed = await rows.claim(text, ROWS_AT_ONCE, LEASE_SECONDS);
     const pass = new Pass(claimed, text, now, this.#deps);
@@ -68,6 +71,14 @@ export class OutboxRelay {
       await pass.end();
     }
     return claimed.length === ROWS_AT_ONCE;
+  }
+
+  /** From a relay in the app that has died: events that it sent count once, and so do those of others, whose leases end too. */
+  async #takeOver(): Promise<void> {
+    const { rows } = this.#deps;
+    const lives = await rows.hasRelayOfApp();
+    if (!lives && this.#appMayLease) await rows.takeOver();
+    this.#appMayLease = lives;
   }
 }
 
