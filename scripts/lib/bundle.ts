@@ -83,6 +83,23 @@ export async function bundleService(root: string, out: string, extension: '.ts' 
   }
 }
 
+/** Makes one file of a program that has parts of the service, for tests that start it again and again.
+ *  @param out in the tree */
+export async function bundleProgram(root: string, program: string, out: string): Promise<void> {
+  const { rolldown } = await import('rolldown');
+  const src = join(root, 'src');
+  const bundle = await rolldown({
+    ...{ cwd: root, platform: 'node', external: EXTERNAL, input: program, checks: { eval: false } },
+    plugins: [presets(join(src, PRESET_FILES)), places(src, dirname(out), '.ts')],
+  });
+  // Others may make it at the same time.
+  const fresh = `${out}-${process.pid}.js`;
+  await bundle
+    .write({ file: fresh, format: 'esm', keepNames: true, codeSplitting: false })
+    .finally(() => bundle.close());
+  renameSync(fresh, out);
+}
+
 function entries(): Plugin {
   return {
     name: 'entries',

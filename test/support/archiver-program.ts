@@ -1,6 +1,7 @@
 /** One round of the archiver in a process of its own, which kills itself (SIGKILL) with a certain write to Redis or Postgres.
  *  Arguments: number of the write (0: it runs to its end), `before` or `after` it is sent, and the work: `archive`, `offload` runs, or `return`
  *  them. Settings: the environment. */
+import { flushCompileCache } from 'node:module';
 import { Socket } from 'node:net';
 import { createArchive } from '../../src/archive/archive.ts';
 import { readConfig } from '../../src/config.ts';
@@ -37,6 +38,8 @@ const works: Record<string, () => Promise<boolean>> = {
   },
 };
 
+// A killed process leaves none for the next one.
+flushCompileCache();
 const kill = () => process.kill(process.pid, 'SIGKILL');
 let writes = 0;
 const { write } = Socket.prototype;
