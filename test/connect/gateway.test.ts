@@ -225,6 +225,36 @@ describe('The gateway in production', () => {
 });
 
 describe('The gateway in dev mode', () => {
+  it('closes idle connections when the process shuts down and no other takes them, and keeps those with calls in progress', async () => {
+    const service = await startService({ env: { SHUTDOWN_GRACE_SECONDS: '60' } });
+    try {
+      const web = await service.startWeb();
+      service.webs.pop();
+      const connect = (app: string) =>
+        ConnectedInstance.connect(`http://127.0.0.1:${web.port}`, { app, functions: FUNCTIONS });
+      const [idle, busy] = await Promise.all([connect('idle'), connect('busy')]);
+      await service.post('/e/key', { name: 'order/paid', data: {} });
+      const [done, call] = await Promise.all([idle.nextCall(), busy.nextCall()]);
+      for (const [instance, taken] of [
+        [idle, done],
+        [busy, call],
+      ] as const)
+        instance.acknowledge(taken);
+      await idle.complete(done);
+      expect(await busy.extend(call)).to.equal(call.leaseId);
+
+      const stopped = web.stop();
+      expect(await closing(idle.socket)).to.deep.equal({ code: 1_001, reason: 'connect_gateway_closing' });
+      expect(await busy.extend(call)).to.equal(call.leaseId);
+      const closed = closing(busy.socket);
+      await busy.complete(call);
+      expect((await closed).reason).to.equal('connect_gateway_closing');
+      await stopped;
+    } finally {
+      await service.stop();
+    }
+  });
+
   it('creates the branch that an app names, and closes its connections when the branch is archived', async () => {
     const service = await startService();
     try {

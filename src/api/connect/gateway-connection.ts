@@ -42,6 +42,8 @@ export class GatewayConnection {
   readonly #deps: GatewayConnectionDeps;
   /** Calls received and not acknowledged. */
   readonly #unacknowledged = new Map<string, GatewayMessage>();
+  /** IDs of the calls that the instance has, as far as this connection has heard of them. */
+  readonly #inProgress = new Set<string>();
   #unconfirmed = 0;
   #unconfirmedBytes = 0;
   #seenAt = machineTime();
@@ -54,6 +56,11 @@ export class GatewayConnection {
     this.#deps = deps;
     socket.on('message', (data: Buffer, isBinary: boolean) => this.#receive(data, isBinary));
     socket.once('close', () => this.#refuseUnacknowledged());
+  }
+
+  /** The instance works on no call. */
+  get isIdle(): boolean {
+    return this.#inProgress.size === 0 && this.#unconfirmed === 0;
   }
 
   get isSilent(): boolean {
@@ -85,6 +92,7 @@ export class GatewayConnection {
   }
 
   close(closing: Closing): void {
+    if (this.#socket.readyState !== this.#socket.OPEN) return;
     closeSoon(this.#socket, closing);
   }
 
@@ -121,7 +129,9 @@ export class GatewayConnection {
   async #acknowledge({ requestId: callId }: MessageOf<typeof RequestAck>): Promise<void> {
     if (!ID_PATTERN.test(callId)) return;
     this.#unacknowledged.delete(callId);
+    this.#inProgress.add(callId);
     if (await this.#deps.calls.acknowledge(this.#lease(callId))) return;
+    this.#inProgress.delete(callId);
     // Another connection has the call, so the instance can stop.
     this.#send(KIND.workerRequestExtendLeaseAck, ExtendLeaseAck, { requestId: callId });
   }
@@ -130,6 +140,8 @@ export class GatewayConnection {
     if (!ID_PATTERN.test(callId)) return;
     this.#unacknowledged.delete(callId);
     const isExtended = await this.#deps.calls.extend(this.#lease(callId), leaseId);
+    if (isExtended) this.#inProgress.add(callId);
+    else this.#inProgress.delete(callId);
     // The lease keeps its ID: a lease whose confirmation was lost with a connection can be extended over the next one.
     const answer = { requestId: callId, ...(isExtended && { newLeaseId: leaseId }) };
     this.#send(KIND.workerRequestExtendLeaseAck, ExtendLeaseAck, answer);
@@ -140,6 +152,7 @@ export class GatewayConnection {
     const { requestId } = reply;
     this.#unacknowledged.delete(requestId);
     await retryStoreWrites(() => storeReply(env, reply, this.#deps.calls));
+    this.#inProgress.delete(requestId);
     this.#send(KIND.workerReplyAck, ReplyAck, { requestId });
   }
 

@@ -23,6 +23,8 @@ import { FRAME_MAX_BYTES, HANDSHAKE_MAX_BYTES, HANDSHAKES } from './limits.ts';
 export const GATEWAY_PATH = '/v0/connect';
 const HANDSHAKE_CHECK_MS = 100;
 const CLOSE_CHECK_MS = 50;
+/** Time for instances to open another connection, during which the one that they have can still bring the end of a call. */
+const IDLE_DRAIN_MS = 3_000;
 /** Time for instances to notice that their idle HTTP connections were closed: starting a connection over one of them would fail. */
 const IDLE_CLOSED_MS = 250;
 
@@ -90,7 +92,8 @@ export class Gateway {
     this.#isDraining = true;
   }
 
-  /** Asks all instances to connect elsewhere, and closes connections that remain after `graceMs`. */
+  /** Asks all instances to connect elsewhere. Where they cannot, because every web process shuts down, it closes idle connections after
+   *  IDLE_DRAIN_MS, and all others after `graceMs`. */
   async drain(graceMs: number): Promise<void> {
     this.#isDraining = true;
     const until = machineTime() + graceMs;
@@ -100,7 +103,12 @@ export class Gateway {
     await wait(IDLE_CLOSED_MS);
     for (const connection of all) connection.drain();
     for (const socket of this.#handshakes.all) closeSoon(socket, GATEWAY_CLOSING);
-    while (this.#connections.size > 0 && machineTime() < until) await wait(CLOSE_CHECK_MS);
+    const idleFrom = machineTime() + IDLE_DRAIN_MS;
+    while (this.#connections.size > 0 && machineTime() < until) {
+      await wait(CLOSE_CHECK_MS);
+      if (machineTime() < idleFrom) continue;
+      for (const connection of this.#connections.values()) if (connection.isIdle) connection.close(GATEWAY_CLOSING);
+    }
     for (const connection of this.#connections.values()) connection.close(GATEWAY_CLOSING);
   }
 
