@@ -184,7 +184,7 @@ export async function createCallBed() {
 
   return {
     /** Works on a run until it has no jobs, and reconciles it at these times.
-     *  @param diesAfter commands of its calls and reconciliations, in all, after which the first process dies; another one takes over
+     *  @param diesAfter commands of its calls and reconciliations, in all, after which a new process dies; the one that all runs share takes over
      *  @param resumes of PAUSING: once it is paused, it is resumed */
     async run(
       app: App,
@@ -215,7 +215,7 @@ export async function createCallBed() {
         commandsLeft -= sent;
         if (outcome === 'died') {
           process.redis.disconnect();
-          process = await startProcess(prefix);
+          process = observer;
           commandsLeft = LIVES;
           await answerIfWaiting();
         }
@@ -244,7 +244,7 @@ export async function createCallBed() {
         while ((await tried(reconcile)) === 'died');
         await workOff();
       }
-      process.redis.disconnect();
+      if (process !== observer) process.redis.disconnect();
       const jobsLeft = await queue.getJobCountByTypes('wait', 'active', 'delayed', 'prioritized');
       const run = (await store.runs.read(ENV, id)) as Run;
       const history = await store.runParts.read(ENV, id, 'history');
