@@ -181,10 +181,10 @@ const SCENARIOS: Scenario[] = [
 
 describe('A process that dies while it commits the outcome of a call', () => {
   let bed: CallBed;
-  before(async () => {
+  beforeEach(async () => {
     bed = await createCallBed();
   });
-  after(() => bed.close());
+  afterEach(() => bed.close());
 
   for (const { title, app, ...expected } of SCENARIOS) {
     it(`does not affect a run that ${title}, whichever command was its last`, async () => {
