@@ -11,6 +11,9 @@ import type { ScriptedRedis } from '../redis/scripts.ts';
 
 /** How long a process caches a key. For that long after a rotation it still signs with the previous key, which is still valid. */
 const CACHED_MS = 5_000;
+/** How long requests of apps are accepted by the keys as last read, and so also by a key that has become invalid: an app may store steps in
+ *  hundreds of requests per second. */
+const FRESH_MS = 100;
 const KEY_BYTES = 32;
 
 export interface SigningKeyPair {
@@ -30,9 +33,8 @@ export class SigningKeys {
   readonly #given: SigningKeyPair | undefined;
   readonly #cached = new Map<string, { pair: SigningKeyPair; until: number }>();
   /** As last read. */
-  readonly #last = new Map<string, { text: string; pair: SigningKeyPair }>();
-  readonly #provenReads = new Map<string, CoalescedRead<SigningKeyPair>>();
-  readonly #otherReads = new Map<string, CoalescedRead<SigningKeyPair>>();
+  readonly #last = new Map<string, { text: string; pair: SigningKeyPair; readAt: number }>();
+  readonly #reads = new Map<string, CoalescedRead<SigningKeyPair>>();
 
   /** @param given production's key, if a setting provides it */
   constructor({
@@ -76,18 +78,18 @@ export class SigningKeys {
     return pair.current;
   }
 
-  /** The key, current or previous, that a request proves; both as they are stored now. A flood of requests without a key of the owner costs
-   *  Redis only a few reads, for which those wait. Apps, which may store a step in each request, do not.
+  /** The key, current or previous, that a request proves. Reads Redis seldom, whatever comes: requests that do not prove the key as last read
+   *  wait for such a read, those of apps hardly ever.
    *  @param isProven whether the request proves this key */
   async find(owner: string, isProven: (key: string) => boolean): Promise<string | undefined> {
     const provenIn = ({ current, fallback }: SigningKeyPair) =>
       [current, fallback].find((key) => key !== undefined && isProven(key));
     if (this.isGiven(owner)) return provenIn(this.#given as SigningKeyPair);
     const last = this.#last.get(owner);
-    const isApp = last !== undefined && provenIn(last.pair) !== undefined;
-    const reads = isApp ? this.#provenReads : this.#otherReads;
-    const read = reads.get(owner) ?? new CoalescedRead(() => this.of(owner), isApp ? 0 : undefined);
-    reads.set(owner, read);
+    const known = last && performance.now() < last.readAt + FRESH_MS ? provenIn(last.pair) : undefined;
+    if (known !== undefined) return known;
+    const read = this.#reads.get(owner) ?? new CoalescedRead(() => this.of(owner));
+    this.#reads.set(owner, read);
     return provenIn(await read.get());
   }
 
@@ -116,6 +118,7 @@ export class SigningKeys {
       return this.#encrypt(pair, owner);
     });
     this.#cached.clear();
+    this.#last.delete(owner);
     return pair;
   }
 
@@ -170,9 +173,8 @@ export class SigningKeys {
   /** Decrypts what has changed. */
   #read(text: string, owner: string): SigningKeyPair {
     const last = this.#last.get(owner);
-    if (last?.text === text) return last.pair;
-    const pair = this.#decrypt(text, owner);
-    this.#last.set(owner, { text, pair });
+    const pair = last?.text === text ? last.pair : this.#decrypt(text, owner);
+    this.#last.set(owner, { text, pair, readAt: performance.now() });
     return pair;
   }
 
