@@ -1,4 +1,4 @@
-/** What a what-if has found, in words: for the command line, and for the dashboard, which imports this file. */
+/** Findings of a what-if in words: for the command line, and for the dashboard, which imports this file. */
 
 export const SCOPES = ['active', 'past', 'failed'] as const;
 export type Scope = (typeof SCOPES)[number];
@@ -100,7 +100,7 @@ interface Course {
   error: { name: string; message: string } | null;
 }
 
-/** What comes next; undefined: nothing is known. */
+/** The next steps, or the end; undefined: nothing is known. */
 export function courseText({ steps, output, error }: Course, quote: Quote): string | undefined {
   if (error) return `${error.name}: ${quote(error.message)}`;
   if (output !== null) return `returns ${quote(output)}`;
@@ -156,7 +156,7 @@ export function isDiffering({ change, present, candidate, schedules }: TriggersO
   return change !== null || present !== candidate || schedules !== null;
 }
 
-/** What differs of its triggers and limits; empty: nothing. */
+/** Differences of a function's triggers and limits; empty: none. */
 export function triggerTexts(row: TriggersOfFunction): string[] {
   const { change, received, sampled, present, candidate, schedules, flow } = row;
   const counts = `would start ${candidate} of the ${sampled} sampled events, now ${present} (${received} received)`;
