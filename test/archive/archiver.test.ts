@@ -1,14 +1,28 @@
 import { expect } from 'chai';
 import type pg from 'pg';
+import { EVENT_KEYS } from '../../src/store/keys/events.ts';
+import type { KeyDeclaration } from '../../src/store/keys/key-declaration.ts';
+import { KEY_DECLARATIONS_BY_ROOM, PARTITION_KEY_WORDS } from '../../src/store/redis/keyspace.ts';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
 import { connectPostgres, schemaOf } from '../support/postgres.ts';
 import { findKeys } from '../support/redis.ts';
 import { type Service, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
-/** Keys other than those that an installation has anyway, or that expire soon. */
-const OF_EVENTS =
-  /^:(?!dedup|live-workers|event-names|event-sources|apps|functions|functions-version|trigger-history|queue|metrics|function-metrics|function-series|step-series|step-numbers|recent-durations|app-deploys|deploys|processes|process|partition-layout|secret-key-check|lock|cache-version|events-in-use|environments|archive-status|webhook)/;
+const ROOMS_OF_EVENTS = new Set(['events', 'runs', 'errors', 'flow-control']);
+const { deduplication, eventNames, eventsInUse } = EVENT_KEYS;
+const firstWord = ({ pattern }: KeyDeclaration) => pattern.split(':')[0] as string;
+/** First words of keys that an installation has anyway, or that expire soon. */
+const OTHERS = [
+  'queue',
+  ...[deduplication, eventNames, eventsInUse].map(firstWord),
+  ...Object.entries(KEY_DECLARATIONS_BY_ROOM).flatMap(([room, declarations]) =>
+    Object.values<KeyDeclaration>(declarations)
+      .map(firstWord)
+      .filter((word) => !ROOMS_OF_EVENTS.has(room) || !PARTITION_KEY_WORDS.has(word)),
+  ),
+];
+const OF_EVENTS = new RegExp(`^:(?!(${OTHERS.join('|')})(:|$))`);
 /** 3.6 s. */
 const HOT_HOURS = '0.001';
 
