@@ -1,0 +1,151 @@
+import { expect } from 'chai';
+import { ServiceError } from '../../src/errors.ts';
+import { doBulkAction } from '../../src/jobs/bulk/bulk-action-portion.ts';
+import { SelectedRuns } from '../../src/jobs/bulk/selected-runs.ts';
+import { newId } from '../../src/model/ids.ts';
+import type { BulkAction, BulkActionDefinition } from '../../src/model/runs/bulk-action.ts';
+import type { Run } from '../../src/model/runs/run.ts';
+import { type OwnStore, openStore } from '../support/own-store.ts';
+
+describe('Bulk actions on runs in the store', () => {
+  let store: OwnStore;
+  before(async () => {
+    store = await openStore();
+  });
+  after(() => store.close());
+
+  async function add(definition: BulkActionDefinition): Promise<BulkAction> {
+    const { env } = definition.selection;
+    const id = await store.bulkActions.add(env, definition, { position: null });
+    return (await store.bulkActions.read(env, id)) as BulkAction;
+  }
+
+  it('an environment has at most ten in progress', async () => {
+    const actions = Array.from({ length: 11 }, () => ({ ...actionFor('retry'), selection: selectionIn('crowded') }));
+    for (const action of actions.slice(1)) await add(action);
+    const refused = await add(actions[0] as BulkActionDefinition).catch((error: { code?: string }) => error.code);
+    expect(refused).to.equal('quota_exceeded');
+    const { id } = actions[1] as BulkActionDefinition;
+    await store.bulkActions.change({ env: 'crowded', id }, 'cancelled', ['running'], Date.now());
+    await add(actions[0] as BulkActionDefinition);
+    expect(await store.bulkActions.list('crowded')).to.have.length(11);
+  });
+
+  it('an undo also finds runs that a dead worker had started for a cancelled re-run', async () => {
+    const action = await add(actionFor('retry'));
+    const results = [
+      { runId: '1', rerunId: 'a' },
+      { runId: '2', skip: 'run_active' },
+      { runId: '3', rerunId: 'b' },
+    ];
+    await store.bulkActions.save(action, { counts: {}, results: results.map((result) => ({ result })) });
+    const portion = {
+      runs: [
+        { id: '4', rerunId: 'c' },
+        { id: '5', skip: 'event_gone' as const },
+      ],
+    };
+    await store.bulkActions.plan({ ...action, portion: '1' }, portion);
+    await store.bulkActions.change(action, 'cancelled', ['running'], Date.now());
+    const selected = new SelectedRuns({
+      ...store,
+      searches: {} as never,
+      functionTables: {} as never,
+      runStates: {} as never,
+      runs: { readMany: async (_env, ids) => ids.map((id) => ({ id, status: 'Running' }) as Run) },
+    });
+    const selection = { ...selectionIn('production'), statuses: ['Running' as const], startedBy: action.id };
+    const first = await selected.page(selection, undefined, { limit: 2, timeoutMs: 1_000 });
+    expect([first.found.map(({ id }) => id), first.next]).to.deep.equal([['a'], { at: 2, id: '' }]);
+    const last = await selected.page(selection, first.next, { limit: 2, timeoutMs: 1_000 });
+    expect([last.found.map(({ id }) => id), last.next]).to.deep.equal([['b', 'c'], undefined]);
+    expect(await selected.count(selection)).to.include({ count: 3, isExact: true });
+  });
+
+  it('the next worker after a dead one acts on the same runs, under the same IDs, and counts them once', async () => {
+    const runs = ['1', '2', '3'].map((id) => ({ id, status: 'Failed' })) as Run[];
+    const rerunOf = (id: string) => `re-run-of-${id}`;
+    const started: string[] = [];
+    let planned = 0;
+    let dies = true;
+    const deps = {
+      bulkActions: store.bulkActions,
+      selectedRuns: { page: async () => ({ found: runs, next: undefined }) } as never,
+      transitions: {} as never,
+      runMoves: {} as never,
+      retries: {
+        async nextRerun({ id }: Run) {
+          planned++;
+          return { id: rerunOf(id) };
+        },
+        async startRerun(_env: string, runId: string, id: string) {
+          started.push(id);
+          if (dies && runId === '2') throw new Error('killed');
+          return { id } as Run;
+        },
+        isWaiting: async () => false,
+        retryNow: async () => undefined,
+        resume: async () => undefined,
+        historyOf: async () => [],
+      },
+    };
+    const action = await add(actionFor('retry'));
+    await doBulkAction(action, deps).catch(() => undefined);
+    const left = (await store.bulkActions.read('production', action.id)) as BulkAction;
+    expect([left.status, left.counts.done]).to.deep.equal(['running', undefined]);
+    dies = false;
+    await doBulkAction(left, deps);
+    await doBulkAction(left, deps);
+    const after = await store.bulkActions.read('production', action.id);
+    expect([after?.status, after?.counts.done]).to.deep.equal(['done', 3]);
+    expect(planned).to.equal(3);
+    expect(new Set(started).size).to.equal(3);
+    expect(await store.bulkActions.results(action, {})).to.deep.equal(
+      runs.map(({ id }) => ({ runId: id, rerunId: rerunOf(id) })),
+    );
+  });
+
+  it('the next worker after a dead one counts its retries as retried, not as not waiting', async () => {
+    const runs = ['1', '2', '3'].map((id) => ({ id, status: 'Running' })) as Run[];
+    const waiting = new Set(['1', '2']);
+    let dies = true;
+    const deps = {
+      bulkActions: store.bulkActions,
+      selectedRuns: { page: async () => ({ found: runs, next: undefined }) } as never,
+      transitions: {} as never,
+      runMoves: {} as never,
+      retries: {
+        isWaiting: async ({ id }: Run) => waiting.has(id),
+        async retryNow(_env: string, id: string) {
+          if (dies && id === '2') throw new Error('killed');
+          if (!waiting.delete(id)) throw new ServiceError('run_not_waiting');
+          return { id } as Run;
+        },
+      } as never,
+    };
+    const action = await add(actionFor('retry_now'));
+    await doBulkAction(action, deps).catch(() => undefined);
+    expect([...waiting]).to.deep.equal(['2']);
+    dies = false;
+    await doBulkAction((await store.bulkActions.read('production', action.id)) as BulkAction, deps);
+    const after = await store.bulkActions.read('production', action.id);
+    expect(after?.status).to.equal('done');
+    expect(after?.counts).to.include({ done: 2, 'skipped:run_not_waiting': 1 });
+  });
+});
+
+function selectionIn(env: string): BulkActionDefinition['selection'] {
+  return { env, statuses: ['Failed'], before: Date.now() };
+}
+
+function actionFor(action: BulkActionDefinition['action']): BulkActionDefinition {
+  const matched = { count: 3, isExact: true };
+  return {
+    id: newId(),
+    action,
+    selection: selectionIn('production'),
+    rate: 1,
+    matched,
+    createdAt: Date.now(),
+  };
+}
