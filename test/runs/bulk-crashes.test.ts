@@ -61,10 +61,10 @@ describe('Bulk actions when processes die', () => {
       const { status, planned } = await stored(id);
       return planned !== undefined || status === 'done';
     };
-    // In portions of a few runs, four a second.
+    // One run at a time, so that it is at work for some seconds.
     const filter = { function_id: 'bulk-fails', status: ['Failed'] };
     const [retry, cancel] = await Promise.all([
-      begin({ action: 'retry', filter, rate: 8 }),
+      begin({ action: 'retry', filter, rate: 2 }),
       begin({ action: 'cancel', filter: { function_id: 'bulk-sleeps' } }),
     ]);
     await Promise.all([retry, cancel].map((id) => until(begun(id), { describe: 'both have begun' })));
