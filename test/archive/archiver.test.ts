@@ -11,6 +11,8 @@ import { until } from '../support/until.ts';
 
 const ROOMS_OF_EVENTS = new Set(['events', 'runs', 'errors', 'flow-control']);
 const { deduplication, eventNames, eventsInUse } = EVENT_KEYS;
+/** Keys of other rooms that the archiver or an event leaves. */
+const ALSO_OF_EVENTS = new Set(['held-event', 'held-events', 'unarchived-requests']);
 const firstWord = ({ pattern }: KeyDeclaration) => pattern.split(':')[0] as string;
 /** First words of keys that an installation has anyway, or that expire soon. */
 const OTHERS = [
@@ -19,6 +21,7 @@ const OTHERS = [
   ...Object.entries(KEY_DECLARATIONS_BY_ROOM).flatMap(([room, declarations]) =>
     Object.values<KeyDeclaration>(declarations)
       .map(firstWord)
+      .filter((word) => !ALSO_OF_EVENTS.has(word))
       .filter((word) => !ROOMS_OF_EVENTS.has(room) || !PARTITION_KEY_WORDS.has(word)),
   ),
 ];
