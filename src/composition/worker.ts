@@ -214,7 +214,7 @@ function bulkRounds(parts: Parts): BulkRounds {
     works: [
       replayWork(replays),
       cancellationWork({ ...store, events: history.events, evaluator, transitions }),
-      bulkActionWork({ ...store, selectedRuns, transitions, retries, runMoves, load }),
+      bulkActionWork({ ...store, selectedRuns, transitions, retries, runMoves, history, load }),
       whatIfWork({ whatIfs: store.whatIfs, history, functions, candidateClient, load }),
     ],
     environments,

@@ -73,6 +73,7 @@ describe('Bulk actions on runs in the store', () => {
       selectedRuns: { page: async () => ({ found: runs, next: undefined }) } as never,
       transitions: {} as never,
       runMoves: {} as never,
+      history: {} as never,
       retries: {
         async nextRerun({ id }: Run) {
           planned++;
@@ -114,6 +115,7 @@ describe('Bulk actions on runs in the store', () => {
       selectedRuns: { page: async () => ({ found: runs, next: undefined }) } as never,
       transitions: {} as never,
       runMoves: {} as never,
+      history: {} as never,
       retries: {
         isWaiting: async ({ id }: Run) => waiting.has(id),
         async retryNow(_env: string, id: string) {
@@ -131,6 +133,38 @@ describe('Bulk actions on runs in the store', () => {
     const after = await store.bulkActions.read('production', action.id);
     expect(after?.status).to.equal('done');
     expect(after?.counts).to.include({ done: 2, 'skipped:run_not_waiting': 1 });
+  });
+
+  it('the next worker after a dead one counts what that has cancelled, even if it is archived by then', async () => {
+    const runs = ['1', '2', '3'].map((id) => ({ id, status: 'Running' })) as Run[];
+    const hot = new Map(runs.map((run) => [run.id, run]));
+    const archived = new Map<string, Run>([['3', { id: '3', status: 'Cancelled' } as Run]]);
+    hot.delete('3');
+    let dies = true;
+    const deps = {
+      bulkActions: store.bulkActions,
+      selectedRuns: { page: async () => ({ found: runs, next: undefined }) } as never,
+      transitions: {
+        async cancel(_env: string, id: string, cancelReason: Run['cancelReason']) {
+          const run = hot.get(id);
+          if (!run) return undefined;
+          if (dies && id === '2') throw new Error('killed');
+          hot.delete(id);
+          archived.set(id, { ...run, status: 'Cancelled', ...(cancelReason && { cancelReason }) });
+          return archived.get(id);
+        },
+      },
+      runMoves: {} as never,
+      retries: {} as never,
+      history: { runs: { read: async (_env: string, id: string) => archived.get(id) } } as never,
+    };
+    const action = await add(actionFor('cancel'));
+    await doBulkAction(action, deps).catch(() => undefined);
+    expect([...hot.keys()]).to.deep.equal(['2']);
+    dies = false;
+    await doBulkAction((await store.bulkActions.read('production', action.id)) as BulkAction, deps);
+    const after = await store.bulkActions.read('production', action.id);
+    expect([after?.status, after?.counts.done, after?.counts['skipped:run_ended']]).to.deep.equal(['done', 2, 1]);
   });
 });
 

@@ -3,6 +3,7 @@
  *  selected, and no longer is, was retried or resumed; a re-run has the stored ID. */
 
 import { ServiceError } from '../../errors.ts';
+import type { History } from '../../history/history.ts';
 import {
   type BulkAction,
   type BulkActionDefinition,
@@ -44,6 +45,7 @@ export interface BulkPortionDeps {
   transitions: Pick<RunTransitions, 'cancel'>;
   retries: Pick<RunRetries, 'nextRerun' | 'startRerun' | 'isWaiting' | 'retryNow' | 'resume' | 'historyOf'>;
   runMoves: Pick<RunMoves, 'move'>;
+  history: Pick<History, 'runs'>;
 }
 
 /** @returns milliseconds until the next portion */
@@ -130,11 +132,12 @@ async function resultOf(
 async function actOnOne(
   { env, id, definition: { action, version } }: BulkAction,
   run: BulkPortion['runs'][number],
-  { transitions, retries, runMoves }: BulkPortionDeps,
+  { transitions, retries, runMoves, history }: BulkPortionDeps,
 ): Promise<BulkSkipReason | undefined> {
   if (action === 'cancel') {
     const reason: CancelReason = { cause: 'bulk_cancellation', id };
-    const cancelled = await transitions.cancel(env, run.id, reason);
+    // It may be archived already, if the worker that has cancelled it died before it counted it.
+    const cancelled = (await transitions.cancel(env, run.id, reason)) ?? (await history.runs.read(env, run.id));
     if (!cancelled) return 'run_gone';
     return cancelled.status === 'Cancelled' && cancelled.cancelReason?.id === id ? undefined : 'run_ended';
   }
