@@ -85,12 +85,13 @@ function eventsOf(output: string): GoEvent[] {
     });
 }
 
-/** Output of tests and packages with this result, and of the compiler. */
+/** Output of tests and packages with this result, of those that did not end, and of the compiler. */
 function outputOf(events: GoEvent[], endings: string[]): string {
   const key = ({ Package, Test }: GoEvent) => `${Package}/${Test ?? ''}`;
-  const ended = new Set(events.filter(({ Action }) => endings.includes(Action)).map(key));
+  const others = ['pass', 'fail', 'skip'].filter((ending) => !endings.includes(ending));
+  const left = new Set(events.filter(({ Action }) => others.includes(Action)).map(key));
   return events
-    .filter((event) => event.Output !== undefined && (event.Package === undefined || ended.has(key(event))))
+    .filter((event) => event.Output !== undefined && (event.Package === undefined || !left.has(key(event))))
     .map(({ Output }) => Output)
     .join('');
 }
