@@ -59,6 +59,9 @@ class BusyApp {
   }
 }
 
+/** Jobs that a worker takes as it adds them (workers/added-jobs.ts). */
+const STARTED_TOGETHER = 16;
+
 describe('Pausing a function', () => {
   let service: Service;
   let app: BusyApp;
@@ -130,16 +133,18 @@ describe('Pausing a function', () => {
     expect(await app.queued('held', 31)).to.include.members([...queued, invoked.body.data.run_id]);
     await service.post('/v1/functions/held-held/resume');
     await until(() => app.host.calls('held').length === 31, { describe: 'all runs start' });
-    // Calls that begin one after the other may arrive in another order.
     const runs = await Promise.all(
       app.host.calls('held').map(async ({ body }) => {
         const { data } = (await service.get(`/v1/runs/${body.ctx.run_id}`)).body;
         return { n: body.event.data.n, startedAt: Date.parse(data.run_started_at) };
       }),
     );
-    const starts = runs.sort((a, b) => a.n - b.n).map(({ startedAt }) => startedAt);
+    runs.sort((a, b) => a.n - b.n);
     expect(runs.map(({ n }) => n)).to.deep.equal(Array.from({ length: 31 }, (_, n) => n));
-    expect(starts).to.deep.equal(starts.toSorted((a, b) => a - b));
+    // A worker starts several at a time.
+    const starts = runs.map(({ startedAt }) => startedAt);
+    const late = starts.slice(STARTED_TOGETHER).filter((startedAt, n) => startedAt < (starts[n] as number));
+    expect(late, starts.join()).to.deep.equal([]);
   });
 
   it('starts none of the runs that wait for a concurrency limit after the response to a pause that holds them', async () => {
