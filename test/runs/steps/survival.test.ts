@@ -96,7 +96,10 @@ describe('The durability of runs', () => {
       const runs = `/v1/events/${body.ids[0]}/runs`;
       const runId = (await service.waitFor(runs, ({ body }) => body.data?.length === 1)).body.data[0].run_id;
       await service.waitFor(`/v1/runs/${runId}`, ({ body }) => waiting(body) === 3);
-      await service.waitFor('/v1/events?name=inngest/function.invoked', ({ body }) => body.data.length === 1);
+      const invoked = '/v1/events?name=inngest/function.invoked';
+      const { body: list } = await service.waitFor(invoked, ({ body }) => body.data.length === 1);
+      // The event of an invocation is listed before its run starts.
+      await service.waitFor(`/v1/events/${list.data[0].internal_id}/runs`, ({ body }) => body.data?.length === 1);
       await service.killWorker();
       const jobs = await findKeys(service.redis, service.prefix, /^:queue:runs:/);
       for (const job of jobs) await service.redis.del(job);
