@@ -114,9 +114,9 @@ describe('The release check', () => {
       ),
     );
     secure.close();
-    expect(plain).to.include('the URL begins with redis://, not rediss://');
-    expect(tls).to.include('where the port needs TLS, the URL begins with rediss://');
-    expect(certificate).to.include('self-signed certificate').and.include('set REDIS_TLS_VERIFY=false');
+    expect(plain, plain).to.include('the URL begins with redis://, not rediss://');
+    expect(tls, tls).to.include('where the port needs TLS, the URL begins with rediss://');
+    expect(certificate, certificate).to.include('self-signed certificate').and.include('set REDIS_TLS_VERIFY=false');
   });
 
   it('warns when PUBLIC_URL is https and TRUST_PROXY is 0', async () => {
