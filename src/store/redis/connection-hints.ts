@@ -10,7 +10,7 @@ const HINTS: readonly Hint[] = [
     'where the port answers without TLS, the URL begins with redis://, not rediss://',
   ],
   [
-    /ECONNRESET|EPIPE|ended by the other party|Connection is closed|RESP type|Protocol error/i,
+    /ECONNRESET|EPIPE|no response within|ended by the other party|Connection is closed|RESP type|Protocol error/i,
     false,
     'where the port needs TLS, the URL begins with rediss://',
   ],
