@@ -8,7 +8,7 @@ import { lineChart } from './line-chart.ts';
 const MAX_MB = 200;
 
 /** Groups whose delays are in tables of their own. */
-const OF_THEIR_OWN: readonly string[] = ['growth', 'schedules', 'flow-control', 'archive'];
+const OF_THEIR_OWN: readonly string[] = ['growth', 'schedules', 'flow-control', 'archive', 'exactly-once', 'what-if'];
 
 export function chartsOf({ rows, series }: Results): Map<string, string> {
   const of = (group: Group, isOne: (row: Row) => boolean = () => true) =>
