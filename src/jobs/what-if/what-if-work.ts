@@ -22,7 +22,7 @@ import type { BulkLoad } from '../bulk/bulk-load.ts';
 import type { BulkWork } from '../bulk/bulk-work.ts';
 import type { FunctionTables } from '../functions/function-tables.ts';
 import { type CheckDeps, candidateFunction, checkActive, checkFailed, checkPast } from './check-run.ts';
-import { restAfter } from './rest.ts';
+import { restAfter } from './pacing.ts';
 import { readActive, readFailed, readPast, type StoredRunsDeps } from './stored-runs.ts';
 
 const PAGE = 100;

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { restAfter } from '../../src/jobs/what-if/rest.ts';
+import { restAfter } from '../../src/jobs/what-if/pacing.ts';
 
 describe('The rest of a what-if after a group of calls', () => {
   const group = { tookMs: 20, leftMs: 2_000, hasBacklog: false };
