@@ -62,6 +62,14 @@ describe('Bulk actions on runs in the store', () => {
     expect(await selected.count(selection)).to.include({ count: 3, isExact: true });
   });
 
+  /** For an action that selects these runs; a test gives what its action uses besides. */
+  function depsFor(runs: readonly Run[]) {
+    const nothing = {} as never;
+    const selectedRuns = { page: async () => ({ found: runs, next: undefined }) } as never;
+    const others = { transitions: nothing, runMoves: nothing, retries: nothing, history: nothing };
+    return { bulkActions: store.bulkActions, selectedRuns, ...others };
+  }
+
   it('the next worker after a dead one acts on the same runs, under the same IDs, and counts them once', async () => {
     const runs = ['1', '2', '3'].map((id) => ({ id, status: 'Failed' })) as Run[];
     const rerunOf = (id: string) => `re-run-of-${id}`;
@@ -69,11 +77,7 @@ describe('Bulk actions on runs in the store', () => {
     let planned = 0;
     let dies = true;
     const deps = {
-      bulkActions: store.bulkActions,
-      selectedRuns: { page: async () => ({ found: runs, next: undefined }) } as never,
-      transitions: {} as never,
-      runMoves: {} as never,
-      history: {} as never,
+      ...depsFor(runs),
       retries: {
         async nextRerun({ id }: Run) {
           planned++;
@@ -111,11 +115,7 @@ describe('Bulk actions on runs in the store', () => {
     const waiting = new Set(['1', '2']);
     let dies = true;
     const deps = {
-      bulkActions: store.bulkActions,
-      selectedRuns: { page: async () => ({ found: runs, next: undefined }) } as never,
-      transitions: {} as never,
-      runMoves: {} as never,
-      history: {} as never,
+      ...depsFor(runs),
       retries: {
         isWaiting: async ({ id }: Run) => waiting.has(id),
         async retryNow(_env: string, id: string) {
@@ -142,8 +142,7 @@ describe('Bulk actions on runs in the store', () => {
     hot.delete('3');
     let dies = true;
     const deps = {
-      bulkActions: store.bulkActions,
-      selectedRuns: { page: async () => ({ found: runs, next: undefined }) } as never,
+      ...depsFor(runs),
       transitions: {
         async cancel(_env: string, id: string, cancelReason: Run['cancelReason']) {
           const run = hot.get(id);
@@ -154,8 +153,6 @@ describe('Bulk actions on runs in the store', () => {
           return archived.get(id);
         },
       },
-      runMoves: {} as never,
-      retries: {} as never,
       history: { runs: { read: async (_env: string, id: string) => archived.get(id) } } as never,
     };
     const action = await add(actionFor('cancel'));
