@@ -34,7 +34,7 @@ type RelayOpts struct {
 	RetentionDays int
 	// StepsKeepDays is the age at which results of steps (step.Transaction) are deleted, when the service no longer has their runs. Default: 30.
 	StepsKeepDays int
-	// Poll is how often it looks for events, whatever else wakes it. Default: 1 s.
+	// Poll is how often it looks for events, whatever else wakes it. Default: 1 s. To take over from another relay it looks each second at least.
 	Poll time.Duration
 }
 
@@ -170,7 +170,7 @@ func (r *Relay) runOnConnection(ctx context.Context, backoff *time.Duration) err
 		if isLocked {
 			break
 		}
-		sleep(ctx, r.options.Poll)
+		sleep(ctx, min(r.options.Poll, defaultPoll))
 	}
 	// The one before may have died while it sent: events that it sent count once. This fails if there is no table yet, and so nothing to take over.
 	_ = conn.Query(ctx, pg.RelayTakeOver, nil, nil)
