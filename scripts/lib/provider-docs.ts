@@ -46,11 +46,23 @@ function hasSignedId(preset: Preset): boolean {
   return ageOf(preset) !== '' || preset.verification?.scheme === 'braintree';
 }
 
-function section({ name, secret, settings, setup }: Preset): string {
+function section({ name, secret, settings, setup, sent }: Preset): string {
   const steps = setup.map((step, index) => `${index + 1}. ${plain(step).replaceAll('{url}', '`url`')}`);
   const needs = settings.map(({ name: setting, description }) => `- \`settings.${setting}\`: ${plain(description)}`);
-  const notes = [...(isInSteps(secret, setup) ? [] : [secretOf(secret)]), ...needs];
+  const notes = [...(isInSteps(secret, setup) ? [] : [secretOf(secret)]), ...needs, ...listOf(sent)];
   return [`### ${name}`, steps.join('\n'), ...(notes.length > 0 ? [notes.join('\n')] : [])].join('\n\n');
+}
+
+/** What reconciliation needs, and what it promises. */
+function listOf(sent: Preset['sent']): string[] {
+  if (!sent) return [];
+  if ('none' in sent) return [`- Reconciliation: none. ${plain(sent.none)} [Its page](${sent.docs})`];
+  const { docs, keptDays, key, account, sources, note } = sent;
+  const again = sources.some(({ redeliver }) => redeliver !== undefined) ? '; it can be asked to send again' : '';
+  return [
+    `- Reconciliation by [its list](${docs}), of the last ${keptDays} days${again}. ${key.label}: ${plain(key.where)}.${note ? ` ${plain(note)}` : ''}`,
+    ...account.map(({ name, label, description }) => `- \`account.${name}\` (${label}): ${plain(description)}`),
+  ];
 }
 
 /** The steps lead to the secret, and say to paste it; its place is a path of menus or the field of the same form, and nothing else. */

@@ -16,7 +16,8 @@ export function defaultId(preset: Preset, request: ProviderRequest, webhookId: s
   return own !== undefined && /^\d*$/.test(own) ? `${webhookId}:${own}` : own;
 }
 
-function ownId(preset: Preset, request: ProviderRequest): string | undefined {
+/** The provider's own ID of a request. */
+export function ownId(preset: Pick<Preset, 'eventId' | 'deliveryId'>, request: ProviderRequest): string | undefined {
   for (const source of [preset.eventId, preset.deliveryId]) {
     const id = source && idAt(source, request);
     if (id) return id.length <= ID_MAX ? id : digest(id);

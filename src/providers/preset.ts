@@ -5,6 +5,7 @@
  *  `form:<name>`.
  *  Where a token is looked for, `*` in a path stands for every item of a list. */
 import { z } from 'zod';
+import { noSentListSchema, sentListSchema } from './sent-list.ts';
 
 const LOCATION = /^(header:[a-z0-9-]{1,100}|query:[\w.-]{1,100}|body:[\w.*-]{1,200}|form:[\w.-]{1,100})$/;
 
@@ -207,6 +208,8 @@ export const presetSchema = z.strictObject({
   /** Location of the delivery ID, which retries repeat: the deduplication ID if there is no event ID. If neither exists, signed content
    *  with a time is used. */
   deliveryId: locationSchema.optional(),
+  /** The provider's list of what it sent, or that it has none. Absent: not known. */
+  sent: z.union([sentListSchema, noSentListSchema]).optional(),
   /** Steps at the provider, click by click; `{url}` is the webhook's URL. */
   setup: z.array(z.string().max(300)).min(1).max(8),
   /** The default transform. */

@@ -17,6 +17,66 @@ export default {
   },
   eventName: 'github/{header:x-github-event}.{body:action}',
   deliveryId: 'header:x-github-delivery',
+  sent: {
+    docs: 'https://docs.github.com/en/rest/repos/webhooks#list-deliveries-for-a-repository-webhook',
+    api: 'https://api.github.com',
+    key: {
+      label: 'Token',
+      where:
+        'Settings → Developer settings → Fine-grained tokens, with read access to Webhooks of the repository or organization (write access to ask for redeliveries). Of a GitHub App: its private key',
+    },
+    headers: { accept: 'application/vnd.github+json', 'x-github-api-version': '2022-11-28' },
+    account: [
+      {
+        name: 'repository',
+        label: 'Repository',
+        description: 'Of a repository webhook, with its owner: octo-org/harbour',
+        pattern: '[\\w.-]{1,100}/[\\w.-]{1,100}',
+      },
+      {
+        name: 'organization',
+        label: 'Organization',
+        description: 'Of an organization webhook',
+        pattern: '[\\w-]{1,100}',
+      },
+      {
+        name: 'hook',
+        label: 'Hook ID',
+        description: 'Of a repository or organization webhook: the number at the end of the URL of its settings',
+        pattern: '\\d{1,15}',
+      },
+      { name: 'app', label: 'App ID', description: 'Of the webhook of a GitHub App', pattern: '\\w{1,40}' },
+    ],
+    sources: [
+      {
+        list: '/repos/{repository}/hooks/{hook}/deliveries',
+        item: '/repos/{repository}/hooks/{hook}/deliveries/{ref}',
+        redeliver: '/repos/{repository}/hooks/{hook}/deliveries/{ref}/attempts',
+      },
+      {
+        list: '/orgs/{organization}/hooks/{hook}/deliveries',
+        item: '/orgs/{organization}/hooks/{hook}/deliveries/{ref}',
+        redeliver: '/orgs/{organization}/hooks/{hook}/deliveries/{ref}/attempts',
+      },
+      {
+        auth: 'github-app',
+        list: '/app/hook/deliveries',
+        item: '/app/hook/deliveries/{ref}',
+        redeliver: '/app/hook/deliveries/{ref}/attempts',
+      },
+    ],
+    query: { per_page: '100' },
+    pages: { by: 'link-header', parameter: 'cursor' },
+    items: '',
+    id: 'guid',
+    ref: 'id',
+    time: { at: 'delivered_at', unit: 'iso' },
+    idPattern: '[0-9a-f-]{36}',
+    request: { headersAt: 'request.headers', body: 'request.payload', formField: 'payload' },
+    rateLimit: { remaining: 'x-ratelimit-remaining', reset: 'x-ratelimit-reset' },
+    keptDays: 3,
+    note: 'The payload is parsed and serialized again, so it is not the same byte for byte.',
+  },
   setup: [
     'Open the settings of the repository or organization → Webhooks → Add webhook.',
     'Payload URL: {url}',

@@ -17,6 +17,10 @@ export default {
     where: 'Your app → Auth → App credentials → Client secret',
   },
   eventName: 'hubspot/{body:0.subscriptionType}',
+  sent: {
+    none: 'Its journal has subscriptions of its own, which are no webhooks.',
+    docs: 'https://developers.hubspot.com/docs/api-reference/latest/webhooks-journal/guide',
+  },
   setup: [
     'Open your app in HubSpot, then Webhooks.',
     'Target URL: {url}',

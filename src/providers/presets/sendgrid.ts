@@ -21,6 +21,10 @@ export default {
     pattern: '^(MF[A-Za-z0-9+/]+={0,2}|-----BEGIN PUBLIC KEY-----[\\s\\S]+)\\s*$',
   },
   eventName: 'sendgrid/{body:0.event}',
+  sent: {
+    none: 'SendGrid lists messages, not the requests that it sent.',
+    docs: 'https://www.twilio.com/docs/sendgrid/for-developers/tracking-events/event',
+  },
   setup: [
     'Open Settings → Mail Settings → Event Webhooks and create a webhook.',
     'Post URL: {url}',

@@ -19,6 +19,10 @@ export default {
   eventName: 'shopify/{header:x-shopify-topic}',
   // X-Shopify-Event-Id is unsuitable: one action of a merchant can send several topics with the same ID.
   deliveryId: 'header:x-shopify-webhook-id',
+  sent: {
+    none: 'Shopify recommends to fetch the resources themselves.',
+    docs: 'https://shopify.dev/docs/apps/build/webhooks/best-practices',
+  },
   setup: [
     'For a store: Settings → Notifications → Webhooks → Create webhook. For an app: a subscription in shopify.app.toml.',
     'URL: {url}',

@@ -14,6 +14,10 @@ export default {
   methods: ['POST', 'GET'],
   eventName: 'twilio/message.{form:SmsStatus}',
   deliveryId: 'header:i-twilio-idempotency-token',
+  sent: {
+    none: 'Twilio lists messages and calls, not the requests that it sent.',
+    docs: 'https://www.twilio.com/docs/usage/webhooks',
+  },
   setup: [
     'Open the Console and choose what calls the webhook: a phone number, a messaging service or a status callback.',
     'Set its webhook to {url} with HTTP POST.',

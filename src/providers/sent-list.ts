@@ -1,0 +1,105 @@
+/** The schema of a provider's list of what it sent, a part of its preset: data, by which the service compares what came with what was sent, and fetches
+ *  what is missing (docs/webhooks.md#nothing-missing).
+ *
+ *  A *path* leads to a value in JSON, with dots between names; '' is the whole. Texts may have the fields of the account in braces. */
+import { z } from 'zod';
+
+const pathSchema = z.string().regex(/^([\w-]{1,50}(\.[\w-]{1,50}){0,5})?$/, 'names with dots between them');
+/** The path of a URL: `/repos/{owner}/{repository}/hooks`. */
+const urlPathSchema = z.string().regex(/^\/[\w/{}.-]{1,200}$/, 'the path of a URL');
+const headersSchema = z.record(z.string().regex(/^[a-z0-9-]{1,50}$/), z.string().max(200));
+
+/** What says which list of the account is meant, such as a repository. */
+const accountFieldSchema = z.strictObject({
+  name: z.string().regex(/^[a-z][a-z_]{0,29}$/),
+  label: z.string().max(60),
+  description: z.string().max(300),
+  /** It must match as a whole. */
+  pattern: z.string().max(200),
+});
+export type AccountField = z.infer<typeof accountFieldSchema>;
+
+/** The next page begins after the last item of this one, whose ID is a parameter; or the provider's `Link` header has the parameter. */
+const pagesSchema = z.discriminatedUnion('by', [
+  z.strictObject({
+    by: z.literal('last-item'),
+    parameter: z.string(),
+    /** Path of the item's ID, and of what is true while more pages follow. */
+    id: pathSchema,
+    more: pathSchema,
+  }),
+  z.strictObject({ by: z.literal('link-header'), parameter: z.string() }),
+]);
+
+export const sentListSchema = z.strictObject({
+  /** The provider's page on the list. */
+  docs: z.url(),
+  /** Scheme and host of the API. Keys with a prefix may belong to another one. */
+  api: z.url(),
+  sandbox: z.strictObject({ keyPrefix: z.string().min(1), api: z.url() }).optional(),
+  key: z.strictObject({
+    /** The provider's term for it. */
+    label: z.string().max(60),
+    /** Where users make one that can only read. */
+    where: z.string().max(300),
+    pattern: z.string().max(200).optional(),
+  }),
+  headers: headersSchema.default({}),
+  account: z.array(accountFieldSchema).max(6).default([]),
+  /** Lists of different accounts; that one is read whose fields the webhook has. */
+  sources: z
+    .array(
+      z.strictObject({
+        /** `github-app`: the key is the private key of an app, with which a token is signed. */
+        auth: z.enum(['bearer', 'github-app']).default('bearer'),
+        list: urlPathSchema,
+        /** One item, by `{ref}`. */
+        item: urlPathSchema,
+        /** A POST to it asks the provider to send the request again. */
+        redeliver: urlPathSchema.optional(),
+      }),
+    )
+    .min(1)
+    .max(4),
+  /** Parameters of the list. `{from:s}`, `{to:iso}` and the like are the span that is asked for. */
+  query: z.record(z.string().max(50), z.string().max(100)).default({}),
+  pages: pagesSchema,
+  /** The list's items, newest first. */
+  items: pathSchema,
+  /** In an item: the ID that deduplicates its request, the ID by which the API has it (`ref`), and when it was sent. */
+  id: pathSchema,
+  ref: pathSchema,
+  time: z.strictObject({ at: pathSchema, unit: z.enum(['s', 'iso']) }),
+  /** Of `id`, which must match as a whole: what does not is no item of the provider. */
+  idPattern: z.string().max(100),
+  /** The list has the items of all endpoints of the account; the type of those that this endpoint gets is read from the API. */
+  subscription: z
+    .strictObject({
+      path: urlPathSchema,
+      /** Of the types in the answer, and what in them means all. */
+      types: pathSchema,
+      all: z.string(),
+      /** Of the type in an item. */
+      type: pathSchema,
+    })
+    .optional(),
+  /** How a fetched item becomes the request that would have come. */
+  request: z.strictObject({
+    body: pathSchema,
+    /** Path of the headers; those of `headers` are added. */
+    headersAt: pathSchema.optional(),
+    headers: headersSchema.default({}),
+    /** Name of the form's field that has the body, where the content type is that of a form. */
+    formField: z.string().optional(),
+  }),
+  /** Headers with the number of requests that are left, and when there are more (Unix seconds). */
+  rateLimit: z.strictObject({ remaining: z.string(), reset: z.string() }).optional(),
+  /** How long the provider keeps the list. */
+  keptDays: z.int().min(1).max(100),
+  /** What differs from the request that did not come. */
+  note: z.string().max(300).optional(),
+});
+export type SentList = z.infer<typeof sentListSchema>;
+
+/** A provider that has no list of what it sent, and the page by which one can see that. */
+export const noSentListSchema = z.strictObject({ none: z.string().max(200), docs: z.url() });
