@@ -32,7 +32,7 @@ const API_LAYERS = [
   ['openapi', 'parts.ts'],
   ['realtime', 'rest'],
   ['connect', 'views'],
-  ['apps', 'replays'],
+  ['apps', 'reconciliation', 'replays'],
   ['receive', 'operations'],
   ['auth', 'dashboard.ts'],
   ['http'],

@@ -63,12 +63,20 @@ export function duration(text: string): number {
   return Number(count) * (UNITS_MS[unit] as number);
 }
 
-/** Parser of an option that takes a time: ISO 8601, or how long ago. @returns ISO 8601 */
+/** Parser of an option that takes a time: ISO 8601, a time of today, or how long ago. @returns ISO 8601 */
 export function pointInTime(text: string): string {
+  const [, hours, minutes] = /^(\d{1,2}):(\d{2})$/.exec(text) ?? [];
+  if (hours !== undefined && Number(hours) < 24 && Number(minutes) < 60) {
+    const today = new Date();
+    today.setHours(Number(hours), Number(minutes), 0, 0);
+    return today.toISOString();
+  }
   if (/^\d+[smhd]$/.test(text)) return new Date(Date.now() - duration(text)).toISOString();
   const time = Date.parse(text);
   if (Number.isNaN(time)) {
-    throw new InvalidArgumentError('Expected a time such as 2026-11-23T08:00:00Z, or how long ago: 15m, 2h, 7d.');
+    throw new InvalidArgumentError(
+      'Expected a time such as 2026-11-23T08:00:00Z or 09:00, or how long ago: 15m, 2h, 7d.',
+    );
   }
   return new Date(time).toISOString();
 }

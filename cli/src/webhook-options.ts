@@ -11,6 +11,8 @@ export interface WebhookOptions {
   method?: string[];
   setting?: string[];
   secretStdin?: boolean;
+  account?: string[];
+  accountKeyStdin?: boolean;
   verify?: boolean;
   message?: string;
 }
@@ -23,6 +25,8 @@ export function withWebhookOptions(command: Command): Command {
     .option('--method <methods...>', 'HTTP methods to accept')
     .option('--setting <name=value...>', 'settings of the provider')
     .option('--secret-stdin', "read the provider's secret from stdin")
+    .option('--account <name=value...>', 'whose list of what the provider sent is compared with what came')
+    .option('--account-key-stdin', 'read a key for that list from stdin')
     .option('--no-verify', 'take requests without verification')
     .option('--message <text>', 'for the list of versions');
 }
@@ -30,13 +34,20 @@ export function withWebhookOptions(command: Command): Command {
 /** The fields that the options set. @throws CliError */
 export async function bodyOf(options: WebhookOptions, stdin: Stdin): Promise<Record<string, unknown>> {
   const { provider, transform, filter, method, setting, secretStdin, verify, message } = options;
+  const { account, accountKeyStdin } = options;
   return {
     ...(provider !== undefined && { provider: orNull(provider) }),
     ...(transform !== undefined && { transform: await readFileOf(transform) }),
     ...(filter !== undefined && { filter: orNull(filter) }),
     ...(method && { methods: method.flatMap((one) => one.toUpperCase().split(',')) }),
-    ...(setting && { settings: Object.fromEntries(setting.map(pair)) }),
+    ...(setting && { settings: Object.fromEntries(setting.map(pairOf('--setting'))) }),
     ...(secretStdin && { secrets: [await readSecret("the provider's secret", stdin)] }),
+    ...((account || accountKeyStdin) && {
+      reconciliation: {
+        ...(account && { account: Object.fromEntries(account.map(pairOf('--account'))) }),
+        ...(accountKeyStdin && { key: await readSecret('the key', stdin) }),
+      },
+    }),
     // Commander sets true if the option is absent.
     ...(verify === false && { verify }),
     ...(message !== undefined && { message }),
@@ -47,8 +58,10 @@ function orNull(text: string): string | null {
   return text === 'none' ? null : text;
 }
 
-function pair(text: string): [string, string] {
-  const [, name, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
-  if (name === undefined || value === undefined) throw usageError(`--setting ${text}: expected name=value`);
-  return [name, value];
+function pairOf(option: string): (text: string) => [string, string] {
+  return (text) => {
+    const [, name, value] = /^([^=]+)=(.*)$/s.exec(text) ?? [];
+    if (name === undefined || value === undefined) throw usageError(`${option} ${text}: expected name=value`);
+    return [name, value];
+  };
 }

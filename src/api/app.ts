@@ -83,6 +83,7 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
     ids: store.ids,
     fetchDocument: deps.fetchDocument,
     transmissions: store.transmissions,
+    webhookReconciliations: store.webhookReconciliations,
     eventMaxFutureMs: config.eventMaxFutureMs,
     credentials: new Credentials(store.eventKeys, deps.webhookDirectory, config.dev),
     environments,

@@ -3,6 +3,7 @@ import { appDiscovery } from '../api/apps/discovery.ts';
 import { rampWatch } from '../api/apps/ramp-watch.ts';
 import { connectionRenewal } from '../api/connect/gateway.ts';
 import { webhookWatching } from '../api/receive/webhook-watcher.ts';
+import { webhookReconciling } from '../api/reconciliation/reconciliation-rounds.ts';
 import { archiveProbe } from '../jobs/archive/archive-health.ts';
 import { bulkOperating } from '../jobs/bulk/bulk-duty.ts';
 import { backpressureRefresh } from '../jobs/queues/backpressure.ts';
@@ -10,7 +11,14 @@ import { backpressureRefresh } from '../jobs/queues/backpressure.ts';
 /** Started before the server listens. */
 export const CONNECTION_DUTIES = [connectionRenewal] as const;
 
-export const WEB_DUTIES = [backpressureRefresh, webhookWatching, bulkOperating, rampWatch, archiveProbe] as const;
+export const WEB_DUTIES = [
+  backpressureRefresh,
+  webhookWatching,
+  webhookReconciling,
+  bulkOperating,
+  rampWatch,
+  archiveProbe,
+] as const;
 
 /** For the first process of a group. */
 export const DISCOVERY_DUTIES = [appDiscovery] as const;

@@ -16,12 +16,14 @@ import { Readiness } from '../api/operations/readiness.ts';
 import { Realtime } from '../api/realtime/realtime.ts';
 import { RequestLogWriter } from '../api/receive/request-log-writer.ts';
 import { WebhookWatcher } from '../api/receive/webhook-watcher.ts';
+import { ReconciliationRounds } from '../api/reconciliation/reconciliation-rounds.ts';
 import { webhookReplayWork } from '../api/replays/webhook-replay-work.ts';
 import { LiveRunStates } from '../api/rest/live-run-states.ts';
 import { LiveStreams } from '../api/rest/live-streams.ts';
 import { DutyRunner } from '../duties/runner.ts';
 import { DocumentFetcher } from '../functions/document-fetcher.ts';
 import { HttpAgent } from '../functions/http-agent.ts';
+import { ProviderClient } from '../functions/provider-client.ts';
 import { SYNC_REQUEST_TIMEOUT_MS } from '../functions/sync-request.ts';
 import { AcceptedEvents } from '../history/accepted-events.ts';
 import { StorageUses } from '../history/storage-use.ts';
@@ -61,6 +63,8 @@ interface WebhookParts {
   fetchDocument: FetchDocument;
   /** Rounds of webhook replays. */
   bulkRounds: BulkRounds;
+  providerClient: ProviderClient;
+  reconciliationRounds: ReconciliationRounds;
 }
 
 interface ServerParts {
@@ -124,6 +128,24 @@ const WEBHOOKS: Definitions<WebhookParts, WebNeeds & AppParts & ServerParts> = {
     const processing = { transforms, acceptor, telemetry, backpressure, fetchDocument, publicUrl, eventMaxFutureMs };
     const works = [webhookReplayWork({ ...store, ...processing, webhookLog, log })];
     return new BulkRounds({ works, environments: store.environments, locks: store.locks, log });
+  },
+  providerClient: {
+    build: ({ config }) => new ProviderClient(config.outbound),
+    close: (client) => client.close(),
+  },
+  reconciliationRounds(parts) {
+    const { store, config, transforms, acceptor, telemetry, backpressure, fetchDocument, log } = parts;
+    const { publicUrl, eventMaxFutureMs } = config;
+    const { webhookDirectory, requestLogWriter, providerClient } = parts;
+    const processing = { transforms, acceptor, telemetry, backpressure, fetchDocument, publicUrl, eventMaxFutureMs };
+    return new ReconciliationRounds({
+      ...store,
+      ...processing,
+      webhookDirectory,
+      requestLogWriter,
+      providerClient,
+      log,
+    });
   },
 };
 

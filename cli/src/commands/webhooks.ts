@@ -7,6 +7,7 @@ import { at } from '../list-options.ts';
 import type { Output } from '../output.ts';
 import { addAction, addList } from '../resource.ts';
 import { maskedUrl } from '../secrets.ts';
+import { registerCompleteness } from '../webhook-completeness.ts';
 import { bodyOf, type WebhookOptions, withWebhookOptions } from '../webhook-options.ts';
 import { registerRequests } from '../webhook-requests.ts';
 
@@ -36,6 +37,7 @@ export function register(program: Command, context: Context): void {
     });
   registerChanges(webhooks, context);
   registerRequests(webhooks, context);
+  registerCompleteness(webhooks, context);
 }
 
 function registerChanges(webhooks: Command, context: Context): void {

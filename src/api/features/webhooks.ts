@@ -6,6 +6,7 @@ import { transformRoutes } from '../routes/transforms.ts';
 import { webhookActionRoutes } from '../routes/webhook-actions.ts';
 import { webhookIssueRoutes } from '../routes/webhook-issues.ts';
 import { webhookLogRoutes } from '../routes/webhook-log.ts';
+import { webhookReconciliationRoutes } from '../routes/webhook-reconciliation.ts';
 import { webhookReplayRoutes } from '../routes/webhook-replays.ts';
 import { webhookSecretRoutes } from '../routes/webhook-secrets.ts';
 import { webhookStatsRoutes } from '../routes/webhook-stats.ts';
@@ -21,6 +22,7 @@ export const WEBHOOKS: Feature = [
   webhookActionRoutes,
   webhookLogRoutes,
   webhookReplayRoutes,
+  webhookReconciliationRoutes,
   webhookIssueRoutes,
   heldEventRoutes,
   transformRoutes,

@@ -2,7 +2,9 @@
  *  outcome, so that it can be re-run. */
 import { ServiceError } from '../../errors.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
+import { ownId } from '../../providers/default-id.ts';
 import type { EventLimit, EventLimits } from '../../store/environments/event-limits.ts';
+import type { Store } from '../../store/store.ts';
 import type { WebhookInUse } from '../../store/webhooks/webhook-in-use.ts';
 import { readBody } from '../http/body.ts';
 import { environmentSelection } from '../http/environment-selection.ts';
@@ -14,12 +16,14 @@ import type { RefusalLimit } from './refusal-limit.ts';
 import type { RequestLogWriter } from './request-log-writer.ts';
 import type { Received } from './resolve-environment.ts';
 import { withoutSecrets } from './stored-credentials.ts';
+import { providerRequestOf } from './verify-webhook.ts';
 import { logFieldsOf, rejected, responseOf, type WebhookResult } from './webhook-outcome.ts';
+import type { WebhookRequest } from './webhook-request.ts';
 import type { WebhookWatcher } from './webhook-watcher.ts';
 
 const PAUSED_RETRY_AFTER_SECONDS = 300;
 
-export interface ReceiveWebhookDeps extends ProcessWebhookDeps {
+export interface ReceiveWebhookDeps extends ProcessWebhookDeps, Pick<Store, 'webhookReconciliations'> {
   eventLimits: EventLimits;
   backpressure: Backpressure;
   requestLogWriter: RequestLogWriter;
@@ -77,8 +81,21 @@ export async function receiveWebhook(
     rejectAddress(webhook.allowList, ip);
     rejectMethod(webhook, ctx.method);
     rejectPaused(webhook);
-    return processWebhook(webhook, { requestId, receivedAt, method: ctx.method, headers, search, body }, deps);
+    const request = { requestId, receivedAt, method: ctx.method, headers, search, body };
+    const processed = await processWebhook(webhook, request, deps);
+    if (webhook.reconciliation && processed.decided.outcome !== 'rejected') await noteCame(webhook, request, deps);
+    return processed;
   }
+}
+
+/** For the comparison with what the provider sent. If it fails, the comparison finds the event by its deduplication ID. */
+async function noteCame(
+  webhook: WebhookInUse,
+  request: WebhookRequest,
+  deps: Pick<ReceiveWebhookDeps, 'webhookReconciliations' | 'publicUrl'>,
+): Promise<void> {
+  const id = webhook.preset && ownId(webhook.preset, providerRequestOf(webhook, request, deps));
+  if (id) await deps.webhookReconciliations.noteCame(webhook.id, id, request.receivedAt).catch(() => undefined);
 }
 
 function limitOf({ id, maxBodyBytes }: WebhookInUse, limit: EventLimit): EventLimit {

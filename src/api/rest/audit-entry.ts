@@ -19,6 +19,7 @@ const LOGGED_FIELDS = [
   'activation',
   'percent',
   'abort_when',
+  'since',
 ];
 /** Fields that select objects: events or requests to replay, runs of bulk actions, events to send again, assign or discard, and allowed origins of
  *  apps. */

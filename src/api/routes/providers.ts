@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { notFound } from '../../errors.ts';
 import { PRESETS, presetOf } from '../../providers/catalog.ts';
 import { METHODS, type Preset, verificationSchema } from '../../providers/preset.ts';
+import type { SentList } from '../../providers/sent-list.ts';
 import { apiObject } from '../http/validation.ts';
 import { countPosition, longPageQuery } from '../rest/list-query.ts';
 import { countedReply } from '../rest/list-response.ts';
@@ -42,6 +43,15 @@ export const providerDetailsSchema = apiObject('ProviderDetails', {
     .describe('Whether the service responds to the requests with which the provider checks the URL'),
   setup: z.array(z.string()).describe('Setup steps at the provider; `{url}` is the URL of the webhook'),
   transform: z.string().describe('The default transform'),
+  sent_list: z
+    .object({
+      docs: z.url(),
+      kept_days: z.int().describe('How long the provider keeps the list'),
+      key: z.object({ label: z.string(), where: z.string() }),
+      account: z.array(z.object({ name: z.string(), label: z.string(), description: z.string() })),
+    })
+    .nullable()
+    .describe('The list of what the provider sent, for the `reconciliation` of a webhook; null: none is known'),
   sample: z.object({
     headers: z.record(z.string(), z.string()),
     query: z.string(),
@@ -86,12 +96,13 @@ function schemeOf({ verification, customScheme }: Preset): string {
 }
 
 function presentDetails(preset: Preset) {
-  const { verification, settings, handshakes, sample } = preset;
+  const { verification, settings, handshakes, sample, sent } = preset;
   return present(providerDetailsSchema, preset, {
     scheme: schemeOf(preset),
     verification,
     settings: [...settings],
     has_handshake: handshakes.length > 0,
+    sent_list: sent && !('none' in sent) ? presentList(sent) : null,
     sample: {
       headers: sample.headers,
       query: sample.query,
@@ -99,4 +110,9 @@ function presentDetails(preset: Preset) {
       event_name: sample.eventName,
     },
   });
+}
+
+function presentList({ docs, keptDays, key: { label, where }, account }: SentList) {
+  const fields = account.map(({ name, label, description }) => ({ name, label, description }));
+  return { docs, kept_days: keptDays, key: { label, where }, account: fields };
 }

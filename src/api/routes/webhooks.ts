@@ -1,6 +1,7 @@
 /** `/v1/webhooks`: creates, lists, updates and deletes webhooks. */
 
 import { z } from 'zod';
+import { ServiceError } from '../../errors.ts';
 import { newSecret } from '../../model/auth/secret.ts';
 import { newId } from '../../model/ids.ts';
 import { presetOf } from '../../providers/catalog.ts';
@@ -27,14 +28,21 @@ const DEFAULT_TRANSFORM = `function transform(evt, headers = {}, queryParams = {
 const routes = routesOf({ tag: 'Webhooks', scope: 'installation' });
 
 export function webhookRoutes({
+  dev,
   publicUrl,
   environments,
   webhooks,
   webhookLog,
   webhookIssues,
+  webhookReconciliations,
   webhookTraffic,
   transforms,
 }: ApiParts): Route[] {
+  /** A key is sent to its provider alone. @throws ServiceError dev_mode_only */
+  const rejectOtherApi = (reconciliation: { api_url?: string | undefined } | null | undefined) => {
+    if (dev || reconciliation?.api_url === undefined) return;
+    throw new ServiceError('dev_mode_only', { detail: 'field "reconciliation.api_url"' });
+  };
   const present = (webhook: Webhook, origin: string) => presentWebhook(webhook, publicUrl ?? origin, Date.now());
 
   return [
@@ -53,8 +61,9 @@ export function webhookRoutes({
       }),
       status: 201,
       data: webhookSchema,
-      errors: ['input_invalid', 'transform_invalid', 'environment_unknown', 'environment_archived'],
+      errors: ['input_invalid', 'transform_invalid', 'environment_unknown', 'environment_archived', 'dev_mode_only'],
       async handle({ body: { name, environment, transform: given, message, ...input }, principal, origin }) {
+        rejectOtherApi(input.reconciliation);
         await checkOwner(environment, environments);
         const id = newId();
         const handling = handlingOf(id, input, {}, webhooks);
@@ -111,9 +120,10 @@ export function webhookRoutes({
         if_version: ifVersionSchema,
       }),
       data: webhookSchema,
-      errors: ['not_found', 'input_invalid', 'transform_invalid', 'version_conflict'],
+      errors: ['not_found', 'input_invalid', 'transform_invalid', 'version_conflict', 'dev_mode_only'],
       async handle({ params: { id }, body: { name, transform, message, if_version, ...input }, principal, origin }) {
-        const { transform: saved } = await existingWebhook(webhooks, id);
+        rejectOtherApi(input.reconciliation);
+        const { transform: saved, reconciliation: compared } = await existingWebhook(webhooks, id);
         if (transform !== undefined && transform !== saved) await transforms.check(transform);
         const webhook = await webhooks.change(
           id,
@@ -130,6 +140,8 @@ export function webhookRoutes({
           },
           { author: authorOf(principal), message },
         );
+        // Another list says nothing of what was compared before.
+        if (compared && compared.since !== webhook.reconciliation?.since) await webhookReconciliations.remove(id);
         return { data: present(webhook, origin) };
       },
     }),
@@ -140,7 +152,8 @@ export function webhookRoutes({
         'From then on, requests to its URL are rejected with 401. Its versions, request log and issues are deleted; its events stay.',
       async handle({ params: { id } }) {
         await webhooks.remove(await existingWebhook(webhooks, id));
-        await Promise.all([webhookLog.remove(id), webhookIssues.remove(id), webhookTraffic.remove(id)]);
+        const kept = [webhookLog, webhookIssues, webhookTraffic, webhookReconciliations];
+        await Promise.all(kept.map((part) => part.remove(id)));
         return {};
       },
     }),

@@ -43,6 +43,9 @@ export const loggedSchema = apiObject('LoggedRequest', {
   duration_ms: z.number(),
   body_bytes: z.int().nullable().describe('null: the body was not read completely and is not stored'),
   rerun_of: z.string().nullable().describe('The logged request of which this is a re-run'),
+  recovered: z
+    .boolean()
+    .describe("true: it did not come, and was fetched from the provider's list of what it sent; `ip` is then empty"),
   version: z.int().nullable().describe('Version of the webhook that handled it; null: from before versions'),
   verification: z
     .object({
@@ -71,7 +74,7 @@ export const loggedRequestDetailsSchema = loggedSchema
   .meta({ id: 'LoggedRequestDetails' });
 
 export function presentLogged(summary: LogSummary) {
-  return present(loggedSchema, summary);
+  return present(loggedSchema, summary, { recovered: summary.recovered === true });
 }
 
 /** @param verification of the webhook, if it has its own scheme */

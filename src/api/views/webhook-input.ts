@@ -1,5 +1,6 @@
 /** User input about how a webhook handles requests, and its validation. */
 
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { invalidField, type ServiceError } from '../../errors.ts';
 import { newId } from '../../model/ids.ts';
@@ -7,9 +8,10 @@ import { closestName } from '../../model/values/closest-name.ts';
 import { describe, isJsonObject } from '../../model/values/json.ts';
 import { PRESETS, presetOf } from '../../providers/catalog.ts';
 import { customVerificationSchema, METHODS, type Preset, type VerificationScheme } from '../../providers/preset.ts';
+import { accountProblem } from '../../providers/sent-requests.ts';
 import { createVerifier } from '../../providers/verification/verifier.ts';
 import { EVENT_LIMIT_MAX_BYTES } from '../../store/environments/event-limits.ts';
-import type { StoredSecret, Webhook } from '../../store/webhooks/webhook.ts';
+import type { Reconciliation, StoredSecret, Webhook } from '../../store/webhooks/webhook.ts';
 import type { Webhooks } from '../../store/webhooks/webhooks.ts';
 import { checkFilter } from '../receive/check-filter.ts';
 
@@ -26,6 +28,14 @@ export const secretSchema = z
   .min(1)
   .max(4_096)
   .describe('White space at the beginning and end is removed');
+
+const accountSchema = z
+  .record(z.string().max(30), z.string().max(250))
+  .refine((fields) => Object.keys(fields).length <= SETTINGS_MAX, `at most ${SETTINGS_MAX} fields`)
+  .meta({
+    description: 'Which list of the provider: `sent_list` of `GET /v1/providers/:id` has the fields',
+    example: { endpoint: 'we_1Mr5jULkdIwHu7ix1ibLTM0x' },
+  });
 
 /** null removes; an omitted field stays unchanged. */
 export const handlingFields = {
@@ -82,6 +92,18 @@ export const handlingFields = {
     .max(EVENT_LIMIT_MAX_BYTES)
     .nullish()
     .describe("Largest request body in bytes, below the environment's limit; null: the environment's limit applies"),
+  reconciliation: z
+    .object({
+      key: secretSchema.optional().describe("A key that can read the provider's list. It is never shown again"),
+      account: accountSchema.optional(),
+      api_url: z
+        .url({ protocol: /^https?$/ })
+        .max(500)
+        .optional()
+        .describe('In dev mode alone: where a fake of the provider listens'),
+    })
+    .nullish()
+    .describe('Access to the list of what the provider sent. What is omitted stays as it is; null: no reconciliation'),
 };
 
 export type HandlingInput = z.output<z.ZodObject<typeof handlingFields>>;
@@ -97,6 +119,7 @@ type Handling = Pick<
   | 'methods'
   | 'deduplicate'
   | 'maxBodyBytes'
+  | 'reconciliation'
 >;
 
 /** @param before of the webhook; empty for a new one
@@ -127,7 +150,41 @@ export function handlingOf(id: string, input: HandlingInput, before: Handling, w
     methods: input.methods ? [...new Set(input.methods)] : pick(input.methods, before.methods),
     deduplicate: input.deduplicate ?? before.deduplicate,
     maxBodyBytes: pick(input.max_body_bytes, before.maxBodyBytes),
+    reconciliation: reconciliationOf(
+      id,
+      input.reconciliation,
+      isSame ? before.reconciliation : undefined,
+      preset,
+      webhooks,
+    ),
   };
+}
+
+/** @throws ServiceError input_invalid */
+function reconciliationOf(
+  id: string,
+  given: HandlingInput['reconciliation'],
+  before: Reconciliation | undefined,
+  preset: Preset | undefined,
+  webhooks: Webhooks,
+): Reconciliation | undefined {
+  if (given === undefined || given === null) return given === null ? undefined : before;
+  const field = 'reconciliation';
+  const { sent, name = 'a webhook without a provider' } = preset ?? {};
+  if (!sent || 'none' in sent) {
+    const why = sent ? sent.none : `no list of what ${name} sent is known`;
+    throw invalid(field, 'one', `none: ${why}`);
+  }
+  const { key: text, account = before?.account ?? {}, api_url: api = before?.api } = given;
+  const problem = accountProblem(sent, account);
+  if (problem) throw invalidField(`${field}.account`, problem);
+  if (text !== undefined && sent.key.pattern !== undefined && !new RegExp(sent.key.pattern).test(text)) {
+    throw invalid(`${field}.key`, `${text.length} characters that are no such key`, `the ${sent.key.label} of ${name}`);
+  }
+  const key = text === undefined ? before?.key : sealed(id, [text], webhooks)[0];
+  if (!key) throw invalid(`${field}.key`, 'nothing', `the ${sent.key.label} of ${name}: ${sent.key.where}`);
+  const isSame = before !== undefined && isDeepStrictEqual(account, before.account);
+  return { account, key, api, since: isSame ? before.since : Date.now() };
 }
 
 export function sealed(webhookId: string, secrets: readonly string[], webhooks: Webhooks): StoredSecret[] {

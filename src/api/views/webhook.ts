@@ -53,6 +53,14 @@ export const webhookSchema = apiObject('Webhook', {
     .boolean()
     .describe("Whether events without an `id` from the transform get the provider's ID as deduplication ID"),
   max_body_bytes: z.int().nullable(),
+  reconciliation: z
+    .object({
+      account: z.record(z.string(), z.string()),
+      key_added_at: z.iso.datetime().describe('The key is never shown'),
+      api_url: z.string().nullable().describe('In dev mode, where a fake of the provider listens'),
+    })
+    .nullable()
+    .describe('Access to the list of what the provider sent; null: none'),
   version: z.int().describe('Number of the version: it grows with each change of how requests are handled'),
   paused_at: z.iso.datetime().nullable().describe('Time since which requests are rejected with 503; null: not paused'),
   created_at: z.iso.datetime(),
@@ -62,6 +70,7 @@ export const webhookSchema = apiObject('Webhook', {
 /** @param origin scheme and host of the URLs */
 export function presentWebhook(webhook: Webhook, origin: string, nowMs: number) {
   const { env, key, formerKeys = [], provider, secrets = [], verification, settings = {} } = webhook;
+  const { reconciliation } = webhook;
   return present(webhookSchema, webhook, {
     environment: presentOwner(env),
     url: `${origin}/e/${key}`,
@@ -77,6 +86,13 @@ export function presentWebhook(webhook: Webhook, origin: string, nowMs: number) 
     settings,
     methods: [...(webhook.methods ?? presetOf(provider ?? '')?.methods ?? ['POST' as const])],
     deduplicate: provider !== undefined && webhook.deduplicate !== false,
+    reconciliation: reconciliation
+      ? {
+          account: reconciliation.account,
+          key_added_at: time(reconciliation.key.addedAt) as string,
+          api_url: reconciliation.api ?? null,
+        }
+      : null,
     version: versionOf(webhook),
   });
 }

@@ -30,6 +30,8 @@ export interface LogSummary {
   bodyBytes?: number | undefined;
   /** ID of the logged request that this request repeats. */
   rerunOf?: string | undefined;
+  /** It did not come: it was fetched from the provider's list of what it sent. */
+  recovered?: boolean | undefined;
   /** Version of the webhook that handled it; absent for requests that predate versions. */
   version?: number | undefined;
   /** Absent if the webhook had no provider, or the request failed earlier. `skipped`: `verify` was false. */

@@ -47,6 +47,11 @@ export const WEBHOOK_KEYS = {
     ttl: '30 days, renewed',
     size: '2 fields',
   }),
+  webhookReconciliationAlive: string(
+    'webhook-reconciliation-alive',
+    'When a web process last looked for webhooks to reconcile (ms). Only with such webhooks.',
+    { owner: 'webhooks/webhook-reconciliations.ts', ttl: '30 days, renewed', size: 'a number' },
+  ),
 };
 
 /** In the partition of the webhook's ID. */
@@ -115,5 +120,35 @@ export const WEBHOOK_LOG_KEYS = {
     'webhook-logs-listed',
     'All webhooks were just entered in `due-webhook-logs`. Only with an archive.',
     { owner: 'webhooks/unarchived-requests.ts', ttl: '10 min', size: '1 byte' },
+  ),
+  webhookReconciliation: hash(
+    'webhook-reconciliation:<webhook ID>',
+    "`dueAt`, `asked`, `pass` (JSON: how far the provider's list is read), `checked` (JSON: the compared span), `problem` (JSON).",
+    { owner: 'webhooks/webhook-reconciliations.ts', ttl: '30 days, renewed', size: '8 fields' },
+  ),
+  webhookCame: zset(
+    'webhook-came:<webhook ID>',
+    "Provider's ID of requests that came, by receipt (ms), until they are found in the provider's list. Only with reconciliation.",
+    { owner: 'webhooks/webhook-reconciliations.ts', ttl: '8 days, renewed and trimmed', size: '250,000 entries' },
+  ),
+  webhookSent: zset(
+    'webhook-sent:<webhook ID>',
+    "Provider's ID of requests that are in its list and came or were recovered, by the provider's time (ms).",
+    { owner: 'webhooks/webhook-reconciliations.ts', ttl: '8 days, renewed and trimmed', size: '250,000 entries' },
+  ),
+  webhookRecovered: zset('webhook-recovered:<webhook ID>', 'Those of `webhook-sent` that were recovered.', {
+    owner: 'webhooks/webhook-reconciliations.ts',
+    ttl: '8 days, renewed and trimmed',
+    size: 'part of `webhook-sent`',
+  }),
+  webhookMissing: zset(
+    'webhook-missing:<webhook ID>',
+    "Provider's ID of requests that are in its list and did not come, by the provider's time (ms).",
+    { owner: 'webhooks/webhook-reconciliations.ts', ttl: '8 days, renewed and trimmed', size: '50,000 entries' },
+  ),
+  webhookMissingDetails: hash(
+    'webhook-missing-details:<webhook ID>',
+    "Provider's ID → ID in its API, ID of the event to recover, why it is not recovered (JSON).",
+    { owner: 'webhooks/webhook-reconciliations.ts', ttl: '8 days, renewed', size: '1 field per missing request' },
   ),
 };

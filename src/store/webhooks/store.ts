@@ -6,6 +6,7 @@ import { Transmissions } from './transmissions.ts';
 import { UnarchivedRequests } from './unarchived-requests.ts';
 import { WebhookIssues } from './webhook-issues.ts';
 import { WebhookLog } from './webhook-log.ts';
+import { WebhookReconciliations } from './webhook-reconciliations.ts';
 import { WebhookTraffic } from './webhook-traffic.ts';
 import { WebhookVersions } from './webhook-versions.ts';
 import { WebhookWatch } from './webhook-watch.ts';
@@ -20,6 +21,7 @@ export function createWebhookStore({ redis, keys, ids, config, cacheInvalidation
     unarchivedRequests: new UnarchivedRequests(redis, keys, config.webhookLogSize),
     webhookIssues: new WebhookIssues(redis, keys, ids),
     webhookTraffic: new WebhookTraffic(redis, keys),
+    webhookReconciliations: new WebhookReconciliations(redis, keys),
     transmissions: new Transmissions(redis, keys),
     webhookWatch: new WebhookWatch(redis, keys),
     heldEvents: new HeldEvents(redis, keys, { retentionMs: config.retentionMs }),

@@ -15,12 +15,14 @@ export interface DirectoryChanges {
 
 export class WebhookDirectory {
   readonly #byDigest: ReplicatedCache<Map<string, WebhookInUse>>;
+  #reconciled: readonly WebhookInUse[] = [];
 
   /** @param changes callbacks after a read */
   constructor(webhooks: Webhooks, { onSome, onGone }: DirectoryChanges = {}) {
     let versions = new Map<string, number | string>();
     this.#byDigest = new ReplicatedCache(webhooks.cacheInvalidation, async () => {
       const all = (await webhooks.all()).map((webhook) => webhooks.inUse(webhook));
+      this.#reconciled = all.filter(({ reconciliation }) => reconciliation !== undefined);
       if (all.length > 0) onSome?.();
       const before = versions;
       versions = new Map(all.map(({ id, version }) => [id, version]));
@@ -31,6 +33,11 @@ export class WebhookDirectory {
 
   follow(subscriber: Subscriber): Promise<void> {
     return this.#byDigest.follow(subscriber);
+  }
+
+  /** Those that are compared with their provider's list of what it sent. */
+  get reconciled(): readonly WebhookInUse[] {
+    return this.#reconciled;
   }
 
   /** @param digest digest of the key

@@ -2,7 +2,7 @@
 import { SealError, type Sealer } from '../../model/auth/seal.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
-import type { StoredSecret, Webhook } from './webhook.ts';
+import { type StoredSecret, sealedSecretsOf, type Webhook } from './webhook.ts';
 import { sealLocation } from './webhook-in-use.ts';
 
 /** Maximum number of concurrent saves of a webhook that a re-encryption retries after. */
@@ -24,7 +24,7 @@ export class WebhookSecrets {
     const texts = await this.#redis.hvals(this.#key);
     const webhooks = texts.map((text) => JSON.parse(text) as Webhook);
     return webhooks
-      .filter(({ id, secrets = [] }) => secrets.some((secret) => this.#open(id, secret) === undefined))
+      .filter((webhook) => sealedSecretsOf(webhook).some((secret) => this.#open(webhook.id, secret) === undefined))
       .map(({ name }) => name);
   }
 
@@ -43,9 +43,13 @@ export class WebhookSecrets {
       if (text === null) return false;
       const webhook = JSON.parse(text) as Webhook;
       const secrets = webhook.secrets?.map((secret) => this.#current(id, secret));
-      if (!secrets?.some((secret, index) => secret !== webhook.secrets?.[index])) return false;
+      const { reconciliation: given } = webhook;
+      const reconciliation = given && { ...given, key: this.#current(id, given.key) };
+      const changed = { ...webhook, secrets, reconciliation };
+      const before = sealedSecretsOf(webhook);
+      if (sealedSecretsOf(changed).every((secret, index) => secret === before[index])) return false;
       // Does not overwrite a concurrent save.
-      if (await this.#redis.replaceField(this.#key, id, text, JSON.stringify({ ...webhook, secrets }))) return true;
+      if (await this.#redis.replaceField(this.#key, id, text, JSON.stringify(changed))) return true;
     }
     throw new Error(`the webhook ${id} is being saved all the time`);
   }

@@ -34,10 +34,24 @@ export interface Webhook extends AccessLists {
   deduplicate?: boolean | undefined;
   /** Absent: the limit of the environment. */
   maxBodyBytes?: number | undefined;
+  /** Absent: what the provider sent is not compared with what came. */
+  reconciliation?: Reconciliation | undefined;
   /** Unix milliseconds. */
   pausedAt?: number | undefined;
   createdAt: number;
   updatedAt: number;
+}
+
+/** Access to the provider's list of what it sent. */
+export interface Reconciliation {
+  /** Which list: values of the preset's account fields. */
+  account: Record<string, string>;
+  /** For the provider's API. */
+  key: StoredSecret;
+  /** In dev mode, where a fake of the provider listens. */
+  api?: string | undefined;
+  /** The IDs of requests that came are known since then, Unix milliseconds. */
+  since: number;
 }
 
 export interface FormerKey {
@@ -81,6 +95,11 @@ export const VERSIONED_FIELDS = [
 ] as const satisfies (keyof Webhook)[];
 
 export type VersionedField = (typeof VERSIONED_FIELDS)[number];
+
+/** All sealed secrets. */
+export function sealedSecretsOf({ secrets = [], reconciliation }: Webhook): StoredSecret[] {
+  return reconciliation ? [...secrets, reconciliation.key] : secrets;
+}
 
 /** The versioned fields of a webhook at some time. */
 export type WebhookSnapshot = Pick<Webhook, VersionedField>;

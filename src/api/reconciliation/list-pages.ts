@@ -1,0 +1,63 @@
+/** Reads the pages of a provider's list, newest first, and compares each with what came. Bounded: a list that has no end, or turns in a circle, is
+ *  given up and told. */
+import type { ReconciliationPass, WebhookReconciliations } from '../../store/webhooks/webhook-reconciliations.ts';
+import type { ProviderList } from './provider-list.ts';
+
+export const PASS_BOUNDS = { pages: 2_000, stuckPages: 200 };
+
+export interface ListPagesDeps {
+  webhookReconciliations: Pick<WebhookReconciliations, 'recordSent'>;
+}
+
+/** Reads one page. @returns the pass afterwards @throws ListProblem */
+export async function listPage(
+  webhookId: string,
+  pass: ReconciliationPass,
+  list: Pick<ProviderList, 'types' | 'page'>,
+  { webhookReconciliations }: ListPagesDeps,
+  bounds = PASS_BOUNDS,
+): Promise<ReconciliationPass> {
+  if (pass.types === undefined) {
+    const types = await list.types();
+    return { ...pass, types: types ? [...types] : null };
+  }
+  const { from, to, cursor } = pass;
+  const page = await list.page({ from, to }, cursor, pass.types ? new Set(pass.types) : undefined);
+  const within = page.items.filter(({ at }) => at >= from && at <= to);
+  const { left } = await webhookReconciliations.recordSent(webhookId, within);
+  const isOlder = page.oldestAt !== undefined && (pass.oldestAt === undefined || page.oldestAt < pass.oldestAt);
+  const after: ReconciliationPass = {
+    ...pass,
+    pages: pass.pages + 1,
+    items: pass.items + within.length,
+    invalid: pass.invalid + page.invalid,
+    oldestAt: isOlder ? page.oldestAt : pass.oldestAt,
+    stuckPages: isOlder ? 0 : pass.stuckPages + 1,
+    cursor: page.next,
+    // Brent's way to find a circle: the mark moves to the present page after 1, 2, 4, … pages.
+    mark: Number.isInteger(Math.log2(pass.pages + 1)) ? cursor : pass.mark,
+  };
+  if (left > 0) return given(after, 'too_many_missing', 'too many requests are missing; the next round goes on');
+  // Older pages have nothing of the span.
+  if (page.next === undefined || (page.oldestAt !== undefined && page.oldestAt < from)) return recovering(after);
+  if (page.next === cursor || page.next === after.mark) {
+    return given(after, 'list_circular', `its list comes back to the same page after ${after.pages} pages`);
+  }
+  if (after.pages >= bounds.pages || after.stuckPages >= bounds.stuckPages) {
+    return given(
+      after,
+      'list_endless',
+      `its list did not come to ${new Date(from).toISOString()} in ${after.pages} pages`,
+    );
+  }
+  return after;
+}
+
+function recovering(pass: ReconciliationPass): ReconciliationPass {
+  return { ...pass, phase: 'recover', cursor: undefined, mark: undefined };
+}
+
+/** What was found missing is recovered all the same. */
+function given(pass: ReconciliationPass, reason: string, message: string): ReconciliationPass {
+  return { ...recovering(pass), incomplete: { at: Date.now(), reason, message } };
+}

@@ -1,0 +1,172 @@
+/** A webhook's access to its provider's list of what it sent: each answer that is no success becomes a problem with the time of the next try. */
+import type { ProviderAnswer, ProviderClient } from '../../functions/provider-client.ts';
+import { ProviderUnreachable } from '../../functions/provider-client.ts';
+import { retryAfterMs } from '../../model/runs/retry.ts';
+import { HOUR_MS, MINUTE_MS } from '../../model/values/time.ts';
+import type { SentList } from '../../providers/sent-list.ts';
+import {
+  itemUrl,
+  listUrl,
+  type MadeRequest,
+  pageOf,
+  redeliverUrl,
+  requestOf,
+  type SentAccount,
+  SentListError,
+  type SentPage,
+  type Span,
+  sentHeaders,
+  subscriptionUrl,
+  typesOf,
+} from '../../providers/sent-requests.ts';
+
+/** The provider does not say when to come again. */
+const RATE_LIMIT_MS = MINUTE_MS;
+
+/** Why a pass cannot go on now. */
+export class ListProblem extends Error {
+  override name = 'ListProblem';
+  readonly reason: string;
+  /** undefined: later each time. */
+  readonly retryMs: number | undefined;
+
+  constructor(reason: string, message: string, retryMs?: number) {
+    super(message.slice(0, 500));
+    this.reason = reason;
+    this.retryMs = retryMs;
+  }
+}
+
+export class ProviderList {
+  readonly #client: Pick<ProviderClient, 'send'>;
+  readonly #list: SentList;
+  readonly #account: SentAccount;
+  readonly #name: string;
+  /** Unix milliseconds: the rate limit is used up until then. */
+  #restsUntil = 0;
+
+  constructor(client: Pick<ProviderClient, 'send'>, list: SentList, account: SentAccount, name: string) {
+    this.#client = client;
+    this.#list = list;
+    this.#account = account;
+    this.#name = name;
+  }
+
+  /** @throws ListProblem */
+  async types(): Promise<ReadonlySet<string> | undefined> {
+    const url = subscriptionUrl(this.#list, this.#account);
+    if (url === undefined) return undefined;
+    const { text } = await this.#get(url);
+    return this.#read(() => typesOf(this.#list, text));
+  }
+
+  /** @throws ListProblem */
+  async page(span: Span, cursor: string | undefined, types: ReadonlySet<string> | undefined): Promise<SentPage> {
+    const { text, headers } = await this.#get(listUrl(this.#list, this.#account, span, cursor));
+    return this.#read(() => pageOf(this.#list, text, headers, types));
+  }
+
+  /** @returns undefined if the provider no longer has the item; `request` is undefined if it has it without its body
+   *  @throws ListProblem */
+  async item(ref: string): Promise<{ request: MadeRequest | undefined } | undefined> {
+    const answer = await this.#send('GET', itemUrl(this.#list, this.#account, ref));
+    if (answer.status === 404 || answer.status === 410) return undefined;
+    this.#check(answer);
+    return { request: this.#read(() => requestOf(this.#list, answer.text)) };
+  }
+
+  /** Asks the provider to send a request again. @returns whether it does @throws ListProblem */
+  async redeliver(ref: string): Promise<boolean> {
+    const url = redeliverUrl(this.#list, this.#account, ref);
+    if (url === undefined) return false;
+    const answer = await this.#send('POST', url);
+    if (answer.status >= 400 && answer.status < 500 && !isRateLimit(answer)) return false;
+    this.#check(answer);
+    return true;
+  }
+
+  async #get(url: string): Promise<ProviderAnswer> {
+    const answer = await this.#send('GET', url);
+    this.#check(answer);
+    return answer;
+  }
+
+  async #send(method: 'GET' | 'POST', url: string): Promise<ProviderAnswer> {
+    const now = Date.now();
+    if (this.#restsUntil > now) {
+      throw new ListProblem(
+        'rate_limited',
+        `${this.#name} takes no more requests until ${iso(this.#restsUntil)}`,
+        this.#restsUntil - now,
+      );
+    }
+    let headers: Record<string, string>;
+    try {
+      headers = sentHeaders(this.#list, this.#account, now);
+    } catch {
+      throw new ListProblem('key_rejected', `the key is not a private key of an app of ${this.#name}`, HOUR_MS);
+    }
+    try {
+      const answer = await this.#client.send(method, url, headers);
+      this.#noteRateLimit(answer);
+      return answer;
+    } catch (error) {
+      if (!(error instanceof ProviderUnreachable)) throw error;
+      throw new ListProblem(error.reason, error.message, error.reason === 'address_blocked' ? HOUR_MS : undefined);
+    }
+  }
+
+  #noteRateLimit({ headers }: ProviderAnswer): void {
+    const { remaining, reset } = this.#list.rateLimit ?? {};
+    if (remaining === undefined || reset === undefined || headers[remaining] !== '0') return;
+    const until = Number(headers[reset]) * 1_000;
+    if (Number.isFinite(until)) this.#restsUntil = Math.min(until, Date.now() + HOUR_MS);
+  }
+
+  /** @throws ListProblem */
+  #check(answer: ProviderAnswer): void {
+    const { status, headers } = answer;
+    if (status >= 200 && status < 300) return;
+    const name = this.#name;
+    const now = Date.now();
+    const [header] = [headers['retry-after']].flat();
+    const retryMs = header === undefined ? undefined : retryAfterMs(header, now);
+    const restMs = this.#restsUntil > now ? this.#restsUntil - now : undefined;
+    if (isRateLimit(answer) || (status === 403 && restMs !== undefined)) {
+      const delayMs = retryMs ?? restMs ?? RATE_LIMIT_MS;
+      throw new ListProblem('rate_limited', `${name} answered ${status}: too many requests`, delayMs);
+    }
+    if (status === 401 || status === 403) {
+      throw new ListProblem(
+        'key_rejected',
+        `${name} answered ${status}: the key is wrong, or may not read this list`,
+        HOUR_MS,
+      );
+    }
+    if (status === 404 || status === 410) {
+      throw new ListProblem(
+        'list_unknown',
+        `${name} answered ${status}: it does not know the list of this account`,
+        HOUR_MS,
+      );
+    }
+    throw new ListProblem('provider_failed', `${name} answered ${status}`, retryMs);
+  }
+
+  #read<T>(read: () => T): T {
+    try {
+      return read();
+    } catch (error) {
+      if (!(error instanceof SentListError)) throw error;
+      throw new ListProblem('answer_invalid', `${this.#name}: ${error.message}`);
+    }
+  }
+}
+
+function isRateLimit({ status, headers }: ProviderAnswer): boolean {
+  return status === 429 || ((status === 403 || status === 503) && headers['retry-after'] !== undefined);
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString();
+}

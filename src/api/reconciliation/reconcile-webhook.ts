@@ -1,0 +1,197 @@
+/** Reconciles one webhook for a while: reads the provider's list page by page, then recovers what is missing, oldest first. How far it came is in Redis
+ *  after each step, so any process goes on where another one stopped. */
+import { ServiceError } from '../../errors.ts';
+import type { ProviderClient } from '../../functions/provider-client.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../model/values/time.ts';
+import type { SentList } from '../../providers/sent-list.ts';
+import type { WebhookInUse } from '../../store/webhooks/webhook-in-use.ts';
+import type {
+  CheckedSpan,
+  ReconciliationPass,
+  ReconciliationState,
+  WebhookReconciliations,
+} from '../../store/webhooks/webhook-reconciliations.ts';
+import type { Webhooks } from '../../store/webhooks/webhooks.ts';
+import { listPage } from './list-pages.ts';
+import { ListProblem, ProviderList } from './provider-list.ts';
+import { comparableSince, isDue, type RecoverDeps, recover } from './recover.ts';
+
+/** Requests that the provider has just sent may be on their way. */
+export const SETTLE_MS = MINUTE_MS;
+/** Providers list some requests late. */
+const OVERLAP_MS = 15 * MINUTE_MS;
+const EVERY_MS = HOUR_MS;
+/** As long as the IDs of requests are kept. */
+const KNOWN_MS = 7 * DAY_MS;
+/** After this time, another webhook has its turn. */
+const TURN_MS = 10_000;
+const RECOVERED_AT_ONCE = 20;
+const SERVICE_RETRY_MS = 5 * SECOND_MS;
+
+export interface ReconcileDeps extends RecoverDeps {
+  webhookReconciliations: WebhookReconciliations;
+  webhooks: Pick<Webhooks, 'open'>;
+  providerClient: Pick<ProviderClient, 'send'>;
+}
+
+/** What the provider's list of a webhook is; undefined: it has none. */
+export function sentListOf({ preset, reconciliation }: WebhookInUse): SentList | undefined {
+  const { sent } = preset ?? {};
+  return reconciliation && sent && !('none' in sent) ? sent : undefined;
+}
+
+export function isAsked({ asked, answered }: ReconciliationState): boolean {
+  return asked !== undefined && asked.id !== answered;
+}
+
+/** Whether there is something to do now. */
+export function isTurn({ pausedAt }: WebhookInUse, state: ReconciliationState, nowMs: number): boolean {
+  if (pausedAt !== undefined) return false;
+  return state.dueAt <= nowMs || (isAsked(state) && state.pass === undefined);
+}
+
+/** Never throws: a problem is stored, with the time of the next try. */
+export async function reconcileWebhook(webhook: WebhookInUse, deps: ReconcileDeps, signal: AbortSignal): Promise<void> {
+  const { webhookReconciliations: store, log } = deps;
+  const { id } = webhook;
+  const endsAt = performance.now() + TURN_MS;
+  let state = await store.state(id);
+  try {
+    const list = openedList(webhook, deps);
+    let pass = state.pass ?? (await begin(webhook, list.kept, state, deps));
+    while (pass && !signal.aborted && performance.now() < endsAt) {
+      const before: ReconciliationPass = pass;
+      pass =
+        before.phase === 'list'
+          ? await listPage(id, before, list, deps)
+          : await recoverSome(webhook, before, list, deps);
+      if (pass) await store.change(id, { pass, ...(before.phase !== pass.phase && checkedBy(pass, state)) });
+      else await finish(id, before, deps);
+      if (pass && before.phase !== pass.phase) state = await store.state(id);
+    }
+  } catch (error) {
+    const now = Date.now();
+    if (error instanceof ListProblem) {
+      const failures = (state.failures ?? 0) + 1;
+      const dueAt = now + (error.retryMs ?? Math.min(2 ** failures * 30 * SECOND_MS, HOUR_MS));
+      const problem = { at: now, reason: error.reason, message: error.message };
+      return void (await store.change(id, { dueAt, failures, problem }).catch(() => undefined));
+    }
+    if (!(error instanceof ServiceError))
+      log.warn({ webhook: id, err: (error as Error).message }, 'a webhook could not be reconciled');
+    await store.change(id, { dueAt: now + SERVICE_RETRY_MS }).catch(() => undefined);
+  }
+}
+
+type OpenedList = ProviderList & { kept: number };
+
+/** @throws ListProblem */
+function openedList(webhook: WebhookInUse, { webhooks, providerClient }: ReconcileDeps): OpenedList {
+  const { id, reconciliation, preset } = webhook;
+  const list = sentListOf(webhook);
+  if (!reconciliation || !list)
+    throw new ListProblem('list_unknown', 'no list of what the provider sent is known', HOUR_MS);
+  const [key] = webhooks.open(id, [reconciliation.key]) ?? [];
+  if (key === undefined) {
+    throw new ListProblem(
+      'key_unreadable',
+      'the stored key cannot be decrypted: set SECRET_KEY_FALLBACK, or save the key again',
+      HOUR_MS,
+    );
+  }
+  const account = { fields: reconciliation.account, key, api: reconciliation.api };
+  const opened = new ProviderList(providerClient, list, account, preset?.name ?? 'The provider');
+  return Object.assign(opened, { kept: list.keptDays * DAY_MS });
+}
+
+/** @returns undefined if there is nothing to compare yet */
+async function begin(
+  webhook: WebhookInUse,
+  keptMs: number,
+  state: ReconciliationState,
+  { webhookReconciliations }: ReconcileDeps,
+): Promise<ReconciliationPass | undefined> {
+  const now = Date.now();
+  const asked = isAsked(state) ? state.asked : undefined;
+  const to = now - SETTLE_MS;
+  const since = webhook.reconciliation?.since ?? now;
+  const oldest = Math.max(now - KNOWN_MS, now - keptMs, comparableSince(webhook));
+  const from = Math.max(oldest, Math.min(state.checked ? state.checked.to - OVERLAP_MS : since, asked?.since ?? since));
+  if (from >= to) {
+    // What was asked for has not settled.
+    await webhookReconciliations.change(webhook.id, {
+      dueAt: from + SETTLE_MS + SECOND_MS,
+      answered: asked?.id ?? state.answered,
+    });
+    return undefined;
+  }
+  const { outage } = state;
+  const pass: ReconciliationPass = {
+    from,
+    to,
+    because: asked ? 'asked' : outage ? 'outage' : 'hour',
+    asked: asked?.id,
+    redeliver: asked?.redeliver,
+    phase: 'list',
+    startedAt: now,
+    pages: 0,
+    items: 0,
+    invalid: 0,
+    stuckPages: 0,
+  };
+  await webhookReconciliations.change(webhook.id, { pass });
+  return pass;
+}
+
+/** The list is read: its span is compared, together with the span before. */
+function checkedBy(
+  { from, to, incomplete }: ReconciliationPass,
+  { checked }: ReconciliationState,
+): { checked?: CheckedSpan } {
+  if (incomplete) return {};
+  const isOne = checked !== undefined && from <= checked.to && to >= checked.from;
+  return { checked: isOne ? { from: Math.min(from, checked.from), to: Math.max(to, checked.to) } : { from, to } };
+}
+
+/** @returns undefined: the pass is done */
+async function recoverSome(
+  webhook: WebhookInUse,
+  pass: ReconciliationPass,
+  list: ProviderList,
+  deps: ReconcileDeps,
+): Promise<ReconciliationPass | undefined> {
+  const span = { from: 0, to: pass.to, after: pass.recoveredTo, limit: RECOVERED_AT_ONCE };
+  const some = await deps.webhookReconciliations.missing(webhook.id, span);
+  for (const missing of some) {
+    if (!isDue(missing, webhook, pass.asked !== undefined)) continue;
+    await recover(missing, webhook, { list, redeliver: pass.redeliver === true }, deps);
+  }
+  const last = some.at(-1);
+  return last && { ...pass, recoveredTo: { at: last.at, id: last.id } };
+}
+
+async function finish(
+  webhookId: string,
+  pass: ReconciliationPass,
+  { webhookReconciliations }: ReconcileDeps,
+): Promise<void> {
+  const now = Date.now();
+  const known = await webhookReconciliations.trim(webhookId, now);
+  const { checked, answered, outage } = await webhookReconciliations.state(webhookId);
+  const { invalid, incomplete } = pass;
+  const ignored = {
+    at: now,
+    reason: 'items_invalid',
+    message: `${invalid} items of its list have no valid ID or time; they are ignored`,
+  };
+  await webhookReconciliations.change(webhookId, {
+    pass: undefined,
+    answered: pass.asked ?? answered,
+    checked: checked && { from: Math.max(checked.from, known), to: checked.to },
+    passedAt: now,
+    dueAt: now + EVERY_MS,
+    problem: incomplete ?? (invalid > 0 ? ignored : undefined),
+    failures: 0,
+    ...(outage && pass.to >= outage.to && { outage: undefined }),
+  });
+}

@@ -1,0 +1,75 @@
+/** Reconciles webhooks: hourly, when asked, and after an outage of the service, which shows in the time at which a process last looked. */
+import { duty } from '../../duties/duty.ts';
+import { Composed } from '../../model/values/composed.ts';
+import { MINUTE_MS } from '../../model/values/time.ts';
+import type { Locks } from '../../store/redis/locks.ts';
+import type { WebhookDirectory } from '../../store/webhooks/webhook-directory.ts';
+import type { WebhookInUse } from '../../store/webhooks/webhook-in-use.ts';
+import { isTurn, type ReconcileDeps, reconcileWebhook, SETTLE_MS, sentListOf } from './reconcile-webhook.ts';
+
+/** Webhooks of one process at once. */
+const AT_ONCE = 4;
+/** After this time, another process takes over from a dead one. Two processes at once would do no harm: every step can be repeated. */
+const LOCK_MS = 30_000;
+/** Longer than a restart takes. */
+const OUTAGE_MS = MINUTE_MS;
+
+export interface ReconciliationRoundsDeps extends ReconcileDeps {
+  webhookDirectory: Pick<WebhookDirectory, 'reconciled'>;
+  locks: Pick<Locks, 'withLock'>;
+}
+
+export const webhookReconciling = duty<{ reconciliationRounds: ReconciliationRounds }>({
+  name: 'webhook-reconciliation',
+  about: 'Compares what came to webhooks with what their providers sent, and recovers what is missing',
+  scope: 'process',
+  everyMs: 2_000,
+  rounds:
+    ({ reconciliationRounds }) =>
+    ({ signal }) =>
+      reconciliationRounds.round(signal),
+  end: ({ reconciliationRounds }) => reconciliationRounds.settled(),
+});
+
+export class ReconciliationRounds extends Composed<ReconciliationRoundsDeps> {
+  readonly #inProgress = new Map<string, Promise<unknown>>();
+
+  /** Starts work on webhooks that are due. */
+  async round(signal: AbortSignal): Promise<void> {
+    const webhooks = this.deps.webhookDirectory.reconciled.filter((webhook) => sentListOf(webhook) !== undefined);
+    if (webhooks.length === 0) return;
+    const now = Date.now();
+    await this.#noteAlive(webhooks, now);
+    const states = await this.deps.webhookReconciliations.states(webhooks.map(({ id }) => id));
+    for (const [i, state] of states.entries()) {
+      const webhook = webhooks[i] as WebhookInUse;
+      if (this.#inProgress.size >= AT_ONCE) break;
+      if (this.#inProgress.has(webhook.id) || !isTurn(webhook, state, now)) continue;
+      const done = this.#workOn(webhook, signal).finally(() => this.#inProgress.delete(webhook.id));
+      this.#inProgress.set(webhook.id, done);
+    }
+  }
+
+  /** Resolves when all work of a round is done. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#inProgress.values());
+  }
+
+  /** After an outage, all that was sent meanwhile is compared as soon as it has settled. */
+  async #noteAlive(webhooks: readonly WebhookInUse[], now: number): Promise<void> {
+    const { webhookReconciliations } = this.deps;
+    const last = await webhookReconciliations.lastAlive();
+    if (last !== undefined && now - last > OUTAGE_MS) {
+      const found = { outage: { from: last, to: now }, dueAt: now + SETTLE_MS };
+      await Promise.all(webhooks.map(({ id }) => webhookReconciliations.change(id, found)));
+    }
+    // Last: if this process dies before, another one sees the outage.
+    await webhookReconciliations.noteAlive(now);
+  }
+
+  async #workOn(webhook: WebhookInUse, signal: AbortSignal): Promise<void> {
+    const work = (lost: AbortSignal) => reconcileWebhook(webhook, this.deps, AbortSignal.any([signal, lost]));
+    // If Redis is down, another round does it.
+    await this.deps.locks.withLock(`webhook-reconciliation:${webhook.id}`, LOCK_MS, work).catch(() => undefined);
+  }
+}

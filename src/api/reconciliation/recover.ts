@@ -1,0 +1,140 @@
+/** Recovers a request that a provider sent and that did not come: fetches it, and passes it through the same processing as if it had come. The ID of its
+ *  event is stored first, so a repetition after a crash makes the same event. */
+import { ServiceError } from '../../errors.ts';
+import type { Backpressure } from '../../jobs/queues/backpressure.ts';
+import type { Logger } from '../../log.ts';
+import { newId } from '../../model/ids.ts';
+import { HOUR_MS } from '../../model/values/time.ts';
+import { ownId } from '../../providers/default-id.ts';
+import type { MadeRequest } from '../../providers/sent-requests.ts';
+import type { EventLimits } from '../../store/environments/event-limits.ts';
+import { toServiceError } from '../../store/redis/connection.ts';
+import type { WebhookInUse } from '../../store/webhooks/webhook-in-use.ts';
+import type { MissingRequest, WebhookReconciliations } from '../../store/webhooks/webhook-reconciliations.ts';
+import { type ProcessWebhookDeps, processWebhook } from '../receive/process-webhook.ts';
+import type { RequestLogWriter } from '../receive/request-log-writer.ts';
+import { withoutSecrets } from '../receive/stored-credentials.ts';
+import { providerRequestOf } from '../receive/verify-webhook.ts';
+import { logFieldsOf } from '../receive/webhook-outcome.ts';
+import type { WebhookRequest } from '../receive/webhook-request.ts';
+import { ListProblem, type ProviderList } from './provider-list.ts';
+
+/** Temporary errors of the service: the whole pass is tried again. */
+const PASSING: ReadonlySet<string> = new Set([
+  'backlog_full',
+  'memory_short',
+  'overloaded',
+  'transform_quarantined',
+  'unavailable',
+]);
+/** Reasons that may be over at the next round. */
+const TEMPORARY: ReadonlySet<string> = new Set(['redelivery_asked', 'response_too_large']);
+const MESSAGE_MAX_LENGTH = 300;
+/** Events are deduplicated for 24 hours. */
+const DEDUPLICATED_MS = 23 * HOUR_MS;
+
+export interface RecoverDeps extends ProcessWebhookDeps {
+  webhookReconciliations: Pick<WebhookReconciliations, 'hasCome' | 'settle' | 'describeMissing'>;
+  requestLogWriter: Pick<RequestLogWriter, 'add'>;
+  backpressure: Pick<Backpressure, 'admit'>;
+  eventLimits: Pick<EventLimits, 'of'>;
+  log: Logger;
+}
+
+/** Whether to try a request again that could not be recovered: when asked, or when the webhook has changed. */
+export function isDue(
+  { reason, version }: MissingRequest,
+  webhook: Pick<WebhookInUse, 'version'>,
+  asked: boolean,
+): boolean {
+  return (
+    asked || reason === undefined || TEMPORARY.has(reason) || (version !== undefined && version !== webhook.version)
+  );
+}
+
+/** @param redeliver ask the provider to send it again, instead of fetching it
+ *  @throws ListProblem; ServiceError that is temporary */
+export async function recover(
+  missing: MissingRequest,
+  webhook: WebhookInUse,
+  { list, redeliver }: { list: Pick<ProviderList, 'item' | 'redeliver'>; redeliver: boolean },
+  deps: RecoverDeps,
+): Promise<void> {
+  const { webhookReconciliations } = deps;
+  const { id, ref } = missing;
+  // Its retry came meanwhile.
+  if (await webhookReconciliations.hasCome(webhook.id, id))
+    return webhookReconciliations.settle(webhook.id, id, 'received');
+  const remains = (reason: string, message?: string, more: Partial<MissingRequest> = {}) =>
+    webhookReconciliations.describeMissing(webhook.id, {
+      id,
+      ref,
+      at: missing.at,
+      reason,
+      message: message?.slice(0, MESSAGE_MAX_LENGTH),
+      ...more,
+    });
+  const askAgain = async (otherwise: string) =>
+    (await list.redeliver(ref)) ? remains('redelivery_asked') : remains(otherwise);
+  if (redeliver) return askAgain('redelivery_refused');
+  let found: Awaited<ReturnType<ProviderList['item']>>;
+  try {
+    found = await list.item(ref);
+  } catch (error) {
+    if (!(error instanceof ListProblem) || (error.reason !== 'answer_invalid' && error.reason !== 'response_too_large'))
+      throw error;
+    return remains(error.reason, error.message);
+  }
+  if (!found) return remains('provider_forgot');
+  if (!found.request) return askAgain('body_gone');
+  const request = asReceived(found.request);
+  if (webhook.preset && ownId(webhook.preset, providerRequestOf(webhook, request, deps)) !== id) {
+    return remains('other_request', 'the provider answered with a request that has another ID');
+  }
+  const limit = Math.min(webhook.maxBodyBytes ?? Number.POSITIVE_INFINITY, deps.eventLimits.of(webhook.env).bytes);
+  if (request.body.length > limit)
+    return remains('body_too_large', `${request.body.length} bytes; at most ${limit} are accepted`);
+  deps.backpressure.admit();
+  // Stored before the event is.
+  const eventId = missing.eventId ?? deps.ids.derived(newId(), 'webhook-recovery', webhook.id, id);
+  if (missing.eventId === undefined) await webhookReconciliations.describeMissing(webhook.id, { ...missing, eventId });
+  const startedAt = performance.now();
+  const fetched = { receivedAt: request.receivedAt, verification: { result: 'verified' as const } };
+  const result = await processWebhook(webhook, request, deps, { eventId, logged: fetched });
+  const { decided } = result;
+  if (decided.outcome === 'rejected') {
+    const error = toServiceError(decided.error);
+    if (error instanceof ServiceError && PASSING.has(error.code)) throw error;
+    const reason = error instanceof ServiceError ? error.code : 'internal';
+    if (reason === 'internal') deps.log.error({ err: error, webhook: webhook.id }, 'a request could not be recovered');
+    log();
+    return remains(reason, (error as Error).message, { version: webhook.version });
+  }
+  const isKnown = decided.outcome === 'accepted' && result.ids.length > 0 && result.ids[0] !== eventId;
+  // Before the comparison began, an event that makes nothing may have come.
+  const isOld = decided.outcome !== 'accepted' && missing.at < (webhook.reconciliation?.since ?? 0);
+  if (!isKnown && !isOld) log();
+  await webhookReconciliations.settle(webhook.id, id, isKnown || isOld ? 'received' : 'recovered');
+
+  function log(): void {
+    const { method, headers, search, body, requestId, receivedAt } = request;
+    const version = typeof webhook.version === 'number' ? webhook.version : undefined;
+    const durationMs = Math.round((performance.now() - startedAt) * 1_000) / 1_000;
+    const about = { id: requestId, receivedAt, method, ip: '', durationMs, bodyBytes: body.length, version };
+    const stored = withoutSecrets(webhook, result.verification, { headers, search });
+    deps.requestLogWriter.add(webhook.id, {
+      summary: { ...about, recovered: true, ...logFieldsOf(result) },
+      ...stored,
+      body,
+    });
+  }
+}
+
+/** How far back a comparison may go: without IDs of what came, events are recognized by their deduplication ID. */
+export function comparableSince({ reconciliation, deduplicate = true }: WebhookInUse): number {
+  return (reconciliation?.since ?? 0) - (deduplicate ? DEDUPLICATED_MS : 0);
+}
+
+function asReceived({ headers, body }: MadeRequest): WebhookRequest {
+  return { requestId: newId(), receivedAt: Date.now(), method: 'POST', headers, search: '', body };
+}

@@ -1,0 +1,250 @@
+/** What came of what a provider sent, for webhooks with a key for the provider's list: the IDs of both, and how far they are compared. Every write can be
+ *  repeated, so a crash between two of them counts no request twice. */
+import { replies } from '../redis/connection.ts';
+import { Repository } from '../redis/repository.ts';
+
+const KEPT_MS = 7 * 86_400_000;
+const TTL_MS = KEPT_MS + 86_400_000;
+const STATE_TTL_MS = 30 * 86_400_000;
+/** Some 30 MB. */
+const SENT_MAX = 250_000;
+const MISSING_MAX = 50_000;
+
+export interface CheckedSpan {
+  /** Unix milliseconds: all that the provider sent from `from` to `to` is compared. */
+  from: number;
+  to: number;
+}
+
+/** One reading of the provider's list, page by page; it outlives the process that reads it. */
+export interface ReconciliationPass extends CheckedSpan {
+  because: 'asked' | 'hour' | 'outage';
+  /** Of the request that asked for it. */
+  asked?: string | undefined;
+  /** Ask the provider to send what is missing again, instead of fetching it. */
+  redeliver?: boolean | undefined;
+  /** `list`: the pages; `recover`: what is missing. */
+  phase: 'list' | 'recover';
+  startedAt: number;
+  /** Of the next page; absent: the first one. */
+  cursor?: string | undefined;
+  /** Types of the items that the endpoint gets; null: all; absent: not read yet. */
+  types?: string[] | null | undefined;
+  pages: number;
+  items: number;
+  /** Items that cannot be the provider's. */
+  invalid: number;
+  /** When the oldest item so far was sent, and the number of pages since without an older one. */
+  oldestAt?: number | undefined;
+  stuckPages: number;
+  /** An earlier cursor: meeting it again is a loop. */
+  mark?: string | undefined;
+  /** After this item, recovery goes on. */
+  recoveredTo?: { at: number; id: string } | undefined;
+  /** Why the list was not read to its end. */
+  incomplete?: ReconciliationProblem | undefined;
+}
+
+export interface ReconciliationProblem {
+  /** Unix milliseconds. */
+  at: number;
+  reason: string;
+  message: string;
+}
+
+export interface ReconciliationState {
+  dueAt: number;
+  /** Time and nonce of the last request to reconcile. */
+  asked?: { id: string; since?: number | undefined; redeliver?: boolean | undefined } | undefined;
+  /** The request that the last pass answered. */
+  answered?: string | undefined;
+  pass?: ReconciliationPass | undefined;
+  checked?: CheckedSpan | undefined;
+  /** End of the last complete pass. */
+  passedAt?: number | undefined;
+  problem?: ReconciliationProblem | undefined;
+  /** Passes that failed since the last one that did not. */
+  failures?: number | undefined;
+  /** The last time in which no process was there. */
+  outage?: CheckedSpan | undefined;
+}
+
+/** Its details are in Redis while a request is missing. */
+export interface MissingRequest {
+  id: string;
+  ref: string;
+  at: number;
+  /** Of the event that it becomes: a repetition after a crash has the same. */
+  eventId?: string | undefined;
+  reason?: string | undefined;
+  message?: string | undefined;
+  /** The version of the webhook that could not process it. */
+  version?: number | string | undefined;
+}
+
+export interface SentCounts {
+  sent: number;
+  received: number;
+  recovered: number;
+  missing: number;
+}
+
+export class WebhookReconciliations extends Repository {
+  /** Notes that a request came and needs nothing more. */
+  async noteCame(webhookId: string, providerId: string, receivedAt: number): Promise<void> {
+    const key = this.keys.of(webhookId).webhookCame(webhookId);
+    const writing = this.redis.pipeline().zadd(key, receivedAt, providerId);
+    replies(
+      await writing
+        .zremrangebyrank(key, 0, -SENT_MAX - 1)
+        .pexpire(key, TTL_MS)
+        .exec(),
+    );
+  }
+
+  /** Compares items of the provider's list with what came. */
+  async recordSent(
+    webhookId: string,
+    items: readonly Pick<MissingRequest, 'id' | 'ref' | 'at'>[],
+  ): Promise<{ matched: number; added: number; left: number }> {
+    if (items.length === 0) return { matched: 0, added: 0, left: 0 };
+    const { webhookCame, webhookSent, webhookMissing, webhookMissingDetails } = this.keys.of(webhookId);
+    const [matched, added, left] = (await this.redis.recordSentRequests(
+      webhookCame(webhookId),
+      webhookSent(webhookId),
+      webhookMissing(webhookId),
+      webhookMissingDetails(webhookId),
+      MISSING_MAX,
+      TTL_MS,
+      ...items.flatMap(({ id, ref, at }) => [id, at, JSON.stringify({ ref })]),
+    )) as [number, number, number];
+    return { matched, added, left };
+  }
+
+  /** Whether a request came since it was found missing. */
+  async hasCome(webhookId: string, id: string): Promise<boolean> {
+    return (await this.redis.zscore(this.keys.of(webhookId).webhookCame(webhookId), id)) !== null;
+  }
+
+  async settle(webhookId: string, id: string, outcome: 'recovered' | 'received'): Promise<void> {
+    const { webhookSent, webhookRecovered, webhookMissing, webhookMissingDetails } = this.keys.of(webhookId);
+    await this.redis.settleMissingRequest(
+      webhookSent(webhookId),
+      webhookRecovered(webhookId),
+      webhookMissing(webhookId),
+      webhookMissingDetails(webhookId),
+      id,
+      outcome === 'recovered' ? 1 : 0,
+      TTL_MS,
+    );
+  }
+
+  /** Stores the details of a request that is missing. */
+  async describeMissing(webhookId: string, { id, at: _, ...details }: MissingRequest): Promise<void> {
+    await this.redis.hset(this.keys.of(webhookId).webhookMissingDetails(webhookId), id, JSON.stringify(details));
+  }
+
+  /** Oldest first. @param after an item; those after it @param from of the first one, Unix milliseconds */
+  async missing(
+    webhookId: string,
+    { from, to, after, limit }: CheckedSpan & { after?: { at: number; id: string } | undefined; limit: number },
+  ): Promise<MissingRequest[]> {
+    const { webhookMissing, webhookMissingDetails } = this.keys.of(webhookId);
+    const key = webhookMissing(webhookId);
+    const found: MissingRequest[] = [];
+    const first = Math.max(from, after?.at ?? from);
+    // Items of one time are in the order of their IDs.
+    for (let offset = 0; found.length < limit; offset += limit) {
+      const entries = await this.redis.zrangebyscore(key, first, to, 'WITHSCORES', 'LIMIT', offset, limit);
+      const ids = entries.filter((_, i) => i % 2 === 0);
+      if (ids.length === 0) break;
+      const details = await this.redis.hmget(webhookMissingDetails(webhookId), ...ids);
+      for (const [i, id] of ids.entries()) {
+        const at = Number(entries[2 * i + 1]);
+        if (after && (at < after.at || (at === after.at && id <= after.id))) continue;
+        const text = details[i];
+        if (text) found.push({ id, at, ...(JSON.parse(text) as Omit<MissingRequest, 'id' | 'at'>) });
+      }
+    }
+    return found.slice(0, limit);
+  }
+
+  /** @param from inclusive, Unix milliseconds; -Infinity: all */
+  async counts(webhookId: string, { from, to }: CheckedSpan): Promise<SentCounts> {
+    const { webhookSent, webhookRecovered, webhookMissing } = this.keys.of(webhookId);
+    const reading = this.redis.pipeline();
+    for (const keyOf of [webhookSent, webhookRecovered, webhookMissing]) reading.zcount(keyOf(webhookId), from, to);
+    const [settled = 0, recovered = 0, missing = 0] = replies<number>(await reading.exec());
+    return { sent: settled + missing, received: settled - recovered, recovered, missing };
+  }
+
+  /** When the newest missing request was sent; undefined: none is missing. */
+  async lastMissingAt(webhookId: string, to: number): Promise<number | undefined> {
+    const key = this.keys.of(webhookId).webhookMissing(webhookId);
+    const [, at] = await this.redis.zrevrangebyscore(key, to, '-inf', 'WITHSCORES', 'LIMIT', 0, 1);
+    return at === undefined ? undefined : Number(at);
+  }
+
+  /** Forgets what is too old. @returns since when all is known, Unix milliseconds */
+  async trim(webhookId: string, nowMs: number): Promise<number> {
+    const { webhookCame, webhookSent, webhookRecovered, webhookMissing, webhookMissingDetails } =
+      this.keys.of(webhookId);
+    const keys = [webhookCame, webhookSent, webhookRecovered, webhookMissing, webhookMissingDetails] as const;
+    const [came, sent, recovered, missing, details] = keys.map((keyOf) => keyOf(webhookId)) as [
+      string,
+      string,
+      string,
+      string,
+      string,
+    ];
+    const since = await this.redis.trimSentRequests(came, sent, recovered, missing, details, nowMs - KEPT_MS, SENT_MAX);
+    return Number(since);
+  }
+
+  /** In the order of the IDs. */
+  async states(webhookIds: readonly string[]): Promise<ReconciliationState[]> {
+    return Promise.all(webhookIds.map((id) => this.state(id)));
+  }
+
+  async state(webhookId: string): Promise<ReconciliationState> {
+    const fields = await this.redis.hgetall(this.keys.of(webhookId).webhookReconciliation(webhookId));
+    return {
+      dueAt: 0,
+      ...Object.fromEntries(Object.entries(fields).map(([name, text]) => [name, JSON.parse(text)])),
+    };
+  }
+
+  /** Changes the given fields; undefined removes one. */
+  async change(webhookId: string, fields: Partial<ReconciliationState>): Promise<void> {
+    const key = this.keys.of(webhookId).webhookReconciliation(webhookId);
+    const writing = this.redis.pipeline();
+    for (const [name, value] of Object.entries(fields)) {
+      if (value === undefined) writing.hdel(key, name);
+      else writing.hset(key, name, JSON.stringify(value));
+    }
+    replies(await writing.pexpire(key, STATE_TTL_MS).exec());
+  }
+
+  /** When a process last looked; undefined: never. */
+  async lastAlive(): Promise<number | undefined> {
+    const text = await this.redis.get(this.keys.webhookReconciliationAlive);
+    return text === null ? undefined : Number(text);
+  }
+
+  async noteAlive(nowMs: number): Promise<void> {
+    await this.redis.set(this.keys.webhookReconciliationAlive, nowMs, 'PX', STATE_TTL_MS);
+  }
+
+  /** Deletes what is stored of a webhook. */
+  async remove(webhookId: string): Promise<void> {
+    const keys = this.keys.of(webhookId);
+    await this.redis.del(
+      keys.webhookReconciliation(webhookId),
+      keys.webhookCame(webhookId),
+      keys.webhookSent(webhookId),
+      keys.webhookRecovered(webhookId),
+      keys.webhookMissing(webhookId),
+      keys.webhookMissingDetails(webhookId),
+    );
+  }
+}
