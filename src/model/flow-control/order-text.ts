@@ -1,0 +1,81 @@
+/** Values of `order.by` as texts that sort as the values do. A value is a number, a time (ISO 8601), or a version; an integer of any length in a
+ *  text is a version of one part. Times are Unix seconds, so they compare with numbers that are. */
+
+/** Longer values cannot be read. */
+const LENGTH_MAX = 100;
+const INTEGER = /^-?\d+$/;
+const TIME = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d)?)(?:[.,](\d+))?\s?(Z|[+-]\d\d:?\d\d)?)?$/i;
+/** As in Semantic Versioning, with any number of parts. */
+const VERSION = /^v?(\d+(?:\.\d+)*)(?:-([0-9a-z-]+(?:\.[0-9a-z-]+)*))?(?:\+[0-9a-z.-]+)?$/i;
+
+/** What ends or continues the parts of a value, in the order in which it sorts: a pre-release comes before its version, a version before
+ *  the same with more parts. */
+const PRE_RELEASE = '!';
+const END = '#';
+const FRACTION = '$';
+const NEXT_PART = '.';
+const NEXT_IDENTIFIER = '"';
+const NEGATIVE = '-';
+
+/** @returns undefined if the value cannot be read */
+export function orderTextOf(value: unknown): string | undefined {
+  if (typeof value === 'bigint') return ofInteger(String(value));
+  if (typeof value === 'number') return Number.isFinite(value) ? ofNumber(value) : undefined;
+  if (value instanceof Date) return ofSeconds(value.getTime(), '');
+  if (typeof value !== 'string') return undefined;
+  const text = value.trim();
+  if (text.length > LENGTH_MAX) return undefined;
+  if (INTEGER.test(text)) return ofInteger(text);
+  return TIME.test(text) ? ofTime(text) : ofVersion(text);
+}
+
+function ofInteger(text: string): string {
+  return text.startsWith('-') ? ofDecimal(true, text.slice(1), '') : ofDecimal(false, text, '');
+}
+
+function ofNumber(value: number): string {
+  if (Number.isInteger(value)) return ofInteger(String(BigInt(value)));
+  // 20 is the most that toFixed would need for 17 digits of numbers from 0.001 on; smaller ones lose digits, not their order.
+  const [whole = '', fraction = ''] = Math.abs(value).toFixed(20).split('.');
+  return ofDecimal(value < 0, whole, fraction);
+}
+
+function ofTime(text: string): string | undefined {
+  const [, date, time = '00:00', fraction = '', zone = 'Z'] = TIME.exec(text) ?? [];
+  if (date === undefined) return undefined;
+  const offset = zone.length === 5 ? `${zone.slice(0, 3)}:${zone.slice(3)}` : zone.toUpperCase();
+  return ofSeconds(Date.parse(`${date}T${time}${offset}`), fraction);
+}
+
+/** @param fraction further digits of the second */
+function ofSeconds(ms: number, fraction: string): string | undefined {
+  if (Number.isNaN(ms)) return undefined;
+  if (fraction === '') return ofNumber(ms / 1_000);
+  const seconds = BigInt(ms) / 1_000n;
+  if (seconds >= 0n) return ofDecimal(false, String(seconds), fraction);
+  return ofNumber(Number(seconds) + Number(`0.${fraction}`));
+}
+
+function ofVersion(text: string): string | undefined {
+  const [, release, preRelease] = VERSION.exec(text) ?? [];
+  if (release === undefined) return undefined;
+  const parts = release.split('.').map(counted).join(NEXT_PART);
+  if (preRelease === undefined) return parts + END;
+  // Numeric identifiers come before others.
+  const identifiers = preRelease.split('.').map((one) => (/^\d+$/.test(one) ? `0${counted(one)}` : `1${one}`));
+  return parts + PRE_RELEASE + identifiers.join(NEXT_IDENTIFIER) + PRE_RELEASE;
+}
+
+function ofDecimal(isNegative: boolean, whole: string, fraction: string): string {
+  const digits = fraction.replace(/0+$/, '');
+  const text = counted(whole) + (digits && FRACTION + digits);
+  if (!isNegative || !/[1-9]/.test(whole + digits)) return text + END;
+  // The greater the digits, the smaller the number; so is one with more of them.
+  return `${NEGATIVE}${text.replace(/\d/g, (digit) => String(9 - Number(digit)))}~`;
+}
+
+/** Digits of a natural number behind their count: numbers of the same length sort as their digits do. */
+function counted(digits: string): string {
+  const significant = digits.replace(/^0+(?=\d)/, '');
+  return String(significant.length).padStart(3, '0') + significant;
+}
