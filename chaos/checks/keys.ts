@@ -75,6 +75,12 @@ export const PERMANENT_KEYS: readonly PermanentKeys[] = [
     why: 'Open batches of functions with `batchEvents`, and those whose runs are created now',
   },
   {
+    kind: '`lanes:*`, `lane-times:*`, `leaving-lanes:*`, `leaving-lane-times:*`, `lane-events:*`, `lane-receipts:*`, `lane-counts:*`',
+    pattern: /^((leaving-)?lanes|(leaving-)?lane-times|lane-(events|receipts)):[\w-]+:.+$|^lane-counts:[\w-]+$/,
+    most: 20,
+    why: 'Lanes of functions with `order` that are not idle, and events whose runs are created now',
+  },
+  {
     kind: '`debounces:*`, `debounce-times:*`, `debounce-starts:*`, `fired-debounces:*`, `fired-debounce-times:*`',
     pattern: /^(fired-)?debounce(s|-times|-starts):[\w-]+:.+$/,
     most: 20,

@@ -11,6 +11,8 @@ import { EventGroupStage } from '../jobs/flow-control/event-group-stage.ts';
 import { type DecisionLog, FlowControl } from '../jobs/flow-control/flow-control.ts';
 import { FlowKeys } from '../jobs/flow-control/flow-keys.ts';
 import { Idempotency } from '../jobs/flow-control/idempotency.ts';
+import { LaneEnds } from '../jobs/flow-control/lane-ends.ts';
+import { LaneStage } from '../jobs/flow-control/lane-stage.ts';
 import { LimitStatuses } from '../jobs/flow-control/limit-status.ts';
 import { RateLimits } from '../jobs/flow-control/rate-limits.ts';
 import { Singletons } from '../jobs/flow-control/singletons.ts';
@@ -40,6 +42,7 @@ import { CronTicks } from '../jobs/timers/cron.ts';
 import { debounceRuns } from '../jobs/timers/debounce-runs.ts';
 import { EventGroupTimers } from '../jobs/timers/event-groups.ts';
 import { GroupRunStarter } from '../jobs/timers/group-runs.ts';
+import { LaneTimers } from '../jobs/timers/lanes.ts';
 import { Schedules } from '../jobs/timers/schedules.ts';
 import { handleChangedTimeouts, handleTimeout } from '../jobs/timers/timeout-handlers.ts';
 import type { TimerHandlers } from '../jobs/timers/timer-handlers.ts';
@@ -59,6 +62,8 @@ interface FlowControlParts {
   batchStage: FlowStage;
   debounceStage: FlowStage;
   singletons: Singletons;
+  laneStage: FlowStage;
+  laneEnds: LaneEnds;
   flowControl: FlowControl;
   limitStatuses: LimitStatuses;
 }
@@ -101,6 +106,7 @@ interface TimerParts {
   cronTicks: CronTicks;
   batchTimers: Pick<EventGroupTimers<'batch', never>, 'handle'>;
   debounceTimers: Pick<EventGroupTimers<'debounce', never>, 'handle'>;
+  laneTimers: LaneTimers;
   timerHandlers: TimerHandlers;
   admittedCalls: AdmittedCalls;
 }
@@ -117,7 +123,8 @@ const FLOW_CONTROL: Definitions<FlowControlParts, Needs & RunParts> = {
   },
   admission: (parts) => new Admission(parts),
   decisions: ({ storedDecisions, recorder }) => new CountedDecisions(storedDecisions, recorder),
-  timerChecks: ({ queues, batches, debounces }) => new TimerChecks(queues, { batch: batches, debounce: debounces }),
+  timerChecks: ({ queues, batches, debounces, lanes }) =>
+    new TimerChecks(queues, { batch: batches, debounce: debounces, lane: lanes }),
   batchStage: (parts) => new EventGroupStage(BATCH_RULES, parts.batches, parts),
   debounceStage: (parts) => new EventGroupStage(DEBOUNCE_RULES, parts.debounces, parts),
   singletons: (parts) =>
@@ -127,11 +134,13 @@ const FLOW_CONTROL: Definitions<FlowControlParts, Needs & RunParts> = {
       flowKeys: parts.flowKeys,
       cancel: (env, runId, holder) => parts.transitions.cancel(env, runId, { cause: 'singleton', id: holder }),
     }),
+  laneStage: (parts) => new LaneStage(parts),
+  laneEnds: (parts) => new LaneEnds(parts),
   flowControl(parts) {
-    const { flowKeys, runStatuses, decisions, batchStage, debounceStage, singletons } = parts;
+    const { flowKeys, runStatuses, decisions, batchStage, debounceStage, singletons, laneStage } = parts;
     const rateLimits = new RateLimits(parts.rateLimitLogs, flowKeys);
     const idempotency = new Idempotency(parts.idempotencyClaims, flowKeys);
-    const stages = [batchStage, rateLimits, idempotency, debounceStage, singletons];
+    const stages = [batchStage, rateLimits, idempotency, debounceStage, singletons, laneStage];
     return new FlowControl({ stages, flowKeys, runStatuses, decisions });
   },
   limitStatuses: ({ limitUsage: usage, functions, environmentKinds, capacity }) =>
@@ -216,10 +225,12 @@ const TIMERS: Definitions<TimerParts, Needs & FlowControlParts & RunParts> = {
       parts,
     );
   },
+  laneTimers: (parts) => new LaneTimers(parts),
   cronTicks: (parts) => new CronTicks(parts),
   timerHandlers: (parts) => ({
     batch: (timer) => parts.batchTimers.handle(timer),
     debounce: (timer) => parts.debounceTimers.handle(timer),
+    lane: (timer) => parts.laneTimers.handle(timer),
     throttle: async ({ limit, home }) => parts.scheduler.start(await parts.admission.advance(home, limit)),
     timeout: (timer, dueAt) => handleTimeout(timer, dueAt, parts),
     'changed-timeouts': (timer) => handleChangedTimeouts(timer, parts),

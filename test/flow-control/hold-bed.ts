@@ -20,6 +20,7 @@ import type { Decision } from '../../src/model/flow-control/decision.ts';
 import { runIdOf } from '../../src/model/runs/run.ts';
 import { Batches } from '../../src/store/flow-control/batches.ts';
 import { Debounces } from '../../src/store/flow-control/debounces.ts';
+import { Lanes } from '../../src/store/flow-control/lanes.ts';
 import type { ScriptedRedis } from '../../src/store/redis/scripts.ts';
 import type { Store } from '../../src/store/store.ts';
 
@@ -79,7 +80,11 @@ export function createHoldBed(store: Store, config: Record<string, unknown>) {
       if (death === 'after the runs') throw new WorkerDied();
     },
   } as unknown as GroupRunStarter;
-  const timerChecks = new TimerChecks(queues, { batch: batches, debounce: debounces });
+  const timerChecks = new TimerChecks(queues, {
+    batch: batches,
+    debounce: debounces,
+    lane: new Lanes(redis, store.keys, 0),
+  });
   const log = { find: async () => undefined, add: async (made: readonly Decision[]) => void decisions.push(...made) };
   const deps = {
     ids: store.ids,

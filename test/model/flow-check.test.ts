@@ -150,11 +150,12 @@ describe('The check of flow control at a registration', () => {
       idempotency: 'event.id',
       debounce: { period: '1m' },
       singleton: { mode: 'skip' },
+      order: { key: 'event.id' },
       priority: { run: '1' },
       cancel: [{ event: 'a/b' }],
     };
     const allowed =
-      'it cannot be combined with "rateLimit", "idempotency", "debounce", "singleton", "priority" or "cancel"';
+      'it cannot be combined with "rateLimit", "idempotency", "debounce", "singleton", "order", "priority" or "cancel"';
     for (const [field, value] of Object.entries(others)) {
       expect(problemOf({ batchEvents, [field]: value })).to.equal(
         `field "batchEvents": got it together with "${field}": ${allowed}`,
@@ -164,6 +165,17 @@ describe('The check of flow control at a registration', () => {
     const fitting = { concurrency: { limit: 1, key: 'event.id' }, throttle: limits, timeouts: { finish: '1m' } };
     const absent = { cancel: [], rateLimit: null, priority: { run: null }, idempotency: '' };
     expect(problemOf({ batchEvents, ...fitting, ...absent })).to.equal(undefined);
+  });
+
+  it('rejects an order without a key, or together with a singleton', () => {
+    const order = { key: 'event.id', by: 'event.ts', window: '1h', onStale: 'SKIP', onFailure: 'park' };
+    expect(problemOf({ order })).to.equal(undefined);
+    expect(problemOf({ order: { by: 'event.ts' } })).to.equal(
+      `field "order.key": got nothing: ${EXPRESSION}, as a string`,
+    );
+    expect(problemOf({ order: { ...order, window: '61m' } })).to.include('to 60m');
+    expect(problemOf({ order: { ...order, by: 'event.' } })).to.include('field "order.by"');
+    expect(problemOf({ order, singleton: { mode: 'skip' } })).to.include('got it together with "singleton"');
   });
 
   it('allows larger and slower batches where the settings do', () => {

@@ -95,7 +95,7 @@ describe('Flow control of a registered function', () => {
     const until = 'does not act until the app registers the function again';
     expect(flowProblemsOf(fn)).to.deep.equal([
       `throttle ${until}: field "throttle.limit": got the number -1: an integer from 1 to 2^53 - 1`,
-      `batchEvents ${until}: field "batchEvents": got it together with "rateLimit": it cannot be combined with "rateLimit", "idempotency", "debounce", "singleton", "priority" or "cancel"`,
+      `batchEvents ${until}: field "batchEvents": got it together with "rateLimit": it cannot be combined with "rateLimit", "idempotency", "debounce", "singleton", "order", "priority" or "cancel"`,
     ]);
     expect(flowProblemsOf({ config: { rateLimit: config.rateLimit } })).to.deep.equal([]);
   });

@@ -35,17 +35,17 @@ export const eventDecisionSchema = apiObject('EventDecision', {
     .enum(OUTCOMES)
     .describe(
       'ran: the event started a run; skipped: it started no run; merged: the run of a batch or a debounce includes the event; pending: the event is ' +
-        'being ingested; unknown: no stored data says',
+        'being ingested, or waits in a lane; unknown: no stored data says',
     ),
   reason: z
     .enum([...DECISION_REASONS, 'not_registered'])
     .nullable()
-    .describe('For skipped and merged. not_registered: the function did not listen to the event when it was received'),
+    .describe(
+      'For skipped and merged, and for pending in a lane. not_registered: the function did not listen to the event when it was received',
+    ),
   run_ids: z
     .array(z.string())
-    .describe(
-      'The runs that the event started; for skipped and merged, the run that includes the event or is the reason',
-    ),
+    .describe('The runs that the event started; otherwise the run that includes the event or is the reason'),
   until: z.iso.datetime().nullable().describe('Time until which events are rate-limited'),
   expressions: z.array(expressionSchema).nullable().describe('Expressions of triggers that were not met'),
   changed_since: z

@@ -1,10 +1,13 @@
 /** Stores and counts decisions. */
 import type { MetricsRecorder } from '../../metrics/recorder.ts';
-import type { Decision } from '../../model/flow-control/decision.ts';
+import type { Decision, DecisionReason } from '../../model/flow-control/decision.ts';
 import { functionDigest } from '../../model/flow-control/decision-encoding.ts';
 import type { Decisions } from '../../store/flow-control/decisions.ts';
 import type { Candidate } from './candidate.ts';
 import type { DecisionLog } from './flow-control.ts';
+
+/** Events that will run. */
+const WAITING: ReadonlySet<DecisionReason> = new Set(['in_lane', 'parked']);
 
 export class CountedDecisions implements DecisionLog {
   readonly #decisions: Decisions;
@@ -17,7 +20,9 @@ export class CountedDecisions implements DecisionLog {
 
   async add(decisions: readonly Decision[]): Promise<void> {
     await this.#decisions.add(decisions, Date.now());
-    for (const { env, functionId, reason } of decisions) this.#recorder.runSkipped(env, functionId, reason);
+    for (const { env, functionId, reason } of decisions) {
+      if (!WAITING.has(reason)) this.#recorder.runSkipped(env, functionId, reason);
+    }
   }
 
   async find({ event: { env, internalId: eventId }, fn }: Candidate): Promise<Decision | undefined> {

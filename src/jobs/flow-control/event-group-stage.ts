@@ -108,8 +108,7 @@ export class EventGroupStage<Option extends GroupOption, Added> implements FlowS
     const grouped = candidates.map((candidate) => ({
       key: flowKeys.textOf(options.key, candidate),
       eventId: candidate.event.internalId,
-      at: timeOf(candidate),
-      bytes: Buffer.byteLength(candidate.event.payload),
+      values: [timeOf(candidate), Buffer.byteLength(candidate.event.payload)] as const,
       repeated: candidate.repeated ?? false,
     }));
     const added = await this.#groups.add(env, first.fn.id, options, grouped, first.beganAt ?? nowMs);

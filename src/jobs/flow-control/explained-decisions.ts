@@ -21,9 +21,16 @@ import { ExpressionReader, type ReadExpression, type UnreadKey } from './express
 const SKEW_MS = 2_000;
 const TURN_MS = 10;
 
-/** `merged`: another run covers the event. `pending`: the event is being ingested. `unknown`: no run or decision is stored, although the
+/** `merged`: another run covers the event. `pending`: the event is being ingested, or waits in a lane. `unknown`: no run or decision is stored, although the
  *  triggers were met. */
 export const OUTCOMES = ['ran', 'skipped', 'merged', 'pending', 'unknown'] as const;
+
+const OUTCOME_BY_REASON: Partial<Record<DecisionReason, (typeof OUTCOMES)[number]>> = {
+  batched: 'merged',
+  debounced: 'merged',
+  in_lane: 'pending',
+  parked: 'pending',
+};
 
 export interface ExplainedDecision {
   functionId: string;
@@ -162,7 +169,7 @@ function explain({ functionId, decision, runs }: Known, context: Context): Expla
   if (runs.length > 0) return { functionId, outcome: 'ran', runIds: runs.map(({ id }) => id), ...keys };
   if (decision) {
     const { reason, runId, until } = decision;
-    const outcome = reason === 'batched' || reason === 'debounced' ? 'merged' : 'skipped';
+    const outcome = OUTCOME_BY_REASON[reason] ?? 'skipped';
     const runIds = runId === undefined ? [] : [runId];
     return { functionId, outcome, reason, runIds, ...(until !== undefined && { until }), ...keys };
   }

@@ -96,6 +96,8 @@ function* keysOf(options: FlowOptions): Generator<[option: string, source: strin
   if (debounce?.key) yield ['debounce', debounce.key];
   if (batch?.key) yield ['batchEvents', batch.key];
   if (singleton?.key) yield ['singleton', singleton.key];
+  if (options.order) yield ['order', options.order.key];
+  if (options.order?.by) yield ['order', options.order.by];
   if (options.priority) yield ['priority', options.priority];
   if (options.idempotency) yield ['idempotency', options.idempotency];
 }

@@ -1,5 +1,5 @@
 /** Flow control before a run is created decides which requested runs are created, in the order batch, rate limit, idempotency, debounce,
- *  singleton. Limits of concurrency act when a run is about to start (admission.ts). */
+ *  singleton, lane. Limits of concurrency act when a run is about to start (admission.ts). */
 import type { Decision, DecisionReason } from '../../model/flow-control/decision.ts';
 import { flowOptionsOf } from '../../model/flow-control/function-options.ts';
 import { Composed } from '../../model/values/composed.ts';
@@ -14,8 +14,8 @@ export interface DecisionLog {
   find(candidate: Candidate): Promise<Decision | undefined>;
 }
 
-/** An event with one of these decisions has no run. A batch or debounce takes an event again, which does nothing. */
-const REFUSALS: ReadonlySet<DecisionReason> = new Set(['rate_limited', 'idempotent', 'singleton']);
+/** An event with one of these decisions has no run. An event group takes an event again, which does nothing. */
+const REFUSALS: ReadonlySet<DecisionReason> = new Set(['rate_limited', 'idempotent', 'singleton', 'superseded']);
 
 export interface FlowControlDeps {
   /** In order. */

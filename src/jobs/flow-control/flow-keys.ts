@@ -34,26 +34,34 @@ export class FlowKeys {
     return key === undefined ? '' : keyTextOf(this.valueOf(key, sourceOf(candidate)));
   }
 
-  /** Digest of each candidate's key value. undefined: the limit does not apply, because the value is false or null (a missing field), or
-   *  cannot be evaluated, as the published protocol demands.
-   *  @param keyOf the expression; undefined: no key, so all runs share the limit */
+  /** Digest of each candidate's key value, or undefined as for `textsOf`. */
   async digestsOf(
     candidates: readonly Candidate[],
     keyOf: (candidate: Candidate) => string | undefined,
   ): Promise<(string | undefined)[]> {
-    const digests: (string | undefined)[] = [];
-    this.#evaluator.startTurn();
-    for (const candidate of candidates) {
-      digests.push(this.#digestOf(candidate, keyOf(candidate)));
-      if (this.#evaluator.shouldYield) await this.#evaluator.yieldTurn();
-    }
-    return digests;
+    const texts = await this.textsOf(candidates, keyOf);
+    return candidates.map((candidate, i) => {
+      const text = texts[i];
+      return text === undefined ? undefined : keyDigestOf(candidate.event.env, candidate.fn.id, keyOf(candidate), text);
+    });
   }
 
-  #digestOf(candidate: Candidate, key: string | undefined): string | undefined {
-    const value = key === undefined ? '' : this.valueOf(key, sourceOf(candidate));
-    if (value === undefined || value === null || value === false) return undefined;
-    return keyDigestOf(candidate.event.env, candidate.fn.id, key, keyTextOf(value));
+  /** Each candidate's key value. undefined: the limit does not apply, because the value is false or null (a missing field), or cannot be
+   *  evaluated, as the published protocol demands.
+   *  @param keyOf the expression; undefined: no key, so all runs share the limit */
+  async textsOf(
+    candidates: readonly Candidate[],
+    keyOf: (candidate: Candidate) => string | undefined,
+  ): Promise<(string | undefined)[]> {
+    const texts: (string | undefined)[] = [];
+    this.#evaluator.startTurn();
+    for (const candidate of candidates) {
+      const key = keyOf(candidate);
+      const value = key === undefined ? '' : this.valueOf(key, sourceOf(candidate));
+      texts.push(value === undefined || value === null || value === false ? undefined : keyTextOf(value));
+      if (this.#evaluator.shouldYield) await this.#evaluator.yieldTurn();
+    }
+    return texts;
   }
 
   /** undefined if it cannot be evaluated. */

@@ -1,10 +1,10 @@
-/** Timers of batches and debounces. One timer handles everything that is due for a function in a partition, a portion at a time, so that
+/** Timers of event groups. One timer handles everything that is due for a function in a partition, a portion at a time, so that
  *  100,000 open batches need no timers of their own, and do not delay other functions. */
 import type { TimerCheck } from '../../store/flow-control/timer-checks.ts';
 import type { PartitionQueues } from '../queues/partition-queues.ts';
 import type { EventGroupTimer } from '../queues/queues.ts';
 
-/** The store of the groups, of batches or of debounces. */
+/** The store of the groups of one kind. */
 interface GroupStore {
   recordTimerCheck(timerCheck: TimerCheck): Promise<void>;
   waiting(env: string, functionIds: readonly string[]): Promise<{ functionId: string; partition: number }[]>;

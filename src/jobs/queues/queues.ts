@@ -109,10 +109,11 @@ export interface ThrottleTimer {
   home: number;
 }
 
-/** Batches or debounces of a function in a partition may be due. */
+/** Event groups of a function in a partition may be due. */
 export interface EventGroupTimer {
-  kind: 'batch' | 'debounce';
+  kind: 'batch' | 'debounce' | 'lane';
   env: string;
+  /** Of lanes, the ID of their order. */
   functionId: string;
   partition: number;
   /** When it is due by Redis's clock, Unix milliseconds; absent: at once. */
@@ -163,7 +164,7 @@ const TIMER_JOB = { attempts: 1_000, backoff: { type: 'custom' } };
 export const QUEUE_JOBS = {
   [INGEST]: 'Store the events of a group commit, and start their runs',
   [RUNS]: 'Call a function, wake a step, make the request of a step',
-  [TIMERS]: 'Look at what is due: ticks of schedules, throttles, batches, debounces, timeouts of runs',
+  [TIMERS]: 'Look at what is due: ticks of schedules, throttles, batches, debounces, lanes, timeouts of runs',
 };
 
 /** Retention of finished jobs. Failed ingest jobs hold accepted events and are kept until an operator acts. Completed jobs are removed at

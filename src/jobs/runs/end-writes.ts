@@ -2,7 +2,7 @@
  *  repeats the transition or completes it, so every write can be repeated. */
 
 /** Whoever finds an ended run may repeat them. */
-const FOLLOWING = ['singleton', 'failureCount', 'replayCount', 'invoker'] as const;
+const FOLLOWING = ['singleton', 'lane', 'failureCount', 'replayCount', 'invoker'] as const;
 
 export const WRITES_OF_END = {
   complete: ['end', ...FOLLOWING, 'jobs', 'completedEvent'],

@@ -169,6 +169,8 @@ export class RunRetries extends Composed<RunRetriesDeps> {
     const of = {
       ...(pin && { pin }),
       ...(batch && { batch }),
+      // It does not wait for its turn, but its success ends the wait of a lane that its event stops.
+      ...(run.keys?.lane && { keys: { values: {}, lane: { id: run.keys.lane.id, order: run.keys.lane.order } } }),
       ...(fromStep && { fromStep, earlierRuns: earlierRunsOf(run) }),
     };
     await starter.start([{ id, fn, event, dueAt: nowMs, retryOf, ...of }], nowMs);

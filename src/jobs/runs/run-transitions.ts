@@ -20,6 +20,7 @@ import type { PausedRuns } from '../../store/runs/paused-runs.ts';
 import type { HistoryOfEnd, LeftOver, StepsAtEnd } from '../../store/runs/runs.ts';
 import type { ResultContext, StepWait } from '../../store/runs/steps.ts';
 import type { Store } from '../../store/store.ts';
+import type { LaneEnds } from '../flow-control/lane-ends.ts';
 import type { FunctionTables } from '../functions/function-tables.ts';
 import { type CallToSchedule, callOf, stepCallsOf } from '../queues/call-ref.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
@@ -42,6 +43,8 @@ export interface RunTransitionsDeps
   /** Counts the ends of runs that replays started. */
   replayedRuns: Pick<StartedRuns, 'recordEnd'>;
   failures: FailureCounter;
+  /** The next event of the run's lane may then run. */
+  laneEnds: Pick<LaneEnds, 'follow'>;
   telemetry: Telemetry;
 }
 
@@ -223,6 +226,7 @@ export class RunTransitions extends Composed<RunTransitionsDeps> {
     // The next run of its function may then start.
     singleton: async ({ run: { env, id, keys } }) =>
       keys?.singleton && this.deps.singletonHolders.release({ env, digest: keys.singleton, runId: id }),
+    lane: ({ run }) => this.deps.laneEnds.follow(run),
     failureCount: ({ run }) => this.deps.failures.count(run),
     replayCount: async ({ run: { env, id, replayId, status } }) =>
       replayId !== undefined && this.deps.replayedRuns.recordEnd({ env, id: replayId }, id, status),

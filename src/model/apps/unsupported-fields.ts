@@ -36,6 +36,7 @@ const FLOW: Readonly<Record<(typeof FLOW_FIELDS)[number], Shape>> = {
   debounce: { period: true, timeout: true, key: true },
   batchEvents: { maxSize: true, timeout: true, key: true, if: true },
   singleton: { mode: true, key: true },
+  order: { name: true, key: true, by: true, window: true, onStale: true, onFailure: true },
   priority: { run: true },
   idempotency: true,
   timeouts: { start: true, finish: true },

@@ -1,5 +1,5 @@
 /** Options that a function with batches cannot have: each is about a single event, and a batch run has many. */
-const NOT_WITH_BATCHES = ['rateLimit', 'idempotency', 'debounce', 'singleton', 'priority', 'cancel'] as const;
+const NOT_WITH_BATCHES = ['rateLimit', 'idempotency', 'debounce', 'singleton', 'order', 'priority', 'cancel'] as const;
 
 /** @param flow the function's flow control, without absent fields
  *  @returns undefined if there is no conflict */

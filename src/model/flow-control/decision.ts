@@ -13,6 +13,9 @@ export const DECISION_REASONS = [
   'batched',
   'singleton',
   'environment_archived',
+  'in_lane',
+  'parked',
+  'superseded',
 ] as const;
 export type DecisionReason = (typeof DECISION_REASONS)[number];
 
@@ -22,7 +25,8 @@ export interface Decision {
   eventId: string;
   functionId: string;
   reason: DecisionReason;
-  /** The run that exists instead: that of the batch, the debounce or the singleton, or the run with the same idempotency key. */
+  /** The run that exists instead: that of the batch, the debounce or the singleton, the run with the same idempotency key,
+   *  the run that stops the lane, or the later event's run of the same lane. */
   runId?: string;
   /** End of the rate limit, Unix milliseconds. */
   until?: number;

@@ -7,7 +7,7 @@ import { type BatchLimits, flowSchemaOf } from './flow-schema.ts';
 import { sentOptions, withoutAbsent } from './given-options.ts';
 
 /** Names of the fields that hold expressions, at any depth. */
-const EXPRESSIONS: readonly string[] = ['key', 'if', 'run', 'idempotency'];
+const EXPRESSIONS: readonly string[] = ['key', 'by', 'if', 'run', 'idempotency'];
 
 /** Yields between expressions, so that callers can pause.
  *  @returns the first problem; undefined if there is none */
@@ -22,6 +22,8 @@ export function* checkFlow(
   if (!success) return firstProblem(error, sent);
   const conflict = batchConflict(data, config);
   if (conflict) return conflict;
+  // A run that waits for its turn in a lane does not exist yet, and could not be the active one.
+  if (data.order && data.singleton) return 'field "order": got it together with "singleton"; remove one of them';
   for (const { path, source } of expressionsIn(data, [])) {
     const problem = problemOf(source);
     if (problem) {

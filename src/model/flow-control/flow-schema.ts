@@ -2,9 +2,11 @@
 import { z } from 'zod';
 import type { FunctionLimits } from '../../config.ts';
 import { MAX_WAIT_MS } from '../values/duration.ts';
-import { DAY_MS, SECOND_MS } from '../values/time.ts';
+import { DAY_MS, HOUR_MS, SECOND_MS } from '../values/time.ts';
 import { concurrencySchema } from './concurrency-schema.ts';
 import { expression, integer, oneOf, period } from './fields.ts';
+
+const ORDER_NAME_MAX = 100;
 
 export type BatchLimits = Pick<FunctionLimits, 'batchSize' | 'batchTimeoutMs'>;
 
@@ -12,6 +14,9 @@ const limit = integer({ from: 1 });
 const upToWeek = period({ from: SECOND_MS, to: 7 * DAY_MS });
 const anyTime = period({ from: 1, to: MAX_WAIT_MS });
 const key = expression.optional();
+const orderName = z
+  .string('a text')
+  .refine((text) => text.length <= ORDER_NAME_MAX, `at most ${ORDER_NAME_MAX} characters`);
 
 const schemas = new WeakMap<BatchLimits, FlowSchema>();
 
@@ -38,6 +43,14 @@ function schemaWith(limits: BatchLimits) {
       if: expression.optional(),
     }),
     singleton: options({ key, mode: oneOf(['skip', 'cancel']) }),
+    order: options({
+      name: orderName.optional(),
+      key: expression,
+      by: expression.optional(),
+      window: period({ from: 0, to: HOUR_MS }).optional(),
+      onStale: oneOf(['skip', 'run']).optional(),
+      onFailure: oneOf(['skip', 'block', 'park']).optional(),
+    }),
     priority: options({ run: expression.optional() }),
     idempotency: expression.optional(),
     timeouts: options({ start: anyTime.optional(), finish: anyTime.optional() }),

@@ -6,7 +6,7 @@ import { batchConflict } from './batch-conflict.ts';
 import { concurrencyOf } from './concurrency-schema.ts';
 import { flowSchemaOf, type GivenFlow } from './flow-schema.ts';
 import { FLOW_FIELDS, sentOptions, withoutAbsent } from './given-options.ts';
-import type { FlowOptions } from './options.ts';
+import type { FlowOptions, Order } from './options.ts';
 
 /** A function keeps the batch limits with which it was registered, even if settings have changed since. */
 const schema = flowSchemaOf({
@@ -71,7 +71,7 @@ function ignored(field: string, problem: string): string {
 }
 
 function toOptions(given: GivenFlow): FlowOptions {
-  const { throttle, rateLimit, debounce, batchEvents, singleton, priority, idempotency, timeouts } = given;
+  const { throttle, rateLimit, debounce, batchEvents, singleton, order, priority, idempotency, timeouts } = given;
   return {
     ...concurrencyOf(given.concurrency),
     ...(throttle && {
@@ -94,6 +94,7 @@ function toOptions(given: GivenFlow): FlowOptions {
       },
     }),
     ...(singleton && { singleton: { mode: singleton.mode, ...keyOf(singleton) } }),
+    ...(order && { order: orderOf(order) }),
     ...(priority?.run && { priority: priority.run }),
     ...(idempotency && { idempotency }),
     ...(timeouts && {
@@ -102,6 +103,18 @@ function toOptions(given: GivenFlow): FlowOptions {
         ...(timeouts.finish && { finishMs: timeouts.finish }),
       },
     }),
+  };
+}
+
+/** Nothing is dropped, and nothing waits, unless the function says so. */
+function orderOf({ name, key, by, window, onStale, onFailure }: NonNullable<GivenFlow['order']>): Order {
+  return {
+    ...(name && { name }),
+    key,
+    ...(by && { by }),
+    windowMs: window ?? 0,
+    onStale: onStale ?? 'run',
+    onFailure: onFailure ?? 'skip',
   };
 }
 

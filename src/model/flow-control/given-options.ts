@@ -9,12 +9,13 @@ export const FLOW_FIELDS = [
   'debounce',
   'batchEvents',
   'singleton',
+  'order',
   'priority',
   'idempotency',
   'timeouts',
 ] as const;
 
-const TIMES: readonly string[] = ['period', 'timeout', 'start', 'finish'];
+const TIMES: readonly string[] = ['period', 'timeout', 'window', 'start', 'finish'];
 /** The deepest field is concurrency.fn[0].limit. */
 const DEPTH_MAX = 4;
 

@@ -44,6 +44,21 @@ export interface Singleton {
   mode: 'skip' | 'cancel';
 }
 
+/** The events of a lane run one after another. */
+export interface Order {
+  /** Functions of an app with the same name share their lanes. */
+  name?: string;
+  key: string;
+  /** CEL: a number, a time or a version. Absent: in order of receipt. */
+  by?: string;
+  /** How long the first event of a lane waits for those before it. */
+  windowMs: number;
+  /** Whether an event runs that is older than the last one that began. */
+  onStale: 'skip' | 'run';
+  /** Effect of a run that fails for good: the lane goes on, runs its event again until that succeeds, or waits for a person. */
+  onFailure: 'skip' | 'block' | 'park';
+}
+
 export interface FlowOptions {
   /** Limits of concurrent runs. */
   runConcurrency: readonly ConcurrencyLimit[];
@@ -54,11 +69,21 @@ export interface FlowOptions {
   debounce?: Debounce;
   batch?: Batch;
   singleton?: Singleton;
+  order?: Order;
   /** CEL: seconds by which a run is served earlier, -600 to 600. */
   priority?: string;
   /** CEL: one run per value within 24 hours. */
   idempotency?: string;
   timeouts?: { startMs?: number; finishMs?: number };
+}
+
+/** A run of an event in a lane. */
+export interface LaneTurn {
+  /** Digest of order and key value (store/flow-control/lanes.ts). */
+  id: string;
+  order: string;
+  /** Counted from 0; absent: a re-run outside of the lane. */
+  number?: number;
 }
 
 /** Values of the limits' keys for this event, frozen when the run is created. */
@@ -69,4 +94,6 @@ export interface FrozenKeys {
   priority?: number;
   /** Digest of the singleton's key value; the run holds the singleton while it is active. */
   singleton?: string;
+  /** The run's lane, and which run of its event there it is. */
+  lane?: LaneTurn;
 }

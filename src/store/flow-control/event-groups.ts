@@ -1,5 +1,6 @@
-/** Event groups: events of a function with the same key value that will share one run, as a batch or a debounce. A group is in the partition
- *  of its function and key value; its events may be in others. It is open until it is due, and closed until its run is created. */
+/** Event groups: events of a function with the same key value: a batch or a debounce, which will have one run, or a lane, whose events run one
+ *  after another. A group is in the partition of its function and key value; its events may be in others. It is open until it is due; what it
+ *  closes is kept until its run is created. */
 import { chunksOf } from '../../model/values/chunks.ts';
 import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
@@ -21,10 +22,8 @@ export interface GroupedEvent {
   /** Value of the key. */
   key: string;
   eventId: string;
-  /** Unix milliseconds. Batch: earliest start of its run; debounce: the event's `ts`. */
-  at: number;
-  /** Size of the payload. */
-  bytes: number;
+  /** Batch: earliest start of its run (Unix milliseconds), size of its payload; debounce: the event's `ts`; lane: lanes.ts. */
+  values: readonly [string | number, (string | number)?];
   /** An earlier try stored the event, and may have added it. */
   repeated: boolean;
 }
@@ -40,9 +39,9 @@ export type GroupKeys = [
   timerCheck: string,
 ];
 
-/** The differences between batches and debounces. `Options`: the function's current options. `Added`: the effect of an event. */
+/** The differences between batches, debounces and lanes. `Options`: the function's current options. `Added`: the effect of an event. */
 export interface GroupKind<Options, Added, Closed> {
-  readonly name: 'batch' | 'debounce';
+  readonly name: 'batch' | 'debounce' | 'lane';
   /** Maximum number of groups per timer check, so that one function does not delay others for long. */
   readonly takenAtOnce: number;
   keys(homeKeys: PartitionKeyspace, env: string, functionId: string): GroupKeys;
@@ -54,8 +53,8 @@ export interface GroupKind<Options, Added, Closed> {
 }
 
 export class EventGroups<Options, Added, Closed extends { id: string }> {
-  readonly #redis: ScriptedRedis;
-  readonly #keys: Keyspace;
+  protected readonly redis: ScriptedRedis;
+  protected readonly keys: Keyspace;
   readonly #kind: GroupKind<Options, Added, Closed>;
   readonly #leaseMs: number;
 
@@ -65,8 +64,8 @@ export class EventGroups<Options, Added, Closed extends { id: string }> {
     kind: GroupKind<Options, Added, Closed>,
     leaseMs: number = LEASE_MS,
   ) {
-    this.#redis = redis;
-    this.#keys = keys;
+    this.redis = redis;
+    this.keys = keys;
     this.#kind = kind;
     this.#leaseMs = leaseMs;
   }
@@ -83,19 +82,21 @@ export class EventGroups<Options, Added, Closed extends { id: string }> {
   ): Promise<{ added: Added[]; timerChecks: TimerCheck[] }> {
     const added = new Map<GroupedEvent, Added>();
     const timerChecks: TimerCheck[] = [];
-    const byPartition = Map.groupBy(events, ({ key }) => this.#keys.homeOf(`${env}/${functionId}/${key}`));
+    const byPartition = Map.groupBy(events, ({ key }) => this.keys.homeOf(`${env}/${functionId}/${key}`));
     for (const [homeKeys, ofPartition] of byPartition) {
       for (const some of chunksOf(ofPartition, ADDED_AT_ONCE)) {
-        const args = some.flatMap(({ key, eventId, at, bytes, repeated }) => [key, eventId, at, bytes, +repeated]);
-        const given = this.#args(homeKeys, env, functionId, options);
-        const [timerCheck, results] = (await this.#redis.addToEventGroups(...given, beganAt, ...args)) as [
+        const args = some.flatMap(({ key, eventId, values: [first, second = ''], repeated }) => {
+          return [key, eventId, first, second, +repeated];
+        });
+        const given = this.argsOf(homeKeys, env, functionId, options);
+        const [timerCheck, results] = (await this.redis.addToEventGroups(...given, beganAt, ...args)) as [
           TimerCheckReply,
           unknown[],
         ];
         some.forEach((event, n) => {
           added.set(event, this.#kind.toAdded(results[n]));
         });
-        timerChecks.push(...this.#timerChecksIn(homeKeys, env, functionId, timerCheck));
+        timerChecks.push(...this.timerChecksIn(homeKeys, env, functionId, timerCheck));
       }
     }
     return { added: events.map((event) => added.get(event) as Added), timerChecks };
@@ -111,12 +112,12 @@ export class EventGroups<Options, Added, Closed extends { id: string }> {
     options: Options,
     at: number | undefined,
   ): Promise<{ closed: Closed[]; timerChecks: TimerCheck[] }> {
-    const homeKeys = this.#keys.partition(partition);
-    const given = this.#args(homeKeys, env, functionId, options);
-    const reply = await this.#redis.takeEventGroups(...given, this.#kind.takenAtOnce, this.#leaseMs, at ?? '');
+    const homeKeys = this.keys.partition(partition);
+    const given = this.argsOf(homeKeys, env, functionId, options);
+    const reply = await this.redis.takeEventGroups(...given, this.#kind.takenAtOnce, this.#leaseMs, at ?? '');
     const [timerCheck, ...flat] = reply as [TimerCheckReply, ...string[]];
     const closed = chunksOf(flat, 2).map(([id = '', text = '']) => this.#kind.toClosed(id, text));
-    return { closed, timerChecks: this.#timerChecksIn(homeKeys, env, functionId, timerCheck) };
+    return { closed, timerChecks: this.timerChecksIn(homeKeys, env, functionId, timerCheck) };
   }
 
   /** Records that the runs of the groups were created. */
@@ -127,33 +128,43 @@ export class EventGroups<Options, Added, Closed extends { id: string }> {
     options: Options,
     groups: readonly Closed[],
   ): Promise<{ timerChecks: TimerCheck[] }> {
-    const homeKeys = this.#keys.partition(partition);
-    const given = this.#args(homeKeys, env, functionId, options);
-    const timerCheck = (await this.#redis.completeEventGroups(
+    const homeKeys = this.keys.partition(partition);
+    const given = this.argsOf(homeKeys, env, functionId, options);
+    const timerCheck = (await this.redis.completeEventGroups(
       ...given,
       ...groups.map(({ id }) => id),
     )) as TimerCheckReply;
-    return { timerChecks: this.#timerChecksIn(homeKeys, env, functionId, timerCheck) };
+    return { timerChecks: this.timerChecksIn(homeKeys, env, functionId, timerCheck) };
   }
 
   /** Call after enqueueing the job of the timer check. */
   recordTimerCheck(timerCheck: TimerCheck): Promise<void> {
-    return recordTimerCheck(this.#redis, timerCheck);
+    return recordTimerCheck(this.redis, timerCheck);
   }
 
   /** Functions with open groups, and their partitions. */
   waiting(env: string, functionIds: readonly string[]): Promise<WaitingFunction[]> {
-    return waitingFunctions(this.#redis, this.#keys, functionIds, (homeKeys, functionId) => {
+    return waitingFunctions(this.redis, this.keys, functionIds, (homeKeys, functionId) => {
       return this.#kind.keys(homeKeys, env, functionId)[0];
     });
   }
 
-  #args(homeKeys: PartitionKeyspace, env: string, functionId: string, options: Options): (string | number)[] {
+  protected argsOf(
+    homeKeys: PartitionKeyspace,
+    env: string,
+    functionId: string,
+    options: Options,
+  ): (string | number)[] {
     const { name, keys, args } = this.#kind;
     return [...keys(homeKeys, env, functionId), name, ...args(options, homeKeys, env, functionId)];
   }
 
-  #timerChecksIn(homeKeys: PartitionKeyspace, env: string, functionId: string, reply: TimerCheckReply): TimerCheck[] {
+  protected timerChecksIn(
+    homeKeys: PartitionKeyspace,
+    env: string,
+    functionId: string,
+    reply: TimerCheckReply,
+  ): TimerCheck[] {
     const timerCheck = toTimerCheck(reply, this.#kind.keys(homeKeys, env, functionId)[6], homeKeys.number);
     return timerCheck ? [timerCheck] : [];
   }

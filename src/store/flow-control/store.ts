@@ -6,6 +6,7 @@ import { Debounces } from './debounces.ts';
 import { Decisions } from './decisions.ts';
 import { HeldFunctions } from './held-functions.ts';
 import { IdempotencyClaims } from './idempotency-claims.ts';
+import { Lanes } from './lanes.ts';
 import { LimitUsage } from './limit-usage.ts';
 import { RateLimitLogs } from './rate-limit-logs.ts';
 import { SingletonHolders } from './singleton-holders.ts';
@@ -20,6 +21,7 @@ export function createFlowControlStore({ redis, keys, config }: StoreContext) {
     debounces: new Debounces(redis, keys),
     decisions: new Decisions(redis, keys, config.hotTtlMs),
     heldFunctions: new HeldFunctions(redis, keys),
+    lanes: new Lanes(redis, keys),
     limitUsage: new LimitUsage(redis, keys),
     rateLimitLogs: new RateLimitLogs(redis, keys),
     idempotencyClaims: new IdempotencyClaims(redis, keys),

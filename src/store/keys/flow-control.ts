@@ -4,10 +4,12 @@ import { BATCH_KEYS } from './batches.ts';
 import { DEBOUNCE_KEYS } from './debounces.ts';
 import { DECISION_KEYS } from './decisions.ts';
 import { hash, set, string, zset } from './key-declaration.ts';
+import { LANE_KEYS } from './lanes.ts';
 
 export const FLOW_CONTROL_KEYS = {
   ...BATCH_KEYS,
   ...DEBOUNCE_KEYS,
+  ...LANE_KEYS,
   rateLimit: zset(
     'rate-limit:<env>:<digest>',
     'Admitted runs by time (µs). `<digest>`: function, key and value (`model/flow-control/key-digest.ts`).',

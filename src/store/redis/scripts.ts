@@ -137,6 +137,7 @@ const SCRIPTS = {
   addToEventGroups: { file: 'flow-control/lua/add-to-event-groups.lua', numberOfKeys: 7 },
   takeEventGroups: { file: 'flow-control/lua/take-event-groups.lua', numberOfKeys: 7 },
   completeEventGroups: { file: 'flow-control/lua/complete-event-groups.lua', numberOfKeys: 7 },
+  changeLane: { file: 'flow-control/lua/change-lane.lua', numberOfKeys: 7 },
   recordTimerCheck: { file: 'flow-control/lua/record-timer-check.lua', numberOfKeys: 1 },
   addEventRun: { file: 'runs/lua/add-event-run.lua', numberOfKeys: 2 },
   addBulkOperation: { file: 'bulk/lua/add-bulk-operation.lua', numberOfKeys: 4 },

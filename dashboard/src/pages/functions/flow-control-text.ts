@@ -20,6 +20,7 @@ export function flowControlOf(config: Fields): Rule[] {
     ['Batch', batch(fieldsOf(config.batchEvents))],
     // The official Go SDK spells it with a capital.
     ['Singleton', singleton(fieldsOf(config.singleton ?? config.Singleton))],
+    ['Order', order(fieldsOf(config.order))],
     ['Priority', expression(fieldsOf(config.priority).run, 'Seconds by which a run starts earlier: ')],
     ['Idempotency', expression(config.idempotency, 'One run in 24 hours for each ')],
     ['Start timeout', duration(timeouts.start, (time) => `A run that has not started after ${time} is cancelled`)],
@@ -82,6 +83,14 @@ function singleton({ mode, key }: Fields): Text | undefined {
   if (lower(mode) === 'skip') return withKey('One run at a time; meanwhile other events are skipped', key);
   if (lower(mode) === 'cancel') return withKey('One run at a time; a new run cancels the other', key);
   return undefined;
+}
+
+function order({ key, by, window, onStale }: Fields): Text | undefined {
+  if (!isText(key)) return undefined;
+  const waits = isText(window) ? `, each lane after ${window}` : '';
+  const stale = lower(onStale) === 'skip' ? '; stale ones are skipped' : '';
+  const words = `Events run one after another${waits}${stale}; for each `;
+  return isText(by) ? [words, key, ', in the order of ', by] : [words, key];
 }
 
 function expression(given: unknown, words: string): Text | undefined {

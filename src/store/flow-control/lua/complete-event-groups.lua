@@ -3,7 +3,8 @@
 -- @include flow-control/lua/lib/event-group.lua
 -- @include flow-control/lua/lib/batch.lua
 -- @include flow-control/lua/lib/debounce.lua
--- Records that the runs of closed batches or debounces are created.
+-- @include flow-control/lua/lib/lane.lua
+-- Records that the runs of closed groups are created.
 -- KEYS: as of lib/event-group.lua
 -- ARGV: as of lib/event-group.lua; then their IDs
 -- Returns the timer check to schedule.

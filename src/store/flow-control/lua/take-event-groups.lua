@@ -3,7 +3,8 @@
 -- @include flow-control/lua/lib/event-group.lua
 -- @include flow-control/lua/lib/batch.lua
 -- @include flow-control/lua/lib/debounce.lua
--- Closes due batches or debounces of a function, and leases closed ones, so that no other worker takes them for a while.
+-- @include flow-control/lua/lib/lane.lua
+-- Closes due groups of a function, and leases closed ones, so that no other worker takes them for a while.
 -- KEYS: as of lib/event-group.lua
 -- ARGV: as of lib/event-group.lua; most groups to take, length of the lease (ms), time of this timer check (ms) or ''
 -- Returns the timer check to schedule, then ID and text of each group.
@@ -15,19 +16,29 @@ local number, time = read_timer_check(timer_check)
 local is_to_come = time and time > now and time ~= tonumber(own_time)
 write_timer_check(timer_check, tonumber(number) + 1, is_to_come and time or nil)
 
+-- Whether all groups are due, whatever their times.
+local is_over = kind.is_dissolved and kind.is_dissolved()
+
 local function close(zset, after)
-  for _, key in ipairs(redis.call('ZRANGEBYSCORE', zset, '-inf', now - after, 'LIMIT', 0, limit)) do
+  local bound = is_over and '+inf' or now - after
+  for _, key in ipairs(redis.call('ZRANGEBYSCORE', zset, '-inf', bound, 'LIMIT', 0, limit)) do
     local text = redis.call('HGET', open, key)
     if text then
       kind.close(key, text)
+    else
+      remove_open(key)
     end
-    remove_open(key)
   end
 end
 
 close(times, period)
 if timeout ~= '' then
   close(starts, timeout)
+end
+if is_over then
+  for _, key in ipairs(redis.call('ZRANGE', times, 0, 0)) do
+    redis.call('ZADD', times, now - period, key)
+  end
 end
 local reply = {}
 for _, id in ipairs(redis.call('ZRANGEBYSCORE', closed_times, '-inf', now, 'LIMIT', 0, limit)) do

@@ -3,10 +3,14 @@ import type { EventDecision } from '../../../api/types.ts';
 import { stringifyExact } from '../../../lib/exact-json.ts';
 
 const PENDING = 'The event is being ingested.';
+const WAITING: Record<string, string> = {
+  in_lane: 'The event waits for its turn in its lane.',
+  parked: 'The event waits in a lane that a failed run stops.',
+};
 const UNKNOWN = 'No run and no reason is stored for this function.';
 
 export function sentenceOf({ outcome, reason, run_ids, expressions, until }: EventDecision): string {
-  if (outcome === 'pending') return PENDING;
+  if (outcome === 'pending') return WAITING[reason ?? ''] ?? PENDING;
   if (outcome === 'unknown') return UNKNOWN;
   if (outcome === 'ran')
     return run_ids.length === 1 ? 'The event started a run.' : `The event started ${run_ids.length} runs.`;
@@ -35,6 +39,8 @@ export function sentenceOf({ outcome, reason, run_ids, expressions, until }: Eve
       return run_ids.length > 0 ? 'Debounced: a later event has the run.' : 'Debounced: the run has not started yet.';
     case 'batched':
       return run_ids.length > 0 ? 'The event is part of a batch.' : 'The event waits for its batch to be complete.';
+    case 'superseded':
+      return 'Stale: superseded by a later event of its lane, which has this run.';
     case 'environment_archived':
       return 'The environment was archived.';
     default:

@@ -37,6 +37,7 @@ end
 
 KINDS.batch = {}
 
+-- Events: first is the earliest start of its run (ms), second the size of its payload.
 -- Adds each event to the open batch of its key, once. Returns the IDs of the batches.
 function KINDS.batch.add(events)
   local full_length, full_bytes = ENTRY * tonumber(ARGV[4]), tonumber(ARGV[5])
@@ -53,7 +54,7 @@ function KINDS.batch.add(events)
   end
 
   local function add(event)
-    local key, bytes = event.key, event.bytes
+    local key, bytes = event.key, tonumber(event.second)
     if not is_read[key] then
       local text = redis.call('HGET', open, key)
       batches[key] = text and read_batch(text) or nil
@@ -73,7 +74,7 @@ function KINDS.batch.add(events)
       redis.call('ZADD', times, now, key)
     end
     batch.bytes = batch.bytes + bytes
-    batch.due = math.max(batch.due, event.at)
+    batch.due = math.max(batch.due, tonumber(event.first))
     batch.entries = batch.entries .. event.id .. (event.is_in_doubt and '?' or '+')
     is_changed[key] = true
     if #batch.entries >= full_length or batch.bytes >= full_bytes then
@@ -91,8 +92,9 @@ function KINDS.batch.add(events)
   return results
 end
 
-function KINDS.batch.close(_, text)
+function KINDS.batch.close(key, text)
   close_batch(read_batch(text))
+  remove_open(key)
 end
 
 -- A completed batch is removed later, when no ingest job can add its events again without doubt.

@@ -57,11 +57,12 @@ end
 
 KINDS.debounce = {}
 
--- Keeps the latest of the events with the same key value. Returns for each event: {'waits'}; {'replaces', ID of the earlier event};
+-- Events: first is `ts`. Keeps the latest of the events with the same key value. Returns for each event: {'waits'}; {'replaces', ID of the earlier event};
 -- {'replaced', ID of the later event}; or {'fired', ID}: the debounce has fired, with this event or a later one.
 function KINDS.debounce.add(events)
   local results = {}
   for i, event in ipairs(events) do
+    event.at = tonumber(event.first)
     results[i] = add_to_debounce(event)
   end
   return results
@@ -76,6 +77,7 @@ function KINDS.debounce.close(key, text)
     former = write_debounce(debounce, '')
   end
   redis.call('SET', last, former, 'PX', REMEMBERED_MS)
+  remove_open(key)
 end
 
 function KINDS.debounce.complete(id)

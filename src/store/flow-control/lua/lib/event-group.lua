@@ -1,9 +1,9 @@
--- Event groups: a batch or a debounce is the events of a function with the same key value, which will share one run. A group is open until
--- it is due; a closed group stays until its run is created. What batches and debounces do differently is in KINDS.
+-- Event groups: a batch, a debounce or a lane is the events of a function with the same key value. A group is open until it is due; what it
+-- closes stays until its run is created. What the kinds do differently is in KINDS.
 -- KEYS: open groups (hash), times since which the period counts (zset), times of their first events (zset), closed groups (hash), times to
 --       take them (zset), their events (hash), timer check (string)
 -- ARGV: kind, period (ms), timeout (ms) or ''; batch: most events, most bytes; debounce: function ID, what precedes the digest in the key
---       of the last debounce; then those of the script from FIRST_ARG on. Positional: this runs for every event.
+--       of the last debounce; lane: as of lib/lane.lua; then those of the script from FIRST_ARG on. Positional: this runs for every event.
 local open, times, starts, closed, closed_times, closed_events, timer_check = unpack(KEYS, 1, 7)
 local kind_name, period, timeout = unpack(ARGV, 1, 3)
 local FIRST_ARG = 6

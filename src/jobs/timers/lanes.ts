@@ -1,0 +1,126 @@
+/** The timer of lanes: starts the runs of the events that leave their lanes. An event is removed only after its run exists, so a worker may die at
+ *  any point. It also looks at runs whose ends may have been lost. */
+import type { Envelope } from '../../model/events/event.ts';
+import type { TriggerTable } from '../../model/events/triggers.ts';
+import type { Decision } from '../../model/flow-control/decision.ts';
+import type { PartitionedIds } from '../../model/partitions/partitioned-ids.ts';
+import { hasEnded } from '../../model/runs/run.ts';
+import { Composed } from '../../model/values/composed.ts';
+import { DAY_MS } from '../../model/values/time.ts';
+import type { Events } from '../../store/events/events.ts';
+import type { Lanes, LeavingEvent } from '../../store/flow-control/lanes.ts';
+import type { Runs } from '../../store/runs/runs.ts';
+import type { EventRestorer } from '../archive/event-restorer.ts';
+import type { Candidate, FlowStage } from '../flow-control/candidate.ts';
+import type { DecisionLog } from '../flow-control/flow-control.ts';
+import type { LaneEnds } from '../flow-control/lane-ends.ts';
+import { laneRunId, orderOptions } from '../flow-control/lane-orders.ts';
+import { inLane } from '../flow-control/lane-stage.ts';
+import type { TimerChecks } from '../flow-control/timer-checks.ts';
+import type { FunctionTables } from '../functions/function-tables.ts';
+import type { EventGroupTimer } from '../queues/queues.ts';
+import type { GroupRunStarter } from './group-runs.ts';
+
+export interface LaneTimersDeps {
+  ids: PartitionedIds;
+  /** Runs read their events from Redis. */
+  restorer: EventRestorer;
+  functions: FunctionTables;
+  decisions: Pick<DecisionLog, 'add'>;
+  timerChecks: TimerChecks;
+  groupRunStarter: GroupRunStarter;
+  lanes: Pick<Lanes, 'take' | 'complete'>;
+  laneStage: FlowStage;
+  laneEnds: LaneEnds;
+  /** Both include what is archived. */
+  history: { events: Pick<Events, 'envelopes'>; runs: Pick<Runs, 'read'> };
+}
+
+type InLane = Extract<LeavingEvent, { kind: 'start' | 'look' }>;
+type Starting = Exclude<LeavingEvent, { kind: 'superseded' }>;
+
+/** The run of an event that is older is not lost, but kept no longer. */
+const LOST_WITHIN_MS = DAY_MS;
+
+function isStarting(one: LeavingEvent): one is Starting {
+  return one.kind === 'start' || one.kind === 'free';
+}
+
+export class LaneTimers extends Composed<LaneTimersDeps> {
+  async handle({ kind, env, functionId: order, partition, at }: EventGroupTimer): Promise<void> {
+    const { functions, timerChecks, groupRunStarter, lanes } = this.deps;
+    if (!(await groupRunStarter.exists(env))) return;
+    const table = await functions.of(env);
+    const options = orderOptions(table, order);
+    const taken = await lanes.take(partition, env, order, options, at);
+    let wanted = taken.timerChecks;
+    if (taken.closed.length > 0) {
+      const starting = [...taken.closed.filter(isStarting), ...(await this.#lost(env, taken.closed))];
+      await this.#start(env, order, table, starting);
+      await this.#decide(env, taken.closed);
+      wanted = (await lanes.complete(partition, env, order, options, taken.closed)).timerChecks;
+    }
+    await timerChecks.set(kind, env, order, wanted);
+  }
+
+  async #start(env: string, order: string, table: TriggerTable, starting: readonly Starting[]): Promise<void> {
+    const { restorer, groupRunStarter, history, laneStage } = this.deps;
+    const events = await history.events.envelopes(
+      env,
+      starting.map(({ eventId }) => eventId),
+    );
+    const candidates: Candidate[] = [];
+    for (const one of starting) {
+      const candidate = this.#candidateOf(order, table, one, events.get(one.eventId));
+      if (candidate) candidates.push(candidate);
+      // Its event is kept no longer, or its function is gone.
+      else if (one.kind !== 'free') await this.#goOn(env, order, one);
+    }
+    await restorer.ensure(
+      env,
+      candidates.map(({ event }) => event.internalId),
+    );
+    await groupRunStarter.start(candidates, laneStage);
+  }
+
+  #candidateOf(
+    order: string,
+    table: TriggerTable,
+    leaving: Starting,
+    event: Envelope | undefined,
+  ): Candidate | undefined {
+    const fn = table.find(leaving.functionId);
+    if (!fn || !event) return undefined;
+    if (leaving.kind === 'look' && Date.now() - event.receivedAt > LOST_WITHIN_MS) return undefined;
+    const number = leaving.kind === 'free' ? 0 : leaving.number;
+    const id = laneRunId(this.deps.ids, leaving, number);
+    const retryOf = number > 0 && { retryOf: laneRunId(this.deps.ids, leaving, number - 1) };
+    const candidate: Candidate = { id, fn, event, dueAt: event.ts, cause: 'event', repeated: true, ...retryOf };
+    return leaving.kind === 'free' ? candidate : inLane(candidate, order, leaving.laneId, number);
+  }
+
+  /** Runs that do not exist, because a process died before it created them. A lane whose run has ended goes on. */
+  async #lost(env: string, leaving: readonly LeavingEvent[]): Promise<InLane[]> {
+    const lost: InLane[] = [];
+    for (const one of leaving) {
+      if (one.kind !== 'look') continue;
+      const run = await this.deps.history.runs.read(env, laneRunId(this.deps.ids, one, one.number));
+      if (!run) lost.push(one);
+      else if (hasEnded(run)) await this.deps.laneEnds.follow(run);
+    }
+    return lost;
+  }
+
+  async #goOn(env: string, order: string, { laneId: id, number, ...entry }: InLane): Promise<void> {
+    await this.deps.laneEnds.change(env, { id, order, number }, 'next', entry);
+  }
+
+  async #decide(env: string, leaving: readonly LeavingEvent[]): Promise<void> {
+    const decisions = leaving.flatMap((one): Decision[] => {
+      if (one.kind !== 'superseded') return [];
+      const { eventId, functionId, by } = one;
+      return [{ env, eventId, functionId, reason: 'superseded', runId: laneRunId(this.deps.ids, by, 0) }];
+    });
+    if (decisions.length > 0) await this.deps.decisions.add(decisions);
+  }
+}

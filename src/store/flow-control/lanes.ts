@@ -1,0 +1,226 @@
+/** Lanes: event groups whose events run one after another (lua/lib/lane.lua). An event that finds its lane idle starts at once; all others wait
+ *  without a run. */
+import { hash } from 'node:crypto';
+import type { LaneTurn, Order } from '../../model/flow-control/options.ts';
+import { isShared } from '../../model/flow-control/order-id.ts';
+import { inPipelines } from '../redis/connection.ts';
+import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
+import type { ScriptedRedis } from '../redis/scripts.ts';
+import { EventGroups, type GroupKind } from './event-groups.ts';
+import type { TimerCheck, TimerCheckReply, WaitingFunction } from './timer-checks.ts';
+
+/** The current options of an order. */
+export interface OrderOptions {
+  windowMs: number;
+  /** The functions that take part. */
+  functions: readonly { id: string; onStale: Order['onStale'] }[];
+}
+
+/** An event and a function, as they wait. */
+export interface LaneEntry {
+  eventId: string;
+  functionId: string;
+}
+
+/** Effect of an event. `parked`: a failed run stops the lane. */
+export type LaneResult =
+  | { outcome: 'starts' | 'waits' }
+  | ({ outcome: 'parked'; number: number } & LaneEntry)
+  | ({ outcome: 'superseded' } & LaneEntry);
+
+/** What leaves a lane. `look`: a run that may have ended. */
+export type LeavingEvent = LaneEntry & { id: string } & (
+    | { kind: 'start' | 'look'; laneId: string; number: number }
+    | { kind: 'free' }
+    | { kind: 'superseded'; by: LaneEntry }
+  );
+
+/** `block` and `park`: the run has failed; `retry` and `skip`: a person says so. */
+export type LaneAction = 'next' | 'block' | 'park' | 'retry' | 'skip';
+
+export const LANE_STATES = ['waiting', 'running', 'blocked', 'parked'] as const;
+
+export interface LaneStatus {
+  id: string;
+  key: string;
+  state: (typeof LANE_STATES)[number];
+  /** Unix milliseconds. */
+  since: number;
+  /** The event whose run is active, or has failed. */
+  current?: LaneEntry & { number: number };
+  waiting: number;
+  /** When the first of the waiting events came, Unix milliseconds. */
+  firstAt?: number;
+  /** When a blocked lane runs its event again, Unix milliseconds. */
+  repeatsAt?: number;
+}
+
+const LISTED_AT_ONCE = 100;
+const SEPARATOR = '\x1f';
+const STATES: Record<string, LaneStatus['state']> = { w: 'waiting', r: 'running', b: 'blocked', p: 'parked' };
+
+const LANE: GroupKind<OrderOptions, LaneResult, LeavingEvent> = {
+  name: 'lane',
+  takenAtOnce: 100,
+  keys: (homeKeys, env, order) => [
+    homeKeys.lanes(env, order),
+    homeKeys.laneTimes(env, order),
+    homeKeys.laneTimes(env, order),
+    homeKeys.leavingLanes(env, order),
+    homeKeys.leavingLaneTimes(env, order),
+    homeKeys.leavingLanes(env, order),
+    homeKeys.laneTimerCheck(env, order),
+  ],
+  args: ({ windowMs, functions }, homeKeys, env, order) => {
+    const taking = functions.map(({ id, onStale }) => (onStale === 'skip' ? 'S' : 'R') + id);
+    const { laneEvents, laneReceipts, lastInLane, laneCounts } = homeKeys;
+    const keys = [order, laneEvents(env, ''), laneReceipts(env, ''), lastInLane(env, ''), laneCounts(env)];
+    return [windowMs, '', taking.join(SEPARATOR), keys.join(SEPARATOR)];
+  },
+  toAdded(reply) {
+    const [outcome, eventId, functionId, number] = reply as [LaneResult['outcome'], string, string, number];
+    if (outcome === 'parked') return { outcome, eventId, functionId, number };
+    return outcome === 'superseded' ? { outcome, eventId, functionId } : { outcome };
+  },
+  toClosed(id, text) {
+    const [kind, ...rest] = text.split(SEPARATOR) as [string, string, string];
+    const [eventId = '', , ...words] = id.replace(/^\?/, '').split(' ');
+    const entry = { id, eventId, functionId: words.join(' ') };
+    if (kind === 'f') return { ...entry, kind: 'free' };
+    if (kind === 'x') return { ...entry, kind: 'superseded', by: { eventId: rest[0], functionId: rest[1] } };
+    return { ...entry, kind: kind === 's' ? 'start' : 'look', laneId: rest[0], number: Number(rest[1]) };
+  },
+};
+
+/** Digest that names a lane, in keys and in the API. */
+export function laneIdOf(env: string, order: string, key: string): string {
+  return hash('sha256', JSON.stringify([env, order, key]), 'base64url').slice(0, 22);
+}
+
+/** `values` of an event of a lane: the text of its order, and the value of the lane's key. */
+export function laneValues(orderText: string | undefined, functionId: string, key: string): [string, string] {
+  return [orderText ?? '', functionId + SEPARATOR + key];
+}
+
+export class Lanes extends EventGroups<OrderOptions, LaneResult, LeavingEvent> {
+  constructor(redis: ScriptedRedis, keys: Keyspace, leaseMs?: number) {
+    super(redis, keys, LANE, leaseMs);
+  }
+
+  /** @param turn the run that ended; for actions of people, its lane */
+  async change(
+    env: string,
+    { id, order, number }: LaneTurn,
+    options: OrderOptions,
+    action: LaneAction,
+    { eventId, functionId }: LaneEntry = { eventId: '', functionId: '' },
+  ): Promise<{ changed: boolean; timerChecks: TimerCheck[] }> {
+    const homeKeys = this.#homeOf(env, order, id);
+    const given = this.argsOf(homeKeys, env, order, options);
+    const reply = await this.redis.changeLane(...given, id, action, eventId, functionId, number ?? '*');
+    const [changed, timerCheck] = reply as [number, TimerCheckReply];
+    return { changed: changed === 1, timerChecks: this.timerChecksIn(homeKeys, env, order, timerCheck) };
+  }
+
+  /** Orders with waiting events that these functions may take part in, or did. */
+  override async waiting(env: string, functionIds: readonly string[]): Promise<WaitingFunction[]> {
+    const all = this.keys.all();
+    const found = await inPipelines<string[]>(
+      this.redis,
+      all.map(({ laneCounts }) => ['hkeys', laneCounts(env)]),
+    );
+    return all.flatMap(({ number: partition }, i) =>
+      (found[i] ?? [])
+        .filter((order) => isShared(order) || functionIds.includes(order))
+        .map((functionId) => ({ functionId, partition })),
+    );
+  }
+
+  /** undefined: the lane is idle. */
+  async read(env: string, order: string, windowMs: number, id: string): Promise<LaneStatus | undefined> {
+    const homeKeys = this.#homeOf(env, order, id);
+    const text = await this.redis.hget(homeKeys.lanes(env, order), id);
+    return text === null ? undefined : (await this.#statuses(homeKeys, env, order, windowMs, [[id, text]]))[0];
+  }
+
+  /** Lanes of an order that are not idle, in no order.
+   *  @param cursor of the page before; undefined: the first page */
+  async list(
+    env: string,
+    order: string,
+    windowMs: number,
+    cursor = '0:0',
+  ): Promise<{ lanes: LaneStatus[]; next: string | undefined }> {
+    const [at = 0, position = '0'] = cursor.split(':').map((part, i) => (i === 0 ? Number(part) : part)) as [
+      number,
+      string,
+    ];
+    const all = this.keys.all();
+    const homeKeys = all[at];
+    if (!homeKeys) return { lanes: [], next: undefined };
+    const [next, flat] = await this.redis.hscan(homeKeys.lanes(env, order), position, 'COUNT', LISTED_AT_ONCE);
+    const found = Array.from({ length: flat.length / 2 }, (_, i) => [flat[2 * i], flat[2 * i + 1]] as [string, string]);
+    const lanes = await this.#statuses(homeKeys, env, order, windowMs, found);
+    if (next !== '0') return { lanes, next: `${at}:${next}` };
+    return { lanes, next: at + 1 < all.length ? `${at + 1}:0` : undefined };
+  }
+
+  /** The events that wait, in their order. */
+  async waitingIn(env: string, order: string, id: string, offset: number, count: number): Promise<LaneEntry[]> {
+    const key = this.#homeOf(env, order, id).laneEvents(env, id);
+    const found = await this.redis.zrange(key, offset, String(offset + count - 1));
+    return found.map((member) => {
+      const [, mark = '', ...words] = member.split(' ');
+      return { eventId: mark.slice(0, -1), functionId: words.join(' ') };
+    });
+  }
+
+  /** Waiting events and stopped lanes by order. */
+  async counts(env: string): Promise<Map<string, { waiting: number; stopped: number }>> {
+    const commands = this.keys.all().map(({ laneCounts }) => ['hgetall', laneCounts(env)]);
+    const counts = new Map<string, { waiting: number; stopped: number }>();
+    for (const found of await inPipelines<Record<string, string>>(this.redis, commands)) {
+      for (const [field, count] of Object.entries(found)) {
+        const isStopped = field.startsWith('!');
+        const order = isStopped ? field.slice(1) : field;
+        const own = counts.get(order) ?? { waiting: 0, stopped: 0 };
+        counts.set(order, own);
+        own[isStopped ? 'stopped' : 'waiting'] += Number(count);
+      }
+    }
+    return counts;
+  }
+
+  async #statuses(
+    homeKeys: PartitionKeyspace,
+    env: string,
+    order: string,
+    windowMs: number,
+    found: readonly [id: string, text: string][],
+  ): Promise<LaneStatus[]> {
+    const commands = found.flatMap(([id]) => [
+      ['zcard', homeKeys.laneEvents(env, id)],
+      ['zrange', homeKeys.laneReceipts(env, id), 0, 0, 'WITHSCORES'],
+      ['zscore', homeKeys.laneTimes(env, order), id],
+    ]);
+    const parts = await inPipelines<unknown>(this.redis, commands);
+    return found.map(([id, text], i) => {
+      const [waiting, [, firstAt] = [], at] = parts.slice(3 * i, 3 * i + 3) as [number, string[], string | null];
+      const [state = '', since, number, eventId = '', functionId = '', ...key] = text.split(SEPARATOR);
+      return {
+        id,
+        key: key.join(SEPARATOR),
+        state: STATES[state] ?? 'waiting',
+        since: Number(since),
+        waiting,
+        ...(eventId !== '' && { current: { eventId, functionId, number: Number(number) } }),
+        ...(firstAt !== undefined && { firstAt: Number(firstAt) }),
+        ...(state === 'b' && at !== null && { repeatsAt: Number(at) + windowMs }),
+      };
+    });
+  }
+
+  #homeOf(env: string, order: string, id: string): PartitionKeyspace {
+    return this.keys.homeOf(`${env}/${order}/${id}`);
+  }
+}

@@ -1,0 +1,54 @@
+/** Keys of lanes. A lane is in the partition of its order and key value. `<order>`: `orderIdOf` (model/flow-control/order-id.ts). */
+import { hash, string, zset } from './key-declaration.ts';
+
+export const LANE_KEYS = {
+  lanes: hash(
+    'lanes:<env>:<order>',
+    'Lane → state, since when (ms), event, function and number of the active run, key value.',
+    {
+      owner: 'flow-control/lanes.ts',
+      ttl: 'none; field deleted when the lane is idle',
+      size: '1 field per lane that is not idle, 120 bytes and the key value',
+    },
+  ),
+  laneTimes: zset('lane-times:<env>:<order>', 'Lanes by when they are looked at, less the window (ms).', {
+    owner: 'flow-control/lanes.ts',
+    ttl: 'none; as the lane',
+    size: '1 entry per lane that is not idle',
+  }),
+  leavingLanes: hash('leaving-lanes:<env>:<order>', 'Events that have left their lanes, until their runs are stored.', {
+    owner: 'flow-control/lanes.ts',
+    ttl: 'none; field deleted with the creation of the run',
+    size: '1 field per event that leaves',
+  }),
+  leavingLaneTimes: zset(
+    'leaving-lane-times:<env>:<order>',
+    'Events that have left their lanes by when a worker may take them (ms).',
+    { owner: 'flow-control/lanes.ts', ttl: 'none; as the event that leaves', size: '1 entry per event that leaves' },
+  ),
+  laneTimerCheck: string('lane-look:<env>:<order>', 'Number of timer checks and time of the next (ms).', {
+    owner: 'flow-control/lanes.ts',
+    ttl: '9 d, renewed',
+    size: '20 bytes',
+  }),
+  laneEvents: zset('lane-events:<env>:<lane>', 'Waiting events: order text, event ID, function ID, in this order.', {
+    owner: 'flow-control/lanes.ts',
+    ttl: 'none; deleted when no event waits',
+    size: '1 entry per waiting event, 70 bytes',
+  }),
+  laneReceipts: zset('lane-receipts:<env>:<lane>', 'The same events by when they came (ms).', {
+    owner: 'flow-control/lanes.ts',
+    ttl: 'none; deleted when no event waits',
+    size: '1 entry per waiting event, 50 bytes',
+  }),
+  lastInLane: string('last-in-lane:<env>:<lane>', 'Order text, ID and function of the last event that began.', {
+    owner: 'flow-control/lanes.ts',
+    ttl: '7 d',
+    size: '70 bytes',
+  }),
+  laneCounts: hash('lane-counts:<env>', 'Order → waiting events; `!<order>` → lanes that a failed run stops.', {
+    owner: 'flow-control/lanes.ts',
+    ttl: 'none; field deleted at 0',
+    size: '2 fields per order',
+  }),
+};

@@ -1,0 +1,155 @@
+import { expect } from 'chai';
+import { type AppHost, type Call, startAppHost } from '../support/app-host.ts';
+import { type Service, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
+
+const BY = { key: 'event.data.key', by: 'event.data.at' };
+
+describe('order', () => {
+  let service: Service;
+  let host: AppHost;
+  before(async () => {
+    service = await startService();
+  });
+  after(() => service.stop());
+  beforeEach(async () => {
+    host = await startAppHost();
+  });
+  afterEach(() => host.close());
+
+  /** As an app of its own for each test. */
+  const register = (appName: string, order: object | undefined, more: object = {}) =>
+    host.register(
+      service,
+      [{ id: 'f', retries: 0, triggers: [{ event: `${appName}/x` }], ...(order && { order }), ...more }],
+      {
+        appName,
+      },
+    );
+  const send = async (name: string, ...events: object[]): Promise<string[]> => {
+    const { body } = await service.post(
+      '/e/key',
+      events.map((data) => ({ name: `${name}/x`, data })),
+    );
+    for (const id of body.ids) await service.stored(id);
+    return body.ids;
+  };
+  const decisionOn = async (id: string) => (await service.get(`/v1/events/${id}/decisions`)).body.data[0];
+  const valuesOf = (calls: readonly Call[]) => calls.map(({ body }) => body.event.data.at);
+  /** Holds calls until they are answered one by one. */
+  const heldCalls = (id = 'f') => {
+    const waiting: ((status: number) => void)[] = [];
+    host.on(
+      id,
+      () =>
+        new Promise((resolve) =>
+          waiting.push((status) => resolve({ status, body: status === 200 ? null : { name: 'Error', message: 'no' } })),
+        ),
+    );
+    return {
+      answer: async (status = 200) => {
+        await until(() => waiting.length > 0, { describe: 'a call waits for its answer' });
+        waiting.shift()?.(status);
+      },
+    };
+  };
+
+  it('runs the events of a key one after another, in the order of a value, and other keys meanwhile', async () => {
+    const { answer } = heldCalls();
+    await register('keyed', BY);
+    const [first] = await send('keyed', { key: 'a', at: 1 });
+    await host.nextCall('f');
+    const ids = await send(
+      'keyed',
+      { key: 'a', at: 10 },
+      { key: 'a', at: 9 },
+      { key: 'a', at: 11 },
+      { key: 'b', at: 0 },
+    );
+    expect(valuesOf([await host.nextCall('f')])).to.deep.equal([0]);
+    expect(await decisionOn(first as string)).to.include({ outcome: 'ran' });
+    expect(await decisionOn(ids[0] as string)).to.include({ outcome: 'pending', reason: 'in_lane' });
+    expect((await service.get(`/v1/events/${ids[0]}/runs`)).body.data).to.deep.equal([]);
+    await answer();
+    await answer();
+    const rest: Call[] = [];
+    for (let n = 0; n < 3; n++) {
+      rest.push(await host.nextCall('f'));
+      await answer();
+    }
+    expect(valuesOf(rest)).to.deep.equal([9, 10, 11]);
+  });
+
+  it('skips an event that is older than the last one that began, if the function says so', async () => {
+    await register('stale', { ...BY, onStale: 'skip' });
+    const [newer] = await send('stale', { key: 'a', at: '1.10' });
+    const { body } = await host.nextCall('f');
+    const [older] = await send('stale', { key: 'a', at: '1.9' });
+    expect(await decisionOn(older as string)).to.include({ outcome: 'skipped', reason: 'superseded' });
+    expect((await decisionOn(older as string)).run_ids).to.deep.equal([body.ctx.run_id]);
+    await send('stale', { key: 'a', at: 'none' }, { key: 'b', at: '1.9' });
+    const others = [await host.nextCall('f'), await host.nextCall('f')];
+    expect(valuesOf(others).sort()).to.deep.equal(['1.9', 'none']);
+    expect(newer).not.to.equal(older);
+  });
+
+  it('lets the first event of a key wait for those before it', async () => {
+    await register('window', { ...BY, window: '1s', onStale: 'skip' });
+    for (const at of [3, 1, 2]) await send('window', { key: 'a', at });
+    const calls = [await host.nextCall('f'), await host.nextCall('f'), await host.nextCall('f')];
+    expect(valuesOf(calls)).to.deep.equal([1, 2, 3]);
+  });
+
+  it('is shared by the functions of an app that name it', async () => {
+    const { answer } = heldCalls();
+    const other = heldCalls('g');
+    const order = { ...BY, name: 'both' };
+    const of = (id: string) => ({ id, retries: 0, triggers: [{ event: `shared/${id}` }], order });
+    await host.register(service, [of('f'), of('g')], { appName: 'shared' });
+    await service.post('/e/key', { name: 'shared/f', data: { key: 'a', at: 1 } });
+    await host.nextCall('f');
+    const { body } = await service.post('/e/key', { name: 'shared/g', data: { key: 'a', at: 2 } });
+    await service.stored(body.ids[0]);
+    expect(await decisionOn(body.ids[0])).to.include({ reason: 'in_lane' });
+    await answer();
+    await host.nextCall('g');
+    await other.answer();
+  });
+
+  it('goes on after a run that fails for good, is cancelled, or has failed and completes when it is run again', async () => {
+    const { answer } = heldCalls();
+    await register('failed', BY);
+    await send('failed', { key: 'a', at: 1 }, { key: 'a', at: 2 }, { key: 'a', at: 3 });
+    await host.nextCall('f');
+    await answer(500);
+    const { body } = await host.nextCall('f');
+    await service.post(`/v1/runs/${body.ctx.run_id}/cancel`);
+    await answer();
+    await host.nextCall('f');
+    await answer();
+
+    await register('failed', { ...BY, onFailure: 'park' });
+    const [failed] = await send('failed', { key: 'b', at: 1 });
+    const run = (await host.nextCall('f')).body.ctx.run_id as string;
+    await answer(500);
+    await service.waitFor(`/v1/runs/${run}`, (reply) => reply.body.data.status === 'Failed');
+    const [next] = await send('failed', { key: 'b', at: 2 });
+    expect(await decisionOn(next as string)).to.deep.include({ outcome: 'pending', reason: 'parked', run_ids: [run] });
+    await service.post(`/v1/runs/${run}/retry`);
+    expect((await host.nextCall('f')).body.event.id).to.equal(failed);
+    await answer();
+    expect((await host.nextCall('f')).body.event.id).to.equal(next);
+    await answer();
+  });
+
+  it('runs what waits at once when a deploy removes the option', async () => {
+    const { answer } = heldCalls();
+    await register('deploy', BY);
+    await send('deploy', { key: 'a', at: 1 }, { key: 'a', at: 2 }, { key: 'a', at: 3 });
+    expect(valuesOf([await host.nextCall('f')])).to.deep.equal([1]);
+    await register('deploy', undefined);
+    const rest = [await host.nextCall('f'), await host.nextCall('f')];
+    expect(valuesOf(rest).sort()).to.deep.equal([2, 3]);
+    for (let n = 0; n < 3; n++) await answer();
+  });
+});
