@@ -43,3 +43,20 @@ export function namesOf(locations: readonly Location[]): CredentialNames {
     new Set(locations.filter((at) => at.startsWith(prefix)).map((at) => at.slice(prefix.length)));
   return { headers: namesIn('header:'), parameters: namesIn('query:') };
 }
+
+/** Names of headers and query parameters whose values are credentials or signatures. */
+export const SECRET =
+  /^(?:proxy-)?authorization$|cookie|(?:^|[-_])(?:signature|sign|sig|hmac|token|secret|password|passwd|auth|key|apikey|jwt|session)(?:$|[-_])/i;
+
+/** Names that look like names of secrets, but whose values are signatures or IDs. */
+const HARMLESS = /(?:^|[-_])(?:signature|sign|sig|hmac)(?:$|[-_])|idempotency-key$/i;
+
+const SCHEMES = PRESETS.flatMap(({ verification }) => verification ?? []);
+const TOKENS = namesOf(SCHEMES.filter(sendsSecret).flatMap(credentialLocations));
+const SIGNATURES = namesOf(SCHEMES.filter((scheme) => !sendsSecret(scheme)).flatMap(credentialLocations));
+
+/** Whether a header or query parameter of this name holds a password, a token or a cookie, rather than a signature. */
+export function mayBeSecret(kind: keyof CredentialNames, name: string): boolean {
+  if (TOKENS[kind].has(name)) return true;
+  return SECRET.test(name) && !SIGNATURES[kind].has(name) && !HARMLESS.test(name);
+}

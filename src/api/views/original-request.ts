@@ -2,10 +2,11 @@
  *  request. Passwords and tokens are hidden: they would let the reader make other requests. */
 import { z } from 'zod';
 import { LOG_OUTCOMES, type LoggedRequest } from '../../model/webhooks/request-log.ts';
-import { PRESETS, presetOf } from '../../providers/catalog.ts';
+import { presetOf } from '../../providers/catalog.ts';
 import {
   type CredentialNames,
   credentialLocations,
+  mayBeSecret,
   namesOf,
   sendsSecret,
 } from '../../providers/credential-locations.ts';
@@ -13,14 +14,7 @@ import type { VerificationScheme } from '../../providers/preset.ts';
 import type { Webhook } from '../../store/webhooks/webhook.ts';
 import { apiObject } from '../http/validation.ts';
 import { MASK, maskedHeaders, maskedSearch } from '../receive/stored-credentials.ts';
-import { loggedSchema, presentLogged, SECRET } from './request.ts';
-
-/** Names that look like names of secrets, but whose values are signatures or IDs. */
-const HARMLESS = /(?:^|[-_])(?:signature|sign|sig|hmac)(?:$|[-_])|idempotency-key$/i;
-
-const SCHEMES = PRESETS.flatMap(({ verification }) => verification ?? []);
-const TOKENS = namesOf(SCHEMES.filter(sendsSecret).flatMap(credentialLocations));
-const SIGNATURES = namesOf(SCHEMES.filter((scheme) => !sendsSecret(scheme)).flatMap(credentialLocations));
+import { loggedSchema, presentLogged } from './request.ts';
 
 export const originalRequestSchema = apiObject('OriginalRequest', {
   ...loggedSchema.pick({ id: true, received_at: true, method: true, rerun_of: true, verification: true }).shape,
@@ -64,7 +58,6 @@ function withheldBy({ verification, provider }: Pick<Webhook, 'verification' | '
   const ownIsSecret = scheme ? sendsSecret(scheme) : false;
   return (kind: keyof CredentialNames) => (name: string) => {
     if (own[kind].has(name)) return ownIsSecret;
-    if (TOKENS[kind].has(name)) return true;
-    return SECRET.test(name) && !SIGNATURES[kind].has(name) && !HARMLESS.test(name);
+    return mayBeSecret(kind, name);
   };
 }

@@ -12,6 +12,7 @@ import {
   type CredentialNames,
   credentialLocations,
   namesOf,
+  SECRET,
 } from '../../providers/credential-locations.ts';
 import type { VerificationScheme } from '../../providers/preset.ts';
 import { listsOf } from '../http/urlencoded.ts';
@@ -19,10 +20,6 @@ import { apiObject } from '../http/validation.ts';
 import { MASK } from '../receive/stored-credentials.ts';
 import { omittedField } from './incomplete.ts';
 import { present } from './present.ts';
-
-/** Names of headers and query parameters whose values are credentials or signatures. */
-export const SECRET =
-  /^(?:proxy-)?authorization$|cookie|(?:^|[-_])(?:signature|sign|sig|hmac|token|secret|password|passwd|auth|key|apikey|jwt|session)(?:$|[-_])/i;
 
 export const loggedSchema = apiObject('LoggedRequest', {
   id: z.string().describe('Request ID, also in the `x-request-id` of the response'),
