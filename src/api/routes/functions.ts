@@ -29,7 +29,7 @@ const params = z.object({
 /** Once a pause that holds queued runs is stored, no run starts. Calls of runs that have just started may still reach their app. */
 const MARGIN_MS = 100;
 
-const pauseSchema = z
+export const pauseSchema = z
   .strictObject({
     queued_runs: z
       .enum(['run', 'hold', 'cancel'])
@@ -43,9 +43,9 @@ const pauseSchema = z
 
 const routes = routesOf({ tag: 'Functions', scope: 'environment' });
 
-export function functionRoutes(deps: ApiParts): Route[] {
-  const { functions, cancellations, admission, heldFunctions, schedules, environments, limitStatuses } = deps;
-  const { expressionProblems, missedTicks } = deps;
+/** Pauses and resumes functions. */
+export function pausingOf(deps: ApiParts) {
+  const { functions, cancellations, admission, heldFunctions, schedules } = deps;
 
   /** A held function has a limit of 0, so waiting calls now wait for another limit. The new limit is recorded before the change, too, in case this
    *  process dies. */
@@ -62,15 +62,33 @@ export function functionRoutes(deps: ApiParts): Route[] {
     await cancellations.add(env, definition, { position: null });
   }
 
+  async function followSchedules(env: string, fn: AppFunction) {
+    const own = allSchedulesOf(env, fn);
+    if (own.length > 0) await schedules.follow(env, own);
+  }
+
+  return {
+    async pause(env: string, fn: AppFunction, queuedRuns: z.output<typeof pauseSchema>['queued_runs']): Promise<void> {
+      await changing(env, fn.id, () => functions.pause(env, fn.id, Date.now(), queuedRuns));
+      await followSchedules(env, fn);
+      if (queuedRuns === 'hold') await setTimeout(RECENT_MS + MARGIN_MS);
+      if (queuedRuns === 'cancel') await cancelQueued(env, fn.app, fn.id);
+    },
+    async resume(env: string, fn: AppFunction): Promise<void> {
+      await changing(env, fn.id, () => functions.resume(env, fn.id));
+      await followSchedules(env, fn);
+    },
+  };
+}
+
+export function functionRoutes(deps: ApiParts): Route[] {
+  const { functions, environments, limitStatuses, expressionProblems, missedTicks } = deps;
+  const { pause, resume } = pausingOf(deps);
+
   async function existing(env: string, id: string) {
     const fn = await functions.read(env, id);
     if (!fn) throw notFound('function', id);
     return [fn, await expressionProblems.read(env, id, Date.now())] as const;
-  }
-
-  async function followSchedules(env: string, fn: AppFunction) {
-    const own = allSchedulesOf(env, fn);
-    if (own.length > 0) await schedules.follow(env, own);
   }
 
   return [
@@ -154,10 +172,7 @@ export function functionRoutes(deps: ApiParts): Route[] {
       errors: ['not_found', 'quota_exceeded'],
       async handle({ env, params: { id }, body: { queued_runs } }) {
         const [fn] = await existing(env, id);
-        await changing(env, id, () => functions.pause(env, id, Date.now(), queued_runs));
-        await followSchedules(env, fn);
-        if (queued_runs === 'hold') await setTimeout(RECENT_MS + MARGIN_MS);
-        if (queued_runs === 'cancel') await cancelQueued(env, fn.app, id);
+        await pause(env, fn, queued_runs);
         return { data: presentFunction(...(await existing(env, id))) };
       },
     }),
@@ -171,8 +186,7 @@ export function functionRoutes(deps: ApiParts): Route[] {
       data: functionSchema,
       async handle({ env, params: { id } }) {
         const [fn] = await existing(env, id);
-        await changing(env, id, () => functions.resume(env, id));
-        await followSchedules(env, fn);
+        await resume(env, fn);
         return { data: presentFunction(...(await existing(env, id))) };
       },
     }),
