@@ -205,6 +205,8 @@ function toConfig(env: Env, settings: readonly Setting[], tracing: boolean) {
       functionsOfApp: env.FUNCTIONS_PER_APP_MAX,
       /** Per environment. */
       functions: env.FUNCTIONS_MAX,
+      /** Per environment. */
+      destinations: env.DESTINATIONS_MAX,
       /** Per function. */
       configBytes: env.FUNCTION_CONFIG_MAX_BYTES,
       /** In total. */

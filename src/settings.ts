@@ -393,6 +393,7 @@ const quotas = {
   FUNCTIONS_MAX: positive
     .default(5_000)
     .describe('Maximum number of functions per environment, and as many archived ones'),
+  DESTINATIONS_MAX: positive.default(100).describe('Maximum number of destinations per environment'),
   TRIGGERS_PER_FUNCTION_MAX: positive.default(10).describe('Maximum number of triggers per function'),
   CANCEL_EVENTS_PER_FUNCTION_MAX: positive
     .default(5)

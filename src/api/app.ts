@@ -89,6 +89,8 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
     environments,
     eventKeys: store.eventKeys,
     heldEvents: store.heldEvents,
+    originalRequests: store.originalRequests,
+    functionTables: deps.functionTables,
     eventLimits: store.eventLimits,
     acceptor,
     backpressure,

@@ -124,9 +124,9 @@ const WEBHOOKS: Definitions<WebhookParts, WebNeeds & AppParts & ServerParts> = {
   bulkRounds(parts) {
     const { store, config, transforms, acceptor, telemetry, backpressure, fetchDocument, log } = parts;
     const { publicUrl, eventMaxFutureMs } = config;
-    const { webhookLog } = parts.history;
+    const { functionTables, history } = parts;
     const processing = { transforms, acceptor, telemetry, backpressure, fetchDocument, publicUrl, eventMaxFutureMs };
-    const works = [webhookReplayWork({ ...store, ...processing, webhookLog, log })];
+    const works = [webhookReplayWork({ ...store, ...processing, webhookLog: history.webhookLog, functionTables, log })];
     return new BulkRounds({ works, environments: store.environments, locks: store.locks, log });
   },
   providerClient: {
@@ -136,7 +136,7 @@ const WEBHOOKS: Definitions<WebhookParts, WebNeeds & AppParts & ServerParts> = {
   reconciliationRounds(parts) {
     const { store, config, transforms, acceptor, telemetry, backpressure, fetchDocument, log } = parts;
     const { publicUrl, eventMaxFutureMs } = config;
-    const { webhookDirectory, requestLogWriter, providerClient } = parts;
+    const { webhookDirectory, requestLogWriter, providerClient, functionTables } = parts;
     const processing = { transforms, acceptor, telemetry, backpressure, fetchDocument, publicUrl, eventMaxFutureMs };
     return new ReconciliationRounds({
       ...store,
@@ -144,6 +144,7 @@ const WEBHOOKS: Definitions<WebhookParts, WebNeeds & AppParts & ServerParts> = {
       webhookDirectory,
       requestLogWriter,
       providerClient,
+      functionTables,
       log,
     });
   },

@@ -3,7 +3,8 @@ import { Database } from '../archive/database.ts';
 import { OutboxRows } from '../archive/outbox-rows.ts';
 import { OutboxWakes } from '../archive/outbox-wakes.ts';
 import { type ConnectTransport, NoConnection } from '../functions/connect/transport.ts';
-import { FunctionClient } from '../functions/function-client.ts';
+import type { OriginalRequest } from '../functions/destination-request.ts';
+import { type DestinationData, FunctionClient } from '../functions/function-client.ts';
 import { StepRequestClient } from '../functions/step-request-client.ts';
 import { AcceptedEvents } from '../history/accepted-events.ts';
 import { ArchiveHealth } from '../jobs/archive/archive-health.ts';
@@ -82,6 +83,12 @@ const NO_CONNECTIONS: ConnectTransport = {
   abandon() {},
 };
 
+/** A candidate is an app. */
+const NO_DESTINATIONS: DestinationData = {
+  secretsOf: () => ({ signing: [], headers: {} }),
+  originalOf: async () => undefined,
+};
+
 export const WORKER: Definitions<WorkerParts, WorkerNeeds> = {
   appLimits: ({ config }) => new AppLimits(config.runConcurrency),
   callLimiter,
@@ -132,6 +139,7 @@ function connectCaller(parts: Parts): ConnectCaller {
 
 function functionClient(parts: Parts): FunctionClient {
   const { config, signingKeys, environmentKinds, endpointOrigins, connectCaller, appLimits, tracing } = parts;
+  const { destinations } = parts;
   return new FunctionClient({
     timeoutMs: config.callTimeoutMs,
     responseMaxBytes: config.callResponseMaxBytes,
@@ -142,9 +150,25 @@ function functionClient(parts: Parts): FunctionClient {
     dev: config.dev,
     allowsEndpoint: (env, url) => endpointOrigins.allows(env, url),
     connect: connectCaller,
+    destinations: {
+      secretsOf: (env, fn) => destinations.secretsOf(env, fn, Date.now()),
+      originalOf: (webhookId, requestId) => originalOf(parts, webhookId, requestId),
+    },
     onEnd: (env, app, call) => appLimits.record(env, app, call),
     tracing,
   });
+}
+
+/** The request as it was kept for destinations, else as the log of the webhook has it. */
+async function originalOf(
+  { originalRequests, history }: Parts,
+  webhookId: string,
+  requestId: string,
+): Promise<OriginalRequest | undefined> {
+  const kept = await originalRequests.read(webhookId, requestId);
+  if (kept) return kept;
+  const logged = await history.webhookLog.read(webhookId, requestId);
+  return logged?.body && { headers: logged.headers, body: logged.body };
 }
 
 function candidateClient({ config, signingKeys, environmentKinds }: Parts): FunctionClient {
@@ -158,6 +182,7 @@ function candidateClient({ config, signingKeys, environmentKinds }: Parts): Func
     dev: config.dev,
     allowsEndpoint: async () => false,
     connect: NO_CONNECTIONS,
+    destinations: NO_DESTINATIONS,
   });
 }
 

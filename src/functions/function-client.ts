@@ -9,11 +9,26 @@ import type { Tracing } from '../tracing/tracing.ts';
 import { identifyingHeaders } from './call-headers.ts';
 import { type CallContext, callRequestBody } from './call-request.ts';
 import { ConnectionLost, type ConnectTransport, NoConnection } from './connect/transport.ts';
+import {
+  type DestinationRequest,
+  type DestinationSecrets,
+  destinationRequest,
+  interpretDestinationResponse,
+  type OriginalRequest,
+  RESPONSE_MAX_BYTES,
+  withoutOriginal,
+} from './destination-request.ts';
 import { EndpointRefused, endpointRequest } from './endpoint-request.ts';
 import { headerName, SERVER_SDK, signatureHeaders } from './headers.ts';
 import { AddressBlocked, HttpAgent, type HttpAgentOptions, ResponseTooLarge } from './http-agent.ts';
 import { type CallResponse, httpPost, ResponseCutOff, ResponseMemory } from './http-post.ts';
-import { interpretResponse, type Outcome, permanentFailure, retriableFailure } from './interpret-response.ts';
+import {
+  type Failure,
+  interpretResponse,
+  type Outcome,
+  permanentFailure,
+  retriableFailure,
+} from './interpret-response.ts';
 import { RedirectRefused, redirectTarget } from './redirects.ts';
 import { tracedCall } from './trace-context.ts';
 
@@ -35,11 +50,20 @@ export interface FunctionClientOptions extends HttpAgentOptions {
   allowsEndpoint: (env: string, url: string) => Promise<boolean>;
   /** For apps that connect. */
   connect: ConnectTransport;
+  destinations: DestinationData;
   /** Largest body of a response. */
   responseMaxBytes: number;
   /** Called after each call. */
   onEnd?: ((env: string, app: string, call: FinishedCall) => void) | undefined;
   tracing?: Tracing | undefined;
+}
+
+/** What calls of destinations need of the store. */
+export interface DestinationData {
+  /** @throws SealError if SECRET_KEY has changed */
+  secretsOf(env: string, fn: AppFunction): DestinationSecrets;
+  /** @throws ServiceError archive_unavailable */
+  originalOf(webhookId: string, requestId: string): Promise<OriginalRequest | undefined>;
 }
 
 interface CallEnvironment {
@@ -60,12 +84,15 @@ export class FunctionClient {
   }
 
   /** Calls the function and returns the outcome, even if no response comes. Throws only before the call: if the memos cannot be
-   *  serialized, a what-if call is too large, the signing key cannot be read, or no connection of the app accepts the call. */
+   *  serialized, a what-if call is too large, a key, a secret or the original request cannot be read, or no connection of the app accepts
+   *  the call. */
   async call(fn: AppFunction, context: CallContext): Promise<Outcome> {
     const { takesLogs } = this.#options;
     const client = fn.dialect === 'service' ? { takesLogs } : undefined;
-    const body = fn.endpoint ? '' : callRequestBody(context, client);
     const { env } = context.run;
+    const destined = fn.destination && (await this.#destined(fn, context));
+    if (destined && 'kind' in destined) return destined;
+    const body = fn.endpoint || destined ? '' : callRequestBody(context, client);
     const [signingKey, kind] = await Promise.all([this.#options.signingKeyOf(env), this.#options.kindOf(env)]);
     const startedAt = Date.now();
     const recordEnd = (status: number | undefined) =>
@@ -74,9 +101,12 @@ export class FunctionClient {
       const response = await tracedCall(this.#options.tracing, fn.url, context.run, (traceHeaders) =>
         isConnected(fn.url)
           ? this.#options.connect.call(fn, context, body, traceHeaders)
-          : this.#post(fn, body, context, { signingKey, kind }, traceHeaders),
+          : destined
+            ? this.#postTo(fn, destined, kind)
+            : this.#post(fn, body, context, { signingKey, kind }, traceHeaders),
       );
       recordEnd(response.status);
+      if (destined) return interpretDestinationResponse(fn.url, response, Date.now());
       const outcome = interpretResponse(response, Date.now());
       return fn.endpoint && outcome.kind === 'completed'
         ? { ...outcome, ...resultOfEndpoint(outcome.output) }
@@ -95,7 +125,7 @@ export class FunctionClient {
       if (error instanceof RedirectRefused) return retriableFailure(error.name, `${fn.url}: ${error.message}`);
       if (error instanceof AddressBlocked)
         return { ...retriableFailure(error.name, `${fn.url} was not called: ${error.message}`), noResponse: true };
-      const failure = retriableFailure('CallError', this.#callErrorMessage(fn.url, error as Error));
+      const failure = retriableFailure('CallError', this.#callErrorMessage(fn, error as Error));
       if (error instanceof ResponseCutOff) failure.error.stack = `${CUT_OFF}: ${error.message}`;
       return { ...failure, noResponse: true };
     }
@@ -144,12 +174,44 @@ export class FunctionClient {
     }
   }
 
-  #callErrorMessage(url: string, error: Error): string {
+  /** @returns the request; a failure if it cannot be made */
+  async #destined(fn: AppFunction, context: CallContext): Promise<DestinationRequest | Failure> {
+    const { destination, triggers } = fn;
+    const { run, event } = context;
+    const { destinations } = this.#options;
+    const [{ webhook } = {}] = triggers;
+    const isRequest = destination?.body === 'request' && webhook !== undefined;
+    const original = isRequest
+      ? ((await destinations.originalOf(webhook, event.request_id)) ?? withoutOriginal(event, Date.now()))
+      : undefined;
+    if (original && 'kind' in original) return original;
+    return destinationRequest(
+      destination ?? { forwardHeaders: [] },
+      context,
+      destinations.secretsOf(run.env, fn),
+      original,
+    );
+  }
+
+  /** Redirects are not followed: the signed request is for the URL that a person gave. */
+  #postTo(fn: AppFunction, { headers, body }: DestinationRequest, kind: EnvironmentKind): Promise<CallResponse> {
+    const limits = { timeoutMs: this.#timeoutOf(fn), maxBytes: RESPONSE_MAX_BYTES, cuts: true } as const;
+    return httpPost(this.#agents.for(kind), fn.url, headers, body, limits);
+  }
+
+  #timeoutOf({ destination }: AppFunction): number {
+    const { timeoutMs } = this.#options;
+    return Math.min(destination?.timeoutMs ?? timeoutMs, timeoutMs);
+  }
+
+  #callErrorMessage(fn: AppFunction, error: Error): string {
+    const { url } = fn;
+    const timeoutMs = this.#timeoutOf(fn);
     const timedOut =
       error.name === 'TimeoutError' ||
       error instanceof errors.HeadersTimeoutError ||
       error instanceof errors.BodyTimeoutError;
-    if (timedOut) return `${url} did not respond within ${this.#options.timeoutMs / 1_000} s`;
+    if (timedOut) return `${url} did not respond within ${timeoutMs / 1_000} s`;
     return `${url} could not be called: ${error.message || (error as NodeJS.ErrnoException).code}`;
   }
 

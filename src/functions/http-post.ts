@@ -56,6 +56,8 @@ export interface ResponseLimits {
   maxBytes: number;
   /** Shared by all responses. */
   memory?: ResponseMemory;
+  /** Ends a longer response after `maxBytes` instead of failing. */
+  cuts?: true;
 }
 
 /** @throws DOMException TimeoutError; ResponseTooLarge; AddressBlocked; errors of undici */
@@ -63,7 +65,7 @@ export function httpPost(
   agent: Dispatcher,
   url: string,
   headers: Record<string, string>,
-  body: string | null,
+  body: string | Buffer | null,
   limits: ResponseLimits,
   method: Dispatcher.HttpMethod = 'POST',
 ): Promise<CallResponse> {
@@ -76,6 +78,7 @@ export function httpPost(
 
 class BufferingHandler implements Dispatcher.DispatchHandler {
   readonly #maxBytes: number;
+  readonly #cuts: boolean;
   readonly #memory: ResponseMemory | undefined;
   readonly #resolve: (response: CallResponse) => void;
   readonly #reject: (error: Error) => void;
@@ -88,11 +91,12 @@ class BufferingHandler implements Dispatcher.DispatchHandler {
   #length = 0;
 
   constructor(
-    { timeoutMs, maxBytes, memory }: ResponseLimits,
+    { timeoutMs, maxBytes, memory, cuts }: ResponseLimits,
     resolve: (response: CallResponse) => void,
     reject: (error: Error) => void,
   ) {
     this.#maxBytes = maxBytes;
+    this.#cuts = cuts === true;
     this.#memory = memory;
     this.#resolve = resolve;
     this.#reject = reject;
@@ -117,7 +121,11 @@ class BufferingHandler implements Dispatcher.DispatchHandler {
     this.#length += chunk.length;
     this.#chunks.push(chunk);
     const hasRoom = this.#memory?.take(chunk.length) ?? true;
-    if (this.#length > this.#maxBytes) {
+    if (this.#length > this.#maxBytes && this.#cuts) {
+      this.onResponseEnd();
+      this.#failure = new Error('the rest of the response is not read');
+      this.#controller?.abort(this.#failure);
+    } else if (this.#length > this.#maxBytes) {
       this.#fail(
         new ResponseTooLarge(
           `the response is larger than ${this.#maxBytes} bytes; store large data elsewhere and return its location`,

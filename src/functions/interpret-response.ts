@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { RunResult } from '../model/runs/endpoint-response.ts';
 import { errorOf, isFunctionError, type Op, type OpsProblem, parseOps } from '../model/runs/operation.ts';
 import { retryAfterMs } from '../model/runs/retry.ts';
+import type { StepLinks } from '../model/runs/run.ts';
 import type { RunFailure } from '../model/runs/run-failure.ts';
 import { isShallowJson, MAX_DEPTH } from '../model/values/json.ts';
 import { failureOf, foreignFailure, isSuccess } from './error-response.ts';
@@ -24,11 +25,13 @@ export interface Failure extends RunFailure {
   at?: number;
   /** Operations reported together with the error. */
   ops?: Op[];
+  /** Of a destination. */
+  request?: StepLinks['request'];
 }
 
 export type Outcome =
-  /** `ops`: operations reported together with the completion. */
-  | ({ kind: 'completed'; ops?: Op[] } & RunResult)
+  /** `ops`: operations reported together with the completion. `request`: of a destination. */
+  | ({ kind: 'completed'; ops?: Op[]; request?: StepLinks['request'] } & RunResult)
   /** `retryAfterMs`: the delay that the app requests if a step failed. `noRetry`: a step that failed is not retried. `race`: the app asks for
    *  race mode in all steps. */
   | { kind: 'steps'; ops: Op[]; retryAfterMs?: number | undefined; noRetry?: true; race?: true }

@@ -47,6 +47,7 @@ export function createStore(connection: Redis, config: Config) {
   const cacheInvalidation = new CacheInvalidation(redis, keys);
   const context: StoreContext = { redis, keys, ids, config, cacheInvalidation, locks };
   const environmentStore = createEnvironmentStore(context);
+  const appStore = createAppStore(context);
   return {
     redis: connection,
     keys,
@@ -61,10 +62,10 @@ export function createStore(connection: Redis, config: Config) {
     ...createErrorStore(context),
     ...createBulkStore(context),
     ...createFlowControlStore(context),
-    ...createAppStore(context),
+    ...appStore,
     ...createConnectStore(context),
     ...createWebhookStore(context),
-    ...createAuthStore(context, environmentStore.environments),
+    ...createAuthStore(context, environmentStore.environments, appStore.destinations),
     ...createTelemetryStore(context),
     ...createRealtimeStore(context),
   };

@@ -432,6 +432,26 @@ describe('OpenAPI document', () => {
       expect(JSON.stringify(fields)).to.include('data.n');
     });
 
+    it('responses about destinations match their schemas', async () => {
+      const given = {
+        name: 'crm',
+        url: 'http://127.0.0.1:1/',
+        events: ['crm/x'],
+        filter: 'event.data.n > 1',
+        flow: {},
+      };
+      await call('POST /v1/destinations', {}, { ...given, headers: { 'x-key': 'secret' } });
+      await call('GET /v1/destinations');
+      const name = { name: 'crm' };
+      await call('GET /v1/destinations/:name', name);
+      await call('PATCH /v1/destinations/:name', name, { retries: 0 });
+      await call('POST /v1/destinations/:name/pause', name, { queued_runs: 'run' });
+      await call('POST /v1/destinations/:name/resume', name);
+      await call('POST /v1/destinations/:name/rotate-secret', name, {});
+      await call('POST /v1/destinations/:name/test', name, { data: {} });
+      await call('DELETE /v1/destinations/:name', name);
+    });
+
     it('responses of overview and settings match their schemas', async () => {
       await call('GET /v1/metrics');
       await call('GET /v1/functions/stats');

@@ -78,6 +78,7 @@ const QUOTAS = {
   apps: 200,
   functionsOfApp: 2_000,
   functions: 5_000,
+  destinations: 100,
   configBytes: 65_536,
   branches: 200,
 };

@@ -1,5 +1,6 @@
 /** Routes of functions, their errors and metrics, and of starting or waking them by hand. */
 import type { Feature } from '../parts.ts';
+import { destinationRoutes } from '../routes/destinations.ts';
 import { errorRoutes } from '../routes/errors.ts';
 import { functionMetricsRoutes } from '../routes/function-metrics.ts';
 import { functionRoutes } from '../routes/functions.ts';
@@ -13,5 +14,6 @@ export const FUNCTIONS: Feature = [
   functionMetricsRoutes,
   functionRoutes,
   invokeRoutes,
+  destinationRoutes,
   signalRoutes,
 ];

@@ -3,6 +3,7 @@
 
 import { ServiceError } from '../../errors.ts';
 import type { Acceptor } from '../../jobs/acceptance/acceptor.ts';
+import type { FunctionTables } from '../../jobs/functions/function-tables.ts';
 import type { Telemetry } from '../../jobs/telemetry/telemetry.ts';
 import type { Event } from '../../model/events/event.ts';
 import { newId } from '../../model/ids.ts';
@@ -18,6 +19,7 @@ import { parseFields } from '../http/urlencoded.ts';
 import type { Draft } from './draft.ts';
 import { passesFilter } from './filter-webhook.ts';
 import { resolveEnvironment } from './resolve-environment.ts';
+import { withoutSecrets } from './stored-credentials.ts';
 import {
   errorOf,
   type LoggedReceipt,
@@ -29,7 +31,10 @@ import {
 import { decideOutcome, rejected, type WebhookDecision, type WebhookResult } from './webhook-outcome.ts';
 import { toTransformRequest, type WebhookRequest } from './webhook-request.ts';
 
-export interface ProcessWebhookDeps extends VerifyWebhookDeps, Pick<Store, 'environments' | 'heldEvents' | 'ids'> {
+export interface ProcessWebhookDeps
+  extends VerifyWebhookDeps,
+    Pick<Store, 'environments' | 'heldEvents' | 'ids' | 'originalRequests'> {
+  functionTables: FunctionTables;
   eventMaxFutureMs: number;
   transforms: Transforms;
   acceptor: Acceptor;
@@ -66,6 +71,7 @@ export async function processWebhook(
     const handshake = greets && (await handshakeOf(webhook, provided, receipt, options, deps));
     if (handshake) return { decided: handshake, ids: [], console: [], verification };
     const { decided, console } = await runAndDecide(webhook, request, provided, verification, options, deps);
+    if (!options.dryRun) await keepOriginal(decided, webhook, request, verification, deps);
     const ids = options.dryRun ? [] : await commit(decided, webhook, { ...request, eventId: options.eventId }, deps);
     return { decided, ids, console, verification };
   } catch (error) {
@@ -136,6 +142,22 @@ async function runAndDecide(
     verified: verification && verification.result === 'verified',
   });
   return { decided, console: logs };
+}
+
+/** Destinations may send the request on.
+ *  @throws ServiceError unavailable when Redis did not store it */
+async function keepOriginal(
+  decided: WebhookDecision,
+  webhook: WebhookInUse,
+  { requestId, headers, search, body }: WebhookRequest,
+  verification: LoggedVerification | undefined,
+  { functionTables, originalRequests, acceptor }: ProcessWebhookDeps,
+): Promise<void> {
+  if (decided.outcome !== 'accepted') return;
+  const functions = await functionTables.recent(decided.env);
+  if (!functions.needsRequestsOf(webhook.id)) return;
+  const original = { headers: withoutSecrets(webhook, verification, { headers, search }).headers, body };
+  await acceptor.writeDurably(() => originalRequests.save(webhook.id, requestId, original));
 }
 
 /** @returns internal IDs of the events

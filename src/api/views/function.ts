@@ -19,6 +19,7 @@ const GROUP_LENGTH = 100;
 
 const triggerSchema = apiObject('Trigger', {
   event: z.string().optional(),
+  webhook: z.string().optional().describe('ID of a webhook: all events of its requests'),
   expression: z.string().optional(),
   cron: z.string().optional().describe('A schedule, with its time zone'),
   jitter: z.string().optional().describe('Maximum random delay of a run after the time of its schedule'),

@@ -85,7 +85,7 @@ export class ExplainedDecisions extends Composed<ExplainedDecisionsDeps> {
       decisions.of(env, id),
       runLists.briefsByEvent(env, [id]),
     ]);
-    const all = concerned(event, table, stored, runs);
+    const all = concerned(event, source, table, stored, runs);
     const rest = all.filter(({ functionId }) => functionId > cursor);
     const page = rest.slice(0, limit);
     const ids = page.map(({ functionId }) => functionId);
@@ -96,7 +96,7 @@ export class ExplainedDecisions extends Composed<ExplainedDecisionsDeps> {
     for (const [i, known] of page.entries()) {
       const fn = table.find(known.functionId);
       const history = histories[i] ?? [];
-      explained.push(explain(known, { event, fn, history, isIngested, reader }));
+      explained.push(explain(known, { event, source, fn, history, isIngested, reader }));
       if (performance.now() - turnStartedAt > TURN_MS) {
         await setImmediate();
         turnStartedAt = performance.now();
@@ -110,12 +110,15 @@ export class ExplainedDecisions extends Composed<ExplainedDecisionsDeps> {
  *  functions. */
 function concerned(
   event: EventRecord,
+  source: Source,
   table: TriggerTable,
   stored: readonly StoredDecision[],
   runs: readonly RunBrief[],
 ): Known[] {
   const listening =
-    event.name === FUNCTION_INVOKED ? invokedIn(event, table) : [...table.listeners(event.name)].map(({ id }) => id);
+    event.name === FUNCTION_INVOKED
+      ? invokedIn(event, table)
+      : [...table.listeners(event.name, source)].map(({ id }) => id);
   const known = new Map<string, Known>();
   const of = (functionId: string) => {
     const one = known.get(functionId) ?? { functionId, runs: [] };
@@ -155,6 +158,7 @@ function namesOf(stored: readonly StoredDecision[], likely: Iterable<string>, ta
 
 interface Context {
   event: EventRecord;
+  source: Source;
   fn: AppFunction | undefined;
   history: readonly PastTriggers[];
   isIngested: boolean;
@@ -178,13 +182,13 @@ function explain({ functionId, decision, runs }: Known, context: Context): Expla
 }
 
 /** The triggers that did not match: the first ones since the event's receipt, which were in force when it was ingested. */
-function byTriggers({ event, fn, history, reader }: Context): Omit<ExplainedDecision, 'functionId' | 'runIds'> {
+function byTriggers({ event, source, fn, history, reader }: Context): Omit<ExplainedDecision, 'functionId' | 'runIds'> {
   const fromReceipt = triggersSince(history, fn, event.received_at);
   const before = triggersSince(history, fn, event.received_at - SKEW_MS).slice(0, -fromReceipt.length);
   for (const triggers of [...fromReceipt, ...before]) {
     if (triggers === undefined) continue;
     const changedSince = triggers !== fromReceipt.at(-1);
-    const found = triggers === null ? undefined : reader.triggers(triggers, event.name);
+    const found = triggers === null ? undefined : reader.triggers(triggers, event.name, source);
     if (triggers === null || found === 'not_listening') return { outcome: 'skipped', reason: 'not_registered' };
     if (found === undefined || found === 'met') continue;
     const reason = found.some(({ result }) => result !== 'false') ? 'not_evaluated' : 'expression_false';

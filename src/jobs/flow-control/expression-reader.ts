@@ -1,7 +1,8 @@
 /** Evaluates expressions over a stored event to explain why they were not met. Bounded in cost: an expression beyond the bound counts as
  *  met. */
 import type { Trigger } from '../../model/apps/app.ts';
-import { listensTo } from '../../model/events/triggers.ts';
+import type { Source } from '../../model/events/event.ts';
+import { mayMeet } from '../../model/events/triggers.ts';
 import { compile, EVALUATION_UNITS, type EvaluatedValue, type Expression } from '../../model/expressions/expression.ts';
 import { type Read, readsOf } from '../../model/expressions/reads.ts';
 import type { FlowOptions } from '../../model/flow-control/options.ts';
@@ -38,9 +39,9 @@ export class ExpressionReader {
     this.#nowMs = nowMs;
   }
 
-  /** The expressions of triggers for this event name, if no trigger is met. */
-  triggers(triggers: readonly Trigger[], name: string): ReadExpression[] | 'met' | 'not_listening' {
-    const listening = triggers.filter(({ event }) => event !== undefined && listensTo(event, name));
+  /** The expressions of triggers for an event with this name and source, if no trigger is met. */
+  triggers(triggers: readonly Trigger[], name: string, source: Source): ReadExpression[] | 'met' | 'not_listening' {
+    const listening = triggers.filter((trigger) => mayMeet(trigger, name, source));
     if (listening.length === 0) return 'not_listening';
     const found: ReadExpression[] = [];
     for (const { expression: source } of listening) {

@@ -33,10 +33,10 @@ export async function matchEvents(
   for (const { event, present } of events) {
     const table = tables.get(event.env);
     if (!table) continue;
-    const { env, internalId, name, ts, receivedAt } = event;
+    const { env, internalId, name, ts, receivedAt, source } = event;
     const repeated = present && { repeated: true };
     let stopped: Set<string> | undefined;
-    const read = () => triggerEventOf(recordOf(event), event.source);
+    const read = () => triggerEventOf(recordOf(event), source);
     const isMet = ({ fn, source, expression }: TriggerExpression, read: unknown) => {
       const result = evaluator.evaluate({ env, functionId: fn.id, source, expression }, { event: read }, receivedAt);
       if (result === 'too_costly') {
@@ -45,7 +45,7 @@ export async function matchEvents(
       }
       return result === 'met';
     };
-    for (const fn of table.match(name, read, isMet)) {
+    for (const fn of table.match(name, read, isMet, source)) {
       if (fn) {
         candidates.push({ id: runIdOf(ids, internalId, fn.id), fn, event, dueAt: ts, cause: 'event', ...repeated });
         stopped?.delete(fn.id);
@@ -53,7 +53,7 @@ export async function matchEvents(
       if (evaluator.shouldYield) await evaluator.yieldTurn();
     }
     if (table.hasPaused) {
-      for (const fn of table.matchPaused(name, read, isMet)) {
+      for (const fn of table.matchPaused(name, read, isMet, source)) {
         if (fn) {
           decisions.push({ env, eventId: internalId, functionId: fn.id, reason: 'paused' });
           stopped?.delete(fn.id);

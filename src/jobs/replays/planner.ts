@@ -129,7 +129,9 @@ export class ReplayPlanner extends Composed<PlannerDeps> {
 
   /** By event ID and function ID. */
   async #matches(env: string, events: readonly FoundEvent[], table: TriggerTable): Promise<Map<string, Matches>> {
-    const listened = events.filter(({ name }) => table.listeners(name).size > 0).map(({ internal_id }) => internal_id);
+    const listened = events
+      .filter(({ name, source }) => table.listeners(name, source).size > 0)
+      .map(({ internal_id }) => internal_id);
     const envelopes = await this.deps.history.events.envelopes(env, listened);
     const found = await matchEvents(
       [...envelopes.values()].map((event) => ({ event })),

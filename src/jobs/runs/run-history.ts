@@ -13,7 +13,7 @@ const STEP_FAILURES: ReadonlySet<string> = new Set(['StepFailed', 'StepError']);
 
 /** A run that completes with its first call needs no history besides its record. */
 export function needsNoHistory({ stack, pending }: Loaded, outcome: Outcome, attemptsMade: number): boolean {
-  if (outcome.kind !== 'completed' || outcome.ops) return false;
+  if (outcome.kind !== 'completed' || outcome.ops || outcome.request) return false;
   return stack.length === 0 && pending === 0 && attemptsMade === 0;
 }
 
@@ -32,6 +32,7 @@ export function attemptHistory(
     ...planned,
     attempt: attempts.made,
     ...times,
+    ...(outcome.kind !== 'steps' && outcome.request && { request: outcome.request }),
     ...resultOf(outcome.kind === 'failed' ? outcome.error : undefined),
   };
   const finished = (outcome.ops ?? [])

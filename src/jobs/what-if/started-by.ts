@@ -20,7 +20,7 @@ export async function startedBy(event: FoundEvent, table: TriggerTable, turn: Tu
   const isMet: Parameters<TriggerTable['match']>[2] = ({ expression }, event) =>
     expression?.evaluate({ event }, EVALUATION_UNITS, receivedAt).result === 'met';
   const ids: string[] = [];
-  for (const fn of table.match(event.name, read, isMet)) {
+  for (const fn of table.match(event.name, read, isMet, source)) {
     if (fn) ids.push(fn.id);
     await turn.yieldIfLong();
   }

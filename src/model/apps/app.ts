@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { OnExhausted } from '../runs/pause.ts';
 import { isJsonObject } from '../values/json.ts';
 import { CONNECT_URL } from './connection.ts';
+import { DESTINATION_PREFIX, type Destination, isDestinationId } from './destination.ts';
 
 export const httpUrl = z.url({ protocol: /^https?$/, error: 'an http or https URL' }).max(2_048);
 
@@ -18,7 +19,11 @@ export const registrationSchema = z.preprocess(
   z
     .object({
       url: appUrl,
-      appName: z.string().min(1).max(128),
+      appName: z
+        .string()
+        .min(1)
+        .max(128)
+        .refine((name) => !isDestinationId(name), `a name that does not begin with "${DESTINATION_PREFIX}"`),
       sdk: z.string().max(256).optional(),
       framework: z.string().max(256).nullish(),
       deployId: buildName.describe('Build of the app'),
@@ -60,6 +65,8 @@ export interface CancelTrigger {
 
 export interface Trigger {
   event?: string;
+  /** ID of a webhook: all events of its requests, whatever their names. */
+  webhook?: string;
   expression?: string;
   /** May begin with a time zone: `TZ=Europe/Paris 0 9 * * *`. */
   cron?: string;
@@ -116,6 +123,8 @@ export interface AppFunction {
   problems?: string[];
   /** Set for an HTTP endpoint with steps, which its own clients start; absent for a registered function. */
   endpoint?: EndpointProtocol;
+  /** Set for a destination: the service owns it, and its calls are single POSTs to its URL. */
+  destination?: Destination;
   config: Record<string, unknown>;
 }
 

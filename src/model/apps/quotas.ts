@@ -10,6 +10,7 @@ const SETTING_OF: Record<keyof Quotas, string> = {
   functionsOfApp: 'FUNCTIONS_PER_APP_MAX',
   functions: 'FUNCTIONS_MAX',
   configBytes: 'FUNCTION_CONFIG_MAX_BYTES',
+  destinations: 'DESTINATIONS_MAX',
   branches: 'BRANCH_ENVIRONMENTS_MAX',
 };
 

@@ -14,6 +14,7 @@ import { firstProblem } from '../values/issue-text.ts';
 import { isJsonObject } from '../values/json.ts';
 import { type AppFunction, appUrl, type Dialect, type RefusedFunction, type Registration } from './app.ts';
 import { cronProblem } from './cron.ts';
+import { DESTINATION_PREFIX, isDestinationId } from './destination.ts';
 import { excessOf } from './function-limits.ts';
 import { withInferred } from './given-function.ts';
 import { isNeverMet, unmatchedName } from './unmatched-triggers.ts';
@@ -66,7 +67,11 @@ const cancelSchema = z.looseObject({
 
 /** Accepts unknown fields and stores them with the function. A function without triggers runs only when it is invoked. */
 export const functionSchema = z.looseObject({
-  id: z.string().min(1).max(256),
+  id: z
+    .string()
+    .min(1)
+    .max(256)
+    .refine((id) => !isDestinationId(id), `an ID that does not begin with "${DESTINATION_PREFIX}"`),
   name: z.string().max(256).optional(),
   triggers: z.array(triggerSchema).nullish(),
   cancel: z.array(cancelSchema).nullish(),

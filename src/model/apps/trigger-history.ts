@@ -12,14 +12,15 @@ export interface PastTriggers {
   triggers?: Triggers | null | undefined;
 }
 
-type Triggers = Pick<Trigger, 'event' | 'expression'>[];
+type Triggers = Pick<Trigger, 'event' | 'webhook' | 'expression'>[];
 
 /** The triggers in force; null if the function is unregistered or archived. */
 export function triggersOf(fn: AppFunction | undefined): Triggers | null {
   if (!fn || fn.archived) return null;
-  return fn.triggers.flatMap(({ event, expression }) =>
-    event === undefined ? [] : { event, ...(expression !== undefined && { expression }) },
-  );
+  return fn.triggers.flatMap(({ event, webhook, expression }) => {
+    const what = webhook === undefined ? event !== undefined && { event } : { webhook };
+    return what ? { ...what, ...(expression !== undefined && { expression }) } : [];
+  });
 }
 
 /** @param history newest first

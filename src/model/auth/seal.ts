@@ -7,6 +7,16 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 const VERSION = 'v1';
 
+/** A secret as it is stored: sealed for its location. */
+export interface SealedSecret {
+  id: string;
+  sealed: string;
+  /** Unix milliseconds. */
+  addedAt: number;
+  /** End of its validity; absent: none. */
+  until?: number | undefined;
+}
+
 interface Key {
   /** Identifies the secret without revealing it. */
   id: string;

@@ -1,6 +1,8 @@
-/** Finds the functions that an event triggers: by name, by wildcard (a trailing `/*` or `.*`), and by expression. */
-import type { AppFunction } from '../apps/app.ts';
+/** Finds the functions that an event triggers: by name, by wildcard (a trailing `/*` or `.*`), by the webhook that it came from, and by
+ *  expression. */
+import type { AppFunction, Trigger } from '../apps/app.ts';
 import { compile, type Expression } from '../expressions/expression.ts';
+import { type Source, subjectOf } from './event.ts';
 
 /** The expression of a function's trigger. */
 export interface TriggerExpression {
@@ -17,6 +19,7 @@ interface Index {
   byName: Map<string, Rule[]>;
   /** Keyed by the text before the star, including the separator. */
   byPrefix: Map<string, Rule[]>;
+  byWebhook: Map<string, Rule[]>;
 }
 
 const isMetAlone = ({ expression }: TriggerExpression, event: unknown) =>
@@ -53,8 +56,8 @@ export class TriggerTable {
   }
 
   /** Functions with a trigger for this name, paused ones included, regardless of expressions. */
-  listeners(name: string): Set<AppFunction> {
-    const rules = [...candidates(this.#live, name), ...candidates(this.#paused, name)];
+  listeners(name: string, source?: Source): Set<AppFunction> {
+    const rules = [...candidates(this.#live, name, source), ...candidates(this.#paused, name, source)];
     return new Set(rules.flat().map(({ fn }) => fn));
   }
 
@@ -70,8 +73,9 @@ export class TriggerTable {
     name: string,
     read: () => unknown,
     isMet: (trigger: TriggerExpression, event: unknown) => boolean = isMetAlone,
+    source?: Source,
   ): Generator<AppFunction | undefined> {
-    return match(this.#live, name, read, isMet);
+    return match(this.#live, name, read, isMet, source);
   }
 
   /** Like `match`, but yields the functions that the event would trigger if they were not paused. */
@@ -80,12 +84,19 @@ export class TriggerTable {
   }
 
   get hasPaused(): boolean {
-    return this.#paused.byName.size > 0 || this.#paused.byPrefix.size > 0;
+    const { byName, byPrefix, byWebhook } = this.#paused;
+    return byName.size > 0 || byPrefix.size > 0 || byWebhook.size > 0;
+  }
+
+  /** Whether a function gets the original requests of the webhook. */
+  needsRequestsOf(webhook: string): boolean {
+    const rules = [...(this.#live.byWebhook.get(webhook) ?? []), ...(this.#paused.byWebhook.get(webhook) ?? [])];
+    return rules.some(({ fn }) => fn.destination?.body === 'request');
   }
 }
 
 function newIndex(): Index {
-  return { byName: new Map(), byPrefix: new Map() };
+  return { byName: new Map(), byPrefix: new Map(), byWebhook: new Map() };
 }
 
 function* match(
@@ -93,10 +104,11 @@ function* match(
   name: string,
   read: () => unknown,
   isMet: (trigger: TriggerExpression, event: unknown) => boolean,
+  source: Source | undefined,
 ): Generator<AppFunction | undefined> {
   let event: unknown;
   const matched = new Set<AppFunction>();
-  for (const rules of candidates(index, name)) {
+  for (const rules of candidates(index, name, source)) {
     for (const rule of rules) {
       if (matched.has(rule.fn)) continue;
       if (rule.source !== undefined) {
@@ -112,9 +124,12 @@ function* match(
   }
 }
 
-function* candidates({ byName, byPrefix }: Index, name: string): Generator<Rule[]> {
+function* candidates({ byName, byPrefix, byWebhook }: Index, name: string, source?: Source): Generator<Rule[]> {
   const named = byName.get(name);
   if (named) yield named;
+  const webhook = byWebhook.size === 0 || source === undefined ? undefined : subjectOf(source, 'webhook');
+  const ofWebhook = webhook === undefined ? undefined : byWebhook.get(webhook);
+  if (ofWebhook) yield ofWebhook;
   if (byPrefix.size === 0) return;
   for (let end = 1; end < name.length; end++) {
     const separator = name[end - 1];
@@ -123,16 +138,24 @@ function* candidates({ byName, byPrefix }: Index, name: string): Generator<Rule[
   }
 }
 
-function addTo({ byName, byPrefix }: Index, fn: AppFunction): void {
-  for (const { event, expression } of fn.triggers) {
+function addTo({ byName, byPrefix, byWebhook }: Index, fn: AppFunction): void {
+  for (const { event, webhook, expression } of fn.triggers) {
+    const rule = expression === undefined ? { fn, source: undefined } : ruleOf(fn, expression);
+    if (webhook !== undefined) add(byWebhook, webhook, rule);
     if (event === undefined) continue;
     const [index, key] = isWildcard(event) ? [byPrefix, event.slice(0, -1)] : [byName, event];
-    add(index, key, expression === undefined ? { fn, source: undefined } : ruleOf(fn, expression));
+    add(index, key, rule);
   }
 }
 
 function isWildcard(event: string): boolean {
   return event.endsWith('/*') || event.endsWith('.*');
+}
+
+/** Whether an event with this name and source may meet the trigger, depending on its expression. */
+export function mayMeet({ event, webhook }: Pick<Trigger, 'event' | 'webhook'>, name: string, source: Source): boolean {
+  if (webhook !== undefined && source === `webhook:${webhook}`) return true;
+  return event !== undefined && listensTo(event, name);
 }
 
 /** Whether a trigger matches events of this name. */

@@ -28,6 +28,9 @@ const CANCELLED = ':cancelled-before-';
 
 const TRIES_MAX = 20;
 
+/** Deleted destinations whose runs show their names. */
+const ARCHIVED_DESTINATIONS_MAX = 100;
+
 /** Functions by ID, without their pauses, and the version at which they were read; '' if the environment has none. */
 interface Known {
   version: string;
@@ -87,7 +90,7 @@ export class Functions extends Repository<ScriptedRedis, { history: TriggerHisto
       const functions = given.filter(({ id }) => !taken.has(id));
       checkQuota(env, app, functions, [...known.values()], most);
       const kept = new Set<string | null>([...functions, ...unusable].map(({ id }) => id));
-      const previous = [...known.values()].filter((fn) => fn.app === app);
+      const previous = [...known.values()].filter((fn) => fn.app === app && !fn.destination);
       const gone = kept.has(null) ? [] : previous.filter((fn) => !fn.archived && !kept.has(fn.id));
       const wanted = [...functions, ...gone.map((fn) => ({ ...fn, archived: true }))];
       const changed = wanted.filter((fn) => JSON.stringify(known.get(fn.id)) !== JSON.stringify(fn));
@@ -112,6 +115,28 @@ export class Functions extends Repository<ScriptedRedis, { history: TriggerHisto
         throw quotaExceeded('functions', most, others.length, what, 'Give endpoints with many paths one ID');
       }
       return { given: [fn], removed: [], result: undefined };
+    });
+  }
+
+  /** Creates, changes or archives a destination, which has a quota of its own.
+   *  @param most maximum number of live destinations in the environment; undefined: no new one is created
+   *  @throws ServiceError quota_exceeded, and what `change` throws */
+  async changeDestination<Fn extends AppFunction>(
+    env: string,
+    id: string,
+    most: number | undefined,
+    change: (before: AppFunction | undefined) => Fn,
+  ): Promise<Fn> {
+    return this.#change(env, async ({ functions: known }) => {
+      const result = change(known.get(id));
+      const all = [...known.values()].filter((fn) => fn.destination && fn.id !== id);
+      const live = all.filter(({ archived }) => !archived).length;
+      if (most !== undefined && live >= most) {
+        const what = `The environment "${env}" has ${live} destinations`;
+        throw quotaExceeded('destinations', most, live, what, 'Delete those that are no longer used');
+      }
+      const removed = result.archived ? await this.#removable(env, all, new Set(), ARCHIVED_DESTINATIONS_MAX) : [];
+      return { given: [result], removed, result };
     });
   }
 
@@ -252,7 +277,7 @@ function checkQuota(
   known: readonly AppFunction[],
   most: number,
 ): void {
-  const live = known.filter((fn) => !fn.archived && !fn.endpoint);
+  const live = known.filter((fn) => !fn.archived && !fn.endpoint && !fn.destination);
   const others = live.filter((fn) => fn.app !== app).length;
   const there = others + functions.length;
   if (there <= most || there <= live.length) return;

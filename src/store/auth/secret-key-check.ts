@@ -2,6 +2,8 @@
  *  signed call would fail. An encrypted check value is stored, because there may be no other secret yet. */
 import { ConfigError } from '../../config.ts';
 import { SealError, type Sealer } from '../../model/auth/seal.ts';
+import type { Destinations } from '../apps/destinations.ts';
+import type { Environments } from '../environments/environments.ts';
 import type { Redis } from '../redis/connection.ts';
 import { Repository } from '../redis/repository.ts';
 import type { WebhookSecrets } from '../webhooks/webhook-secrets.ts';
@@ -14,7 +16,13 @@ const NAMED_MAX = 10;
 
 export class SecretKeyCheck extends Repository<
   Redis,
-  { sealer: Sealer; signingKeys: SigningKeys; webhookSecrets: WebhookSecrets }
+  {
+    sealer: Sealer;
+    signingKeys: SigningKeys;
+    webhookSecrets: WebhookSecrets;
+    environments: Pick<Environments, 'all'>;
+    destinations: Pick<Destinations, 'reencrypt'>;
+  }
 > {
   /** Read-only check.
    *  @throws ConfigError when a secret cannot be decrypted */
@@ -48,9 +56,11 @@ export class SecretKeyCheck extends Repository<
   }
 
   /** Encrypts all secrets with the current key, so that the fallback is no longer needed.
-   *  @returns number of signing keys and webhooks */
+   *  @returns number of signing keys, webhooks and destinations */
   async reencrypt(): Promise<number> {
-    const count = (await this.deps.signingKeys.reencrypt()) + (await this.deps.webhookSecrets.reencrypt());
+    const { signingKeys, webhookSecrets, environments, destinations } = this.deps;
+    let count = (await signingKeys.reencrypt()) + (await webhookSecrets.reencrypt());
+    for (const { name } of await environments.all()) count += await destinations.reencrypt(name);
     await this.redis.set(this.keys.secretKeyCheck, this.deps.sealer.seal('', CONTEXT));
     return count;
   }

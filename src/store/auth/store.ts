@@ -1,6 +1,7 @@
 /** Credentials and users: event keys, API keys, signing keys, users and their sessions; the audit log and the log of rejected attempts. */
 import type { Config } from '../../config.ts';
 import { Sealer } from '../../model/auth/seal.ts';
+import type { Destinations } from '../apps/destinations.ts';
 import type { Environments } from '../environments/environments.ts';
 import type { StoreContext } from '../store-context.ts';
 import { WebhookSecrets } from '../webhooks/webhook-secrets.ts';
@@ -18,7 +19,7 @@ import { SignInThrottle } from './sign-in-throttle.ts';
 import { SigningKeys } from './signing-keys.ts';
 import { Users } from './users.ts';
 
-export function createAuthStore(context: StoreContext, environments: Environments) {
+export function createAuthStore(context: StoreContext, environments: Environments, destinations: Destinations) {
   const { redis, keys, config, cacheInvalidation } = context;
   const sealer = new Sealer(config.secretKey, config.secretKeyFallback);
   const users = new Users(redis, keys);
@@ -32,7 +33,13 @@ export function createAuthStore(context: StoreContext, environments: Environment
     oneTimeTokens: new OneTimeTokens(redis, keys, { sealer }),
     signInThrottle: new SignInThrottle(redis, keys),
     signingKeys,
-    secretKeyCheck: new SecretKeyCheck(redis, keys, { sealer, signingKeys, webhookSecrets }),
+    secretKeyCheck: new SecretKeyCheck(redis, keys, {
+      sealer,
+      signingKeys,
+      webhookSecrets,
+      environments,
+      destinations,
+    }),
     auditLog: new AuditLog(redis, keys),
     rejectionLog: new RejectionLog(redis, keys),
     idempotentResponses: new IdempotentResponses(redis, keys, { sealer }),

@@ -86,6 +86,11 @@ export const WEBHOOK_LOG_KEYS = {
     '`summary` and `request` as JSON, `body` byte for byte.',
     { owner: 'webhooks/webhook-log.ts', ttl: '7 days', size: '1 request' },
   ),
+  originalRequest: hash(
+    'original-request:<webhook ID>:<request ID>',
+    '`headers` as JSON and `body` of a request that destinations get byte for byte.',
+    { owner: 'webhooks/original-requests.ts', ttl: 'retention; 7 days at most', size: '1 request' },
+  ),
   webhookIssue: hash(
     'webhook-issue:<issue ID>',
     'Kind, state, counts, last failure as JSON. `tell:<event>:<times reopened>`: event to send, until sent.',

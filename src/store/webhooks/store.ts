@@ -2,10 +2,11 @@
 import { Sealer } from '../../model/auth/seal.ts';
 import type { StoreContext } from '../store-context.ts';
 import { HeldEvents } from './held-events.ts';
+import { OriginalRequests } from './original-requests.ts';
 import { Transmissions } from './transmissions.ts';
 import { UnarchivedRequests } from './unarchived-requests.ts';
 import { WebhookIssues } from './webhook-issues.ts';
-import { WebhookLog } from './webhook-log.ts';
+import { TTL_MS, WebhookLog } from './webhook-log.ts';
 import { WebhookReconciliations } from './webhook-reconciliations.ts';
 import { WebhookTraffic } from './webhook-traffic.ts';
 import { WebhookVersions } from './webhook-versions.ts';
@@ -18,6 +19,7 @@ export function createWebhookStore({ redis, keys, ids, config, cacheInvalidation
     webhooks: new Webhooks(redis, keys, sealer, cacheInvalidation),
     webhookVersions: new WebhookVersions(redis, keys),
     webhookLog: new WebhookLog(redis, keys, config.webhookLogSize, config.archive !== undefined),
+    originalRequests: new OriginalRequests(redis, keys, { ttlMs: Math.min(config.hotTtlMs, TTL_MS) }),
     unarchivedRequests: new UnarchivedRequests(redis, keys, config.webhookLogSize),
     webhookIssues: new WebhookIssues(redis, keys, ids),
     webhookTraffic: new WebhookTraffic(redis, keys),

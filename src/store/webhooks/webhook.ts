@@ -1,6 +1,7 @@
 /** A webhook: name, secret URL keys, provider with secrets, filter, transform, allow lists. */
 import { isDeepStrictEqual } from 'node:util';
 import type { AccessLists } from '../../model/auth/allow-lists.ts';
+import type { SealedSecret } from '../../model/auth/seal.ts';
 import type { Method, VerificationScheme } from '../../providers/preset.ts';
 
 export interface Webhook extends AccessLists {
@@ -60,15 +61,8 @@ export interface FormerKey {
   until: number;
 }
 
-export interface StoredSecret {
-  id: string;
-  /** Sealed for `webhook:<webhook ID>:<secret ID>`. */
-  sealed: string;
-  /** Unix milliseconds. */
-  addedAt: number;
-  /** End of its validity; absent: none. */
-  until?: number | undefined;
-}
+/** Sealed for `webhook:<webhook ID>:<secret ID>`. */
+export type StoredSecret = SealedSecret;
 
 /** Whether the webhook accepts the key now. */
 export function hasKey(webhook: Webhook, key: string, nowMs: number): boolean {

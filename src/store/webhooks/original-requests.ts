@@ -1,0 +1,27 @@
+/** Requests of webhooks that destinations send on. They are written before their events are accepted, because the log of a webhook is written
+ *  later, and drops requests. */
+import type { IncomingHttpHeaders } from 'node:http';
+import { replies } from '../redis/connection.ts';
+import { Repository } from '../redis/repository.ts';
+import type { ScriptedRedis } from '../redis/scripts.ts';
+
+export interface StoredOriginal {
+  headers: IncomingHttpHeaders;
+  body: Buffer;
+}
+
+export class OriginalRequests extends Repository<ScriptedRedis, { ttlMs: number }> {
+  async save(webhookId: string, requestId: string, { headers, body }: StoredOriginal): Promise<void> {
+    const key = this.keys.of(webhookId).originalRequest(webhookId, requestId);
+    const writing = this.redis.multi().hset(key, 'headers', JSON.stringify(headers), 'body', body);
+    replies(await writing.pexpire(key, this.deps.ttlMs).exec());
+  }
+
+  async read(webhookId: string, requestId: string): Promise<StoredOriginal | undefined> {
+    const { headers, body } = await this.redis.hgetallBuffer(
+      this.keys.of(webhookId).originalRequest(webhookId, requestId),
+    );
+    if (!headers || !body) return undefined;
+    return { headers: JSON.parse(headers.toString()) as IncomingHttpHeaders, body };
+  }
+}
