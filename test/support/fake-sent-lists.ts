@@ -36,13 +36,17 @@ export interface FakeSentLists {
 }
 
 export const FAKE_KEY = 'rk_test_51FakeReadOnly';
+export const FAKE_PADDLE_KEY = 'pdl_live_apikey_01fake';
+const KEYS = [FAKE_KEY, FAKE_PADDLE_KEY];
 
 export async function startFakeSentLists(): Promise<FakeSentLists> {
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? '/', 'http://fake');
     fake.asked.push(request.url ?? '');
     if (fake.answer?.(request, response, url)) return;
-    if (request.headers.authorization !== `Bearer ${FAKE_KEY}`) return void json(response, 401, { error: 'bad key' });
+    const [scheme, key] = (request.headers.authorization ?? '').split(' ');
+    if (scheme?.toLowerCase() !== 'bearer' || !KEYS.includes(key ?? ''))
+      return void json(response, 401, { error: 'bad key' });
     const [status, body, headers] = route(request, url);
     json(response, status, body, headers);
   });
@@ -135,7 +139,15 @@ export async function startFakeSentLists(): Promise<FakeSentLists> {
     const [from, to] = ['from', 'to'].map((name) => Date.parse(query.get(name) ?? '')) as [number, number];
     const within = items.filter(({ at }) => at >= from && at <= to);
     const { page, hasMore } = after(within, query.get('after'), ntf, Number(query.get('per_page') ?? 50));
-    return [200, { data: page.map(paddle), meta: { pagination: { has_more: hasMore, per_page: PAGE } } }];
+    const last = page.at(-1);
+    const next = `${fake.url}/notifications?${new URLSearchParams({ ...Object.fromEntries(query), after: last ? ntf(last) : '' })}`;
+    return [
+      200,
+      {
+        data: page.map(paddle),
+        meta: { pagination: { has_more: hasMore, per_page: PAGE, next, estimated_total: within.length } },
+      },
+    ];
   }
 }
 
@@ -162,8 +174,13 @@ export function githubItem(number: number, at: number): FakeItem {
 
 export function paddleItem(number: number, at: number): FakeItem {
   const id = `evt_01kexg${String(number).padStart(6, '0')}`;
-  const fields = { event_id: id, event_type: 'transaction.completed', occurred_at: new Date(at).toISOString() };
-  return { id, at, type: fields.event_type, body: JSON.stringify({ ...fields, data: { id: `txn_${number}` } }) };
+  const fields = { event_id: id, event_type: 'address.created', occurred_at: new Date(at).toISOString() };
+  return {
+    id,
+    at,
+    type: fields.event_type,
+    body: JSON.stringify({ ...fields, data: { id: `add_${number}`, customer_id: `ctm_${number}` } }),
+  };
 }
 
 function delivery({ id: guid, at, type: event }: FakeItem, id: number) {

@@ -1,7 +1,9 @@
+import { type Environment, Paddle } from '@paddle/paddle-node-sdk';
 import { expect } from 'chai';
 import Stripe from 'stripe';
 import {
   FAKE_KEY,
+  FAKE_PADDLE_KEY,
   type FakeItem,
   type FakeSentLists,
   githubItem,
@@ -11,6 +13,7 @@ import {
   stripeItem,
 } from '../support/fake-sent-lists.ts';
 import { type Service, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -43,7 +46,7 @@ describe('Reconciliation of webhooks', () => {
       // Each test has its own IDs of events.
       transform: `function transform(evt, headers, query, raw) { return { name: "sent/${provider}", data: { raw } }; }`,
       reconciliation: {
-        key: provider === 'paddle' ? `pdl_live_apikey_${FAKE_KEY}` : FAKE_KEY,
+        key: provider === 'paddle' ? FAKE_PADDLE_KEY : FAKE_KEY,
         account: ACCOUNTS[provider],
         api_url: fake.url,
       },
@@ -109,9 +112,7 @@ describe('Reconciliation of webhooks', () => {
       problem: null,
     });
     expect(complete_since).to.equal(since);
-    const isStored = async () => (await storedBodies(id)).length === 300;
-    await service.waitFor(`/v1/webhooks/${id}`, () => true);
-    while (!(await isStored())) await service.waitFor(`/v1/events?source=webhook:${id}`, () => true);
+    await until(async () => (await storedBodies(id)).length === 300, { describe: 'all events are stored' });
     const bodies = await storedBodies(id);
     expect(bodies.toSorted()).to.deep.equal(fake.sent.map(({ body }) => body).toSorted());
     expect(
@@ -123,5 +124,186 @@ describe('Reconciliation of webhooks', () => {
     expect([again.sent, again.received, again.recovered, again.missing]).to.deep.equal([300, received, recovered, 0]);
     expect(await storedBodies(id)).to.have.length(300);
   });
+
+  it('the official SDKs of Stripe and Paddle read the fakes of these tests', async () => {
+    const start = Date.now() - HOUR_MS;
+    fake.sent = Array.from({ length: 130 }, (_, n) => stripeItem(n, start + n * 1_000));
+    const [, host = '', port = ''] = /^http:\/\/(.+):(\d+)$/.exec(fake.url) ?? [];
+    const stripe = new Stripe(FAKE_KEY, { host, port: Number(port), protocol: 'http', telemetry: false });
+    const created = { gte: Math.floor(start / 1_000), lte: Math.ceil(Date.now() / 1_000) };
+    const events = await stripe.events.list({ limit: 100, created }).autoPagingToArray({ limit: 1_000 });
+    expect(events.map(({ id }) => id)).to.deep.equal(fake.sent.map(({ id }) => id).reverse());
+    expect((await stripe.events.retrieve(fake.sent[5]?.id ?? '')).id).to.equal(fake.sent[5]?.id);
+
+    fake.sent = Array.from({ length: 130 }, (_, n) => paddleItem(n, start + n * 1_000));
+    const paddle = new Paddle(FAKE_PADDLE_KEY, { environment: fake.url as Environment });
+    const span = { from: new Date(start).toISOString(), to: new Date().toISOString(), perPage: 100 };
+    const notifications: string[] = [];
+    for await (const { payload } of paddle.notifications.list(span)) notifications.push(payload?.eventId ?? '');
+    expect(notifications).to.deep.equal(fake.sent.map(({ id }) => id).reverse());
+  });
+
+  it('a request of GitHub and one of Paddle is recovered with the headers and the body that it would have had', async () => {
+    const start = Date.now() - HOUR_MS;
+    for (const provider of ['github', 'paddle'] as const) {
+      const item = provider === 'github' ? githubItem : paddleItem;
+      fake.sent = Array.from({ length: 120 }, (_, n) => item(n, start + n * 1_000));
+      const { id, url } = await create(provider, {
+        transform: `function transform(evt, headers, query, raw) {
+          return { name: "sent/${provider}", data: { raw, event: headers["X-Github-Event"] } };
+        }`,
+      });
+      for (const sent of fake.sent.slice(1)) await send(provider, url, sent);
+      const { sent, recovered, missing } = await reconcile(id);
+      expect({ sent, recovered, missing }, provider).to.deep.equal({ sent: 120, recovered: 1, missing: 0 });
+      const { body } = await service.waitFor(
+        `/v1/webhooks/${id}/requests?limit=1`,
+        ({ body: { data } }) => data[0]?.recovered,
+      );
+      const [logged] = body.data;
+      expect(logged.verification.result, provider).to.equal('verified');
+      const { data } = (await service.stored(logged.ids[0])).body.data;
+      expect(data.raw, provider).to.equal(fake.sent[0]?.body);
+      expect(data.event ?? null).to.equal(provider === 'github' ? 'push' : null);
+    }
+  });
+
+  it('GitHub is asked to deliver again what is missing, and what then comes is no longer missing', async () => {
+    const { id, url } = await create('github');
+    fake.sent = [githubItem(900, Date.now() - HOUR_MS)];
+    const asked = await reconcile(id, { redeliver: true });
+    expect([asked.missing, asked.reasons]).to.deep.equal([1, { redelivery_asked: 1 }]);
+    expect(fake.redelivered).to.deep.equal([fake.sent[0]?.id]);
+    await send('github', url, fake.sent[0] as FakeItem);
+    const { received, recovered, missing } = await reconcile(id);
+    expect({ received, recovered, missing }).to.deep.equal({ received: 1, recovered: 0, missing: 0 });
+  });
+
+  it('a request that the transform rejects stays missing with its reason, and is recovered after the transform is mended', async () => {
+    const { id } = await create('stripe', { transform: 'function transform(evt) { throw new Error("not yet"); }' });
+    fake.sent = [stripeItem(5_000, Date.now() - 2 * MINUTE_MS), stripeItem(5_001, Date.now() - HOUR_MS)];
+    const refused = await reconcile(id);
+    expect([refused.missing, refused.reasons]).to.deep.equal([2, { transform_failed: 2 }]);
+    expect(refused.missing_requests[0]).to.deep.include({ id: fake.sent[1]?.id, reason: 'transform_failed' });
+    expect(refused.complete_since > refused.since, 'complete only after the last one').to.equal(true);
+    const transform = 'function transform(evt) { return { name: "sent/mended", data: {} }; }';
+    expect((await service.request('PATCH', `/v1/webhooks/${id}`, { transform })).status).to.equal(200);
+    expect((await reconcile(id)).recovered).to.equal(2);
+  });
+
+  it('events of types that the endpoint of Stripe does not get are not missing', async () => {
+    const { id } = await create('stripe');
+    const at = Date.now() - HOUR_MS;
+    fake.types = ['invoice.paid'];
+    fake.sent = [stripeItem(6_000, at, 'customer.created'), stripeItem(6_001, at)];
+    const { sent, recovered } = await reconcile(id);
+    expect({ sent, recovered }).to.deep.equal({ sent: 1, recovered: 1 });
+  });
+
+  it('a provider that limits requests is asked again when it said, and one that fails when somebody asks', async () => {
+    const { id } = await create('stripe');
+    fake.sent = [stripeItem(7_000, Date.now() - HOUR_MS)];
+    let limited = 0;
+    fake.answer = (_, response, { pathname }) => {
+      if (pathname !== '/v1/events' || limited++ > 0) return false;
+      response.writeHead(429, { 'retry-after': '2' }).end('{}');
+      return true;
+    };
+    const before = Date.now();
+    const { problem, next_at } = await reconcile(id);
+    expect(problem.reason).to.equal('rate_limited');
+    expect(Date.parse(next_at)).to.be.at.least(before + 2_000);
+    await service.post(`/v1/webhooks/${id}/reconcile`, {});
+    await service.waitFor(
+      `/v1/webhooks/${id}/completeness`,
+      ({ body: { data } }) => data.recovered === 1 && !data.is_running,
+    );
+    expect(Date.now()).to.be.at.least(before + 2_000);
+
+    fake.answer = (_, response) => Boolean(response.writeHead(500).end('no JSON'));
+    expect((await reconcile(id)).problem.reason).to.equal('provider_failed');
+    fake.answer = undefined;
+    expect((await reconcile(id)).problem).to.equal(null);
+  });
+
+  it('a wrong key is told, never shown, and replaced by the next one at once', async () => {
+    const { id } = await create('stripe', {
+      reconciliation: { key: 'rk_test_wrong', account: ACCOUNTS.stripe, api_url: fake.url },
+    });
+    expect((await reconcile(id)).problem.reason).to.equal('key_rejected');
+    const { body } = await service.request('PATCH', `/v1/webhooks/${id}`, { reconciliation: { key: FAKE_KEY } });
+    expect(body.data.reconciliation).to.deep.include({ account: ACCOUNTS.stripe, api_url: fake.url });
+    expect(JSON.stringify(body)).not.to.include(FAKE_KEY);
+    const redis = await service.redis.hget(service.keys.webhooks, id);
+    expect(redis).not.to.include(FAKE_KEY);
+    await service.waitFor(
+      `/v1/webhooks/${id}/completeness`,
+      ({ body: { data } }) => data.problem === null && !data.is_running,
+    );
+  });
+
+  it('a list that lies is bounded and told: pages in a circle, without an end, items with other IDs, in no span', async () => {
+    const { id } = await create('stripe');
+    const at = Date.now() - HOUR_MS;
+    const page = (...items: FakeItem[]) =>
+      JSON.stringify({ has_more: true, data: items.map(({ body }) => JSON.parse(body)) });
+    const lists = (answer: (asked: number) => string) => {
+      let asked = 0;
+      fake.answer = (_, response, { pathname }) =>
+        pathname === '/v1/events' && Boolean(response.writeHead(200).end(answer(asked++)));
+    };
+    lists((n) => page(stripeItem(8_000 + (n % 3), at)));
+    expect((await reconcile(id)).problem.reason).to.equal('list_circular');
+    fake.asked.length = 0;
+    lists((n) => page(stripeItem(10_000 + n, at)));
+    fake.sent = Array.from({ length: 300 }, (_, n) => stripeItem(10_000 + n, at));
+    const endless = await reconcile(id);
+    expect(endless.problem.reason).to.equal('list_endless');
+    expect(fake.asked.filter((path) => path.startsWith('/v1/events?')).length).to.be.below(300);
+
+    const strange = { ...stripeItem(1, at), body: JSON.stringify({ id: '../../v1/charges', created: 1, type: 'x' }) };
+    lists(() => page(strange, stripeItem(9_000, at - 24 * HOUR_MS)).replace('true', 'false'));
+    const { id: other } = await create('stripe');
+    const told = await reconcile(other);
+    expect([told.problem.reason, told.sent]).to.deep.equal(['items_invalid', 0]);
+
+    const honest = stripeItem(9_001, at);
+    fake.sent = [honest];
+    fake.answer = (_, response, { pathname }) =>
+      pathname === `/v1/events/${honest.id}` && Boolean(response.writeHead(200).end(stripeItem(9_002, at).body));
+    expect((await reconcile(other)).reasons).to.deep.equal({ other_request: 1 });
+  });
+
+  it('after an outage of the service, all that was sent meanwhile is compared as soon as it has settled', async () => {
+    const { id } = await create('stripe');
+    await reconcile(id);
+    await service.redis.set(service.keys.webhookReconciliationAlive, Date.now() - 5 * MINUTE_MS);
+    const { body } = await service.waitFor(
+      `/v1/webhooks/${id}/completeness`,
+      ({ body: { data } }) => data.last_outage !== null,
+    );
+    const { last_outage, next_at } = body.data;
+    expect(Date.parse(last_outage.to) - Date.parse(last_outage.from)).to.be.at.least(5 * MINUTE_MS);
+    expect(Date.parse(next_at) - Date.parse(last_outage.to)).to.equal(MINUTE_MS);
+  });
+
+  it('a webhook of a provider without a list, or without its account, cannot be given a key', async () => {
+    const answers = [
+      { provider: 'twilio', reconciliation: { key: 'x', account: {} } },
+      { provider: 'stripe', reconciliation: { key: FAKE_KEY } },
+      { provider: 'github', reconciliation: { key: 'x', account: { repository: '../..', hook: '7' } } },
+      {
+        provider: 'github',
+        reconciliation: { key: 'x', account: { organization: 'octo', repository: 'octo/x', hook: '7' } },
+      },
+      { provider: 'stripe', reconciliation: { key: 'sk_wrong', account: ACCOUNTS.stripe } },
+    ];
+    for (const input of answers) {
+      const { status, body } = await service.post('/v1/webhooks', { name: 'no list', ...input });
+      expect(status, JSON.stringify(input)).to.equal(400);
+      expect(body.error).to.include('"reconciliation');
+    }
+    const { body } = await service.post('/v1/webhooks', { name: 'plain' });
+    expect((await service.get(`/v1/webhooks/${body.data.id}/completeness`)).body.code).to.equal('input_invalid');
+  });
 });
-void [githubItem, paddleItem, Stripe];

@@ -26,7 +26,7 @@ const KNOWN_MS = 7 * DAY_MS;
 /** After this time, another webhook has its turn. */
 const TURN_MS = 10_000;
 const RECOVERED_AT_ONCE = 20;
-const SERVICE_RETRY_MS = 5 * SECOND_MS;
+const SERVICE_RETRY_MS = 30 * SECOND_MS;
 
 export interface ReconcileDeps extends RecoverDeps {
   webhookReconciliations: WebhookReconciliations;
@@ -50,7 +50,7 @@ export function isTurn({ pausedAt }: WebhookInUse, state: ReconciliationState, n
   return state.dueAt <= nowMs || (isAsked(state) && state.pass === undefined);
 }
 
-/** Never throws: a problem is stored, with the time of the next try. */
+/** A problem is stored, with the time of the next try. @throws if Redis does not say how far it came */
 export async function reconcileWebhook(webhook: WebhookInUse, deps: ReconcileDeps, signal: AbortSignal): Promise<void> {
   const { webhookReconciliations: store, log } = deps;
   const { id } = webhook;
@@ -77,9 +77,15 @@ export async function reconcileWebhook(webhook: WebhookInUse, deps: ReconcileDep
       const problem = { at: now, reason: error.reason, message: error.message };
       return void (await store.change(id, { dueAt, failures, problem }).catch(() => undefined));
     }
-    if (!(error instanceof ServiceError))
+    const reason = error instanceof ServiceError ? error.code : 'internal';
+    if (reason === 'internal')
       log.warn({ webhook: id, err: (error as Error).message }, 'a webhook could not be reconciled');
-    await store.change(id, { dueAt: now + SERVICE_RETRY_MS }).catch(() => undefined);
+    const problem = {
+      at: now,
+      reason,
+      message: reason === 'internal' ? 'see the log of the service' : (error as Error).message,
+    };
+    await store.change(id, { dueAt: now + SERVICE_RETRY_MS, problem }).catch(() => undefined);
   }
 }
 

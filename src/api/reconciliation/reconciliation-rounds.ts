@@ -23,7 +23,7 @@ export const webhookReconciling = duty<{ reconciliationRounds: ReconciliationRou
   name: 'webhook-reconciliation',
   about: 'Compares what came to webhooks with what their providers sent, and recovers what is missing',
   scope: 'process',
-  everyMs: 2_000,
+  everyMs: 1_000,
   rounds:
     ({ reconciliationRounds }) =>
     ({ signal }) =>

@@ -28,7 +28,16 @@ const PASSING: ReadonlySet<string> = new Set([
   'unavailable',
 ]);
 /** Reasons that may be over at the next round. */
-const TEMPORARY: ReadonlySet<string> = new Set(['redelivery_asked', 'response_too_large']);
+const TEMPORARY: ReadonlySet<string> = new Set([
+  'provider_failed',
+  'provider_silent',
+  'provider_unreachable',
+  'redelivery_asked',
+]);
+/** What is wrong with the answer for one item, and not with the provider. */
+const OF_ITEM: ReadonlySet<string> = new Set(['answer_invalid', 'response_too_large']);
+/** One item that cannot be fetched does not hold up others. */
+const TRIES_MAX = 3;
 const MESSAGE_MAX_LENGTH = 300;
 /** Events are deduplicated for 24 hours. */
 const DEDUPLICATED_MS = 23 * HOUR_MS;
@@ -81,8 +90,12 @@ export async function recover(
   try {
     found = await list.item(ref);
   } catch (error) {
-    if (!(error instanceof ListProblem) || (error.reason !== 'answer_invalid' && error.reason !== 'response_too_large'))
+    if (!(error instanceof ListProblem)) throw error;
+    const { tries = 0 } = missing;
+    if (!OF_ITEM.has(error.reason) && (!TEMPORARY.has(error.reason) || tries + 1 < TRIES_MAX)) {
+      await webhookReconciliations.describeMissing(webhook.id, { ...missing, tries: tries + 1 });
       throw error;
+    }
     return remains(error.reason, error.message);
   }
   if (!found) return remains('provider_forgot');

@@ -47,7 +47,10 @@ export function webhookReconciliationRoutes({ webhooks, webhookReconciliations }
       errors: ['not_found', 'input_invalid'],
       async handle({ params: { id }, body: { since, redeliver } }) {
         const webhook = await reconciled(id);
-        await webhookReconciliations.change(id, { asked: { id: newId(), since, ...(redeliver && { redeliver }) } });
+        const { problem } = await webhookReconciliations.state(id);
+        const asked = { id: newId(), since, ...(redeliver && { redeliver }) };
+        // A provider that said when to come again is not asked before.
+        await webhookReconciliations.change(id, { asked, ...(problem?.reason !== 'rate_limited' && { dueAt: 0 }) });
         return present(webhook, since);
       },
     }),

@@ -142,6 +142,7 @@ export function webhookRoutes({
         );
         // Another list says nothing of what was compared before.
         if (compared && compared.since !== webhook.reconciliation?.since) await webhookReconciliations.remove(id);
+        else if (input.reconciliation) await webhookReconciliations.change(id, { dueAt: 0 });
         return { data: present(webhook, origin) };
       },
     }),

@@ -76,6 +76,8 @@ export interface MissingRequest {
   at: number;
   /** Of the event that it becomes: a repetition after a crash has the same. */
   eventId?: string | undefined;
+  /** How often it could not be fetched. */
+  tries?: number | undefined;
   reason?: string | undefined;
   message?: string | undefined;
   /** The version of the webhook that could not process it. */
