@@ -147,6 +147,16 @@ const fields: Record<string, fc.Arbitrary<unknown>> = {
   methods: fc.array(fc.constantFrom('GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'TRACE'), { maxLength: 6 }),
   deduplicate: fc.boolean(),
   max_body_bytes: fc.oneof(number, fc.constantFrom(1, 1_000, null)),
+  large_bodies: fc.oneof(
+    fc.constant(null),
+    fc.record(
+      {
+        max_bytes: number,
+        fields: fc.array(fc.oneof(word, fc.constantFrom('a.*.b', '__proto__', '..')), { maxLength: 60 }),
+      },
+      { requiredKeys: [] },
+    ),
+  ),
   transform: fc.constantFrom('function transform(evt) { return evt; }', 'function transform() {', 'transform = 1'),
   message: word,
   if_version: fc.oneof(number, fc.constantFrom(1, 2)),

@@ -95,6 +95,7 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
     acceptor,
     backpressure,
     requestLogWriter,
+    largeBodies: deps.largeBodies,
     refusalLimit: new RefusalLimit(),
     webhookWatcher: deps.webhookWatcher,
     telemetry,

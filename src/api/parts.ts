@@ -36,6 +36,7 @@ import type { Activation } from './apps/activation.ts';
 import type { Registrar } from './apps/registrar.ts';
 import type { AppSync } from './apps/sync.ts';
 import type { Accounts } from './auth/accounts.ts';
+import type { LargeBodies } from './receive/large-bodies.ts';
 import type { RequestLogWriter } from './receive/request-log-writer.ts';
 import type { Route } from './rest/route.ts';
 
@@ -52,6 +53,7 @@ export interface ApiServices {
   backpressure: Backpressure;
   archiveHealth: ArchiveHealth;
   requestLogWriter: RequestLogWriter;
+  largeBodies: LargeBodies;
   telemetry: Telemetry;
   transitions: RunTransitions;
   retries: RunRetries;

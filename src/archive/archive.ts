@@ -21,6 +21,7 @@ import { RequestShipments } from './request-shipments.ts';
 import { SchemaCheck } from './schema-check.ts';
 import { type RetentionOf, Shipments } from './shipments.ts';
 import { UnusedNumbers } from './unused-numbers.ts';
+import { WebhookBodies } from './webhook-bodies.ts';
 
 export interface Archive {
   database: Database;
@@ -33,6 +34,7 @@ export interface Archive {
   shipments: Shipments;
   requestShipments: RequestShipments;
   requests: ArchivedRequests;
+  webhookBodies: WebhookBodies;
   audit: ArchivedAudit;
   ids: ArchivedIds;
   events: ArchivedEvents;
@@ -73,6 +75,7 @@ export function createArchive(
     shipments: new Shipments(database, { numbers, days, tables, retentionOf }),
     requestShipments: new RequestShipments(database, { days, tables }),
     requests: new ArchivedRequests(database),
+    webhookBodies: new WebhookBodies(database, { days, tables }),
     audit: new ArchivedAudit(database, { days, tables }),
     events: new ArchivedEvents({ database, numbers, days, retentionOf }),
     eventsSince: new ArchivedEventsSince(database, { numbers, scopes }),

@@ -13,9 +13,7 @@ import { Conditions } from './conditions.ts';
 import { dayOf } from './day-tables.ts';
 import { fromUuid, toText, toUuid, toUuids } from './encoding.ts';
 import { Repository } from './repository.ts';
-import { isVerification, verificationCount } from './request-counts.ts';
-
-const NOT_REMOVED = 'NOT EXISTS (SELECT FROM removed_webhooks m WHERE m.webhook_id = ?)';
+import { isVerification, NOT_REMOVED, verificationCount } from './request-counts.ts';
 
 export interface RequestPage {
   requests: LogSummary[];

@@ -21,6 +21,7 @@ const KIND_OF = {
   event_name_days: 'events',
   runs: 'runs',
   webhook_requests: 'webhook_requests',
+  webhook_bodies: 'webhook_requests',
   webhook_request_counts: 'webhook_requests',
   audit_entries: 'audit_entries',
 } as const satisfies Record<PartitionedTable, ArchivedKind>;

@@ -12,6 +12,7 @@ export const PARTITIONED_TABLES = {
   event_counts: '(at, name_id)',
   event_name_days: '(at, name_id)',
   webhook_requests: '(id)',
+  webhook_bodies: '(id)',
   webhook_request_counts: '(at, webhook_id, outcome)',
   audit_entries: '(at, sequence)',
 } as const;

@@ -14,6 +14,7 @@ import { Gateway } from '../api/connect/gateway.ts';
 import { WebSockets } from '../api/http/web-sockets.ts';
 import { Readiness } from '../api/operations/readiness.ts';
 import { Realtime } from '../api/realtime/realtime.ts';
+import { LargeBodies } from '../api/receive/large-bodies.ts';
 import { RequestLogWriter } from '../api/receive/request-log-writer.ts';
 import { WebhookWatcher } from '../api/receive/webhook-watcher.ts';
 import { ReconciliationRounds } from '../api/reconciliation/reconciliation-rounds.ts';
@@ -38,6 +39,7 @@ import { type Environment, ownerOfName } from '../model/environment.ts';
 import { newId } from '../model/ids.ts';
 import type { FetchDocument } from '../providers/verification/verification.ts';
 import type { LiveFeed } from '../store/telemetry/live-updates.ts';
+import { retentionDaysOf } from './archive.ts';
 import type { Definitions } from './container.ts';
 import type { IngestionNeeds, IngestionParts } from './ingestion.ts';
 import type { RunServices } from './runs.ts';
@@ -58,6 +60,7 @@ interface AppParts {
 
 interface WebhookParts {
   requestLogWriter: RequestLogWriter;
+  largeBodies: LargeBodies;
   webhookWatcher: WebhookWatcher;
   documentFetcher: DocumentFetcher;
   fetchDocument: FetchDocument;
@@ -110,10 +113,27 @@ const APPS: Definitions<AppParts, WebNeeds & WebhookParts & ServerParts> = {
   discovery,
 };
 
+/** For requests that come from elsewhere than their provider. */
+function requestProcessing(parts: WebhookParts & WebNeeds & Pick<ServerParts, 'backpressure' | 'functionTables'>) {
+  const { transforms, acceptor, telemetry, backpressure, fetchDocument, largeBodies, functionTables, config } = parts;
+  const { publicUrl, eventMaxFutureMs } = config;
+  const services = { transforms, acceptor, telemetry, backpressure, fetchDocument, largeBodies, functionTables };
+  return { ...services, publicUrl, eventMaxFutureMs };
+}
+
 const WEBHOOKS: Definitions<WebhookParts, WebNeeds & AppParts & ServerParts> = {
   requestLogWriter: {
     build: ({ store, telemetry, log }) => new RequestLogWriter(store.webhookLog, telemetry, log),
     close: (writer) => writer.flush(),
+  },
+  largeBodies: {
+    build: ({ archive, config }) =>
+      new LargeBodies({
+        bodies: archive?.webhookBodies,
+        publicUrl: config.publicUrl,
+        retentionDays: retentionDaysOf(config),
+      }),
+    close: (bodies) => bodies.close(),
   },
   webhookWatcher: (parts) => new WebhookWatcher(parts),
   documentFetcher: {
@@ -122,11 +142,8 @@ const WEBHOOKS: Definitions<WebhookParts, WebNeeds & AppParts & ServerParts> = {
   },
   fetchDocument: ({ documentFetcher }) => documentFetcher.fetch,
   bulkRounds(parts) {
-    const { store, config, transforms, acceptor, telemetry, backpressure, fetchDocument, log } = parts;
-    const { publicUrl, eventMaxFutureMs } = config;
-    const { functionTables, history } = parts;
-    const processing = { transforms, acceptor, telemetry, backpressure, fetchDocument, publicUrl, eventMaxFutureMs };
-    const works = [webhookReplayWork({ ...store, ...processing, webhookLog: history.webhookLog, functionTables, log })];
+    const { store, history, log } = parts;
+    const works = [webhookReplayWork({ ...store, ...requestProcessing(parts), webhookLog: history.webhookLog, log })];
     return new BulkRounds({ works, environments: store.environments, locks: store.locks, log });
   },
   providerClient: {
@@ -134,17 +151,14 @@ const WEBHOOKS: Definitions<WebhookParts, WebNeeds & AppParts & ServerParts> = {
     close: (client) => client.close(),
   },
   reconciliationRounds(parts) {
-    const { store, config, transforms, acceptor, telemetry, backpressure, fetchDocument, log } = parts;
-    const { publicUrl, eventMaxFutureMs } = config;
-    const { webhookDirectory, requestLogWriter, providerClient, functionTables } = parts;
-    const processing = { transforms, acceptor, telemetry, backpressure, fetchDocument, publicUrl, eventMaxFutureMs };
+    const { store, webhookDirectory, requestLogWriter, providerClient, log } = parts;
+    const processing = requestProcessing(parts);
     return new ReconciliationRounds({
       ...store,
       ...processing,
       webhookDirectory,
       requestLogWriter,
       providerClient,
-      functionTables,
       log,
     });
   },

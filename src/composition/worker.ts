@@ -161,14 +161,16 @@ function functionClient(parts: Parts): FunctionClient {
 
 /** The request as it was kept for destinations, else as the log of the webhook has it. */
 async function originalOf(
-  { originalRequests, history }: Parts,
+  { originalRequests, history, archive }: Parts,
   webhookId: string,
   requestId: string,
 ): Promise<OriginalRequest | undefined> {
-  const kept = await originalRequests.read(webhookId, requestId);
-  if (kept) return kept;
-  const logged = await history.webhookLog.read(webhookId, requestId);
-  return logged?.body && { headers: logged.headers, body: logged.body };
+  const kept =
+    (await originalRequests.read(webhookId, requestId)) ?? (await history.webhookLog.read(webhookId, requestId));
+  if (!kept) return undefined;
+  const storedBody = 'summary' in kept ? kept.summary.storedBody : kept.storedBody;
+  const body = storedBody === undefined ? kept.body : await archive?.webhookBodies.read(webhookId, storedBody);
+  return body && { headers: kept.headers, body };
 }
 
 function candidateClient({ config, signingKeys, environmentKinds }: Parts): FunctionClient {

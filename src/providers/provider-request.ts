@@ -17,6 +17,8 @@ export interface ProviderRequestInput {
   /** The query string, without its question mark. */
   search: string;
   body: Buffer;
+  /** The JSON of a large body, as far as it is needed: then nothing else is read from the body. */
+  json?: unknown;
 }
 
 export class ProviderRequest {
@@ -29,12 +31,15 @@ export class ProviderRequest {
   #query: URLSearchParams | undefined;
   #form: { fields: URLSearchParams | undefined } | undefined;
 
-  constructor({ method, urls, headers, search, body }: ProviderRequestInput) {
+  constructor({ method, urls, headers, search, body, json }: ProviderRequestInput) {
     this.method = method;
     this.#urls = urls;
     this.headers = headers;
     this.search = search;
     this.body = body;
+    if (json === undefined) return;
+    this.#json = { value: json };
+    this.#form = { fields: undefined };
   }
 
   get urls(): readonly string[] {

@@ -47,8 +47,8 @@ export type Command =
   | { type: 'evict'; id: string }
   | { type: 'run'; batch: number; handle: number; args: Arguments[] | null; aheadMs: number };
 
-/** The arguments of one call: the raw body (not encoded as JSON), the headers and the query as JSON, and the body as JSON. Without the latter, the
- *  body is the raw body if that is JSON, otherwise {}. */
+/** The arguments of one call: the raw body (not encoded as JSON); the headers, the query, and for a large body the reference that replaces the raw
+ *  one, as JSON; and the body as JSON. Without the latter, the body is the raw body if that is JSON, otherwise {}. */
 export type Arguments = [raw: string, others: string, body?: string];
 
 /** Work for a thread. `args` holds the arguments of each request; null: only define the function. `aheadMs`: by how much the time of the transform

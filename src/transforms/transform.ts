@@ -1,5 +1,7 @@
 /** A transform, its request and its outcome (docs/transforms.md#what-a-transform-gets). Read by `scheduler/` and by the rooms that run transforms. */
 
+import type { BodyReference } from '../model/webhooks/large-bodies.ts';
+
 export interface Transform {
   /** ID of the webhook; unsaved code has an ID that starts with `test:`. */
   id: string;
@@ -14,6 +16,8 @@ export interface TransformRequest {
   headers: Record<string, string>;
   query: Record<string, string[]>;
   raw: string;
+  /** Replaces `raw` as the argument: the body is large, and kept elsewhere. */
+  reference?: BodyReference | undefined;
 }
 
 export interface TransformOutcome {

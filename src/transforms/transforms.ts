@@ -101,8 +101,8 @@ export function createTransforms({
   }
 
   return {
-    run(transform, { body, headers, query, raw }) {
-      const others = JSON.stringify([headers, query]);
+    run(transform, { body, headers, query, raw, reference }) {
+      const others = JSON.stringify(reference ? [headers, query, reference] : [headers, query]);
       return submit(transform, body === undefined ? [raw, others] : [raw, others, JSON.stringify(body)]);
     },
 

@@ -64,12 +64,12 @@ describe('Archived days', () => {
       }
       expect(all).to.include.members([
         `webhook_requests_r30_${date}`,
-        `webhook_request_counts_r30_${date}`,
+        `webhook_bodies_r30_${date}`,
         `webhook_request_counts_r30_${date}`,
       ]);
       expect(all).to.include(`audit_entries_r365_${date}`);
     }
-    expect(all).to.have.length(3 * (4 + 4 + 3));
+    expect(all).to.have.length(3 * (4 + 4 + 4));
     await maintain(NOW);
     expect(await tables()).to.deep.equal(all);
   });

@@ -116,7 +116,7 @@ const IMPORTS: Case[] = [
   ['BullMQ at home', 'src/workers/a.ts', `import { Worker } from 'bullmq';`],
   ['BullMQ elsewhere', 'src/api/http/a.ts', `import type { Queue } from 'bullmq';`, 'bullmq-at-home'],
   ['the sandbox elsewhere', 'src/model/a.ts', `import ivm from 'isolated-vm';`, 'isolates-at-home'],
-  ['the thread pool elsewhere', 'src/api/http/a.ts', `import { Piscina } from 'piscina';`, 'isolates-at-home'],
+  ['the thread pool elsewhere', 'src/jobs/queues/a.ts', `import { Piscina } from 'piscina';`, 'threads-at-home'],
   ['OpenTelemetry at home', 'src/tracing/a.ts', `import { trace } from '@opentelemetry/api';`],
   ['OpenTelemetry elsewhere', 'src/jobs/queues/a.ts', `import '@opentelemetry/api';`, 'opentelemetry-at-home'],
   ["BullMQ's spans elsewhere", 'src/jobs/queues/a.ts', `import 'bullmq-otel';`, 'opentelemetry-at-home'],

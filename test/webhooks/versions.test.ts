@@ -92,6 +92,7 @@ describe('Versions of webhooks', () => {
       methods: null,
       deduplicate: true,
       max_body_bytes: null,
+      large_bodies: null,
     });
     expect(JSON.stringify(body)).to.not.include('secret');
     for (const version of ['3', '99999999999999999999', '0', 'x']) {

@@ -39,6 +39,7 @@ export const FIELDS: Record<Kind, Record<string, Json>> = {
     methods: undefined,
     deduplicate: undefined,
     max_body_bytes: null,
+    large_bodies: null,
     event_names: null,
     ip_addresses: null,
     transform: undefined,

@@ -117,7 +117,7 @@ async function namedEnvironments(api: ApiClient): Promise<string[]> {
 
 function webhookEntry(webhook: Json, methodsOf: Map<string | null, readonly string[]>): Entry {
   const { name, environment, provider, verify, verification, settings, filter, methods, deduplicate } = webhook;
-  const { max_body_bytes, event_names, ip_addresses, transform, secrets } = webhook;
+  const { max_body_bytes, large_bodies, event_names, ip_addresses, transform, secrets } = webhook;
   const isVerifiedBy = provider !== null;
   return {
     ...{
@@ -128,6 +128,7 @@ function webhookEntry(webhook: Json, methodsOf: Map<string | null, readonly stri
       settings,
       filter,
       max_body_bytes,
+      large_bodies,
       event_names,
       ip_addresses,
       transform,

@@ -93,9 +93,8 @@ function operation(route: Route): ZodOpenApiOperationObject {
   ];
   const ofEnvironment = route.scope === 'environment' ? environmentHeader : undefined;
   const header = route.method === 'post' ? idempotencyHeader.extend(ofEnvironment?.shape ?? {}) : ofEnvironment;
-  const success = route.data
-    ? { description: 'Success', content: json(z.object({ data: route.data, metadata: metadataSchema })) }
-    : { description: 'Success' };
+  const content = contentOf(route);
+  const success = { description: 'Success', ...(content && { content }) };
   return {
     operationId: route.operationId,
     tags: [route.tag],
@@ -110,10 +109,15 @@ function operation(route: Route): ZodOpenApiOperationObject {
       requestBody: { required: !isOptional(route.body), content: json(route.body) },
     }),
     responses: {
-      [String(route.status ?? (route.data ? 200 : 204))]: success,
+      [String(route.status ?? (content ? 200 : 204))]: success,
       ...(route.dryRunStatus && { [String(route.dryRunStatus)]: success }),
       ...failures(codes),
     },
     security: [{ apiKey: [] }, { session: [] }],
   } as ZodOpenApiOperationObject;
+}
+
+function contentOf({ data, file }: Route) {
+  if (file !== undefined) return { [file]: { schema: { type: 'string' as const, format: 'binary' } } };
+  return data && json(z.object({ data, metadata: metadataSchema }));
 }

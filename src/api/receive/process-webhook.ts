@@ -18,6 +18,7 @@ import { selectionOf } from '../http/environment-selection.ts';
 import { parseFields } from '../http/urlencoded.ts';
 import type { Draft } from './draft.ts';
 import { passesFilter } from './filter-webhook.ts';
+import type { LargeBodies, LargeBodyParts } from './large-bodies.ts';
 import { resolveEnvironment } from './resolve-environment.ts';
 import { withoutSecrets } from './stored-credentials.ts';
 import {
@@ -29,7 +30,7 @@ import {
   verifyWebhook,
 } from './verify-webhook.ts';
 import { decideOutcome, rejected, type WebhookDecision, type WebhookResult } from './webhook-outcome.ts';
-import { toTransformRequest, type WebhookRequest } from './webhook-request.ts';
+import { ofLargeBody, toTransformRequest, type WebhookRequest } from './webhook-request.ts';
 
 export interface ProcessWebhookDeps
   extends VerifyWebhookDeps,
@@ -39,6 +40,7 @@ export interface ProcessWebhookDeps
   transforms: Transforms;
   acceptor: Acceptor;
   telemetry: Telemetry;
+  largeBodies: LargeBodies;
 }
 
 export interface ProcessOptions {
@@ -61,7 +63,9 @@ export async function processWebhook(
 ): Promise<WebhookResult> {
   let verification: LoggedVerification | undefined;
   try {
-    const provided = providerRequestOf(webhook, request, deps);
+    const { large } = request;
+    const parts = large && (await deps.largeBodies.parse(webhook, request, large.storedAs));
+    const provided = providerRequestOf(webhook, request, deps, parts?.json);
     const greets = webhook.preset !== undefined && webhook.preset.handshakes.length > 0;
     const greeting = greets && (await handshakeOf(webhook, provided, undefined, options, deps));
     if (greeting) return { decided: greeting, ids: [], console: [], verification };
@@ -70,7 +74,12 @@ export async function processWebhook(
     const receipt = verification ?? { result: 'skipped' as const };
     const handshake = greets && (await handshakeOf(webhook, provided, receipt, options, deps));
     if (handshake) return { decided: handshake, ids: [], console: [], verification };
-    const { decided, console } = await runAndDecide(webhook, request, provided, verification, options, deps);
+    if (large && !large.isStored && !options.dryRun) {
+      await deps.largeBodies.keep(webhook.id, large.storedAs, request.body);
+      large.isStored = true;
+    }
+    const input = { request, provided, parts };
+    const { decided, console } = await runAndDecide(webhook, input, verification, options, deps);
     if (!options.dryRun) await keepOriginal(decided, webhook, request, verification, deps);
     const ids = options.dryRun ? [] : await commit(decided, webhook, { ...request, eventId: options.eventId }, deps);
     return { decided, ids, console, verification };
@@ -114,16 +123,22 @@ function rejectHandshakeMethod({ eventMethods, acceptedMethods }: WebhookInUse, 
 
 async function runAndDecide(
   webhook: WebhookInUse,
-  { method, headers, search, body, receivedAt }: WebhookRequest,
-  provided: ProviderRequest,
+  {
+    request,
+    provided,
+    parts,
+  }: { request: WebhookRequest; provided: ProviderRequest; parts: LargeBodyParts | undefined },
   verification: LoggedVerification | undefined,
   { draft }: ProcessOptions,
   { environments, transforms, eventMaxFutureMs }: ProcessWebhookDeps,
 ): Promise<Pick<WebhookResult, 'console'> & { decided: WebhookDecision }> {
+  const { method, headers, search, receivedAt } = request;
   const selection = selectionOf(headers, search === '' ? {} : parseFields(search, 'the query string'));
   const resolution = await resolveEnvironment(webhook.env, selection, environments);
   const { id, version, transform: code, allowList, preset, deduplicate = true } = webhook;
-  const transformRequest = await toTransformRequest(body, headers, search);
+  const transformRequest = parts
+    ? ofLargeBody(parts, request)
+    : await toTransformRequest(request.body, headers, search);
   const filter = draft?.filter ?? webhook;
   if (filter.filterExpression && !(await passesFilter(filter, { ...transformRequest, method, headers, receivedAt }))) {
     return { decided: { outcome: 'filtered', events: [], reason: 'filter_not_met' }, console: [] };
@@ -149,14 +164,18 @@ async function runAndDecide(
 async function keepOriginal(
   decided: WebhookDecision,
   webhook: WebhookInUse,
-  { requestId, headers, search, body }: WebhookRequest,
+  { requestId, headers, search, body, large }: WebhookRequest,
   verification: LoggedVerification | undefined,
   { functionTables, originalRequests, acceptor }: ProcessWebhookDeps,
 ): Promise<void> {
   if (decided.outcome !== 'accepted') return;
   const functions = await functionTables.recent(decided.env);
   if (!functions.needsRequestsOf(webhook.id)) return;
-  const original = { headers: withoutSecrets(webhook, verification, { headers, search }).headers, body };
+  const original = {
+    headers: withoutSecrets(webhook, verification, { headers, search }).headers,
+    body,
+    storedBody: large?.storedAs,
+  };
   await acceptor.writeDurably(() => originalRequests.save(webhook.id, requestId, original));
 }
 

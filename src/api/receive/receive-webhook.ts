@@ -1,5 +1,6 @@
 /** Receives a provider's request to a webhook: reads, checks, processes and logs it. Every request that is read is logged, whatever its
  *  outcome, so that it can be re-run. */
+import type { IncomingMessage } from 'node:http';
 import { ServiceError } from '../../errors.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import { ownId } from '../../providers/default-id.ts';
@@ -18,7 +19,7 @@ import type { Received } from './resolve-environment.ts';
 import { withoutSecrets } from './stored-credentials.ts';
 import { providerRequestOf } from './verify-webhook.ts';
 import { logFieldsOf, rejected, responseOf, type WebhookResult } from './webhook-outcome.ts';
-import type { WebhookRequest } from './webhook-request.ts';
+import { bodyFieldsOf, type LargeRequest, type WebhookRequest } from './webhook-request.ts';
 import type { WebhookWatcher } from './webhook-watcher.ts';
 
 const PAUSED_RETRY_AFTER_SECONDS = 300;
@@ -51,7 +52,11 @@ export async function receiveWebhook(
   }
   const startedAt = performance.now();
   let body: Buffer | undefined;
-  const result = await readAndProcess().catch(rejected);
+  let large: LargeRequest | undefined;
+  let giveBack = () => {};
+  const result = await readAndProcess()
+    .catch(rejected)
+    .finally(() => giveBack());
   telemetry.recordWebhookAnswer(result.decided.outcome, result.verification?.result);
   const summary = {
     id: requestId,
@@ -59,7 +64,7 @@ export async function receiveWebhook(
     method: ctx.method,
     ip,
     durationMs: Math.round((performance.now() - startedAt) * 1_000) / 1_000,
-    bodyBytes: body?.length,
+    ...bodyFieldsOf(body, large),
     version: typeof webhook.version === 'number' ? webhook.version : undefined,
     ...logFieldsOf(result),
   };
@@ -67,7 +72,7 @@ export async function receiveWebhook(
   const logged = refusalLimit.admit(webhook.id, {
     summary,
     ...withoutSecrets(webhook, result.verification, { headers, search }),
-    body,
+    body: large ? undefined : body,
   });
   if (logged) requestLogWriter.add(webhook.id, logged);
   if (isMethodError(result)) ctx.set('allow', webhook.acceptedMethods.join(', '));
@@ -76,14 +81,18 @@ export async function receiveWebhook(
   async function readAndProcess(): Promise<WebhookResult> {
     // The body is read first, so that the log has it even if the request is then rejected.
     const limit = limitOf(webhook, deps.eventLimits.of(environmentSelection(ctx) ?? webhook.env));
-    body = await readBody(ctx.req, limit.bytes, limit.remedy);
+    const largest = largestOf(ctx.req, webhook, limit.bytes, deps.largeBodies.canKeep);
+    if (largest) giveBack = deps.largeBodies.reserve(webhook.id, largest.reserved);
+    body = await readBody(ctx.req, largest?.bytes ?? limit.bytes, limit.remedy);
+    if (body.length > limit.bytes) large = { storedAs: requestId, isStored: false };
     telemetry.recordReceived(body.length);
     rejectAddress(webhook.allowList, ip);
     rejectMethod(webhook, ctx.method);
     rejectPaused(webhook);
-    const request = { requestId, receivedAt, method: ctx.method, headers, search, body };
+    const request = { requestId, receivedAt, method: ctx.method, headers, search, body, large };
     const processed = await processWebhook(webhook, request, deps);
-    if (webhook.reconciliation && processed.decided.outcome !== 'rejected') await noteCame(webhook, request, deps);
+    if (webhook.reconciliation && !large && processed.decided.outcome !== 'rejected')
+      await noteCame(webhook, request, deps);
     return processed;
   }
 }
@@ -98,9 +107,27 @@ async function noteCame(
   if (id) await deps.webhookReconciliations.noteCame(webhook.id, id, request.receivedAt).catch(() => undefined);
 }
 
-function limitOf({ id, maxBodyBytes }: WebhookInUse, limit: EventLimit): EventLimit {
-  if (maxBodyBytes === undefined || maxBodyBytes >= limit.bytes) return limit;
-  return { bytes: maxBodyBytes, remedy: `raise "max_body_bytes" of the webhook with PATCH /v1/webhooks/${id}` };
+function limitOf({ id, maxBodyBytes, largeBodies }: WebhookInUse, limit: EventLimit): EventLimit {
+  const path = `PATCH /v1/webhooks/${id}`;
+  if (largeBodies)
+    return {
+      bytes: Math.min(maxBodyBytes ?? limit.bytes, limit.bytes),
+      remedy: `raise "max_bytes" of its "large_bodies" with ${path}`,
+    };
+  if (maxBodyBytes !== undefined && maxBodyBytes < limit.bytes) {
+    return { bytes: maxBodyBytes, remedy: `raise "max_body_bytes" of the webhook with ${path}` };
+  }
+  return { ...limit, remedy: `${limit.remedy}, or keep large bodies with "large_bodies" of the webhook (${path})` };
+}
+
+/** undefined: the body is not large, or the webhook takes no large ones.
+ *  @returns the maximum, and the memory that reading it may take */
+function largestOf({ headers }: IncomingMessage, { largeBodies }: WebhookInUse, limitBytes: number, canKeep: boolean) {
+  if (!largeBodies || !canKeep || largeBodies.maxBytes <= limitBytes) return undefined;
+  const declared = headers['content-length'];
+  if (declared !== undefined && Number(declared) <= limitBytes) return undefined;
+  const bytes = largeBodies.maxBytes;
+  return { bytes, reserved: declared === undefined ? bytes : Math.min(Number(declared), bytes) };
 }
 
 /** @throws ServiceError method_not_allowed */

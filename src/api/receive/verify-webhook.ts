@@ -27,16 +27,18 @@ export interface VerifyWebhookDeps {
   transmissions: Pick<Transmissions, 'claim'>;
 }
 
+/** @param json of a large body, as far as it was picked */
 export function providerRequestOf(
   webhook: WebhookInUse,
   { method, headers, search, body }: WebhookRequest,
   { publicUrl }: Pick<VerifyWebhookDeps, 'publicUrl'>,
+  json?: unknown,
 ): ProviderRequest {
   const urls = () => {
     const paths = keysOf(webhook).map((key) => `/e/${key}`);
     return basesOf(publicUrl, headers).flatMap((base) => paths.map((path) => base + path));
   };
-  return new ProviderRequest({ method, urls, headers, search, body });
+  return new ProviderRequest({ method, urls, headers, search, body, json });
 }
 
 function basesOf(publicUrl: string | undefined, { host = '' }: IncomingHttpHeaders): string[] {

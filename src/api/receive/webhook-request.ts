@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { MIMEType } from 'node:util';
 import { ServiceError } from '../../errors.ts';
 import { isShallow, isShallowJson } from '../../model/values/json.ts';
+import type { LogSummary } from '../../model/webhooks/request-log.ts';
 import type { TransformRequest } from '../../transforms/transforms.ts';
 import { isJsonType, mediaTypeOf } from '../http/body.ts';
 import { countOf, type Lists, listsOf, MAX_FIELDS, parseFields, rejectMany } from '../http/urlencoded.ts';
@@ -26,6 +27,26 @@ export interface WebhookRequest {
   /** The query string. */
   search: string;
   body: Buffer;
+  /** Set if the body is larger than events may be. */
+  large?: LargeRequest | undefined;
+}
+
+export interface LargeRequest {
+  /** ID of the request with which the body is kept. */
+  storedAs: string;
+  /** Whether it is kept already. */
+  isStored: boolean;
+}
+
+/** For a logged request. */
+export function largeOf({ storedBody }: Pick<LogSummary, 'storedBody'>): LargeRequest | undefined {
+  return storedBody === undefined ? undefined : { storedAs: storedBody, isStored: true };
+}
+
+/** Fields of the log. A large body that is not kept counts as not read. */
+export function bodyFieldsOf(body: Buffer | undefined, large: LargeRequest | undefined) {
+  if (!large) return { bodyBytes: body?.length };
+  return large.isStored ? { bodyBytes: body?.length, storedBody: large.storedAs } : { bodyBytes: undefined };
 }
 
 /** @param search query string, with or without its question mark
@@ -40,9 +61,20 @@ export async function toTransformRequest(
   return {
     body: parsed instanceof Promise ? await parsed : parsed,
     headers: canonicalHeaders(headers),
-    query: search === '' ? {} : parseFields(search, 'the query string'),
+    query: queryOf(search),
     raw,
   };
+}
+
+export function ofLargeBody(
+  { body, reference }: Pick<TransformRequest, 'body' | 'reference'>,
+  { headers, search }: Pick<WebhookRequest, 'headers' | 'search'>,
+): TransformRequest {
+  return { body, headers: canonicalHeaders(headers), query: queryOf(search), raw: '', reference };
+}
+
+function queryOf(search: string): Lists {
+  return search === '' ? {} : parseFields(search, 'the query string');
 }
 
 /** The body for a filter. */

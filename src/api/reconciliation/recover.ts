@@ -16,11 +16,12 @@ import type { RequestLogWriter } from '../receive/request-log-writer.ts';
 import { withoutSecrets } from '../receive/stored-credentials.ts';
 import { providerRequestOf } from '../receive/verify-webhook.ts';
 import { logFieldsOf } from '../receive/webhook-outcome.ts';
-import type { WebhookRequest } from '../receive/webhook-request.ts';
+import { bodyFieldsOf, type WebhookRequest } from '../receive/webhook-request.ts';
 import { ListProblem, type ProviderList } from './provider-list.ts';
 
 /** Temporary errors of the service: the whole pass is tried again. */
 const PASSING: ReadonlySet<string> = new Set([
+  'archive_unavailable',
   'backlog_full',
   'memory_short',
   'overloaded',
@@ -105,8 +106,10 @@ export async function recover(
     return remains('other_request', 'the provider answered with a request that has another ID');
   }
   const limit = Math.min(webhook.maxBodyBytes ?? Number.POSITIVE_INFINITY, deps.eventLimits.of(webhook.env).bytes);
-  if (request.body.length > limit)
-    return remains('body_too_large', `${request.body.length} bytes; at most ${limit} are accepted`);
+  const largest = Math.max(limit, webhook.largeBodies?.maxBytes ?? 0);
+  if (request.body.length > largest)
+    return remains('body_too_large', `${request.body.length} bytes; at most ${largest} are accepted`);
+  if (request.body.length > limit) request.large = { storedAs: request.requestId, isStored: false };
   deps.backpressure.admit();
   // Stored before the event is.
   const eventId = missing.eventId ?? deps.ids.derived(newId(), 'webhook-recovery', webhook.id, id);
@@ -130,15 +133,15 @@ export async function recover(
   await webhookReconciliations.settle(webhook.id, id, isKnown || isOld ? 'received' : 'recovered');
 
   function log(): void {
-    const { method, headers, search, body, requestId, receivedAt } = request;
+    const { method, headers, search, body, requestId, receivedAt, large } = request;
     const version = typeof webhook.version === 'number' ? webhook.version : undefined;
     const durationMs = Math.round((performance.now() - startedAt) * 1_000) / 1_000;
-    const about = { id: requestId, receivedAt, method, ip: '', durationMs, bodyBytes: body.length, version };
+    const about = { id: requestId, receivedAt, method, ip: '', durationMs, ...bodyFieldsOf(body, large), version };
     const stored = withoutSecrets(webhook, result.verification, { headers, search });
     deps.requestLogWriter.add(webhook.id, {
       summary: { ...about, recovered: true, ...logFieldsOf(result) },
       ...stored,
-      body,
+      body: large ? undefined : body,
     });
   }
 }

@@ -10,6 +10,7 @@ import type { Draft } from '../receive/draft.ts';
 import { type ProcessWebhookDeps, processWebhook } from '../receive/process-webhook.ts';
 import type { CustomResponse } from '../receive/resolve-environment.ts';
 import { logFieldsOf } from '../receive/webhook-outcome.ts';
+import { largeOf } from '../receive/webhook-request.ts';
 import { type Selection, withReasons } from './logged-requests.ts';
 
 const SAMPLE_MAX = 50;
@@ -101,22 +102,25 @@ async function compare(
   { webhook, draft }: { webhook: WebhookInUse; draft: Draft | undefined },
   deps: DryRunDeps,
 ): Promise<Comparison | undefined> {
-  if (!logged?.body || !isReplayable(logged.summary)) return undefined;
+  if (!logged || !isReplayable(logged.summary)) return undefined;
   const { summary } = logged;
-  const live = await make(logged, webhook, undefined, deps);
+  const body = await deps.largeBodies.bodyOf(webhook.id, logged);
+  if (!body) return undefined;
+  const whole = { ...logged, body };
+  const live = await make(whole, webhook, undefined, deps);
   if (!draft) return { summary, before: undefined, after: live, change: changeSince(summary, live) };
-  const after = await make(logged, webhook, draft, deps);
+  const after = await make(whole, webhook, draft, deps);
   return { summary, before: live, after, change: changeBetween(live, after) };
 }
 
 async function make(
-  { summary, headers, search, body }: LoggedRequest,
+  { summary, headers, search, body }: LoggedRequest & { body: Buffer },
   webhook: WebhookInUse,
   draft: Draft | undefined,
   deps: DryRunDeps,
 ): Promise<Made> {
   const { id: requestId, method } = summary;
-  const request = { requestId, receivedAt: Date.now(), method, headers, search, body: body as Buffer };
+  const request = { requestId, receivedAt: Date.now(), method, headers, search, body, large: largeOf(summary) };
   const result = await processWebhook(webhook, request, deps, {
     dryRun: true,
     draft,

@@ -11,6 +11,7 @@ import type {
 } from '../../store/webhooks/webhook-replay.ts';
 import type { Draft } from '../receive/draft.ts';
 import { type ProcessWebhookDeps, processWebhook } from '../receive/process-webhook.ts';
+import { largeOf } from '../receive/webhook-request.ts';
 
 /** Temporary errors: the request is tried again. */
 const PASSING = new Set([
@@ -38,14 +39,15 @@ export async function replayRequest(
   const logged = await deps.webhookLog.read(webhook.id, requestId);
   const skipped = (reason: string) => ({ requestId, status: 'skipped' as const, reason });
   if (!logged) return skipped('request_gone');
-  const { summary, headers, search, body } = logged;
+  const { summary, headers, search } = logged;
   // A re-run is skipped: the request that it repeats is replayed itself.
   if (summary.rerunOf !== undefined) return skipped('rerun');
+  const body = await deps.largeBodies.bodyOf(webhook.id, logged);
   if (!body) return skipped('body_missing');
   const eventId = deps.ids.derived(parent, 'webhook-replay', replayId, requestId);
   try {
     const { method } = summary;
-    const request = { requestId, receivedAt: Date.now(), method, headers, search, body };
+    const request = { requestId, receivedAt: Date.now(), method, headers, search, body, large: largeOf(summary) };
     const { decided, ids } = await processWebhook(webhook, request, deps, { draft, eventId, logged: summary });
     switch (decided.outcome) {
       case 'accepted':

@@ -146,7 +146,12 @@ async function serve(ctx: RouteContext, route: Route, { environments, auditLogge
   if (route.method !== 'get' && route.audited !== false && reply.audited !== false) {
     await auditLogger.log(ctx, auditEntryOf(ctx, route, reply.data));
   }
-  ctx.status = reply.status ?? route.status ?? (route.data ? 200 : 204);
+  ctx.status = reply.status ?? route.status ?? (route.data || route.file ? 200 : 204);
+  if (route.file) {
+    // Whatever a stranger sent is never shown as a page of this origin.
+    ctx.set({ 'content-type': route.file, 'content-disposition': 'attachment' });
+    ctx.body = reply.data;
+  }
   if (route.data) {
     const cached = dialect === 'inngest' && { cached_until: null };
     const metadata = { fetched_at: new Date().toISOString(), ...cached, ...reply.metadata };

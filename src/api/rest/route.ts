@@ -65,6 +65,8 @@ export interface Route {
   dryRunStatus?: number;
   /** Schema of the response's `data`; absent: the response has no body. */
   data?: Schema;
+  /** Media type of a response that is a file: then the reply's `data` is a Buffer. */
+  file?: string;
   /** Errors in addition to those that every route may return. */
   errors: ErrorCode[];
   // One list holds routes with different inputs.

@@ -45,7 +45,9 @@ export function provenanceRoutes({ acceptedEvents: events, eventKeys, webhooks, 
         return {
           data: {
             webhook: webhook ? named(webhook) : null,
-            request: request ? presentDetails(request, (webhook || undefined)?.verification) : null,
+            request: request
+              ? presentDetails(webhookId as string, request, (webhook || undefined)?.verification)
+              : null,
             event_key: eventKey ? named(eventKey) : null,
           },
         };

@@ -11,6 +11,7 @@ import { processWebhook } from '../receive/process-webhook.ts';
 import { withoutSecrets } from '../receive/stored-credentials.ts';
 import { MAX_EVENTS } from '../receive/transform-result.ts';
 import { logFieldsOf, responseOf } from '../receive/webhook-outcome.ts';
+import { largeOf } from '../receive/webhook-request.ts';
 import { listQuery, pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, routesOf } from '../rest/route.ts';
@@ -34,7 +35,7 @@ const rerunSchema = apiObject('Rerun', {
 const routes = routesOf({ tag: 'Webhooks', scope: 'installation' });
 
 export function webhookLogRoutes(deps: ApiParts): Route[] {
-  const { webhooks, webhookLog, requestLogWriter, backpressure } = deps;
+  const { webhooks, webhookLog, requestLogWriter, backpressure, largeBodies } = deps;
 
   async function loggedRequest(webhookId: string, requestId: string): Promise<LoggedRequest> {
     const request = await webhookLog.read(webhookId, requestId);
@@ -84,7 +85,7 @@ export function webhookLogRoutes(deps: ApiParts): Route[] {
       errors: ['not_found', 'archive_unavailable'],
       async handle({ params: { id, rid } }) {
         const { verification } = await existingWebhook(webhooks, id);
-        return { data: presentDetails(await loggedRequest(id, rid), verification) };
+        return { data: presentDetails(id, await loggedRequest(id, rid), verification) };
       },
     }),
     routes.get('/v1/webhooks/:id/requests/:rid/original', {
@@ -97,7 +98,21 @@ export function webhookLogRoutes(deps: ApiParts): Route[] {
       errors: ['not_found', 'archive_unavailable'],
       async handle({ params: { id, rid } }) {
         const webhook = await existingWebhook(webhooks, id);
-        return { data: presentOriginal(await loggedRequest(id, rid), webhook) };
+        const logged = await loggedRequest(id, rid);
+        return { data: presentOriginal({ ...logged, body: await largeBodies.bodyOf(id, logged) }, webhook) };
+      },
+    }),
+    routes.get('/v1/webhooks/:id/requests/:rid/body', {
+      operationId: 'getWebhookRequestBody',
+      summary: 'Get the body of a logged request',
+      description: 'Byte for byte. The reference that a transform gets for a large body leads here.',
+      file: 'application/octet-stream',
+      errors: ['not_found', 'archive_unavailable'],
+      async handle({ params: { id, rid } }) {
+        await existingWebhook(webhooks, id);
+        const body = await largeBodies.bodyOf(id, await loggedRequest(id, rid));
+        if (!body) throw bodyNotFound();
+        return { data: body };
       },
     }),
     routes.post('/v1/webhooks/:id/requests/:rid/rerun', {
@@ -121,22 +136,28 @@ export function webhookLogRoutes(deps: ApiParts): Route[] {
       async handle({ params: { id, rid }, body: { dry_run: dryRun }, requestId }) {
         const webhook = webhooks.inUse(await existingWebhook(webhooks, id));
         if (!dryRun) backpressure.admit();
-        const { summary, headers, search, body } = await loggedRequest(id, rid);
-        if (!body)
-          throw new ServiceError('not_found', { detail: 'the request log does not have the body of this request' });
+        const logged = await loggedRequest(id, rid);
+        const { summary, headers, search } = logged;
+        const body = await largeBodies.bodyOf(id, logged);
+        if (!body) throw bodyNotFound();
         const receivedAt = Date.now();
         const startedAt = performance.now();
         const { method } = summary;
-        const request = { requestId, receivedAt, method, headers, search, body };
+        const large = largeOf(summary);
+        const request = { requestId, receivedAt, method, headers, search, body, large };
         const result = await processWebhook(webhook, request, deps, { dryRun, logged: summary });
         const durationMs = Math.round((performance.now() - startedAt) * 1_000) / 1_000;
         const fields = logFieldsOf(result);
         if (!dryRun) {
-          const { ip, bodyBytes } = summary;
+          const { ip, bodyBytes, storedBody } = summary;
           const version = typeof webhook.version === 'number' ? webhook.version : undefined;
-          const origin = { id: requestId, receivedAt, method, ip, bodyBytes, rerunOf: rid, version };
+          const origin = { id: requestId, receivedAt, method, ip, bodyBytes, storedBody, rerunOf: rid, version };
           const stored = withoutSecrets(webhook, result.verification, { headers, search });
-          requestLogWriter.add(id, { summary: { ...origin, durationMs, ...fields }, ...stored, body });
+          requestLogWriter.add(id, {
+            summary: { ...origin, durationMs, ...fields },
+            ...stored,
+            body: large ? undefined : body,
+          });
         }
         responseOf(result);
         const { outcome, reason = null, ids, console } = fields;
@@ -160,4 +181,8 @@ export function webhookLogRoutes(deps: ApiParts): Route[] {
       },
     }),
   ];
+}
+
+function bodyNotFound(): ServiceError {
+  return new ServiceError('not_found', { detail: 'the request log does not have the body of this request' });
 }

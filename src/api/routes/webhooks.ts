@@ -1,20 +1,21 @@
 /** `/v1/webhooks`: creates, lists, updates and deletes webhooks. */
 
 import { z } from 'zod';
-import { ServiceError } from '../../errors.ts';
+import { invalidField, ServiceError } from '../../errors.ts';
 import { newSecret } from '../../model/auth/secret.ts';
 import { newId } from '../../model/ids.ts';
 import { presetOf } from '../../providers/catalog.ts';
 import type { Webhook } from '../../store/webhooks/webhook.ts';
 import type { ApiParts } from '../parts.ts';
 import { existingWebhook } from '../receive/existing-webhook.ts';
+import type { LargeBodies } from '../receive/large-bodies.ts';
 import { namePosition, pageQuery } from '../rest/list-query.ts';
 import { sortedReply } from '../rest/list-response.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { listFields, listsOf } from '../views/list-fields.ts';
 import { checkOwner, ownerSchema } from '../views/owner.ts';
 import { presentWebhook, transformSchema, visibleTo, webhookNameSchema, webhookSchema } from '../views/webhook.ts';
-import { handlingFields, handlingOf } from '../views/webhook-input.ts';
+import { type HandlingInput, handlingFields, handlingOf } from '../views/webhook-input.ts';
 import { authorOf, ifVersionSchema, messageSchema, requireVersion } from '../views/webhook-version.ts';
 
 const DEFAULT_TRANSFORM = `function transform(evt, headers = {}, queryParams = {}, raw = "") {
@@ -37,6 +38,7 @@ export function webhookRoutes({
   webhookReconciliations,
   webhookTraffic,
   transforms,
+  largeBodies,
 }: ApiParts): Route[] {
   /** A key is sent to its provider alone. @throws ServiceError dev_mode_only */
   const rejectOtherApi = (reconciliation: { api_url?: string | undefined } | null | undefined) => {
@@ -66,6 +68,7 @@ export function webhookRoutes({
         rejectOtherApi(input.reconciliation);
         await checkOwner(environment, environments);
         const id = newId();
+        checkLargeBodies(input, largeBodies);
         const handling = handlingOf(id, input, {}, webhooks);
         const transform = given ?? defaultTransform(handling.provider);
         await transforms.check(transform);
@@ -124,6 +127,7 @@ export function webhookRoutes({
       async handle({ params: { id }, body: { name, transform, message, if_version, ...input }, principal, origin }) {
         rejectOtherApi(input.reconciliation);
         const { transform: saved, reconciliation: compared } = await existingWebhook(webhooks, id);
+        checkLargeBodies(input, largeBodies);
         if (transform !== undefined && transform !== saved) await transforms.check(transform);
         const webhook = await webhooks.change(
           id,
@@ -163,4 +167,16 @@ export function webhookRoutes({
 
 function defaultTransform(provider: string | undefined): string {
   return (provider === undefined ? undefined : presetOf(provider)?.transform) ?? DEFAULT_TRANSFORM;
+}
+
+/** @throws ServiceError input_invalid */
+function checkLargeBodies(
+  { large_bodies }: { large_bodies?: HandlingInput['large_bodies'] },
+  { canKeep }: Pick<LargeBodies, 'canKeep'>,
+): void {
+  if (!large_bodies || canKeep) return;
+  throw invalidField(
+    'large_bodies',
+    'this installation has no archive to keep them; set DATABASE_URL to a Postgres first',
+  );
 }

@@ -67,6 +67,7 @@ export const loggedRequestDetailsSchema = loggedSchema
       .object({ encoding: z.enum(['utf8', 'base64']), content: z.string() })
       .nullable()
       .describe('The unchanged body; base64 when it is not UTF-8'),
+    body_path: z.string().nullable().describe('Path of a large body, which is not in `body`'),
   })
   .meta({ id: 'LoggedRequestDetails' });
 
@@ -75,7 +76,12 @@ export function presentLogged(summary: LogSummary) {
 }
 
 /** @param verification of the webhook, if it has its own scheme */
-export function presentDetails({ summary, headers, search, body }: LoggedRequest, verification?: VerificationScheme) {
+export function presentDetails(
+  webhookId: string,
+  { summary, headers, search, body }: LoggedRequest,
+  verification?: VerificationScheme,
+) {
+  const { id, storedBody } = summary;
   const own = namesOf(verification ? credentialLocations(verification) : []);
   const isHidden = (kind: keyof CredentialNames) => (name: string) =>
     SECRET.test(name) || CREDENTIAL_NAMES[kind].has(name) || own[kind].has(name);
@@ -84,6 +90,7 @@ export function presentDetails({ summary, headers, search, body }: LoggedRequest
     headers: masked(Object.entries(headers), isHidden('headers'), () => MASK),
     query: masked(queryOf(search), isHidden('parameters'), (values) => (values as string[]).map(() => MASK)),
     body: body ? presentBody(body) : null,
+    body_path: storedBody === undefined ? null : `/v1/webhooks/${webhookId}/requests/${id}/body`,
   };
 }
 

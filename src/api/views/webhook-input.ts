@@ -6,6 +6,7 @@ import { invalidField, type ServiceError } from '../../errors.ts';
 import { newId } from '../../model/ids.ts';
 import { closestName } from '../../model/values/closest-name.ts';
 import { describe, isJsonObject } from '../../model/values/json.ts';
+import { LARGE_BODY_MAX_BYTES, LARGE_BODY_MAX_FIELDS } from '../../model/webhooks/large-bodies.ts';
 import { PRESETS, presetOf } from '../../providers/catalog.ts';
 import { customVerificationSchema, METHODS, type Preset, type VerificationScheme } from '../../providers/preset.ts';
 import { accountProblem } from '../../providers/sent-requests.ts';
@@ -16,6 +17,7 @@ import type { Webhooks } from '../../store/webhooks/webhooks.ts';
 import { checkFilter } from '../receive/check-filter.ts';
 
 const SETTINGS_MAX = 5;
+const FIELD_PATH = /^[^.]+(?:\.[^.]+)*$/;
 /** During a rotation a webhook has two secrets. */
 export const SECRETS_MAX = 2;
 
@@ -104,6 +106,19 @@ export const handlingFields = {
     })
     .nullish()
     .describe('Access to the list of what the provider sent. What is omitted stays as it is; null: no reconciliation'),
+  large_bodies: z
+    .strictObject({
+      max_bytes: z.int().min(1).max(LARGE_BODY_MAX_BYTES),
+      fields: z
+        .array(z.string().regex(FIELD_PATH, 'names with dots between them; "*" for every item of a list').max(200))
+        .max(LARGE_BODY_MAX_FIELDS),
+    })
+    .nullish()
+    .meta({
+      description:
+        'Bodies above the limit, up to `max_bytes`, are kept in the archive. The transform gets the `fields`, and as `raw` a reference to the body. Needs `DATABASE_URL`. null: they are rejected',
+      example: { max_bytes: LARGE_BODY_MAX_BYTES, fields: ['action', 'repository.full_name', 'commits.*.id'] },
+    }),
 };
 
 export type HandlingInput = z.output<z.ZodObject<typeof handlingFields>>;
@@ -120,6 +135,7 @@ type Handling = Pick<
   | 'deduplicate'
   | 'maxBodyBytes'
   | 'reconciliation'
+  | 'largeBodies'
 >;
 
 /** @param before of the webhook; empty for a new one
@@ -156,6 +172,10 @@ export function handlingOf(id: string, input: HandlingInput, before: Handling, w
       isSame ? before.reconciliation : undefined,
       preset,
       webhooks,
+    ),
+    largeBodies: pick(
+      input.large_bodies && { maxBytes: input.large_bodies.max_bytes, fields: input.large_bodies.fields },
+      before.largeBodies,
     ),
   };
 }

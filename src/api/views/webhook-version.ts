@@ -16,7 +16,7 @@ import { apiObject } from '../http/validation.ts';
 import { lineDiff } from './line-diff.ts';
 import { present } from './present.ts';
 import { time } from './time.ts';
-import { transformSchema } from './webhook.ts';
+import { largeBodiesSchema, presentLargeBodies, transformSchema } from './webhook.ts';
 
 const MESSAGE_MAX_LENGTH = 500;
 
@@ -43,6 +43,7 @@ const API_NAMES = {
   methods: 'methods',
   deduplicate: 'deduplicate',
   maxBodyBytes: 'max_body_bytes',
+  largeBodies: 'large_bodies',
 } as const satisfies Record<VersionedField, string>;
 
 const fieldSchema = z.enum(VERSIONED_FIELDS.map((field) => API_NAMES[field]));
@@ -72,6 +73,7 @@ const snapshotSchema = apiObject('WebhookSnapshot', {
   methods: z.array(z.enum(METHODS)).nullable().describe("null: the provider's, or POST"),
   deduplicate: z.boolean(),
   max_body_bytes: z.int().nullable(),
+  large_bodies: largeBodiesSchema.nullable(),
 });
 
 export const versionDetailsSchema = versionSchema
@@ -128,7 +130,7 @@ export function presentSnapshot(snapshot: WebhookSnapshot) {
   return present(
     snapshotSchema,
     { ...snapshot, verify, deduplicate },
-    { verification: verification ?? null, settings },
+    { verification: verification ?? null, settings, large_bodies: presentLargeBodies(snapshot) },
   );
 }
 

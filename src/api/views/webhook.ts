@@ -25,6 +25,8 @@ export const transformSchema = z
     'JavaScript that defines the function transform(evt, headers, queryParams, raw), which returns an event, or null to ignore the request',
   );
 
+export const largeBodiesSchema = z.object({ max_bytes: z.int(), fields: z.array(z.string()) });
+
 export const webhookSchema = apiObject('Webhook', {
   id: z.string(),
   name: webhookNameSchema,
@@ -61,6 +63,7 @@ export const webhookSchema = apiObject('Webhook', {
     })
     .nullable()
     .describe('Access to the list of what the provider sent; null: none'),
+  large_bodies: largeBodiesSchema.nullable().describe('null: bodies above the limit are rejected'),
   version: z.int().describe('Number of the version: it grows with each change of how requests are handled'),
   paused_at: z.iso.datetime().nullable().describe('Time since which requests are rejected with 503; null: not paused'),
   created_at: z.iso.datetime(),
@@ -93,8 +96,13 @@ export function presentWebhook(webhook: Webhook, origin: string, nowMs: number) 
           api_url: reconciliation.api ?? null,
         }
       : null,
+    large_bodies: presentLargeBodies(webhook),
     version: versionOf(webhook),
   });
+}
+
+export function presentLargeBodies({ largeBodies }: Pick<Webhook, 'largeBodies'>) {
+  return largeBodies ? { max_bytes: largeBodies.maxBytes, fields: [...largeBodies.fields] } : null;
 }
 
 /** Hides the URLs, which authenticate senders, from principals with read access. */

@@ -28,6 +28,8 @@ export interface LogSummary {
   durationMs: number;
   /** Bytes of the body; absent if it was not read completely and is not stored. */
   bodyBytes?: number | undefined;
+  /** For a large body: ID of the request with which it is kept, instead of in the log. */
+  storedBody?: string | undefined;
   /** ID of the logged request that this request repeats. */
   rerunOf?: string | undefined;
   /** It did not come: it was fetched from the provider's list of what it sent. */

@@ -8,20 +8,23 @@ import type { ScriptedRedis } from '../redis/scripts.ts';
 export interface StoredOriginal {
   headers: IncomingHttpHeaders;
   body: Buffer;
+  /** For a large body, which is not here: ID of the request with which the archive keeps it. */
+  storedBody?: string | undefined;
 }
 
 export class OriginalRequests extends Repository<ScriptedRedis, { ttlMs: number }> {
-  async save(webhookId: string, requestId: string, { headers, body }: StoredOriginal): Promise<void> {
+  async save(webhookId: string, requestId: string, { headers, body, storedBody }: StoredOriginal): Promise<void> {
     const key = this.keys.of(webhookId).originalRequest(webhookId, requestId);
-    const writing = this.redis.multi().hset(key, 'headers', JSON.stringify(headers), 'body', body);
+    const fields = storedBody === undefined ? { body } : { body: '', storedBody };
+    const writing = this.redis.multi().hset(key, { headers: JSON.stringify(headers), ...fields });
     replies(await writing.pexpire(key, this.deps.ttlMs).exec());
   }
 
   async read(webhookId: string, requestId: string): Promise<StoredOriginal | undefined> {
-    const { headers, body } = await this.redis.hgetallBuffer(
+    const { headers, body, storedBody } = await this.redis.hgetallBuffer(
       this.keys.of(webhookId).originalRequest(webhookId, requestId),
     );
     if (!headers || !body) return undefined;
-    return { headers: JSON.parse(headers.toString()) as IncomingHttpHeaders, body };
+    return { headers: JSON.parse(headers.toString()) as IncomingHttpHeaders, body, storedBody: storedBody?.toString() };
   }
 }

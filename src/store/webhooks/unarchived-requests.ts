@@ -92,7 +92,7 @@ export class UnarchivedRequests extends Repository {
         summary,
         summaryText: text.toString(),
         request: request.toString(),
-        body: summary.bodyBytes === undefined ? undefined : body,
+        body: summary.bodyBytes === undefined || summary.storedBody !== undefined ? undefined : body,
       });
     }
     return { requests, gone };

@@ -141,7 +141,11 @@ export class WebhookLog extends Repository {
     if (!fields.summary) return undefined;
     const summary = JSON.parse(fields.summary.toString()) as LogSummary;
     const request = JSON.parse((fields.request as Buffer).toString()) as Pick<LoggedRequest, 'headers' | 'search'>;
-    return { summary, ...request, body: summary.bodyBytes === undefined ? undefined : fields.body };
+    return {
+      summary,
+      ...request,
+      body: summary.bodyBytes === undefined || summary.storedBody !== undefined ? undefined : fields.body,
+    };
   }
 
   /** Deletes the log of a deleted webhook. */

@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { AccessLists } from '../../model/auth/allow-lists.ts';
 import type { SealedSecret } from '../../model/auth/seal.ts';
+import type { LargeBodySetting } from '../../model/webhooks/large-bodies.ts';
 import type { Method, VerificationScheme } from '../../providers/preset.ts';
 
 export interface Webhook extends AccessLists {
@@ -37,6 +38,8 @@ export interface Webhook extends AccessLists {
   maxBodyBytes?: number | undefined;
   /** Absent: what the provider sent is not compared with what came. */
   reconciliation?: Reconciliation | undefined;
+  /** Absent: larger bodies are rejected. */
+  largeBodies?: LargeBodySetting | undefined;
   /** Unix milliseconds. */
   pausedAt?: number | undefined;
   createdAt: number;
@@ -86,6 +89,7 @@ export const VERSIONED_FIELDS = [
   'methods',
   'deduplicate',
   'maxBodyBytes',
+  'largeBodies',
 ] as const satisfies (keyof Webhook)[];
 
 export type VersionedField = (typeof VERSIONED_FIELDS)[number];
@@ -115,6 +119,7 @@ export function snapshotOf(webhook: WebhookSnapshot): WebhookSnapshot {
     methods,
     deduplicate,
     maxBodyBytes,
+    largeBodies,
   } = webhook;
   return {
     transform,
@@ -126,6 +131,7 @@ export function snapshotOf(webhook: WebhookSnapshot): WebhookSnapshot {
     methods,
     deduplicate: deduplicate === false ? false : undefined,
     maxBodyBytes,
+    largeBodies,
   };
 }
 

@@ -99,7 +99,7 @@ export function bootstrapCode(
       try {
         const transform = define();
         const body = bodyJson === undefined ? bodyIn(raw) : parse(bodyJson);
-        const result = transform(body, others[0], others[1], raw);
+        const result = transform(body, others[0], others[1], others[2] ?? raw);
         if (!isThenable(result)) return success(result);
         pending = settle(result);
         return undefined;

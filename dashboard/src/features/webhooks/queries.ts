@@ -123,6 +123,7 @@ type Change = Partial<
     verification: CustomVerification;
     methods: Webhook['methods'] | null;
     max_body_bytes: number | null;
+    large_bodies: Webhook['large_bodies'];
     /** Why, for the list of versions. */
     message: string;
     /** Refused if the webhook has another one by now. */

@@ -45,6 +45,7 @@ const FIELDS: Record<WebhookVersion['changed'][number], string> = {
   methods: 'Methods',
   deduplicate: 'Deduplication',
   max_body_bytes: 'Size limit',
+  large_bodies: 'Large bodies',
 };
 
 export function fieldLabel(field: WebhookVersion['changed'][number]): string {

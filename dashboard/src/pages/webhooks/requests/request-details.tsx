@@ -102,6 +102,14 @@ function RequestSummary({ request }: { request: LoggedRequestDetails }) {
       </DescriptionItem>
       <DescriptionItem term="Body">
         {request.body_bytes === null ? 'not stored' : formatBytes(request.body_bytes)}
+        {request.body_path && (
+          <>
+            {' '}
+            <a href={request.body_path} download className="text-accent underline">
+              Download
+            </a>
+          </>
+        )}
       </DescriptionItem>
       <DescriptionItem term={request.ids.length > 1 ? 'Events' : 'Event'}>
         <EventLinks {...request} />

@@ -5,7 +5,7 @@ import { useUpdateWebhook } from '../../../features/webhooks/queries.ts';
 import { Button } from '../../../ui/button.tsx';
 import { Checkbox } from '../../../ui/checkbox.tsx';
 import { ErrorAlert } from '../../../ui/error-alert.tsx';
-import { TextField } from '../../../ui/field.tsx';
+import { TextArea, TextField } from '../../../ui/field.tsx';
 import { Card } from '../../../ui/page.tsx';
 import { toast } from '../../../ui/toast.tsx';
 
@@ -16,15 +16,25 @@ export function LimitsCard({ webhook, canWrite }: { webhook: Webhook; canWrite: 
   const { data: provider } = useProvider(webhook.provider);
   const [methods, setMethods] = useState(webhook.methods);
   const [bytes, setBytes] = useState(webhook.max_body_bytes?.toString() ?? '');
+  const [largest, setLargest] = useState(webhook.large_bodies?.max_bytes.toString() ?? '');
+  const [fields, setFields] = useState(webhook.large_bodies?.fields.join('\n') ?? '');
   const change = useUpdateWebhook(webhook.id);
   const usual = provider?.methods ?? ['POST'];
-  const isChanged = !isSame(methods, webhook.methods) || bytes !== (webhook.max_body_bytes?.toString() ?? '');
+  const isChanged =
+    !isSame(methods, webhook.methods) ||
+    bytes !== (webhook.max_body_bytes?.toString() ?? '') ||
+    largest !== (webhook.large_bodies?.max_bytes.toString() ?? '') ||
+    fields !== (webhook.large_bodies?.fields.join('\n') ?? '');
   const save = (event: FormEvent) => {
     event.preventDefault();
     change.mutate(
       {
         methods: isSame(methods, usual) ? null : methods,
         max_body_bytes: bytes === '' ? null : Number(bytes),
+        large_bodies:
+          largest === ''
+            ? null
+            : { max_bytes: Number(largest), fields: fields.split('\n').filter((path) => path !== '') },
       },
       { onSuccess: () => toast.success('Request limits saved') },
     );
@@ -61,6 +71,26 @@ export function LimitsCard({ webhook, canWrite }: { webhook: Webhook; canWrite: 
             value={bytes}
             disabled={!canWrite}
             onChange={({ target }) => setBytes(target.value)}
+          />
+        </div>
+        <div className="grid items-start gap-4 sm:grid-cols-2">
+          <TextField
+            label="Keep larger bodies up to this many bytes"
+            hint="In the archive. Empty: they are refused."
+            type="number"
+            min={1}
+            placeholder="26214400"
+            value={largest}
+            disabled={!canWrite}
+            onChange={({ target }) => setLargest(target.value)}
+          />
+          <TextArea
+            label="Fields of large bodies"
+            hint="For the transform, one path per line; * stands for every item of a list."
+            placeholder={'action\ncommits.*.id'}
+            value={fields}
+            disabled={!canWrite || largest === ''}
+            onChange={({ target }) => setFields(target.value)}
           />
         </div>
         {change.error && <ErrorAlert error={change.error} />}

@@ -37,7 +37,7 @@ export default function SettingsTab({ webhook }: { webhook: Webhook }) {
         hint="One per line: IPv4 or IPv6 addresses or CIDR ranges."
         canWrite={canWrite}
       />
-      <LimitsCard key={`${webhook.methods} ${webhook.max_body_bytes}`} webhook={webhook} canWrite={canWrite} />
+      <LimitsCard key={webhook.version} webhook={webhook} canWrite={canWrite} />
       <PauseCard webhook={webhook} canWrite={canWrite} />
       <UrlCard webhook={webhook} canWrite={canWrite} />
       <DeleteCard webhook={webhook} canWrite={canWrite} />

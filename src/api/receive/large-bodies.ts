@@ -1,0 +1,168 @@
+/** Large bodies of webhook requests: memory for reading them, the thread that parses them, and where they are kept. */
+import { extname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Piscina } from 'piscina';
+import type { WebhookBodies } from '../../archive/webhook-bodies.ts';
+import { ServiceError } from '../../errors.ts';
+import type { BodyReference } from '../../model/webhooks/large-bodies.ts';
+import type { LoggedRequest } from '../../model/webhooks/request-log.ts';
+import type { WebhookInUse } from '../../store/webhooks/webhook-in-use.ts';
+import type { LargeBodyTask, ParsedLargeBody, UnreadableLargeBody } from './large-body-thread.ts';
+import type { WebhookRequest } from './webhook-request.ts';
+
+/** Large bodies in memory. */
+const ROOM_BYTES = 128 * 1_048_576;
+/** One webhook gets half of the room at most. */
+const WEBHOOK_ROOM_BYTES = ROOM_BYTES / 2;
+/** The fields of one body, as JSON. */
+const FIELDS_MAX_BYTES = 524_288;
+/** 25 MB of JSON in short values take some 400 MB as objects. */
+const THREAD_MB = 1_024;
+const PARSE_TIMEOUT_MS = 10_000;
+const QUEUE_MAX = 16;
+const IDLE_MS = 10_000;
+const RETRY_AFTER_SECONDS = 5;
+/** Locations in the JSON body, as presets and verification schemes have them. */
+const BODY_LOCATION = /body:([\w.*-]+)/g;
+
+/** The parts of a large body that are read. */
+export interface LargeBodyParts {
+  /** For the transform. */
+  body: unknown;
+  /** For verification and handshakes. */
+  json: unknown;
+  reference: BodyReference;
+}
+
+export interface LargeBodiesDeps {
+  /** undefined without an archive. */
+  bodies: WebhookBodies | undefined;
+  publicUrl: string | undefined;
+  /** RETENTION_DAYS. */
+  retentionDays: number;
+}
+
+export class LargeBodies {
+  readonly #deps: LargeBodiesDeps;
+  #threads: Promise<Piscina<LargeBodyTask, ParsedLargeBody | UnreadableLargeBody>> | undefined;
+  readonly #reserved = new Map<string, number>();
+  #reservedBytes = 0;
+
+  constructor(deps: LargeBodiesDeps) {
+    this.#deps = deps;
+  }
+
+  /** Whether there is a place to keep them. */
+  get canKeep(): boolean {
+    return this.#deps.bodies !== undefined;
+  }
+
+  /** Reserves memory for a body before it is read.
+   *  @returns gives the memory back
+   *  @throws ServiceError overloaded */
+  reserve(webhookId: string, bytes: number): () => void {
+    const own = this.#reserved.get(webhookId) ?? 0;
+    if (own + bytes > WEBHOOK_ROOM_BYTES || this.#reservedBytes + bytes > ROOM_BYTES) {
+      throw overloaded('large bodies of other requests fill the memory for them; send it again later');
+    }
+    this.#change(webhookId, bytes);
+    return () => this.#change(webhookId, -bytes);
+  }
+
+  #change(webhookId: string, bytes: number): void {
+    this.#reservedBytes += bytes;
+    const own = (this.#reserved.get(webhookId) ?? 0) + bytes;
+    if (own === 0) this.#reserved.delete(webhookId);
+    else this.#reserved.set(webhookId, own);
+  }
+
+  /** @param storedAs ID of the request with which the body is kept
+   *  @throws ServiceError body_too_large, body_invalid, too_many_fields, overloaded */
+  async parse(
+    { id, largeBodies, preset, verification }: WebhookInUse,
+    { body, headers }: Pick<WebhookRequest, 'body' | 'headers'>,
+    storedAs: string,
+  ): Promise<LargeBodyParts> {
+    const result = await this.#run({
+      body,
+      contentType: headers['content-type'],
+      fields: largeBodies?.fields ?? [],
+      providerFields: Array.from(
+        JSON.stringify([preset, verification]).matchAll(BODY_LOCATION),
+        ([, path]) => path as string,
+      ),
+    });
+    if ('code' in result) throw new ServiceError(result.code, { detail: result.detail });
+    const { fields, providerFields, sha256 } = result;
+    if (fields.length > FIELDS_MAX_BYTES) {
+      throw new ServiceError('body_too_large', {
+        detail: `the fields that "large_bodies" of the webhook selects have ${fields.length} characters; select at most ${FIELDS_MAX_BYTES}`,
+        facts: { limit_bytes: FIELDS_MAX_BYTES },
+      });
+    }
+    const url = `${this.#deps.publicUrl ?? ''}/v1/webhooks/${id}/requests/${storedAs}/body`;
+    return {
+      body: JSON.parse(fields),
+      json: JSON.parse(providerFields),
+      reference: { bytes: body.length, sha256, url },
+    };
+  }
+
+  async #run(task: LargeBodyTask): Promise<ParsedLargeBody | UnreadableLargeBody> {
+    this.#threads ??= startThread();
+    const threads = await this.#threads;
+    try {
+      return await threads.run(task, { signal: AbortSignal.timeout(PARSE_TIMEOUT_MS) });
+    } catch (error) {
+      const { name, code, message } = error as Error & { code?: string };
+      if (code === 'ERR_WORKER_OUT_OF_MEMORY') {
+        throw new ServiceError('body_too_large', {
+          detail: `parsing it needs more than ${THREAD_MB} MB`,
+          cause: error,
+        });
+      }
+      if (name === 'AbortError') throw overloaded(`it could not be parsed within ${PARSE_TIMEOUT_MS} ms`);
+      throw overloaded(message);
+    }
+  }
+
+  /** Keeps a body: it is on disk when this resolves. Repeating it changes nothing.
+   *  @throws ServiceError archive_unavailable */
+  async keep(webhookId: string, requestId: string, body: Buffer): Promise<void> {
+    const { bodies, retentionDays } = this.#deps;
+    if (!bodies) {
+      throw new ServiceError('archive_unavailable', {
+        detail: 'this installation has no archive (DATABASE_URL) any more',
+      });
+    }
+    await bodies.add(webhookId, requestId, body, retentionDays);
+  }
+
+  /** The body of a logged request, wherever it is. undefined: it is not kept.
+   *  @throws ServiceError archive_unavailable */
+  async bodyOf(webhookId: string, { summary, body }: LoggedRequest): Promise<Buffer | undefined> {
+    if (summary.storedBody === undefined) return body;
+    return this.#deps.bodies?.read(webhookId, summary.storedBody);
+  }
+
+  async close(): Promise<void> {
+    await (await this.#threads)?.destroy();
+  }
+}
+
+async function startThread(): Promise<Piscina<LargeBodyTask, ParsedLargeBody | UnreadableLargeBody>> {
+  const { Piscina } = await import('piscina');
+  return new Piscina({
+    filename: fileURLToPath(new URL(`./large-body-thread${extname(import.meta.filename)}`, import.meta.url)),
+    minThreads: 0,
+    maxThreads: 1,
+    maxQueue: QUEUE_MAX,
+    idleTimeout: IDLE_MS,
+    resourceLimits: { maxOldGenerationSizeMb: THREAD_MB },
+    recordTiming: false,
+  });
+}
+
+function overloaded(detail: string): ServiceError {
+  return new ServiceError('overloaded', { detail, retryAfterSeconds: RETRY_AFTER_SECONDS });
+}

@@ -1,0 +1,48 @@
+/** Large bodies of webhook requests. They are written before the provider gets its answer, and leave with the requests of their day. */
+import { timeOf } from '../model/ids.ts';
+import { type ArchivedDays, INSTALLATION } from './archived-days.ts';
+import { Conditions } from './conditions.ts';
+import { type DayTables, dayOf } from './day-tables.ts';
+import { toText, toUuid, toUuids } from './encoding.ts';
+import { Repository } from './repository.ts';
+import { NOT_REMOVED } from './request-counts.ts';
+import { withTables } from './request-shipments.ts';
+import { TIMEOUT_MS } from './shipments.ts';
+
+const KIND = 'webhook_requests';
+
+export class WebhookBodies extends Repository<{ days: ArchivedDays; tables: DayTables }> {
+  /** Repeating it changes nothing. @throws ServiceError archive_unavailable */
+  async add(webhookId: string, requestId: string, body: Buffer, retentionDays: number): Promise<void> {
+    const { days, tables } = this.deps;
+    const at = timeOf(requestId);
+    const day = dayOf(at);
+    await withTables(days, tables, async () => {
+      const retention = await days.retentionOf(INSTALLATION, KIND, day, retentionDays);
+      const table = await tables.ensure('webhook_bodies', retention, day);
+      await this.database.transaction(async (client) => {
+        await client.query(`SET LOCAL statement_timeout = ${TIMEOUT_MS}`);
+        const { rowCount } = await client.query(
+          `INSERT INTO ${table} (retention, at, id, webhook_id, body) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING`,
+          [retention, at, toUuid(requestId), toText(webhookId), body],
+        );
+        if (rowCount === 1) {
+          await days.add(client, [{ envId: INSTALLATION, kind: KIND, day, rows: 0, bytes: body.length }]);
+        }
+      });
+    });
+  }
+
+  /** @throws ServiceError archive_unavailable */
+  async read(webhookId: string, requestId: string): Promise<Buffer | undefined> {
+    const [uuid] = toUuids([requestId]);
+    if (uuid === undefined) return undefined;
+    const where = new Conditions().add('at = ?', timeOf(requestId)).add('id = ?', uuid);
+    where.add('webhook_id = ?', toText(webhookId)).add(NOT_REMOVED, toText(webhookId));
+    const [row] = await this.database.query<{ body: Buffer }>(
+      `SELECT body FROM webhook_bodies WHERE ${where.sql}`,
+      where.values,
+    );
+    return row?.body;
+  }
+}

@@ -1,0 +1,192 @@
+import { createHash, createHmac, randomBytes } from 'node:crypto';
+import { expect } from 'chai';
+import { LargeBodies } from '../../src/api/receive/large-bodies.ts';
+import { LARGE_BODY_MAX_BYTES } from '../../src/model/webhooks/large-bodies.ts';
+import { request } from '../support/http.ts';
+import { PostgresProxy } from '../support/postgres-proxy.ts';
+import { Receiver } from '../support/receiver.ts';
+import { type Service, startService } from '../support/service.ts';
+import { until } from '../support/until.ts';
+
+const SECRET = 'a secret of GitHub';
+const TRANSFORM =
+  'const transform = (evt, headers, query, raw) => ({ name: "got/large", data: { evt, raw, kind: typeof raw } })';
+const FIELDS = ['action', 'commits.*.id'];
+
+describe('Large bodies of webhooks', () => {
+  let proxy: PostgresProxy;
+  let service: Service;
+  before(async () => {
+    proxy = await PostgresProxy.start();
+    service = await startService({ archive: true, dev: false, env: { DATABASE_URL: proxy.url } });
+  });
+  after(async () => {
+    await service.stop();
+    await proxy.stop();
+  });
+
+  async function make(fields: object = {}): Promise<{ id: string; url: string }> {
+    const large_bodies = { max_bytes: LARGE_BODY_MAX_BYTES, fields: FIELDS };
+    const body = { name: 'large', transform: TRANSFORM, large_bodies, ...fields };
+    const answer = await post('/v1/webhooks', body);
+    expect(answer.status, JSON.stringify(answer.body)).to.equal(201);
+    return answer.body.data;
+  }
+  const post = (path: string, body: object) => service.post(path, body, service.apiHeaders);
+  const logged = async (id: string, count = 1) =>
+    (await service.waitFor(`/v1/webhooks/${id}/requests`, ({ body }) => body.data.length === count)).body.data;
+  const eventData = async (id: string) => (await service.stored(id)).body.data.data;
+
+  /** JSON of exactly so many bytes. */
+  function bodyOf(bytes: number, commits = 3): Buffer {
+    const without = (text: string) =>
+      JSON.stringify({
+        action: 'pushed',
+        text,
+        commits: Array.from({ length: commits }, (_, id) => ({ id, long: 'x' })),
+      });
+    return Buffer.from(without('y'.repeat(bytes - without('').length)));
+  }
+
+  function signed(body: Buffer, secret = SECRET) {
+    return {
+      'content-type': 'application/json',
+      'x-github-event': 'push',
+      'x-github-delivery': randomBytes(8).toString('hex'),
+      'x-hub-signature-256': `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`,
+    };
+  }
+
+  it('the largest body that GitHub sends is verified and kept, and the transform gets its fields and a reference', async () => {
+    const { id, url } = await make({ provider: 'github', secrets: [SECRET] });
+    const body = bodyOf(LARGE_BODY_MAX_BYTES);
+    expect(body.length).to.equal(LARGE_BODY_MAX_BYTES);
+    const { status, body: answer } = await request('POST', url, { body, headers: signed(body) });
+    expect([status, answer.ids?.length], JSON.stringify(answer)).to.deep.equal([200, 1]);
+    const { evt, raw, kind } = await eventData(answer.ids[0]);
+    expect(evt).to.deep.equal({ action: 'pushed', commits: [{ id: 0 }, { id: 1 }, { id: 2 }] });
+    const [entry] = await logged(id);
+    expect(entry).to.include({ outcome: 'accepted', body_bytes: body.length });
+    const path = `/v1/webhooks/${id}/requests/${entry.id}/body`;
+    expect([kind, raw.bytes, raw.sha256]).to.deep.equal([
+      'object',
+      body.length,
+      createHash('sha256').update(body).digest('hex'),
+    ]);
+    expect(new URL(raw.url, service.url).pathname).to.equal(path);
+    const response = await fetch(service.url + path, { headers: service.apiHeaders });
+    expect(body.equals(Buffer.from(await response.arrayBuffer()))).to.equal(true);
+    expect([response.headers.get('content-type'), response.headers.get('content-disposition')]).to.deep.equal([
+      'application/octet-stream',
+      'attachment',
+    ]);
+    expect((await request('GET', service.url + path)).status).to.equal(401);
+    const details = (await service.get(`/v1/webhooks/${id}/requests/${entry.id}`)).body.data;
+    expect([details.body, details.body_path]).to.deep.equal([null, path]);
+  });
+
+  it('a re-run and a replay process the kept body again, and keep it once', async () => {
+    const { id, url } = await make({ filter: 'body.action == "pushed"' });
+    const body = bodyOf(600_000);
+    await request('POST', url, { body, headers: { 'content-type': 'application/json' } });
+    const [entry] = await logged(id);
+    const rerun = await post(`/v1/webhooks/${id}/requests/${entry.id}/rerun`, { dry_run: false });
+    const again = await eventData(rerun.body.data.ids[0]);
+    expect([again.evt.action, again.raw.bytes]).to.deep.equal(['pushed', body.length]);
+    expect(again.raw.url).to.include(entry.id);
+    const [repeated] = await logged(id, 2);
+    expect(repeated).to.include({ rerun_of: entry.id, body_bytes: body.length });
+    const { body: original } = await service.get(`/v1/webhooks/${id}/requests/${repeated.id}/original`);
+    expect(Buffer.from(original.data.body, 'base64').equals(body)).to.equal(true);
+    const { body: started } = await post(`/v1/webhooks/${id}/replays`, {
+      dry_run: false,
+      from: new Date(0).toISOString(),
+    });
+    const path = `/v1/webhooks/${id}/replays/${started.data.replay.id}`;
+    const { body: ended } = await service.waitFor(path, ({ body }) => body.data.state === 'done');
+    expect(ended.data).to.include({ done: 1, failed: 0, skipped: 1 });
+  });
+
+  it('a body that fits is handled as usual, and a larger one than the webhook takes is refused with the field to change', async () => {
+    const { id, url } = await make({ large_bodies: { max_bytes: 700_000, fields: [] } });
+    const small = await request('POST', url, { body: { action: 'small' } });
+    expect(await eventData(small.body.ids[0])).to.deep.include({ evt: { action: 'small' }, kind: 'string' });
+    const { status, body } = await request('POST', url, { body: bodyOf(700_001) });
+    expect([status, body.code, body.limit_bytes]).to.deep.equal([413, 'body_too_large', 700_000]);
+    expect(body.error).to.include(`raise "max_bytes" of its "large_bodies" with PATCH /v1/webhooks/${id}`);
+  });
+
+  it('nothing is kept of a request that is not verified', async () => {
+    const { id, url } = await make({ provider: 'github', secrets: [SECRET] });
+    const body = bodyOf(600_000);
+    const { status } = await request('POST', url, { body, headers: signed(body, 'another secret') });
+    expect(status).to.equal(401);
+    const [entry] = await logged(id);
+    expect(entry).to.include({ reason: 'verification_failed', body_bytes: null });
+    expect((await service.get(`/v1/webhooks/${id}/requests/${entry.id}/body`)).status).to.equal(404);
+  });
+
+  it('the provider is asked to send again while Postgres is away, and no event is made', async () => {
+    const { id, url } = await make();
+    const body = bodyOf(600_000);
+    proxy.leave();
+    const refused = await request('POST', url, { body });
+    expect([refused.status, refused.body.code]).to.deep.equal([503, 'archive_unavailable']);
+    expect(Number(refused.headers.get('retry-after'))).to.be.greaterThan(0);
+    const [entry] = await logged(id);
+    expect(entry).to.include({ outcome: 'rejected', event_name: null, body_bytes: null });
+    proxy.comeBack();
+    await until(async () => (await request('POST', url, { body })).status === 200, {
+      describe: 'the request is accepted',
+    });
+  });
+
+  it('fields of a form with files are selected too', async () => {
+    const { url } = await make({ large_bodies: { max_bytes: 1_000_000, fields: ['subject'] } });
+    const form = new FormData();
+    form.set('subject', 'Hello');
+    form.set('attachment', new Blob(['z'.repeat(600_000)]), 'z.txt');
+    const { body } = await request('POST', url, { body: form });
+    expect((await eventData(body.ids[0])).evt).to.deep.equal({ subject: ['Hello'] });
+  });
+
+  it('fields that are too large themselves are refused, and the error says how large they are', async () => {
+    const { url } = await make({ large_bodies: { max_bytes: 1_000_000, fields: ['text'] } });
+    const { status, body } = await request('POST', url, { body: bodyOf(900_000) });
+    expect([status, body.code]).to.deep.equal([413, 'body_too_large']);
+    expect(body.error).to.match(/have 8\d{5} characters; select at most 524288/);
+  });
+
+  it('a destination gets the whole body', async () => {
+    const receiver = await Receiver.start();
+    try {
+      const { id, url } = await make();
+      const destination = { name: 'whole', url: receiver.url('/whole'), webhook: id, body: 'request' };
+      expect((await post('/v1/destinations', destination)).status).to.equal(201);
+      const body = bodyOf(700_000);
+      await request('POST', url, { body });
+      const [received] = await receiver.got('/whole');
+      expect(received?.body.equals(body)).to.equal(true);
+    } finally {
+      await receiver.stop();
+    }
+  });
+
+  it('a body leaves with its webhook', async () => {
+    const { id, url } = await make();
+    await request('POST', url, { body: bodyOf(600_000) });
+    const [entry] = await logged(id);
+    await service.request('DELETE', `/v1/webhooks/${id}`, undefined, service.apiHeaders);
+    expect((await service.get(`/v1/webhooks/${id}/requests/${entry.id}/body`)).status).to.equal(404);
+  });
+
+  it('one webhook cannot take all memory for large bodies, and gives back what it took', () => {
+    const bodies = new LargeBodies({ bodies: undefined, publicUrl: undefined, retentionDays: 7 });
+    const taken = [1, 2].map(() => bodies.reserve('busy', LARGE_BODY_MAX_BYTES));
+    expect(() => bodies.reserve('busy', LARGE_BODY_MAX_BYTES)).to.throw(/large bodies of other requests/);
+    const others = [1, 2].map(() => bodies.reserve('other', LARGE_BODY_MAX_BYTES));
+    expect(() => bodies.reserve('third', 30 * 1_048_576)).to.throw(/large bodies of other requests/);
+    for (const giveBack of [...taken, ...others]) giveBack();
+    for (let i = 0; i < 2; i++) bodies.reserve('busy', LARGE_BODY_MAX_BYTES);
+  });
+});
