@@ -42,6 +42,7 @@ export const CATALOGUE = {
   internal: [500, 'The service had an internal error'],
   ip_refused: [403, 'The key does not accept requests from this address'],
   key_unknown: [401, 'The key in the path is unknown'],
+  lane_not_stopped: [409, 'No failed run stops the lane'],
   last_admin: [409, 'At least one admin must be able to sign in'],
   link_invalid: [400, 'The link is invalid or has expired'],
   memory_short: [503, 'The service is low on memory'],

@@ -11,6 +11,7 @@ import { register as functions } from './commands/functions.ts';
 import { register as importFrom } from './commands/import.ts';
 import { register as invoke } from './commands/invoke.ts';
 import { register as keys } from './commands/keys.ts';
+import { register as lanes } from './commands/lanes.ts';
 import { register as listen } from './commands/listen.ts';
 import { register as outbox } from './commands/outbox.ts';
 import { register as replay } from './commands/replay.ts';
@@ -35,6 +36,7 @@ export const COMMANDS: readonly Register[] = [
   apps,
   deploys,
   functions,
+  lanes,
   webhooks,
   transform,
   keys,

@@ -12,6 +12,7 @@ import type { SelectedRuns } from '../jobs/bulk/selected-runs.ts';
 import type { ClockMoves } from '../jobs/dev-clock/clock-moves.ts';
 import type { Admission } from '../jobs/flow-control/admission.ts';
 import type { ExplainedDecisions } from '../jobs/flow-control/explained-decisions.ts';
+import type { FunctionLanes } from '../jobs/flow-control/function-lanes.ts';
 import type { LimitStatuses } from '../jobs/flow-control/limit-status.ts';
 import type { ExpressionEvaluator } from '../jobs/functions/expression-evaluator.ts';
 import type { FunctionTables } from '../jobs/functions/function-tables.ts';
@@ -59,6 +60,7 @@ export interface ApiServices {
   retries: RunRetries;
   runMoves: RunMoves;
   limitStatuses: LimitStatuses;
+  functionLanes: FunctionLanes;
   runStates: RunStates;
   replayPlanner: ReplayPlanner;
   searches: Searches;

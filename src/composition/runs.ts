@@ -10,6 +10,7 @@ import { CountedDecisions } from '../jobs/flow-control/decision-log.ts';
 import { EventGroupStage } from '../jobs/flow-control/event-group-stage.ts';
 import { type DecisionLog, FlowControl } from '../jobs/flow-control/flow-control.ts';
 import { FlowKeys } from '../jobs/flow-control/flow-keys.ts';
+import { FunctionLanes } from '../jobs/flow-control/function-lanes.ts';
 import { Idempotency } from '../jobs/flow-control/idempotency.ts';
 import { LaneEnds } from '../jobs/flow-control/lane-ends.ts';
 import { LaneStage } from '../jobs/flow-control/lane-stage.ts';
@@ -66,6 +67,7 @@ interface FlowControlParts {
   laneEnds: LaneEnds;
   flowControl: FlowControl;
   limitStatuses: LimitStatuses;
+  functionLanes: FunctionLanes;
 }
 
 interface RunParts {
@@ -145,6 +147,7 @@ const FLOW_CONTROL: Definitions<FlowControlParts, Needs & RunParts> = {
   },
   limitStatuses: ({ limitUsage: usage, functions, environmentKinds, capacity }) =>
     new LimitStatuses({ usage, functions, environmentKinds, capacity }),
+  functionLanes: (parts) => new FunctionLanes(parts),
 };
 
 const RUN: Definitions<RunParts, Needs & FlowControlParts> = {

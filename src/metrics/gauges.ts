@@ -18,6 +18,8 @@ export interface StoredGauges {
   activeRuns: number;
   /** Active runs that wait until a user resumes them. */
   pausedRuns: number;
+  /** Events that wait in lanes, and lanes that failed runs stop. */
+  lanes: { waiting: number; stopped: number };
   /** Versions of apps on which active runs end, most runs first. */
   pinnedVersions: readonly { env: string; app: string; version: string; count: number }[];
   /** Sleeping runs that are in Postgres; undefined without an archive. */
@@ -181,6 +183,8 @@ function storedGauges(registry: MetricsRegistry): (status: StoredGauges | undefi
   const cluster = clusterGauges(registry);
   const activeRuns = registry.gauge('runs_active', 'Runs that have not ended.', 'max');
   const pausedRuns = registry.gauge('runs_paused', 'Active runs that wait until somebody resumes them.', 'max');
+  const laneEvents = registry.gauge('lane_events_waiting', 'Events that wait for their turn in a lane.', 'max');
+  const stoppedLanes = registry.gauge('lanes_stopped', 'Lanes that a failed run stops.', 'max');
   const pinnedRuns = registry.gaugesBy(
     'runs_pinned',
     'Active runs that end on a version of an app.',
@@ -225,6 +229,8 @@ function storedGauges(registry: MetricsRegistry): (status: StoredGauges | undefi
     if (maxMemoryBytes !== undefined) set(max, maxMemoryBytes);
     set(activeRuns, status.activeRuns);
     set(pausedRuns, status.pausedRuns);
+    set(laneEvents, status.lanes.waiting);
+    set(stoppedLanes, status.lanes.stopped);
     const [own, others] = [
       status.pinnedVersions.slice(0, PINNED_SERIES_MAX),
       status.pinnedVersions.slice(PINNED_SERIES_MAX),

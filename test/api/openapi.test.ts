@@ -156,11 +156,13 @@ describe('OpenAPI document', () => {
       host.on('asks', ({ body }) => (body.ctx.stack.current === 0 ? { status: 206, body: [asks] } : {}));
       host.on('waits', ({ body }) => ({ status: 206, body: [body.ctx.stack.current === 0 ? STEP : WAITS] }));
       const cancel = [{ event: 'shop/stop', if: 'event.data.n == async.data.n', timeout: '1h' }];
-      const functions = ['works', 'fails', 'waits', 'asks', 'pauses'].map((id) => ({
+      host.on('orders', () => FAILS);
+      const functions = ['works', 'fails', 'waits', 'asks', 'pauses', 'orders'].map((id) => ({
         id,
         triggers: [{ event: `shop/${id}` }],
         cancel,
         ...(id === 'pauses' && { retries: 0, onExhausted: 'pause' }),
+        ...(id === 'orders' && { retries: 0, order: { key: 'event.name', onFailure: 'park' } }),
       }));
       host.offer(service, functions, { appName: 'shop' });
       await call('POST /v1/apps', {}, { url: host.url });
@@ -278,6 +280,14 @@ describe('OpenAPI document', () => {
         await service.waitFor(`/v1/runs/${pausing}`, (answer) => answer.body.data.state.kind === 'paused');
         await call('GET /v1/runs/:id', { id: pausing });
         await call(`POST /v1/runs/:id/${verb}`, { id: pausing });
+      }
+      await service.post(service.eventPath, { name: 'shop/orders', data: {} });
+      for (const verb of ['retry', 'skip']) {
+        const lanes = '/v1/functions/shop-orders/lanes?stopped=true';
+        await service.waitFor(lanes, (answer) => answer.body.data.length === 1);
+        const [{ id: lane }] = await call('GET /v1/functions/:id/lanes', { id: 'shop-orders' });
+        await call('GET /v1/functions/:id/lanes/:lane', { id: 'shop-orders', lane });
+        await call(`POST /v1/functions/:id/lanes/:lane/${verb}`, { id: 'shop-orders', lane });
       }
       await call('GET /v1/functions');
       await call('GET /v1/functions/:id', { id: 'shop-works' });

@@ -142,6 +142,37 @@ describe('order', () => {
     await answer();
   });
 
+  it('shows stopped lanes, which a person lets run the failed event again, or go on', async () => {
+    const { answer } = heldCalls();
+    await register('stopped', { ...BY, onFailure: 'park' });
+    const lanes = async (query = '') => (await service.get(`/v1/functions/stopped-f/lanes${query}`)).body.data;
+    const [first] = await send('stopped', { key: 'a', at: 1 });
+    await send('stopped', { key: 'b', at: 1 });
+    const [run] = [await host.nextCall('f'), await host.nextCall('f')].map(({ body }) => body.ctx.run_id as string);
+    const [second] = await send('stopped', { key: 'a', at: 2 });
+    const states = (await lanes('?limit=1')).concat(await lanes()).map((lane: { state: string }) => lane.state);
+    expect(states).to.deep.equal(['running', 'running', 'running']);
+    await answer(500);
+    await service.waitFor('/v1/functions/stopped-f/lanes?stopped=true', ({ body }) => body.data.length === 1);
+    const [lane] = await lanes('?stopped=true');
+    expect(lane).to.include({ key: 'a', state: 'parked', event_id: first, run_id: run, waiting: 1, next_at: null });
+    const path = `/v1/functions/stopped-f/lanes/${lane.id}`;
+    expect((await service.get(path)).body.data.events).to.deep.equal([{ event_id: second, function_id: 'stopped-f' }]);
+
+    expect((await service.post(`${path}/retry`, {})).status).to.equal(200);
+    const again = (await host.nextCall('f')).body;
+    expect(again.event.id).to.equal(first);
+    expect((await service.get(`/v1/runs/${again.ctx.run_id}`)).body.data.retry_of).to.equal(run);
+    expect((await service.post(`${path}/skip`, {})).body.code).to.equal('lane_not_stopped');
+    await answer();
+    await answer(500);
+    await service.waitFor('/v1/functions/stopped-f/lanes?stopped=true', ({ body }) => body.data.length === 1);
+    expect((await service.post(`${path}/skip`, {})).status).to.equal(200);
+    expect((await host.nextCall('f')).body.event.id).to.equal(second);
+    await answer();
+    await service.waitFor('/v1/functions/stopped-f/lanes', ({ body }) => body.data.length === 0);
+  });
+
   it('runs what waits at once when a deploy removes the option', async () => {
     const { answer } = heldCalls();
     await register('deploy', BY);

@@ -5,6 +5,7 @@ import { errorRoutes } from '../routes/errors.ts';
 import { functionMetricsRoutes } from '../routes/function-metrics.ts';
 import { functionRoutes } from '../routes/functions.ts';
 import { invokeRoutes } from '../routes/invoke.ts';
+import { laneRoutes } from '../routes/lanes.ts';
 import { metricsRoutes } from '../routes/metrics.ts';
 import { signalRoutes } from '../routes/signals.ts';
 
@@ -13,6 +14,7 @@ export const FUNCTIONS: Feature = [
   errorRoutes,
   functionMetricsRoutes,
   functionRoutes,
+  laneRoutes,
   invokeRoutes,
   destinationRoutes,
   signalRoutes,

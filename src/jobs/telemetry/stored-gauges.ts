@@ -21,6 +21,7 @@ interface StoredGaugesDeps
   redis: Redis;
   offloadedRuns: Pick<OffloadedRuns, 'seen'>;
   pausedRuns: Pick<PausedRuns, 'count'>;
+  functionLanes: { count(envs: readonly string[]): Promise<StoredGauges['lanes']> };
   appVersions: Pick<AppVersions, 'withPinnedRuns'>;
   environments: Pick<Environments, 'all'>;
 }
@@ -59,6 +60,7 @@ async function read(
     activeRuns,
     offloadedRuns,
     pausedRuns,
+    functionLanes,
     appVersions,
     environments,
     processes,
@@ -76,6 +78,7 @@ async function read(
     active,
     offloaded,
     paused,
+    lanes,
     pinnedVersions,
     alive,
     statuses,
@@ -87,6 +90,7 @@ async function read(
     activeRuns.count(),
     offloadedRuns.seen(),
     envs.then((names) => pausedRuns.count(names)),
+    envs.then((names) => functionLanes.count(names)),
     envs.then((names) => appVersions.withPinnedRuns(names)),
     processes.alive(),
     queueStatuses(queues, nowMs),
@@ -101,6 +105,7 @@ async function read(
     }),
     activeRuns: active + offloaded.count,
     pausedRuns: paused,
+    lanes,
     pinnedVersions,
     offloadedRuns:
       hotMs === undefined && offloaded.count === 0

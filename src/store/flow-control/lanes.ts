@@ -3,6 +3,7 @@
 import { hash } from 'node:crypto';
 import type { LaneTurn, Order } from '../../model/flow-control/options.ts';
 import { isShared } from '../../model/flow-control/order-id.ts';
+import { sum } from '../../model/values/sum.ts';
 import { inPipelines } from '../redis/connection.ts';
 import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
@@ -55,7 +56,18 @@ export interface LaneStatus {
   repeatsAt?: number;
 }
 
-const LISTED_AT_ONCE = 100;
+export interface LaneCursor {
+  partition: number;
+  /** Entries of the partition before the page. */
+  offset: number;
+}
+
+interface LanePage {
+  isStopped: boolean;
+  limit: number;
+  cursor?: LaneCursor | undefined;
+}
+
 const SEPARATOR = '\x1f';
 const STATES: Record<string, LaneStatus['state']> = { w: 'waiting', r: 'running', b: 'blocked', p: 'parked' };
 
@@ -73,8 +85,15 @@ const LANE: GroupKind<OrderOptions, LaneResult, LeavingEvent> = {
   ],
   args: ({ windowMs, functions }, homeKeys, env, order) => {
     const taking = functions.map(({ id, onStale }) => (onStale === 'skip' ? 'S' : 'R') + id);
-    const { laneEvents, laneReceipts, lastInLane, laneCounts } = homeKeys;
-    const keys = [order, laneEvents(env, ''), laneReceipts(env, ''), lastInLane(env, ''), laneCounts(env)];
+    const { laneEvents, laneReceipts, lastInLane, laneCounts, stoppedLanes } = homeKeys;
+    const keys = [
+      order,
+      laneEvents(env, ''),
+      laneReceipts(env, ''),
+      lastInLane(env, ''),
+      laneCounts(env),
+      stoppedLanes(env, order),
+    ];
     return [windowMs, '', taking.join(SEPARATOR), keys.join(SEPARATOR)];
   },
   toAdded(reply) {
@@ -143,52 +162,53 @@ export class Lanes extends EventGroups<OrderOptions, LaneResult, LeavingEvent> {
     return text === null ? undefined : (await this.#statuses(homeKeys, env, order, windowMs, [[id, text]]))[0];
   }
 
-  /** Lanes of an order that are not idle, in no order.
-   *  @param cursor of the page before; undefined: the first page */
+  /** Lanes of an order that are not idle, by when they are looked at next; or those that a failed run stops, the first ones first.
+   *  @param cursor of the page before; absent: the first page */
   async list(
     env: string,
     order: string,
     windowMs: number,
-    cursor = '0:0',
-  ): Promise<{ lanes: LaneStatus[]; next: string | undefined }> {
-    const [at = 0, position = '0'] = cursor.split(':').map((part, i) => (i === 0 ? Number(part) : part)) as [
-      number,
-      string,
-    ];
+    { isStopped, limit, cursor = { partition: 0, offset: 0 } }: LanePage,
+  ): Promise<{ lanes: LaneStatus[]; next: LaneCursor | undefined }> {
     const all = this.keys.all();
-    const homeKeys = all[at];
+    const { partition, offset } = cursor;
+    const homeKeys = all[partition];
     if (!homeKeys) return { lanes: [], next: undefined };
-    const [next, flat] = await this.redis.hscan(homeKeys.lanes(env, order), position, 'COUNT', LISTED_AT_ONCE);
-    const found = Array.from({ length: flat.length / 2 }, (_, i) => [flat[2 * i], flat[2 * i + 1]] as [string, string]);
+    const key = (isStopped ? homeKeys.stoppedLanes : homeKeys.laneTimes)(env, order);
+    const ids = await this.redis.zrange(key, offset, String(offset + limit - 1));
+    const texts = ids.length === 0 ? [] : await this.redis.hmget(homeKeys.lanes(env, order), ...ids);
+    const found = ids.flatMap((id, i) => (texts[i] ? [[id, texts[i]] as [string, string]] : []));
     const lanes = await this.#statuses(homeKeys, env, order, windowMs, found);
-    if (next !== '0') return { lanes, next: `${at}:${next}` };
-    return { lanes, next: at + 1 < all.length ? `${at + 1}:0` : undefined };
+    if (ids.length === limit) return { lanes, next: { partition, offset: offset + limit } };
+    return { lanes, next: partition + 1 < all.length ? { partition: partition + 1, offset: 0 } : undefined };
   }
 
-  /** The events that wait, in their order. */
-  async waitingIn(env: string, order: string, id: string, offset: number, count: number): Promise<LaneEntry[]> {
+  /** The first events that wait, in their order. */
+  async waitingIn(env: string, order: string, id: string, most: number): Promise<LaneEntry[]> {
     const key = this.#homeOf(env, order, id).laneEvents(env, id);
-    const found = await this.redis.zrange(key, offset, String(offset + count - 1));
+    const found = await this.redis.zrange(key, 0, String(most - 1));
     return found.map((member) => {
       const [, mark = '', ...words] = member.split(' ');
       return { eventId: mark.slice(0, -1), functionId: words.join(' ') };
     });
   }
 
-  /** Waiting events and stopped lanes by order. */
-  async counts(env: string): Promise<Map<string, { waiting: number; stopped: number }>> {
+  /** Waiting events, by order. */
+  async counts(env: string): Promise<Map<string, number>> {
     const commands = this.keys.all().map(({ laneCounts }) => ['hgetall', laneCounts(env)]);
-    const counts = new Map<string, { waiting: number; stopped: number }>();
+    const counts = new Map<string, number>();
     for (const found of await inPipelines<Record<string, string>>(this.redis, commands)) {
-      for (const [field, count] of Object.entries(found)) {
-        const isStopped = field.startsWith('!');
-        const order = isStopped ? field.slice(1) : field;
-        const own = counts.get(order) ?? { waiting: 0, stopped: 0 };
-        counts.set(order, own);
-        own[isStopped ? 'stopped' : 'waiting'] += Number(count);
-      }
+      for (const [order, count] of Object.entries(found)) counts.set(order, (counts.get(order) ?? 0) + Number(count));
     }
     return counts;
+  }
+
+  /** Lanes of the orders that failed runs stop. */
+  async stopped(env: string, orders: readonly string[]): Promise<number> {
+    const commands = this.keys
+      .all()
+      .flatMap(({ stoppedLanes }) => orders.map((order) => ['zcard', stoppedLanes(env, order)]));
+    return sum(await inPipelines<number>(this.redis, commands));
   }
 
   async #statuses(

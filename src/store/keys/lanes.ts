@@ -46,9 +46,14 @@ export const LANE_KEYS = {
     ttl: '7 d',
     size: '70 bytes',
   }),
-  laneCounts: hash('lane-counts:<env>', 'Order → waiting events; `!<order>` → lanes that a failed run stops.', {
+  stoppedLanes: zset('stopped-lanes:<env>:<order>', 'Lanes that a failed run stops, by since when (ms).', {
+    owner: 'flow-control/lanes.ts',
+    ttl: 'none; entry deleted when the lane goes on',
+    size: '1 entry per stopped lane',
+  }),
+  laneCounts: hash('lane-counts:<env>', 'Order → waiting events.', {
     owner: 'flow-control/lanes.ts',
     ttl: 'none; field deleted at 0',
-    size: '2 fields per order',
+    size: '1 field per order with waiting events',
   }),
 };

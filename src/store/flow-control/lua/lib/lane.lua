@@ -29,7 +29,7 @@ if kind_name == 'lane' then
   for _, field in ipairs(ARGV[4] == '' and {} or fields_of(ARGV[4])) do
     lane.functions[string.sub(field, 2)] = string.sub(field, 1, 1)
   end
-  lane.order, lane.events_key, lane.receipts_key, lane.last_key, lane.counts_key = unpack(fields_of(ARGV[5]))
+  lane.order, lane.events_key, lane.receipts_key, lane.last_key, lane.counts_key, lane.stopped_key = unpack(fields_of(ARGV[5]))
 end
 
 -- A waiting event, as `<order text> <ID><'+', or '?' if it has no order of its own> <function ID>`.
@@ -62,8 +62,12 @@ local function is_stopped(own)
   return own.state == BLOCKED or own.state == PARKED
 end
 
-local function count_stopped(by)
-  count('!' .. lane.order, by)
+local function record_stopped(digest, own)
+  redis.call('ZADD', lane.stopped_key, own.since, digest)
+end
+
+local function forget_stopped(digest)
+  redis.call('ZREM', lane.stopped_key, digest)
 end
 
 -- The order of the last event that began and has one, its ID and function; or nil.
@@ -114,7 +118,7 @@ end
 -- The lane has no run: its next event is due when the first one has waited for the period.
 local function go_on(digest, own)
   if is_stopped(own) then
-    count_stopped(-1)
+    forget_stopped(digest)
   end
   local received = first_receipt(digest)
   if received then
@@ -212,7 +216,7 @@ function KINDS.lane.close(digest, text)
     end
     return write_lane(digest, own, now + math.min(CHECK_MAX_MS, math.max(CHECK_MS, now - own.since)))
   end
-  count_stopped(-1)
+  forget_stopped(digest)
   own.state, own.since = RUNNING, now
   write_lane(digest, own, now + CHECK_MS)
   add_closed(closed_id(own, own.number), start_text(digest, own.number))
@@ -258,9 +262,9 @@ function lane.change(digest, action, id, fn, number)
     return true
   end
   if not is_stopped(own) then
-    count_stopped(1)
     own.number = own.number + 1
     own.since = now
+    record_stopped(digest, own)
   end
   own.state = action == 'park' and PARKED or BLOCKED
   local delay = math.min(REPEAT_MAX_MS, REPEAT_MS * 2 ^ math.min(20, own.number - 1))
