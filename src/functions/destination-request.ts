@@ -47,14 +47,14 @@ export interface DestinationRequest {
   body: string | Buffer;
 }
 
-/** @param original undefined: the event is sent */
+/** @param original undefined: the event, or its data, is sent */
 export function destinationRequest(
-  { forwardHeaders }: Pick<Destination, 'forwardHeaders'>,
+  { body: what, forwardHeaders }: Pick<Destination, 'body' | 'forwardHeaders'>,
   { run, event }: Pick<CallContext, 'run' | 'event'>,
   secrets: DestinationSecrets,
   original: OriginalRequest | undefined,
 ): DestinationRequest {
-  const body = original?.body ?? JSON.stringify(eventBody(event));
+  const body = original?.body ?? JSON.stringify(what === 'data' ? event.data : eventBody(event));
   const forwarded = original ? forwardedHeaders(original.headers, forwardHeaders) : { 'content-type': JSON_TYPE };
   const headers = {
     'user-agent': USER_AGENT,

@@ -2,6 +2,7 @@
 import { errors } from 'undici';
 import type { AppFunction } from '../model/apps/app.ts';
 import { isConnected } from '../model/apps/connection.ts';
+import type { Destination } from '../model/apps/destination.ts';
 import type { FinishedCall } from '../model/capacity/adaptive-limit.ts';
 import type { EnvironmentKind } from '../model/environment.ts';
 import { resultOfEndpoint } from '../model/runs/endpoint-response.ts';
@@ -90,7 +91,7 @@ export class FunctionClient {
     const { takesLogs } = this.#options;
     const client = fn.dialect === 'service' ? { takesLogs } : undefined;
     const { env } = context.run;
-    const destined = fn.destination && (await this.#destined(fn, context));
+    const destined = fn.destination && (await this.#destined(fn.destination, fn, context));
     if (destined && 'kind' in destined) return destined;
     const body = fn.endpoint || destined ? '' : callRequestBody(context, client);
     const [signingKey, kind] = await Promise.all([this.#options.signingKeyOf(env), this.#options.kindOf(env)]);
@@ -175,22 +176,20 @@ export class FunctionClient {
   }
 
   /** @returns the request; a failure if it cannot be made */
-  async #destined(fn: AppFunction, context: CallContext): Promise<DestinationRequest | Failure> {
-    const { destination, triggers } = fn;
+  async #destined(
+    destination: Destination,
+    fn: AppFunction,
+    context: CallContext,
+  ): Promise<DestinationRequest | Failure> {
     const { run, event } = context;
     const { destinations } = this.#options;
-    const [{ webhook } = {}] = triggers;
-    const isRequest = destination?.body === 'request' && webhook !== undefined;
-    const original = isRequest
-      ? ((await destinations.originalOf(webhook, event.request_id)) ?? withoutOriginal(event, Date.now()))
-      : undefined;
+    const [{ webhook } = {}] = fn.triggers;
+    const original =
+      destination.body === 'request' && webhook !== undefined
+        ? ((await destinations.originalOf(webhook, event.request_id)) ?? withoutOriginal(event, Date.now()))
+        : undefined;
     if (original && 'kind' in original) return original;
-    return destinationRequest(
-      destination ?? { forwardHeaders: [] },
-      context,
-      destinations.secretsOf(run.env, fn),
-      original,
-    );
+    return destinationRequest(destination, context, destinations.secretsOf(run.env, fn), original);
   }
 
   /** Redirects are not followed: the signed request is for the URL that a person gave. */

@@ -70,6 +70,12 @@ describe('Destinations', () => {
     expect(attempt.request).to.deep.equal({ method: 'POST', origin: receiver.url(''), status: 200 });
   });
 
+  it('a body of data sends the data of the event alone', async () => {
+    await create('plain', { body: 'data' });
+    await endedRun((await send({ name: 'plain/a', data: { total: 12 } }))[0]);
+    expect(receiver.at('/plain')[0]?.body.toString()).to.equal('{"total":12}');
+  });
+
   it('a filter decides which events are sent, and the event says why one was not', async () => {
     await create('filtered', { filter: 'event.data.total > 10' });
     const [small, large] = await send(

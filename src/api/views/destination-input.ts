@@ -40,7 +40,7 @@ const headerName = z
   .string()
   .max(100)
   .transform((name) => name.toLowerCase())
-  .refine((name) => HEADER_NAME.test(name.replace(/\*$/, '')) && !RESERVED.test(name), {
+  .refine((name) => name === '*' || (HEADER_NAME.test(name.replace(/\*$/, '')) && !RESERVED.test(name)), {
     error: 'expected the name of a header that the service does not set itself; a trailing * stands for any end',
   });
 
@@ -91,7 +91,7 @@ export const destinationFields = {
     .enum(DESTINATION_BODIES)
     .optional()
     .describe(
-      'event (default): the event as JSON, as `GET /v1/events/:id` shows it; request: the original request of the webhook, byte for byte, once per request',
+      'event (default): the event as JSON, as `GET /v1/events/:id` shows it; data: its data alone; request: the original request of the webhook, byte for byte, once per request',
     ),
   headers: headers.nullish().describe('Headers that each request gets, such as `authorization`. Never shown again'),
   forward_headers: z

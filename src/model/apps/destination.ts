@@ -5,8 +5,8 @@ import type { SealedSecret } from '../auth/seal.ts';
 /** Begins the IDs of destinations' functions and the names of their apps. No app may register such names. */
 export const DESTINATION_PREFIX = 'destination:';
 
-/** `event`: the event, as JSON. `request`: the request that the webhook got, byte for byte. */
-export const DESTINATION_BODIES = ['event', 'request'] as const;
+/** `event`: the event, as JSON. `data`: its data alone. `request`: the request that the webhook got, byte for byte. */
+export const DESTINATION_BODIES = ['event', 'data', 'request'] as const;
 export type DestinationBody = (typeof DESTINATION_BODIES)[number];
 
 /** For 16 hours in total (runs/retry.ts). */
@@ -45,6 +45,6 @@ const FIRST_OF_REQUEST = 'event.index == 0';
 
 /** The expression of its triggers. */
 export function expressionOf(body: DestinationBody, filter: string | undefined): string | undefined {
-  if (body === 'event') return filter;
+  if (body !== 'request') return filter;
   return filter === undefined ? FIRST_OF_REQUEST : `${FIRST_OF_REQUEST} && (${filter})`;
 }
