@@ -3,6 +3,7 @@ import { register as apps } from './commands/apps.ts';
 import { register as completion } from './commands/completion.ts';
 import { register as config } from './commands/config.ts';
 import { register as deploys } from './commands/deploys.ts';
+import { register as destinations } from './commands/destinations.ts';
 import { register as dev } from './commands/dev.ts';
 import { register as doctor } from './commands/doctor.ts';
 import { register as environments } from './commands/environments.ts';
@@ -38,6 +39,7 @@ export const COMMANDS: readonly Register[] = [
   functions,
   lanes,
   webhooks,
+  destinations,
   transform,
   keys,
   environments,

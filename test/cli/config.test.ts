@@ -16,7 +16,7 @@ const SECRET = 'whsec_of_the_test_of_apply';
 describe('tidegate export, diff and apply', () => {
   let service: Service;
   let folder: string;
-  const variables = { STRIPE_WEBHOOK_SECRET: SECRET };
+  const variables = { STRIPE_WEBHOOK_SECRET: SECRET, STAGING_CRM_AUTHORIZATION: 'Bearer s3cret' };
 
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'tidegate-config-'));
@@ -55,6 +55,16 @@ webhooks:
     verify: true
     methods: [POST]
     secrets: [{ env: STRIPE_WEBHOOK_SECRET }]
+destinations:
+  - name: crm
+    environment: staging
+    url: http://127.0.0.1:9/crm
+    webhook: GitHub
+    body: request
+    filter: event.data.ref == "main"
+    headers: { authorization: { env: STAGING_CRM_AUTHORIZATION } }
+    forward_headers: [x-github-event]
+    flow: { throttle: { limit: 5, period: 1s }, concurrency: 2 }
 event_keys:
   - name: Shop
     environment: staging
@@ -68,7 +78,7 @@ api_keys:
     write(EXAMPLE);
     const before = await run('diff');
     expect(before.exitCode).to.equal(7);
-    expect(before.stdout).to.include('+ webhook GitHub (staging)').and.include('6 to create, 0 to update');
+    expect(before.stdout).to.include('+ webhook GitHub (staging)').and.include('7 to create, 0 to update');
     const asked = await run('apply');
     expect([asked.exitCode, (await api('/v1/webhooks')).length]).to.deep.equal([2, 0]);
     const { stdout } = await runOk('apply', '--yes');
@@ -80,6 +90,14 @@ api_keys:
     expect(origins.body.data).to.deep.equal([
       { app: 'shop', origins: ['https://shop.example.com', 'https://shop-*-acme.example.app'] },
     ]);
+    const inStaging = { ...service.apiHeaders, 'x-service-env': 'staging' };
+    const [crm] = (await service.get('/v1/destinations', inStaging)).body.data;
+    expect(crm).to.deep.include({
+      webhook: github.id,
+      headers: ['authorization'],
+      forward_headers: ['x-github-event'],
+    });
+    expect(stdout).to.match(/destination crm \(staging\): secret whsec_\S+ \(shown only now\)/);
     const staging = await api('/v1/environments/staging');
     expect(staging).to.include({ kind: 'named', event_max_bytes: 100_000 });
     expect(stdout)
@@ -116,7 +134,8 @@ api_keys:
     expect(exported.stdout).to.include(join('git', 'transforms/staging-github.js'));
     const text = readFileSync(join(folder, 'git/tidegate.yaml'), 'utf8');
     expect(text).to.include('- env: STRIPE_WEBHOOK_SECRET').and.include('- env: OWN_WEBHOOK_SECRET');
-    expect(text).not.to.match(/whsec|a-secret|\/e\/|hint/);
+    expect(text).to.include('env: STAGING_CRM_AUTHORIZATION').and.include('webhook: GitHub');
+    expect(text).not.to.match(/whsec|a-secret|s3cret|\/e\/|hint/);
     expect(readFileSync(join(folder, 'git/transforms/staging-github.js'), 'utf8')).to.equal(TRANSFORM);
     expect((await runOk('diff', 'git')).stdout).to.equal('No changes.\n');
     const { stdout } = await runOk('export');
@@ -147,6 +166,7 @@ api_keys:
       .replace('methods: [POST, PUT]', 'max_body_bytes: 1000')
       .replace("'github/push'", "'github/pushed'")
       .replace('max_bytes: 5000', 'max_bytes: 6000')
+      .replace('{ throttle: { limit: 5, period: 1s }, concurrency: 2 }', '{ concurrency: 2 }')
       .replace('event_max_bytes: 100000', 'archived: true');
     write(changed);
     const { exitCode, stdout, stderr } = await run('diff');
@@ -164,6 +184,7 @@ api_keys:
       .to.include({ event_max_bytes: null })
       .and.have.property('archived_at')
       .that.is.a('string');
+    expect(stdout).to.include('flow: {"concurrency":2,"throttle":{"limit":5,"period":"1s"}} → {"concurrency":2}');
     expect((await api('/v1/event-keys'))[0]).to.include({ max_bytes: 6_000 });
     expect((await runOk('diff')).stdout).to.equal('No changes.\n');
     await runOk('apply', '--prune', '--yes');
@@ -178,6 +199,7 @@ api_keys:
     for (const [from, to, message] of [
       ['filter:', 'fliter:', 'webhooks[0] (GitHub): fliter is unknown'],
       ['[{ env: STRIPE_WEBHOOK_SECRET }]', '[whsec_in_git]', 'secrets are written by reference'],
+      ['{ env: STAGING_CRM_AUTHORIZATION }', 'whsec_in_git', 'values of headers are written by reference'],
       ['name: Stripe', 'name: GitHub\n    environment: staging', 'two have the name GitHub (staging)'],
       ['webhooks:', 'webhook:', 'webhook is unknown'],
       ['api_keys:', 'api_keys: [', 'tidegate.yaml: '],

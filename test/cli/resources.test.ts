@@ -184,6 +184,25 @@ describe('tidegate apps, functions, webhooks, keys and environments', () => {
     expect(await json('webhooks', 'list')).to.deep.equal([]);
   });
 
+  it('creates, changes, tests, pauses and deletes a destination, whose secret it prints once', async () => {
+    const to = ['--to', 'http://127.0.0.1:9/crm', '--headers', '{"x-key":"s3cret"}', '--event', 'a', 'b/*'];
+    const { stdout, stderr } = await run('destinations', 'create', 'crm', ...to);
+    expect(stdout).to.match(/^whsec_\S+\n$/);
+    expect(stderr).to.include('shown only now');
+    expect((await run('destinations', 'list')).stdout).to.match(/^crm +a, b\/\* +http:\/\/127.0.0.1:9\/crm/m);
+    await run('destinations', 'update', 'crm', '--retries', '0', '--flow', '{"concurrency": 3}', '--filter', 'true');
+    const shown = await json('destinations', 'get', 'crm');
+    expect(shown).to.deep.include({ retries: 0, flow: { concurrency: 3 }, filter: 'true', headers: ['x-key'] });
+    const tested = await json('destinations', 'test', 'crm', '--data', '{"n": 1}');
+    await service.waitFor(`/v1/runs/${tested.run_id}`, ({ body }) => body.data.status === 'Failed');
+    expect((await run('destinations', 'pause', 'crm', '--queued-runs', 'hold')).stdout).to.equal('Paused crm.\n');
+    await run('destinations', 'resume', 'crm');
+    expect((await run('destinations', 'rotate', 'crm')).stdout).to.match(/^whsec_/);
+    expect((await cli(['destinations', 'delete', 'crm'], { service })).exitCode).to.equal(2);
+    await run('destinations', 'delete', 'crm', '--yes');
+    expect((await cli(['destinations', 'get', 'crm'], { service })).exitCode).to.equal(3);
+  });
+
   it('lists, shows and re-runs requests of a webhook', async () => {
     const url = (await run('webhooks', 'create', 'Any')).stdout.trim();
     const [{ id }] = await json('webhooks', 'list');

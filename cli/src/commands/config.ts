@@ -19,7 +19,7 @@ export function register(program: Command, context: Context): void {
     .command('export')
     .summary('write webhooks, keys and environments as YAML')
     .description(
-      'Writes environments, webhooks, allowed origins of apps, and the settings of functions and keys, for git. Secrets are not in it: those of\n' +
+      'Writes environments, webhooks, destinations, allowed origins of apps, and the settings of functions and keys, for git. Secrets are not in it: those of\n' +
         'webhooks are references to variables, which apply reads. Prints one document, or writes a folder with a file for each transform.',
     )
     .argument('[folder]', `for ${FILE_NAME} and transforms/`)
@@ -75,7 +75,10 @@ export function register(program: Command, context: Context): void {
 function withOptions(command: Command): Command {
   return command
     .argument('[file]', 'of tidegate export, or its folder', FILE_NAME)
-    .option('--prune', 'delete webhooks, keys, allowed origins and settings of functions that the file does not have')
+    .option(
+      '--prune',
+      'delete webhooks, destinations, keys, allowed origins and settings of functions that the file does not have',
+    )
     .option(
       '--set-secrets',
       'set the secrets of webhooks again: the service shows none, so apply sets them only where there are none',

@@ -2,7 +2,7 @@
 import type { ApiClient, Json } from '../api-client.ts';
 import { usageError } from '../exit-codes.ts';
 import { at } from '../list-options.ts';
-import type { Change } from './plan.ts';
+import type { Change, FieldChange } from './plan.ts';
 
 type Variables = Record<string, string | undefined>;
 
@@ -17,22 +17,26 @@ export function inOrder(changes: readonly Change[]): Change[] {
 
 /** Runs before anything is changed. @throws CliError that names the variables that are not set */
 export function checkVariables(changes: readonly Change[], variables: Variables): void {
-  const needed = changes.flatMap(({ fields }) =>
-    fields.filter(({ field }) => field === 'secrets').flatMap(({ after }) => after),
-  );
+  const needed = changes.flatMap(({ fields }) => fields.flatMap(referencesIn));
   const missing = [...new Set(needed.map(({ env }: Json) => env as string))].filter((name) => !variables[name]);
   if (missing.length === 0) return;
   throw usageError(
-    `These variables with secrets of webhooks are not set: ${missing.join(', ')}`,
+    `These variables with secrets of webhooks and headers of destinations are not set: ${missing.join(', ')}`,
     'Set them, and apply again',
   );
 }
 
-/** @returns what the service answered: of a new key, with its secret */
+function referencesIn({ field, after }: FieldChange): Json[] {
+  if (field === 'secrets') return after;
+  return field === 'headers' ? Object.values(after ?? {}) : [];
+}
+
+/** @returns what the service answered: of a new key or destination, with its secret */
 export async function applyChange(api: ApiClient, change: Change, variables: Variables): Promise<Json> {
   if (change.kind === 'environments') return applyEnvironment(api, change);
   if (change.kind === 'apps') return applyApp(api, change);
   if (change.kind === 'functions') return applyFunction(api, change);
+  if (change.kind === 'destinations') return applyDestination(api, change, variables);
   const path = PATHS[change.kind];
   const { action, id = '' } = change;
   if (action === 'delete') return (await api.delete(`${path}/${encodeURIComponent(id)}`)).data;
@@ -63,6 +67,30 @@ async function applyFunction(api: ApiClient, { action, entry }: Change): Promise
   const { name, environment, on_exhausted = null } = entry;
   const body = { on_exhausted: action === 'delete' ? null : on_exhausted };
   await api.inEnvironment(environment).patch(at`/v1/functions/${name}`, body);
+}
+
+async function applyDestination(api: ApiClient, change: Change, variables: Variables): Promise<Json> {
+  const { action, entry, fields } = change;
+  const { name, environment } = entry;
+  const own = api.inEnvironment(environment);
+  const path = at`/v1/destinations/${name}`;
+  if (action === 'delete') return (await own.delete(path)).data;
+  const body = Object.fromEntries(fields.map(({ field, after }) => [field, after]));
+  if (body.headers) {
+    const values = Object.entries<Json>(body.headers).map(([header, { env }]) => [header, variables[env]]);
+    body.headers = Object.fromEntries(values);
+  }
+  if (body.webhook) body.webhook = await webhookNamed(api, body.webhook, environment);
+  const { data } = await (action === 'create'
+    ? own.post('/v1/destinations', { name, ...body })
+    : own.patch(path, body));
+  return { ...data, environment };
+}
+
+/** Its ID; the text itself if no webhook has this name, which the service then rejects. */
+async function webhookNamed(api: ApiClient, name: string, environment: string): Promise<string> {
+  const all: Json[] = await api.all('/v1/webhooks');
+  return all.find((one) => one.name === name && one.environment === environment)?.id ?? name;
 }
 
 async function applyEnvironment(api: ApiClient, { action, entry, fields }: Change): Promise<Json> {

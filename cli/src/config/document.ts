@@ -2,7 +2,15 @@
 import type { Json } from '../api-client.ts';
 import { usageError } from '../exit-codes.ts';
 
-export const KINDS = ['environments', 'apps', 'functions', 'webhooks', 'event_keys', 'api_keys'] as const;
+export const KINDS = [
+  'environments',
+  'apps',
+  'functions',
+  'webhooks',
+  'destinations',
+  'event_keys',
+  'api_keys',
+] as const;
 export type Kind = (typeof KINDS)[number];
 
 export const NAME_OF_KIND: Record<Kind, string> = {
@@ -10,6 +18,7 @@ export const NAME_OF_KIND: Record<Kind, string> = {
   apps: 'app',
   functions: 'function',
   webhooks: 'webhook',
+  destinations: 'destination',
   event_keys: 'event key',
   api_keys: 'API key',
 };
@@ -43,6 +52,20 @@ export const FIELDS: Record<Kind, Record<string, Json>> = {
     event_names: null,
     ip_addresses: null,
     transform: undefined,
+  },
+  destinations: {
+    name: undefined,
+    environment: 'production',
+    url: undefined,
+    events: null,
+    webhook: null,
+    filter: null,
+    body: 'event',
+    headers: {},
+    forward_headers: [],
+    timeout_seconds: 30,
+    retries: 16,
+    flow: { concurrency: 10 },
   },
   event_keys: { name: undefined, environment: 'production', max_bytes: null, event_names: null, ip_addresses: null },
   api_keys: { name: undefined, access: undefined, environment: null },
@@ -95,6 +118,7 @@ function checkEntry(kind: Kind, entry: unknown, where: string): Entry {
     throw usageError(`${where} (${entry.name}): access must be read, write or admin`);
   }
   if (kind === 'webhooks') checkSecrets(entry, where);
+  if (kind === 'destinations') checkHeaders(entry, where);
   if (kind === 'apps') {
     const origins = { allowed_origins: checkOrigins(entry, where) };
     const chosen = {
@@ -114,14 +138,23 @@ function checkEntry(kind: Kind, entry: unknown, where: string): Entry {
 /** A secret does not belong in git. */
 function checkSecrets({ name, secrets }: Entry, where: string): void {
   if (secrets === undefined) return;
-  const isReference = (one: unknown) => {
-    return isObject(one) && Object.keys(one).length === 1 && typeof one.env === 'string' && /^\w+$/.test(one.env);
-  };
   if (Array.isArray(secrets) && secrets.every(isReference)) return;
   throw usageError(
     `${where} (${name}): secrets are written by reference, and their texts are read from the environment by apply`,
     'For example: secrets: [{ env: STRIPE_WEBHOOK_SECRET }]',
   );
+}
+
+function checkHeaders({ name, headers = {} }: Entry, where: string): void {
+  if (isObject(headers) && Object.values(headers).every(isReference)) return;
+  throw usageError(
+    `${where} (${name}): values of headers are written by reference, and are read from the environment by apply`,
+    'For example: headers: { authorization: { env: CRM_AUTHORIZATION } }',
+  );
+}
+
+function isReference(one: unknown): boolean {
+  return isObject(one) && Object.keys(one).length === 1 && typeof one.env === 'string' && /^\w+$/.test(one.env);
 }
 
 /** Written as the service writes them, so that equal configurations show no difference. */

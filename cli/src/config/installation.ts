@@ -96,6 +96,25 @@ const READERS: Record<Kind, (api: ApiClient) => Promise<Present[]>> = {
       return { id, version, effective: { verify, deduplicate, methods }, entry: webhookEntry(webhook, methodsOf) };
     });
   },
+  async destinations(api) {
+    const webhooks: Json[] = await api.all('/v1/webhooks');
+    const nameOf = new Map(webhooks.map(({ id, name }) => [id, name]));
+    const found = (await namedEnvironments(api)).map(async (environment) => {
+      const all: Json[] = await api.inEnvironment(environment).all('/v1/destinations');
+      return all.map(({ name, url, events, webhook, filter, body, headers, ...rest }) => {
+        const { forward_headers, timeout_seconds, retries, flow } = rest;
+        const own = { url, events, webhook: webhook && (nameOf.get(webhook) ?? webhook), filter, body };
+        const limits = { forward_headers, timeout_seconds, retries, flow };
+        const references = headers.map((header: string) => [
+          header,
+          { env: variableOf([...(environment === 'production' ? [] : [environment]), name, header]) },
+        ]);
+        const entry = { name, environment, ...own, headers: Object.fromEntries(references), ...limits };
+        return { id: name, entry };
+      });
+    });
+    return (await Promise.all(found)).flat();
+  },
   async event_keys(api) {
     const all: Json[] = await api.all('/v1/event-keys');
     return all.map(({ id, name, environment, max_bytes, event_names, ip_addresses }) => {
@@ -148,8 +167,12 @@ function referencesTo({ name, environment, secrets }: Json): { env: string }[] {
     /webhook/i.test(name) ? '' : 'webhook',
     'secret',
   ];
-  const variable = slugOf(parts.join('-')).replaceAll('-', '_').toUpperCase();
+  const variable = variableOf(parts);
   return secrets.map((_: Json, i: number) => ({ env: i === 0 ? variable : `${variable}_${i + 1}` }));
+}
+
+function variableOf(parts: readonly string[]): string {
+  return slugOf(parts.join('-')).replaceAll('-', '_').toUpperCase();
 }
 
 /** The default methods of the providers that webhooks have: the service shows the methods that a webhook accepts, not whether a user chose them. */

@@ -5,7 +5,9 @@ import { type Installation, isSameSet, type Present } from './installation.ts';
 
 const PRODUCTION = 'production';
 /** Fields whose order does not matter. */
-const SETS: ReadonlySet<string> = new Set(['methods', 'allowed_origins']);
+const SETS: ReadonlySet<string> = new Set(['methods', 'allowed_origins', 'events', 'forward_headers']);
+/** Objects to which the service adds nothing. */
+const WHOLE: ReadonlySet<string> = new Set(['flow']);
 
 export interface FieldChange {
   field: string;
@@ -82,13 +84,19 @@ function changedFields(kind: Kind, present: Present, after: Entry, { setSecrets 
   const { entry: before, effective = {} } = present;
   const names = new Set([...Object.keys(after), ...Object.keys(effective)]);
   const changes = [...names].flatMap((field): FieldChange[] => {
-    if (field === 'secrets') return [];
+    if (field === 'secrets' || field === 'headers') return [];
     // Fields in the document are compared with the webhook's; fields not in the document must have their defaults.
     const was = field in effective && after[field] !== undefined ? effective[field] : before[field];
     const is = after[field];
     if (SETS.has(field) && was && is && isSameSet(was, is)) return [];
-    return covers(was, is) ? [] : [{ field, before: was ?? null, after: is ?? null }];
+    const isSame = covers(was, is) && (!WHOLE.has(field) || covers(is, was));
+    return isSame ? [] : [{ field, before: was ?? null, after: is ?? null }];
   });
+  if (kind === 'destinations') {
+    const [had, has] = [before.headers, after.headers].map((headers) => Object.keys(headers ?? {}));
+    const areOthers = !isSameSet(had ?? [], has ?? []) || (setSecrets && has?.length !== 0);
+    return areOthers ? [...changes, { field: 'headers', before: before.headers, after: after.headers }] : changes;
+  }
   if (kind !== 'webhooks' || !after.secrets?.length) return changes;
   const isOther = changes.some(({ field }) => field === 'provider');
   if (!setSecrets && !isOther && before.secrets?.length) return changes;

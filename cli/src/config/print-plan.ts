@@ -54,8 +54,9 @@ export function presentPlan({ changes, unmanaged }: Plan): Json {
 }
 
 function printField(output: Output, { field, before, after }: FieldChange): void {
-  if (field === 'secrets') {
-    output.line(`    secrets: set from ${after.map(({ env }: Json) => env).join(', ')}`);
+  if (field === 'secrets' || field === 'headers') {
+    const names = Object.values<Json>(after ?? {}).map(({ env }) => env);
+    output.line(`    ${field}: ${names.length > 0 ? `set from ${names.join(', ')}` : 'removed'}`);
   } else if (isText(before) && isText(after)) {
     output.line(`    ${field}:`);
     for (const { sign, line } of lineDiff(before, after).slice(0, LINES_MAX)) {
