@@ -117,6 +117,22 @@ for (const PARTITIONS of ['1', '4']) {
       expect((await run(round, again + HOUR, again + 10 * HOUR)).opened).to.equal(0);
     });
 
+    it("the issue of a silence says what the provider's list has, if the webhook is reconciled", async () => {
+      const key = { id: 'k', sealed: '', addedAt: START };
+      const reconciliation = { account: {}, key, since: START };
+      const [quiet, lost] = [await makeWebhook({ reconciliation }), await makeWebhook({ reconciliation })];
+      const last = await receive(quiet, START, START + 8 * DAY);
+      await receive(lost, START, START + 8 * DAY);
+      for (const { id } of [quiet, lost]) {
+        await store.webhookReconciliations.change(id, { checked: { from: START, to: last + 2 * HOUR } });
+      }
+      await store.webhookReconciliations.recordSent(lost.id, [{ id: 'evt_1', ref: 'evt_1', at: last + HOUR }]);
+      await run(check(), last, last + 4 * HOUR);
+      const samples = await Promise.all([quiet, lost].map(({ id }) => store.webhookIssues.ofWebhook(id)));
+      expect(samples.map(([issue]) => issue?.sample.reason)).to.deep.equal(['none_sent', 'requests_lost']);
+      expect(samples[1]?.[0]?.sample.message).to.include('has 1, until').and.include('0 recovered, 1 missing');
+    });
+
     it('a silence that somebody has resolved stays resolved, and an ignored one is never announced', async () => {
       const webhook = await makeWebhook();
       const round = check();

@@ -20,7 +20,8 @@ import type { IssueNotifier } from './issue-notifier.ts';
 /** Number of webhooks whose traffic is read together. */
 const AT_ONCE = 200;
 
-export interface SilenceCheckDeps extends Pick<Store, 'ids' | 'webhookIssues' | 'webhookTraffic' | 'webhookWatch'> {
+export interface SilenceCheckDeps
+  extends Pick<Store, 'ids' | 'webhookIssues' | 'webhookReconciliations' | 'webhookTraffic' | 'webhookWatch'> {
   webhooks: Pick<Webhooks, 'all'>;
   processes: Pick<Processes, 'alive'>;
   issueNotifier: IssueNotifier;
@@ -98,9 +99,9 @@ async function resolveIfOver(
 }
 
 async function openIfSilent(
-  { id: webhookId, pausedAt }: Webhook,
+  { id: webhookId, pausedAt, reconciliation }: Webhook,
   { lastAt, since, issue }: { lastAt: number; since: number; issue: WebhookIssue | undefined },
-  { webhookIssues, webhookTraffic, issueNotifier, telemetry }: SilenceCheckDeps,
+  { webhookIssues, webhookReconciliations, webhookTraffic, issueNotifier, telemetry }: SilenceCheckDeps,
   nowMs: number,
   lookAgain: LookAgain,
 ): Promise<boolean> {
@@ -116,9 +117,11 @@ async function openIfSilent(
   const at = silence ? silence.from + (heardFrom - lastAt) : Number.POSITIVE_INFINITY;
   lookAgain.set(webhookId, { lastAt, at });
   if (!silence || nowMs < at) return false;
-  const message = `no request since ${iso(lastAt)}; about ${silence.requestsPerHour.toPrecision(2)} per hour came before`;
-  const sample = { requestId: null, reason: 'no_requests', message, at: nowMs };
-  const seen = { firstAt: nowMs, lastAt: nowMs, count: 1, reasons: { no_requests: 1 }, sample };
+  const usual = `no request since ${iso(lastAt)}; about ${silence.requestsPerHour.toPrecision(2)} per hour came before`;
+  const sent = reconciliation && (await sentSince(webhookId, lastAt, webhookReconciliations));
+  const { reason, more } = sent ?? { reason: 'no_requests', more: '' };
+  const sample = { requestId: null, reason, message: usual + more, at: nowMs };
+  const seen = { firstAt: nowMs, lastAt: nowMs, count: 1, reasons: { [reason]: 1 }, sample };
   const recorded = await webhookIssues.record({ webhookId, kind: 'silence', ...seen, marker }, nowMs);
   const { id, happened, state, reopened } = recorded;
   telemetry.publishWebhookIssue({ id, webhookId, kind: 'silence', state });
@@ -126,6 +129,24 @@ async function openIfSilent(
   telemetry.recordWebhookIssue('silence');
   await sendSoon(issueNotifier.notify({ id, event: 'failing', reopened }));
   return true;
+}
+
+/** Whether the provider really sent none, by its list. @returns undefined if the list was not read since */
+async function sentSince(
+  webhookId: string,
+  lastAt: number,
+  webhookReconciliations: SilenceCheckDeps['webhookReconciliations'],
+): Promise<{ reason: string; more: string } | undefined> {
+  const { checked } = await webhookReconciliations.state(webhookId);
+  if (!checked || checked.to <= lastAt) return undefined;
+  const { sent, recovered, missing } = await webhookReconciliations.counts(webhookId, {
+    from: lastAt + 1,
+    to: checked.to,
+  });
+  if (sent === 0)
+    return { reason: 'none_sent', more: `. The provider's list has none either, until ${iso(checked.to)}` };
+  const more = `. The provider's list has ${sent}, until ${iso(checked.to)}: ${recovered} recovered, ${missing} missing`;
+  return { reason: 'requests_lost', more };
 }
 
 /** If sending fails now, it is sent later (pending-notifications.ts). */
