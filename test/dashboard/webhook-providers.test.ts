@@ -5,6 +5,7 @@ import Stripe from 'stripe';
 import { addUser } from '../support/auth.ts';
 import { violationsInSchemes } from '../support/axe.ts';
 import { browserForSuite, open, settled, signIn, write } from '../support/browser.ts';
+import { FAKE_KEY, type FakeItem, headersOf, startFakeSentLists, stripeItem } from '../support/fake-sent-lists.ts';
 import { send } from '../support/provider-tests.ts';
 import { type Service, startService } from '../support/service.ts';
 import { tooWide } from './accessible.ts';
@@ -166,6 +167,50 @@ describe('Providers of webhooks in the dashboard', () => {
       await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
       await secrets.getByText('Former secret').waitFor({ state: 'detached' });
       expect(await page.content()).not.to.include('whsec_next');
+    }));
+
+  it('a reconciled webhook says what is missing and why, and is complete after its transform is mended', () =>
+    withPage(async (page) => {
+      const fake = await startFakeSentLists();
+      try {
+        const at = Date.now() - 600_000;
+        fake.sent = [stripeItem(1, at - 1_000), stripeItem(2, at)];
+        const { id, url } = await make(service, '/v1/webhooks', {
+          name: 'Reconciled',
+          provider: 'stripe',
+          secrets: [RIGHT],
+          transform:
+            'function transform(evt) { if (evt.id.endsWith("2")) throw new Error("no"); return { name: "a/b", data: {} }; }',
+          reconciliation: { key: FAKE_KEY, account: { endpoint: 'we_other' }, api_url: fake.url },
+        });
+        const first = fake.sent[0] as FakeItem;
+        const sent = { headers: headersOf('stripe', RIGHT, first), body: first.body };
+        expect((await send(url, sent)).status).to.equal(200);
+        await open(page, `${service.url}/webhooks/${id}?tab=settings`);
+        await page.getByLabel('Endpoint ID').fill('we_1');
+        await page.getByLabel('Restricted key').fill(FAKE_KEY);
+        await page.getByRole('button', { name: 'Save reconciliation' }).click();
+        await page.getByText('Reconciliation saved').waitFor();
+        const answer = page.getByRole('region', { name: 'Completeness' });
+        await answer.getByText('Requests of the last minute').waitFor();
+        await service.post(`/v1/webhooks/${id}/reconcile`, { since: new Date(at - 60_000).toISOString() });
+        await service.waitFor(
+          `/v1/webhooks/${id}/completeness`,
+          ({ body }) => body.data.missing === 1 && !body.data.is_running,
+        );
+        await page.reload();
+        await answer.getByText('2 sent, 1 came, 0 recovered, 1 missing').waitFor();
+        await answer.getByRole('list', { name: 'Missing requests' }).getByText('Transform failed').waitFor();
+        await service.request('PATCH', `/v1/webhooks/${id}`, {
+          transform: 'function transform() { return { name: "a/c", data: {} }; }',
+        });
+        await answer.getByRole('button', { name: 'Reconcile' }).click();
+        await answer.getByText('2 sent, 1 came, 1 recovered, 0 missing').waitFor();
+        await answer.getByText('complete', { exact: true }).waitFor();
+        expect(await page.content()).not.to.include(FAKE_KEY);
+      } finally {
+        await fake.close();
+      }
     }));
 
   it('settings: a filter is checked, and its card counts the requests that it dropped', () =>

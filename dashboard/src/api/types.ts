@@ -48,6 +48,7 @@ import type { metadataSchema } from '../../../src/api/views/run-metadata.ts';
 import type { runStateSchema } from '../../../src/api/views/run-state.ts';
 import type { stepSchema } from '../../../src/api/views/step.ts';
 import type { webhookSchema } from '../../../src/api/views/webhook.ts';
+import type { completenessSchema } from '../../../src/api/views/webhook-completeness.ts';
 import type { webhookIssueSchema } from '../../../src/api/views/webhook-issue.ts';
 import type {
   webhookReplayDryRunSchema,
@@ -163,6 +164,8 @@ export type Provider = z.output<typeof providerSchema>;
 /** `GET /v1/providers/:id` */
 export type ProviderDetails = z.output<typeof providerDetailsSchema>;
 export type { FailureReason };
+/** `GET /v1/webhooks/:id/completeness` */
+export type WebhookCompleteness = z.output<typeof completenessSchema>;
 /** `GET /v1/webhooks/stats` */
 export type WebhookStats = z.output<typeof webhookStatsSchema>;
 /** `GET /v1/settings` */

@@ -10,6 +10,7 @@ import { Loading } from '../../ui/loading.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Badge } from '../../ui/status-badge.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
+import { Completeness } from './completeness.tsx';
 import { EndpointUrl } from './endpoint-url.tsx';
 import { ProviderName } from './provider-name.tsx';
 import { UnsavedChangesGuard } from './workbench/unsaved-changes-guard.tsx';
@@ -80,6 +81,7 @@ function Opened({ webhook }: { webhook: Webhook }) {
       }
     >
       <EndpointUrl webhook={webhook} />
+      <Completeness webhook={webhook} />
       <Tabs label="Webhook sections" tabs={tabsOf(webhook, open)} current={tab} />
       <Suspense fallback={<Loading />}>
         {tab === 'setup' && <SetupTab webhook={webhook} />}

@@ -169,7 +169,17 @@ const COLUMNS: Column<ListedRequest>[] = [
   },
 ];
 
-function EventOrReason({ id, event_name, outcome, reason, message, ids, verification, rerun_of }: ListedRequest) {
+function EventOrReason({
+  id,
+  event_name,
+  outcome,
+  reason,
+  message,
+  ids,
+  verification,
+  rerun_of,
+  recovered,
+}: ListedRequest) {
   const why = failureLabel(verification) ?? (reason ? reasonLabel(reason) : noEvent(outcome));
   const label = event_name ?? capitalize(why);
   return (
@@ -189,6 +199,7 @@ function EventOrReason({ id, event_name, outcome, reason, message, ids, verifica
         <span className="hidden truncate text-xs text-muted sm:inline">{reasonLabel(reason)}</span>
       )}
       {rerun_of && <span className="hidden text-xs whitespace-nowrap text-muted sm:inline">re-run</span>}
+      {recovered && <span className="hidden text-xs whitespace-nowrap text-muted sm:inline">recovered</span>}
     </span>
   );
 }

@@ -7,6 +7,7 @@ import { AccessListCard } from './list-card.tsx';
 import { NameCard } from './name-card.tsx';
 import { PauseCard } from './pause-card.tsx';
 import { ProviderCard } from './provider-card.tsx';
+import { ReconciliationCard } from './reconciliation-card.tsx';
 import { SecretsCard } from './secrets-card.tsx';
 import { UrlCard } from './url-card.tsx';
 
@@ -18,6 +19,7 @@ export default function SettingsTab({ webhook }: { webhook: Webhook }) {
       <NameCard webhook={webhook} canWrite={canWrite} />
       <ProviderCard webhook={webhook} canWrite={canWrite} />
       <SecretsCard webhook={webhook} canWrite={canWrite} />
+      <ReconciliationCard key={webhook.provider} webhook={webhook} canWrite={canWrite} />
       <FilterCard webhook={webhook} canWrite={canWrite} />
       <AccessListCard
         webhook={webhook}
