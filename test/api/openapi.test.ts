@@ -338,6 +338,10 @@ describe('OpenAPI document', () => {
       const { id: verified } = await call('POST /v1/webhooks', {}, stripe);
       const { secrets } = await call('POST /v1/webhooks/:id/secrets', { id: verified }, { secret: 'whsec_two' });
       await call('DELETE /v1/webhooks/:id/secrets/:secret', { id: verified, secret: secrets[1].id });
+      const reconciliation = { key: 'rk_test_one', account: { endpoint: 'we_1' } };
+      await call('PATCH /v1/webhooks/:id', { id: verified }, { reconciliation });
+      await call('POST /v1/webhooks/:id/reconcile', { id: verified }, {});
+      await call('GET /v1/webhooks/:id/completeness', { id: verified });
       await call('GET /v1/webhooks/:id', { id });
       await call('PATCH /v1/webhooks/:id', { id }, { name: 'Other' });
       await call('PATCH /v1/webhooks/:id', { id }, { filter: 'true', message: 'All', if_version: 1 });

@@ -1,4 +1,4 @@
-/** What came of what a provider sent, for webhooks with a key for the provider's list: the IDs of both, and how far they are compared. Every write can be
+/** What a provider sent and what of it came, for webhooks with a key for the provider's list: the IDs of both, and how far they are compared. Every write can be
  *  repeated, so a crash between two of them counts no request twice. */
 import { replies } from '../redis/connection.ts';
 import { Repository } from '../redis/repository.ts';
