@@ -139,6 +139,8 @@ function toConfig(env: Env, settings: readonly Setting[], tracing: boolean) {
     keyPrefix: env.KEY_PREFIX,
     /** undefined without an archive. */
     archive: archiveOf(env),
+    /** undefined: large bodies of webhooks are in Postgres. */
+    largeBodiesUrl: env.LARGE_BODIES_BUCKET_URL,
     /** The outbox of an app's Postgres; undefined: none. */
     outbox: outboxOf(env),
     /** auto: fsync if Redis syncs every write anyway, otherwise redis. */

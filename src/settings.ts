@@ -203,6 +203,12 @@ const archive = {
     .regex(/^[a-z_][a-z0-9_]{0,40}$/)
     .default('tidegate')
     .describe('Schema of all tables. Installations that share a database need different schemas'),
+  LARGE_BODIES_BUCKET_URL: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe(
+      "A bucket with the API of S3 that keeps webhooks' [large bodies](webhooks.md#large-bodies) instead of Postgres: `https://<key ID>:<secret key>@<host>/<bucket>?region=<region>`. Its lifecycle rule deletes them",
+    ),
   HOT_HOURS: z.coerce
     .number()
     .min(0.001)

@@ -9,11 +9,26 @@ import { NOT_REMOVED } from './request-counts.ts';
 import { withTables } from './request-shipments.ts';
 import { TIMEOUT_MS } from './shipments.ts';
 
+export interface KeptBody {
+  webhookId: string;
+  requestId: string;
+  body: Buffer;
+  /** In hex. */
+  sha256: string;
+}
+
+/** Where large bodies are kept: in Postgres, or in a bucket (body-bucket.ts). */
+export interface WebhookBodyStore {
+  /** It is on disk when this resolves. Repeating it changes nothing. @throws ServiceError archive_unavailable */
+  add(kept: KeptBody, retentionDays: number): Promise<void>;
+  /** @throws ServiceError archive_unavailable */
+  read(webhookId: string, requestId: string): Promise<Buffer | undefined>;
+}
+
 const KIND = 'webhook_requests';
 
-export class WebhookBodies extends Repository<{ days: ArchivedDays; tables: DayTables }> {
-  /** Repeating it changes nothing. @throws ServiceError archive_unavailable */
-  async add(webhookId: string, requestId: string, body: Buffer, retentionDays: number): Promise<void> {
+export class WebhookBodies extends Repository<{ days: ArchivedDays; tables: DayTables }> implements WebhookBodyStore {
+  async add({ webhookId, requestId, body }: KeptBody, retentionDays: number): Promise<void> {
     const { days, tables } = this.deps;
     const at = timeOf(requestId);
     const day = dayOf(at);
@@ -33,7 +48,6 @@ export class WebhookBodies extends Repository<{ days: ArchivedDays; tables: DayT
     });
   }
 
-  /** @throws ServiceError archive_unavailable */
   async read(webhookId: string, requestId: string): Promise<Buffer | undefined> {
     const [uuid] = toUuids([requestId]);
     if (uuid === undefined) return undefined;

@@ -39,7 +39,7 @@ import { type Environment, ownerOfName } from '../model/environment.ts';
 import { newId } from '../model/ids.ts';
 import type { FetchDocument } from '../providers/verification/verification.ts';
 import type { LiveFeed } from '../store/telemetry/live-updates.ts';
-import { retentionDaysOf } from './archive.ts';
+import { bodyStoreOf, retentionDaysOf } from './archive.ts';
 import type { Definitions } from './container.ts';
 import type { IngestionNeeds, IngestionParts } from './ingestion.ts';
 import type { RunServices } from './runs.ts';
@@ -129,7 +129,7 @@ const WEBHOOKS: Definitions<WebhookParts, WebNeeds & AppParts & ServerParts> = {
   largeBodies: {
     build: ({ archive, config }) =>
       new LargeBodies({
-        bodies: archive?.webhookBodies,
+        bodies: bodyStoreOf(config, archive),
         publicUrl: config.publicUrl,
         retentionDays: retentionDaysOf(config),
       }),

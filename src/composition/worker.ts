@@ -32,7 +32,7 @@ import type { Redis } from '../store/redis/connection.ts';
 import type { Subscriber } from '../store/redis/pub-sub.ts';
 import { takeOverOf } from '../workers/take-over.ts';
 import { startWorkers, type Workers } from '../workers/workers.ts';
-import { retentionDaysOf } from './archive.ts';
+import { bodyStoreOf, retentionDaysOf } from './archive.ts';
 import type { Definitions } from './container.ts';
 import type { IngestionNeeds, IngestionParts } from './ingestion.ts';
 import type { RunServices } from './runs.ts';
@@ -161,7 +161,7 @@ function functionClient(parts: Parts): FunctionClient {
 
 /** The request as it was kept for destinations, else as the log of the webhook has it. */
 async function originalOf(
-  { originalRequests, history, archive }: Parts,
+  { config, originalRequests, history, archive }: Parts,
   webhookId: string,
   requestId: string,
 ): Promise<OriginalRequest | undefined> {
@@ -169,7 +169,7 @@ async function originalOf(
     (await originalRequests.read(webhookId, requestId)) ?? (await history.webhookLog.read(webhookId, requestId));
   if (!kept) return undefined;
   const storedBody = 'summary' in kept ? kept.summary.storedBody : kept.storedBody;
-  const body = storedBody === undefined ? kept.body : await archive?.webhookBodies.read(webhookId, storedBody);
+  const body = storedBody === undefined ? kept.body : await bodyStoreOf(config, archive)?.read(webhookId, storedBody);
   return body && { headers: kept.headers, body };
 }
 

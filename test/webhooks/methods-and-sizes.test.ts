@@ -73,11 +73,13 @@ describe('Methods, sizes and deduplication of webhooks', () => {
     expect(body.error).to.include('/limits').and.not.to.include('max_body_bytes');
   });
 
-  it('large_bodies needs an archive to keep them', async () => {
+  it('large_bodies needs a place to keep them', async () => {
     const large_bodies = { max_bytes: 1_000_000, fields: [] };
     const { status, body } = await service.post('/v1/webhooks', { name: 'l', large_bodies }, service.apiHeaders);
     expect([status, body.code]).to.deep.equal([400, 'input_invalid']);
-    expect(body.error).to.include('large_bodies').and.to.include('set DATABASE_URL to a Postgres first');
+    expect(body.error)
+      .to.include('large_bodies')
+      .and.to.include('set DATABASE_URL to a Postgres, or LARGE_BODIES_BUCKET_URL');
   });
 
   describe('deduplication', () => {

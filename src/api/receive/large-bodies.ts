@@ -2,7 +2,7 @@
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Piscina } from 'piscina';
-import type { WebhookBodies } from '../../archive/webhook-bodies.ts';
+import type { KeptBody, WebhookBodyStore } from '../../archive/webhook-bodies.ts';
 import { ServiceError } from '../../errors.ts';
 import type { BodyReference } from '../../model/webhooks/large-bodies.ts';
 import type { LoggedRequest } from '../../model/webhooks/request-log.ts';
@@ -35,8 +35,8 @@ export interface LargeBodyParts {
 }
 
 export interface LargeBodiesDeps {
-  /** undefined without an archive. */
-  bodies: WebhookBodies | undefined;
+  /** undefined without an archive and a bucket. */
+  bodies: WebhookBodyStore | undefined;
   publicUrl: string | undefined;
   /** RETENTION_DAYS. */
   retentionDays: number;
@@ -128,21 +128,26 @@ export class LargeBodies {
 
   /** Keeps a body: it is on disk when this resolves. Repeating it changes nothing.
    *  @throws ServiceError archive_unavailable */
-  async keep(webhookId: string, requestId: string, body: Buffer): Promise<void> {
+  async keep(kept: KeptBody): Promise<void> {
     const { bodies, retentionDays } = this.#deps;
     if (!bodies) {
       throw new ServiceError('archive_unavailable', {
-        detail: 'this installation has no archive (DATABASE_URL) any more',
+        detail:
+          'this installation has neither an archive (DATABASE_URL) nor a bucket (LARGE_BODIES_BUCKET_URL) any more',
       });
     }
-    await bodies.add(webhookId, requestId, body, retentionDays);
+    await bodies.add(kept, retentionDays);
   }
 
   /** The body of a logged request, wherever it is. undefined: it is not kept.
    *  @throws ServiceError archive_unavailable */
   async bodyOf(webhookId: string, { summary, body }: LoggedRequest): Promise<Buffer | undefined> {
-    if (summary.storedBody === undefined) return body;
-    return this.#deps.bodies?.read(webhookId, summary.storedBody);
+    return summary.storedBody === undefined ? body : this.read(webhookId, summary.storedBody);
+  }
+
+  /** A large body alone. @throws ServiceError archive_unavailable */
+  async read(webhookId: string, requestId: string): Promise<Buffer | undefined> {
+    return this.#deps.bodies?.read(webhookId, requestId);
   }
 
   async close(): Promise<void> {

@@ -74,8 +74,9 @@ export async function processWebhook(
     const receipt = verification ?? { result: 'skipped' as const };
     const handshake = greets && (await handshakeOf(webhook, provided, receipt, options, deps));
     if (handshake) return { decided: handshake, ids: [], console: [], verification };
-    if (large && !large.isStored && !options.dryRun) {
-      await deps.largeBodies.keep(webhook.id, large.storedAs, request.body);
+    if (large && parts && !large.isStored && !options.dryRun) {
+      const { sha256 } = parts.reference;
+      await deps.largeBodies.keep({ webhookId: webhook.id, requestId: large.storedAs, body: request.body, sha256 });
       large.isStored = true;
     }
     const input = { request, provided, parts };

@@ -110,7 +110,9 @@ export function webhookLogRoutes(deps: ApiParts): Route[] {
       errors: ['not_found', 'archive_unavailable'],
       async handle({ params: { id, rid } }) {
         await existingWebhook(webhooks, id);
-        const body = await largeBodies.bodyOf(id, await loggedRequest(id, rid));
+        // A large body is kept before its request is logged, and functions may ask for it at once.
+        const logged = await webhookLog.read(id, rid);
+        const body = await (logged ? largeBodies.bodyOf(id, logged) : largeBodies.read(id, rid));
         if (!body) throw bodyNotFound();
         return { data: body };
       },

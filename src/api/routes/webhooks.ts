@@ -177,6 +177,6 @@ function checkLargeBodies(
   if (!large_bodies || canKeep) return;
   throw invalidField(
     'large_bodies',
-    'this installation has no archive to keep them; set DATABASE_URL to a Postgres first',
+    'this installation has no place to keep them; set DATABASE_URL to a Postgres, or LARGE_BODIES_BUCKET_URL to a bucket first',
   );
 }

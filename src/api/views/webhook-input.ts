@@ -116,7 +116,7 @@ export const handlingFields = {
     .nullish()
     .meta({
       description:
-        'Bodies above the limit, up to `max_bytes`, are kept in the archive. The transform gets the `fields`, and as `raw` a reference to the body. Needs `DATABASE_URL`. null: they are rejected',
+        'Bodies above the limit, up to `max_bytes`, are kept in the archive or in a bucket. The transform gets the `fields`, and as `raw` a reference to the body. Needs `DATABASE_URL` or `LARGE_BODIES_BUCKET_URL`. null: they are rejected',
       example: { max_bytes: LARGE_BODY_MAX_BYTES, fields: ['action', 'repository.full_name', 'commits.*.id'] },
     }),
 };
