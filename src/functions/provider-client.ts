@@ -8,8 +8,8 @@ import { AddressBlocked, HttpAgent, ResponseTooLarge, readText } from './http-ag
 
 /** For the whole response: a body that comes slowly is cut off. */
 const TIMEOUT_MS = 15_000;
-/** A page of 100 items of 160 KB. */
-const MAX_BYTES = 16 * 1_048_576;
+/** A page of 100 items of 320 KB, or one item of 25 MiB. */
+const MAX_BYTES = 32 * 1_048_576;
 
 export interface ProviderAnswer {
   status: number;
@@ -30,9 +30,11 @@ export class ProviderUnreachable extends Error {
 
 export class ProviderClient {
   readonly #agent: HttpAgent;
+  readonly #timeoutMs: number;
 
-  constructor(outbound: OutboundSettings) {
-    this.#agent = new HttpAgent({ timeoutMs: TIMEOUT_MS, outbound });
+  constructor(outbound: OutboundSettings, timeoutMs = TIMEOUT_MS) {
+    this.#timeoutMs = timeoutMs;
+    this.#agent = new HttpAgent({ timeoutMs, outbound });
   }
 
   /** Resolves for any status. @throws ProviderUnreachable */
@@ -43,12 +45,12 @@ export class ProviderClient {
         method,
         headers: { 'user-agent': SERVER_SDK, ...headers, 'accept-encoding': 'identity' },
         dispatcher: this.#agent.for('production'),
-        signal: AbortSignal.timeout(TIMEOUT_MS),
+        signal: AbortSignal.timeout(this.#timeoutMs),
       });
       const { statusCode: status } = response;
       return { status, headers: response.headers, text: await readText(response.body, MAX_BYTES) };
     } catch (error) {
-      throw unreachable(error as Error, host);
+      throw unreachable(error as Error, host, this.#timeoutMs);
     }
   }
 
@@ -57,7 +59,7 @@ export class ProviderClient {
   }
 }
 
-function unreachable(error: Error, host: string): ProviderUnreachable {
+function unreachable(error: Error, host: string, timeoutMs: number): ProviderUnreachable {
   if (error instanceof AddressBlocked) {
     return new ProviderUnreachable('address_blocked', `the request was not made: ${error.message}`);
   }
@@ -65,7 +67,7 @@ function unreachable(error: Error, host: string): ProviderUnreachable {
     return new ProviderUnreachable('response_too_large', `the answer of ${host} is larger than ${MAX_BYTES} bytes`);
   }
   if (error.name === 'TimeoutError' || /Timeout/.test(error.name)) {
-    return new ProviderUnreachable('provider_silent', `${host} did not answer within ${TIMEOUT_MS / 1_000} s`);
+    return new ProviderUnreachable('provider_silent', `${host} did not answer within ${timeoutMs / 1_000} s`);
   }
   return new ProviderUnreachable('provider_unreachable', `the request to ${host} failed: ${error.message}`);
 }

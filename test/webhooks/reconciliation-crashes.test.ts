@@ -134,6 +134,8 @@ describe('Reconciliation with crashes', () => {
             },
             eventLimits: { of: () => ({ bytes: 1_000_000 }) },
             backpressure: { admit() {} },
+            largeBodies: { canKeep: false },
+            functionTables: { recent: async () => ({ needsRequestsOf: () => false }) },
             requestLogWriter: { add() {} },
           }) as unknown as ReconcileDeps;
         const { signal } = new AbortController();

@@ -1,6 +1,8 @@
 import { type Environment, Paddle } from '@paddle/paddle-node-sdk';
 import { expect } from 'chai';
 import Stripe from 'stripe';
+import { readConfig } from '../../src/config.ts';
+import { ProviderClient, type ProviderUnreachable } from '../../src/functions/provider-client.ts';
 import {
   FAKE_KEY,
   FAKE_PADDLE_KEY,
@@ -272,6 +274,32 @@ describe('Reconciliation of webhooks', () => {
     fake.answer = (_, response, { pathname }) =>
       pathname === `/v1/events/${honest.id}` && Boolean(response.writeHead(200).end(stripeItem(9_002, at).body));
     expect((await reconcile(other)).reasons).to.deep.equal({ other_request: 1 });
+  });
+
+  it('a provider is not waited for without end, nor read without end, nor followed elsewhere, nor called at forbidden addresses', async () => {
+    const { outbound } = readConfig({ MODE: 'dev' });
+    const [client, patient] = [new ProviderClient(outbound, 300), new ProviderClient(outbound)];
+    const strict = new ProviderClient({ ...outbound, blockPrivate: true });
+    const reasonOf = (asked: Promise<unknown>) =>
+      asked.then(
+        () => 'none',
+        (error: ProviderUnreachable) => error.reason,
+      );
+    try {
+      fake.answer = (_, response) => response.writeHead(200).write('{"data": [');
+      expect(await reasonOf(client.send('GET', fake.url, {}))).to.equal('provider_silent');
+      fake.answer = (_, response) => {
+        const more = () => response.write(Buffer.alloc(4 * 1_048_576), () => response.destroyed || more());
+        more();
+        return true;
+      };
+      expect(await reasonOf(patient.send('GET', fake.url, {}))).to.equal('response_too_large');
+      fake.answer = (_, response) => Boolean(response.writeHead(302, { location: 'https://example.com/' }).end());
+      expect((await client.send('GET', fake.url, { authorization: 'Bearer x' })).status).to.equal(302);
+      expect(await reasonOf(strict.send('GET', fake.url, {}))).to.equal('address_blocked');
+    } finally {
+      await Promise.all([client, patient, strict].map((one) => one.close()));
+    }
   });
 
   it('after an outage of the service, all that was sent meanwhile is compared as soon as it has settled', async () => {

@@ -8,7 +8,7 @@ import type { Telemetry } from '../../jobs/telemetry/telemetry.ts';
 import type { Event } from '../../model/events/event.ts';
 import { newId } from '../../model/ids.ts';
 import type { PartitionedIds } from '../../model/partitions/partitioned-ids.ts';
-import { defaultId } from '../../providers/default-id.ts';
+import { defaultId, ownId } from '../../providers/default-id.ts';
 import { answerHandshake } from '../../providers/handshakes.ts';
 import type { ProviderRequest } from '../../providers/provider-request.ts';
 import type { Store } from '../../store/store.ts';
@@ -79,11 +79,13 @@ export async function processWebhook(
       await deps.largeBodies.keep({ webhookId: webhook.id, requestId: large.storedAs, body: request.body, sha256 });
       large.isStored = true;
     }
+    // For the comparison with what the provider sent.
+    const providerId = webhook.reconciliation && webhook.preset && ownId(webhook.preset, provided);
     const input = { request, provided, parts };
     const { decided, console } = await runAndDecide(webhook, input, verification, options, deps);
     if (!options.dryRun) await keepOriginal(decided, webhook, request, verification, deps);
     const ids = options.dryRun ? [] : await commit(decided, webhook, { ...request, eventId: options.eventId }, deps);
-    return { decided, ids, console, verification };
+    return { decided, ids, console, verification, ...(providerId && { providerId }) };
   } catch (error) {
     return { ...rejected(error), ...(verification && { verification }) };
   }

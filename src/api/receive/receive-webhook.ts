@@ -3,7 +3,6 @@
 import type { IncomingMessage } from 'node:http';
 import { ServiceError } from '../../errors.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
-import { ownId } from '../../providers/default-id.ts';
 import type { EventLimit, EventLimits } from '../../store/environments/event-limits.ts';
 import type { Store } from '../../store/store.ts';
 import type { WebhookInUse } from '../../store/webhooks/webhook-in-use.ts';
@@ -17,9 +16,8 @@ import type { RefusalLimit } from './refusal-limit.ts';
 import type { RequestLogWriter } from './request-log-writer.ts';
 import type { Received } from './resolve-environment.ts';
 import { withoutSecrets } from './stored-credentials.ts';
-import { providerRequestOf } from './verify-webhook.ts';
 import { logFieldsOf, rejected, responseOf, type WebhookResult } from './webhook-outcome.ts';
-import { bodyFieldsOf, type LargeRequest, type WebhookRequest } from './webhook-request.ts';
+import { bodyFieldsOf, type LargeRequest } from './webhook-request.ts';
 import type { WebhookWatcher } from './webhook-watcher.ts';
 
 const PAUSED_RETRY_AFTER_SECONDS = 300;
@@ -91,20 +89,12 @@ export async function receiveWebhook(
     rejectPaused(webhook);
     const request = { requestId, receivedAt, method: ctx.method, headers, search, body, large };
     const processed = await processWebhook(webhook, request, deps);
-    if (webhook.reconciliation && !large && processed.decided.outcome !== 'rejected')
-      await noteCame(webhook, request, deps);
+    const { providerId } = processed;
+    // If it fails, the comparison finds the event by its deduplication ID.
+    if (providerId)
+      await deps.webhookReconciliations.noteCame(webhook.id, providerId, receivedAt).catch(() => undefined);
     return processed;
   }
-}
-
-/** For the comparison with what the provider sent. If it fails, the comparison finds the event by its deduplication ID. */
-async function noteCame(
-  webhook: WebhookInUse,
-  request: WebhookRequest,
-  deps: Pick<ReceiveWebhookDeps, 'webhookReconciliations' | 'publicUrl'>,
-): Promise<void> {
-  const id = webhook.preset && ownId(webhook.preset, providerRequestOf(webhook, request, deps));
-  if (id) await deps.webhookReconciliations.noteCame(webhook.id, id, request.receivedAt).catch(() => undefined);
 }
 
 function limitOf({ id, maxBodyBytes, largeBodies }: WebhookInUse, limit: EventLimit): EventLimit {

@@ -45,6 +45,8 @@ export interface WebhookResult {
   console: ConsoleLines;
   /** undefined if the webhook verifies nothing, or the request failed earlier. */
   verification?: LogSummary['verification'];
+  /** The provider's ID of a request that was not rejected, if the webhook is reconciled. */
+  providerId?: string;
 }
 
 export interface WebhookDecisionInput {

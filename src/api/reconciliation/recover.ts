@@ -22,6 +22,7 @@ import { ListProblem, type ProviderList } from './provider-list.ts';
 /** Temporary errors of the service: the whole pass is tried again. */
 const PASSING: ReadonlySet<string> = new Set([
   'archive_unavailable',
+  'archive_unavailable',
   'backlog_full',
   'memory_short',
   'overloaded',
@@ -106,7 +107,7 @@ export async function recover(
     return remains('other_request', 'the provider answered with a request that has another ID');
   }
   const limit = Math.min(webhook.maxBodyBytes ?? Number.POSITIVE_INFINITY, deps.eventLimits.of(webhook.env).bytes);
-  const largest = Math.max(limit, webhook.largeBodies?.maxBytes ?? 0);
+  const largest = deps.largeBodies.canKeep ? Math.max(limit, webhook.largeBodies?.maxBytes ?? 0) : limit;
   if (request.body.length > largest)
     return remains('body_too_large', `${request.body.length} bytes; at most ${largest} are accepted`);
   if (request.body.length > limit) request.large = { storedAs: request.requestId, isStored: false };
@@ -116,7 +117,8 @@ export async function recover(
   if (missing.eventId === undefined) await webhookReconciliations.describeMissing(webhook.id, { ...missing, eventId });
   const startedAt = performance.now();
   const fetched = { receivedAt: request.receivedAt, verification: { result: 'verified' as const } };
-  const result = await processWebhook(webhook, request, deps, { eventId, logged: fetched });
+  const giveBack = request.large ? deps.largeBodies.reserve(webhook.id, request.body.length) : () => {};
+  const result = await processWebhook(webhook, request, deps, { eventId, logged: fetched }).finally(giveBack);
   const { decided } = result;
   if (decided.outcome === 'rejected') {
     const error = toServiceError(decided.error);
