@@ -16,11 +16,13 @@ type FlowControl struct {
 	// Debounce starts the run with the latest event once no event has come for its period.
 	Debounce *Debounce
 	// BatchEvents has several events in one run, as Input.Events. Not together with RateLimit, Idempotency, Debounce,
-	// Singleton, Priority or CancelOn.
+	// Singleton, Order, Priority or CancelOn.
 	BatchEvents *BatchEvents
 	Priority    *Priority
 	// Singleton has one run at a time: a new one is skipped, or cancels the old one.
 	Singleton *Singleton
+	// Order has the events of a key run one after another. Not together with Singleton.
+	Order *Order
 	// CancelOn are up to five events that cancel a run.
 	CancelOn []CancelOn
 	// Idempotency has one run for each value of this, in 24 hours.
@@ -108,6 +110,44 @@ const (
 type Singleton struct {
 	Key  string        `json:"key,omitempty"`
 	Mode SingletonMode `json:"mode"`
+}
+
+// StaleMode says what happens to an event that is older than the last one of its lane that began.
+type StaleMode string
+
+const (
+	// StaleRun runs it all the same. It is the default.
+	StaleRun StaleMode = "run"
+	// StaleSkip skips it.
+	StaleSkip StaleMode = "skip"
+)
+
+// FailureMode says what a lane does when a run fails for good.
+type FailureMode string
+
+const (
+	// FailureSkip goes on with the next event. It is the default.
+	FailureSkip FailureMode = "skip"
+	// FailureBlock runs the event again, later and later, until that succeeds.
+	FailureBlock FailureMode = "block"
+	// FailurePark waits for a person.
+	FailurePark FailureMode = "park"
+)
+
+// Order of a function's events.
+type Order struct {
+	// Key has a lane for each value of it.
+	Key string
+	// By is a number, a time or a version: events run in its order. Empty: in the order in which they come.
+	By string
+	// Window is how long the first event of a lane waits for those before it, up to an hour.
+	Window time.Duration
+	// OnStale is for events that are older than the last one that began.
+	OnStale StaleMode
+	// OnFailure is for runs that fail for good.
+	OnFailure FailureMode
+	// Name: functions of the app with the same name share their lanes.
+	Name string
 }
 
 // CancelOn is an event that cancels a run.

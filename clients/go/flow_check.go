@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/tidegate/tidegate/clients/go/internal/timing"
 )
@@ -11,6 +12,7 @@ import (
 const (
 	concurrencyLimitsMax = 2
 	cancelOnMax          = 5
+	orderNameMax         = 100
 	day                  = 24 * time.Hour
 	// longestWait: the service waits no longer.
 	longestWait = 1827 * day
@@ -50,13 +52,32 @@ func (c FlowControl) check() string {
 	if c.Singleton != nil {
 		check.oneOf("Singleton.Mode", string(c.Singleton.Mode), "skip", "cancel")
 	}
+	if o := c.Order; o != nil {
+		check.order(*o)
+	}
 	if t := c.Timeouts; t != nil {
 		check.wait("Timeouts.Start", t.Start)
 		check.wait("Timeouts.Finish", t.Finish)
 	}
 	check.cancelOn(c.CancelOn)
-	check.batch(c)
+	check.conflicts(c)
 	return check.problem
+}
+
+func (c *flowCheck) order(o Order) {
+	c.text("Order.Key", o.Key, "a CEL expression")
+	if o.Window != 0 {
+		c.within("Order.Window", o.Window, "0s", "1h")
+	}
+	if o.OnStale != "" {
+		c.oneOf("Order.OnStale", string(o.OnStale), "run", "skip")
+	}
+	if o.OnFailure != "" {
+		c.oneOf("Order.OnFailure", string(o.OnFailure), "skip", "block", "park")
+	}
+	if utf8.RuneCountInString(o.Name) > orderNameMax {
+		c.refuse("Order.Name", fmt.Sprintf("a text of at most %d characters", orderNameMax), fmt.Sprintf("%q", o.Name))
+	}
 }
 
 func (c *flowCheck) limits(field string, limits []Concurrency) {
@@ -89,8 +110,11 @@ func (c *flowCheck) cancelOn(events []CancelOn) {
 	}
 }
 
-// batch refuses what batches cannot be combined with, because it concerns single events.
-func (c *flowCheck) batch(flow FlowControl) {
+// conflicts refuses what batches cannot be combined with, because it concerns single events, and an order with a singleton.
+func (c *flowCheck) conflicts(flow FlowControl) {
+	if flow.Order != nil && flow.Singleton != nil && c.problem == "" {
+		c.problem = "Order cannot be combined with Singleton"
+	}
 	if flow.BatchEvents == nil || c.problem != "" {
 		return
 	}
@@ -103,6 +127,7 @@ func (c *flowCheck) batch(flow FlowControl) {
 		{"Idempotency", flow.Idempotency != ""},
 		{"Debounce", flow.Debounce != nil},
 		{"Singleton", flow.Singleton != nil},
+		{"Order", flow.Order != nil},
 		{"Priority", flow.Priority != nil},
 		{"CancelOn", len(flow.CancelOn) > 0},
 	} {

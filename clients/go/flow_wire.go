@@ -54,6 +54,10 @@ func (c FlowControl) onTheWire() fields {
 	if c.Singleton != nil {
 		wire["singleton"] = c.Singleton
 	}
+	if o := c.Order; o != nil {
+		wire["order"] = fields{"key": o.Key}.text("by", o.By).length("window", o.Window).text("onStale", string(o.OnStale)).
+			text("onFailure", string(o.OnFailure)).text("name", o.Name)
+	}
 	if t := c.Timeouts; t != nil {
 		wire["timeouts"] = fields{}.length("start", t.Start).length("finish", t.Finish)
 	}

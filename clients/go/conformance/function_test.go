@@ -89,7 +89,15 @@ type functionOptions struct {
 	} `json:"batchEvents"`
 	Priority  *tidegate.Priority  `json:"priority"`
 	Singleton *tidegate.Singleton `json:"singleton"`
-	Cancel    []struct {
+	Order     *struct {
+		Key       string               `json:"key"`
+		By        string               `json:"by"`
+		Window    length               `json:"window"`
+		OnStale   tidegate.StaleMode   `json:"onStale"`
+		OnFailure tidegate.FailureMode `json:"onFailure"`
+		Name      string               `json:"name"`
+	} `json:"order"`
+	Cancel []struct {
 		Event   string `json:"event"`
 		If      string `json:"if"`
 		Timeout length `json:"timeout"`
@@ -196,6 +204,9 @@ func (o functionOptions) flow() tidegate.FlowControl {
 	}
 	if b := o.BatchEvents; b != nil {
 		flow.BatchEvents = &tidegate.BatchEvents{MaxSize: b.MaxSize, Timeout: time.Duration(b.Timeout), Key: b.Key, If: b.If}
+	}
+	if r := o.Order; r != nil {
+		flow.Order = &tidegate.Order{Key: r.Key, By: r.By, Window: time.Duration(r.Window), OnStale: r.OnStale, OnFailure: r.OnFailure, Name: r.Name}
 	}
 	if t := o.Timeouts; t != nil {
 		flow.Timeouts = &tidegate.Timeouts{Start: time.Duration(t.Start), Finish: time.Duration(t.Finish)}

@@ -92,7 +92,7 @@ func compareTiming(actual any, at string) error {
 }
 
 // lengths are where the wire has a length of time. In Go that is a time.Duration, so it comes out in milliseconds.
-var lengths = regexp.MustCompile(`\.(period|timeout|duration|name|start|finish|jitter)$`)
+var lengths = regexp.MustCompile(`\.(period|timeout|window|duration|name|start|finish|jitter)$`)
 
 func sameLength(at, want, got string) bool {
 	a, errA := timing.Parse(want)

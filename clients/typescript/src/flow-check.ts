@@ -13,9 +13,22 @@ interface Rule {
 const CONCURRENCY_LIMITS_MAX = 2;
 const CANCEL_ON_MAX = 5;
 /** Options for single events, which cannot be combined with batches. */
-const NOT_WITH_BATCHES = ['rateLimit', 'idempotency', 'debounce', 'singleton', 'priority', 'cancelOn'] as const;
+const NOT_WITH_BATCHES = [
+  'rateLimit',
+  'idempotency',
+  'debounce',
+  'singleton',
+  'order',
+  'priority',
+  'cancelOn',
+] as const;
+const ORDER_NAME_MAX = 100;
 
 const expression: Rule = { allowed: 'a CEL expression', fits: (value) => typeof value === 'string' && value !== '' };
+const orderName: Rule = {
+  allowed: `a text of at most ${ORDER_NAME_MAX} characters`,
+  fits: (value) => expression.fits(value) && (value as string).length <= ORDER_NAME_MAX,
+};
 const eventName: Rule = { allowed: 'the name of an event', fits: expression.fits };
 const [count, burst, batchSize] = [wholeFrom(1), wholeFrom(0), wholeFrom(2)];
 const anyDuration: Rule = { allowed: 'a duration such as "30s" or "7d"', fits: (value) => durationOf(value) >= 0 };
@@ -36,6 +49,14 @@ const RULES: Record<string, Record<string, Rule>> = {
   },
   priority: { run: required(expression) },
   singleton: { key: expression, mode: required(oneOf('skip', 'cancel')) },
+  order: {
+    key: required(expression),
+    by: expression,
+    window: duration('0s', '1h'),
+    onStale: oneOf('run', 'skip'),
+    onFailure: oneOf('skip', 'block', 'park'),
+    name: orderName,
+  },
   cancelOn: { event: required(eventName), if: expression, timeout: anyDuration },
   timeouts: { start: longWait, finish: longWait },
 };
@@ -51,7 +72,7 @@ export function checkFlow(id: string, flow: FlowControl): void {
     const rules = RULES[name];
     if (rules && given !== undefined) checkFields(of, name, given, rules);
   }
-  checkBatch(of, flow);
+  checkConflicts(of, flow);
 }
 
 /** @throws TypeError */
@@ -114,7 +135,8 @@ function check(what: string, value: unknown, rule: Rule): void {
   }
 }
 
-function checkBatch(of: string, flow: FlowControl): void {
+function checkConflicts(of: string, flow: FlowControl): void {
+  if (flow.order && flow.singleton) throw new TypeError(`${of}: order cannot be combined with singleton`);
   const others = NOT_WITH_BATCHES.filter((name) => flow[name] !== undefined);
   if (!flow.batchEvents || others.length === 0) return;
   const known = 'only with concurrency, throttle and timeouts';

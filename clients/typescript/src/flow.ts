@@ -38,6 +38,22 @@ export interface BatchEvents {
   if?: string;
 }
 
+/** The events of a key run one after another. */
+export interface Order {
+  /** A separate lane per value of this expression. */
+  key: string;
+  /** A number, a time or a version: events run in its order. Default: in the order in which they come. */
+  by?: string;
+  /** How long the first event of a lane waits for those before it: 0s to 1h. Default: 0s. */
+  window?: string;
+  /** What becomes of an event that is older than the last one that began. Default: run. */
+  onStale?: 'run' | 'skip';
+  /** When a run fails for good: the lane goes on (skip, the default), runs its event again until that succeeds, or waits for a person. */
+  onFailure?: 'skip' | 'block' | 'park';
+  /** Functions of the app with the same name share their lanes. */
+  name?: string;
+}
+
 interface AlwaysPossible {
   /** Limits executing steps: a sleeping or waiting run holds nothing. With `fn`, limits whole runs. */
   concurrency?: number | OneOrTwo<Concurrency> | ConcurrencyOfRunsAndSteps;
@@ -57,6 +73,8 @@ interface WithoutBatches<Name extends string> {
   priority?: { run: string };
   /** One run at a time: a new one is skipped, or cancels the old one. */
   singleton?: { key?: string; mode: 'skip' | 'cancel' };
+  /** The events of a key run one after another. Not together with `singleton`. */
+  order?: Order;
   /** One run per value of this expression within 24 hours. */
   idempotency?: string;
   /** Up to five events that cancel a run. */
@@ -70,6 +88,7 @@ interface WithBatches {
   debounce?: never;
   priority?: never;
   singleton?: never;
+  order?: never;
   idempotency?: never;
   cancelOn?: never;
 }
@@ -83,6 +102,7 @@ const HANDED_THROUGH = [
   'batchEvents',
   'priority',
   'singleton',
+  'order',
   'idempotency',
   'timeouts',
 ] as const satisfies (keyof FlowControl)[];

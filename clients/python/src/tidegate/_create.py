@@ -14,6 +14,7 @@ from ._flow import (
     Debounce,
     FlowControl,
     OneOrTwo,
+    Order,
     Priority,
     RateLimit,
     Singleton,
@@ -63,6 +64,7 @@ class FunctionCreator:
         batch_events: None = None,
         priority: Priority | None = None,
         singleton: Singleton | None = None,
+        order: Order | None = None,
         idempotency: str | None = None,
         timeouts: Timeouts | None = None,
         middleware: Sequence[Middleware] = (),
@@ -111,6 +113,7 @@ class FunctionCreator:
         batch_events: BatchEvents | None = None,
         priority: Priority | None = None,
         singleton: Singleton | None = None,
+        order: Order | None = None,
         idempotency: str | None = None,
         timeouts: Timeouts | None = None,
         middleware: Sequence[Middleware] = (),
@@ -133,7 +136,8 @@ class FunctionCreator:
             newest ("latest"). Default: the client's.
         on_failure: runs when a run has failed for good: a function of its own, `<id>-failure`, with steps and retries.
         middleware: inside of the client's own.
-        batch_events: not together with rate_limit, idempotency, debounce, singleton, priority or cancel_on.
+        batch_events: not together with rate_limit, idempotency, debounce, singleton, order, priority or cancel_on.
+        order: not together with singleton.
 
         Raises ConfigError when the configuration makes no sense.
         """
@@ -146,6 +150,7 @@ class FunctionCreator:
             batch_events=batch_events,
             priority=priority,
             singleton=singleton,
+            order=order,
             idempotency=idempotency,
             timeouts=timeouts,
         )

@@ -104,6 +104,25 @@ class Singleton:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Order:
+    """The events of a key run one after another."""
+
+    key: str
+    """A separate lane for each value of this."""
+    by: str | None = None
+    """A number, a time or a version: events run in its order. Default: in the order in which they come."""
+    window: Duration | None = None
+    """How long the first event of a lane waits for those before it, up to an hour. Default: not at all."""
+    on_stale: Literal["run", "skip"] | None = None
+    """What becomes of an event that is older than the last one that began. Default: "run"."""
+    on_failure: Literal["skip", "block", "park"] | None = None
+    """When a run fails for good: the lane goes on ("skip", the default), runs its event again until that succeeds, or
+    waits for a person."""
+    name: str | None = None
+    """Functions of the app with the same name share their lanes."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Timeouts:
     """A run that has not started, or not finished, within this time is cancelled."""
 
@@ -131,6 +150,7 @@ class FlowControl:
     batch_events: BatchEvents | None = None
     priority: Priority | None = None
     singleton: Singleton | None = None
+    order: Order | None = None
     cancel_on: Sequence[CancelOn] | None = None
     idempotency: str | None = None
     """One run for each value of this, in 24 hours."""

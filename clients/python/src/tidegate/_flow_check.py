@@ -18,6 +18,7 @@ from ._flow import (
     Debounce,
     FlowControl,
     OneOrTwo,
+    Order,
     Priority,
     RateLimit,
     Singleton,
@@ -29,8 +30,9 @@ from .errors import ConfigError
 
 _CONCURRENCY_LIMITS_MAX = 2
 _CANCEL_ON_MAX = 5
+_ORDER_NAME_MAX = 100
 
-_NOT_WITH_BATCHES = ("rate_limit", "idempotency", "debounce", "singleton", "priority", "cancel_on")
+_NOT_WITH_BATCHES = ("rate_limit", "idempotency", "debounce", "singleton", "order", "priority", "cancel_on")
 """Options that concern single events, and so cannot be combined with batches."""
 
 
@@ -94,6 +96,17 @@ _RULES: dict[type, dict[str, _Rule]] = {
     },
     Priority: {"run": _Rule(_EXPRESSION.allowed, _EXPRESSION.fits, required=True)},
     Singleton: {"mode": _one_of("skip", "cancel", required=True), "key": _EXPRESSION},
+    Order: {
+        "key": _Rule(_EXPRESSION.allowed, _EXPRESSION.fits, required=True),
+        "by": _EXPRESSION,
+        "window": _duration("0s", "1h"),
+        "on_stale": _one_of("run", "skip"),
+        "on_failure": _one_of("skip", "block", "park"),
+        "name": _Rule(
+            f"a text of at most {_ORDER_NAME_MAX} characters",
+            lambda value: _EXPRESSION.fits(value) and len(value) <= _ORDER_NAME_MAX,
+        ),
+    },
     CancelOn: {
         "event": _Rule("the name of an event", _EXPRESSION.fits, required=True),
         "if_": _EXPRESSION,
@@ -109,6 +122,7 @@ _SETTINGS: dict[str, type] = {
     "batch_events": BatchEvents,
     "priority": Priority,
     "singleton": Singleton,
+    "order": Order,
     "timeouts": Timeouts,
 }
 
@@ -126,6 +140,8 @@ def check_flow(id: str, flow: FlowControl) -> None:
         setting = getattr(flow, name)
         if setting is not None:
             _check_fields(f"{of}{name}", setting, kind)
+    if flow.order and flow.singleton:
+        raise ConfigError(f"{of}order cannot be combined with singleton")
     others = [name for name in _NOT_WITH_BATCHES if getattr(flow, name) is not None]
     if flow.batch_events and others:
         known = "only with concurrency, throttle and timeouts"

@@ -16,13 +16,14 @@ _HANDED_THROUGH = {
     "batch_events": "batchEvents",
     "priority": "priority",
     "singleton": "singleton",
+    "order": "order",
     "idempotency": "idempotency",
     "timeouts": "timeouts",
 }
 
-_WIRE_NAMES = {"if_": "if", "max_size": "maxSize"}
+_WIRE_NAMES = {"if_": "if", "max_size": "maxSize", "on_stale": "onStale", "on_failure": "onFailure"}
 
-_LENGTHS = frozenset({"period", "timeout", "start", "finish"})
+_LENGTHS = frozenset({"period", "timeout", "window", "start", "finish"})
 
 
 def flow_on_the_wire(flow: FlowControl) -> dict[str, Any]:

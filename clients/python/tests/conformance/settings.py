@@ -18,6 +18,7 @@ from tidegate import (
     CronTrigger,
     Debounce,
     EventTrigger,
+    Order,
     Priority,
     RateLimit,
     Singleton,
@@ -52,10 +53,11 @@ _FLOW: dict[str, tuple[str, Any]] = {
     "batchEvents": ("batch_events", BatchEvents),
     "priority": ("priority", Priority),
     "singleton": ("singleton", Singleton),
+    "order": ("order", Order),
     "timeouts": ("timeouts", Timeouts),
 }
 
-_PYTHON_NAMES = {"if": "if_", "maxSize": "max_size"}
+_PYTHON_NAMES = {"if": "if_", "maxSize": "max_size", "onStale": "on_stale", "onFailure": "on_failure"}
 
 
 _FIELD = re.compile(r"\{\{field ([^}]+)\}\}")

@@ -47,6 +47,7 @@ const FLOW = [
   'batchEvents',
   'priority',
   'singleton',
+  'order',
   'idempotency',
   'timeouts',
 ] as const satisfies FlowName[];
