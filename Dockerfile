@@ -33,6 +33,7 @@ COPY --from=build /app/dist/service dist/service
 COPY --from=production /app/scripts/start scripts/start
 COPY --from=production /app/deploy/health.js deploy/health.js
 COPY --from=production /app/src src
+COPY --from=production /app/docs docs
 # The user node. A number, so that Kubernetes sees that it is not root.
 USER 1000:1000
 EXPOSE 8288 9464

@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { compatibilityPage, migrationPage } from './lib/compatibility-docs.ts';
 import { decisionsPage } from './lib/decision-docs.ts';
 import { inventoryPage } from './lib/inventory-docs.ts';
+import { llmsPage } from './lib/llms-docs.ts';
 import { Problem, runMain } from './lib/problem.ts';
 import { providersPage } from './lib/provider-docs.ts';
 import { redisPage } from './lib/redis-docs.ts';
@@ -18,6 +19,7 @@ export const GENERATED: Record<string, () => string> = {
   'docs/decisions/README.md': decisionsPage,
   'docs/install.md': installPage,
   'docs/inventory.md': inventoryPage,
+  'docs/llms.txt': llmsPage,
   'docs/migrate-from-inngest.md': migrationPage,
   'docs/providers.md': providersPage,
   'docs/redis.md': redisPage,

@@ -31,6 +31,7 @@ import { devInfoRoute } from './official/dev-info.ts';
 import { unsupportedRoutes } from './official/unsupported.ts';
 import { board, boardBodyErrors, boardPolicy } from './operations/board.ts';
 import { allowOnBoard, auditBoard, clampBoardQuery, findBoardRoute } from './operations/board-access.ts';
+import { docPageRoutes } from './operations/doc-pages.ts';
 import { healthRoutes } from './operations/health.ts';
 import { metricsEndpoint, noMetricsEndpoint } from './operations/metrics-endpoint.ts';
 import type { Readiness } from './operations/readiness.ts';
@@ -128,6 +129,7 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
   const open = new Router();
   if (config.dev) devInfoRoute(open, store);
   healthRoutes(open, parts);
+  docPageRoutes(open, config.publicUrl);
   registerRoute(open, parts);
   connectRoutes(open, parts);
   runDataRoutes(open, parts);

@@ -11,7 +11,7 @@ const OWN = 'scripts/lib/release/service';
 const BIN = 'scripts/tidegate-service';
 const CHECK_NODE = 'scripts/check-node.cjs';
 /** What the code reads beside itself. */
-const DATA = ['src/**/*.lua', 'src/**/*.sql'];
+const DATA = ['src/**/*.lua', 'src/**/*.sql', 'docs/*.md', 'docs/llms.txt'];
 const COPIES = {
   LICENSE: 'LICENSE',
   'CHANGELOG.md': 'CHANGELOG.md',
