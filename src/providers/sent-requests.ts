@@ -183,7 +183,12 @@ function itemOf(list: SentList, given: unknown): SentItem | undefined {
 }
 
 function nextOf({ pages }: SentList, answer: unknown, last: unknown, headers: IncomingHttpHeaders): string | undefined {
-  if (pages.by === 'last-item') return valueAt(answer, pages.more) === true ? textAt(last, pages.id) : undefined;
+  if (pages.by === 'last-item') {
+    const more = valueAt(answer, pages.more);
+    const next = more === true ? textAt(last, pages.id) : undefined;
+    if (more !== false && next === undefined) throw new SentListError('it does not say where its list goes on');
+    return next;
+  }
   const links = [headers.link].flat().join().split(',');
   const next = links.find((link) => link.includes('rel="next"'));
   const url = next?.slice(next.indexOf('<') + 1, next.indexOf('>'));

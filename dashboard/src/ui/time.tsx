@@ -60,6 +60,16 @@ export function Moment({ at }: { at: string }) {
   );
 }
 
+/** A time of the past by which people know something: "29 Nov 2026, 09:00". */
+export function DateTime({ at }: { at: string }) {
+  const date = new Date(at);
+  return (
+    <time dateTime={date.toISOString()} title={absolute(date)} className="tabular-nums">
+      {momentFormat.format(date)}
+    </time>
+  );
+}
+
 const momentFormat = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
 
 const absoluteFormat = new Intl.DateTimeFormat(undefined, {

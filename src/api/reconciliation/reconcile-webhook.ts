@@ -44,12 +44,6 @@ export function isAsked({ asked, answered }: ReconciliationState): boolean {
   return asked !== undefined && asked.id !== answered;
 }
 
-/** Whether there is something to do now. */
-export function isTurn({ pausedAt }: WebhookInUse, state: ReconciliationState, nowMs: number): boolean {
-  if (pausedAt !== undefined) return false;
-  return state.dueAt <= nowMs || (isAsked(state) && state.pass === undefined);
-}
-
 /** A problem is stored, with the time of the next try. @throws if Redis does not say how far it came */
 export async function reconcileWebhook(webhook: WebhookInUse, deps: ReconcileDeps, signal: AbortSignal): Promise<void> {
   const { webhookReconciliations: store, log } = deps;
@@ -200,4 +194,7 @@ async function finish(
     failures: 0,
     ...(outage && pass.to >= outage.to && { outage: undefined }),
   });
+  // Asked for while the pass went on.
+  if (isAsked(await webhookReconciliations.state(webhookId)))
+    await webhookReconciliations.change(webhookId, { dueAt: now });
 }

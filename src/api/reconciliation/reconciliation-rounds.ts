@@ -5,12 +5,17 @@ import { MINUTE_MS } from '../../model/values/time.ts';
 import type { Locks } from '../../store/redis/locks.ts';
 import type { WebhookDirectory } from '../../store/webhooks/webhook-directory.ts';
 import type { WebhookInUse } from '../../store/webhooks/webhook-in-use.ts';
-import { isTurn, type ReconcileDeps, reconcileWebhook, SETTLE_MS, sentListOf } from './reconcile-webhook.ts';
+import { type ReconcileDeps, reconcileWebhook, SETTLE_MS } from './reconcile-webhook.ts';
 
 /** Webhooks of one process at once. */
 const AT_ONCE = 4;
 /** After this time, another process takes over from a dead one. Two processes at once would do no harm: every step can be repeated. */
 const LOCK_MS = 30_000;
+const DUE_MAX = 100;
+/** A paused webhook, or one that this process does not know yet. */
+const DEFER_MS = 10_000;
+/** For webhooks that were never entered, because a process died. */
+const ENTER_MS = MINUTE_MS;
 /** Longer than a restart takes. */
 const OUTAGE_MS = MINUTE_MS;
 
@@ -33,20 +38,26 @@ export const webhookReconciling = duty<{ reconciliationRounds: ReconciliationRou
 
 export class ReconciliationRounds extends Composed<ReconciliationRoundsDeps> {
   readonly #inProgress = new Map<string, Promise<unknown>>();
+  #enteredAt = 0;
 
   /** Starts work on webhooks that are due. */
   async round(signal: AbortSignal): Promise<void> {
-    const webhooks = this.deps.webhookDirectory.reconciled.filter((webhook) => sentListOf(webhook) !== undefined);
-    if (webhooks.length === 0) return;
+    const { webhookDirectory, webhookReconciliations } = this.deps;
+    const webhooks = new Map(webhookDirectory.reconciled.map((webhook) => [webhook.id, webhook]));
+    if (webhooks.size === 0) return;
     const now = Date.now();
-    await this.#noteAlive(webhooks, now);
-    const states = await this.deps.webhookReconciliations.states(webhooks.map(({ id }) => id));
-    for (const [i, state] of states.entries()) {
-      const webhook = webhooks[i] as WebhookInUse;
+    await this.#noteAlive([...webhooks.keys()], now);
+    for (const id of await webhookReconciliations.due(now, DUE_MAX)) {
       if (this.#inProgress.size >= AT_ONCE) break;
-      if (this.#inProgress.has(webhook.id) || !isTurn(webhook, state, now)) continue;
-      const done = this.#workOn(webhook, signal).finally(() => this.#inProgress.delete(webhook.id));
-      this.#inProgress.set(webhook.id, done);
+      if (this.#inProgress.has(id)) continue;
+      const webhook = webhooks.get(id);
+      // Another process may know it already.
+      if (!webhook || webhook.pausedAt !== undefined) await webhookReconciliations.defer(id, now + DEFER_MS);
+      else
+        this.#inProgress.set(
+          id,
+          this.#workOn(webhook, signal).finally(() => this.#inProgress.delete(id)),
+        );
     }
   }
 
@@ -56,12 +67,16 @@ export class ReconciliationRounds extends Composed<ReconciliationRoundsDeps> {
   }
 
   /** After an outage, all that was sent meanwhile is compared as soon as it has settled. */
-  async #noteAlive(webhooks: readonly WebhookInUse[], now: number): Promise<void> {
+  async #noteAlive(webhookIds: readonly string[], now: number): Promise<void> {
     const { webhookReconciliations } = this.deps;
+    if (now - this.#enteredAt >= ENTER_MS) {
+      await webhookReconciliations.enter(webhookIds);
+      this.#enteredAt = now;
+    }
     const last = await webhookReconciliations.lastAlive();
     if (last !== undefined && now - last > OUTAGE_MS) {
       const found = { outage: { from: last, to: now }, dueAt: now + SETTLE_MS };
-      await Promise.all(webhooks.map(({ id }) => webhookReconciliations.change(id, found)));
+      await Promise.all(webhookIds.map((id) => webhookReconciliations.change(id, found)));
     }
     // Last: if this process dies before, another one sees the outage.
     await webhookReconciliations.noteAlive(now);

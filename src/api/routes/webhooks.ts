@@ -86,6 +86,7 @@ export function webhookRoutes({
           updatedAt: now,
         };
         await webhooks.create(webhook, { author: authorOf(principal), message });
+        if (webhook.reconciliation) await webhookReconciliations.change(id, { dueAt: 0 });
         return { data: present(webhook, origin) };
       },
     }),
@@ -146,7 +147,7 @@ export function webhookRoutes({
         );
         // Another list says nothing of what was compared before.
         if (compared && compared.since !== webhook.reconciliation?.since) await webhookReconciliations.remove(id);
-        else if (input.reconciliation) await webhookReconciliations.change(id, { dueAt: 0 });
+        if (input.reconciliation) await webhookReconciliations.change(id, { dueAt: 0 });
         return { data: present(webhook, origin) };
       },
     }),

@@ -47,6 +47,11 @@ export const WEBHOOK_KEYS = {
     ttl: '30 days, renewed',
     size: '2 fields',
   }),
+  dueWebhookReconciliations: zset(
+    'due-webhook-reconciliations',
+    'Webhooks to reconcile by the time of their next round (ms). Only with such webhooks.',
+    { owner: 'webhooks/webhook-reconciliations.ts', ttl: '30 days, renewed', size: '1 entry per such webhook' },
+  ),
   webhookReconciliationAlive: string(
     'webhook-reconciliation-alive',
     'When a web process last looked for webhooks to reconcile (ms). Only with such webhooks.',

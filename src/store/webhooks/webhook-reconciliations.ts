@@ -203,9 +203,21 @@ export class WebhookReconciliations extends Repository {
     return Number(since);
   }
 
-  /** In the order of the IDs. */
-  async states(webhookIds: readonly string[]): Promise<ReconciliationState[]> {
-    return Promise.all(webhookIds.map((id) => this.state(id)));
+  /** Webhooks whose next round is due, the longest first. */
+  due(nowMs: number, limit: number): Promise<string[]> {
+    return this.redis.zrangebyscore(this.keys.dueWebhookReconciliations, '-inf', nowMs, 'LIMIT', 0, limit);
+  }
+
+  /** Enters webhooks that have no time of a next round. */
+  async enter(webhookIds: readonly string[]): Promise<void> {
+    const key = this.keys.dueWebhookReconciliations;
+    const writing = this.redis.pipeline().zadd(key, 'NX', ...webhookIds.flatMap((id) => [0, id]));
+    replies(await writing.pexpire(key, STATE_TTL_MS).exec());
+  }
+
+  /** For a webhook that cannot be reconciled now. */
+  async defer(webhookId: string, untilMs: number): Promise<void> {
+    await this.redis.zadd(this.keys.dueWebhookReconciliations, 'XX', untilMs, webhookId);
   }
 
   async state(webhookId: string): Promise<ReconciliationState> {
@@ -225,6 +237,8 @@ export class WebhookReconciliations extends Repository {
       else writing.hset(key, name, JSON.stringify(value));
     }
     replies(await writing.pexpire(key, STATE_TTL_MS).exec());
+    // Last: whoever finds it due finds the other fields too.
+    if (fields.dueAt !== undefined) await this.redis.zadd(this.keys.dueWebhookReconciliations, fields.dueAt, webhookId);
   }
 
   /** When a process last looked; undefined: never. */
@@ -240,6 +254,7 @@ export class WebhookReconciliations extends Repository {
   /** Deletes what is stored of a webhook. */
   async remove(webhookId: string): Promise<void> {
     const keys = this.keys.of(webhookId);
+    await this.redis.zrem(this.keys.dueWebhookReconciliations, webhookId);
     await this.redis.del(
       keys.webhookReconciliation(webhookId),
       keys.webhookCame(webhookId),

@@ -4,7 +4,7 @@ import { useCompleteness, useReconcile } from '../../features/webhooks/completen
 import { Button } from '../../ui/button.tsx';
 import { Id } from '../../ui/code-block.tsx';
 import { Badge } from '../../ui/status-badge.tsx';
-import { Moment, Time } from '../../ui/time.tsx';
+import { DateTime, Time } from '../../ui/time.tsx';
 import { reasonLabel } from './outcome.tsx';
 
 /** The answer to "is anything missing?", for a webhook with access to what its provider sent. */
@@ -57,7 +57,7 @@ function Answer({ completeness }: { completeness: WebhookCompleteness }) {
   const [all, came, back, gone] = [sent, received, recovered, missing].map((count) => count.toLocaleString('en'));
   return (
     <>
-      {missing === 0 ? 'Complete since' : 'Since'} <Moment at={since} />: {all} sent, {came} came, {back} recovered,{' '}
+      {missing === 0 ? 'Complete since' : 'Since'} <DateTime at={since} />: {all} sent, {came} came, {back} recovered,{' '}
       {gone} missing
     </>
   );
