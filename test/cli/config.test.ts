@@ -16,7 +16,11 @@ const SECRET = 'whsec_of_the_test_of_apply';
 describe('tidegate export, diff and apply', () => {
   let service: Service;
   let folder: string;
-  const variables = { STRIPE_WEBHOOK_SECRET: SECRET, STAGING_CRM_AUTHORIZATION: 'Bearer s3cret' };
+  const variables = {
+    STRIPE_WEBHOOK_SECRET: SECRET,
+    STRIPE_RECONCILIATION_KEY: 'rk_test_x',
+    STAGING_CRM_AUTHORIZATION: 'Bearer s3cret',
+  };
 
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'tidegate-config-'));
@@ -55,6 +59,7 @@ webhooks:
     verify: true
     methods: [POST]
     secrets: [{ env: STRIPE_WEBHOOK_SECRET }]
+    reconciliation: { account: { endpoint: we_1 }, key: { env: STRIPE_RECONCILIATION_KEY } }
 destinations:
   - name: crm
     environment: staging
@@ -135,7 +140,8 @@ api_keys:
     const text = readFileSync(join(folder, 'git/tidegate.yaml'), 'utf8');
     expect(text).to.include('- env: STRIPE_WEBHOOK_SECRET').and.include('- env: OWN_WEBHOOK_SECRET');
     expect(text).to.include('env: STAGING_CRM_AUTHORIZATION').and.include('webhook: GitHub');
-    expect(text).not.to.match(/whsec|a-secret|s3cret|\/e\/|hint/);
+    expect(text).to.include('endpoint: we_1').and.include('env: STRIPE_RECONCILIATION_KEY');
+    expect(text).not.to.match(/rk_test|whsec|a-secret|s3cret|\/e\/|hint/);
     expect(readFileSync(join(folder, 'git/transforms/staging-github.js'), 'utf8')).to.equal(TRANSFORM);
     expect((await runOk('diff', 'git')).stdout).to.equal('No changes.\n');
     const { stdout } = await runOk('export');
@@ -199,6 +205,7 @@ api_keys:
     for (const [from, to, message] of [
       ['filter:', 'fliter:', 'webhooks[0] (GitHub): fliter is unknown'],
       ['[{ env: STRIPE_WEBHOOK_SECRET }]', '[whsec_in_git]', 'secrets are written by reference'],
+      ['{ env: STRIPE_RECONCILIATION_KEY }', 'rk_test_in_git', 'the key of reconciliation is written by reference'],
       ['{ env: STAGING_CRM_AUTHORIZATION }', 'whsec_in_git', 'values of headers are written by reference'],
       ['name: Stripe', 'name: GitHub\n    environment: staging', 'two have the name GitHub (staging)'],
       ['webhooks:', 'webhook:', 'webhook is unknown'],

@@ -174,6 +174,12 @@ describe('tidegate apps, functions, webhooks, keys and environments', () => {
       verify: false,
       provider: 'stripe',
     });
+    const account = ['--account', 'endpoint=we_1', '--account-key-stdin'];
+    await cliOk(['webhooks', 'update', id, ...account], { service, input: 'rk_test_x\n' });
+    expect((await json('webhooks', 'get', id)).reconciliation.account).to.deep.equal({ endpoint: 'we_1' });
+    const elsewhere = { reconciliation: { api_url: 'http://127.0.0.1:1' } };
+    const refused = await service.request('PATCH', `/v1/webhooks/${id}`, elsewhere, service.apiHeaders);
+    expect(refused.body.code, 'the key goes to the provider alone').to.equal('dev_mode_only');
     await run('webhooks', 'pause', 'Payments');
     expect((await run('webhooks', 'list')).stdout).to.match(/Payments .* paused /);
     await run('webhooks', 'resume', id);

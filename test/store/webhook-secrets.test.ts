@@ -36,14 +36,18 @@ describe('Secrets of webhooks', () => {
     });
     const secrets = new WebhookSecrets(interrupted as unknown as ScriptedRedis, keys, PRESENT);
     expect(await secrets.reencrypt()).to.equal(1);
-    const { name, secrets: stored } = JSON.parse((await redis.hget(keys.webhooks, 'one')) as string);
+    const { name, secrets: stored, reconciliation } = JSON.parse((await redis.hget(keys.webhooks, 'one')) as string);
     expect(name).to.equal('after');
     expect(PRESENT.isCurrent(stored[0].sealed)).to.equal(true);
     expect(PRESENT.open(stored[0].sealed, sealLocation('one', 's'))).to.equal('the secret');
+    expect(PRESENT.isCurrent(reconciliation.key.sealed)).to.equal(true);
+    expect(PRESENT.open(reconciliation.key.sealed, sealLocation('one', 'k'))).to.equal('the key');
     expect(await secrets.reencrypt()).to.equal(0);
   });
 
   function webhook(name: string) {
-    return { id: 'one', name, secrets: [{ id: 's', sealed: FORMER.seal('the secret', sealLocation('one', 's')) }] };
+    const secrets = [{ id: 's', sealed: FORMER.seal('the secret', sealLocation('one', 's')) }];
+    const key = { id: 'k', sealed: FORMER.seal('the key', sealLocation('one', 'k')) };
+    return { id: 'one', name, secrets, reconciliation: { account: {}, key } };
   }
 });

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import Stripe from 'stripe';
 import { readConfig } from '../../src/config.ts';
 import { ProviderClient, type ProviderUnreachable } from '../../src/functions/provider-client.ts';
+import { cli, cliOk } from '../support/cli.ts';
 import {
   FAKE_KEY,
   FAKE_PADDLE_KEY,
@@ -191,6 +192,22 @@ describe('Reconciliation of webhooks', () => {
     const transform = 'function transform(evt) { return { name: "sent/mended", data: {} }; }';
     expect((await service.request('PATCH', `/v1/webhooks/${id}`, { transform })).status).to.equal(200);
     expect((await reconcile(id)).recovered).to.equal(2);
+  });
+
+  it('the command line reconciles, and exits with 1 while something is missing', async () => {
+    const { id } = await create('stripe', { transform: 'function transform() { throw new Error("not yet"); }' });
+    fake.sent = [stripeItem(5_500, Date.now() - HOUR_MS)];
+    const refused = await cli(['webhooks', 'reconcile', id, '--since', '2h'], { service });
+    expect(refused.exitCode, refused.stderr).to.equal(1);
+    expect(refused.stdout)
+      .to.match(/^Not complete since \S+: 1 sent, 0 came, 0 recovered, 1 missing$/m)
+      .and.match(/^evt_1Fake005500 .* transform_failed /m);
+    const transform = 'function transform() { return { name: "sent/mended", data: {} }; }';
+    await service.request('PATCH', `/v1/webhooks/${id}`, { transform });
+    const { stdout } = await cliOk(['webhooks', 'reconcile', id, '--since', '2h'], { service });
+    expect(stdout).to.match(/^Complete since \S+: 1 sent, 0 came, 1 recovered, 0 missing$/m);
+    const { json } = await cliOk(['webhooks', 'completeness', id, '--json'], { service });
+    expect([json.sent, json.recovered]).to.deep.equal([1, 1]);
   });
 
   it('events of types that the endpoint of Stripe does not get are not missing', async () => {

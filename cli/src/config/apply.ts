@@ -28,6 +28,7 @@ export function checkVariables(changes: readonly Change[], variables: Variables)
 
 function referencesIn({ field, after }: FieldChange): Json[] {
   if (field === 'secrets') return after;
+  if (field === 'reconciliation') return after ? [after.key] : [];
   return field === 'headers' ? Object.values(after ?? {}) : [];
 }
 
@@ -118,6 +119,10 @@ function bodyOf({ action, kind, entry, fields, version }: Change, variables: Var
   if (handling.settings === null) handling.settings = {};
   if (handling.transform === null) delete handling.transform;
   if (handling.secrets) handling.secrets = handling.secrets.map(({ env }: Json) => variables[env]);
+  if (handling.reconciliation) {
+    const { account, key } = handling.reconciliation;
+    handling.reconciliation = { account, key: variables[key.env] };
+  }
   const condition = action === 'update' ? { if_version: version } : {};
   return { ...identity, ...handling, ...condition, message: MESSAGE };
 }

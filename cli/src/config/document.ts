@@ -49,6 +49,7 @@ export const FIELDS: Record<Kind, Record<string, Json>> = {
     deduplicate: undefined,
     max_body_bytes: null,
     large_bodies: null,
+    reconciliation: null,
     event_names: null,
     ip_addresses: null,
     transform: undefined,
@@ -117,7 +118,10 @@ function checkEntry(kind: Kind, entry: unknown, where: string): Entry {
   if (kind === 'api_keys' && !['read', 'write', 'admin'].includes(entry.access)) {
     throw usageError(`${where} (${entry.name}): access must be read, write or admin`);
   }
-  if (kind === 'webhooks') checkSecrets(entry, where);
+  if (kind === 'webhooks') {
+    checkSecrets(entry, where);
+    checkReconciliation(entry, where);
+  }
   if (kind === 'destinations') checkHeaders(entry, where);
   if (kind === 'apps') {
     const origins = { allowed_origins: checkOrigins(entry, where) };
@@ -142,6 +146,14 @@ function checkSecrets({ name, secrets }: Entry, where: string): void {
   throw usageError(
     `${where} (${name}): secrets are written by reference, and their texts are read from the environment by apply`,
     'For example: secrets: [{ env: STRIPE_WEBHOOK_SECRET }]',
+  );
+}
+
+function checkReconciliation({ name, reconciliation = null }: Entry, where: string): void {
+  if (reconciliation === null || (isObject(reconciliation) && isReference(reconciliation.key))) return;
+  throw usageError(
+    `${where} (${name}): the key of reconciliation is written by reference, and is read from the environment by apply`,
+    'For example: reconciliation: { account: { endpoint: we_1 }, key: { env: STRIPE_RECONCILIATION_KEY } }',
   );
 }
 

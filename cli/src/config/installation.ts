@@ -107,7 +107,7 @@ const READERS: Record<Kind, (api: ApiClient) => Promise<Present[]>> = {
         const limits = { forward_headers, timeout_seconds, retries, flow };
         const references = headers.map((header: string) => [
           header,
-          { env: variableOf([...(environment === 'production' ? [] : [environment]), name, header]) },
+          { env: variableOf([...environmentOf({ environment }), name, header]) },
         ]);
         const entry = { name, environment, ...own, headers: Object.fromEntries(references), ...limits };
         return { id: name, entry };
@@ -136,7 +136,7 @@ async function namedEnvironments(api: ApiClient): Promise<string[]> {
 
 function webhookEntry(webhook: Json, methodsOf: Map<string | null, readonly string[]>): Entry {
   const { name, environment, provider, verify, verification, settings, filter, methods, deduplicate } = webhook;
-  const { max_body_bytes, large_bodies, event_names, ip_addresses, transform, secrets } = webhook;
+  const { max_body_bytes, large_bodies, reconciliation, event_names, ip_addresses, transform, secrets } = webhook;
   const isVerifiedBy = provider !== null;
   return {
     ...{
@@ -148,6 +148,10 @@ function webhookEntry(webhook: Json, methodsOf: Map<string | null, readonly stri
       filter,
       max_body_bytes,
       large_bodies,
+      reconciliation: reconciliation && {
+        account: reconciliation.account,
+        key: { env: variableOf([...environmentOf(webhook), name, 'reconciliation-key']) },
+      },
       event_names,
       ip_addresses,
       transform,
@@ -161,14 +165,14 @@ function webhookEntry(webhook: Json, methodsOf: Map<string | null, readonly stri
 
 /** Key: name of the webhook. The service does not know where its secrets come from. */
 function referencesTo({ name, environment, secrets }: Json): { env: string }[] {
-  const parts = [
-    ...(environment === 'production' ? [] : [environment]),
-    name,
-    /webhook/i.test(name) ? '' : 'webhook',
-    'secret',
-  ];
+  const parts = [...environmentOf({ environment }), name, /webhook/i.test(name) ? '' : 'webhook', 'secret'];
   const variable = variableOf(parts);
   return secrets.map((_: Json, i: number) => ({ env: i === 0 ? variable : `${variable}_${i + 1}` }));
+}
+
+/** For names of variables. */
+function environmentOf({ environment }: Json): string[] {
+  return environment === 'production' ? [] : [environment];
 }
 
 function variableOf(parts: readonly string[]): string {

@@ -85,6 +85,7 @@ function changedFields(kind: Kind, present: Present, after: Entry, { setSecrets 
   const names = new Set([...Object.keys(after), ...Object.keys(effective)]);
   const changes = [...names].flatMap((field): FieldChange[] => {
     if (field === 'secrets' || field === 'headers') return [];
+    if (field === 'reconciliation') return reconciliationChange(before[field], after[field], setSecrets);
     // Fields in the document are compared with the webhook's; fields not in the document must have their defaults.
     const was = field in effective && after[field] !== undefined ? effective[field] : before[field];
     const is = after[field];
@@ -101,6 +102,13 @@ function changedFields(kind: Kind, present: Present, after: Entry, { setSecrets 
   const isOther = changes.some(({ field }) => field === 'provider');
   if (!setSecrets && !isOther && before.secrets?.length) return changes;
   return [...changes, { field: 'secrets', before: before.secrets ?? null, after: after.secrets }];
+}
+
+/** The key cannot be compared. */
+function reconciliationChange(before: Json, after: Json, setSecrets: boolean | undefined): FieldChange[] {
+  const [was, is] = [before, after].map((given) => given?.account ?? null);
+  const isSame = covers(was, is) && covers(is, was) && !(setSecrets && after);
+  return isSame ? [] : [{ field: 'reconciliation', before: before ?? null, after: after ?? null }];
 }
 
 function initialFields(entry: Entry): FieldChange[] {
