@@ -28,6 +28,7 @@ const PAGES = new Set([
   'functions',
   'apps',
   'webhooks',
+  'destinations',
   'webhook-issues',
   'held-events',
   'keys',

@@ -21,6 +21,7 @@ const DIALOGS: Record<string, string> = {
   '/replays': 'New replay',
   '/apps': 'Register app',
   '/webhooks': 'Create webhook',
+  '/destinations': 'Create destination',
   '/held-events': 'Assign all',
   '/keys': 'Create event key',
   '/environments': 'Create environment',

@@ -32,6 +32,8 @@ export async function createFixtures(service: Service, host: AppHost): Promise<F
   await hold(service);
   await make(service, '/v1/environments', { name: 'feature', kind: 'branch' });
   await make(service, '/v1/event-keys', { name: 'Shop' });
+  const url = 'http://127.0.0.1:9/crm';
+  await make(service, '/v1/destinations', { name: 'crm', url, webhook: webhook.id, body: 'request', filter: 'false' });
   await make(service, '/v1/api-keys', { name: 'Deploy script', access: 'write' });
   await make(service, '/v1/users', { email: 'grace@example.com', role: 'member' });
   const webhookRequest = await service.waitFor(
@@ -49,6 +51,7 @@ export async function createFixtures(service: Service, host: AppHost): Promise<F
     replayId: await replay(service),
     whatIfId: await whatIf(service, host),
     functionId: `${APP}-confirm`,
+    destinationId: 'destination:crm',
     appName: APP,
     webhookId: webhook.id,
     requestId,

@@ -3,6 +3,7 @@ import { FunctionBuffer } from '../../src/store/telemetry/function-buffer.ts';
 import { type AppHost, type FunctionSpec, startAppHost } from '../support/app-host.ts';
 import { browserForSuite, open } from '../support/browser.ts';
 import { type OwnStore, openStore } from '../support/own-store.ts';
+import { Receiver } from '../support/receiver.ts';
 import { type Service, startService } from '../support/service.ts';
 import { expectAccessible } from './accessible.ts';
 
@@ -145,5 +146,48 @@ describe('The function page of the dashboard', function () {
       await page.locator('canvas').nth(2).waitFor();
       for (const values of await page.getByText(/^Values/).all()) await values.click();
       await expectAccessible(page);
+    }));
+
+  it('is the page of a destination too, which a form creates, edits and deletes, and which a test reaches', () =>
+    withPage(async (page) => {
+      const receiver = await Receiver.start();
+      try {
+        await open(page, `${service.url}/destinations`);
+        await page.getByRole('button', { name: 'Create destination' }).click();
+        const form = page.getByRole('dialog', { name: 'Create destination' });
+        await form.getByLabel('Name', { exact: true }).fill('crm');
+        await form.getByLabel('URL').fill(receiver.url('/crm'));
+        await form.getByLabel('Events').fill('crm/a crm/b.*');
+        await form.getByLabel('Filter').fill('event.data.total > 10');
+        await form.getByLabel('Headers', { exact: true }).fill('Authorization: Bearer s3cret:1');
+        await form.getByRole('button', { name: 'Create destination' }).click();
+        const secret = page.getByRole('dialog', { name: 'Signing secret' });
+        await secret.getByText(/^whsec_/).waitFor();
+        await secret.getByRole('button', { name: 'Done' }).click();
+        await page.getByRole('link', { name: 'crm', exact: true }).click();
+        await page.waitForURL('**/functions/destination*crm');
+        await page.getByText(receiver.url('/crm')).first().waitFor();
+        await page.getByRole('button', { name: 'Edit' }).click();
+        const edit = page.getByRole('dialog', { name: 'Edit crm' });
+        await edit.getByText('Set: authorization.').waitFor();
+        await edit.getByLabel('Body').selectOption('data');
+        await edit.getByRole('button', { name: 'Save' }).click();
+        await page.getByText('The data of the event').waitFor();
+        await expectAccessible(page);
+        await page.getByRole('button', { name: 'Test' }).click();
+        await page.getByRole('dialog', { name: 'Test crm' }).getByRole('button', { name: 'Invoke' }).click();
+        await page.waitForURL('**/runs/*');
+        const [received] = await receiver.got('/crm');
+        expect([received?.headers.authorization, received?.body.toString()]).to.deep.equal(['Bearer s3cret:1', '{}']);
+        await page.goBack();
+        await page.getByRole('button', { name: 'Rotate secret' }).click();
+        await page.getByRole('dialog', { name: 'Rotate' }).getByRole('button', { name: 'Rotate secret' }).click();
+        await secret.getByRole('button', { name: 'Done' }).click();
+        await page.getByRole('button', { name: 'Delete' }).click();
+        await page.getByRole('dialog', { name: 'Delete crm?' }).getByRole('button', { name: 'Delete' }).click();
+        await page.getByText('No destinations yet').waitFor();
+      } finally {
+        await receiver.stop();
+      }
     }));
 });

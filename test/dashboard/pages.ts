@@ -12,6 +12,7 @@ export const STATIC_PAGES = [
   '/functions',
   '/apps',
   '/webhooks',
+  '/destinations',
   '/webhook-issues',
   '/held-events',
   '/keys',
@@ -40,6 +41,8 @@ export interface Fixtures {
   replayId: string;
   whatIfId: string;
   functionId: string;
+  /** The ID of its function. */
+  destinationId: string;
   appName: string;
   webhookId: string;
   requestId: string;
@@ -64,6 +67,7 @@ export function resourcePages(fixtures: Fixtures): string[] {
     `/runs?q=${encodeURIComponent('event.data.total > 10')}`,
     `/replays/${fixtures.replayId}`,
     `/functions/${fixtures.functionId}`,
+    `/functions/${fixtures.destinationId}`,
     `/apps/${fixtures.appName}`,
     `/apps/${fixtures.appName}/what-ifs/${fixtures.whatIfId}`,
     `/webhooks/${fixtures.webhookId}?request=${fixtures.requestId}`,

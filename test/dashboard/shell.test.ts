@@ -108,6 +108,7 @@ describe('The frame of the dashboard', () => {
       replayId: id,
       whatIfId: id,
       functionId: id,
+      destinationId: id,
       appName: '$name',
       webhookId: id,
       requestId: id,

@@ -32,6 +32,7 @@ import type { userSchema } from '../../../src/api/routes/users.ts';
 import type { webhookStatsSchema } from '../../../src/api/routes/webhook-stats.ts';
 import type { bulkActionSchema, bulkDryRunSchema, bulkResultSchema } from '../../../src/api/views/bulk-action.ts';
 import type { deploySchema, syncOriginSchema } from '../../../src/api/views/deploy.ts';
+import type { destinationSchema, destinationWithSecretSchema } from '../../../src/api/views/destination.ts';
 import type { detailedRunSchema } from '../../../src/api/views/detailed-run.ts';
 import type { errorGroupSchema } from '../../../src/api/views/error-group.ts';
 import type { listedEventSchema, runBriefSchema, storedEventSchema } from '../../../src/api/views/event.ts';
@@ -69,6 +70,9 @@ export type AppVersion = z.output<typeof appVersionSchema>;
 export type WhatIf = z.output<typeof whatIfSchema>;
 export type ListedWhatIf = z.output<typeof listedWhatIfSchema>;
 export type Connection = z.output<typeof connectionSchema>;
+/** `GET /v1/destinations` */
+export type Destination = z.output<typeof destinationSchema>;
+export type NewDestination = z.output<typeof destinationWithSecretSchema>;
 export type AppCheck = z.output<typeof appCheckSchema>;
 export type AuditEntry = z.output<typeof entrySchema>;
 /** `GET /v1/audit/refusals` */

@@ -163,6 +163,12 @@ const webhook = createRoute({
   component: lazyRouteComponent(() => import('../pages/webhooks/webhook-page.tsx')),
 });
 
+const destinations = createRoute({
+  getParentRoute: () => root,
+  path: '/destinations',
+  component: lazyRouteComponent(() => import('../pages/destinations/list-page.tsx')),
+});
+
 const webhookIssues = createRoute({
   getParentRoute: () => root,
   path: '/webhook-issues',
@@ -240,6 +246,7 @@ const routeTree = root.addChildren([
   whatIf,
   webhooks,
   webhook,
+  destinations,
   webhookIssues,
   holding,
   keys,

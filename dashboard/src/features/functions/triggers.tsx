@@ -28,7 +28,14 @@ export function TriggerList({ triggers }: { triggers: FunctionDetails['triggers'
   );
 }
 
-function TriggerName({ trigger: { event, cron } }: { trigger: Trigger }) {
+function TriggerName({ trigger: { event, webhook, cron } }: { trigger: Trigger }) {
+  if (webhook) {
+    return (
+      <Link to="/webhooks/$id" params={{ id: webhook }} className="text-sm hover:text-accent hover:underline">
+        All events of a webhook
+      </Link>
+    );
+  }
   if (!event) return <code className="font-mono text-sm">{cron}</code>;
   return (
     <Link
@@ -50,6 +57,6 @@ export function Condition({ expression }: { expression: string }) {
   );
 }
 
-function labelOf({ event, cron, expression }: Trigger): string {
-  return `${event ?? cron ?? ''}${expression ? ' if …' : ''}`;
+function labelOf({ event, webhook, cron, expression }: Trigger): string {
+  return `${event ?? cron ?? (webhook ? 'webhook' : '')}${expression ? ' if …' : ''}`;
 }

@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import type { FunctionMetrics } from '../../api/types.ts';
 import { DeployItem } from '../../features/deploys/deploy-item.tsx';
 import { deployLabel } from '../../features/deploys/deploy-text.ts';
+import { failureRate } from '../../features/functions/stats.ts';
 import { formatCount, formatMilliseconds, formatPercent } from '../../lib/format.ts';
 import { TIME_RANGE_LABELS, TIME_RANGES, type TimeRange } from '../../lib/metric-ranges.ts';
 import { isUnfinished } from '../../lib/time-steps.ts';
@@ -10,7 +11,6 @@ import { Chart } from '../../ui/chart.tsx';
 import type { Line } from '../../ui/chart-props.ts';
 import { Card } from '../../ui/page.tsx';
 import { SegmentedLinks } from '../../ui/segmented-links.tsx';
-import { failureRate } from './stats.ts';
 
 const OPTIONS = TIME_RANGES.map((id) => ({ id, text: id, title: TIME_RANGE_LABELS[id] }));
 const DASHED = [5, 4];

@@ -1,10 +1,10 @@
 import { Link } from '@tanstack/react-router';
 import type { FunctionStats, ListedFunction } from '../../api/types.ts';
 import { FunctionStatus } from '../../features/functions/function-status.tsx';
+import { emptyStats, failureRate } from '../../features/functions/stats.ts';
 import { TriggerSummary } from '../../features/functions/triggers.tsx';
 import { formatPercent } from '../../lib/format.ts';
 import type { Column } from '../../ui/data-table.tsx';
-import { emptyStats, failureRate } from './stats.ts';
 
 /** @param stats undefined: still loading */
 export function columnsWith(stats: ReadonlyMap<string, FunctionStats> | undefined): Column<ListedFunction>[] {
@@ -23,9 +23,9 @@ export function columnsWith(stats: ReadonlyMap<string, FunctionStats> | undefine
       header: 'App',
       width: 'minmax(0, 1fr)',
       hideOnMobile: true,
-      cell: ({ app, group }) => (
+      cell: ({ app, destination, group }) => (
         <>
-          <AppLink name={app} />
+          {destination === null ? <AppLink name={app} /> : <span className="text-muted">destination</span>}
           {group && <p className="truncate text-xs text-muted">{group}</p>}
         </>
       ),

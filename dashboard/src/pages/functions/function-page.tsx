@@ -24,9 +24,10 @@ import { OnExhausted } from './on-exhausted.tsx';
 import { PauseButton } from './pause-button.tsx';
 import { Problems } from './problems.tsx';
 import { RecentRuns } from './recent-runs.tsx';
-import { Registration } from './registration.tsx';
 
+const DestinationDetails = lazy(() => import('../../features/destinations/destination-details.tsx'));
 const InvokeDialog = lazy(() => import('../../features/functions/invoke-dialog.tsx'));
+const Registration = lazy(() => import('./registration.tsx'));
 
 const route = getRouteApi('/functions/$id');
 
@@ -59,7 +60,7 @@ function Known({ fn }: { fn: FunctionDetails }) {
           <>
             <PauseButton fn={fn} />
             <Button variant="primary" icon="play" onClick={invoke}>
-              Invoke
+              {fn.destination === null ? 'Invoke' : 'Test'}
             </Button>
           </>
         )
@@ -71,6 +72,11 @@ function Known({ fn }: { fn: FunctionDetails }) {
         <Card>
           <FunctionFacts fn={fn} />
         </Card>
+        {fn.destination !== null && !fn.archived && (
+          <Suspense fallback={<Loading rows={3} />}>
+            <DestinationDetails name={fn.destination} />
+          </Suspense>
+        )}
         <FunctionMetrics functionId={fn.id} />
         <FunctionErrors id={fn.id} />
         <Limits functionId={fn.id} />
@@ -82,7 +88,11 @@ function Known({ fn }: { fn: FunctionDetails }) {
             </Card>
             <FlowControl configuration={fn.configuration} />
             {fn.cancel.length > 0 && <Cancels cancel={fn.cancel} />}
-            <Registration fn={fn} />
+            {fn.destination === null && (
+              <Suspense>
+                <Registration fn={fn} />
+              </Suspense>
+            )}
           </div>
         </div>
       </div>
@@ -93,7 +103,7 @@ function Known({ fn }: { fn: FunctionDetails }) {
             open={invoking}
             onClose={() => setInvoking(false)}
             functionId={fn.id}
-            title={`Invoke ${fn.name}`}
+            title={`${fn.destination === null ? 'Invoke' : 'Test'} ${fn.name}`}
             data={sample ?? '{}'}
           />
         </Suspense>
@@ -116,11 +126,13 @@ function FunctionFacts({ fn }: { fn: FunctionDetails }) {
       </DescriptionItem>
       {fn.description && <DescriptionItem term="Description">{fn.description}</DescriptionItem>}
       {fn.group && <DescriptionItem term="Group">{fn.group}</DescriptionItem>}
-      <DescriptionItem term="App">
-        <Link to="/apps/$name" params={{ name: fn.app }} className="text-accent hover:underline">
-          {fn.app}
-        </Link>
-      </DescriptionItem>
+      {fn.destination === null && (
+        <DescriptionItem term="App">
+          <Link to="/apps/$name" params={{ name: fn.app }} className="text-accent hover:underline">
+            {fn.app}
+          </Link>
+        </DescriptionItem>
+      )}
       <DescriptionItem term="Attempts">
         {fn.retries === 0 ? '1, no retries' : `Up to ${fn.retries + 1}`}
       </DescriptionItem>

@@ -3,6 +3,7 @@ import { useMemo } from 'react';
 import type { ListedFunction } from '../../api/types.ts';
 import { useRegistrationCommand } from '../../features/apps/registration-command.ts';
 import { useFunctions } from '../../features/functions/queries.ts';
+import { useStats } from '../../features/functions/stats.ts';
 import { Button } from '../../ui/button.tsx';
 import { DataTable } from '../../ui/data-table.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
@@ -11,7 +12,6 @@ import { Select, TextField } from '../../ui/field.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Page } from '../../ui/page.tsx';
 import { columnsWith } from './columns.tsx';
-import { useStats } from './stats.ts';
 
 const route = getRouteApi('/functions');
 
@@ -27,7 +27,7 @@ export default function FunctionsPage() {
       title="Functions"
       description="Functions that your apps have registered, with their runs of the last 24 hours."
     >
-      <Filters apps={[...new Set((functions ?? []).map((fn) => fn.app))].sort()} />
+      <Filters apps={[...new Set((functions ?? []).flatMap((fn) => (fn.destination === null ? fn.app : [])))].sort()} />
       {error && !functions && <ErrorAlert error={error} onRetry={() => void refetch()} />}
       {!functions && !error && <Loading rows={8} />}
       {matching?.length === 0 && <NoFunctions searched={q !== undefined || app !== undefined} archived={archived} />}

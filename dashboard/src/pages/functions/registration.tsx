@@ -9,7 +9,7 @@ import { Card, DescriptionItem } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 
 /** Origin of the function: its app, and the app's registration. */
-export function Registration({ fn }: { fn: FunctionDetails }) {
+export default function Registration({ fn }: { fn: FunctionDetails }) {
   const app = useApp(fn.app).data?.data;
   const deploy = useDeploys(fn.app, 1).data?.data[0];
   return (
