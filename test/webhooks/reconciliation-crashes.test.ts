@@ -47,7 +47,7 @@ class Mortal {
 describe('Reconciliation with crashes', () => {
   let store: OwnStore;
   before(async () => {
-    store = await openStore();
+    store = await openStore(undefined, { PARTITIONS: '4' });
   });
   after(() => store.close());
 

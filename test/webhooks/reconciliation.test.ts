@@ -330,6 +330,10 @@ describe('Reconciliation of webhooks', () => {
     const { last_outage, next_at } = body.data;
     expect(Date.parse(last_outage.to) - Date.parse(last_outage.from)).to.be.at.least(5 * MINUTE_MS);
     expect(Date.parse(next_at) - Date.parse(last_outage.to)).to.equal(MINUTE_MS);
+    fake.sent = [stripeItem(9_500, Date.now() - 3 * MINUTE_MS)];
+    // As if that minute was over.
+    await service.redis.zadd(service.keys.dueWebhookReconciliations, 0, id);
+    await service.waitFor(`/v1/webhooks/${id}/completeness`, ({ body: { data } }) => data.recovered === 1);
   });
 
   it('a webhook of a provider without a list, or without its account, cannot be given a key', async () => {

@@ -24,12 +24,13 @@ export async function listPage(
   const { from, to, cursor } = pass;
   const page = await list.page({ from, to }, cursor, pass.types ? new Set(pass.types) : undefined);
   const within = page.items.filter(({ at }) => at >= from && at <= to);
-  const { left } = await webhookReconciliations.recordSent(webhookId, within);
+  const { added, left } = await webhookReconciliations.recordSent(webhookId, within);
   const isOlder = page.oldestAt !== undefined && (pass.oldestAt === undefined || page.oldestAt < pass.oldestAt);
   const after: ReconciliationPass = {
     ...pass,
     pages: pass.pages + 1,
     items: pass.items + within.length,
+    missing: pass.missing + added,
     invalid: pass.invalid + page.invalid,
     oldestAt: isOlder ? page.oldestAt : pass.oldestAt,
     stuckPages: isOlder ? 0 : pass.stuckPages + 1,

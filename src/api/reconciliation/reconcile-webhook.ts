@@ -115,7 +115,7 @@ async function begin(
   const asked = isAsked(state) ? state.asked : undefined;
   const to = now - SETTLE_MS;
   const since = webhook.reconciliation?.since ?? now;
-  const oldest = Math.max(now - KNOWN_MS, now - keptMs, comparableSince(webhook));
+  const oldest = Math.max(now - KNOWN_MS, now - keptMs, comparableSince(webhook, now));
   const from = Math.max(oldest, Math.min(state.checked ? state.checked.to - OVERLAP_MS : since, asked?.since ?? since));
   if (from >= to) {
     // What was asked for has not settled.
@@ -136,6 +136,7 @@ async function begin(
     startedAt: now,
     pages: 0,
     items: 0,
+    missing: 0,
     invalid: 0,
     stuckPages: 0,
   };
@@ -173,9 +174,11 @@ async function recoverSome(
 async function finish(
   webhookId: string,
   pass: ReconciliationPass,
-  { webhookReconciliations }: ReconcileDeps,
+  { webhookReconciliations, log }: ReconcileDeps,
 ): Promise<void> {
   const now = Date.now();
+  const { because, items, missing } = pass;
+  if (missing > 0) log.info({ webhook: webhookId, because, items, missing }, 'requests of a webhook had not come');
   const known = await webhookReconciliations.trim(webhookId, now);
   const { checked, answered, outage } = await webhookReconciliations.state(webhookId);
   const { invalid, incomplete } = pass;

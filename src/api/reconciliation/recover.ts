@@ -88,6 +88,8 @@ export async function recover(
   const askAgain = async (otherwise: string) =>
     (await list.redeliver(ref)) ? remains('redelivery_asked') : remains(otherwise);
   if (redeliver) return askAgain('redelivery_refused');
+  // The pass went on for long. Whether it came is no longer known.
+  if (missing.at < comparableSince(webhook, Date.now())) return remains('too_old');
   let found: Awaited<ReturnType<ProviderList['item']>>;
   try {
     found = await list.item(ref);
@@ -148,9 +150,10 @@ export async function recover(
   }
 }
 
-/** How far back a comparison may go: without IDs of what came, events are recognized by their deduplication ID. */
-export function comparableSince({ reconciliation, deduplicate = true }: WebhookInUse): number {
-  return (reconciliation?.since ?? 0) - (deduplicate ? DEDUPLICATED_MS : 0);
+/** How far back a comparison may go: before the IDs of what came were kept, events are recognized by their deduplication ID alone. */
+export function comparableSince({ reconciliation, deduplicate = true }: WebhookInUse, nowMs: number): number {
+  const { since = nowMs } = reconciliation ?? {};
+  return deduplicate ? Math.min(since, nowMs - DEDUPLICATED_MS) : since;
 }
 
 function asReceived({ headers, body }: MadeRequest): WebhookRequest {

@@ -45,7 +45,12 @@ export default {
         description: 'Of a repository or organization webhook: the number at the end of the URL of its settings',
         pattern: '\\d{1,15}',
       },
-      { name: 'app', label: 'App ID', description: 'Of the webhook of a GitHub App', pattern: '\\w{1,40}' },
+      {
+        name: 'app',
+        label: 'App ID',
+        description: 'ID or client ID of the GitHub App, for its own webhook',
+        pattern: '[\\w.]{1,40}',
+      },
     ],
     sources: [
       {

@@ -32,6 +32,8 @@ export interface ReconciliationPass extends CheckedSpan {
   types?: string[] | null | undefined;
   pages: number;
   items: number;
+  /** Items that had not come when they were listed. */
+  missing: number;
   /** Items that cannot be the provider's. */
   invalid: number;
   /** When the oldest item so far was sent, and the number of pages since without an older one. */
