@@ -1,10 +1,11 @@
-/** `tidegate import inngest`: what an app of the official SDKs needs to run on this service. */
+/** `tidegate import`: what other servers have. `inngest`: what an app of the official SDKs needs to run on this service. */
 import { stat, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { ApiClient, Json } from '../api-client.ts';
 import type { Context } from '../context.ts';
 import { CliError, EXIT, usageError } from '../exit-codes.ts';
+import { register as hookdeck } from '../hookdeck/command.ts';
 import { type Scan, scanFolder } from '../inngest/scan.ts';
 import { isDevMode, MEANING, toDotEnv, UNKNOWN, type Variable, variablesFor } from '../inngest/variables.ts';
 import { readFileOf } from '../input.ts';
@@ -20,10 +21,12 @@ interface ImportOptions {
 }
 
 export function register(program: Command, context: Context): void {
-  program
+  const imports = program
     .command('import')
-    .summary('bring an app over from Inngest')
-    .description('Brings over what another server has.')
+    .summary('bring over apps from Inngest, or connections from Hookdeck')
+    .description('Brings over what another server has.');
+  hookdeck(imports, context);
+  imports
     .command('inngest')
     .description(
       'Looks through the folder of an app for INNGEST_ variables, addresses and the SDK, and prints what to set so that the\n' +
