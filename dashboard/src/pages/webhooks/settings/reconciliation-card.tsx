@@ -4,11 +4,14 @@ import { useProvider } from '../../../features/webhooks/providers.ts';
 import { useUpdateWebhook } from '../../../features/webhooks/queries.ts';
 import { Button } from '../../../ui/button.tsx';
 import { ErrorAlert } from '../../../ui/error-alert.tsx';
-import { TextArea, TextField } from '../../../ui/field.tsx';
+import { TextField } from '../../../ui/field.tsx';
 import { Card } from '../../../ui/page.tsx';
 import { Time } from '../../../ui/time.tsx';
 import { toast } from '../../../ui/toast.tsx';
+import { SecretField } from '../provider/secret-field.tsx';
 import { givenSettings } from '../provider/setting-fields.tsx';
+
+const KEY = { example: null, pattern: null, needed: true };
 
 /** Access to the list of what the provider sent. */
 export function ReconciliationCard({ webhook, canWrite }: { webhook: Webhook; canWrite: boolean }) {
@@ -35,8 +38,8 @@ export function ReconciliationCard({ webhook, canWrite }: { webhook: Webhook; ca
           Compares what came with{' '}
           <a className="text-accent underline" href={list.docs}>
             what {provider.name} sent
-          </a>{' '}
-          in the last {list.kept_days} days, every hour, and recovers what is missing.
+          </a>
+          , every hour, and recovers what is missing.
         </p>
         {list.account.map(({ name, label, description }) => (
           <TextField
@@ -49,27 +52,20 @@ export function ReconciliationCard({ webhook, canWrite }: { webhook: Webhook; ca
             onChange={({ target }) => setAccount({ ...account, [name]: target.value })}
           />
         ))}
-        <TextArea
-          label={list.key.label}
-          hint={
-            <>
-              {list.key.where}.
-              {reconciliation && (
-                <>
-                  {' '}
-                  The present one was saved <Time at={reconciliation.key_added_at} />; empty: it stays.
-                </>
-              )}
-            </>
-          }
-          rows={2}
-          autoComplete="off"
-          spellCheck={false}
-          disabled={!canWrite}
-          required={reconciliation === null}
-          value={key}
-          onChange={({ target }) => setKey(target.value.trimStart())}
-        />
+        {canWrite && (
+          <SecretField
+            // The private key of a GitHub App has several lines.
+            provider={{ scheme: account.app ? 'public-key' : 'token', secret: { ...list.key, ...KEY } }}
+            required={reconciliation === null}
+            value={key}
+            onChange={setKey}
+          />
+        )}
+        {reconciliation && (
+          <p className="text-xs text-muted">
+            The present key was saved <Time at={reconciliation.key_added_at} />. Empty: it stays.
+          </p>
+        )}
         {change.error && <ErrorAlert error={change.error} />}
         <div className="flex gap-2">
           <Button type="submit" variant="primary" busy={change.isPending} disabled={!canWrite}>
