@@ -27,6 +27,7 @@ const LAYERS = [
 const API_LAYERS = [
   ['app.ts'],
   ['rest-api.ts'],
+  ['mcp'],
   ['official', 'features'],
   ['routes'],
   ['openapi', 'parts.ts'],

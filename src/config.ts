@@ -258,6 +258,7 @@ function toConfig(env: Env, settings: readonly Setting[], tracing: boolean) {
     discoveryPorts: dev && env.DISCOVERY ? (env.DISCOVERY_PORTS ?? HABITUAL_PORTS) : undefined,
     /** Whether logs of functions are stored. */
     runLogs: env.RUN_LOGS,
+    mcpPayloads: env.MCP_PAYLOADS,
     logLevel: env.LOG_LEVEL,
     /** Whether OpenTelemetry's variables enable traces. */
     tracing,

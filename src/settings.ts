@@ -297,6 +297,12 @@ const events = {
     .describe(
       'Number of days to keep events and finished runs. At least 1. With `DATABASE_URL`, environments can have their own (`PATCH /v1/environments/:name/limits`)',
     ),
+  MCP_PAYLOADS: z
+    .stringbool()
+    .default(true)
+    .describe(
+      'Show assistants that use [`/mcp`](mcp.md) what events, runs and webhooks contain. `false`: only what happened to them',
+    ),
   RUN_LOGS: z.stringbool().default(true).describe('Keep what functions log, up to 1,000 lines and 256 KiB per run'),
   AUDIT_RETENTION_DAYS: z.coerce
     .number()

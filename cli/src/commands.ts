@@ -14,6 +14,7 @@ import { register as invoke } from './commands/invoke.ts';
 import { register as keys } from './commands/keys.ts';
 import { register as lanes } from './commands/lanes.ts';
 import { register as listen } from './commands/listen.ts';
+import { register as mcp } from './commands/mcp.ts';
 import { register as outbox } from './commands/outbox.ts';
 import { register as replay } from './commands/replay.ts';
 import { register as runs } from './commands/runs.ts';
@@ -49,5 +50,6 @@ export const COMMANDS: readonly Register[] = [
   shadow,
   whatIf,
   doctor,
+  mcp,
   completion,
 ];

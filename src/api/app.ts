@@ -27,6 +27,7 @@ import { limitRequests } from './http/rate-limit.ts';
 import { recordRequestMetrics, traceRequests } from './http/request-telemetry.ts';
 import { type RequestState, Router } from './http/router.ts';
 import { securityHeaders } from './http/security-headers.ts';
+import { mcpRoute } from './mcp/server.ts';
 import { devInfoRoute } from './official/dev-info.ts';
 import { unsupportedRoutes } from './official/unsupported.ts';
 import { board, boardBodyErrors, boardPolicy } from './operations/board.ts';
@@ -159,7 +160,11 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
     .use(dashboardPage());
 
   app.use(streamRoute(principals, parts).routes());
-  app.use(restApi(apiRoutes(parts), config.publicUrl, mountDeps).routes());
+  const routes = apiRoutes(parts);
+  app.use(restApi(routes, config.publicUrl, mountDeps).routes());
+  const assistants = new Router();
+  mcpRoute(assistants, { ...mountDeps, routes, publicUrl: config.publicUrl, withPayloads: config.mcpPayloads, log });
+  app.use(assistants.routes());
   const official = new Router();
   mount(official, officialRoutes(parts), mountDeps);
   app.use(official.routes()).use(unsupportedRoutes().routes());

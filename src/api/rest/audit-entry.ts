@@ -3,8 +3,8 @@
 import type { AuditedAction } from '../auth/audit-logger.ts';
 import { environmentOf } from '../auth/guard.ts';
 import { principalOf } from '../auth/principals.ts';
-import type { RouteContext } from '../http/router.ts';
-import type { Route } from './route.ts';
+import type { Context } from '../http/router.ts';
+import type { GivenInput, Route } from './route.ts';
 
 /** Body fields that the entry includes; none of them is secret. */
 const LOGGED_FIELDS = [
@@ -59,9 +59,9 @@ const SELECTION_MAX_LENGTH = 500;
 type AuditedRoute = Pick<Route, 'method' | 'path' | 'summary' | 'scope'>;
 
 /** @param data the response's data, with the ID or name of a created object */
-export function auditEntryOf(ctx: RouteContext, route: AuditedRoute, data: unknown): AuditedAction {
+export function auditEntryOf(ctx: Context, route: AuditedRoute, given: GivenInput, data: unknown): AuditedAction {
   const { method, path, scope, summary } = route;
-  const target = Object.values(ctx.params).join('/') || idOf(data);
+  const target = Object.values(given.params).join('/') || idOf(data);
   return {
     who: principalOf(ctx),
     action: `${method.toUpperCase()} ${path}`,
@@ -69,8 +69,8 @@ export function auditEntryOf(ctx: RouteContext, route: AuditedRoute, data: unkno
     ...(scope === 'environment' && { environment: environmentOf(ctx) }),
     summary: [
       summary,
-      ...loggedFields(ctx.request.body),
-      ...loggedSelection(path, ctx),
+      ...loggedFields(given.body),
+      ...loggedSelection(path, given),
       ...matchedBy(data),
       ...eventsOf(path, data),
     ].join(', '),
@@ -87,7 +87,7 @@ function loggedFields(body: unknown): string[] {
   });
 }
 
-function loggedSelection(path: string, { query, request: { body } }: RouteContext): string[] {
+function loggedSelection(path: string, { query, body }: GivenInput): string[] {
   if (!SELECTING.test(path)) return [];
   const given: Record<string, unknown> = { ...query, ...(typeof body === 'object' && body) };
   return LOGGED_SELECTION.flatMap((name) => {

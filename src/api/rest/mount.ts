@@ -20,7 +20,7 @@ import { isOptional, ownParameters, validate } from '../http/validation.ts';
 import { auditEntryOf } from './audit-entry.ts';
 import { answerOnce } from './idempotency.ts';
 import { ListPage } from './list-response.ts';
-import type { Route } from './route.ts';
+import type { GivenInput, Reply, Route } from './route.ts';
 
 /** Room for a transform of 65,536 characters, however it is escaped. */
 export const BODY_LIMIT_BYTES = 524_288;
@@ -46,13 +46,22 @@ export function mount(router: Router, routes: readonly Route[], deps: MountDeps)
   }
 }
 
+/** @throws ServiceError access_denied */
+export async function admit(
+  ctx: Context,
+  route: Route,
+  { environments }: Pick<MountDeps, 'environments'>,
+): Promise<void> {
+  allow(ctx, route);
+  if (route.scope === 'environment') {
+    rememberProven(ctx, { environment: await environments.findOrFetch(environmentOf(ctx)) });
+  }
+}
+
 /** Runs before the request is read. */
-function checkAccess(route: Route, { environments }: MountDeps): Middleware {
+function checkAccess(route: Route, deps: MountDeps): Middleware {
   return async (ctx, next) => {
-    allow(ctx, route);
-    if (route.scope === 'environment') {
-      rememberProven(ctx, { environment: await environments.findOrFetch(environmentOf(ctx)) });
-    }
+    await admit(ctx, route, deps);
     ctx.state.isBodyAwaited = !ctx.req.complete;
     await next();
   };
@@ -130,13 +139,19 @@ function requireJson(contentType: string): void {
   });
 }
 
-async function serve(ctx: RouteContext, route: Route, { environments, auditLogger }: MountDeps): Promise<void> {
+/** Validates the input, runs the handler and writes the audit entry, for a request that is admitted. */
+export async function carryOut(
+  ctx: Context,
+  route: Route,
+  given: GivenInput,
+  { environments, auditLogger }: Pick<MountDeps, 'environments' | 'auditLogger'>,
+): Promise<Reply> {
   const dialect = dialectOfRequest(ctx);
   const { params, query = NO_FIELDS, body = NO_FIELDS } = route;
   const reply = await route.handle({
-    params: (params && validate(params, ctx.params, 'path parameter')) as never,
-    query: validate(query, ownParameters(ctx.query), 'query parameter') as never,
-    body: validate(body, bodyOf(ctx, route), 'field') as never,
+    params: (params && validate(params, given.params, 'path parameter')) as never,
+    query: validate(query, given.query, 'query parameter') as never,
+    body: validate(body, given.body, 'field') as never,
     env: route.scope === 'environment' ? await selectedEnvironment(ctx, environments) : PRODUCTION,
     requestId: ctx.state.requestId,
     principal: principalOf(ctx),
@@ -144,8 +159,14 @@ async function serve(ctx: RouteContext, route: Route, { environments, auditLogge
     origin: `${ctx.protocol}://${ctx.host}`,
   });
   if (route.method !== 'get' && route.audited !== false && reply.audited !== false) {
-    await auditLogger.log(ctx, auditEntryOf(ctx, route, reply.data));
+    await auditLogger.log(ctx, auditEntryOf(ctx, route, given, reply.data));
   }
+  return reply;
+}
+
+async function serve(ctx: RouteContext, route: Route, deps: MountDeps): Promise<void> {
+  const given = { params: ctx.params, query: ownParameters(ctx.query), body: bodyOf(ctx, route) };
+  const reply = await carryOut(ctx, route, given, deps);
   ctx.status = reply.status ?? route.status ?? (route.data || route.file ? 200 : 204);
   if (route.file) {
     // Whatever a stranger sent is never shown as a page of this origin.
@@ -153,7 +174,7 @@ async function serve(ctx: RouteContext, route: Route, { environments, auditLogge
     ctx.body = reply.data;
   }
   if (route.data) {
-    const cached = dialect === 'inngest' && { cached_until: null };
+    const cached = dialectOfRequest(ctx) === 'inngest' && { cached_until: null };
     const metadata = { fetched_at: new Date().toISOString(), ...cached, ...reply.metadata };
     ctx.type = 'json';
     ctx.body =

@@ -32,6 +32,13 @@ export interface Input<Params, Query, Body> {
   origin: string;
 }
 
+/** The input of a route before its validation. */
+export interface GivenInput {
+  params: Record<string, string>;
+  query: Record<string, unknown>;
+  body: unknown;
+}
+
 export interface Route {
   method: 'get' | 'post' | 'put' | 'patch' | 'delete';
   /** The route's earlier method, which still works. Not in the OpenAPI document. */

@@ -1,0 +1,149 @@
+/** `POST /mcp`: the Model Context Protocol over streamable HTTP, without sessions, so that any web process answers any request. The tools are
+ *  operations of the REST API (tools.ts), with the access of the caller. */
+import type * as Library from '@modelcontextprotocol/server';
+import { ServiceError } from '../../errors.ts';
+import type { Logger } from '../../log.ts';
+import { closestName } from '../../model/values/closest-name.ts';
+import { isJsonObject } from '../../model/values/json.ts';
+import { toServiceError } from '../../store/redis/connection.ts';
+import { VERSION } from '../../version.ts';
+import { principalOf } from '../auth/principals.ts';
+import { readBody } from '../http/body.ts';
+import type { Context, Router } from '../http/router.ts';
+import { admit, carryOut, type MountDeps } from '../rest/mount.ts';
+import type { GivenInput, Route } from '../rest/route.ts';
+import { textOf } from './results.ts';
+import { isOpenTo, type Tool, toolsOf } from './tools.ts';
+
+const BODY_MAX_BYTES = 262_144;
+const DEFAULT_LIMIT = '20';
+const INSTRUCTIONS = `Tidegate receives events and webhooks and runs functions on them. To explain what happened: search for an ID, an order
+number or a part of an error; read the event, the runs that it started and the decisions about it; then the history of a run. Times are ISO 8601 in UTC.
+Tools that change something say so; ask the person before you use one.`;
+
+export interface McpDeps extends Pick<MountDeps, 'environments' | 'auditLogger'> {
+  routes: readonly Route[];
+  publicUrl: string | undefined;
+  /** The setting MCP_PAYLOADS. */
+  withPayloads: boolean;
+  log: Logger;
+}
+
+export function mcpRoute(router: Router, deps: McpDeps): void {
+  let loaded: Promise<Protocol> | undefined;
+  router.on('all', '/mcp', async (ctx) => {
+    // Loaded with the first request: it takes 0.2 s of CPU time, and few installations use it.
+    loaded ??= Protocol.load(deps);
+    await (await loaded).answer(ctx);
+  });
+}
+
+class Protocol {
+  readonly #deps: McpDeps;
+  readonly #tools: ReadonlyMap<string, Tool>;
+  readonly #library: typeof Library;
+
+  private constructor(deps: McpDeps, library: typeof Library) {
+    this.#deps = deps;
+    this.#library = library;
+    this.#tools = new Map(toolsOf(deps.routes).map((tool) => [tool.name, tool]));
+  }
+
+  static async load(deps: McpDeps): Promise<Protocol> {
+    return new Protocol(deps, await import('@modelcontextprotocol/server'));
+  }
+
+  async answer(ctx: Context): Promise<void> {
+    const { method, headers, url } = ctx.req;
+    const body = method === 'POST' ? await readBody(ctx.req, BODY_MAX_BYTES) : undefined;
+    const given = Object.entries(headers).filter(([name]) => name === 'accept' || name.startsWith('mcp-'));
+    const request = new Request(new URL(url ?? '/', 'http://service'), {
+      method: method ?? 'GET',
+      headers: [
+        ...given.map(([name, value]): [string, string] => [name, String(value)]),
+        ['content-type', 'application/json'],
+      ],
+      ...(body && { body: new Uint8Array(body) }),
+    });
+    const response = await this.#handler(ctx).fetch(request);
+    ctx.status = response.status;
+    const type = response.headers.get('content-type');
+    if (type !== null) ctx.set('content-type', type);
+    ctx.body = response.body === null ? null : await response.text();
+  }
+
+  #handler(ctx: Context): Library.McpHttpHandler {
+    const { createMcpHandler } = this.#library;
+    // Nothing is announced later: a stream would only stay open.
+    return createMcpHandler(() => this.#server(ctx), { maxSubscriptions: 0 });
+  }
+
+  #server(ctx: Context): Library.Server {
+    const { Server } = this.#library;
+    const { publicUrl } = this.#deps;
+    const docs = `The docs of this version: ${publicUrl ?? ''}/llms.txt.`;
+    const server = new Server(
+      { name: 'tidegate', version: VERSION },
+      { capabilities: { tools: {} }, instructions: `${INSTRUCTIONS} ${docs}` },
+    );
+    server.setRequestHandler('tools/list', async () => ({ tools: this.#toolsOf(ctx).map(({ listed }) => listed) }));
+    server.setRequestHandler('tools/call', async ({ params }) => this.#call(ctx, params.name, params.arguments ?? {}));
+    return server;
+  }
+
+  #toolsOf(ctx: Context): Tool[] {
+    const principal = principalOf(ctx);
+    return [...this.#tools.values()].filter((tool) => isOpenTo(principal, tool));
+  }
+
+  async #call(ctx: Context, name: string, given: Record<string, unknown>) {
+    try {
+      const tool = this.#tools.get(name) ?? unknownTool(name, this.#toolsOf(ctx));
+      await admit(ctx, tool.route, this.#deps);
+      const input = inputOf(tool, given);
+      tool.checkParams(input);
+      const reply = await carryOut(ctx, tool.route, input, this.#deps);
+      return { content: [{ type: 'text' as const, text: textOf(reply, this.#deps) }] };
+    } catch (thrown) {
+      const error = toServiceError(thrown);
+      if (!(error instanceof ServiceError)) this.#deps.log.error({ err: error, tool: name }, 'a tool failed');
+      const text =
+        error instanceof ServiceError
+          ? `${error.code}: ${error.message}`
+          : 'internal: the service failed; its log says why';
+      return { isError: true, content: [{ type: 'text' as const, text }] };
+    }
+  }
+}
+
+function unknownTool(name: string, tools: readonly Tool[]): never {
+  const close = closestName(
+    name,
+    tools.map((tool) => tool.name),
+  );
+  throw new ServiceError('not_found', {
+    detail: `there is no tool ${JSON.stringify(name.slice(0, 100))}${close ? `; did you mean "${close}"?` : ''}`,
+  });
+}
+
+/** Arguments are as in JSON; parameters of paths and queries are texts. Unknown ones go to the body or the query, whose validation names them. */
+function inputOf({ route, partOf }: Tool, given: Record<string, unknown>): GivenInput {
+  const input = {
+    params: {} as Record<string, string>,
+    query: {} as Record<string, unknown>,
+    body: {} as Record<string, unknown>,
+  };
+  for (const [name, value] of Object.entries(given)) {
+    const part = partOf.get(name) ?? (route.body ? 'body' : 'query');
+    if (part === 'params') input.params[name] = String(value);
+    else if (part === 'query') input.query[name] = queryText(value);
+    else input.body[name] = value;
+  }
+  if (partOf.get('limit') === 'query') input.query.limit ??= DEFAULT_LIMIT;
+  return input;
+}
+
+function queryText(value: unknown): unknown {
+  if (Array.isArray(value)) return value.join(',');
+  return isJsonObject(value) ? JSON.stringify(value) : String(value);
+}

@@ -1,0 +1,193 @@
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { expect } from 'chai';
+import { PAYLOAD_FIELDS } from '../../src/api/mcp/results.ts';
+import { toolsOf } from '../../src/api/mcp/tools.ts';
+import { type AppHost, startAppHost } from '../support/app-host.ts';
+import { keyHeaders } from '../support/auth.ts';
+import { request } from '../support/http.ts';
+import { routes } from '../support/route-table.ts';
+import { type Service, startService } from '../support/service.ts';
+
+// biome-ignore lint/suspicious/noExplicitAny: results of tools
+type Json = any;
+
+async function connect(service: Service, headers: Record<string, string>): Promise<Client> {
+  const client = new Client({ name: 'test', version: '1' });
+  const url = new URL('/mcp', service.url);
+  await client.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers } }));
+  return client;
+}
+
+async function call(client: Client, name: string, given: object = {}): Promise<Json> {
+  const { isError, content } = (await client.callTool({ name, arguments: given as Json })) as Json;
+  const [{ text }] = content;
+  return isError ? { error: text } : JSON.parse(text);
+}
+
+describe('Assistants at /mcp', () => {
+  let service: Service;
+  let host: AppHost;
+  before(async () => {
+    service = await startService({ dev: false });
+    host = await startAppHost();
+  });
+  after(async () => {
+    await service.stop();
+    await host.close();
+  });
+
+  it('find out why order A7 did not ship, and run it again', async () => {
+    host.on('ship', () => ({
+      status: 400,
+      headers: { 'x-service-no-retry': 'true' },
+      body: { name: 'NoStock', message: 'no stock of lamp' },
+    }));
+    await host.register(service, [{ id: 'ship', triggers: [{ event: 'order/paid' }] }]);
+    await service.post(service.eventPath, [
+      { name: 'order/paid', data: { order: 'A6' } },
+      { name: 'order/paid', data: { order: 'A7', items: ['lamp'] } },
+    ]);
+    await service.waitFor('/v1/runs?status=Failed', ({ body }) => body.data.length === 2);
+    const client = await connect(service, service.apiHeaders);
+    expect(client.getInstructions()).to.include('/llms.txt');
+    const events = await call(client, 'list_events', { search: 'data.order == "A7"' });
+    expect(events.result).to.have.length(1);
+    const { result: runs } = await call(client, 'list_event_runs', { id: events.result[0].internal_id });
+    const { result: run } = await call(client, 'get_run', { id: runs[0].run_id });
+    expect(JSON.stringify(run)).to.include('no stock of lamp');
+    await service.waitFor('/v1/errors', ({ body }) => body.data[0]?.count === 2);
+    const { result: causes } = await call(client, 'list_error_groups', { limit: 1 });
+    expect(causes[0].sample ?? causes[0].message).to.include('no stock');
+    host.on('ship', () => ({ body: 'shipped' }));
+    const again = await call(client, 'rerun_run', { id: run.run_id });
+    await service.waitFor(`/v1/runs/${again.result.run_id}`, ({ body }) => body.data.status === 'Completed');
+    const audit = (await call(client, 'list_audit_entries')).result;
+    expect(audit[0]).to.deep.include({ action: 'POST /v1/runs/:id/retry', target: run.run_id });
+    await client.close();
+  });
+
+  it('may do what their key may do, and see no tools beyond that', async () => {
+    const reader = await connect(service, await keyHeaders(service, 'read'));
+    const names = (await reader.listTools()).tools.map(({ name }) => name);
+    expect(names).to.include.members(['search', 'get_run', 'list_webhook_requests']).and.not.include('cancel_run');
+    expect((await call(reader, 'cancel_run', { id: '0'.repeat(26) })).error).to.match(
+      /^access_denied: .*needs write access/,
+    );
+    await reader.close();
+    const elsewhere = await connect(service, await keyHeaders(service, 'write', 'production'));
+    const own = (await elsewhere.listTools()).tools.map(({ name }) => name);
+    expect(own).to.include('cancel_run').and.not.include('list_webhooks');
+    await elsewhere.close();
+    expect((await request('POST', `${service.url}/mcp`, { body: {} })).status).to.equal(401);
+  });
+
+  it('hear what was wrong with a call, in the words of the API', async () => {
+    const client = await connect(service, service.apiHeaders);
+    for (const [name, given, error] of [
+      ['get_run', { id: 'x:metadata' }, /^not_found: .*path parameter "id": got the string "x:metadata"/],
+      ['list_runs', { status: 'Faild' }, /^input_invalid: .*"status"/],
+      ['list_events', { nme: 'a/b' }, /^input_invalid: .*did you mean "name"/],
+      ['get_event', { id: '0'.repeat(26) }, /^not_found: /],
+      ['get_runs', {}, /^not_found: .*there is no tool "get_runs"; did you mean "get_run"/],
+    ] as const) {
+      expect((await call(client, name, given)).error, name).to.match(error);
+    }
+    await client.close();
+  });
+
+  it('get bounded results: 20 entries by default, and long texts cut with their length', async () => {
+    const client = await connect(service, service.apiHeaders);
+    const text = 'x'.repeat(10_000);
+    await service.post(
+      service.eventPath,
+      Array.from({ length: 30 }, () => ({ name: 'many/x', data: { text } })),
+    );
+    await service.waitFor('/v1/events?name=many/x&limit=100', ({ body }) => body.data.length === 30);
+    const { result, cursor } = await call(client, 'list_events', { name: 'many/x' });
+    expect(result).to.have.length(20);
+    expect(result[0].data.text).to.match(/^x{4000}… \(10000 characters\)$/);
+    expect((await call(client, 'list_events', { name: 'many/x', cursor })).result).to.have.length(10);
+    const data = Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`t${n}`, text.slice(0, 3_900)]));
+    await service.post(service.eventPath, { name: 'long/x', data });
+    await service.waitFor('/v1/events?name=long/x', ({ body }) => body.data.length === 1);
+    expect((await call(client, 'list_events', { name: 'long/x' })).error).to.match(
+      /ask for fewer entries with "limit"/,
+    );
+    await client.close();
+  });
+
+  it('other requests than calls are refused', async () => {
+    const headers = { ...service.apiHeaders, accept: 'application/json, text/event-stream' };
+    expect((await request('GET', `${service.url}/mcp`, { headers })).status).to.equal(405);
+    expect((await request('DELETE', `${service.url}/mcp`, { headers })).status).to.equal(405);
+    const large = await request('POST', `${service.url}/mcp`, { headers, body: { x: 'y'.repeat(300_000) } });
+    expect([large.status, large.body.code]).to.deep.equal([413, 'body_too_large']);
+    for (const body of [
+      '',
+      '{',
+      '[]',
+      '{"jsonrpc":"2.0","id":1,"method":"none"}',
+      '{"jsonrpc":"2.0","id":1,"method":"tools/call"}',
+    ]) {
+      const response = await fetch(`${service.url}/mcp`, { method: 'POST', headers, body });
+      expect(response.status, body).to.be.oneOf([200, 400, 404]);
+      expect(await response.text(), body).to.match(/"error"/);
+    }
+  });
+
+  it('see no payloads if MCP_PAYLOADS is false', async () => {
+    const own = await startService({ env: { MCP_PAYLOADS: 'false' } });
+    try {
+      const { body } = await own.post('/e/key', { name: 'secret/x', data: { card: '4242' }, user: { id: 'ada' } });
+      await own.stored(body.ids[0]);
+      const client = await connect(own, {});
+      const { result } = await call(client, 'get_event', { id: body.ids[0] });
+      expect(result).to.include({ name: 'secret/x', data: 'left out (MCP_PAYLOADS)', user: 'left out (MCP_PAYLOADS)' });
+      await client.close();
+    } finally {
+      await own.stop();
+    }
+  });
+});
+
+describe('Tools of assistants', () => {
+  const tools = toolsOf(routes);
+
+  it('have names of their own, descriptions, and each argument in one part of the request', () => {
+    expect(new Set(tools.map(({ name }) => name)).size).to.equal(tools.length);
+    for (const { name, route, listed, partOf } of tools) {
+      expect(name).to.match(/^[a-z_]+$/);
+      expect(listed.description?.length, name).to.be.within(10, 1_500);
+      const fields = [route.params, route.query, route.body].flatMap((part) =>
+        Object.keys((part as Json)?.shape ?? {}),
+      );
+      expect(partOf.size, name).to.equal(fields.length);
+    }
+  });
+
+  it('show no open field that is not among the payloads', () => {
+    const open = new Set<string>();
+    const look = (schema: Json, name: string): void => {
+      const {
+        properties = {},
+        items,
+        anyOf = [],
+        additionalProperties,
+        type,
+        enum: values,
+        const: value,
+        $ref,
+      } = schema;
+      const isOpen = type === undefined && anyOf.length === 0 && values === undefined && value === undefined && !$ref;
+      if (isOpen || (additionalProperties && Object.keys(additionalProperties).length === 0)) open.add(name);
+      for (const [field, own] of Object.entries(properties)) if (!PAYLOAD_FIELDS.has(field)) look(own, field);
+      if (items) look(items, name);
+      for (const one of anyOf) look(one, name);
+    };
+    for (const { route } of tools) {
+      if (route.data)
+        look(route.data.toJSONSchema({ io: 'input', unrepresentable: 'any', reused: 'inline' }), route.operationId);
+    }
+    expect([...open].sort()).to.deep.equal([]);
+  });
+});
