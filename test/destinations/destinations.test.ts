@@ -1,6 +1,8 @@
 import { expect } from 'chai';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
 import { Webhook as SvixWebhook } from 'svix';
+import { withoutOriginal } from '../../src/functions/destination-request.ts';
+import type { EventRecord } from '../../src/model/events/event.ts';
 import { keyHeaders } from '../support/auth.ts';
 import { request } from '../support/http.ts';
 import { type Received, Receiver } from '../support/receiver.ts';
@@ -182,7 +184,7 @@ describe('Destinations', () => {
     expect(body.data).to.have.length(1);
   });
 
-  it('a run whose original request is gone fails for good, and says so', async () => {
+  it('a run whose original request is gone says so, and fails for good a minute after its event', async () => {
     const webhook = await createWebhook({ transform: 'const transform = () => ({ name: "late", data: {} });' });
     await create('late', { webhook: webhook.id, body: 'request' });
     const answer = await request('POST', webhook.url, { body: '{}' });
@@ -198,7 +200,18 @@ describe('Destinations', () => {
     // It may still be on its way to the log; the retries wait for that.
     const { body: told } = await service.waitFor(run, ({ body }) => body.data.error?.name === 'RequestNotStored');
     expect(told.data.error.message).to.include('not stored');
-    await service.post(`${run}/cancel`, {}, service.apiHeaders);
+    await service.request('DELETE', run, undefined, service.apiHeaders);
+    const now = Date.now();
+    const event = { name: 'late', data: {}, received_at: now - 60_001 } as EventRecord;
+    expect(withoutOriginal(event, now)).to.include({ kind: 'failed', retriable: false });
+  });
+
+  it('events with the same key are sent in order, also those that come in another', async () => {
+    const order = { key: 'event.data.key', by: 'event.data.n', window: '1s' };
+    await create('in-order', { flow: { order } });
+    await send(...[3, 1, 2].map((n) => ({ name: 'in-order/a', data: { key: 'a', n } })));
+    const received = await receiver.got('/in-order', 3);
+    expect(received.map(({ body }) => JSON.parse(body.toString()).data.n)).to.deep.equal([1, 2, 3]);
   });
 
   it('POST …/test starts one run, whose output is the response', async () => {

@@ -40,6 +40,11 @@ interface Scenario extends RunOptions {
 const SCENARIOS: Scenario[] = [
   { title: 'completes with its first call', app: () => completed('paid'), status: 'Completed', output: 'paid' },
   {
+    title: 'completes with the request of a destination',
+    app: () => ({ ...completed('sent'), request: { method: 'POST', origin: 'http://localhost', status: 200 } }),
+    ...{ status: 'Completed', output: 'sent' },
+  },
+  {
     title: 'completes after a step',
     app: ({ stack }) => (stack.length === 0 ? steps(finished('a')) : completed('paid')),
     ...{ status: 'Completed', output: 'paid', steps: ['a'] },
