@@ -14,6 +14,7 @@ import type { Admission } from '../jobs/flow-control/admission.ts';
 import type { ExplainedDecisions } from '../jobs/flow-control/explained-decisions.ts';
 import type { FunctionLanes } from '../jobs/flow-control/function-lanes.ts';
 import type { LimitStatuses } from '../jobs/flow-control/limit-status.ts';
+import type { TimerChecks } from '../jobs/flow-control/timer-checks.ts';
 import type { ExpressionEvaluator } from '../jobs/functions/expression-evaluator.ts';
 import type { FunctionTables } from '../jobs/functions/function-tables.ts';
 import type { Backpressure } from '../jobs/queues/backpressure.ts';
@@ -61,6 +62,7 @@ export interface ApiServices {
   runMoves: RunMoves;
   limitStatuses: LimitStatuses;
   functionLanes: FunctionLanes;
+  timerChecks: Pick<TimerChecks, 'checkNow'>;
   runStates: RunStates;
   replayPlanner: ReplayPlanner;
   searches: Searches;

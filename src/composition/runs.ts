@@ -13,6 +13,7 @@ import { FlowKeys } from '../jobs/flow-control/flow-keys.ts';
 import { FunctionLanes } from '../jobs/flow-control/function-lanes.ts';
 import { Idempotency } from '../jobs/flow-control/idempotency.ts';
 import { LaneEnds } from '../jobs/flow-control/lane-ends.ts';
+import { LaneOrders } from '../jobs/flow-control/lane-orders.ts';
 import { LaneStage } from '../jobs/flow-control/lane-stage.ts';
 import { LimitStatuses } from '../jobs/flow-control/limit-status.ts';
 import { RateLimits } from '../jobs/flow-control/rate-limits.ts';
@@ -63,6 +64,7 @@ interface FlowControlParts {
   batchStage: FlowStage;
   debounceStage: FlowStage;
   singletons: Singletons;
+  laneOrders: LaneOrders;
   laneStage: FlowStage;
   laneEnds: LaneEnds;
   flowControl: FlowControl;
@@ -136,6 +138,7 @@ const FLOW_CONTROL: Definitions<FlowControlParts, Needs & RunParts> = {
       flowKeys: parts.flowKeys,
       cancel: (env, runId, holder) => parts.transitions.cancel(env, runId, { cause: 'singleton', id: holder }),
     }),
+  laneOrders: (parts) => new LaneOrders(parts),
   laneStage: (parts) => new LaneStage(parts),
   laneEnds: (parts) => new LaneEnds(parts),
   flowControl(parts) {

@@ -5,6 +5,7 @@ import type { Candidate, FlowStage } from '../../src/jobs/flow-control/candidate
 import { FlowControl } from '../../src/jobs/flow-control/flow-control.ts';
 import { FlowKeys } from '../../src/jobs/flow-control/flow-keys.ts';
 import { LaneEnds } from '../../src/jobs/flow-control/lane-ends.ts';
+import { LaneOrders } from '../../src/jobs/flow-control/lane-orders.ts';
 import { LaneStage } from '../../src/jobs/flow-control/lane-stage.ts';
 import type { RunToStart } from '../../src/jobs/flow-control/run-to-start.ts';
 import { TimerChecks } from '../../src/jobs/flow-control/timer-checks.ts';
@@ -71,7 +72,8 @@ export function createLaneBed(store: Store, given: Record<string, unknown>, id: 
       for (const decision of made) decisions.set(decision.eventId, decision);
     },
   };
-  const deps = { ids: store.ids, functions, lanes: store.lanes, flowKeys, timerChecks };
+  const laneOrders = new LaneOrders({ functions, webhooks: store.webhooks });
+  const deps = { ids: store.ids, laneOrders, lanes: store.lanes, flowKeys, timerChecks };
   const laneStage = new LaneStage(deps);
   const laneEnds = new LaneEnds(deps);
   const flowControl = new FlowControl({
@@ -121,7 +123,7 @@ export function createLaneBed(store: Store, given: Record<string, unknown>, id: 
     },
   } as unknown as GroupRunStarter;
   const laneTimers = new LaneTimers({
-    ...{ ids: store.ids, functions, timerChecks, groupRunStarter, laneStage, laneEnds },
+    ...{ ids: store.ids, functions, laneOrders, timerChecks, groupRunStarter, laneStage, laneEnds },
     lanes: store.lanes,
     decisions: decisionLog,
     restorer: NOTHING_ARCHIVED,

@@ -173,6 +173,60 @@ describe('order', () => {
     await service.waitFor('/v1/functions/stopped-f/lanes', ({ body }) => body.data.length === 0);
   });
 
+  it('of a webhook applies to the events that it makes, by values of the event and of the request', async () => {
+    const { answer } = heldCalls();
+    const own = heldCalls('own');
+    const triggers = [{ event: 'hook/x' }];
+    const order = { key: 'event.data.key' };
+    await host.register(
+      service,
+      [
+        { id: 'f', retries: 0, triggers },
+        { id: 'own', triggers, order },
+      ],
+      { appName: 'hook' },
+    );
+    const hook = await service.post('/v1/webhooks', {
+      name: 'ordered',
+      transform: 'function transform(evt) { return { name: "hook/x", data: evt }; }',
+      order: { key: 'event.data.key', by: 'request.headers["x-at"]', on_stale: 'skip', on_failure: 'park' },
+    });
+    expect(hook.body.data.order).to.deep.equal({
+      ...{ key: 'event.data.key', by: 'request.headers["x-at"]', window: '0s' },
+      ...{ on_stale: 'skip', on_failure: 'park' },
+    });
+    const path = new URL(hook.body.data.url).pathname;
+    const receive = async (at: string, body: object = { key: 'a', at }) => {
+      const [id] = (await service.request('POST', path, body, { 'x-at': at })).body.ids;
+      await service.stored(id);
+      return id as string;
+    };
+    const decisionOf = async (id: string, fn: string) =>
+      (await service.get(`/v1/events/${id}/decisions`)).body.data.find(
+        (one: { function_id: string }) => one.function_id === fn,
+      );
+    const first = await receive('2026-11-29T06:00:02Z');
+    expect((await host.nextCall('f')).body.event.id).to.equal(first);
+    const second = await receive('2026-11-29T06:00:03.5Z');
+    const stale = await receive('2026-11-29T06:00:01Z');
+    expect(await decisionOf(second, 'hook-f')).to.include({ reason: 'in_lane' });
+    expect(await decisionOf(stale, 'hook-f')).to.include({ reason: 'superseded' });
+    // Its own order has no `by`.
+    expect(await decisionOf(stale, 'hook-own')).to.include({ reason: 'in_lane' });
+    // Without a key an event waits for no other.
+    const free = await receive('2026-11-29T06:00:04Z', { at: 'free' });
+    expect((await host.nextCall('f')).body.event.id).to.equal(free);
+    await answer(500);
+    const lanes = '/v1/functions/hook-f/lanes?stopped=true';
+    const { body } = await service.waitFor(lanes, (reply) => reply.body.data.length === 1);
+    expect(body.data[0]).to.include({ key: 'a', state: 'parked', event_id: first, waiting: 1 });
+    await answer();
+    await service.request('PATCH', `/v1/webhooks/${hook.body.data.id}`, { order: null });
+    expect((await host.nextCall('f')).body.event.id).to.equal(second);
+    await answer();
+    for (let n = 0; n < 4; n++) await own.answer();
+  });
+
   it('runs what waits at once when a deploy removes the option', async () => {
     const { answer } = heldCalls();
     await register('deploy', BY);

@@ -2,6 +2,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect } from 'chai';
+import { compileOrder } from '../../src/model/expressions/expression.ts';
+import { orderTextOf } from '../../src/model/flow-control/order-text.ts';
 import { PRESETS, presetOf, readPreset } from '../../src/providers/catalog.ts';
 import { defaultId } from '../../src/providers/default-id.ts';
 import { type Field, locationsIn, type Preset } from '../../src/providers/preset.ts';
@@ -161,6 +163,17 @@ describe('Presets of providers', () => {
         const text = signature && requestOf(preset).valueAt(signature.at);
         if (text) expect(JSON.stringify(event), id).not.to.include(text);
       }
+    });
+  });
+
+  it('have an order that the sample has values for', () => {
+    each(({ order, sample }) => {
+      if (!order) return;
+      const headers = Object.entries(sample.headers).map(([name, value]) => [name.toLowerCase(), value]);
+      const scope = { event: {}, request: { headers: Object.fromEntries(headers), body: sample.body } };
+      const evaluated = (source: string) => compileOrder(source).valueOf(scope).value;
+      expect(evaluated(order.key)).to.be.a('string');
+      expect(orderTextOf(evaluated(order.by))).to.be.a('string');
     });
   });
 

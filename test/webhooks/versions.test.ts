@@ -93,6 +93,7 @@ describe('Versions of webhooks', () => {
       deduplicate: true,
       max_body_bytes: null,
       large_bodies: null,
+      order: null,
     });
     expect(JSON.stringify(body)).to.not.include('secret');
     for (const version of ['3', '99999999999999999999', '0', 'x']) {

@@ -50,6 +50,7 @@ export const FIELDS: Record<Kind, Record<string, Json>> = {
     max_body_bytes: null,
     large_bodies: null,
     reconciliation: null,
+    order: null,
     event_names: null,
     ip_addresses: null,
     transform: undefined,

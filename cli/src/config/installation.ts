@@ -136,7 +136,8 @@ async function namedEnvironments(api: ApiClient): Promise<string[]> {
 
 function webhookEntry(webhook: Json, methodsOf: Map<string | null, readonly string[]>): Entry {
   const { name, environment, provider, verify, verification, settings, filter, methods, deduplicate } = webhook;
-  const { max_body_bytes, large_bodies, reconciliation, event_names, ip_addresses, transform, secrets } = webhook;
+  const { max_body_bytes, large_bodies, order, reconciliation, event_names, ip_addresses, transform, secrets } =
+    webhook;
   const isVerifiedBy = provider !== null;
   return {
     ...{
@@ -152,6 +153,7 @@ function webhookEntry(webhook: Json, methodsOf: Map<string | null, readonly stri
         account: reconciliation.account,
         key: { env: variableOf([...environmentOf(webhook), name, 'reconciliation-key']) },
       },
+      order,
       event_names,
       ip_addresses,
       transform,

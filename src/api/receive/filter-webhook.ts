@@ -28,7 +28,7 @@ const spent = new Map<string, number>();
  *  @throws ServiceError filter_failed if the filter costs too much, or this version rejects it: the request stays in the log */
 export async function passesFilter(
   { id, filter, filterExpression }: Pick<WebhookInUse, 'id' | 'filter' | 'filterExpression'>,
-  { method, headers, query, body, raw, receivedAt }: FilteredRequest,
+  request: FilteredRequest,
 ): Promise<boolean> {
   if (filterExpression === undefined) return true;
   if (filterExpression === 'refused') {
@@ -41,12 +41,16 @@ export async function passesFilter(
   const nowMs = Date.now();
   const owner = { env: id, expression: `${id}\n${filter}` };
   const budget = budgets.budgetOf(owner, nowMs);
-  const scope = { method, headers: joined(headers), query, body: bodyOf({ body, raw }) };
-  const evaluation = filterExpression.evaluate(scope, budget.units, receivedAt);
+  const evaluation = filterExpression.evaluate(requestScopeOf(request), budget.units, request.receivedAt);
   budgets.record(owner, evaluation, budget, nowMs);
   if (evaluation.cost > QUARANTINE_UNITS) spend(id, evaluation.cost);
   if (evaluation.result !== 'too_costly') return evaluation.result === 'met';
   throw new ServiceError('filter_failed', { detail: messageOf(budget) });
+}
+
+/** The request as expressions see it. */
+export function requestScopeOf({ method, headers, query, body, raw }: FilteredRequest) {
+  return { method, headers: joined(headers), query, body: bodyOf({ body, raw }) };
 }
 
 function spend(id: string, cost: number): void {

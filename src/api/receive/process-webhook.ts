@@ -8,6 +8,7 @@ import type { Telemetry } from '../../jobs/telemetry/telemetry.ts';
 import type { Event } from '../../model/events/event.ts';
 import { newId } from '../../model/ids.ts';
 import type { PartitionedIds } from '../../model/partitions/partitioned-ids.ts';
+import { EVENT_ORDER, type EventOrder } from '../../model/webhooks/webhook-order.ts';
 import { defaultId, ownId } from '../../providers/default-id.ts';
 import { answerHandshake } from '../../providers/handshakes.ts';
 import type { ProviderRequest } from '../../providers/provider-request.ts';
@@ -19,6 +20,7 @@ import { parseFields } from '../http/urlencoded.ts';
 import type { Draft } from './draft.ts';
 import { passesFilter } from './filter-webhook.ts';
 import type { LargeBodies, LargeBodyParts } from './large-bodies.ts';
+import { ordered } from './order-webhook.ts';
 import { resolveEnvironment } from './resolve-environment.ts';
 import { withoutSecrets } from './stored-credentials.ts';
 import {
@@ -159,7 +161,9 @@ async function runAndDecide(
     defaultId: () => (preset && deduplicate ? defaultId(preset, provided, id) : undefined),
     verified: verification && verification.result === 'verified',
   });
-  return { decided, console: logs };
+  if (decided.outcome !== 'accepted' && decided.outcome !== 'held') return { decided, console: logs };
+  const events = ordered(webhook, decided.events, { ...transformRequest, method, headers, receivedAt });
+  return { decided: { ...decided, events }, console: logs };
 }
 
 /** Destinations may send the request on.
@@ -207,6 +211,7 @@ async function commit(
         selection,
         reason,
         event: { ...event, ts: event.ts ?? receivedAt },
+        ...orderOf(event),
         receivedAt,
         requestId,
       }));
@@ -219,6 +224,11 @@ async function commit(
     case 'handshake':
       return [];
   }
+}
+
+function orderOf(event: Event & { [EVENT_ORDER]?: EventOrder }): { order?: EventOrder } {
+  const order = event[EVENT_ORDER];
+  return order ? { order } : {};
 }
 
 /** Only the first event of a request has the given ID. */

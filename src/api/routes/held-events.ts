@@ -7,6 +7,7 @@ import { eventSchema } from '../../model/events/event.ts';
 import { ID_PATTERN } from '../../model/ids.ts';
 import { chunksOf } from '../../model/values/chunks.ts';
 import { describe } from '../../model/values/json.ts';
+import { EVENT_ORDER } from '../../model/webhooks/webhook-order.ts';
 import type { Position } from '../../store/redis/pagination.ts';
 import { HELD_REASONS, type HeldEvent } from '../../store/webhooks/held-events.ts';
 import { apiObject } from '../http/validation.ts';
@@ -85,10 +86,11 @@ export function heldEventRoutes({ heldEvents, environments, acceptor, backpressu
 
   /** Accepts the event as if the environment received it now, with its original `ts`. The event leaves the holding page last, so
    *  that a crash loses nothing. */
-  async function assign({ internalId, webhookId, event, requestId }: HeldEvent, env: string) {
+  async function assign({ internalId, webhookId, event: held, order, requestId }: HeldEvent, env: string) {
     const assignedTo = await heldEvents.assign(internalId, env);
     if (assignedTo !== env) throw notFound(internalId, `; it was assigned to "${assignedTo}"`);
     const request = { env, source: `webhook:${webhookId}` as const, requestId, receivedAt: Date.now() };
+    const event = order ? { ...held, [EVENT_ORDER]: order } : held;
     const eventId = await acceptor.acceptWithId(event, internalId, request);
     await heldEvents.remove(internalId);
     return { internal_id: internalId, event_id: eventId };

@@ -52,6 +52,10 @@ export const providerDetailsSchema = apiObject('ProviderDetails', {
     })
     .nullable()
     .describe('The list of what the provider sent, for the `reconciliation` of a webhook; null: none is known'),
+  order: z
+    .object({ key: z.string(), by: z.string(), docs: z.url() })
+    .nullable()
+    .describe('`key` and `by` for the `order` of a webhook; null: its requests do not say'),
   sample: z.object({
     headers: z.record(z.string(), z.string()),
     query: z.string(),
@@ -102,6 +106,7 @@ function presentDetails(preset: Preset) {
     verification,
     settings: [...settings],
     has_handshake: handshakes.length > 0,
+    order: preset.order ?? null,
     sent_list: sent && !('none' in sent) ? presentList(sent) : null,
     sample: {
       headers: sample.headers,

@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { invalidField, ServiceError } from '../../errors.ts';
 import { newSecret } from '../../model/auth/secret.ts';
+import { BRANCHES } from '../../model/environment.ts';
 import { newId } from '../../model/ids.ts';
 import { presetOf } from '../../providers/catalog.ts';
 import type { Webhook } from '../../store/webhooks/webhook.ts';
@@ -39,11 +40,17 @@ export function webhookRoutes({
   webhookTraffic,
   transforms,
   largeBodies,
+  timerChecks,
 }: ApiParts): Route[] {
   /** A key is sent to its provider alone. @throws ServiceError dev_mode_only */
   const rejectOtherApi = (reconciliation: { api_url?: string | undefined } | null | undefined) => {
     if (dev || reconciliation?.api_url === undefined) return;
     throw new ServiceError('dev_mode_only', { detail: 'field "reconciliation.api_url"' });
+  };
+  /** What waits by its order looks at the present one. */
+  const checkOrder = async ({ id, env }: Webhook) => {
+    const all = env === BRANCHES ? (await environments.all()).filter(({ kind }) => kind === 'branch') : [{ name: env }];
+    for (const { name } of all) await timerChecks.checkNow(name, [id]);
   };
   const present = (webhook: Webhook, origin: string) => presentWebhook(webhook, publicUrl ?? origin, Date.now());
 
@@ -145,6 +152,7 @@ export function webhookRoutes({
           },
           { author: authorOf(principal), message },
         );
+        if (input.order !== undefined) await checkOrder(webhook);
         // Another list says nothing of what was compared before.
         if (compared && compared.since !== webhook.reconciliation?.since) await webhookReconciliations.remove(id);
         if (input.reconciliation) await webhookReconciliations.change(id, { dueAt: 0 });
@@ -157,7 +165,9 @@ export function webhookRoutes({
       description:
         'From then on, requests to its URL are rejected with 401. Its versions, request log and issues are deleted; its events stay.',
       async handle({ params: { id } }) {
-        await webhooks.remove(await existingWebhook(webhooks, id));
+        const webhook = await existingWebhook(webhooks, id);
+        await webhooks.remove(webhook);
+        if (webhook.order) await checkOrder(webhook);
         const kept = [webhookLog, webhookIssues, webhookTraffic, webhookReconciliations];
         await Promise.all(kept.map((part) => part.remove(id)));
         return {};

@@ -3,10 +3,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { invalidField, type ServiceError } from '../../errors.ts';
+import { compileOrder } from '../../model/expressions/expression.ts';
 import { newId } from '../../model/ids.ts';
 import { closestName } from '../../model/values/closest-name.ts';
+import { durationMs } from '../../model/values/duration.ts';
 import { describe, isJsonObject } from '../../model/values/json.ts';
+import { HOUR_MS } from '../../model/values/time.ts';
 import { LARGE_BODY_MAX_BYTES, LARGE_BODY_MAX_FIELDS } from '../../model/webhooks/large-bodies.ts';
+import type { WebhookOrder } from '../../model/webhooks/webhook-order.ts';
 import { PRESETS, presetOf } from '../../providers/catalog.ts';
 import { customVerificationSchema, METHODS, type Preset, type VerificationScheme } from '../../providers/preset.ts';
 import { accountProblem } from '../../providers/sent-requests.ts';
@@ -14,7 +18,7 @@ import { createVerifier } from '../../providers/verification/verifier.ts';
 import { EVENT_LIMIT_MAX_BYTES } from '../../store/environments/event-limits.ts';
 import type { Reconciliation, StoredSecret, Webhook } from '../../store/webhooks/webhook.ts';
 import type { Webhooks } from '../../store/webhooks/webhooks.ts';
-import { checkFilter } from '../receive/check-filter.ts';
+import { checkExpression, checkFilter } from '../receive/check-filter.ts';
 
 const SETTINGS_MAX = 5;
 const FIELD_PATH = /^[^.]+(?:\.[^.]+)*$/;
@@ -38,6 +42,12 @@ const accountSchema = z
     description: 'Which list of the provider: `sent_list` of `GET /v1/providers/:id` has the fields',
     example: { endpoint: 'we_1Mr5jULkdIwHu7ix1ibLTM0x' },
   });
+
+const windowSchema = z
+  .string()
+  .max(20)
+  .transform((text) => durationMs(text) ?? Number.NaN)
+  .refine((ms) => ms >= 0 && ms <= HOUR_MS, 'a time string from 0s to 1h, such as "10s"');
 
 /** null removes; an omitted field stays unchanged. */
 export const handlingFields = {
@@ -119,6 +129,20 @@ export const handlingFields = {
         'Bodies above the limit, up to `max_bytes`, are kept in the archive or in a bucket. The transform gets the `fields`, and as `raw` a reference to the body. Needs `DATABASE_URL` or `LARGE_BODIES_BUCKET_URL`. null: they are rejected',
       example: { max_bytes: LARGE_BODY_MAX_BYTES, fields: ['action', 'repository.full_name', 'commits.*.id'] },
     }),
+  order: z
+    .strictObject({
+      key: filterSchema,
+      by: filterSchema.nullish(),
+      window: windowSchema.default(0),
+      on_stale: z.enum(['run', 'skip']).default('run'),
+      on_failure: z.enum(['skip', 'block', 'park']).default('skip'),
+    })
+    .nullish()
+    .meta({
+      description:
+        'The events of each value of `key` run one after another, in the order of `by`, in each function that has no order of its own. Both are CEL over `event`, which the transform made, and `request` (`method`, `headers`, `query`, `body`). null: they do not wait for each other',
+      example: { key: 'event.data.object.id', by: 'event.ts', window: '5s', on_stale: 'skip' },
+    }),
 };
 
 export type HandlingInput = z.output<z.ZodObject<typeof handlingFields>>;
@@ -136,6 +160,7 @@ type Handling = Pick<
   | 'maxBodyBytes'
   | 'reconciliation'
   | 'largeBodies'
+  | 'order'
 >;
 
 /** @param before of the webhook; empty for a new one
@@ -150,6 +175,7 @@ export function handlingOf(id: string, input: HandlingInput, before: Handling, w
   );
   const settings = input.settings ?? (isSame ? before.settings : undefined);
   if (input.filter) checkFilter(input.filter);
+  if (input.order) checkOrder(input.order);
   if (preset) checkPreset(preset, input, verification, settings);
   else rejectWithoutProvider(input);
   const scheme = verification ?? preset?.verification ?? undefined;
@@ -177,7 +203,18 @@ export function handlingOf(id: string, input: HandlingInput, before: Handling, w
       input.large_bodies && { maxBytes: input.large_bodies.max_bytes, fields: input.large_bodies.fields },
       before.largeBodies,
     ),
+    order: pick(input.order && orderOf(input.order), before.order),
   };
+}
+
+/** @throws ServiceError input_invalid, naming the field */
+function checkOrder({ key, by }: NonNullable<HandlingInput['order']>): void {
+  checkExpression(key, 'order.key', compileOrder);
+  if (by) checkExpression(by, 'order.by', compileOrder);
+}
+
+function orderOf({ key, by, window, on_stale, on_failure }: NonNullable<HandlingInput['order']>): WebhookOrder {
+  return { key, ...(by && { by }), windowMs: window, onStale: on_stale, onFailure: on_failure };
 }
 
 /** @throws ServiceError input_invalid */

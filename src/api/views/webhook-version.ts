@@ -16,7 +16,7 @@ import { apiObject } from '../http/validation.ts';
 import { lineDiff } from './line-diff.ts';
 import { present } from './present.ts';
 import { time } from './time.ts';
-import { largeBodiesSchema, presentLargeBodies, transformSchema } from './webhook.ts';
+import { largeBodiesSchema, presentLargeBodies, presentOrder, transformSchema, webhookOrderSchema } from './webhook.ts';
 
 const MESSAGE_MAX_LENGTH = 500;
 
@@ -44,6 +44,7 @@ const API_NAMES = {
   deduplicate: 'deduplicate',
   maxBodyBytes: 'max_body_bytes',
   largeBodies: 'large_bodies',
+  order: 'order',
 } as const satisfies Record<VersionedField, string>;
 
 const fieldSchema = z.enum(VERSIONED_FIELDS.map((field) => API_NAMES[field]));
@@ -74,6 +75,7 @@ const snapshotSchema = apiObject('WebhookSnapshot', {
   deduplicate: z.boolean(),
   max_body_bytes: z.int().nullable(),
   large_bodies: largeBodiesSchema.nullable(),
+  order: webhookOrderSchema.nullable(),
 });
 
 export const versionDetailsSchema = versionSchema
@@ -130,7 +132,12 @@ export function presentSnapshot(snapshot: WebhookSnapshot) {
   return present(
     snapshotSchema,
     { ...snapshot, verify, deduplicate },
-    { verification: verification ?? null, settings, large_bodies: presentLargeBodies(snapshot) },
+    {
+      verification: verification ?? null,
+      settings,
+      large_bodies: presentLargeBodies(snapshot),
+      order: presentOrder(snapshot),
+    },
   );
 }
 

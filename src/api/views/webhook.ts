@@ -27,6 +27,14 @@ export const transformSchema = z
 
 export const largeBodiesSchema = z.object({ max_bytes: z.int(), fields: z.array(z.string()) });
 
+export const webhookOrderSchema = z.object({
+  key: z.string(),
+  by: z.string().nullable(),
+  window: z.string(),
+  on_stale: z.enum(['run', 'skip']),
+  on_failure: z.enum(['skip', 'block', 'park']),
+});
+
 export const webhookSchema = apiObject('Webhook', {
   id: z.string(),
   name: webhookNameSchema,
@@ -64,6 +72,7 @@ export const webhookSchema = apiObject('Webhook', {
     .nullable()
     .describe('Access to the list of what the provider sent; null: none'),
   large_bodies: largeBodiesSchema.nullable().describe('null: bodies above the limit are rejected'),
+  order: webhookOrderSchema.nullable().describe('null: its events do not wait for each other'),
   version: z.int().describe('Number of the version: it grows with each change of how requests are handled'),
   paused_at: z.iso.datetime().nullable().describe('Time since which requests are rejected with 503; null: not paused'),
   created_at: z.iso.datetime(),
@@ -97,12 +106,19 @@ export function presentWebhook(webhook: Webhook, origin: string, nowMs: number) 
         }
       : null,
     large_bodies: presentLargeBodies(webhook),
+    order: presentOrder(webhook),
     version: versionOf(webhook),
   });
 }
 
 export function presentLargeBodies({ largeBodies }: Pick<Webhook, 'largeBodies'>) {
   return largeBodies ? { max_bytes: largeBodies.maxBytes, fields: [...largeBodies.fields] } : null;
+}
+
+export function presentOrder({ order }: Pick<Webhook, 'order'>): z.infer<typeof webhookOrderSchema> | null {
+  if (!order) return null;
+  const { key, by, windowMs, onStale, onFailure } = order;
+  return { key, by: by ?? null, window: `${windowMs / 1_000}s`, on_stale: onStale, on_failure: onFailure };
 }
 
 /** Hides the URLs, which authenticate senders, from principals with read access. */

@@ -2,6 +2,7 @@
  *  singleton, lane. Limits of concurrency act when a run is about to start (admission.ts). */
 import type { Decision, DecisionReason } from '../../model/flow-control/decision.ts';
 import { flowOptionsOf } from '../../model/flow-control/function-options.ts';
+import type { FlowOptions } from '../../model/flow-control/options.ts';
 import { Composed } from '../../model/values/composed.ts';
 import type { RunStatuses } from '../../store/runs/run-statuses.ts';
 import type { Candidate, FlowStage } from './candidate.ts';
@@ -40,7 +41,7 @@ export class FlowControl extends Composed<FlowControlDeps> {
 
   /** Like `decide`, and also returns the decisions, for callers that report why a run does not start. */
   async decideAndTell(candidates: readonly Candidate[]): Promise<Decided> {
-    if (!candidates.some(({ fn }) => flowOptionsOf(fn))) return { runs: [...candidates], decisions: [] };
+    if (!candidates.some(optionsOf)) return { runs: [...candidates], decisions: [] };
     return this.#pass(candidates, this.deps.stages);
   }
 
@@ -81,7 +82,7 @@ export class FlowControl extends Composed<FlowControlDeps> {
   async #decidedBefore(
     candidates: readonly Candidate[],
   ): Promise<{ undecided: readonly Candidate[]; refused: Decision[] }> {
-    const repeated = candidates.filter(({ fn, repeated }) => repeated && flowOptionsOf(fn));
+    const repeated = candidates.filter((candidate) => candidate.repeated && optionsOf(candidate));
     if (repeated.length === 0) return { undecided: candidates, refused: [] };
     const { runStatuses, decisions } = this.deps;
     const statuses = await runStatuses.of(repeated.map(({ id, event }) => ({ id, env: event.env })));
@@ -97,6 +98,13 @@ export class FlowControl extends Composed<FlowControlDeps> {
     });
     return { undecided, refused: [...refusals.values()] };
   }
+}
+
+const NO_OPTIONS: FlowOptions = { runConcurrency: [], stepConcurrency: [] };
+
+/** undefined: no stage applies. */
+function optionsOf({ fn, event }: Candidate): FlowOptions | undefined {
+  return flowOptionsOf(fn) ?? (event.order && NO_OPTIONS);
 }
 
 /** A decision about the run of a batch applies to all its events. */
@@ -115,7 +123,7 @@ function divided(candidates: readonly Candidate[], stage: FlowStage): [others: C
   const others: Candidate[] = [];
   const concerned: Candidate[] = [];
   for (const candidate of candidates) {
-    const options = candidate.created && !stage.seesCreated ? undefined : flowOptionsOf(candidate.fn);
+    const options = candidate.created && !stage.seesCreated ? undefined : optionsOf(candidate);
     (options && stage.appliesTo(options, candidate) ? concerned : others).push(candidate);
   }
   return [others, concerned];

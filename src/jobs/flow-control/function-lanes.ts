@@ -1,15 +1,14 @@
 /** The lanes of functions, for people. */
 import type { AppFunction } from '../../model/apps/app.ts';
-import type { TriggerTable } from '../../model/events/triggers.ts';
 import { flowOptionsOf } from '../../model/flow-control/function-options.ts';
-import { orderIdOf } from '../../model/flow-control/order-id.ts';
+import { orderIdOf, takesOrderOfWebhook, webhookOrderId } from '../../model/flow-control/order-id.ts';
 import type { PartitionedIds } from '../../model/partitions/partitioned-ids.ts';
 import { Composed } from '../../model/values/composed.ts';
 import { sum } from '../../model/values/sum.ts';
 import type { LaneCursor, LaneEntry, LaneStatus, Lanes } from '../../store/flow-control/lanes.ts';
-import type { FunctionTables } from '../functions/function-tables.ts';
+import type { Webhooks } from '../../store/webhooks/webhooks.ts';
 import type { LaneEnds } from './lane-ends.ts';
-import { laneRunId, orderOptions } from './lane-orders.ts';
+import { type LaneOrders, laneRunId } from './lane-orders.ts';
 
 export interface FunctionLane extends LaneStatus {
   order: string;
@@ -21,7 +20,8 @@ export interface FunctionLane extends LaneStatus {
 
 export interface FunctionLanesDeps {
   ids: PartitionedIds;
-  functions: Pick<FunctionTables, 'of' | 'recent'>;
+  laneOrders: LaneOrders;
+  webhooks: Pick<Webhooks, 'all'>;
   lanes: Lanes;
   laneEnds: LaneEnds;
 }
@@ -39,14 +39,13 @@ export class FunctionLanes extends Composed<FunctionLanesDeps> {
     fn: AppFunction,
     { isStopped, limit, cursor = { order: 0, partition: 0, offset: 0 } }: Page,
   ): Promise<{ lanes: FunctionLane[]; next: Page['cursor'] }> {
-    const table = await this.deps.functions.of(env);
-    const orders = this.#ordersOf(fn);
+    const orders = await this.#ordersOf(fn);
     const found: FunctionLane[] = [];
     let at: Page['cursor'] = cursor;
     while (at && found.length < limit) {
       const order: string | undefined = orders[at.order];
       if (order === undefined) return { lanes: found, next: undefined };
-      const { windowMs } = orderOptions(table, order);
+      const { windowMs } = await this.deps.laneOrders.of(env, order);
       const page = { isStopped, limit: limit - found.length, cursor: at };
       const { lanes, next } = await this.deps.lanes.list(env, order, windowMs, page);
       found.push(...lanes.map((lane) => this.#shown(order, windowMs, lane)));
@@ -62,10 +61,9 @@ export class FunctionLanes extends Composed<FunctionLanesDeps> {
     laneId: string,
     most: number,
   ): Promise<(FunctionLane & { events: LaneEntry[] }) | undefined> {
-    const { lanes, functions } = this.deps;
-    const table: TriggerTable = await functions.of(env);
-    for (const order of this.#ordersOf(fn)) {
-      const { windowMs } = orderOptions(table, order);
+    const { lanes, laneOrders } = this.deps;
+    for (const order of await this.#ordersOf(fn)) {
+      const { windowMs } = await laneOrders.of(env, order);
       const lane = await lanes.read(env, order, windowMs, laneId);
       if (!lane) continue;
       return { ...this.#shown(order, windowMs, lane), events: await lanes.waitingIn(env, order, laneId, most) };
@@ -80,19 +78,17 @@ export class FunctionLanes extends Composed<FunctionLanesDeps> {
 
   /** Events that wait, and lanes that failed runs stop. */
   async count(envs: readonly string[]): Promise<{ waiting: number; stopped: number }> {
-    const { lanes, functions } = this.deps;
-    let [waiting, stopped] = [0, 0];
-    for (const env of envs) {
-      waiting += sum([...(await lanes.counts(env)).values()]);
-      const orders = [...(await functions.recent(env)).all()].flatMap((fn) => this.#ordersOf(fn));
-      if (orders.length > 0) stopped += await lanes.stopped(env, [...new Set(orders)]);
-    }
-    return { waiting, stopped };
+    const all = await Promise.all(envs.map((env) => this.deps.lanes.count(env)));
+    return { waiting: sum(all, ({ waiting }) => waiting), stopped: sum(all, ({ stopped }) => stopped) };
   }
 
-  #ordersOf(fn: AppFunction): string[] {
+  /** Its own order, or those of webhooks, which may start it. */
+  async #ordersOf(fn: AppFunction): Promise<string[]> {
     const order = flowOptionsOf(fn)?.order;
-    return order ? [orderIdOf(fn, order)] : [];
+    if (order) return [orderIdOf(fn, order)];
+    if (!takesOrderOfWebhook(fn)) return [];
+    const webhooks = await this.deps.webhooks.all();
+    return webhooks.filter((webhook) => webhook.order).map(({ id }) => webhookOrderId(fn.id, id));
   }
 
   #shown(order: string, windowMs: number, lane: LaneStatus): FunctionLane {

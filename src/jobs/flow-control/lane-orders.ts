@@ -1,17 +1,60 @@
 /** The current options of orders, and the IDs of runs in lanes. */
 import type { TriggerTable } from '../../model/events/triggers.ts';
-import { takingPart } from '../../model/flow-control/order-id.ts';
+import type { Order } from '../../model/flow-control/options.ts';
+import { takesOrderOfWebhook, takingPart, webhookOf } from '../../model/flow-control/order-id.ts';
 import type { PartitionedIds } from '../../model/partitions/partitioned-ids.ts';
 import { runIdOf } from '../../model/runs/run.ts';
+import { Composed } from '../../model/values/composed.ts';
+import type { WebhookOrder } from '../../model/webhooks/webhook-order.ts';
 import type { LaneEntry, OrderOptions } from '../../store/flow-control/lanes.ts';
+import type { Webhooks } from '../../store/webhooks/webhooks.ts';
+import type { FunctionTables } from '../functions/function-tables.ts';
 
-/** Functions that share an order have the longest of their windows. */
-export function orderOptions(table: TriggerTable, orderId: string): OrderOptions {
-  const all = takingPart(table, orderId);
-  return {
-    windowMs: Math.max(0, ...all.map(({ order }) => order.windowMs)),
-    functions: all.map(({ fn: { id }, order: { onStale } }) => ({ id, onStale })),
-  };
+/** How old a webhook in memory may be. */
+const RECENT_MS = 1_000;
+/** Webhooks in memory. */
+const KEPT_MAX = 1_000;
+
+export interface CurrentOrder extends OrderOptions {
+  functions: readonly ({ id: string } & Pick<Order, 'onStale' | 'onFailure'>)[];
+}
+
+export interface LaneOrdersDeps {
+  functions: Pick<FunctionTables, 'recent'>;
+  webhooks: Pick<Webhooks, 'read'>;
+}
+
+export class LaneOrders extends Composed<LaneOrdersDeps> {
+  readonly #ofWebhooks = new Map<string, { order: WebhookOrder | undefined; readAt: number }>();
+
+  /** Functions that share an order have the longest of their windows. Without functions that take part, events run without it.
+   *  @param table the present functions, for present options; default: of at most a second ago */
+  async of(env: string, orderId: string, table?: TriggerTable): Promise<CurrentOrder> {
+    const functions = table ?? (await this.deps.functions.recent(env));
+    const ofWebhook = webhookOf(orderId);
+    if (ofWebhook) {
+      const fn = functions.find(ofWebhook.functionId);
+      const order = await this.#orderOf(ofWebhook.webhookId, table ? 0 : RECENT_MS);
+      if (!fn || fn.archived || !order || !takesOrderOfWebhook(fn)) return { windowMs: 0, functions: [] };
+      const { windowMs, onStale, onFailure } = order;
+      return { windowMs, functions: [{ id: fn.id, onStale, onFailure }] };
+    }
+    const all = takingPart(functions, orderId);
+    return {
+      windowMs: Math.max(0, ...all.map(({ order }) => order.windowMs)),
+      functions: all.map(({ fn: { id }, order: { onStale, onFailure } }) => ({ id, onStale, onFailure })),
+    };
+  }
+
+  async #orderOf(webhookId: string, maxAgeMs: number): Promise<WebhookOrder | undefined> {
+    const kept = this.#ofWebhooks.get(webhookId);
+    const now = Date.now();
+    if (kept && Math.abs(now - kept.readAt) < maxAgeMs) return kept.order;
+    const order = (await this.deps.webhooks.read(webhookId))?.order;
+    if (this.#ofWebhooks.size >= KEPT_MAX) this.#ofWebhooks.clear();
+    this.#ofWebhooks.set(webhookId, { order, readAt: now });
+    return order;
+  }
 }
 
 /** @param number of the run in its lane: after a failure, the event runs again */

@@ -3,21 +3,21 @@
 import type { Decision } from '../../model/flow-control/decision.ts';
 import { flowOptionsOf } from '../../model/flow-control/function-options.ts';
 import type { FlowOptions, Order } from '../../model/flow-control/options.ts';
-import { orderIdOf } from '../../model/flow-control/order-id.ts';
+import { orderIdOf, takesOrderOfWebhook, webhookOrderId } from '../../model/flow-control/order-id.ts';
 import { orderTextOf } from '../../model/flow-control/order-text.ts';
 import type { PartitionedIds } from '../../model/partitions/partitioned-ids.ts';
 import { Composed } from '../../model/values/composed.ts';
+import type { EventOrder } from '../../model/webhooks/webhook-order.ts';
 import { type LaneResult, type Lanes, laneIdOf, laneValues } from '../../store/flow-control/lanes.ts';
-import type { FunctionTables } from '../functions/function-tables.ts';
 import type { Candidate, FlowStage, StageResult } from './candidate.ts';
 import { type FlowKeys, sourceOf } from './flow-keys.ts';
 import { decisionOn } from './keyed-candidates.ts';
-import { laneRunId, orderOptions } from './lane-orders.ts';
+import { type LaneOrders, laneRunId } from './lane-orders.ts';
 import type { TimerChecks } from './timer-checks.ts';
 
 export interface LaneStageDeps {
   ids: PartitionedIds;
-  functions: Pick<FunctionTables, 'recent'>;
+  laneOrders: LaneOrders;
   lanes: Pick<Lanes, 'add'>;
   flowKeys: FlowKeys;
   timerChecks: TimerChecks;
@@ -32,16 +32,17 @@ interface Ordered {
 }
 
 export class LaneStage extends Composed<LaneStageDeps> implements FlowStage {
-  appliesTo({ order }: FlowOptions, { cause }: Candidate): boolean {
-    return order !== undefined && cause === 'event';
+  appliesTo({ order }: FlowOptions, { cause, event, fn }: Candidate): boolean {
+    return cause === 'event' && (order !== undefined || (event.order !== undefined && takesOrderOfWebhook(fn)));
   }
 
   async apply(candidates: readonly Candidate[]): Promise<StageResult> {
     const admitted: Candidate[] = [];
     const decisions: Decision[] = [];
-    const ordered: Ordered[] = [];
-    const texts = await this.deps.flowKeys.textsOf(candidates, ({ fn }) => orderOf(fn).key);
-    for (const [i, candidate] of candidates.entries()) {
+    const ordered = candidates.filter(({ fn }) => !orderOf(fn)).map(orderedByWebhook);
+    const own = candidates.filter(({ fn }) => orderOf(fn));
+    const texts = await this.deps.flowKeys.textsOf(own, ({ fn }) => orderOf(fn)?.key);
+    for (const [i, candidate] of own.entries()) {
       const key = texts[i];
       if (key === undefined) admitted.push(candidate);
       else ordered.push(this.#ordered(candidate, key));
@@ -60,7 +61,7 @@ export class LaneStage extends Composed<LaneStageDeps> implements FlowStage {
 
   #ordered(candidate: Candidate, key: string): Ordered {
     const { fn, event } = candidate;
-    const order = orderOf(fn);
+    const order = orderOf(fn) as Order;
     const orderId = orderIdOf(fn, order);
     const by = order.by === undefined ? undefined : this.deps.flowKeys.valueOf(order.by, sourceOf(candidate));
     const values = laneValues(orderTextOf(by), fn.id, key);
@@ -68,10 +69,10 @@ export class LaneStage extends Composed<LaneStageDeps> implements FlowStage {
   }
 
   async #add(ofOrder: readonly Ordered[]): Promise<LaneResult[]> {
-    const { functions, lanes, timerChecks } = this.deps;
+    const { laneOrders, lanes, timerChecks } = this.deps;
     const [{ candidate, orderId }] = ofOrder as [Ordered];
     const { env } = candidate.event;
-    const options = orderOptions(await functions.recent(env), orderId);
+    const options = await laneOrders.of(env, orderId);
     const events = ofOrder.map(({ candidate: { event, repeated = false }, laneId, values }) => {
       return { key: laneId, eventId: event.internalId, values, repeated };
     });
@@ -81,13 +82,20 @@ export class LaneStage extends Composed<LaneStageDeps> implements FlowStage {
   }
 }
 
+function orderedByWebhook(candidate: Candidate): Ordered {
+  const { fn, event } = candidate;
+  const { webhookId, key, by } = event.order as EventOrder;
+  const orderId = webhookOrderId(fn.id, webhookId);
+  return { candidate, orderId, laneId: laneIdOf(event.env, orderId, key), values: laneValues(by, fn.id, key) };
+}
+
 /** @param number of the run in its lane */
 export function inLane(candidate: Candidate, order: string, id: string, number = 0): Candidate {
   return { ...candidate, keys: { values: {}, ...candidate.keys, lane: { id, order, number } } };
 }
 
-function orderOf(fn: Candidate['fn']): Order {
-  return flowOptionsOf(fn)?.order as Order;
+function orderOf(fn: Candidate['fn']): Order | undefined {
+  return flowOptionsOf(fn)?.order;
 }
 
 function decisionBy(ids: PartitionedIds, candidate: Candidate, result: LaneResult): Decision {

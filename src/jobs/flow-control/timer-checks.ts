@@ -29,7 +29,8 @@ export class TimerChecks {
     }
   }
 
-  /** Checks at once for functions that were registered again, because their options may have changed. */
+  /** Checks at once for functions that were registered again, because their options may have changed.
+   *  @param functionIds or IDs of webhooks, for lanes */
   async checkNow(env: string, functionIds: readonly string[]): Promise<void> {
     if (functionIds.length === 0) return;
     for (const [kind, store] of Object.entries(this.#stores) as [Kind, GroupStore][]) {

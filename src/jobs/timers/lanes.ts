@@ -14,7 +14,7 @@ import type { EventRestorer } from '../archive/event-restorer.ts';
 import type { Candidate, FlowStage } from '../flow-control/candidate.ts';
 import type { DecisionLog } from '../flow-control/flow-control.ts';
 import type { LaneEnds } from '../flow-control/lane-ends.ts';
-import { laneRunId, orderOptions } from '../flow-control/lane-orders.ts';
+import { type LaneOrders, laneRunId } from '../flow-control/lane-orders.ts';
 import { inLane } from '../flow-control/lane-stage.ts';
 import type { TimerChecks } from '../flow-control/timer-checks.ts';
 import type { FunctionTables } from '../functions/function-tables.ts';
@@ -26,6 +26,7 @@ export interface LaneTimersDeps {
   /** Runs read their events from Redis. */
   restorer: EventRestorer;
   functions: FunctionTables;
+  laneOrders: LaneOrders;
   decisions: Pick<DecisionLog, 'add'>;
   timerChecks: TimerChecks;
   groupRunStarter: GroupRunStarter;
@@ -48,10 +49,10 @@ function isStarting(one: LeavingEvent): one is Starting {
 
 export class LaneTimers extends Composed<LaneTimersDeps> {
   async handle({ kind, env, functionId: order, partition, at }: EventGroupTimer): Promise<void> {
-    const { functions, timerChecks, groupRunStarter, lanes } = this.deps;
+    const { functions, laneOrders, timerChecks, groupRunStarter, lanes } = this.deps;
     if (!(await groupRunStarter.exists(env))) return;
     const table = await functions.of(env);
-    const options = orderOptions(table, order);
+    const options = await laneOrders.of(env, order, table);
     const taken = await lanes.take(partition, env, order, options, at);
     let wanted = taken.timerChecks;
     if (taken.closed.length > 0) {

@@ -1,6 +1,7 @@
 /** Events as the service accepts and stores them (docs/events.md). */
 import { z } from 'zod';
 import { isJsonObject } from '../values/json.ts';
+import { EVENT_ORDER, type EventOrder } from '../webhooks/webhook-order.ts';
 import { metaSchema } from './sessions.ts';
 
 export const jsonObject = (field: string) =>
@@ -107,6 +108,8 @@ export interface Envelope {
   source: Source;
   requestId: string;
   index: number;
+  /** Its place in the order of its webhook. */
+  order?: EventOrder;
   /** The span of its request, if recorded (tracing/carrier.ts). */
   trace?: string;
   payload: string;
@@ -117,7 +120,7 @@ export type RecordParts = Pick<Envelope, 'internalId' | 'receivedAt' | 'requestI
 
 /** The payload is JSON text that preserves every digit of the event's data. */
 export function toEnvelope(
-  { name, data, id, ts, user, v, meta, verified }: Event,
+  { name, data, id, ts, user, v, meta, verified, [EVENT_ORDER]: order }: Event & { [EVENT_ORDER]?: EventOrder },
   at: { internalId: string; env: string; receivedAt: number; source: Source; requestId: string; index: number },
 ): Envelope {
   const { internalId, env, receivedAt, source, requestId, index } = at;
@@ -131,6 +134,7 @@ export function toEnvelope(
     source,
     requestId,
     index,
+    ...(order && { order }),
     // Omits undefined fields.
     payload: JSON.stringify({ name, data, id, ts, user, v, meta, verified }),
   };

@@ -1,5 +1,6 @@
 /** CEL expressions: over `event` in triggers; in waits, over `event` (the event that triggered the run) and `async` (the received event);
- *  in filters of webhooks, over `method`, `headers`, `query` and `body` of the request. Apps write them, and shared processes evaluate
+ *  in filters of webhooks, over `method`, `headers`, `query` and `body` of the request;
+ *  in orders of webhooks, over `event` and that `request`. Apps write them, and shared processes evaluate
  *  them, so their size and cost are bounded (docs/decisions/0014-expression-fuel.md). */
 import type { ASTNode } from '@marcbachmann/cel-js';
 import { LRUCache } from 'lru-cache';
@@ -58,6 +59,7 @@ class Compiler {
 
 const triggers = new Compiler(['event']);
 const waits = new Compiler(['event', 'async']);
+const orders = new Compiler(['event', 'request']);
 const filters = new Compiler(['method', 'headers', 'query', 'body']);
 
 /** @throws Error with the value found and the value allowed */
@@ -73,6 +75,11 @@ export function compileWait(source: string): Expression {
 /** Like `compile`, over a request of a webhook. */
 export function compileFilter(source: string): Expression {
   return filters.compile(source);
+}
+
+/** Like `compile`, over an event of a webhook and its request. */
+export function compileOrder(source: string): Expression {
+  return orders.compile(source);
 }
 
 function compileIn(language: Language, source: string): Expression {

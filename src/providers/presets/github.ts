@@ -82,6 +82,11 @@ export default {
     keptDays: 3,
     note: 'The payload is parsed and serialized again, so it is not the same byte for byte.',
   },
+  order: {
+    key: 'request.body.pull_request != null ? request.body.pull_request.node_id : request.body.issue.node_id',
+    by: 'request.body.pull_request != null ? request.body.pull_request.updated_at : request.body.issue.updated_at',
+    docs: 'https://docs.github.com/en/webhooks/testing-and-troubleshooting-webhooks/troubleshooting-webhooks',
+  },
   setup: [
     'Open the settings of the repository or organization → Webhooks → Add webhook.',
     'Payload URL: {url}',
@@ -110,6 +115,7 @@ export default {
       number: 347,
       pull_request: {
         id: 1_934_508_217,
+        node_id: 'PR_kwDOCyM0ms5zTYG5',
         html_url: 'https://github.com/octo-org/harbour/pull/347',
         title: 'Keep the tide table in one place',
         state: 'open',
@@ -118,6 +124,7 @@ export default {
         head: { ref: 'tide-table', sha: '6dcb09b5b57875f334f61aebed695e2e4193db5e' },
         base: { ref: 'main', sha: '9049f1265b7d61be4a8904a9a27120d2064dab3b' },
         created_at: '2026-01-14T09:30:12Z',
+        updated_at: '2026-01-14T09:30:12Z',
       },
       repository: {
         id: 186_853_002,

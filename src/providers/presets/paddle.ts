@@ -49,6 +49,11 @@ export default {
     request: { body: 'data.payload', headers: { 'content-type': 'application/json' } },
     keptDays: 90,
   },
+  order: {
+    key: 'request.body.data.id',
+    by: 'request.body.occurred_at',
+    docs: 'https://developer.paddle.com/webhooks/respond-to-webhooks',
+  },
   setup: [
     'Open Developer tools → Notifications → New destination.',
     'Notification type: URL',

@@ -23,6 +23,11 @@ export default {
     none: 'Shopify recommends to fetch the resources themselves.',
     docs: 'https://shopify.dev/docs/apps/build/webhooks/best-practices',
   },
+  order: {
+    key: 'request.body.admin_graphql_api_id',
+    by: 'request.headers["x-shopify-triggered-at"]',
+    docs: 'https://shopify.dev/docs/apps/build/webhooks/best-practices',
+  },
   setup: [
     'For a store: Settings → Notifications → Webhooks → Create webhook. For an app: a subscription in shopify.app.toml.',
     'URL: {url}',

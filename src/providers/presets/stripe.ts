@@ -49,6 +49,11 @@ export default {
     keptDays: 30,
     note: "A recovered event has the account's API version, not that of the endpoint.",
   },
+  order: {
+    key: 'request.body.data.object.id',
+    by: 'request.body.created',
+    docs: 'https://docs.stripe.com/webhooks#event-ordering',
+  },
   setup: [
     'Open Workbench → Webhooks and add a destination.',
     'Choose the events, then "Webhook endpoint".',

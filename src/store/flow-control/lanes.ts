@@ -2,8 +2,7 @@
  *  without a run. */
 import { hash } from 'node:crypto';
 import type { LaneTurn, Order } from '../../model/flow-control/options.ts';
-import { isShared } from '../../model/flow-control/order-id.ts';
-import { sum } from '../../model/values/sum.ts';
+import { isShared, webhookOf } from '../../model/flow-control/order-id.ts';
 import { inPipelines } from '../redis/connection.ts';
 import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
@@ -68,6 +67,8 @@ interface LanePage {
   cursor?: LaneCursor | undefined;
 }
 
+/** Field of the number of stopped lanes; IDs of orders are not empty. */
+const STOPPED = '';
 const SEPARATOR = '\x1f';
 const STATES: Record<string, LaneStatus['state']> = { w: 'waiting', r: 'running', b: 'blocked', p: 'parked' };
 
@@ -141,17 +142,19 @@ export class Lanes extends EventGroups<OrderOptions, LaneResult, LeavingEvent> {
     return { changed: changed === 1, timerChecks: this.timerChecksIn(homeKeys, env, order, timerCheck) };
   }
 
-  /** Orders with waiting events that these functions may take part in, or did. */
-  override async waiting(env: string, functionIds: readonly string[]): Promise<WaitingFunction[]> {
+  /** Orders with waiting events that these functions, or functions that these webhooks start, may take part in, or did. */
+  override async waiting(env: string, ids: readonly string[]): Promise<WaitingFunction[]> {
     const all = this.keys.all();
     const found = await inPipelines<string[]>(
       this.redis,
       all.map(({ laneCounts }) => ['hkeys', laneCounts(env)]),
     );
+    const concerns = (order: string) => {
+      const { functionId, webhookId = '' } = webhookOf(order) ?? { functionId: order };
+      return isShared(order) || ids.includes(functionId) || ids.includes(webhookId);
+    };
     return all.flatMap(({ number: partition }, i) =>
-      (found[i] ?? [])
-        .filter((order) => isShared(order) || functionIds.includes(order))
-        .map((functionId) => ({ functionId, partition })),
+      (found[i] ?? []).filter(concerns).map((functionId) => ({ functionId, partition })),
     );
   }
 
@@ -193,22 +196,17 @@ export class Lanes extends EventGroups<OrderOptions, LaneResult, LeavingEvent> {
     });
   }
 
-  /** Waiting events, by order. */
-  async counts(env: string): Promise<Map<string, number>> {
+  /** Events that wait, and lanes that failed runs stop. */
+  async count(env: string): Promise<{ waiting: number; stopped: number }> {
     const commands = this.keys.all().map(({ laneCounts }) => ['hgetall', laneCounts(env)]);
-    const counts = new Map<string, number>();
+    let [waiting, stopped] = [0, 0];
     for (const found of await inPipelines<Record<string, string>>(this.redis, commands)) {
-      for (const [order, count] of Object.entries(found)) counts.set(order, (counts.get(order) ?? 0) + Number(count));
+      for (const [field, count] of Object.entries(found)) {
+        if (field === STOPPED) stopped += Number(count);
+        else waiting += Number(count);
+      }
     }
-    return counts;
-  }
-
-  /** Lanes of the orders that failed runs stop. */
-  async stopped(env: string, orders: readonly string[]): Promise<number> {
-    const commands = this.keys
-      .all()
-      .flatMap(({ stoppedLanes }) => orders.map((order) => ['zcard', stoppedLanes(env, order)]));
-    return sum(await inPipelines<number>(this.redis, commands));
+    return { waiting, stopped };
   }
 
   async #statuses(

@@ -1,5 +1,6 @@
 /** Held events (docs/webhooks.md#holding-page): webhook events without an environment. Each expires with the retention. */
 import type { Event } from '../../model/events/event.ts';
+import type { EventOrder } from '../../model/webhooks/webhook-order.ts';
 import { type Redis, replies } from '../redis/connection.ts';
 import { newest, type TimeRange } from '../redis/pagination.ts';
 import { Repository } from '../redis/repository.ts';
@@ -14,6 +15,8 @@ export interface HeldEvent {
   selection?: string | undefined;
   reason: HeldReason;
   event: Event & { ts: number };
+  /** Its place in the order of its webhook. */
+  order?: EventOrder;
   /** Unix milliseconds. */
   receivedAt: number;
   requestId: string;

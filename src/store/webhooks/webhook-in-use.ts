@@ -1,7 +1,7 @@
 /** A webhook compiled for requests: secrets are decrypted and keys created when webhooks are read, not per request. */
 import { type AccessListMatcher, matcherOf } from '../../model/auth/allow-lists.ts';
 import { SealError, type Sealer } from '../../model/auth/seal.ts';
-import { compileFilter, type Expression } from '../../model/expressions/expression.ts';
+import { compileFilter, compileOrder, type Expression } from '../../model/expressions/expression.ts';
 import { presetOf } from '../../providers/catalog.ts';
 import { withoutTokens } from '../../providers/handshake-answer.ts';
 import { handshakeMethods } from '../../providers/handshakes.ts';
@@ -23,6 +23,8 @@ export interface WebhookInUse extends Webhook {
   /** `refused`: an earlier version of the service accepted the filter, and this version does not. The webhook's requests are rejected, and stay in
    *  the log. */
   filterExpression: Pick<Expression, 'evaluate'> | 'refused' | undefined;
+  /** An expression that this version of the service does not accept has no value. */
+  orderExpressions: Record<'key' | 'by', Pick<Expression, 'valueOf'> | undefined> | undefined;
   /** Methods of requests that make events. */
   eventMethods: readonly Method[];
   /** `eventMethods`, and methods of handshakes. */
@@ -46,6 +48,7 @@ export function inUse(webhook: Webhook, sealer: Sealer): WebhookInUse {
     preset,
     liveSecrets: live,
     filterExpression: webhook.filter === undefined ? undefined : compiledFilter(webhook.filter),
+    orderExpressions: webhook.order && { key: compiledOrder(webhook.order.key), by: compiledOrder(webhook.order.by) },
     eventMethods: methods.events,
     acceptedMethods: methods.accepted,
   };
@@ -76,6 +79,14 @@ export function compiledFilter(filter: string): Expression | 'refused' {
     return compileFilter(filter);
   } catch {
     return 'refused';
+  }
+}
+
+function compiledOrder(source: string | undefined): Expression | undefined {
+  try {
+    return source === undefined ? undefined : compileOrder(source);
+  } catch {
+    return undefined;
   }
 }
 

@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { AccessLists } from '../../model/auth/allow-lists.ts';
 import type { SealedSecret } from '../../model/auth/seal.ts';
 import type { LargeBodySetting } from '../../model/webhooks/large-bodies.ts';
+import type { WebhookOrder } from '../../model/webhooks/webhook-order.ts';
 import type { Method, VerificationScheme } from '../../providers/preset.ts';
 
 export interface Webhook extends AccessLists {
@@ -40,6 +41,8 @@ export interface Webhook extends AccessLists {
   reconciliation?: Reconciliation | undefined;
   /** Absent: larger bodies are rejected. */
   largeBodies?: LargeBodySetting | undefined;
+  /** Absent: its events do not wait for each other. */
+  order?: WebhookOrder | undefined;
   /** Unix milliseconds. */
   pausedAt?: number | undefined;
   createdAt: number;
@@ -90,6 +93,7 @@ export const VERSIONED_FIELDS = [
   'deduplicate',
   'maxBodyBytes',
   'largeBodies',
+  'order',
 ] as const satisfies (keyof Webhook)[];
 
 export type VersionedField = (typeof VERSIONED_FIELDS)[number];
@@ -120,6 +124,7 @@ export function snapshotOf(webhook: WebhookSnapshot): WebhookSnapshot {
     deduplicate,
     maxBodyBytes,
     largeBodies,
+    order,
   } = webhook;
   return {
     transform,
@@ -132,6 +137,7 @@ export function snapshotOf(webhook: WebhookSnapshot): WebhookSnapshot {
     deduplicate: deduplicate === false ? false : undefined,
     maxBodyBytes,
     largeBodies,
+    order,
   };
 }
 

@@ -124,6 +124,7 @@ type Change = Partial<
     methods: Webhook['methods'] | null;
     max_body_bytes: number | null;
     large_bodies: Webhook['large_bodies'];
+    order: Webhook['order'];
     reconciliation: { key?: string; account?: Record<string, string> } | null;
     /** Why, for the list of versions. */
     message: string;

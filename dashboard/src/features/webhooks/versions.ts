@@ -46,6 +46,7 @@ const FIELDS: Record<WebhookVersion['changed'][number], string> = {
   deduplicate: 'Deduplication',
   max_body_bytes: 'Size limit',
   large_bodies: 'Large bodies',
+  order: 'Order',
 };
 
 export function fieldLabel(field: WebhookVersion['changed'][number]): string {

@@ -14,6 +14,9 @@ local REMEMBERED_LANE_MS = 604800000
 -- Most events of one lane that leave it at once.
 local LEAVE_AT_ONCE = 20
 
+-- Field of the number of stopped lanes.
+local STOPPED = ''
+
 local lane = {}
 
 local function fields_of(text)
@@ -64,10 +67,12 @@ end
 
 local function record_stopped(digest, own)
   redis.call('ZADD', lane.stopped_key, own.since, digest)
+  count(STOPPED, 1)
 end
 
 local function forget_stopped(digest)
   redis.call('ZREM', lane.stopped_key, digest)
+  count(STOPPED, -1)
 end
 
 -- The order of the last event that began and has one, its ID and function; or nil.
