@@ -67,7 +67,10 @@ function ofVersion(text: string): string | undefined {
 }
 
 function ofDecimal(isNegative: boolean, whole: string, fraction: string): string {
-  const digits = fraction.replace(/0+$/, '');
+  // An expression that looks for zeros at the end takes quadratic time.
+  let end = fraction.length;
+  while (fraction[end - 1] === '0') end--;
+  const digits = fraction.slice(0, end);
   const text = counted(whole) + (digits && FRACTION + digits);
   if (!isNegative || !/[1-9]/.test(whole + digits)) return text + END;
   // The greater the digits, the smaller the number; so is one with more of them.
