@@ -293,6 +293,17 @@ describe('Reconciliation of webhooks', () => {
     expect((await reconcile(other)).reasons).to.deep.equal({ other_request: 1 });
   });
 
+  it('a list that has nothing of what came is told, and nothing of it is recovered', async () => {
+    const { id } = await create('stripe');
+    const at = Date.now() - HOUR_MS;
+    const came = [1, 2, 3].flatMap((n) => [at + n, `evt_own${n}`]);
+    await service.redis.zadd(service.keys.of(id).webhookCame(id), ...came);
+    fake.sent = [1, 2, 3, 4].map((n) => stripeItem(9_700 + n, at + n));
+    const { problem, recovered } = await reconcile(id);
+    expect([problem.reason, recovered]).to.deep.equal(['list_of_others', 0]);
+    expect((await storedBodies(id)).length).to.equal(0);
+  });
+
   it('a provider is not waited for without end, nor read without end, nor followed elsewhere, nor called at forbidden addresses', async () => {
     const { outbound } = readConfig({ MODE: 'dev' });
     const [client, patient] = [new ProviderClient(outbound, 300), new ProviderClient(outbound)];

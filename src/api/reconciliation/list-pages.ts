@@ -5,8 +5,14 @@ import type { ProviderList } from './provider-list.ts';
 
 export const PASS_BOUNDS = { pages: 2_000, stuckPages: 200 };
 
+/** With fewer requests, late retries of older ones may be all that came. */
+const OTHERS_MIN = 3;
+/** Nothing of such a list is recovered. */
+export const LIST_OF_OTHERS = 'list_of_others';
+const OF_OTHERS = 'nothing that came in this time is in its list: is it the list of another endpoint or account?';
+
 export interface ListPagesDeps {
-  webhookReconciliations: Pick<WebhookReconciliations, 'recordSent'>;
+  webhookReconciliations: Pick<WebhookReconciliations, 'recordSent' | 'unlisted'>;
 }
 
 /** Reads one page. @returns the pass afterwards @throws ListProblem */
@@ -24,12 +30,13 @@ export async function listPage(
   const { from, to, cursor } = pass;
   const page = await list.page({ from, to }, cursor, pass.types ? new Set(pass.types) : undefined);
   const within = page.items.filter(({ at }) => at >= from && at <= to);
-  const { added, left } = await webhookReconciliations.recordSent(webhookId, within);
+  const { matched, added, left } = await webhookReconciliations.recordSent(webhookId, within);
   const isOlder = page.oldestAt !== undefined && (pass.oldestAt === undefined || page.oldestAt < pass.oldestAt);
   const after: ReconciliationPass = {
     ...pass,
     pages: pass.pages + 1,
     items: pass.items + within.length,
+    matched: pass.matched + matched,
     missing: pass.missing + added,
     invalid: pass.invalid + page.invalid,
     oldestAt: isOlder ? page.oldestAt : pass.oldestAt,
@@ -40,7 +47,10 @@ export async function listPage(
   };
   if (left > 0) return given(after, 'too_many_missing', 'too many requests are missing; the next round goes on');
   // Older pages have nothing of the span.
-  if (page.next === undefined || (page.oldestAt !== undefined && page.oldestAt < from)) return recovering(after);
+  if (page.next === undefined || (page.oldestAt !== undefined && page.oldestAt < from)) {
+    const isOthers = await isOfOthers(webhookId, after, webhookReconciliations);
+    return isOthers ? given(after, LIST_OF_OTHERS, OF_OTHERS) : recovering(after);
+  }
   if (page.next === cursor || page.next === after.mark) {
     return given(after, 'list_circular', `its list comes back to the same page after ${after.pages} pages`);
   }
@@ -54,11 +64,21 @@ export async function listPage(
   return after;
 }
 
+/** Then what seems to be missing is not recovered. */
+async function isOfOthers(
+  webhookId: string,
+  { from, to, items, matched }: ReconciliationPass,
+  webhookReconciliations: ListPagesDeps['webhookReconciliations'],
+): Promise<boolean> {
+  if (matched > 0 || items < OTHERS_MIN) return false;
+  return (await webhookReconciliations.unlisted(webhookId, { from, to })) >= OTHERS_MIN;
+}
+
 function recovering(pass: ReconciliationPass): ReconciliationPass {
   return { ...pass, phase: 'recover', cursor: undefined, mark: undefined };
 }
 
-/** What was found missing is recovered all the same. */
+/** What was found missing is recovered all the same, unless the list is of others. */
 function given(pass: ReconciliationPass, reason: string, message: string): ReconciliationPass {
   return { ...recovering(pass), incomplete: { at: Date.now(), reason, message } };
 }

@@ -12,7 +12,7 @@ import type {
   WebhookReconciliations,
 } from '../../store/webhooks/webhook-reconciliations.ts';
 import type { Webhooks } from '../../store/webhooks/webhooks.ts';
-import { listPage } from './list-pages.ts';
+import { LIST_OF_OTHERS, listPage } from './list-pages.ts';
 import { ListProblem, ProviderList } from './provider-list.ts';
 import { comparableSince, isDue, type RecoverDeps, recover } from './recover.ts';
 
@@ -136,6 +136,7 @@ async function begin(
     startedAt: now,
     pages: 0,
     items: 0,
+    matched: 0,
     missing: 0,
     invalid: 0,
     stuckPages: 0,
@@ -161,6 +162,7 @@ async function recoverSome(
   list: ProviderList,
   deps: ReconcileDeps,
 ): Promise<ReconciliationPass | undefined> {
+  if (pass.incomplete?.reason === LIST_OF_OTHERS) return undefined;
   const span = { from: 0, to: pass.to, after: pass.recoveredTo, limit: RECOVERED_AT_ONCE };
   const some = await deps.webhookReconciliations.missing(webhook.id, span);
   for (const missing of some) {

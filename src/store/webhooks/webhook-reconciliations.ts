@@ -32,7 +32,8 @@ export interface ReconciliationPass extends CheckedSpan {
   types?: string[] | null | undefined;
   pages: number;
   items: number;
-  /** Items that had not come when they were listed. */
+  /** Items that came or were recovered before, and those that had not come when they were listed. */
+  matched: number;
   missing: number;
   /** Items that cannot be the provider's. */
   invalid: number;
@@ -123,6 +124,11 @@ export class WebhookReconciliations extends Repository {
       ...items.flatMap(({ id, ref, at }) => [id, at, JSON.stringify({ ref })]),
     )) as [number, number, number];
     return { matched, added, left };
+  }
+
+  /** Requests that came in a span and were in no list so far. */
+  unlisted(webhookId: string, { from, to }: CheckedSpan): Promise<number> {
+    return this.redis.zcount(this.keys.of(webhookId).webhookCame(webhookId), from, to);
   }
 
   /** Whether a request came since it was found missing. */
