@@ -36,7 +36,12 @@ describe('Limits in the dashboard', () => {
       priority: { run: 'event.data.urgent ? 60 : 0' },
       timeouts: { start: '1h' },
     };
-    await host.register(service, [pay, ship, rest], { appName: 'shop' });
+    const order = { key: KEY, by: 'event.data.at', onFailure: 'park' };
+    const sync = { id: 'sync', retries: 0, triggers: [{ event: 'order/synced' }], order };
+    host.on('sync', ({ body }) =>
+      body.event.data.fails ? { status: 400, body: { name: 'Error', message: 'no' } } : {},
+    );
+    await host.register(service, [pay, ship, rest, sync], { appName: 'shop' });
     const customer = `a${'-long'.repeat(20)}`;
     runs = [];
     // One after the other: their order decides who waits.
@@ -92,6 +97,41 @@ describe('Limits in the dashboard', () => {
       ]) {
         await page.getByText(text).first().waitFor();
       }
+    }));
+
+  it('the function page lists lanes that failed runs stop, and lets them go on', () =>
+    withPage(
+      async (page) => {
+        await runOf({ name: 'order/synced', data: { customer: 'c1', at: 1, fails: true } });
+        await service.waitFor('/v1/functions/shop-sync/lanes?stopped=true', ({ body }) => body.data.length === 1);
+        await service.post(service.eventPath, { name: 'order/synced', data: { customer: 'c1', at: 2 } });
+        await service.waitFor('/v1/functions/shop-sync/lanes', ({ body }) => body.data[0]?.waiting === 1);
+        await open(page, `${service.url}/functions/shop-sync`);
+        await page.getByText('Events run one after another; for each event.data.customer').first().waitFor();
+        const lane = page.getByRole('list', { name: 'Lanes' }).getByRole('listitem');
+        await lane.getByText('Stopped by a failed run').waitFor();
+        await lane.getByText('1 event waits').waitFor();
+        expect(await overflow(page)).to.equal(0);
+        expect(await violationsInSchemes(page)).to.deep.equal([]);
+        await lane.getByRole('button', { name: 'Skip' }).click();
+        await page.getByText('The lane goes on').waitFor();
+        await service.waitFor('/v1/functions/shop-sync/lanes', ({ body }) => body.data.length === 0);
+      },
+      { viewport: PHONE },
+    ));
+
+  it('the settings of a webhook have its order, which is one checkbox where the provider says it', () =>
+    withPage(async (page) => {
+      const { body } = await service.post('/v1/webhooks', { name: 'Stripe', provider: 'stripe', verify: false });
+      const path = `/v1/webhooks/${body.data.id}`;
+      await open(page, `${service.url}/webhooks/${body.data.id}?tab=settings`);
+      await page.getByRole('checkbox', { name: 'In order, drop stale events' }).click();
+      await page.getByText('Order saved').waitFor();
+      const saved = await service.waitFor(path, (reply) => reply.body.data.order !== null);
+      expect(saved.body.data.order).to.include({ key: 'request.body.data.object.id', on_stale: 'skip' });
+      await page.getByLabel('In the order of').fill('event.ts');
+      await page.getByRole('button', { name: 'Save order' }).click();
+      await service.waitFor(path, (reply) => reply.body.data.order.by === 'event.ts');
     }));
 
   it('the function page shows the use of each limit and the longest backlogs, live', () =>

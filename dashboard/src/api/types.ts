@@ -38,6 +38,7 @@ import type { errorGroupSchema } from '../../../src/api/views/error-group.ts';
 import type { listedEventSchema, runBriefSchema, storedEventSchema } from '../../../src/api/views/event.ts';
 import type { detailedFunctionSchema, functionSchema, listedFunctionSchema } from '../../../src/api/views/function.ts';
 import type { heldRegistrationSchema } from '../../../src/api/views/held-registration.ts';
+import type { laneSchema } from '../../../src/api/views/lane.ts';
 import type { functionLimitsSchema, waitingSchema } from '../../../src/api/views/limits.ts';
 import type { LiveKind, liveSchemas } from '../../../src/api/views/live.ts';
 import type { replayDryRunSchema, replayResultSchema, replaySchema } from '../../../src/api/views/replay.ts';
@@ -128,6 +129,8 @@ export type FunctionSummary = z.output<typeof functionSchema>;
 /** `GET /v1/functions` */
 export type ListedFunction = z.output<typeof listedFunctionSchema>;
 export type FunctionDetails = z.output<typeof detailedFunctionSchema>;
+/** `GET /v1/functions/:id/lanes` */
+export type Lane = z.output<typeof laneSchema>;
 /** `GET /v1/functions/:id/limits` */
 export type FunctionLimits = z.output<typeof functionLimitsSchema>;
 /** The limits that a run waits for */

@@ -27,6 +27,7 @@ import { RecentRuns } from './recent-runs.tsx';
 
 const DestinationDetails = lazy(() => import('../../features/destinations/destination-details.tsx'));
 const InvokeDialog = lazy(() => import('../../features/functions/invoke-dialog.tsx'));
+const Lanes = lazy(() => import('./lanes.tsx'));
 const Registration = lazy(() => import('./registration.tsx'));
 
 const route = getRouteApi('/functions/$id');
@@ -80,6 +81,9 @@ function Known({ fn }: { fn: FunctionDetails }) {
         <FunctionMetrics functionId={fn.id} />
         <FunctionErrors id={fn.id} />
         <Limits functionId={fn.id} />
+        <Suspense>
+          <Lanes functionId={fn.id} />
+        </Suspense>
         <div className="grid grid-cols-1 items-start gap-6 lg:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
           <RecentRuns functionId={fn.id} list={list} />
           <div className="space-y-6">

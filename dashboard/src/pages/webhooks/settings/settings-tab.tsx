@@ -5,6 +5,7 @@ import { FilterCard } from './filter-card.tsx';
 import { LimitsCard } from './limits-card.tsx';
 import { AccessListCard } from './list-card.tsx';
 import { NameCard } from './name-card.tsx';
+import { OrderCard } from './order-card.tsx';
 import { PauseCard } from './pause-card.tsx';
 import { ProviderCard } from './provider-card.tsx';
 import { ReconciliationCard } from './reconciliation-card.tsx';
@@ -40,6 +41,7 @@ export default function SettingsTab({ webhook }: { webhook: Webhook }) {
         canWrite={canWrite}
       />
       <LimitsCard key={webhook.version} webhook={webhook} canWrite={canWrite} />
+      <OrderCard key={`order ${webhook.version}`} webhook={webhook} canWrite={canWrite} />
       <PauseCard webhook={webhook} canWrite={canWrite} />
       <UrlCard webhook={webhook} canWrite={canWrite} />
       <DeleteCard webhook={webhook} canWrite={canWrite} />
