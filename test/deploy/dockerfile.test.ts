@@ -19,7 +19,7 @@ describe('The Dockerfile', () => {
     expect(new Set(stages.map(({ base }) => base))).to.deep.equal(new Set(['node:${NODE_VERSION}-slim', 'source']));
   });
 
-  it('builds from the sources of the service, without tests, documents and editor files', () => {
+  it('builds from the sources of the service and the pages that it serves, without tests and editor files', () => {
     const files = filesOfContext(ROOT);
     expect(files).to.include.members([
       'package-lock.json',
@@ -30,7 +30,8 @@ describe('The Dockerfile', () => {
     ]);
     // npm ci needs all that the lock file names.
     expect(files).to.include.members(workspaces.map((workspace) => `${workspace}/package.json`));
-    const needless = files.filter((file) => /(^|\/)(test|docs|\.git[^/]*|\.env)(\/|$)/.test(file));
+    expect(files).to.include.members(['docs/llms.txt', 'docs/events.md']);
+    const needless = files.filter((file) => /(^|\/)(test|\.git[^/]*|\.env)(\/|$)|^docs\/.*\//.test(file));
     expect(needless).to.deep.equal(['test/package.json']);
   });
 });
