@@ -23,6 +23,17 @@ const FIELDS: Record<string, fc.Arbitrary<unknown>> = {
   debounce: fc.record({ period, timeout: period, key }, { requiredKeys: ['period'] }),
   batchEvents: fc.record({ maxSize: limit, timeout: period, key, if: key }, { requiredKeys: ['maxSize', 'timeout'] }),
   singleton: fc.record({ mode: fc.constantFrom('skip', 'cancel', 'none'), key }, { requiredKeys: ['mode'] }),
+  order: fc.record(
+    {
+      key,
+      by: key,
+      window: period,
+      onStale: fc.constantFrom('run', 'skip', 'none'),
+      onFailure: fc.constantFrom('skip', 'block', 'park', 'none'),
+      name: word,
+    },
+    { requiredKeys: ['key'] },
+  ),
   priority: fc.record({ run: key }),
   idempotency: key,
   timeouts: fc.record({ start: period, finish: period }, { requiredKeys: [] }),

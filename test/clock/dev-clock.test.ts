@@ -127,6 +127,31 @@ const OWN_CASES: Case[] = [
     },
   },
   {
+    title: 'runs the failed event of a blocked lane again, later each time',
+    functions: ({ app, create, notes }) => {
+      const order = { key: '"all"', by: 'event.data.n', onFailure: 'block' };
+      return [
+        create(named('ordered', `${app}/x`, { retries: 0, order }), async ({ event }) => {
+          notes.push(event.data.n);
+          if (notes.length < 4) throw new Error('no');
+        }),
+      ];
+    },
+    async check({ app, notes, advance, send }) {
+      await send(`${app}/x`, { n: '1' });
+      await send(`${app}/x`, { n: '2' });
+      for (const [wait, tries] of [
+        ['1m', 2],
+        ['2m', 3],
+        ['4m', 5],
+      ] as const) {
+        await advance(wait);
+        expect(notes.length, wait).to.equal(tries);
+      }
+      expect(notes).to.deep.equal(['1', '1', '1', '1', '2']);
+    },
+  },
+  {
     title: 'closes a batch at its timeout',
     functions: ({ app, create, notes }) => [
       create(named('batched', `${app}/x`, { batchEvents: { maxSize: 10, timeout: '60s' } }), async ({ events }) => {

@@ -75,7 +75,7 @@ export function createLaneBed(store: Store, given: Record<string, unknown>, id: 
   const laneOrders = new LaneOrders({ functions, webhooks: store.webhooks });
   const deps = { ids: store.ids, laneOrders, lanes: store.lanes, flowKeys, timerChecks };
   const laneStage = new LaneStage(deps);
-  const laneEnds = new LaneEnds(deps);
+  const laneEnds = new LaneEnds({ ...deps, decisions: decisionLog });
   const flowControl = new FlowControl({
     stages: [laneStage],
     flowKeys,

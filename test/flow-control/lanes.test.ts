@@ -154,6 +154,7 @@ describe('order', () => {
     expect(states).to.deep.equal(['running', 'running', 'running']);
     await answer(500);
     await service.waitFor('/v1/functions/stopped-f/lanes?stopped=true', ({ body }) => body.data.length === 1);
+    await until(async () => (await decisionOn(second as string)).reason === 'parked', { describe: 'it is told' });
     const [lane] = await lanes('?stopped=true');
     expect(lane).to.include({ key: 'a', state: 'parked', event_id: first, run_id: run, waiting: 1, next_at: null });
     const path = `/v1/functions/stopped-f/lanes/${lane.id}`;

@@ -3,18 +3,23 @@ import type { LaneTurn } from '../../model/flow-control/options.ts';
 import type { Run } from '../../model/runs/run.ts';
 import { Composed } from '../../model/values/composed.ts';
 import type { LaneAction, LaneEntry, Lanes } from '../../store/flow-control/lanes.ts';
+import type { DecisionLog } from './flow-control.ts';
 import type { LaneOrders } from './lane-orders.ts';
 import type { TimerChecks } from './timer-checks.ts';
 
+/** Events whose decisions change when their lane stops. */
+const TOLD_MAX = 100;
+
 export interface LaneEndsDeps {
-  lanes: Pick<Lanes, 'change'>;
+  lanes: Pick<Lanes, 'change' | 'waitingIn'>;
+  decisions: Pick<DecisionLog, 'add'>;
   laneOrders: LaneOrders;
   timerChecks: TimerChecks;
 }
 
 export class LaneEnds extends Composed<LaneEndsDeps> {
   /** Call when a run has ended; again, it does nothing. */
-  async follow({ env, keys, eventId, functionId, status }: Run): Promise<void> {
+  async follow({ id, env, keys, eventId, functionId, status }: Run): Promise<void> {
     const turn = keys?.lane;
     if (!turn) return;
     const { functions } = await this.deps.laneOrders.of(env, turn.order);
@@ -22,7 +27,15 @@ export class LaneEnds extends Composed<LaneEndsDeps> {
     const action = status !== 'Failed' || onFailure === 'skip' ? 'next' : onFailure;
     // Another run of its event that fails tells nothing new.
     if (turn.number === undefined && status !== 'Completed') return;
-    await this.change(env, turn, action, { eventId, functionId });
+    const isChanged = await this.change(env, turn, action, { eventId, functionId });
+    if (isChanged && action !== 'next') await this.#tell(env, turn, id);
+  }
+
+  /** The first events that wait have a decision with the run that stops their lane. */
+  async #tell(env: string, { id, order }: LaneTurn, runId: string): Promise<void> {
+    const waiting = await this.deps.lanes.waitingIn(env, order, id, TOLD_MAX);
+    if (waiting.length === 0) return;
+    await this.deps.decisions.add(waiting.map((entry) => ({ env, ...entry, reason: 'parked', runId })));
   }
 
   /** @param entry of a run that has ended; absent for people
