@@ -17,6 +17,7 @@ import {
   HELD,
   LONG_SLEEP,
   LONG_WAIT,
+  ORDERED,
   PAUSING,
   RATE_LIMITED,
   SINGLETON,
@@ -52,6 +53,7 @@ const FUNCTIONS: Record<string, Record<string, readonly string[]>> = {
     'chaos/throttled': ['throttled'],
     'chaos/rate-limited': ['rate-limited'],
     'chaos/singleton': ['singleton'],
+    [ORDERED.name]: [ORDERED.id],
     'chaos/debounced': ['debounced'],
     'chaos/batched': ['batched'],
     'chaos/replayed': ['replayed'],
@@ -68,6 +70,7 @@ const SKIPS: Record<string, readonly string[]> = {
   [HELD.id]: ['paused'],
   [RATE_LIMITED.id]: ['rate_limited'],
   [SINGLETON.id]: ['singleton'],
+  [ORDERED.id]: ['superseded'],
   [DEBOUNCED.id]: ['debounced'],
   [BATCHED.id]: ['batched'],
 };

@@ -6,6 +6,7 @@ import {
   HELD,
   KEYED,
   LIMITED,
+  ORDERED,
   RATE_LIMITED,
   REPLAYED,
   RETRIES,
@@ -66,6 +67,18 @@ export function flowControlFunctions(client: Tidegate) {
         await context.step.run('a', () => report(SINGLETON.id, context, 'a'));
         await context.step.sleep('nap', SINGLETON.sleepMs);
         await context.step.run(SINGLETON.lastStep, () => report(SINGLETON.id, context, SINGLETON.lastStep, ['a']));
+      },
+    ),
+    client.createFunction(
+      {
+        id: ORDERED.id,
+        retries: RETRIES,
+        triggers: { event: ORDERED.name },
+        order: { key: KEY, by: 'event.data.at', window: period(ORDERED.windowMs), onStale: 'skip' },
+      },
+      async (context) => {
+        await context.step.run('a', () => report(ORDERED.id, context, 'a'));
+        await context.step.run(ORDERED.lastStep, () => report(ORDERED.id, context, ORDERED.lastStep, ['a']));
       },
     ),
     client.createFunction(

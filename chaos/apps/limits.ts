@@ -10,6 +10,7 @@ export const KEYED = { id: 'keyed', limit: 1, heldMs: 100 };
 export const THROTTLED = { id: 'throttled', limit: 2, periodMs: 1_000, burst: 1 };
 export const RATE_LIMITED = { id: 'rate-limited', limit: 3, periodMs: 10_000 };
 export const SINGLETON = { id: 'singleton', lastStep: 'b', sleepMs: 500 };
+export const ORDERED = { id: 'ordered', name: 'chaos/ordered', lastStep: 'b', windowMs: 1_000 };
 export const DEBOUNCED = { id: 'debounced', name: 'chaos/debounced', periodMs: 1_000 };
 export const BATCHED = { id: 'batched', maxSize: 4, timeoutMs: 1_500 };
 /** It is paused, and its queued runs held. */

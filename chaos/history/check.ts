@@ -8,6 +8,7 @@ import { checkCompletion } from './properties/completion.ts';
 import { checkConcurrency } from './properties/concurrency.ts';
 import { checkDebounce } from './properties/debounce.ts';
 import { checkDeduplication } from './properties/deduplication.ts';
+import { checkOrder } from './properties/order.ts';
 import { checkPauses } from './properties/pauses.ts';
 import { checkRateLimit } from './properties/rate-limit.ts';
 import { findRepeats, type Repeats } from './properties/repeats.ts';
@@ -41,6 +42,7 @@ export function checkHistory(history: History, model: Model): Checked {
     'starts beyond a throttle': each(model.throttles, checkThrottle),
     'runs beyond a rate limit, or skipped before it': each(model.rateLimits, checkRateLimit),
     'singletons with two active runs': each(model.singletons, checkSingleton),
+    'runs of a lane out of order': each(model.ordered, checkOrder),
     'debounced events without a run, or run too early': each(model.debounces, checkDebounce),
     'batches too large, or of several keys': each(model.batches, checkBatches),
     'runs started while their function was paused': each(model.held, checkPauses),

@@ -6,6 +6,7 @@ import {
   HELD,
   KEYED,
   LIMITED,
+  ORDERED,
   RATE_LIMITED,
   SINGLETON,
   THROTTLED,
@@ -16,6 +17,7 @@ import type { Batches } from './properties/batches.ts';
 import type { Expectations } from './properties/completion.ts';
 import type { ConcurrencyLimit } from './properties/concurrency.ts';
 import type { Debounce } from './properties/debounce.ts';
+import type { OrderedFunction } from './properties/order.ts';
 import type { RateLimit } from './properties/rate-limit.ts';
 import type { RepeatTimes } from './properties/repeats.ts';
 import type { Singleton } from './properties/singleton.ts';
@@ -30,6 +32,7 @@ export interface Model {
   throttles: readonly Throttle[];
   rateLimits: readonly RateLimit[];
   singletons: readonly Singleton[];
+  ordered: readonly OrderedFunction[];
   debounces: readonly Debounce[];
   batches: readonly Batches[];
   /** IDs of functions that are paused, with their queued runs held. */
@@ -55,7 +58,8 @@ export function modelOf(expectations: Expectations, repeats: RepeatTimes): Model
     concurrency: [LIMITED, KEYED, HELD].map((one) => ({ ...named(one), certainMs: CERTAIN_MS })),
     throttles: [named(THROTTLED)],
     rateLimits: [named(RATE_LIMITED)],
-    singletons: [named(SINGLETON)],
+    singletons: [SINGLETON, ORDERED].map(named),
+    ordered: [named(ORDERED)],
     debounces: [named(DEBOUNCED)],
     batches: [named(BATCHED)],
     held: [functionIdOf(HELD.id)],

@@ -8,6 +8,7 @@ import {
   LONG_SLEEP,
   LONG_WAIT,
   OFFLOADED_MS,
+  ORDERED,
   PAUSING,
   REPLAYED,
   WAITING,
@@ -92,6 +93,7 @@ export const KINDS: Readonly<Record<string, Kind>> = {
   'chaos/throttled': { weight: 1, make: (requests) => requests.keyedBatch('chaos/throttled') },
   'chaos/rate-limited': { weight: 2, make: (requests) => requests.keyed('chaos/rate-limited') },
   'chaos/singleton': { weight: 2, make: (requests) => requests.keyed('chaos/singleton') },
+  [ORDERED.name]: { weight: 2, make: (requests) => requests.ordered() },
   [DEBOUNCED.name]: { weight: 2, make: (requests) => requests.keyed(DEBOUNCED.name) },
   'chaos/batched': { weight: 2, make: (requests) => requests.keyed('chaos/batched') },
   'chaos/held': { weight: 2, make: (requests) => requests.batch('chaos/held') },
@@ -124,6 +126,11 @@ export class Requests {
 
   keyed(name: string): Request {
     return this.#identified(name, [{ key: this.#parts.random.pick(KEYS) }]);
+  }
+
+  /** Its number is that of its ID. */
+  ordered(): Request {
+    return this.#identified(ORDERED.name, [{ key: this.#parts.random.pick(KEYS), at: this.#made + 1 }]);
   }
 
   /** Events of one key. */
@@ -202,7 +209,7 @@ export class Requests {
   }
 
   /** Events of one name, and of one key if they have any. */
-  #identified(name: string, data: { key?: string; behavior?: string }[]): Request {
+  #identified(name: string, data: { key?: string; at?: number; behavior?: string }[]): Request {
     const events: SentEvent[] = data.map((one) => {
       const id = this.#newId();
       return { name, id, data: { ...one, id } };

@@ -7,6 +7,7 @@ import {
   functionIdOf,
   HELD,
   KEYED,
+  ORDERED,
   RATE_LIMITED,
   SINGLETON,
   THROTTLED,
@@ -55,6 +56,7 @@ const VIOLATIONS: Record<string, Entry[]> = {
     start('s2', 1, of(SINGLETON, { step: 'a' })),
     start('s1', 2, of(SINGLETON, { step: SINGLETON.lastStep })),
   ],
+  'runs of a lane out of order': [10, 9].map((n, at) => start(`o${n}`, at, of(ORDERED, { sentIds: [`chaos-${n}`] }))),
   'debounced events without a run, or run too early': [send('debounced', 0, { name: DEBOUNCED.name })],
   'batches too large, or of several keys': [
     start('batch', 0, of(BATCHED, { sentIds: many(BATCHED.maxSize + 1, (n) => `in a batch ${n}`) })),

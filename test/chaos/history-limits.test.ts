@@ -6,6 +6,7 @@ import { checkBatches } from '../../chaos/history/properties/batches.ts';
 import { checkCancellations } from '../../chaos/history/properties/cancellations.ts';
 import { checkConcurrency } from '../../chaos/history/properties/concurrency.ts';
 import { checkDebounce } from '../../chaos/history/properties/debounce.ts';
+import { checkOrder } from '../../chaos/history/properties/order.ts';
 import { checkPauses } from '../../chaos/history/properties/pauses.ts';
 import { checkRateLimit } from '../../chaos/history/properties/rate-limit.ts';
 import { checkSingleton } from '../../chaos/history/properties/singleton.ts';
@@ -13,6 +14,16 @@ import { checkThrottle } from '../../chaos/history/properties/throttle.ts';
 import { control, end, event, FN, fault, run, send, start } from './entries.ts';
 
 describe('The history of scripts/chaos', () => {
+  it('proves that events of a key ran out of order, unless their app was stopped', () => {
+    const check = (...entries: Entry[]) => checkOrder(new History(entries), { functionId: FN });
+    const first = (runId: string, n: number, atMs: number, key = 'a') =>
+      start(runId, atMs, { key, sentIds: [`chaos-${n}`] });
+    expect(check(first('r1', 9, 0), first('r2', 10, 5), first('r3', 8, 6, 'b'))).to.deep.equal([]);
+    const wrong = [first('r1', 10, 0), first('r2', 9, 5), first('r3', 11, 6)];
+    expect(check(...wrong)).to.have.length(1);
+    expect(check(...wrong, fault('kill-app', 1, 3))).to.deep.equal([]);
+  });
+
   describe('proves an exceeded concurrency limit', () => {
     const check = (limit: number, ...entries: Entry[]) =>
       checkConcurrency(new History(entries), { functionId: FN, limit, certainMs: 5_000 });
