@@ -18,7 +18,7 @@ import { cluster } from './rows/cluster.ts';
 import { compression } from './rows/compression.ts';
 import { dashboard } from './rows/dashboard.ts';
 import { exactlyOnce } from './rows/exactly-once.ts';
-import { flowControl, isolation, waitingMemory } from './rows/flow-control.ts';
+import { flowControl, isolation, lanes, waitingMemory } from './rows/flow-control.ts';
 import { fsync } from './rows/fsync.ts';
 import { growth } from './rows/growth.ts';
 import { ingestPaced, ingestQueued } from './rows/ingest.ts';
@@ -84,6 +84,7 @@ function selectMeasurements({
     whatIf,
     flowControl,
     isolation,
+    lanes,
     waitingMemory,
     schedules,
     memory,

@@ -27,6 +27,10 @@ const LIMITED = {
   'a function with concurrency, one key': { options: KEYED, keyOf: () => 'k' },
   'a function with concurrency, 10,000 keys': { options: KEYED, keyOf: (n: number) => `k${n % KEYS}` },
   'a function with a throttle': { options: { throttle: { limit: 1_000_000, period: '1s' } }, keyOf: () => 'k' },
+  'a function with an order, 10,000 keys': {
+    options: { order: { key: 'event.data.key', by: 'event.data.total' } },
+    keyOf: (n: number) => `k${n % KEYS}`,
+  },
   'a function with priorities': { options: { priority: { run: 'event.data.total > 100 ? 60 : 0' } }, keyOf: () => 'k' },
 };
 type Limited = keyof typeof LIMITED;
@@ -125,6 +129,57 @@ export const isolation: Measurement = {
         targets: [{ times: TIMES, of: WITHOUT }],
       });
       const rows = [row('functions', after.functions, before.functions), row('keys', after.keys, before.keys)];
+      return { rows, costs: [], series: [] };
+    }),
+};
+
+const LANES = 100_000;
+const BESIDE_LANES = `plain runs while ${LANES.toLocaleString('en')} lanes have an active run and a waiting event`;
+const OTHER_LANE = `${ISOLATED}, another lane meanwhile`;
+const WITHOUT_LANES = 'without them';
+const ORDER = { key: 'event.data.key' };
+
+export const lanes: Measurement = {
+  group,
+  names: [BESIDE_LANES, OTHER_LANE],
+  measure: (bench) =>
+    bench.withTestBed({}, async (testBed) => {
+      await testBed.service.register('bench', [
+        { id: 'run', event: 'bench/run' },
+        // The call of the first lane has no answer, and those of all others wait for it.
+        { id: 'hold', event: 'bench/hold', options: { order: { key: 'event.data.lane' }, concurrency: 1 } },
+        { id: 'other', event: 'bench/other', options: { order: ORDER } },
+      ]);
+      await testBed.startWorker();
+      await delays(testBed, 'bench/other', 200);
+      const plainPerSecond = async () => {
+        const count = RUNS * bench.options.seconds;
+        return (
+          await countCalls(testBed, count, () => testBed.service.sendMany({ name: 'bench/run', data: {} }, count))
+        ).perSecond;
+      };
+      const p99 = async () => {
+        return quantile(await delays(testBed, 'bench/other', (bench.options.seconds * 1_000) / INTERVAL_MS), 0.99);
+      };
+      const measure = async () => medians(bench.options.rounds, { plain: plainPerSecond, p99 });
+      const before = await measure();
+      await testBed.host('hold-waiting');
+      const eventOf = (n: number) => ({ name: 'bench/hold', data: { key: 'waiting', lane: n % LANES } });
+      await testBed.service.sendEach(eventOf, 2 * LANES);
+      await testBed.service.untilIngested();
+      const after = await measure();
+      await testBed.host('release');
+      const references = (value: number) => [{ what: WITHOUT_LANES, value }];
+      const rows: Row[] = [
+        {
+          ...{ group, work: BESIDE_LANES, value: after.plain, unit: 'runs/s', references: references(before.plain) },
+          targets: [{ share: SHARE_OF_PLAIN, of: WITHOUT_LANES }],
+        },
+        {
+          ...{ group, work: OTHER_LANE, value: after.p99, unit: 'ms', references: references(before.p99) },
+          targets: [{ times: TIMES, of: WITHOUT_LANES }],
+        },
+      ];
       return { rows, costs: [], series: [] };
     }),
 };
