@@ -41,7 +41,7 @@ const API_LAYERS = [
 
 /** The rooms of src/jobs/: what is triggered stands on runs, runs on flow control, and all on the queues. */
 const JOB_LAYERS = [
-  ['environments', 'ingestion', 'outbox', 'replays', 'timers', 'webhooks', 'what-if'],
+  ['alerts', 'environments', 'ingestion', 'outbox', 'replays', 'timers', 'webhooks', 'what-if'],
   ['bulk'],
   ['matching', 'runs'],
   ['archive', 'connect', 'flow-control'],
@@ -55,7 +55,7 @@ const STORE_LAYERS = [
   ['move'],
   ['store.ts'],
   ['auth', 'bulk', 'telemetry'],
-  ['apps', 'connect', 'environments', 'errors', 'realtime', 'webhooks'],
+  ['alerts', 'apps', 'connect', 'environments', 'errors', 'realtime', 'webhooks'],
   ['runs'],
   ['events'],
   ['flow-control'],
@@ -78,6 +78,7 @@ const PACKAGE_HOMES = [
   ['postgres', 'pg|pg-copy-streams|node-pg-migrate', ['archive']],
   ['opentelemetry', '@opentelemetry/[^/]+|bullmq-otel', ['tracing']],
   ['cron', 'cron-parser', ['model']],
+  ['mail', 'nodemailer', ['jobs']],
   ['prometheus', 'prom-client', ['metrics']],
 ];
 
@@ -97,6 +98,7 @@ const OUTSIDE_SRC = {
   scripts: [
     'src/composition/inventory.ts',
     'src/duties/duty.ts',
+    'src/model/alerts/rules.ts',
     'src/providers/catalog.ts',
     'src/providers/preset.ts',
     'src/settings.ts',

@@ -1,6 +1,7 @@
 /** Writes the documents that are generated from code. `node scripts/docs.ts --check` writes nothing and fails when one is stale. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { alertsPage } from './lib/alert-docs.ts';
 import { compatibilityPage, migrationPage } from './lib/compatibility-docs.ts';
 import { decisionsPage } from './lib/decision-docs.ts';
 import { inventoryPage } from './lib/inventory-docs.ts';
@@ -15,6 +16,7 @@ const ROOT = resolve(import.meta.dirname, '..');
 
 /** Each generated document, by path. */
 export const GENERATED: Record<string, () => string> = {
+  'docs/alerts.md': alertsPage,
   'docs/compatibility.md': compatibilityPage,
   'docs/decisions/README.md': decisionsPage,
   'docs/install.md': installPage,

@@ -187,6 +187,8 @@ function toConfig(env: Env, settings: readonly Setting[], tracing: boolean) {
       calls: env.CONNECTION_CALLS_MAX,
     },
     callResponseMaxBytes: env.CALL_RESPONSE_MAX_BYTES,
+    /** undefined: alerts send no mail. */
+    mail: env.SMTP_URL && env.ALERT_FROM ? { url: env.SMTP_URL, from: env.ALERT_FROM } : undefined,
     /** Addresses at which apps may be called: CIDR ranges, or the word private. */
     outbound: {
       blockPrivate: env.BLOCK_PRIVATE_ADDRESSES,

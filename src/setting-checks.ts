@@ -17,6 +17,9 @@ export function settingProblems(values: SettingValues): string[] {
   if (values.REDIS_CLUSTER_URLS && values.REDIS_SENTINEL_URLS) {
     return ['REDIS_SENTINEL_URLS: set, but REDIS_CLUSTER_URLS is set too; use one of them'];
   }
+  if (values.SMTP_URL !== undefined && values.ALERT_FROM === undefined) {
+    return ['ALERT_FROM: not set, but SMTP_URL is; set the address from which alerts are sent'];
+  }
   if (MODE === 'dev') return [];
   if (HOT_HOURS < 1) return [`HOT_HOURS: got ${HOT_HOURS}; expected at least 1 unless MODE=dev`];
   return unsafeInProduction(values);

@@ -468,6 +468,16 @@ const realtime = {
     ),
 };
 
+const alerts = {
+  SMTP_URL: z
+    .url({ protocol: /^smtps?$/ })
+    .optional()
+    .describe(
+      'Mail server for [alerts](alerts.md): `smtp://user:password@mail.example.com:587`, or `smtps://` with TLS from the start. `?requireTLS=true` sends nothing without TLS',
+    ),
+  ALERT_FROM: emailSchema.optional().describe('Sender of that mail. Required with `SMTP_URL`'),
+};
+
 const shutdown = {
   SHUTDOWN_DRAIN_SECONDS: z.coerce
     .number()
@@ -518,6 +528,7 @@ export const SETTINGS = {
   ...outbound,
   ...quotas,
   ...realtime,
+  ...alerts,
   ...shutdown,
   ...metrics,
 };
@@ -537,6 +548,7 @@ export const SETTING_GROUPS = {
   'Outbound addresses': outbound,
   Quotas: quotas,
   Realtime: realtime,
+  Alerts: alerts,
   Shutdown: shutdown,
   Metrics: metrics,
 } satisfies Record<string, Partial<typeof SETTINGS>>;

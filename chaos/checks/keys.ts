@@ -39,6 +39,12 @@ export const PERMANENT_KEYS: readonly PermanentKeys[] = [
     why: 'The last versions of each webhook, deleted with it',
   },
   {
+    kind: '`alert-rules:*`, `alert-channels:*`',
+    pattern: /^alert-(rules|channels):[\w-]+$/,
+    most: 5,
+    why: 'Changed rules and channels of alerts, one hash per environment',
+  },
+  {
     kind: '`saved-views:*`',
     pattern: /^saved-views:[\w-]+:[\w-]+$/,
     most: 5,

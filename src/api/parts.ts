@@ -7,6 +7,7 @@ import type { History } from '../history/history.ts';
 import type { Searches } from '../history/searches.ts';
 import type { StorageUses } from '../history/storage-use.ts';
 import type { Acceptor } from '../jobs/acceptance/acceptor.ts';
+import type { AlertSender } from '../jobs/alerts/alert-sender.ts';
 import type { ArchiveHealth } from '../jobs/archive/archive-health.ts';
 import type { SelectedRuns } from '../jobs/bulk/selected-runs.ts';
 import type { ClockMoves } from '../jobs/dev-clock/clock-moves.ts';
@@ -83,6 +84,7 @@ export interface ApiServices {
   registrar: Registrar;
   admission: Pick<Admission, 'noteChange'>;
   schedules: Schedules;
+  alertSender: AlertSender;
   queues: PartitionQueues;
   /** undefined in production. */
   clockMoves: ClockMoves | undefined;

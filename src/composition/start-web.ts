@@ -15,6 +15,7 @@ import { newId } from '../model/ids.ts';
 import { describeOutbound } from '../model/network/outbound.ts';
 import { createServer } from '../node-http.ts';
 import { durabilityOf } from '../store/redis/durability/durability.ts';
+import { ALERTS } from './alerts.ts';
 import { baseParts } from './base.ts';
 import { Container } from './container.ts';
 import { type Core, startCore } from './core.ts';
@@ -109,6 +110,7 @@ async function compose(core: Core, { store, close: _, ...shared }: WebStore, ope
     .with(INGESTION)
     .with(RUN_SERVICES)
     .with(SELECTION)
+    .with(ALERTS)
     .with(WEB);
   const { parts } = opened.add(container);
   setWebGauges(parts);

@@ -11,6 +11,7 @@ import { CONNECTIONS } from '../store/redis/connections.ts';
 import { durabilityOf } from '../store/redis/durability/durability.ts';
 import { connectSubscriber, type Subscriber } from '../store/redis/pub-sub.ts';
 import { createStore } from '../store/store.ts';
+import { ALERTS } from './alerts.ts';
 import { baseParts } from './base.ts';
 import { Container } from './container.ts';
 import { startCore } from './core.ts';
@@ -58,6 +59,7 @@ async function start(options: StartOptions & Starting): Promise<Running> {
     .with(INGESTION)
     .with(RUN_SERVICES)
     .with(SELECTION)
+    .with(ALERTS)
     .with(WORKER);
   const { parts } = opened.add(container);
   const { workers, appLimits } = parts;

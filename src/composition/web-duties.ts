@@ -4,6 +4,8 @@ import { rampWatch } from '../api/apps/ramp-watch.ts';
 import { connectionRenewal } from '../api/connect/gateway.ts';
 import { webhookWatching } from '../api/receive/webhook-watcher.ts';
 import { webhookReconciling } from '../api/reconciliation/reconciliation-rounds.ts';
+import { alertEvaluation } from '../jobs/alerts/alert-rounds.ts';
+import { alertDelivery } from '../jobs/alerts/alert-sending.ts';
 import { archiveProbe } from '../jobs/archive/archive-health.ts';
 import { bulkOperating } from '../jobs/bulk/bulk-duty.ts';
 import { backpressureRefresh } from '../jobs/queues/backpressure.ts';
@@ -18,6 +20,8 @@ export const WEB_DUTIES = [
   bulkOperating,
   rampWatch,
   archiveProbe,
+  alertEvaluation,
+  alertDelivery,
 ] as const;
 
 /** For the first process of a group. */

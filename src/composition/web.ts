@@ -39,6 +39,7 @@ import { type Environment, ownerOfName } from '../model/environment.ts';
 import { newId } from '../model/ids.ts';
 import type { FetchDocument } from '../providers/verification/verification.ts';
 import type { LiveFeed } from '../store/telemetry/live-updates.ts';
+import type { AlertParts } from './alerts.ts';
 import { bodyStoreOf, retentionDaysOf } from './archive.ts';
 import type { Definitions } from './container.ts';
 import type { IngestionNeeds, IngestionParts } from './ingestion.ts';
@@ -94,7 +95,7 @@ interface ServerParts {
 export interface WebParts extends AppParts, WebhookParts, ServerParts {}
 
 type Shared = Omit<WebStore, 'store' | 'secretKeyClaimed' | 'close'>;
-export type WebNeeds = IngestionNeeds & IngestionParts & RunServices & SelectionParts & Shared;
+export type WebNeeds = IngestionNeeds & IngestionParts & RunServices & SelectionParts & AlertParts & Shared;
 type Parts = WebNeeds & WebParts;
 
 const APPS: Definitions<AppParts, WebNeeds & WebhookParts & ServerParts> = {

@@ -1,5 +1,7 @@
 /** The duties of a worker. docs/inventory.md lists them. */
 import type { DepsOf } from '../duties/duty.ts';
+import { alertEvaluation } from '../jobs/alerts/alert-rounds.ts';
+import { alertDelivery } from '../jobs/alerts/alert-sending.ts';
 import { archiveProbe } from '../jobs/archive/archive-health.ts';
 import { archiving } from '../jobs/archive/archiving.ts';
 import { auditShipping } from '../jobs/archive/audit-entries.ts';
@@ -33,6 +35,8 @@ export const WORKER_DUTIES = [
   pendingNotifications,
   silenceCheck,
   archiveProbe,
+  alertEvaluation,
+  alertDelivery,
 ] as const;
 
 /** With an archive. */

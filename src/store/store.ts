@@ -1,6 +1,7 @@
 /** All stored data, on one connection. Each room describes its part in store.ts; docs/redis.md lists the keys. */
 import type { Config } from '../config.ts';
 import { VERSION } from '../version.ts';
+import { createAlertStore } from './alerts/store.ts';
 import { createAppStore } from './apps/store.ts';
 import { createAuthStore } from './auth/store.ts';
 import { createBulkStore } from './bulk/store.ts';
@@ -48,6 +49,7 @@ export function createStore(connection: Redis, config: Config) {
   const context: StoreContext = { redis, keys, ids, config, cacheInvalidation, locks };
   const environmentStore = createEnvironmentStore(context);
   const appStore = createAppStore(context);
+  const alertStore = createAlertStore(context);
   return {
     redis: connection,
     keys,
@@ -65,8 +67,9 @@ export function createStore(connection: Redis, config: Config) {
     ...appStore,
     ...createConnectStore(context),
     ...createWebhookStore(context),
-    ...createAuthStore(context, environmentStore.environments, appStore.destinations),
+    ...createAuthStore(context, environmentStore.environments, [appStore.destinations, alertStore.alertChannels]),
     ...createTelemetryStore(context),
+    ...alertStore,
     ...createRealtimeStore(context),
   };
 }

@@ -22,6 +22,7 @@ const TAGS: Record<string, string> = {
   Replays: 'A replay runs functions again on past events.',
   Functions: 'Functions that apps have registered.',
   Destinations: 'URLs that get events or webhook requests, without an app.',
+  Alerts: 'What is wrong, from when on people hear of it, and where.',
   Apps: 'Your programs that host functions. They register by themselves, or when asked to here.',
   Webhooks: 'URLs for providers. A transform turns each request into an event; a request log keeps the requests.',
   Views: 'Filters and columns of a list in the dashboard, saved under a name.',

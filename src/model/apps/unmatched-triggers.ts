@@ -1,5 +1,7 @@
 /** Detects triggers that no event can ever meet, by looking at the trigger alone. */
 import {
+  ALERT_OPENED,
+  ALERT_RESOLVED,
   FUNCTION_DEFERRED,
   FUNCTION_FAILED,
   FUNCTION_INVOKED,
@@ -21,6 +23,8 @@ const SENT_BY_SERVICE: readonly string[] = [
   RUN_PAUSED,
   WEBHOOK_FAILING,
   WEBHOOK_RECOVERED,
+  ALERT_OPENED,
+  ALERT_RESOLVED,
 ];
 
 /** Fuel for one expression: enough for a comparison, because a registration may have thousands of them. */

@@ -22,6 +22,10 @@ export const SCHEDULED_TIMER = 'inngest/scheduled.timer';
 export const WEBHOOK_FAILING = 'tidegate/webhook.failing';
 export const WEBHOOK_RECOVERED = 'tidegate/webhook.recovered';
 
+/** Events about alerts (docs/alerts.md#events). */
+export const ALERT_OPENED = 'tidegate/alert.opened';
+export const ALERT_RESOLVED = 'tidegate/alert.resolved';
+
 export const EVENT_NAME_MAX = 512;
 export const EVENT_ID_MAX = 512;
 export const TS_MIN = Date.UTC(1980, 0);

@@ -2,7 +2,7 @@
 import { ServiceError } from '../../errors.ts';
 import type { AppFunction } from '../../model/apps/app.ts';
 import { destinationId } from '../../model/apps/destination.ts';
-import { SealError, type SealedSecret, type Sealer } from '../../model/auth/seal.ts';
+import type { SealedSecret, Sealer } from '../../model/auth/seal.ts';
 import { newId } from '../../model/ids.ts';
 import type { Functions } from './functions.ts';
 
@@ -102,9 +102,12 @@ export class Destinations {
         const { secrets, headers } = before.destination;
         const changed = {
           ...before.destination,
-          secrets: secrets.map((one) => ({ ...one, sealed: this.#current(one.sealed, locationOf(env, id, one.id)) })),
+          secrets: secrets.map((one) => ({
+            ...one,
+            sealed: this.#sealer.reencrypted(one.sealed, locationOf(env, id, one.id)),
+          })),
           ...(headers && {
-            headers: { ...headers, sealed: this.#current(headers.sealed, locationOf(env, id, HEADERS)) },
+            headers: { ...headers, sealed: this.#sealer.reencrypted(headers.sealed, locationOf(env, id, HEADERS)) },
           }),
         };
         return { ...before, destination: changed };
@@ -112,15 +115,6 @@ export class Destinations {
       count += 1;
     }
     return count;
-  }
-
-  #current(sealed: string, location: string): string {
-    try {
-      return this.#sealer.isCurrent(sealed) ? sealed : this.#sealer.seal(this.#sealer.open(sealed, location), location);
-    } catch (error) {
-      if (error instanceof SealError) return sealed;
-      throw error;
-    }
   }
 }
 

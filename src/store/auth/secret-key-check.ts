@@ -2,7 +2,6 @@
  *  signed call would fail. An encrypted check value is stored, because there may be no other secret yet. */
 import { ConfigError } from '../../config.ts';
 import { SealError, type Sealer } from '../../model/auth/seal.ts';
-import type { Destinations } from '../apps/destinations.ts';
 import type { Environments } from '../environments/environments.ts';
 import type { Redis } from '../redis/connection.ts';
 import { Repository } from '../redis/repository.ts';
@@ -14,6 +13,12 @@ const CONTEXT = 'secret-key-check';
 /** Maximum number of webhooks named in a message. */
 const NAMED_MAX = 10;
 
+/** Has sealed secrets of environments. */
+export interface Sealing {
+  /** @returns number of objects whose secrets it re-encrypted */
+  reencrypt(env: string): Promise<number>;
+}
+
 export class SecretKeyCheck extends Repository<
   Redis,
   {
@@ -21,7 +26,7 @@ export class SecretKeyCheck extends Repository<
     signingKeys: SigningKeys;
     webhookSecrets: WebhookSecrets;
     environments: Pick<Environments, 'all'>;
-    destinations: Pick<Destinations, 'reencrypt'>;
+    sealing: readonly Sealing[];
   }
 > {
   /** Read-only check.
@@ -56,11 +61,13 @@ export class SecretKeyCheck extends Repository<
   }
 
   /** Encrypts all secrets with the current key, so that the fallback is no longer needed.
-   *  @returns number of signing keys, webhooks and destinations */
+   *  @returns number of signing keys, webhooks, destinations and alert channels */
   async reencrypt(): Promise<number> {
-    const { signingKeys, webhookSecrets, environments, destinations } = this.deps;
+    const { signingKeys, webhookSecrets, environments, sealing } = this.deps;
     let count = (await signingKeys.reencrypt()) + (await webhookSecrets.reencrypt());
-    for (const { name } of await environments.all()) count += await destinations.reencrypt(name);
+    for (const { name } of await environments.all()) {
+      for (const one of sealing) count += await one.reencrypt(name);
+    }
     await this.redis.set(this.keys.secretKeyCheck, this.deps.sealer.seal('', CONTEXT));
     return count;
   }

@@ -1,7 +1,6 @@
 /** Credentials and users: event keys, API keys, signing keys, users and their sessions; the audit log and the log of rejected attempts. */
 import type { Config } from '../../config.ts';
 import { Sealer } from '../../model/auth/seal.ts';
-import type { Destinations } from '../apps/destinations.ts';
 import type { Environments } from '../environments/environments.ts';
 import type { StoreContext } from '../store-context.ts';
 import { WebhookSecrets } from '../webhooks/webhook-secrets.ts';
@@ -13,13 +12,14 @@ import { IdempotentResponses } from './idempotent-responses.ts';
 import { OneTimeTokens } from './one-time-tokens.ts';
 import { RejectionLog } from './rejection-log.ts';
 import { SavedViews } from './saved-views.ts';
-import { SecretKeyCheck } from './secret-key-check.ts';
+import { type Sealing, SecretKeyCheck } from './secret-key-check.ts';
 import { Sessions } from './sessions.ts';
 import { SignInThrottle } from './sign-in-throttle.ts';
 import { SigningKeys } from './signing-keys.ts';
 import { Users } from './users.ts';
 
-export function createAuthStore(context: StoreContext, environments: Environments, destinations: Destinations) {
+/** @param sealing what else has secrets in environments */
+export function createAuthStore(context: StoreContext, environments: Environments, sealing: readonly Sealing[]) {
   const { redis, keys, config, cacheInvalidation } = context;
   const sealer = new Sealer(config.secretKey, config.secretKeyFallback);
   const users = new Users(redis, keys);
@@ -38,7 +38,7 @@ export function createAuthStore(context: StoreContext, environments: Environment
       signingKeys,
       webhookSecrets,
       environments,
-      destinations,
+      sealing,
     }),
     auditLog: new AuditLog(redis, keys),
     rejectionLog: new RejectionLog(redis, keys),

@@ -13,7 +13,7 @@ import type { Run } from '../../model/runs/run.ts';
 import type { RunError } from '../../model/runs/run-error.ts';
 import { HOUR_MS } from '../../model/values/time.ts';
 import { inPipelines } from '../redis/connection.ts';
-import { isOlder, newestFirst, type Position } from '../redis/pagination.ts';
+import { isOlder, newest, newestFirst, type Position } from '../redis/pagination.ts';
 import { Repository } from '../redis/repository.ts';
 import { errorGroupOf } from './error-group-fields.ts';
 
@@ -80,6 +80,13 @@ export class ErrorGroups extends Repository {
     const isOpen = new Set(open.map(({ id }) => id));
     const rest = resolved.filter(({ id }) => !isOpen.has(id));
     return states.includes('open') ? newestFirst([...open, ...rest]) : rest;
+  }
+
+  /** Fingerprints of open groups with a failure since a time, latest failure first. */
+  async recent(env: string, sinceMs: number, limit: number): Promise<string[]> {
+    const keys = this.keys.all().map(({ errorGroups }) => errorGroups(env, 'open'));
+    const found = await newest(this.redis, keys, { after: sinceMs }, limit * keys.length);
+    return [...new Set(found.map(({ id }) => id))].slice(0, limit);
   }
 
   async #merged(indexes: readonly string[]): Promise<Position[]> {

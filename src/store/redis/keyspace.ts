@@ -2,6 +2,7 @@
  *  docs/redis.md. */
 import { installationTag, partitionTag } from '../../model/partitions/hash-tags.ts';
 import { PartitionLayout } from '../../model/partitions/layout.ts';
+import { ALERT_KEYS } from '../keys/alerts.ts';
 import { APP_KEYS } from '../keys/apps.ts';
 import { AUTH_KEYS } from '../keys/auth.ts';
 import { BULK_KEYS } from '../keys/bulk.ts';
@@ -77,6 +78,7 @@ const INSTALLATION_KEYS = {
   ...WEBHOOK_KEYS,
   ...AUTH_KEYS,
   ...TELEMETRY_KEYS,
+  ...ALERT_KEYS,
   ...REALTIME_KEYS,
   ...SHARED_KEYS,
 };
@@ -111,6 +113,7 @@ export const KEY_DECLARATIONS_BY_ROOM = {
   webhooks: { ...WEBHOOK_KEYS, ...WEBHOOK_LOG_KEYS },
   auth: AUTH_KEYS,
   telemetry: TELEMETRY_KEYS,
+  alerts: ALERT_KEYS,
   realtime: REALTIME_KEYS,
   shared: { ...SHARED_KEYS, ...PARTITION_KEYS },
 };

@@ -1,0 +1,180 @@
+/** `/v1/alerts`, `/v1/alert-rules`, `/v1/alert-channels`: what is wrong, from when on people hear of it, and where (docs/alerts.md). */
+import { randomBytes } from 'node:crypto';
+import { z } from 'zod';
+import { invalidField, notFound } from '../../errors.ts';
+import { isOpen } from '../../model/alerts/alert.ts';
+import type { ChannelSecrets } from '../../model/alerts/channel.ts';
+import { isRuleId, type RuleId, rulesOf } from '../../model/alerts/rules.ts';
+import { PRODUCTION } from '../../model/environment.ts';
+import { newId } from '../../model/ids.ts';
+import { describe } from '../../model/values/json.ts';
+import type { ApiParts } from '../parts.ts';
+import { countPosition, namePosition, pageQuery } from '../rest/list-query.ts';
+import { countedReply, sortedReply } from '../rest/list-response.ts';
+import { type Route, routesOf } from '../rest/route.ts';
+import { alertRuleSchema, alertSchema, presentAlert, presentRule, ruleInput, withRuleInput } from '../views/alert.ts';
+import {
+  alertChannelSchema,
+  channelFields,
+  channelKindSchema,
+  channelNameSchema,
+  createdChannelSchema,
+  presentChannel,
+  withChannelInput,
+} from '../views/alert-channel.ts';
+
+/** Standard Webhooks: 24 to 64 bytes. */
+const SECRET_BYTES = 32;
+
+const testedSchema = z.object({
+  accepted: z.boolean(),
+  status: z.int().nullable().describe('Of HTTP; null for email, and without a response'),
+  answer: z.string().describe('What the server answered, or why it did not'),
+});
+
+const routes = routesOf({ tag: 'Alerts', scope: 'environment' });
+
+export function alertRoutes(deps: ApiParts): Route[] {
+  const { config, publicUrl, environments, alertBooks, alertChannels, alertRules, alertSender } = deps;
+
+  function context() {
+    return { hasMail: config.mail !== undefined, nowMs: Date.now() };
+  }
+
+  async function shownChannel(env: string, name: string) {
+    const [channel, { queues }] = await Promise.all([alertChannels.read(env, name), alertBooks.read(env)]);
+    return presentChannel(channel, queues[name]);
+  }
+
+  function existingRule(env: string, id: string): RuleId {
+    if (isRuleId(id) && rulesOf(env === PRODUCTION).includes(id)) return id;
+    throw notFound('rule', id);
+  }
+
+  async function checkChannels(env: string, names: readonly string[]): Promise<void> {
+    const known = new Set((await alertChannels.all(env)).map(({ name }) => name));
+    const unknown = names.find((name) => !known.has(name));
+    if (unknown === undefined) return;
+    throw invalidField('channels', `got ${describe(unknown)}; expected names of alert channels of the environment`);
+  }
+
+  return [
+    routes.get('/v1/alerts', {
+      operationId: 'listAlerts',
+      summary: 'List alerts',
+      description: 'Open ones first, then the last 500 of 30 days that are resolved, each latest first.',
+      query: z.object({ ...pageQuery(countPosition), state: z.enum(['open', 'resolved']).optional() }),
+      data: z.array(alertSchema),
+      async handle({ env, query: { state, ...page } }) {
+        const [{ alerts }, past] = await Promise.all([alertBooks.read(env), alertBooks.past(env)]);
+        const open = alerts.filter(isOpen).sort((a, b) => (b.openedAt ?? 0) - (a.openedAt ?? 0));
+        const all = state === 'open' ? open : state === 'resolved' ? past : [...open, ...past];
+        return countedReply(all, page, presentAlert);
+      },
+    }),
+    routes.get('/v1/alert-rules', {
+      operationId: 'listAlertRules',
+      summary: 'List the rules of alerts',
+      description: 'With what is changed in this environment.',
+      data: z.array(alertRuleSchema),
+      async handle({ env }) {
+        const choices = await alertRules.all(env);
+        return { data: rulesOf(env === PRODUCTION).map((id) => presentRule(id, choices.get(id))) };
+      },
+    }),
+    routes.patch('/v1/alert-rules/:rule', {
+      operationId: 'updateAlertRule',
+      summary: 'Change a rule of alerts',
+      description: 'In this environment. Omitted fields stay unchanged; null sets the default.',
+      body: z.object(ruleInput),
+      data: alertRuleSchema,
+      errors: ['not_found', 'input_invalid'],
+      async handle({ env, params: { rule }, body }) {
+        const id = existingRule(env, rule);
+        if (body.channels) await checkChannels(env, body.channels);
+        await alertRules.change(env, id, (choices) => withRuleInput(choices, body));
+        return { data: presentRule(id, (await alertRules.all(env)).get(id)) };
+      },
+    }),
+    routes.post('/v1/alert-channels', {
+      operationId: 'createAlertChannel',
+      summary: 'Create an alert channel',
+      description: 'It hears of the rules that name it, and of those that name none.',
+      body: z.object({ name: channelNameSchema, kind: channelKindSchema, ...channelFields }),
+      status: 201,
+      data: createdChannelSchema,
+      errors: ['input_invalid', 'alert_channel_exists', 'quota_exceeded'],
+      async handle({ env, body: { name, kind, ...input } }) {
+        const { channel, secrets } = withChannelInput({ name, kind }, {}, input, context());
+        const secret = kind === 'webhook' ? `whsec_${randomBytes(SECRET_BYTES).toString('base64')}` : null;
+        const all: ChannelSecrets = { ...secrets, ...(secret !== null && { signing: secret }) };
+        const created = { ...channel, sealed: alertChannels.seal(env, name, all) };
+        await alertChannels.create(env, created);
+        return { data: { ...presentChannel(created, undefined), secret } };
+      },
+    }),
+    routes.get('/v1/alert-channels', {
+      operationId: 'listAlertChannels',
+      summary: 'List alert channels',
+      description: 'Sorted by name.',
+      query: z.object(pageQuery(namePosition)),
+      data: z.array(alertChannelSchema),
+      async handle({ env, query }) {
+        const [all, { queues }] = await Promise.all([alertChannels.all(env), alertBooks.read(env)]);
+        return sortedReply(all, 'name', query, (channel) => presentChannel(channel, queues[channel.name]));
+      },
+    }),
+    routes.get('/v1/alert-channels/:name', {
+      operationId: 'getAlertChannel',
+      summary: 'Get an alert channel',
+      data: alertChannelSchema,
+      handle: async ({ env, params: { name } }) => ({ data: await shownChannel(env, name) }),
+    }),
+    routes.patch('/v1/alert-channels/:name', {
+      operationId: 'updateAlertChannel',
+      summary: 'Change an alert channel',
+      description: 'Omitted fields stay unchanged; null sets the default.',
+      body: z.object(channelFields),
+      data: alertChannelSchema,
+      errors: ['not_found', 'input_invalid'],
+      async handle({ env, params: { name }, body }) {
+        await alertChannels.change(env, name, (before) => {
+          const { channel, secrets } = withChannelInput(before, alertChannels.secretsOf(env, before), body, context());
+          return { ...channel, sealed: alertChannels.seal(env, name, secrets) };
+        });
+        return { data: await shownChannel(env, name) };
+      },
+    }),
+    routes.delete('/v1/alert-channels/:name', {
+      operationId: 'deleteAlertChannel',
+      summary: 'Delete an alert channel',
+      description:
+        'What it has not sent yet is not sent. Rules that name it no longer do; those that named it alone are heard everywhere.',
+      async handle({ env, params: { name } }) {
+        await alertChannels.remove(env, name);
+        for (const [id, { channels }] of await alertRules.all(env)) {
+          if (!channels?.includes(name)) continue;
+          await alertRules.change(env, id, (choices) => {
+            const left = choices.channels?.filter((other) => other !== name) ?? [];
+            return withRuleInput(choices, { channels: left.length === 0 ? null : left });
+          });
+        }
+        return {};
+      },
+    }),
+    routes.post('/v1/alert-channels/:name/test', {
+      operationId: 'testAlertChannel',
+      summary: 'Send a test to an alert channel',
+      description: 'At once, also in quiet hours, and says what the server answered.',
+      data: testedSchema,
+      async handle({ env, params: { name } }) {
+        const channel = await alertChannels.read(env, name);
+        const secrets = alertChannels.secretsOf(env, channel);
+        const message = { id: newId(), at: Date.now(), changes: [], omitted: {}, open: {} };
+        const kind = environments.find(env)?.kind ?? 'branch';
+        const sent = await alertSender.send(channel, { env, message, isTest: true, publicUrl, secrets }, kind);
+        return { data: { accepted: sent.isAccepted, status: sent.status ?? null, answer: sent.answer } };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,113 @@
+/** Sends messages to alert channels, and says what their servers answered. Life cycle: one per process; `send` any number of times concurrently;
+ *  `close`. */
+import { createTransport, type Transporter } from 'nodemailer';
+import type { OutboundSettings } from '../../config.ts';
+import { HttpAgent } from '../../functions/http-agent.ts';
+import { httpPost } from '../../functions/http-post.ts';
+import type { AlertChannel } from '../../model/alerts/channel.ts';
+import { plainText } from '../../model/alerts/text.ts';
+import type { EnvironmentKind } from '../../model/environment.ts';
+import { retryAfterMs } from '../../model/runs/retry.ts';
+import { VERSION } from '../../version.ts';
+import { channelRequests, type Outbound, wordsOf } from './channel-requests.ts';
+
+/** Shorter than the lease of the duty that sends. */
+const TIMEOUT_MS = 10_000;
+const RESPONSE_MAX_BYTES = 16_384;
+const EXCERPT_CHARS = 300;
+
+export interface Mail {
+  url: string;
+  from: string;
+}
+
+/** What the server answered. */
+export interface Sent {
+  isAccepted: boolean;
+  /** Status of HTTP; absent for mail, and without a response. */
+  status?: number;
+  /** The response, or why there is none. */
+  answer: string;
+  retryAfterMs?: number | undefined;
+}
+
+export interface AlertSenderDeps {
+  outbound: OutboundSettings;
+  /** undefined: no mail can be sent. */
+  mail: Mail | undefined;
+}
+
+export class AlertSender {
+  readonly #agent: HttpAgent;
+  readonly #mail: Mail | undefined;
+  #transport: Transporter | undefined;
+
+  constructor({ outbound, mail }: AlertSenderDeps) {
+    this.#agent = new HttpAgent({ outbound, timeoutMs: TIMEOUT_MS });
+    this.#mail = mail;
+  }
+
+  /** Never throws. Of several requests the first that is not accepted ends the attempt; repeated ones change nothing. */
+  async send(channel: AlertChannel, outbound: Outbound, kind: EnvironmentKind): Promise<Sent> {
+    try {
+      if (channel.kind === 'email') return await this.#sendMail(channel, outbound);
+      let sent: Sent = { isAccepted: true, answer: '' };
+      for (const { url, headers, body } of channelRequests(channel, outbound)) {
+        sent = await this.#post(url, headers, body, kind);
+        if (!sent.isAccepted) return sent;
+      }
+      return sent;
+    } catch (error) {
+      return { isAccepted: false, answer: (error as Error).message };
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#transport?.close();
+    await this.#agent.destroy();
+  }
+
+  async #post(url: string, headers: Record<string, string>, body: string, kind: EnvironmentKind): Promise<Sent> {
+    const limits = { timeoutMs: TIMEOUT_MS, maxBytes: RESPONSE_MAX_BYTES, cuts: true } as const;
+    const all = { 'user-agent': `Tidegate/${VERSION}`, ...headers };
+    const response = await httpPost(this.#agent.for(kind), url, all, body, limits);
+    const { status } = response;
+    const [retryAfter] = [response.headers['retry-after']].flat();
+    return {
+      isAccepted: status >= 200 && status < 300,
+      status,
+      answer: response.body.slice(0, EXCERPT_CHARS).toWellFormed(),
+      retryAfterMs: retryAfter === undefined ? undefined : retryAfterMs(retryAfter, Date.now()),
+    };
+  }
+
+  async #sendMail({ to = [] }: AlertChannel, outbound: Outbound): Promise<Sent> {
+    const mail = this.#mail;
+    if (!mail) return { isAccepted: false, answer: 'SMTP_URL and ALERT_FROM are not set' };
+    this.#transport ??= createTransport({
+      url: mail.url,
+      connectionTimeout: TIMEOUT_MS,
+      greetingTimeout: TIMEOUT_MS,
+      socketTimeout: TIMEOUT_MS,
+      // Mail is made of texts alone.
+      disableFileAccess: true,
+      disableUrlAccess: true,
+    });
+    const words = wordsOf(outbound);
+    const {
+      response,
+      accepted = [],
+      rejected = [],
+    } = await this.#transport.sendMail({
+      from: { name: 'Tidegate', address: mail.from },
+      to,
+      subject: words.title,
+      text: plainText(words),
+      // The same on all attempts: mail servers and clients show it once.
+      messageId: `<${outbound.message.id}@${mail.from.split('@')[1]}>`,
+      headers: { 'auto-submitted': 'auto-generated' },
+    });
+    const refused = rejected.length === 0 ? '' : `; rejected: ${rejected.join(', ')}`;
+    return { isAccepted: accepted.length > 0, answer: response + refused };
+  }
+}

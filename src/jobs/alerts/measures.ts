@@ -1,0 +1,263 @@
+/** What the rules of alerts measure: from what is counted already, so that alerts cost the paths of events and runs nothing. */
+import { ALERTS_OF_RULE_MAX, type Measured } from '../../model/alerts/alert.ts';
+import type { RuleId, RuleSettings } from '../../model/alerts/rules.ts';
+import type { AppFunction } from '../../model/apps/app.ts';
+import { BRANCHES, PRODUCTION } from '../../model/environment.ts';
+import { ALERT_OPENED, ALERT_RESOLVED } from '../../model/events/event.ts';
+import { listensTo } from '../../model/events/triggers.ts';
+import { homesOf } from '../../model/flow-control/limits.ts';
+import { MINUTE_MS } from '../../model/values/time.ts';
+import type { Redis } from '../../store/redis/connection.ts';
+import { readServerInfo } from '../../store/redis/server-info.ts';
+import type { PausedRuns } from '../../store/runs/paused-runs.ts';
+import type { Store } from '../../store/store.ts';
+import type { FunctionLanes } from '../flow-control/function-lanes.ts';
+import type { FunctionTables } from '../functions/function-tables.ts';
+import type { PartitionQueues } from '../queues/partition-queues.ts';
+import { queueStatuses } from '../queues/queue-status.ts';
+
+export interface MeasureDeps
+  extends Pick<
+    Store,
+    | 'archiveStatus'
+    | 'appVersions'
+    | 'apps'
+    | 'errorGroups'
+    | 'functionSeries'
+    | 'heldEvents'
+    | 'limitUsage'
+    | 'metrics'
+    | 'processes'
+    | 'webhookIssues'
+    | 'webhookReconciliations'
+    | 'webhooks'
+  > {
+  redis: Redis;
+  functions: Pick<FunctionTables, 'of'>;
+  functionLanes: Pick<FunctionLanes, 'list'>;
+  pausedRuns: PausedRuns;
+  queues: PartitionQueues;
+  /** undefined without an archive. */
+  hotMs: number | undefined;
+}
+
+export interface MeasureContext {
+  env: string;
+  settings: RuleSettings;
+  nowMs: number;
+}
+
+type Measure = (deps: MeasureDeps, context: MeasureContext) => Promise<Measured[]>;
+
+const ENDED_MIN = 10;
+/** Per environment and round: those with the most failures, or calls. */
+const FUNCTIONS_READ = 50;
+const ISSUES_READ = 500;
+const BACKLOGS_READ = 10;
+
+const number = new Intl.NumberFormat('en', { maximumFractionDigits: 1 }).format;
+
+const MEASURES: Record<RuleId, Measure> = {
+  async function_failing({ metrics, functionSeries, functions }, { env, settings, nowMs }) {
+    const from = nowMs - settings.windowSeconds * 1_000;
+    const table = await functions.of(env);
+    const failing = (await metrics.functions(env, from, nowMs))
+      .filter(({ failed, functionId }) => failed > 0 && !actsOnAlerts(table.find(functionId)))
+      .sort((a, b) => b.failed - a.failed)
+      .slice(0, FUNCTIONS_READ);
+    const measured = failing.map(async ({ functionId }): Promise<Measured[]> => {
+      const points = await functionSeries.runs(env, functionId, from, nowMs, MINUTE_MS);
+      let [failed, ended] = [0, 0];
+      for (const { counts } of points) {
+        failed += counts.failed;
+        ended += counts.failed + counts.completed;
+      }
+      if (ended < ENDED_MIN) return [];
+      const value = (100 * failed) / ended;
+      const detail = `${number(value)} % of runs failed, ${failed} of ${ended} in ${inWords(settings.windowSeconds)}`;
+      const path = `/runs?status=Failed&function=${encodeURIComponent(functionId)}`;
+      return [{ subject: functionId, name: table.find(functionId)?.name ?? functionId, value, detail, path }];
+    });
+    return (await Promise.all(measured)).flat();
+  },
+
+  async new_error({ errorGroups, functions }, { env, settings, nowMs }) {
+    const from = nowMs - settings.windowSeconds * 1_000;
+    const recent = await errorGroups.recent(env, from, FUNCTIONS_READ);
+    const table = await functions.of(env);
+    return (await errorGroups.read(env, recent)).flatMap((group) => {
+      if (group?.state !== 'open' || actsOnAlerts(table.find(group.functionId))) return [];
+      const { fingerprint: subject, functionId, name, message, count, openedAt } = group;
+      const runs = `${number(count)} ${count === 1 ? 'run' : 'runs'} of ${table.find(functionId)?.name ?? functionId}`;
+      return [
+        {
+          subject,
+          name: `${name}: ${message}`.split('\n')[0]?.slice(0, 120) ?? name,
+          value: count,
+          detail: `failed ${runs}`,
+          path: `/errors/${subject}`,
+          ...(openedAt < from && { isKnown: true }),
+        },
+      ];
+    });
+  },
+
+  async runs_paused({ pausedRuns }, { env }) {
+    const count = await pausedRuns.count([env]);
+    const detail = `${number(count)} wait until somebody resumes them`;
+    return count === 0 ? [] : [{ subject: '', name: '', value: count, detail, path: '/runs?status=paused' }];
+  },
+
+  async version_draining({ appVersions, apps }, { env }) {
+    const pinned = await appVersions.withPinnedRuns([env]);
+    if (pinned.length === 0) return [];
+    const choices = await appVersions.allChoices(env);
+    const active = new Map((await apps.all(env)).map(({ name, deployId }) => [name, deployId]));
+    return pinned.flatMap(({ app, version, count }) => {
+      if (version === active.get(app) || version === choices.get(app)?.ramp?.version) return [];
+      const name = `${app} ${version}`;
+      const detail = `${number(count)} runs end on it`;
+      return [{ subject: name, name, value: count, detail, path: `/apps/${encodeURIComponent(app)}` }];
+    });
+  },
+
+  async limit_holds({ limitUsage, functions }, { env, nowMs }) {
+    const waiting = (await limitUsage.waitingCalls())
+      .filter((one) => one.env === env && one.waiting > 0)
+      .sort((a, b) => b.waiting - a.waiting)
+      .slice(0, FUNCTIONS_READ);
+    if (waiting.length === 0) return [];
+    const table = await functions.of(env);
+    const measured = waiting.map(async ({ functionId, waiting: calls }) => {
+      const homes = limitUsage.inDifferentPartitions(homesOf(env, functionId));
+      const backlogs = await Promise.all(
+        homes.map((home) => limitUsage.backlogsOf(home, env, functionId, BACKLOGS_READ)),
+      );
+      const since = backlogs.flatMap(({ longest }) => longest.map((one) => one.since));
+      const seconds = since.length === 0 ? 0 : Math.max(0, (nowMs - Math.min(...since)) / 1_000);
+      const detail = `the first of ${number(calls)} calls has waited for ${inWords(seconds)}`;
+      const name = table.find(functionId)?.name ?? functionId;
+      return { subject: functionId, name, value: seconds, detail, path: functionPath(functionId) };
+    });
+    return Promise.all(measured);
+  },
+
+  async lane_stopped({ functionLanes, functions }, { env, nowMs }) {
+    const ordered = [...(await functions.of(env)).all()].filter(({ config }) => config.order !== undefined);
+    const measured = ordered.slice(0, FUNCTIONS_READ).map(async (fn): Promise<Measured[]> => {
+      const { lanes } = await functionLanes.list(env, fn, { isStopped: true, limit: ALERTS_OF_RULE_MAX });
+      if (lanes.length === 0) return [];
+      const seconds = (nowMs - Math.min(...lanes.map(({ since }) => since))) / 1_000;
+      const more = lanes.length === ALERTS_OF_RULE_MAX ? ' or more' : '';
+      const detail = `${lanes.length}${more} stopped, the first ${inWords(seconds)} ago`;
+      return [{ subject: fn.id, name: fn.name, value: seconds, detail, path: functionPath(fn.id) }];
+    });
+    return (await Promise.all(measured)).flat();
+  },
+
+  webhook_failing: async (deps, context) => {
+    const issues = await openIssues(deps, context);
+    return issues.flatMap(({ issue, name }) => {
+      if (issue.kind === 'silence') return [];
+      const detail = `${number(issue.count)} × ${issue.kind}: ${issue.sample.message}`;
+      return [{ subject: issue.id, name, value: issue.count, detail, path: `/webhooks/${issue.webhookId}` }];
+    });
+  },
+
+  webhook_silent: async (deps, context) => {
+    const issues = await openIssues(deps, context);
+    return issues.flatMap(({ issue, name }) => {
+      if (issue.kind !== 'silence') return [];
+      const value = (context.nowMs - issue.openedAt) / 1_000;
+      return [{ subject: issue.id, name, value, detail: issue.sample.message, path: `/webhooks/${issue.webhookId}` }];
+    });
+  },
+
+  async webhook_incomplete({ webhooks, webhookReconciliations }, { env, nowMs }) {
+    const reconciled = (await webhooks.all()).filter(
+      (webhook) => webhook.reconciliation !== undefined && environmentOf(webhook.env) === env,
+    );
+    const measured = reconciled.map(async ({ id, name }): Promise<Measured[]> => {
+      const { missing } = await webhookReconciliations.counts(id, { from: 0, to: nowMs });
+      if (missing === 0) return [];
+      const detail = `${number(missing)} requests of the provider did not come, and could not be recovered yet`;
+      return [{ subject: id, name, value: missing, detail, path: `/webhooks/${id}` }];
+    });
+    return (await Promise.all(measured)).flat();
+  },
+
+  async held_events({ heldEvents }, { nowMs }) {
+    const count = await heldEvents.count(nowMs);
+    const detail = `${number(count)} wait for an environment`;
+    return count === 0 ? [] : [{ subject: '', name: '', value: count, detail, path: '/held-events' }];
+  },
+
+  async backlog_old({ queues }, { nowMs }) {
+    return (await queueStatuses(queues, nowMs)).flatMap(({ name, waiting, oldestWaitingAt }) => {
+      if (oldestWaitingAt === undefined) return [];
+      const seconds = Math.max(0, (nowMs - oldestWaitingAt) / 1_000);
+      const detail = `the oldest of ${number(waiting)} jobs has waited for ${inWords(seconds)}`;
+      return [{ subject: name, name, value: seconds, detail, path: '/' }];
+    });
+  },
+
+  async no_worker({ processes }) {
+    const isMissing = !(await processes.alive()).some(({ kind }) => kind === 'worker');
+    const detail = 'no worker runs: events are accepted, and not processed';
+    return isMissing ? [{ subject: '', name: '', value: 1, detail, path: '/' }] : [];
+  },
+
+  async redis_memory({ redis }) {
+    const { cluster, ...server } = await readServerInfo(redis);
+    const { usedMemoryBytes, maxMemoryBytes } = cluster?.fullest ?? server;
+    if (!maxMemoryBytes) return [];
+    const value = (100 * usedMemoryBytes) / maxMemoryBytes;
+    const detail = `${number(value)} % of maxmemory; events are rejected when it is full`;
+    return [{ subject: '', name: '', value, detail, path: '/settings' }];
+  },
+
+  async archive_lag({ archiveStatus, hotMs }, { nowMs }) {
+    if (hotMs === undefined) return [];
+    const seconds = (await archiveStatus.behindMs(hotMs, nowMs)) / 1_000;
+    const detail = `events have waited for Postgres for ${inWords(seconds)}, and Redis grows`;
+    return seconds === 0 ? [] : [{ subject: '', name: '', value: seconds, detail, path: '/' }];
+  },
+};
+
+export function measure(deps: MeasureDeps, rule: RuleId, context: MeasureContext): Promise<Measured[]> {
+  return MEASURES[rule](deps, context);
+}
+
+/** Open issues of webhooks whose events the environment gets. */
+async function openIssues({ webhookIssues, webhooks }: MeasureDeps, { env, nowMs }: MeasureContext) {
+  const positions = await webhookIssues.list(['open'], undefined, ISSUES_READ, nowMs);
+  if (positions.length === 0) return [];
+  const all = new Map((await webhooks.all()).map((webhook) => [webhook.id, webhook]));
+  const issues = await webhookIssues.read(positions.map(({ id }) => id));
+  return issues.flatMap((issue) => {
+    const webhook = issue && all.get(issue.webhookId);
+    return webhook && environmentOf(webhook.env) === env ? [{ issue, name: webhook.name }] : [];
+  });
+}
+
+/** Of the alerts about a webhook. */
+function environmentOf(owner: string): string {
+  return owner === BRANCHES ? PRODUCTION : owner;
+}
+
+/** An alert about a function that acts on alerts would start it again. */
+function actsOnAlerts(fn: AppFunction | undefined): boolean {
+  const names = [ALERT_OPENED, ALERT_RESOLVED];
+  return fn?.triggers.some(({ event }) => event !== undefined && names.some((name) => listensTo(event, name))) ?? false;
+}
+
+function functionPath(id: string): string {
+  return `/functions/${encodeURIComponent(id)}`;
+}
+
+/** Such as `15 min`. */
+export function inWords(seconds: number): string {
+  if (seconds < 120) return `${Math.round(seconds)} s`;
+  if (seconds < 7_200) return `${Math.round(seconds / 60)} min`;
+  return seconds < 172_800 ? `${Math.round(seconds / 3_600)} h` : `${Math.round(seconds / 86_400)} days`;
+}

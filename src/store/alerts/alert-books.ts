@@ -1,0 +1,74 @@
+/** The alerts of each environment in one field, so that an alert and what is sent of it change together, and no process overwrites another one's
+ *  round. */
+import type { Alert, Change } from '../../model/alerts/alert.ts';
+import type { ChannelQueue } from '../../model/alerts/channel-queue.ts';
+import type { RuleId } from '../../model/alerts/rules.ts';
+import { DAY_MS } from '../../model/values/time.ts';
+import { changeField } from '../redis/changed-field.ts';
+import { replies } from '../redis/connection.ts';
+import { Repository } from '../redis/repository.ts';
+
+const TTL_MS = 30 * DAY_MS;
+export const PAST_MAX = 500;
+/** Changes whose events are not sent yet. While none can be sent, the oldest are dropped. */
+const UNRECORDED_MAX = 100;
+
+export interface AlertBook {
+  alerts: Alert[];
+  /** By rule, how many more subjects have no alert, because the rule has too many. */
+  omitted: Partial<Record<RuleId, number>>;
+  /** Changes that are to become events and past alerts. */
+  unrecorded: Change[];
+  /** By name of the alert channel. */
+  queues: Record<string, ChannelQueue>;
+}
+
+const EMPTY: AlertBook = { alerts: [], omitted: {}, unrecorded: [], queues: {} };
+const FIELD = 'book';
+
+export class AlertBooks extends Repository {
+  async read(env: string): Promise<AlertBook> {
+    return fromText((await this.redis.hget(this.keys.alertBook(env), FIELD)) ?? undefined);
+  }
+
+  /** Changes it atomically.
+   *  @param change may be called several times
+   *  @returns the changed book */
+  async change(env: string, change: (book: AlertBook) => AlertBook): Promise<AlertBook> {
+    const key = this.keys.alertBook(env);
+    let changed = EMPTY;
+    let isSame = true;
+    await changeField(this.redis, { key, field: FIELD }, (text) => {
+      changed = change(fromText(text));
+      const { alerts, omitted, unrecorded, queues } = changed;
+      const kept = { alerts, omitted, unrecorded: unrecorded.slice(-UNRECORDED_MAX), queues };
+      const after = JSON.stringify(kept) === JSON.stringify(EMPTY) ? undefined : JSON.stringify(kept);
+      isSame = after === text;
+      return after;
+    });
+    if (!isSame) await this.redis.pexpire(key, TTL_MS);
+    return changed;
+  }
+
+  /** Repeating it changes nothing. */
+  async addPast(env: string, alerts: readonly Alert[], nowMs: number): Promise<void> {
+    if (alerts.length === 0) return;
+    const key = this.keys.pastAlerts(env);
+    const writing = this.redis.multi();
+    for (const alert of alerts) writing.zadd(key, alert.resolvedAt ?? nowMs, JSON.stringify(alert));
+    writing.zremrangebyscore(key, '-inf', nowMs - TTL_MS);
+    writing.zremrangebyrank(key, 0, -PAST_MAX - 1);
+    writing.pexpire(key, TTL_MS);
+    replies(await writing.exec());
+  }
+
+  /** Latest end first. */
+  async past(env: string): Promise<Alert[]> {
+    const texts = await this.redis.zrange(this.keys.pastAlerts(env), 0, '-1', 'REV');
+    return texts.map((text) => JSON.parse(text) as Alert);
+  }
+}
+
+function fromText(text: string | undefined): AlertBook {
+  return text === undefined ? EMPTY : (JSON.parse(text) as AlertBook);
+}
