@@ -23,6 +23,7 @@ export const ALERTS: Definitions<AlertParts, IngestionNeeds & IngestionParts & R
     return new AlertRounds({
       ...store,
       measure: (rule, context) => measure(measureDeps, rule, context),
+      functions,
       acceptor,
       publicUrl: config.publicUrl,
       log,

@@ -13,6 +13,8 @@ import { ALERTS_OF_RULE_MAX, type Measured } from '../../src/model/alerts/alert.
 import type { ChannelKind } from '../../src/model/alerts/channel.ts';
 import { GROUP_MS, LISTED_MAX } from '../../src/model/alerts/channel-queue.ts';
 import type { RuleId } from '../../src/model/alerts/rules.ts';
+import type { AppFunction } from '../../src/model/apps/app.ts';
+import { TriggerTable } from '../../src/model/events/triggers.ts';
 import { HOUR_MS } from '../../src/model/values/time.ts';
 import { type OwnStore, openStore } from '../support/own-store.ts';
 import { Receiver } from '../support/receiver.ts';
@@ -21,6 +23,12 @@ const PROGRAM = resolve(import.meta.dirname, '../support/alert-program.ts');
 const log = createLog('silent', 'test');
 const never = new AbortController().signal;
 const { outbound } = readConfig({ MODE: 'dev' });
+
+/** A function that acts on alerts. */
+const listening: AppFunction = {
+  ...{ id: 'on-alert', name: 'on-alert', app: 'app', url: 'http://127.0.0.1:1', dialect: 'service', retries: 0 },
+  ...{ triggers: [{ event: 'tidegate/alert.*' }], cancel: [], archived: false, config: {} },
+};
 
 describe('Messages of alerts', () => {
   let store: OwnStore;
@@ -46,6 +54,7 @@ describe('Messages of alerts', () => {
     return new AlertRounds({
       ...store,
       measure: async (rule) => found[rule] ?? [],
+      functions: { of: async () => new TriggerTable([listening]) },
       acceptor: {
         async acceptWithId({ name, data }, id) {
           accepted.push({ name, id, rule: data.rule });

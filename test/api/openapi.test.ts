@@ -487,6 +487,21 @@ describe('OpenAPI document', () => {
       }
     });
 
+    it('responses about alerts match their schemas', async () => {
+      await call('GET /v1/alerts');
+      await call('GET /v1/alert-rules');
+      await call('PATCH /v1/alert-rules/:rule', { rule: 'held_events' }, { threshold: 3 });
+      const quiet_hours = { from: '22:00', to: '07:00', time_zone: 'UTC' };
+      const given = { name: 'ops', kind: 'webhook', url: 'http://127.0.0.1:1/', quiet_hours };
+      const name = { name: 'ops' };
+      await call('POST /v1/alert-channels', {}, given);
+      await call('GET /v1/alert-channels');
+      await call('GET /v1/alert-channels/:name', name);
+      await call('PATCH /v1/alert-channels/:name', name, { messages_per_hour: 2 });
+      await call('POST /v1/alert-channels/:name/test', name);
+      await call('DELETE /v1/alert-channels/:name', name);
+    });
+
     it('every route with a schema is compared with a response', () => {
       expect(routes.map(nameOf).filter((name) => !called.has(name))).to.deep.equal([]);
     });

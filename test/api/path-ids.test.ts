@@ -5,7 +5,7 @@ import { officialRoutes, routes } from '../support/route-table.ts';
 const ID = '01ARZ3NDEKTSV4RRFFQ69G5FAV';
 /** What is found by a name, by a number that the handler reads, or in a list that has it. */
 const NAMES =
-  /\/(?:apps|destinations|environments|functions|invoke|lanes|steps|providers|errors|versions|allowed-origins|held-registrations)\/:/;
+  /\/(?:alert-channels|alert-rules|apps|destinations|environments|functions|invoke|lanes|steps|providers|errors|versions|allowed-origins|held-registrations)\/:/;
 
 describe('Path parameters', () => {
   const codeOf = (path: string, params: Record<string, string>) => {

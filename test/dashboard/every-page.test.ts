@@ -23,6 +23,7 @@ const DIALOGS: Record<string, string> = {
   '/webhooks': 'Create webhook',
   '/destinations': 'Create destination',
   '/held-events': 'Assign all',
+  '/alerts?tab=channels': 'Create channel',
   '/keys': 'Create event key',
   '/environments': 'Create environment',
   '/users': 'Invite user',

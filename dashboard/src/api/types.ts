@@ -1,6 +1,7 @@
 /** Types of API responses, inferred from the service's own schemas. */
 import type { z } from 'zod';
 import type { listedRunSchema } from '../../../src/api/rest/run-list.ts';
+import type { testedSchema } from '../../../src/api/routes/alerts.ts';
 import type { apiKeySchema, newApiKeySchema } from '../../../src/api/routes/api-keys.ts';
 import type { appCheckSchema } from '../../../src/api/routes/app-check.ts';
 import type { connectionSchema } from '../../../src/api/routes/app-connections.ts';
@@ -30,6 +31,8 @@ import type { storageSchema } from '../../../src/api/routes/storage.ts';
 import type { transformResultSchema } from '../../../src/api/routes/transforms.ts';
 import type { userSchema } from '../../../src/api/routes/users.ts';
 import type { webhookStatsSchema } from '../../../src/api/routes/webhook-stats.ts';
+import type { alertRuleSchema, alertSchema } from '../../../src/api/views/alert.ts';
+import type { alertChannelSchema, createdChannelSchema } from '../../../src/api/views/alert-channel.ts';
 import type { bulkActionSchema, bulkDryRunSchema, bulkResultSchema } from '../../../src/api/views/bulk-action.ts';
 import type { deploySchema, syncOriginSchema } from '../../../src/api/views/deploy.ts';
 import type { destinationSchema, destinationWithSecretSchema } from '../../../src/api/views/destination.ts';
@@ -62,6 +65,11 @@ import type { listedWhatIfSchema, whatIfSchema } from '../../../src/api/views/wh
 import type { customVerificationSchema } from '../../../src/providers/preset.ts';
 import type { FailureReason } from '../../../src/providers/verification/verification.ts';
 
+export type Alert = z.output<typeof alertSchema>;
+export type AlertRule = z.output<typeof alertRuleSchema>;
+export type AlertChannel = z.output<typeof alertChannelSchema>;
+export type CreatedAlertChannel = z.output<typeof createdChannelSchema>;
+export type TestedAlertChannel = z.output<typeof testedSchema>;
 export type ApiKey = z.output<typeof apiKeySchema>;
 export type NewApiKey = z.output<typeof newApiKeySchema>;
 export type App = z.output<typeof appSchema>;

@@ -186,6 +186,13 @@ const holding = createRoute({
   component: lazyRouteComponent(() => import('../pages/held-events/page.tsx')),
 });
 
+const alerts = createRoute({
+  getParentRoute: () => root,
+  path: '/alerts',
+  validateSearch: searchSchema({ tab: oneOf(['open', 'past', 'rules', 'channels']) }),
+  component: lazyRouteComponent(() => import('../pages/alerts/page.tsx')),
+});
+
 const keys = createRoute({
   getParentRoute: () => root,
   path: '/keys',
@@ -241,6 +248,7 @@ const routeTree = root.addChildren([
   oneFunction,
   errors,
   errorGroup,
+  alerts,
   apps,
   app,
   whatIf,

@@ -26,7 +26,7 @@ import {
 /** Standard Webhooks: 24 to 64 bytes. */
 const SECRET_BYTES = 32;
 
-const testedSchema = z.object({
+export const testedSchema = z.object({
   accepted: z.boolean(),
   status: z.int().nullable().describe('Of HTTP; null for email, and without a response'),
   answer: z.string().describe('What the server answered, or why it did not'),
@@ -76,10 +76,11 @@ export function alertRoutes(deps: ApiParts): Route[] {
       operationId: 'listAlertRules',
       summary: 'List the rules of alerts',
       description: 'With what is changed in this environment.',
+      query: z.object(pageQuery(countPosition)),
       data: z.array(alertRuleSchema),
-      async handle({ env }) {
+      async handle({ env, query }) {
         const choices = await alertRules.all(env);
-        return { data: rulesOf(env === PRODUCTION).map((id) => presentRule(id, choices.get(id))) };
+        return countedReply(rulesOf(env === PRODUCTION), query, (id) => presentRule(id, choices.get(id)));
       },
     }),
     routes.patch('/v1/alert-rules/:rule', {

@@ -9,14 +9,18 @@ import { ALERT_OPENED, ALERT_RESOLVED } from '../../model/events/event.ts';
 import { newId } from '../../model/ids.ts';
 import { Composed } from '../../model/values/composed.ts';
 import type { Environments } from '../../store/environments/environments.ts';
+import type { Waits } from '../../store/runs/waits.ts';
 import type { Store } from '../../store/store.ts';
 import type { Acceptor } from '../acceptance/acceptor.ts';
+import type { FunctionTables } from '../functions/function-tables.ts';
 import { alertData } from './channel-requests.ts';
 import type { MeasureContext } from './measures.ts';
 
 export interface AlertRoundsDeps extends Pick<Store, 'alertBooks' | 'alertChannels' | 'alertRules' | 'ids' | 'keys'> {
   measure: (rule: RuleId, context: MeasureContext) => Promise<Measured[]>;
   environments: Pick<Environments, 'all'>;
+  functions: Pick<FunctionTables, 'of'>;
+  waits: Pick<Waits, 'areAny'>;
   acceptor: Pick<Acceptor, 'acceptWithId'>;
   /** undefined: messages have no links. */
   publicUrl: string | undefined;
@@ -95,13 +99,15 @@ export class AlertRounds extends Composed<AlertRoundsDeps> {
     return measured;
   }
 
-  /** Sends the events of changes, each with the same ID on all attempts, and keeps resolved alerts. */
+  /** Sends the events of changes, each with the same ID on all attempts, where a function or a wait listens (docs/decisions/0020-lifecycle-events.md), and
+   *  keeps resolved alerts. */
   async #record(env: string, nowMs: number): Promise<void> {
     const { alertBooks, acceptor, ids, keys, publicUrl } = this.deps;
     const { unrecorded } = await alertBooks.read(env);
     for (const { kind, at, alert } of unrecorded) {
       const eventId = ids.ownEvent(at, keys.of(alert.id).number, 'alert', env, alert.id, kind);
       const name = kind === 'resolved' ? ALERT_RESOLVED : ALERT_OPENED;
+      if (!(await this.#isHeard(env, name))) continue;
       await acceptor.acceptWithId({ name, data: alertData(alert, env, publicUrl) }, eventId, {
         env,
         source: 'service',
@@ -119,5 +125,10 @@ export class AlertRounds extends Composed<AlertRoundsDeps> {
       ...book,
       unrecorded: book.unrecorded.filter(({ kind, alert }) => !done.has(`${kind} ${alert.id}`)),
     }));
+  }
+
+  async #isHeard(env: string, name: string): Promise<boolean> {
+    const { functions, waits } = this.deps;
+    return (await functions.of(env)).isTrigger(name) || (await waits.areAny(env, name));
   }
 }

@@ -1,0 +1,66 @@
+import { useMemo, useState } from 'react';
+import type { AlertRule } from '../../api/types.ts';
+import { useList } from '../../api/use-list.ts';
+import { Button } from '../../ui/button.tsx';
+import type { Column } from '../../ui/data-table.tsx';
+import { ListTable } from '../../ui/list-table.tsx';
+import { Badge } from '../../ui/status-badge.tsx';
+import { RuleForm } from './rule-form.tsx';
+
+export function Rules() {
+  const [changing, setChanging] = useState<AlertRule>();
+  const rules = useList<AlertRule>(['alert-rules'], '/v1/alert-rules');
+  const columns = useMemo(() => columnsOf(setChanging), []);
+  return (
+    <>
+      <ListTable list={rules} label="Rules" columns={columns} rowKey={({ rule }) => rule} rowHeight={60} />
+      {changing && <RuleForm rule={changing} onClose={() => setChanging(undefined)} />}
+    </>
+  );
+}
+
+function columnsOf(change: (rule: AlertRule) => void): Column<AlertRule>[] {
+  return [
+    {
+      id: 'rule',
+      header: 'Rule',
+      width: 'minmax(0, 2fr)',
+      cell: ({ title, measures, changed }) => (
+        <div className="min-w-0">
+          <div className="flex items-center gap-2">
+            <span className="truncate font-medium">{title}</span>
+            {changed.length > 0 && <Badge tone="neutral">changed</Badge>}
+          </div>
+          <p className="truncate text-xs text-muted" title={measures}>
+            {measures}
+          </p>
+        </div>
+      ),
+    },
+    { id: 'when', header: 'Opens', width: 'minmax(0, 1fr)', hideOnMobile: true, cell: (rule) => <When of={rule} /> },
+    {
+      id: 'channels',
+      header: 'Channels',
+      width: 'minmax(0, 1fr)',
+      hideOnMobile: true,
+      cell: ({ channels }) => <span className="truncate">{channels?.join(', ') ?? 'all'}</span>,
+    },
+    {
+      id: 'actions',
+      header: '',
+      width: '6.5rem',
+      align: 'right',
+      cell: (rule) => (
+        <Button onClick={() => change(rule)} title={`Change the rule ${rule.title}`}>
+          Change
+        </Button>
+      ),
+    },
+  ];
+}
+
+function When({ of: { on, threshold, unit, window, window_seconds } }: { of: AlertRule }) {
+  if (!on) return <Badge tone="neutral">off</Badge>;
+  const value = unit === 'percent' ? `${threshold} %` : `${threshold} ${unit}`;
+  return <span className="truncate">{window_seconds === 0 ? value : `${value} ${window} ${window_seconds} s`}</span>;
+}
