@@ -94,7 +94,7 @@ export const WEBHOOK_LOG_KEYS = {
   originalRequest: hash(
     'original-request:<webhook ID>:<request ID>',
     '`headers` as JSON and `body` of a request that destinations get byte for byte.',
-    { owner: 'webhooks/original-requests.ts', ttl: 'retention; 7 days at most', size: '1 request' },
+    { owner: 'webhooks/original-requests.ts', ttl: 'retention; 7 days at most; until archived', size: '1 request' },
   ),
   webhookIssue: hash(
     'webhook-issue:<issue ID>',

@@ -119,6 +119,7 @@ export class UnarchivedRequests extends Repository {
       webhookId,
       maxRequests: this.#maxRequests,
       requestPrefix: keys.webhookRequest(webhookId, ''),
+      originalPrefix: keys.originalRequest(webhookId, ''),
       archived,
       missing,
       drop,

@@ -1,5 +1,5 @@
 -- Records which requests of a webhook's log are archived, and drops requests from the log: the given requests, and the oldest beyond the
--- maximum number. Requests that are not archived yet stay.
+-- maximum number. Requests that are not archived yet stay. What destinations get of archived requests is in the archive, too.
 -- KEYS: log (zset of IDs, every score 0)
 --       sizes (hash: ID -> bytes, 'total', and 'dropped', the highest ID that was dropped)
 --       rejected requests of the log (zset of IDs)
@@ -9,7 +9,7 @@
 --       due logs (zset: webhook ID by time)
 -- ARGV: JSON object:
 --       webhookId, maxRequests
---       requestPrefix: key of a request up to its ID
+--       requestPrefix, originalPrefix: key of a request, and of what destinations get of it, up to its ID
 --       archived: IDs that the archive has
 --       missing: IDs that the archive does not have
 --       drop: IDs to drop if they are archived
@@ -21,6 +21,7 @@ local AT_ONCE = 500
 
 for _, id in ipairs(args.archived) do
   redis.call('ZREM', unarchived, id)
+  redis.call('DEL', args.originalPrefix .. id)
 end
 for _, id in ipairs(args.missing) do
   if redis.call('ZSCORE', log, id) then
