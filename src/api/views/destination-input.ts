@@ -68,10 +68,6 @@ export const destinationNameSchema = z
   .max(64)
   .regex(/^[A-Za-z\d][\w.-]*$/, 'letters, digits, "_", "." and "-"; at most 64 characters');
 
-const url = httpUrl.refine((text) => !URL.canParse(text) || new URL(text).username === '', {
-  error: 'expected a URL without a user name and password; use headers',
-});
-
 /** null removes; an omitted field stays unchanged. */
 export const destinationFields = {
   events: z
@@ -124,8 +120,8 @@ export const destinationFields = {
     }),
 };
 
-const schema = z.object({ url, ...destinationFields });
-export const destinationUrlSchema = url.describe('URL to which the service POSTs; redirects are not followed');
+const schema = z.object({ url: httpUrl, ...destinationFields });
+export const destinationUrlSchema = httpUrl.describe('URL to which the service POSTs; redirects are not followed');
 export type DestinationInput = Partial<z.output<typeof schema>>;
 
 interface Context {
@@ -148,6 +144,9 @@ export async function withInput(
   const known = 'destination' in before ? inputOf(before) : undefined;
   const given = { ...known, ...withoutUndefined(input) };
   if (!given.url) throw invalidField('url', 'required; expected a URL');
+  const { username, password } = new URL(given.url);
+  // It is not quoted, because it has a secret.
+  if (username || password) throw invalidField('url', 'got one with a user name or password; give them in "headers"');
   const body = given.body ?? 'event';
   const filter = given.filter ?? undefined;
   const triggers = await triggersOf({ ...given, body, filter }, known, context);
