@@ -70,7 +70,9 @@ async function answer(request: IncomingMessage, response: ServerResponse, calls:
 /** @returns undefined for later calls of a run */
 function scriptedResponse(text: string): ScriptedResponse | undefined {
   try {
-    const { event, ctx } = JSON.parse(text);
+    const { event, ctx, answer } = JSON.parse(text);
+    // A destination gets the data of the event alone.
+    if (ctx === undefined) return typeof answer === 'object' ? (answer ?? undefined) : undefined;
     const isFirst = ctx.attempt === 0 && ctx.stack.current === 0 && ctx.step_id === 'step';
     return isFirst && typeof event.data.answer === 'object' ? (event.data.answer ?? undefined) : undefined;
   } catch {

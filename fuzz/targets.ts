@@ -138,6 +138,13 @@ async function createResources(service: Service, host: Host, names: Record<strin
   names['webhook-secret'] = secrets?.[0]?.id ?? 'none';
   names['webhook-issue'] = (await api('GET', '/v1/webhook-issues?limit=1'))?.[0]?.id ?? 'none';
   await api('POST', `/v1/webhooks/${names.webhook}/resume`);
+  // Gets the same hostile responses as functions.
+  names.destination = 'attacked';
+  if (!(await isThere('/v1/destinations', names.destination))) {
+    const destination = { name: names.destination, url: host.url, events: ['fuzz/*'], body: 'data', retries: 0 };
+    await api('POST', '/v1/destinations', destination);
+  }
+  await api('POST', `/v1/destinations/${names.destination}/resume`, {});
   if (!(await isThere('/v1/event-keys', names['event-key-id']))) {
     const key = await api('POST', '/v1/event-keys', { name: 'to be attacked', environment: 'production' });
     names['event-key-id'] = key.id;

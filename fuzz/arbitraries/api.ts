@@ -27,6 +27,7 @@ const KNOWN: [RegExp, ...string[]][] = [
   [/^\/v1\/functions\/\{/, '{{function}}'],
   [/^\/v1\/apps\/\{/, '{{app}}'],
   [/^\/v1\/webhooks\/\{/, '{{webhook}}', '{{webhook-signed}}'],
+  [/^\/v1\/destinations\/\{/, '{{destination}}'],
   [/^\/v1\/webhook-issues\/\{/, '{{webhook-issue}}'],
   [/^\/v1\/environments\/\{/, '{{environment}}'],
   [/^\/v1\/event-keys\/\{/, '{{event-key-id}}'],

@@ -4,6 +4,7 @@ import type { Case } from '../case.ts';
 import type { OpenApiDocument } from '../targets.ts';
 import { apiCases } from './api.ts';
 import { appCases } from './apps.ts';
+import { destinationInputs } from './destination-inputs.ts';
 import { pageCases } from './pages.ts';
 import { receiveCases } from './receive.ts';
 import { webhookInputs } from './webhook-inputs.ts';
@@ -13,6 +14,7 @@ export function allCases(document: OpenApiDocument): fc.Arbitrary<Case> {
   return fc.oneof(
     { weight: 8, arbitrary: apiCases(document) },
     { weight: 2, arbitrary: webhookInputs },
+    { weight: 1, arbitrary: destinationInputs },
     { weight: 8, arbitrary: receiveCases },
     { weight: 4, arbitrary: appCases },
     { weight: 2, arbitrary: pageCases },
