@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Problem, runMain } from '../scripts/lib/problem.ts';
 import type { AppProcess } from './apps/app-process.ts';
-import { expectationsOf, startApp } from './apps/apps.ts';
+import { createDestinations, expectationsOf, startApp } from './apps/apps.ts';
 import { listenForExecutions } from './apps/executions.ts';
 import { startHostileApp } from './apps/hostile.ts';
 import { functionIdOf, TICKING } from './apps/limits.ts';
@@ -122,7 +122,8 @@ async function run(options: Options, timeline: Timeline): Promise<Results> {
       }),
     );
     const input = { name: 'chaos', transform: TRANSFORM };
-    const webhook = await service.post<{ url: string }>('/v1/webhooks', input, FIRST_WEBHOOK_MS);
+    const webhook = await service.post<{ id: string; url: string }>('/v1/webhooks', input, FIRST_WEBHOOK_MS);
+    await createDestinations(service, executions.url, webhook.id);
     const signedWebhook = await SignedWebhook.create(service);
 
     const random = new Random(options.seed);

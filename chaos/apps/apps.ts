@@ -20,6 +20,7 @@ import {
   ORDERED,
   PAUSING,
   RATE_LIMITED,
+  RETRIES,
   SINGLETON,
   SLEEPER_FUNCTION,
 } from './limits.ts';
@@ -65,6 +66,22 @@ const FUNCTIONS: Record<string, Record<string, readonly string[]>> = {
   go: OF_SMALL_APPS,
 };
 
+/** The name of the events that each destination gets, or makes of requests. */
+const DESTINATIONS = { plain: 'chaos/plain', hook: 'chaos/hook' };
+
+/** One gets events, the other the original requests of a webhook. */
+export async function createDestinations(service: Service, executionsUrl: string, webhook: string): Promise<void> {
+  const create = (name: keyof typeof DESTINATIONS, fields: object) =>
+    service.post('/v1/destinations', {
+      name,
+      url: `${executionsUrl}destinations/${name}`,
+      retries: RETRIES,
+      ...fields,
+    });
+  await create('plain', { events: [DESTINATIONS.plain], body: 'data' });
+  await create('hook', { webhook, body: 'request' });
+}
+
 /** Why flow control may start no run of its own for an event. */
 const SKIPS: Record<string, readonly string[]> = {
   [HELD.id]: ['paused'],
@@ -81,11 +98,15 @@ export function expectationsOf(languages: readonly string[]): Expectations {
   return {
     functionsOf(name) {
       if (name === 'chaos/hostile') return [{ functionId: HOSTILE_FUNCTION, skips: [] }];
-      return languages.flatMap((language) =>
+      const destinations = Object.entries(DESTINATIONS).flatMap(([id, event]) =>
+        event === name ? [{ functionId: `destination:${id}`, skips: [] }] : [],
+      );
+      const functions = languages.flatMap((language) =>
         (FUNCTIONS[language]?.[name] ?? []).map((id) => ({
           ...{ functionId: `chaos-${language}-${id}`, skips: language === 'typescript' ? (SKIPS[id] ?? []) : [] },
         })),
       );
+      return [...functions, ...destinations];
     },
     // Some responses of the hostile app fail a run permanently, and others are cancelled, as intended.
     mayEnd: (functionId, status) =>

@@ -1,11 +1,13 @@
 /** Collects executions: each app reports a step, or a call without steps, when it starts to execute it; some also when it ends. */
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { createServer } from 'node:http';
+import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import type { Execution } from '../history/entry.ts';
 import type { Recorder } from '../history/recorder.ts';
 import type { Timeline } from '../timeline.ts';
+import { CALL } from './report.ts';
 
 /** Times are Unix milliseconds. */
 type Report = Omit<Execution, 'kind' | 'tickMs'> & {
@@ -20,6 +22,24 @@ export interface ExecutionsListener {
   close(): Promise<void>;
 }
 
+const DESTINATION_PATH = /^\/destinations\/(\w+)$/;
+
+/** A request to a destination: the whole work of a run. */
+function executionOf(name: string, headers: IncomingHttpHeaders, body: unknown, atMs: number): Execution {
+  return {
+    kind: 'execution',
+    phase: 'start',
+    id: randomUUID(),
+    app: 'destination',
+    functionId: `destination:${name}`,
+    runId: String(headers['webhook-id']),
+    step: CALL,
+    sentIds: [(body as { id: string }).id],
+    finished: [],
+    atMs,
+  };
+}
+
 /** @param isScheduled functions that ticks start */
 export async function listenForExecutions(
   timeline: Timeline,
@@ -28,6 +48,12 @@ export async function listenForExecutions(
 ): Promise<ExecutionsListener> {
   const waiting = new Map<string, () => void>();
   const server = createServer(async (request, response) => {
+    const destination = DESTINATION_PATH.exec(request.url ?? '')?.[1];
+    if (destination !== undefined) {
+      recorder.add(executionOf(destination, request.headers, await json(request), timeline.nowMs));
+      response.end();
+      return;
+    }
     const { ts, atMs, finished, ...execution } = (await json(request)) as Report;
     recorder.add({
       kind: 'execution',
