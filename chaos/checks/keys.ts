@@ -81,9 +81,9 @@ export const PERMANENT_KEYS: readonly PermanentKeys[] = [
     why: 'Open batches of functions with `batchEvents`, and those whose runs are created now',
   },
   {
-    kind: '`lanes:*`, `lane-times:*`, `leaving-lanes:*`, `leaving-lane-times:*`, `lane-events:*`, `lane-receipts:*`, `stopped-lanes:*`, `lane-counts:*`',
+    kind: '`lanes:*`, `lane-times:*`, `lane-checks:*`, `leaving-lanes:*`, `leaving-lane-times:*`, `lane-events:*`, `lane-receipts:*`, `stopped-lanes:*`, `lane-counts:*`',
     pattern:
-      /^((leaving-|stopped-)?lanes|(leaving-)?lane-times|lane-(events|receipts)):[\w-]+:.+$|^lane-counts:[\w-]+$/,
+      /^((leaving-|stopped-)?lanes|(leaving-)?lane-times|lane-(checks|events|receipts)):[\w-]+:.+$|^lane-counts:[\w-]+$/,
     most: 20,
     why: 'Lanes of functions with `order` that are not idle, and events whose runs are created now',
   },

@@ -127,6 +127,7 @@ export function createLaneBed(store: Store, given: Record<string, unknown>, id: 
     lanes: store.lanes,
     decisions: decisionLog,
     restorer: NOTHING_ARCHIVED,
+    runStatuses: store.runStatuses,
     history: { events: store.events, runs: store.runs },
   });
 

@@ -11,7 +11,7 @@ const EVENTS_SHOWN = 100;
 
 const functionParams = z.object({ id: z.string().describe("The function's ID with the app's name as prefix") });
 const params = functionParams.extend({ lane: z.string().describe('The ID of the lane') });
-const position = z.object({ order: z.int().min(0), partition: z.int().min(0), offset: z.int().min(0) });
+const position = z.object({ order: z.int().min(0), list: z.int().min(0), offset: z.int().min(0) });
 
 const routes = routesOf({ tag: 'Functions', scope: 'environment' });
 

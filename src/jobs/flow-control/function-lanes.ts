@@ -37,7 +37,7 @@ export class FunctionLanes extends Composed<FunctionLanesDeps> {
   async list(
     env: string,
     fn: AppFunction,
-    { isStopped, limit, cursor = { order: 0, partition: 0, offset: 0 } }: Page,
+    { isStopped, limit, cursor = { order: 0, list: 0, offset: 0 } }: Page,
   ): Promise<{ lanes: FunctionLane[]; next: Page['cursor'] }> {
     const orders = await this.#ordersOf(fn);
     const found: FunctionLane[] = [];
@@ -49,7 +49,7 @@ export class FunctionLanes extends Composed<FunctionLanesDeps> {
       const page = { isStopped, limit: limit - found.length, cursor: at };
       const { lanes, next } = await this.deps.lanes.list(env, order, windowMs, page);
       found.push(...lanes.map((lane) => this.#shown(order, windowMs, lane)));
-      at = next ? { ...next, order: at.order } : { order: at.order + 1, partition: 0, offset: 0 };
+      at = next ? { ...next, order: at.order } : { order: at.order + 1, list: 0, offset: 0 };
     }
     return { lanes: found, next: at };
   }

@@ -9,6 +9,7 @@ import { Composed } from '../../model/values/composed.ts';
 import { DAY_MS } from '../../model/values/time.ts';
 import type { Events } from '../../store/events/events.ts';
 import type { Lanes, LeavingEvent } from '../../store/flow-control/lanes.ts';
+import type { RunStatuses } from '../../store/runs/run-statuses.ts';
 import type { Runs } from '../../store/runs/runs.ts';
 import type { EventRestorer } from '../archive/event-restorer.ts';
 import type { Candidate, FlowStage } from '../flow-control/candidate.ts';
@@ -33,6 +34,7 @@ export interface LaneTimersDeps {
   lanes: Pick<Lanes, 'take' | 'complete'>;
   laneStage: FlowStage;
   laneEnds: LaneEnds;
+  runStatuses: Pick<RunStatuses, 'of'>;
   /** Both include what is archived. */
   history: { events: Pick<Events, 'envelopes'>; runs: Pick<Runs, 'read'> };
 }
@@ -102,12 +104,19 @@ export class LaneTimers extends Composed<LaneTimersDeps> {
 
   /** Runs that do not exist, because a process died before it created them. A lane whose run has ended goes on. */
   async #lost(env: string, leaving: readonly LeavingEvent[]): Promise<InLane[]> {
+    const { ids, runStatuses, history, laneEnds } = this.deps;
+    const looks = leaving.flatMap((one) => {
+      return one.kind === 'look' ? [{ one, env, id: laneRunId(ids, one, one.number) }] : [];
+    });
+    const statuses = looks.length === 0 ? new Map() : await runStatuses.of(looks);
     const lost: InLane[] = [];
-    for (const one of leaving) {
-      if (one.kind !== 'look') continue;
-      const run = await this.deps.history.runs.read(env, laneRunId(this.deps.ids, one, one.number));
+    for (const { one, id } of looks) {
+      const status = statuses.get(id);
+      if (status && !hasEnded({ status })) continue;
+      // An ended run may be archived.
+      const run = await history.runs.read(env, id);
       if (!run) lost.push(one);
-      else if (hasEnded(run)) await this.deps.laneEnds.follow(run);
+      else if (hasEnded(run)) await laneEnds.follow(run);
     }
     return lost;
   }

@@ -56,8 +56,9 @@ export interface LaneStatus {
 }
 
 export interface LaneCursor {
-  partition: number;
-  /** Entries of the partition before the page. */
+  /** Number of the list: each partition has one or two. */
+  list: number;
+  /** Entries of the list before the page. */
   offset: number;
 }
 
@@ -78,7 +79,7 @@ const LANE: GroupKind<OrderOptions, LaneResult, LeavingEvent> = {
   keys: (homeKeys, env, order) => [
     homeKeys.lanes(env, order),
     homeKeys.laneTimes(env, order),
-    homeKeys.laneTimes(env, order),
+    homeKeys.laneChecks(env, order),
     homeKeys.leavingLanes(env, order),
     homeKeys.leavingLaneTimes(env, order),
     homeKeys.leavingLanes(env, order),
@@ -95,7 +96,7 @@ const LANE: GroupKind<OrderOptions, LaneResult, LeavingEvent> = {
       laneCounts(env),
       stoppedLanes(env, order),
     ];
-    return [windowMs, '', taking.join(SEPARATOR), keys.join(SEPARATOR)];
+    return [windowMs, 0, taking.join(SEPARATOR), keys.join(SEPARATOR)];
   },
   toAdded(reply) {
     const [outcome, eventId, functionId, number] = reply as [LaneResult['outcome'], string, string, number];
@@ -165,25 +166,29 @@ export class Lanes extends EventGroups<OrderOptions, LaneResult, LeavingEvent> {
     return text === null ? undefined : (await this.#statuses(homeKeys, env, order, windowMs, [[id, text]]))[0];
   }
 
-  /** Lanes of an order that are not idle, by when they are looked at next; or those that a failed run stops, the first ones first.
+  /** Lanes of an order that are not idle: those whose next event is due first, then those with active runs; or those that a failed run stops,
+   *  the first ones first.
    *  @param cursor of the page before; absent: the first page */
   async list(
     env: string,
     order: string,
     windowMs: number,
-    { isStopped, limit, cursor = { partition: 0, offset: 0 } }: LanePage,
+    { isStopped, limit, cursor = { list: 0, offset: 0 } }: LanePage,
   ): Promise<{ lanes: LaneStatus[]; next: LaneCursor | undefined }> {
-    const all = this.keys.all();
-    const { partition, offset } = cursor;
-    const homeKeys = all[partition];
-    if (!homeKeys) return { lanes: [], next: undefined };
-    const key = (isStopped ? homeKeys.stoppedLanes : homeKeys.laneTimes)(env, order);
+    const lists = this.keys.all().flatMap((homeKeys) => {
+      const { laneTimes, laneChecks, stoppedLanes } = homeKeys;
+      return (isStopped ? [stoppedLanes] : [laneTimes, laneChecks]).map((key) => ({ homeKeys, key: key(env, order) }));
+    });
+    const { list, offset } = cursor;
+    const from = lists[list];
+    if (!from) return { lanes: [], next: undefined };
+    const { homeKeys, key } = from;
     const ids = await this.redis.zrange(key, offset, String(offset + limit - 1));
     const texts = ids.length === 0 ? [] : await this.redis.hmget(homeKeys.lanes(env, order), ...ids);
     const found = ids.flatMap((id, i) => (texts[i] ? [[id, texts[i]] as [string, string]] : []));
     const lanes = await this.#statuses(homeKeys, env, order, windowMs, found);
-    if (ids.length === limit) return { lanes, next: { partition, offset: offset + limit } };
-    return { lanes, next: partition + 1 < all.length ? { partition: partition + 1, offset: 0 } : undefined };
+    if (ids.length === limit) return { lanes, next: { list, offset: offset + limit } };
+    return { lanes, next: list + 1 < lists.length ? { list: list + 1, offset: 0 } : undefined };
   }
 
   /** The first events that wait, in their order. */

@@ -11,10 +11,15 @@ export const LANE_KEYS = {
       size: '1 field per lane that is not idle, 120 bytes and the key value',
     },
   ),
-  laneTimes: zset('lane-times:<env>:<order>', 'Lanes by when they are looked at, less the window (ms).', {
+  laneTimes: zset('lane-times:<env>:<order>', 'Lanes by when their next event is due, less the window (ms).', {
     owner: 'flow-control/lanes.ts',
     ttl: 'none; as the lane',
-    size: '1 entry per lane that is not idle',
+    size: '1 entry per lane without an active run',
+  }),
+  laneChecks: zset('lane-checks:<env>:<order>', 'Lanes by when somebody looks at their runs (ms).', {
+    owner: 'flow-control/lanes.ts',
+    ttl: 'none; as the lane',
+    size: '1 entry per lane with an active run, and per parked lane',
   }),
   leavingLanes: hash('leaving-lanes:<env>:<order>', 'Events that have left their lanes, until their runs are stored.', {
     owner: 'flow-control/lanes.ts',

@@ -36,8 +36,10 @@ if timeout ~= '' then
   close(starts, timeout)
 end
 if is_over then
-  for _, key in ipairs(redis.call('ZRANGE', times, 0, 0)) do
-    redis.call('ZADD', times, now - period, key)
+  for zset, after in pairs({ [times] = period, [starts] = timeout }) do
+    for _, key in ipairs(redis.call('ZRANGE', zset, 0, 0)) do
+      redis.call('ZADD', zset, now - after, key)
+    end
   end
 end
 local reply = {}

@@ -2,7 +2,8 @@
 -- A lane's events are in keys of its own; its state, in `open`, exists unless the lane is idle. Fields of texts are separated by SEPARATOR.
 -- Arguments: period is how long the first event waits for those before it (ms); then the functions that take part, each behind
 -- 'S' if it skips stale events, else 'R'; then the order's ID and the beginnings of the lane's keys.
--- An entry in `times` is due one period after its score: the score of a lane without a run is when its first event came.
+-- Lanes whose next event is due are in `times`: the score of a lane without a run is when its first event came, so it is due one period
+-- later. Lanes that are only looked at are in `starts`, by when, so that they delay no other.
 local SEPARATOR = '\31'
 local WAITING, RUNNING, BLOCKED, PARKED = 'w', 'r', 'b', 'p'
 -- When a run is looked at, in case its end was lost; then after twice the time, and so on.
@@ -52,7 +53,13 @@ end
 local function write_lane(digest, own, due)
   local fields = { own.state, string.format('%.0f', own.since), string.format('%.0f', own.number), own.id, own.fn, own.key }
   redis.call('HSET', open, digest, table.concat(fields, SEPARATOR))
-  redis.call('ZADD', times, string.format('%.0f', due - period), digest)
+  if own.state == RUNNING or own.state == PARKED then
+    redis.call('ZADD', starts, string.format('%.0f', due), digest)
+    redis.call('ZREM', times, digest)
+  else
+    redis.call('ZADD', times, string.format('%.0f', due - period), digest)
+    redis.call('ZREM', starts, digest)
+  end
 end
 
 local function count(field, by)
