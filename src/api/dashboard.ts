@@ -24,6 +24,7 @@ const PAGES = new Set([
   'events',
   'replays',
   'runs',
+  'alerts',
   'errors',
   'functions',
   'apps',

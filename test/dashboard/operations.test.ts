@@ -1,10 +1,13 @@
 import { expect } from 'chai';
 import type { Page } from 'playwright-core';
+import { RULE_IDS } from '../../src/model/alerts/rules.ts';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
 import { violations } from '../support/axe.ts';
 import { browserForSuite, open } from '../support/browser.ts';
 import { ConnectedInstance } from '../support/connected-app.ts';
+import { Receiver } from '../support/receiver.ts';
 import { type Service, startService } from '../support/service.ts';
+import { expectAccessible } from './accessible.ts';
 
 describe('Operations in the dashboard', () => {
   const withPage = browserForSuite({ onePage: true });
@@ -38,6 +41,41 @@ describe('Operations in the dashboard', () => {
         await page.getByText('give Redis more memory').waitFor();
       } finally {
         await full.stop();
+      }
+    }));
+
+  it('a channel of alerts is created and tested, a rule is changed, and the alert that it opens is shown', () =>
+    withPage(async (page) => {
+      const receiver = await Receiver.start();
+      try {
+        await open(page, `${service.url}/alerts?tab=channels`);
+        await page.getByRole('button', { name: 'Create channel' }).click();
+        const form = dialog(page, 'Create channel');
+        await form.getByLabel('Name').fill('pager');
+        await form.getByLabel('Kind').selectOption('webhook');
+        await form.getByLabel('URL').fill(receiver.url('/alerts'));
+        await form.getByRole('button', { name: 'Create channel' }).click();
+        const created = dialog(page, 'Channel created');
+        await created.getByText(/^whsec_/).waitFor();
+        await created.getByRole('button', { name: 'Done' }).click();
+        await page.getByRole('button', { name: 'Send test' }).click();
+        await page.getByText('Test accepted: 200: ok').waitFor();
+        expect(receiver.at('/alerts')).to.have.length(1);
+        receiver.on('/alerts', () => ({ status: 403, body: 'no such receiver' }));
+        await page.getByRole('button', { name: 'Send test' }).click();
+        await page.getByText('Test failed: 403: no such receiver').waitFor();
+        await expectAccessible(page);
+        await page.getByRole('navigation', { name: 'Alerts' }).getByRole('link', { name: 'Rules' }).click();
+        await page.getByRole('button', { name: 'Change' }).nth(RULE_IDS.indexOf('no_worker')).click();
+        const rule = dialog(page, 'Too few workers');
+        await rule.getByLabel('Window').fill('0');
+        await rule.getByRole('button', { name: 'Save' }).click();
+        await page.getByText('changed', { exact: true }).waitFor();
+        await page.getByRole('navigation', { name: 'Alerts' }).getByRole('link', { name: 'Open' }).click();
+        await page.getByRole('link', { name: 'Too few workers' }).waitFor();
+        await expectAccessible(page);
+      } finally {
+        await receiver.stop();
       }
     }));
 
