@@ -50,6 +50,7 @@ import { handleChangedTimeouts, handleTimeout } from '../jobs/timers/timeout-han
 import type { TimerHandlers } from '../jobs/timers/timer-handlers.ts';
 import type { Deduplication } from '../store/events/deduplication.ts';
 import type { JobTaker } from '../store/redis/job-lists.ts';
+import type { Loaded } from '../store/runs/runs.ts';
 import type { Definitions } from './container.ts';
 import type { IngestionNeeds, IngestionParts } from './ingestion.ts';
 
@@ -85,7 +86,7 @@ interface RunParts {
   waitMatcher: WaitMatcher;
   cancelTriggers: CancelTriggers;
   /** Filled by the workers of the process, by partition. */
-  jobTakers: Map<number, JobTaker>;
+  jobTakers: Map<number, JobTaker<Loaded>>;
   starter: RunStarter;
   listeners: InvocationListeners;
   restorer: EventRestorer;

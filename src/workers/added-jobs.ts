@@ -1,43 +1,78 @@
-/** Runs jobs that this process adds and takes in one script (store/redis/lua/lib/add-jobs.lua). To wake the worker, and to fetch the job,
- *  would be two more round trips before the first call of each run. */
+/** Runs jobs that this process adds and takes in one script (store/redis/lua/lib/add-jobs.lua). To wake the worker, to fetch the job, and to
+ *  start the call would be three more round trips before the first call of each run. */
 import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Job } from 'bullmq';
+import type { CallLimiter } from '../jobs/runs/call-limiter.ts';
+import type { CallOwner } from '../model/capacity/fair-shares.ts';
 import { JOB_FIELDS } from '../store/keys/bullmq.ts';
-import type { JobTaker, Taking, WaitingJob } from '../store/redis/job-lists.ts';
+import type { JobTaker, Taking, WaitingCall, WaitingJob } from '../store/redis/job-lists.ts';
+import type { Loaded } from '../store/runs/runs.ts';
 import { jobOf } from './job-ends.ts';
 import type { WatchedWorker } from './watched-worker.ts';
 
 /** Maximum number of runs that start together and stay with this worker; other workers get the rest. */
 const TAKEN_MAX = 16;
 
-export class AddedJobs<Data> implements JobTaker {
+/** A call that has started. `release` of the call limiter must follow. */
+export interface StartedCall {
+  owner: CallOwner;
+  loaded: Loaded;
+}
+
+export class AddedJobs<Data> implements JobTaker<Loaded> {
   readonly #worker: WatchedWorker<Data>;
+  readonly #callLimiter: Pick<CallLimiter, 'acquireAtOnce' | 'release'>;
+  readonly #started = new WeakMap<object, StartedCall>();
   /** A job does not belong to what has added it. */
   readonly #apart = AsyncLocalStorage.snapshot();
   #expected = 0;
   #takings = 0;
 
-  constructor(worker: WatchedWorker<Data>) {
+  constructor(worker: WatchedWorker<Data>, callLimiter: Pick<CallLimiter, 'acquireAtOnce' | 'release'>) {
     this.#worker = worker;
+    this.#callLimiter = callLimiter;
   }
 
-  begin(jobs: number): Taking | undefined {
+  begin(jobs: readonly WaitingCall[]): Taking | undefined {
     const { id, room, opts } = this.#worker;
-    const max = Math.min(jobs, TAKEN_MAX, room - this.#expected);
+    const max = Math.min(jobs.length, TAKEN_MAX, room - this.#expected);
     if (max <= 0) return undefined;
     this.#expected += max;
+    const starting = new Map<string, CallOwner>();
+    for (const { id, owner } of jobs.slice(0, max)) {
+      if (owner && !starting.has(id) && this.#callLimiter.acquireAtOnce(owner, id)) starting.set(id, owner);
+    }
     return {
       token: `${id}:added-${++this.#takings}`,
       lockMs: opts.lockDuration as number,
       jobs: max,
       nowMs: Date.now(),
+      starting,
     };
   }
 
-  take({ token, jobs: max, nowMs }: Taking, jobs: readonly WaitingJob[]): void {
+  take(
+    { token, jobs: max, nowMs, starting }: Taking,
+    jobs: readonly WaitingJob[],
+    started: ReadonlyMap<string, Loaded>,
+  ): void {
     this.#expected -= max;
+    const unused = new Map(starting);
     for (const { id, name, data, options } of jobs) {
       const fields = { name, data, opts: options, [JOB_FIELDS.addedAt]: String(nowMs) };
-      this.#apart(() => this.#worker.runTaken(jobOf(id, fields, nowMs), id, token));
+      const [owner, loaded] = [starting.get(id), started.get(id)];
+      const job = this.#worker.takenJob(jobOf(id, fields, nowMs), id, token);
+      if (job && owner && loaded) {
+        this.#started.set(job, { owner, loaded });
+        unused.delete(id);
+      }
+      if (job) this.#apart(() => this.#worker.runTaken(job));
     }
+    for (const owner of unused.values()) this.#callLimiter.release(owner, nowMs, false);
+  }
+
+  /** What the job's call has found, if it started as the job was added. */
+  startOf(job: Job<Data>): StartedCall | undefined {
+    return this.#started.get(job);
   }
 }

@@ -98,20 +98,23 @@ export function ownerOf({ functions, environmentKinds }: OwnerDeps): OwnerOf {
   };
 }
 
+/** @param startedOwnerOf the owner of a call that has capacity already, because it started as its job was added */
 export function withCallLimits(
   callLimiter: CallLimiter,
   ownerOf: OwnerOf,
   calledBy: CalledFunction,
   missing: MissingVersions,
   connector: Connector,
+  startedOwnerOf: (job: Job<RunJob>) => CallOwner | undefined,
   handler: Handler,
 ): Handler {
   return async (job) => {
     // A wake job calls no function.
     if (job.data.kind === 'wake') return handler(job);
-    const found = ownerOf(job.data);
+    const startedOwner = startedOwnerOf(job);
+    const found: JobOwner | Promise<JobOwner> = startedOwner ?? ownerOf(job.data);
     const owner = found instanceof Promise ? await found : found;
-    const acquired = callLimiter.acquire(owner, job.id as string, Date.now());
+    const acquired = startedOwner ? undefined : callLimiter.acquire(owner, job.id as string, Date.now());
     const deferUntil = acquired instanceof Promise ? await acquired : acquired;
     if (deferUntil !== undefined) return defer(job, deferUntil);
     let isBlocked = false;

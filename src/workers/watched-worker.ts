@@ -37,15 +37,17 @@ export class WatchedWorker<Data> extends Worker<Data, void> {
     return Math.min(this.capacity - inProgress, Math.floor(this.capacity / 2) - taken.size);
   }
 
-  /** Runs a job that is active already, and the jobs that it fetches when jobs end. */
-  runTaken(data: JobJson, id: string, token: string): void {
-    const job = this.createJob(data, id);
+  /** @returns a job that is active already; undefined: the worker has begun to close since, and other workers get the job */
+  takenJob(data: JobJson, id: string, token: string): Job<Data, void> | undefined {
+    const job: Job<Data, void> = this.createJob(data, id);
     job.token = token;
-    // The worker has begun to close since: other workers get the job.
-    if (this.closing || this.paused) {
-      job.moveToWait(token).catch(() => {});
-      return;
-    }
+    if (!this.closing && !this.paused) return job;
+    job.moveToWait(token).catch(() => {});
+    return undefined;
+  }
+
+  /** Runs a job of `takenJob` at once, and the jobs that it fetches when jobs end. */
+  runTaken(job: Job<Data, void>): void {
     const running: Promise<void> = this.runInTurn(job)
       .catch((error) => void this.emit('error', error))
       .finally(() => this.changeTaken(() => this.watched().taken.delete(running)));

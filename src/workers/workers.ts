@@ -18,6 +18,7 @@ import type { MetricsRecorder } from '../metrics/recorder.ts';
 import { retryDelayMs } from '../model/runs/retry.ts';
 import type { Durability } from '../store/redis/durability/durable-write.ts';
 import type { JobLists, JobTaker } from '../store/redis/job-lists.ts';
+import type { Loaded } from '../store/runs/runs.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import { AddedJobs } from './added-jobs.ts';
 import {
@@ -61,7 +62,7 @@ export interface WorkersDeps {
   queues: PartitionQueues;
   jobLists: Pick<JobLists, 'finish'>;
   /** Gets the workers that take jobs when they are added, by partition. */
-  jobTakers: Map<number, JobTaker>;
+  jobTakers: Map<number, JobTaker<Loaded>>;
   isCluster: boolean;
   /** Dependencies of each kind of job. */
   handlers: { ingest: IngestDeps; call: CallDeps; wake: WakeDeps; request: RequestDeps; timers: TimerHandlers };
@@ -224,13 +225,16 @@ function createRunWorker(
     if (data.kind === 'request') return makeRequest(data, timestamp, attempts, handlers.request);
     if (data.kind === 'wake') return wake(data, attempts, handlers.wake);
     // If a replica may take over, a job ends once the replica has the end of its run.
-    return call(data, timestamp, attempts, handlers.call, durability?.isReplicated ? undefined : jobEnds.of(job));
+    const jobEnd = durability?.isReplicated ? undefined : jobEnds.of(job);
+    return call(data, timestamp, attempts, handlers.call, jobEnd, addedJobs.startOf(job)?.loaded);
   };
   const handler = tracing ? (job: Job<RunJob>) => traceCallOrWake(job, tracing, () => runJob(job)) : runJob;
   const withPermit = withPermits(admittedCalls, withFewWakeUps(withMetrics(RUNS, handler, recorder)), log);
   const calledBy = calledFunction(callOwner);
   const missing = new MissingVersions(callOwner);
-  const limited = withCallLimits(callLimiter, ownerOf(callOwner), calledBy, missing, connector, withPermit);
+  const startedOwnerOf = (job: Job<RunJob>) => addedJobs.startOf(job)?.owner;
+  const owners = ownerOf(callOwner);
+  const limited = withCallLimits(callLimiter, owners, calledBy, missing, connector, startedOwnerOf, withPermit);
   const replicated = withReplication(limited, durability);
   const locked = withLockExtension(withOutageDelay(replicated, log), takeOverOf(config.stalledAfterMs));
   const worker = new WatchedWorker<RunJob>(RUNS, jobRelease.wrap(locked), {
@@ -249,8 +253,9 @@ function createRunWorker(
     handlers.call.telemetry.publishRun({ env, id, functionId, eventId }, 'Running', error.error);
   });
   const jobEnds = new JobEnds(worker, jobLists);
+  const addedJobs = new AddedJobs(worker, callLimiter);
   // Where a replica may take over, each job is handled apart from what has added it.
-  if (!durability?.isReplicated) jobTakers.set(partition, new AddedJobs(worker));
+  if (!durability?.isReplicated) jobTakers.set(partition, addedJobs);
   logJobs(worker, log, ({ id, data: { runId, requestId, functionId }, attemptsMade }) => ({
     queue: RUNS,
     job: id,

@@ -1,6 +1,7 @@
 /** Calls of runs on the real Redis, without a service: a test takes the jobs itself, answers for the app, and lets the process die before any command. */
 import { setImmediate } from 'node:timers/promises';
 import type { Job } from 'bullmq';
+import { expect } from 'chai';
 import { Redis } from 'ioredis';
 import { baseParts } from '../../src/composition/base.ts';
 import { Container } from '../../src/composition/container.ts';
@@ -9,7 +10,7 @@ import { RUN_SERVICES } from '../../src/composition/runs.ts';
 import { readConfig } from '../../src/config.ts';
 import type { CallContext } from '../../src/functions/call-request.ts';
 import type { Outcome } from '../../src/functions/interpret-response.ts';
-import { type CallJob, JOB_RETENTION, RUNS, type RunJob, toRunRef } from '../../src/jobs/queues/queues.ts';
+import { type CallJob, JOB_RETENTION, RUNS, type RunJob } from '../../src/jobs/queues/queues.ts';
 import { call } from '../../src/jobs/runs/call.ts';
 import { reconciliation } from '../../src/jobs/runs/reconcile.ts';
 import { isJobOutcome } from '../../src/jobs/runs/service-errors.ts';
@@ -22,9 +23,10 @@ import { RUN_PAUSED } from '../../src/model/events/lifecycle.ts';
 import { newId } from '../../src/model/ids.ts';
 import type { Op } from '../../src/model/runs/operation.ts';
 import type { HistoryEntry, Run } from '../../src/model/runs/run.ts';
-import type { JobEnd } from '../../src/store/redis/job-lists.ts';
+import type { JobEnd, JobTaker, WaitingJob } from '../../src/store/redis/job-lists.ts';
+import type { Loaded } from '../../src/store/runs/runs.ts';
 import { createStore } from '../../src/store/store.ts';
-import { JobEnds } from '../../src/workers/job-ends.ts';
+import { JobEnds, jobOf } from '../../src/workers/job-ends.ts';
 import { WatchedWorker } from '../../src/workers/watched-worker.ts';
 import { envelope } from '../support/own-store.ts';
 import { deleteKeys, findKeys, freshPrefix, redisUrl } from '../support/redis.ts';
@@ -56,6 +58,8 @@ export type Checkpoint = (ops: Op[]) => Promise<void>;
 
 export interface RunOptions {
   fn?: AppFunction;
+  /** Whether its first call starts as it is created. */
+  startsAtOnce?: boolean;
   resumes?: boolean;
   /** Name of an event that is sent once the run waits for one: also when the process has just died. */
   answer?: string;
@@ -133,17 +137,32 @@ export async function createCallBed() {
   const jobEnds = new JobEnds(worker, store.jobLists);
   const queue = deps.queues.partition(0).runs;
 
-  /** @returns the run whose first call is scheduled */
-  async function start({ id: functionId, retries }: AppFunction): Promise<Run> {
+  /** Creates a run whose first call is scheduled, or has started. */
+  async function start({ id: functionId, app, retries }: AppFunction, startsAtOnce: boolean) {
     const event = envelope({ name: 'order/paid' });
     const stored = await store.events.storeNew([event]);
     const { internalId: eventId, requestId, receivedAt: queuedAt } = event;
     const created = { id: newId(), env: ENV, functionId, eventId, requestId, queuedAt };
-    await store.runs.create([{ ...created, reconcileAt: queuedAt + 60_000 }]);
+    const { id: runId, ...ref } = created;
+    const call = { ref: { runId, ...ref }, at: 0, retries };
+    const owner = { env: ENV, branch: false, app };
+    const job = startsAtOnce
+      ? { ...((await deps.scheduler.waitingCall(call)) as WaitingJob), owner, event }
+      : undefined;
+    let first: { job: Job<RunJob>; started: Loaded } | undefined;
+    const taker: JobTaker<Loaded> = {
+      begin: () => ({ token: TOKEN, lockMs: 30_000, jobs: 1, nowMs: queuedAt, starting: new Map([[runId, owner]]) }),
+      take(_taking, [taken], started) {
+        const { name, data, options: opts } = taken as WaitingJob;
+        const job = worker.takenJob(jobOf(runId, { name, data, opts }, queuedAt), runId, TOKEN) as Job<RunJob>;
+        expect(started.has(runId), 'its call has started').to.equal(true);
+        first = { job, started: started.get(runId) as Loaded };
+      },
+    };
+    await store.runs.create([{ ...created, reconcileAt: queuedAt + 60_000, job }], () => taker);
     await store.events.markIngested(stored, queuedAt);
-    const run = (await store.runs.read(ENV, created.id)) as Run;
-    await deps.scheduler.enqueueCalls([{ ref: toRunRef(run), at: 0, retries }]);
-    return run;
+    if (!job) await deps.scheduler.enqueueCalls([call]);
+    return { id: runId, queuedAt, first };
   }
 
   async function nextJob(): Promise<Job<RunJob> | undefined> {
@@ -190,9 +209,9 @@ export async function createCallBed() {
       app: App,
       diesAfter = LIVES,
       reconciledAfterMs: readonly number[] = [],
-      { fn = FUNCTION, resumes = false, answer }: RunOptions = {},
+      { fn = FUNCTION, startsAtOnce = false, resumes = false, answer }: RunOptions = {},
     ): Promise<Ended> {
-      const { id, queuedAt } = await start(fn);
+      const { id, queuedAt, first } = await start(fn, startsAtOnce);
       let process = await startProcess(prefix);
       let commandsLeft = diesAfter;
       let commands = 0;
@@ -221,17 +240,18 @@ export async function createCallBed() {
         }
         return outcome;
       };
-      const workOff = async () => {
-        for (let job = await nextJob(); job; job = await nextJob()) {
-          const taken = job;
-          const end = jobEnds.of(job);
-          const begin = () => ({ ...end.begin(), takesNext: false });
-          const outcome = await tried((process) => handle(taken, process, app, { ...end, begin }));
-          if (outcome === 'died') await takeOver(job);
-          else if (outcome) await job.moveToFailed(outcome, TOKEN, false);
-          else await job.moveToCompleted(null, TOKEN, false);
-        }
+      const workOn = async (job: Job<RunJob>, started?: Loaded) => {
+        const end = jobEnds.of(job);
+        const begin = () => ({ ...end.begin(), takesNext: false });
+        const outcome = await tried((process) => handle(job, process, app, { ...end, begin }, started));
+        if (outcome === 'died') await takeOver(job);
+        else if (outcome) await job.moveToFailed(outcome, TOKEN, false);
+        else await job.moveToCompleted(null, TOKEN, false);
       };
+      const workOff = async () => {
+        for (let job = await nextJob(); job; job = await nextJob()) await workOn(job);
+      };
+      if (first) await workOn(first.job, first.started);
       await workOff();
       await answerIfWaiting();
       await workOff();
@@ -275,7 +295,13 @@ export async function createCallBed() {
 }
 
 /** @returns the error that BullMQ is told; undefined: the job is done */
-async function handle(job: Job<RunJob>, { deps }: Process, app: App, end: JobEnd): Promise<Error | undefined> {
+async function handle(
+  job: Job<RunJob>,
+  { deps }: Process,
+  app: App,
+  end: JobEnd,
+  started?: Loaded,
+): Promise<Error | undefined> {
   const { data, attemptsMade, attemptsStarted, opts } = job;
   const before = data.kind === 'call' ? (data.attemptsBefore ?? 0) : 0;
   const attempts = { made: before + attemptsMade, max: before + (opts.attempts ?? 1), executions: attemptsStarted };
@@ -288,6 +314,7 @@ async function handle(job: Job<RunJob>, { deps }: Process, app: App, end: JobEnd
         attempts,
         Object.assign(Object.create(deps), appSide(data.runId, deps, app)),
         end,
+        started,
       );
     return undefined;
   } catch (error) {

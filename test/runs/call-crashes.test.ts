@@ -25,8 +25,10 @@ const WAIT: Op = { op: 'WaitForEvent', id: 'answer', opts: { event: 'order/answe
 const DECLINED = { name: 'Declined', message: 'the card was declined' };
 const declined = (): Failure => retriableFailure(DECLINED.name, DECLINED.message);
 
-interface Scenario extends RunOptions {
+interface Scenario extends Omit<RunOptions, 'startsAtOnce'> {
   title: string;
+  /** Whether its calls depend on how the first one started. */
+  atOnceToo?: boolean;
   app: App;
   status: 'Completed' | 'Failed' | 'Running';
   output?: unknown;
@@ -38,7 +40,11 @@ interface Scenario extends RunOptions {
 
 /** At least one for each decision (call-decision.ts). */
 const SCENARIOS: Scenario[] = [
-  { title: 'completes with its first call', app: () => completed('paid'), status: 'Completed', output: 'paid' },
+  {
+    title: 'completes with its first call',
+    app: () => completed('paid'),
+    ...{ atOnceToo: true, status: 'Completed', output: 'paid' },
+  },
   {
     title: 'completes with the request of a destination',
     app: () => ({ ...completed('sent'), request: { method: 'POST', origin: 'http://localhost', status: 200 } }),
@@ -46,11 +52,13 @@ const SCENARIOS: Scenario[] = [
   },
   {
     title: 'completes after a step',
+    atOnceToo: true,
     app: ({ stack }) => (stack.length === 0 ? steps(finished('a')) : completed('paid')),
     ...{ status: 'Completed', output: 'paid', steps: ['a'] },
   },
   {
     title: 'runs two planned steps',
+    atOnceToo: true,
     app({ stack, stepId }) {
       if (stepId) return steps(finished(stepId));
       return stack.length === 2 ? completed('paid') : steps(planned('a'), planned('b'));
@@ -115,6 +123,7 @@ const SCENARIOS: Scenario[] = [
   },
   {
     title: 'retries a failed call',
+    atOnceToo: true,
     app: ({ run: { attempt } }) => (attempt === 0 ? declined() : completed('paid')),
     ...{ status: 'Completed', output: 'paid' },
   },
@@ -158,6 +167,7 @@ const SCENARIOS: Scenario[] = [
   },
   {
     title: 'completes in the call that has stored steps',
+    atOnceToo: true,
     async app(_, checkpoint) {
       await checkpoint([finished('a')]);
       return completed('paid');
@@ -191,18 +201,33 @@ describe('A process that dies while it commits the outcome of a call', () => {
   });
   afterEach(() => bed.close());
 
-  for (const { title, app, ...expected } of SCENARIOS) {
+  for (const { title, atOnceToo, app, ...expected } of SCENARIOS) {
     it(`does not affect a run that ${title}, whichever command was its last`, async () => {
       const commands = await expectEnd(app, expected);
       expect(commands).to.be.greaterThan(1);
       for (let diesAfter = 0; diesAfter < commands; diesAfter++) await expectEnd(app, expected, diesAfter);
+    });
+
+    if (!atOnceToo) continue;
+    it(`does not affect a run that ${title}, and whose first call starts as it is created`, async () => {
+      const atOnce = { ...expected, startsAtOnce: true };
+      const commands = await expectEnd(app, atOnce);
+      expect(commands).to.be.greaterThan(0);
+      for (let diesAfter = 0; diesAfter < commands; diesAfter++) await expectEnd(app, atOnce, diesAfter);
     });
   }
 
   /** @returns the commands that it took */
   async function expectEnd(
     app: App,
-    { status, output, error, steps: stepIds = [], reconciledAfterMs, ...options }: Omit<Scenario, 'title' | 'app'>,
+    {
+      status,
+      output,
+      error,
+      steps: stepIds = [],
+      reconciledAfterMs,
+      ...options
+    }: Omit<Scenario, 'title' | 'app'> & RunOptions,
     diesAfter?: number,
   ): Promise<number> {
     const when = diesAfter === undefined ? 'without a death' : `dead after ${diesAfter} commands`;

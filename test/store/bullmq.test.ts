@@ -2,12 +2,14 @@ import { once } from 'node:events';
 import { type Job, type JobJson, Queue, Worker } from 'bullmq';
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
+import type { Envelope } from '../../src/model/events/event.ts';
 import { newId } from '../../src/model/ids.ts';
 import { delayedUntil, JOB_FIELDS, QUEUE_KEYS, queueKey, RUNS } from '../../src/store/keys/bullmq.ts';
+import type { FirstCall, NewRun } from '../../src/store/runs/run-writing.ts';
 import { AddedJobs } from '../../src/workers/added-jobs.ts';
 import { JobEnds } from '../../src/workers/job-ends.ts';
 import { WatchedWorker } from '../../src/workers/watched-worker.ts';
-import { type OwnStore, openStore } from '../support/own-store.ts';
+import { envelope, type OwnStore, openStore } from '../support/own-store.ts';
 import { itOnSingleRedis, redisUrl } from '../support/redis.ts';
 import { until } from '../support/until.ts';
 
@@ -281,8 +283,11 @@ describe('Jobs that are added with the runs of their calls', () => {
   let jobs: Job[];
   let endOf: Map<string, () => void>;
   let isReleased: boolean;
+  let addedJobs: AddedJobs<object>;
+  let capacity: number;
   beforeEach(async () => {
     store = await openStore();
+    capacity = 100;
     const prefix = store.keys.partition(0).queues;
     connection = new Redis(redisUrl(), { maxRetriesPerRequest: null });
     queue = new Queue(RUNS, { connection: store.redis, prefix });
@@ -298,6 +303,10 @@ describe('Jobs that are added with the runs of their calls', () => {
     worker = new WatchedWorker(RUNS, handle as never, {
       ...{ connection: connection as never, prefix, skipVersionCheck: true, autorun: false, concurrency: 4 },
       removeOnComplete: { count: 0 },
+    });
+    addedJobs = new AddedJobs(worker, {
+      acquireAtOnce: () => capacity > 0 && capacity-- > 0,
+      release: () => capacity++,
     });
   });
   afterEach(async () => {
@@ -318,21 +327,32 @@ describe('Jobs that are added with the runs of their calls', () => {
     return createWith(Array.from({ length: count }, () => newId()));
   }
 
-  async function createWith(ids: string[]): Promise<string[]> {
+  async function createWith(ids: string[], given: Partial<NewRun> = {}, call: Partial<FirstCall> = {}) {
     const queuedAt = Date.now();
     const of = { env: 'production', functionId: 'shop-pay', eventId: newId(), requestId: newId(), queuedAt };
-    const taker = new AddedJobs(worker);
     await store.runs.create(
       ids.map((id) => ({
-        ...of,
-        id,
-        reconcileAt: queuedAt,
-        job: { id, name: 'one', data: '{"a":1}', options: OPTIONS },
+        ...{ ...of, id, reconcileAt: queuedAt },
+        job: { id, name: 'one', data: '{"a":1}', options: OPTIONS, ...call },
+        ...given,
       })),
-      () => taker,
+      () => addedJobs,
     );
     return ids;
   }
+
+  /** Creates runs whose calls may start at once. */
+  async function createToStart(ids: string[], given: Partial<NewRun> = {}): Promise<Envelope> {
+    const event = envelope({ data: { total: 1, name: 'Zoë \ud800' } }, { index: 3 });
+    await store.events.storeNew([event]);
+    const { internalId: eventId, requestId } = event;
+    const owner = { env: 'production', branch: false, app: 'shop' };
+    await createWith(ids, { eventId, requestId, ...given }, { owner, event });
+    return event;
+  }
+
+  const started = () => jobs.flatMap((job) => addedJobs.startOf(job) ?? []);
+  const statusOf = async (id: string) => (await store.runs.read('production', id))?.status;
 
   itOnSingleRedis('are run by the worker that adds them, as if it had fetched them', async () => {
     void worker.run();
@@ -388,11 +408,68 @@ describe('Jobs that are added with the runs of their calls', () => {
 
   itOnSingleRedis('go back to the queue if the worker has begun to close since', async () => {
     void worker.run();
-    const created = create(1);
+    const created = createToStart([newId()]);
     const closed = worker.close();
     await Promise.all([created, closed]);
     await until(async () => (await queue.getWaitingCount()) === 1, { describe: 'it waits' });
     expect(jobs).to.deep.equal([]);
+    expect(capacity).to.equal(100);
+  });
+
+  itOnSingleRedis('start their calls, which find what a call finds that looks by itself', async () => {
+    void worker.run();
+    const { internalId: eventId } = await createToStart([newId()]);
+    const more = {
+      invoker: { runId: newId(), stepId: 'bill \ud800' },
+      ...{ retryOf: newId(), replayId: newId(), earlierRuns: [newId(), newId()], trace: '{"a":"b"}' },
+      keys: { values: { 'event.data.total': '1' }, priority: 5 },
+    };
+    const { internalId: otherEventId } = await createToStart([newId()], more);
+    const loaded = started().map((start) => start.loaded);
+    expect(loaded.map(({ run }) => [run.eventId, run.status])).to.deep.equal([
+      [eventId, 'Running'],
+      [otherEventId, 'Running'],
+    ]);
+    for (const { run, ...rest } of loaded) {
+      const { env, id: runId, eventId, queuedAt } = run;
+      const again = await store.runs.load({ env, runId, eventId, at: 0 }, 0, queuedAt + 5, queuedAt + 60_000);
+      expect({ state: 'due', run, ...rest }).to.deep.equal(again);
+      expect(run).to.deep.equal(await store.runs.read(env, runId));
+    }
+  });
+
+  itOnSingleRedis('start the calls that have capacity, and only if they are taken', async () => {
+    void worker.run();
+    capacity = 1;
+    const ids = [newId(), newId(), newId()];
+    await createToStart(ids);
+    expect(started().map(({ loaded }) => loaded.run.id)).to.deep.equal([ids[0]]);
+    expect(await Promise.all(ids.map(statusOf))).to.deep.equal(['Running', 'Queued', 'Queued']);
+    expect(capacity).to.equal(0);
+    capacity = 1;
+    const [id = ''] = [newId()];
+    await queue.pause();
+    await createToStart([id]);
+    expect([started().length, await statusOf(id), capacity]).to.deep.equal([1, 'Queued', 1]);
+  });
+
+  itOnSingleRedis('start no call of a run that exists, and none that a pause may hold', async () => {
+    void worker.run();
+    const [existing, held] = [newId(), newId()];
+    await store.runs.create([
+      {
+        ...{ env: 'production', id: existing, functionId: 'shop-pay', eventId: newId(), requestId: newId() },
+        ...{ queuedAt: 1, reconcileAt: 1 },
+      },
+    ]);
+    await createToStart([existing]);
+    await store.redis.hset(store.keys.partition(0).heldFunctions('production'), 'shop-bill', '1');
+    await createToStart([held], { functionId: 'shop-bill' });
+    expect(jobs.map((job) => [job.id, addedJobs.startOf(job)])).to.deep.equal([
+      [existing, undefined],
+      [held, undefined],
+    ]);
+    expect([await statusOf(existing), await statusOf(held), capacity]).to.deep.equal(['Queued', 'Queued', 100]);
   });
 
   itOnSingleRedis('end before the worker is closed', async () => {

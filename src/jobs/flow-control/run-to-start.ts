@@ -8,8 +8,8 @@ import type { FromStep } from '../../model/runs/step-input.ts';
 
 /** Fields of the triggering event that a run needs. */
 export type CausingEvent = Pick<Envelope, 'env' | 'internalId' | 'requestId' | 'receivedAt'> &
-  // Included for live updates, if available.
-  Partial<Pick<Envelope, 'name' | 'payload'>>;
+  // Included for live updates, and for calls that start as their runs are created, if available.
+  Partial<Pick<Envelope, 'name' | 'payload' | 'index'>>;
 
 export interface RunToStart {
   id: string;

@@ -63,10 +63,7 @@ export class CallLimiter {
 
   /** A call that may start must be followed by `release`. */
   acquire(owner: CallOwner, jobId: string, nowMs: number): DeferUntil | Promise<DeferUntil> {
-    if (!this.#closed && this.#capacityFor(owner) > 0) {
-      this.#start(owner, jobId);
-      return undefined;
-    }
+    if (this.acquireAtOnce(owner, jobId)) return undefined;
     if (this.#closed) return nowMs;
     if (this.#waiting.length >= this.#waitingMax) {
       return new Promise((resolve) => this.#standby.push({ owner, jobId, resolve }));
@@ -75,6 +72,13 @@ export class CallLimiter {
       return this.#wait(owner, jobId, nowMs + WAIT_MAX_MS);
     }
     return this.#defer(owner, jobId, nowMs);
+  }
+
+  /** Like `acquire`, for a call that may come later. @returns whether it may start */
+  acquireAtOnce(owner: CallOwner, jobId: string): boolean {
+    if (this.#closed || this.#capacityFor(owner) <= 0) return false;
+    this.#start(owner, jobId);
+    return true;
   }
 
   /** Defers a call that was about to start, and the app's other calls, because no connection of its app has capacity. `release` must

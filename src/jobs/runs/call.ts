@@ -8,7 +8,7 @@ import type { Run } from '../../model/runs/run.ts';
 import { withStepInput } from '../../model/runs/step-input.ts';
 import type { Events } from '../../store/events/events.ts';
 import type { JobEnd } from '../../store/redis/job-lists.ts';
-import type { Loaded } from '../../store/runs/runs.ts';
+import type { Loaded, LoadedState } from '../../store/runs/runs.ts';
 import type { ConnectCaller } from '../connect/connect-caller.ts';
 import type { FunctionTables } from '../functions/function-tables.ts';
 import { callJobId } from '../queues/call-ref.ts';
@@ -32,7 +32,8 @@ export interface CallDeps extends CallWritesDeps {
   reconcileAfterMs: number;
 }
 
-/** @throws AttemptFailed when another attempt follows, UnrecoverableError when the run has failed or is paused; Redis's error when it rejects
+/** @param started what the call has found, if it started as its run was created
+ *  @throws AttemptFailed when another attempt follows, UnrecoverableError when the run has failed or is paused; Redis's error when it rejects
  *  commands, or FunctionPaused: then the attempt has no outcome and must be repeated */
 export async function call(
   job: CallJob,
@@ -40,11 +41,12 @@ export async function call(
   attempts: JobAttempts,
   deps: CallDeps,
   jobEnd?: JobEnd,
+  started?: Loaded,
 ): Promise<void> {
   const { runId, at, stepId } = job;
   const finish = () => deps.connectCaller.finish({ runId, at, stepId, attempt: attempts.made });
   try {
-    await withServiceErrors(job, attempts, deps, () => callOnce(job, queuedAt, attempts, deps, jobEnd));
+    await withServiceErrors(job, attempts, deps, () => callOnce(job, queuedAt, attempts, deps, jobEnd, started));
   } catch (error) {
     if (isJobOutcome(error)) await finish();
     throw error;
@@ -58,11 +60,14 @@ async function callOnce(
   attempts: JobAttempts,
   deps: CallDeps,
   jobEnd: JobEnd | undefined,
+  started: Loaded | undefined,
 ): Promise<void> {
-  const startedAt = deps.clock();
+  const startedAt = started?.run.startedAt ?? deps.clock();
   const fn = await deps.functions.find(job.env, job.functionId);
-  if (await isTooLate(job, fn, startedAt, deps)) return;
-  const loaded = await deps.runs.load(job, attempts.made, startedAt, startedAt + deps.reconcileAfterMs);
+  if (!started && (await isTooLate(job, fn, startedAt, deps))) return;
+  const loaded: LoadedState = started
+    ? { state: 'due', ...started }
+    : await deps.runs.load(job, attempts.made, startedAt, startedAt + deps.reconcileAfterMs);
   switch (loaded.state) {
     case 'superseded':
       return;

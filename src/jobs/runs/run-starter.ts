@@ -1,13 +1,15 @@
 /** Starts runs: creates their records, stores their cancel triggers, sets the timers of their timeouts, and enqueues their first calls,
  *  in this order, so that no event in between is missed. Most runs have none of these, and are created with the jobs of their first calls. */
+import { isConnected } from '../../model/apps/connection.ts';
 import { type Pin, versionOfRun } from '../../model/apps/versions.ts';
 import type { Event } from '../../model/events/event.ts';
 import { isFailureHandler } from '../../model/events/lifecycle.ts';
 import { ID_PATTERN } from '../../model/ids.ts';
 import { Composed } from '../../model/values/composed.ts';
-import { SLACK_MS } from '../../store/events/event-location.ts';
-import type { JobTaker, WaitingJob } from '../../store/redis/job-lists.ts';
-import type { Runs } from '../../store/runs/runs.ts';
+import { isOverflow, SLACK_MS } from '../../store/events/event-location.ts';
+import type { JobTaker } from '../../store/redis/job-lists.ts';
+import type { FirstCall } from '../../store/runs/run-writing.ts';
+import type { Loaded, Runs } from '../../store/runs/runs.ts';
 import type { Store } from '../../store/store.ts';
 import type { Tracing } from '../../tracing/tracing.ts';
 import type { RunToStart } from '../flow-control/run-to-start.ts';
@@ -29,7 +31,7 @@ export interface RunStarterDeps extends Pick<Store, 'events' | 'runs'> {
   timeoutTimers: TimeoutTimers;
   telemetry: Telemetry;
   /** Workers of this process, by partition. */
-  jobTakers: ReadonlyMap<number, JobTaker>;
+  jobTakers: ReadonlyMap<number, JobTaker<Loaded>>;
   /** A run idle for this long after it is due is reconciled. */
   reconcileAfterMs: number;
   tracing: Tracing | undefined;
@@ -59,13 +61,13 @@ export class RunStarter extends Composed<RunStarterDeps> {
       retries: fn.retries,
       delayMs: dueAt - nowMs,
     });
-    const jobs = new Map<string, WaitingJob>();
+    const pins = await this.#pinsOf(toStart);
+    const jobs = new Map<string, FirstCall>();
     for (const run of toStart) {
       const job = isPlain(run) ? await scheduler.waitingCall(callOf(run)) : undefined;
-      if (job) jobs.set(run.id, job);
+      if (job) jobs.set(run.id, { ...job, ...(!pins.has(run.id) && startOf(run, nowMs)) });
     }
-    const pins = await this.#pinsOf(toStart);
-    await runs.create(
+    const started = await runs.create(
       toStart.map(({ fn, event, dueAt, trace = activeSpan, ...given }) => ({
         ...given,
         env: event.env,
@@ -90,7 +92,8 @@ export class RunStarter extends Composed<RunStarterDeps> {
     }
     for (const { id, fn, event, replayId } of toStart) {
       const run = { env: event.env, id, functionId: fn.id, eventId: event.internalId, queuedAt: nowMs };
-      telemetry.publishNewRun({ ...run, ...(replayId && { replayId }) }, event);
+      const startedAt = started.get(id)?.run.startedAt;
+      telemetry.publishNewRun({ ...run, ...(startedAt && { startedAt }), ...(replayId && { replayId }) }, event);
     }
   }
 
@@ -144,6 +147,19 @@ export class RunStarter extends Composed<RunStarterDeps> {
 /** Whether nothing is to be done between the creation of the run and its first call. */
 function isPlain({ fn, keys, batch, fromStep }: RunToStart): boolean {
   return fn.cancel.length === 0 && timeoutsOf(fn)?.startMs === undefined && !keys?.singleton && !batch && !fromStep;
+}
+
+/** What lets the first call of a plain run start as the run is created. Calls that need more than capacity start later. */
+function startOf({ fn, event }: RunToStart, nowMs: number): Pick<FirstCall, 'owner' | 'event'> | undefined {
+  const { env, internalId, requestId, receivedAt, payload, index } = event;
+  if (payload === undefined || index === undefined || isConnected(fn.url)) return undefined;
+  // The event may have to be kept for longer.
+  if (nowMs - receivedAt >= SLACK_MS || isOverflow(event)) return undefined;
+  // Jobs of branches have a priority, so they are not taken.
+  return {
+    owner: { env, branch: false, app: fn.app },
+    event: { internalId, requestId, receivedAt, payload, index },
+  };
 }
 
 function pinnedTo(pin: Pin | undefined): { pin?: Pin } {

@@ -150,7 +150,7 @@ export class Telemetry {
   /** @param event its event; without its text there is no gist */
   publishNewRun(run: ChangedRun, { name, payload }: Partial<Pick<Envelope, 'name' | 'payload'>>): void {
     this.#liveUpdates.publish(run.env, 'runs', {
-      ...liveRun(run, 'Queued', null),
+      ...liveRun(run, run.startedAt === undefined ? 'Queued' : 'Running', null),
       created: true,
       ...(name !== undefined && { eventName: name }),
       ...(payload !== undefined && { head: headOf(payload) }),

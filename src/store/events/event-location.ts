@@ -36,6 +36,6 @@ export function fieldOf(id: string): string {
   return id.slice(SLICE_LENGTH);
 }
 
-export function isOverflow({ internalId, receivedAt }: Envelope): boolean {
+export function isOverflow({ internalId, receivedAt }: Pick<Envelope, 'internalId' | 'receivedAt'>): boolean {
   return Math.abs(receivedAt - timeOf(internalId)) > OVERFLOW_MS;
 }

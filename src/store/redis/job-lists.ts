@@ -1,4 +1,5 @@
 /** Changes the lists of jobs in BullMQ's queues without BullMQ's scripts, which do much that this service never needs. */
+import type { CallOwner } from '../../model/capacity/fair-shares.ts';
 import { QUEUE_KEYS } from '../keys/bullmq.ts';
 import { Repository } from './repository.ts';
 
@@ -12,13 +13,20 @@ export interface WaitingJob {
   options: string;
 }
 
-/** A worker that takes jobs when they are added, if no others wait: nothing has to wake it. */
-export interface JobTaker {
+/** The job of a call, which may start as the job is added: its owner needs capacity. */
+export interface WaitingCall extends WaitingJob {
+  owner?: CallOwner | undefined;
+}
+
+/** A worker that takes jobs when they are added, if no others wait: nothing has to wake it.
+ *  State: of what a call finds */
+export interface JobTaker<State> {
   /** Call at once before jobs are added, and `take` afterwards.
    *  @returns undefined if it has no room */
-  begin(jobs: number): Taking | undefined;
-  /** @param jobs those taken, which it runs now */
-  take(taking: Taking, jobs: readonly WaitingJob[]): void;
+  begin(jobs: readonly WaitingCall[]): Taking | undefined;
+  /** @param jobs those taken, which it runs now
+   *  @param started what their calls find, by job ID, if they have started */
+  take(taking: Taking, jobs: readonly WaitingJob[], started: ReadonlyMap<string, State>): void;
 }
 
 export interface Taking {
@@ -27,6 +35,8 @@ export interface Taking {
   lockMs: number;
   /** Maximum number of jobs. */
   jobs: number;
+  /** The owners of the calls with capacity, which may start, by job ID. */
+  starting: ReadonlyMap<string, CallOwner>;
   /** Unix milliseconds. */
   nowMs: number;
 }

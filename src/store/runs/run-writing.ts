@@ -1,12 +1,15 @@
 /** How runs are written: at their creation, and at their end. run-record.ts reads them. */
 import { type Pin, pinText } from '../../model/apps/versions.ts';
+import type { RecordParts } from '../../model/events/event.ts';
 import type { FrozenKeys } from '../../model/flow-control/options.ts';
 import { cancelReasonText } from '../../model/runs/cancel-reason.ts';
 import type { Ending, Invoker, Run, RunStatus } from '../../model/runs/run.ts';
 import type { FromStep } from '../../model/runs/step-input.ts';
 import { RUN_FIELDS } from '../keys/run-fields.ts';
-import type { WaitingJob } from '../redis/job-lists.ts';
+import type { WaitingCall } from '../redis/job-lists.ts';
+import { fromFlat } from '../redis/scripts.ts';
 import { isOverflow } from './event-runs.ts';
+import { toRun } from './run-record.ts';
 
 export interface NewRun extends Pick<Run, 'id' | 'env' | 'functionId' | 'eventId' | 'requestId' | 'queuedAt'> {
   invoker?: Invoker;
@@ -23,7 +26,12 @@ export interface NewRun extends Pick<Run, 'id' | 'env' | 'functionId' | 'eventId
   /** Who already executes it (checkpoints.ts); undefined: its first call will. */
   owner?: string;
   /** The job of its first call, to be added with it; undefined: it is added later, if at all. */
-  job?: WaitingJob | undefined;
+  job?: FirstCall | undefined;
+}
+
+export interface FirstCall extends WaitingCall {
+  /** If the call may start as the run is created: its event, stored for longer than the run needs it. */
+  event?: RecordParts | undefined;
 }
 
 /** Maximum number of runs per script, which blocks Redis for a millisecond or two. */
@@ -43,9 +51,28 @@ export function* portionsOf(runs: readonly NewRun[]): Generator<[NewRun, ...NewR
   if (portion.length > 0) yield portion as [NewRun, ...NewRun[]];
 }
 
-/** Converts to create-runs.lua's format. Redis cannot decode lone surrogates, hence toWellFormed. */
-export function rowOf(run: NewRun) {
-  const { id, queuedAt, invoker, fromStep, owner } = run;
+/** Converts to create-runs.lua's format.
+ *  @param startsAt when its first call starts if its job is taken, Unix milliseconds; undefined: later */
+export function rowOf(run: NewRun, startsAt: number | undefined) {
+  const { id, eventId, queuedAt } = run;
+  const isLate = isOverflow(eventId, queuedAt);
+  return [id, run.reconcileAt, run.functionId.toWellFormed(), eventId, isLate, startsAt ?? false, ...fieldsOf(run)];
+}
+
+/** The run as create-runs.lua creates it when its first call starts at once. */
+export function startedRun(run: NewRun, startsAt: number): Run {
+  const { functionId, eventId, status, attempt, queuedAt, startedAt } = RUN_FIELDS;
+  return toRun(run.env, run.id, {
+    ...{ [functionId]: run.functionId.toWellFormed(), [eventId]: run.eventId },
+    ...{ [status]: 'Running' satisfies RunStatus, [attempt]: '0' },
+    ...{ [queuedAt]: String(run.queuedAt), [startedAt]: String(startsAt) },
+    ...fromFlat(fieldsOf(run)),
+  });
+}
+
+/** Redis cannot decode lone surrogates, hence toWellFormed. */
+function fieldsOf(run: NewRun): string[] {
+  const { queuedAt, invoker, fromStep, owner } = run;
   // First, where create-runs.lua finds it.
   const fields = run.pin ? [RUN_FIELDS.version, pinText(run.pin)] : [];
   fields.push(RUN_FIELDS.requestId, run.requestId);
@@ -62,14 +89,7 @@ export function rowOf(run: NewRun) {
     const { status, startedAt, checkpoint } = RUN_FIELDS;
     fields.push(status, 'Running' satisfies RunStatus, startedAt, String(queuedAt), checkpoint, `0:${owner}`);
   }
-  return [
-    id,
-    run.reconcileAt,
-    run.functionId.toWellFormed(),
-    run.eventId,
-    isOverflow(run.eventId, queuedAt),
-    ...fields,
-  ];
+  return fields;
 }
 
 /** Fields and values that the end of a run sets. */

@@ -29,7 +29,7 @@ import { addEventRuns } from './event-runs.ts';
 import { decodeHistoryEntry, encodeHistoryEntry } from './history-entries.ts';
 import type { OffloadedRuns } from './offloaded-runs.ts';
 import { toPending, toRun } from './run-record.ts';
-import { endingFields, type NewRun, portionsOf, rowOf } from './run-writing.ts';
+import { endingFields, type NewRun, portionsOf, rowOf, startedRun } from './run-writing.ts';
 import { type RemoteWait, readRemote } from './wait-location.ts';
 import type { Waits } from './waits.ts';
 
@@ -118,16 +118,22 @@ export class Runs extends Repository<
   { waits: Waits; offloadedRuns: OffloadedRuns; retentionMs: number; segmentSize?: number | undefined }
 > {
   /** Creates each run that does not exist yet, and adds the jobs that come with them.
-   *  @param takerOf the worker of a partition that may take some of the jobs */
-  async create(runs: readonly NewRun[], takerOf?: (partition: number) => JobTaker | undefined): Promise<void> {
+   *  @param takerOf the worker of a partition that may take some of the jobs
+   *  @returns what the first calls find that have started, by run ID */
+  async create(
+    runs: readonly NewRun[],
+    takerOf?: (partition: number) => JobTaker<Loaded> | undefined,
+  ): Promise<ReadonlyMap<string, Loaded>> {
+    const started = new Map<string, Loaded>();
     // Runs of an event, and thus of an ingest job, are in the event's partition.
     for (const [keys, some] of Map.groupBy(runs, ({ id }) => this.keys.of(id))) {
-      await this.#createIn(keys, some, takerOf?.(keys.number));
+      for (const [id, loaded] of await this.#createIn(keys, some, takerOf?.(keys.number))) started.set(id, loaded);
     }
     for (const { env, id: runId, queuedAt, eventId, batch } of runs) {
       const eventIds = batch?.filter((id) => id !== eventId);
       if (eventIds) await this.listUnder({ env, runId, queuedAt, eventIds });
     }
+    return started;
   }
 
   /** Lists a run under events, once each. */
@@ -135,10 +141,14 @@ export class Runs extends Repository<
     await addEventRuns(this.redis, this.keys, run, this.deps.retentionMs);
   }
 
-  async #createIn(keys: PartitionKeyspace, runs: readonly NewRun[], taker: JobTaker | undefined): Promise<void> {
+  async #createIn(
+    keys: PartitionKeyspace,
+    runs: readonly NewRun[],
+    taker: JobTaker<Loaded> | undefined,
+  ): Promise<ReadonlyMap<string, Loaded>> {
     const pipeline = this.redis.pipeline();
     const jobs = runs.flatMap(({ job }) => job ?? []);
-    const taking = jobs.length > 0 ? taker?.begin(jobs.length) : undefined;
+    const taking = jobs.length > 0 ? taker?.begin(jobs) : undefined;
     let isFirst = true;
     for (const some of portionsOf(runs)) {
       const [{ env, queuedAt }] = some;
@@ -150,6 +160,7 @@ export class Runs extends Repository<
         keys.activeRunsIn(env),
         keys.offloadedRuns(env),
         queueKey(keys.queues, RUNS, QUEUE_KEYS.waiting),
+        keys.heldFunctions(env),
         queuedAt,
         this.deps.retentionMs,
         memberOf(env, ''),
@@ -157,21 +168,29 @@ export class Runs extends Repository<
         keys.eventRuns(env, ''),
         keys.overflowEventRuns(env, ''),
         keys.runIndex(env, 'active', ''),
-        JSON.stringify(some.map(rowOf)),
+        JSON.stringify(some.map((run) => rowOf(run, taking?.starting.has(run.id) ? taking.nowMs : undefined))),
         ...(toAdd.length > 0 ? [...takes, ...toAdd] : []),
       );
     }
     let taken = new Set<string>();
+    const started = new Map<string, Loaded>();
     try {
-      taken = new Set(replies<string[]>(await pipeline.exec()).flat());
+      const all = replies<[taken?: string[], started?: string[]]>(await pipeline.exec());
+      taken = new Set(all.flatMap(([ids]) => ids ?? []));
+      const startedIds = new Set(all.flatMap(([, ids]) => ids ?? []));
+      if (taking) {
+        for (const run of runs) if (startedIds.delete(run.id)) started.set(run.id, startOf(run, taking.nowMs));
+      }
     } finally {
       if (taking)
         taker?.take(
           taking,
           // A run may be there twice: requests with one ID, each of which has enqueued its event, are ingested together.
           jobs.filter(({ id }) => taken.delete(id)),
+          started,
         );
     }
+    return started;
   }
 
   /** Copies the finished steps that a re-run from a step begins with. Idempotent; both runs are in one partition.
@@ -450,4 +469,10 @@ function toRemoteWaits(flat: readonly string[]): [key: string, RemoteWait][] {
     flat[2 * i] as string,
     readRemote(flat[2 * i + 1] as string),
   ]).filter((entry): entry is [string, RemoteWait] => entry[1] !== undefined);
+}
+
+/** What the first call of a run finds that starts as the run is created. */
+function startOf(run: NewRun, startsAt: number): Loaded {
+  const event = run.job?.event && recordOf(run.job.event);
+  return { run: startedRun(run, startsAt), event, stack: [], memos: {}, pending: 0, planOnly: false };
 }

@@ -1,27 +1,46 @@
 -- @include redis/lua/lib/add-jobs.lua
 -- Creates runs of one environment, each once, and adds the jobs of their first calls.
--- KEYS: active runs (zset), active runs of the environment (zset), offloaded runs (hash), waiting jobs of runs (list)
+-- KEYS: active runs (zset), active runs of the environment (zset), offloaded runs (hash), waiting jobs of runs (list), functions whose runs
+--       must not start (hash)
 -- ARGV: time of creation (ms), retention of the lists of events' runs (ms), then prefixes of IDs: of a run's member in the active runs,
 --       the key of a run, the key of events' runs (a slice follows), its overflow key (an event ID follows), the index of a function's
 --       active runs; then the runs as JSON, each an array: ID, time of the first reconciliation (ms), function ID, event ID, whether it
---       is created long after its event, then fields and values of its hash (run-fields.ts), that of its version first; if there are jobs, the token of a worker that
+--       is created long after its event, when its first call starts (ms) if the worker takes its job, or false, then fields and values of its hash (run-fields.ts), that of its version first; if there are jobs, the token of a worker that
 --       takes some at once or '', duration of its locks (ms), how many it takes, and of each job its ID, name, data and options (JSON).
 --       The arguments before and after the runs are positional: this runs for every event that triggers a function.
--- Returns the IDs of the jobs that the worker has taken.
-local active_runs, active_runs_in_env, offloaded_runs, waiting_jobs = unpack(KEYS)
+-- Returns the IDs of the jobs that the worker has taken, and those of the runs whose first calls have started; {} without jobs.
+local active_runs, active_runs_in_env, offloaded_runs, waiting_jobs, held_functions = unpack(KEYS)
 local created_at, retention, member_prefix, run_prefix, event_runs_prefix, overflow_prefix, index_prefix, runs = unpack(ARGV)
-local FIRST_FIELD, TAKER, FIRST_JOB = 6, 9, 12
+local FIRST_FIELD, TAKER, FIRST_JOB = 7, 9, 12
 
 local are_offloaded = redis.call('EXISTS', offloaded_runs) == 1
 
+local taken, is_taken = {}, {}
+if ARGV[FIRST_JOB] then
+  local prefix = string.sub(waiting_jobs, 1, -1 - #QUEUE_WAITING)
+  taken = add_jobs(prefix, created_at, { unpack(ARGV, FIRST_JOB) }, unpack(ARGV, TAKER, FIRST_JOB - 1))
+  for _, id in ipairs(taken) do
+    is_taken[id] = true
+  end
+end
+
+local started = {}
 local ids_by_event, overflow_ids_by_event = {}, {}
 for _, row in ipairs(cjson.decode(runs)) do
-  local id, reconcile_at, function_id, event_id, is_overflow = unpack(row, 1, FIRST_FIELD - 1)
+  local id, reconcile_at, function_id, event_id, is_overflow, starts_at = unpack(row, 1, FIRST_FIELD - 1)
   local run = run_prefix .. id
   local is_offloaded = are_offloaded and redis.call('HEXISTS', offloaded_runs, id) == 1
   if not is_offloaded and redis.call('EXISTS', run) == 0 then
+    local status = STATUS_QUEUED
+    -- The call finds out whether a held function holds this run (load-call.lua).
+    if starts_at and is_taken[id] and redis.call('HEXISTS', held_functions, function_id) == 0 then
+      status = STATUS_RUNNING
+      started[#started + 1] = id
+      row[#row + 1] = FIELD_STARTED_AT
+      row[#row + 1] = starts_at
+    end
     redis.call(
-      'HSET', run, FIELD_FUNCTION_ID, function_id, FIELD_EVENT_ID, event_id, FIELD_STATUS, STATUS_QUEUED, FIELD_ATTEMPT, 0,
+      'HSET', run, FIELD_FUNCTION_ID, function_id, FIELD_EVENT_ID, event_id, FIELD_STATUS, status, FIELD_ATTEMPT, 0,
       FIELD_QUEUED_AT, created_at, unpack(row, FIRST_FIELD)
     )
     redis.call('ZADD', active_runs, reconcile_at, member_prefix .. id)
@@ -50,8 +69,4 @@ for event_id, ids in pairs(overflow_ids_by_event) do
   redis.call('APPEND', overflow_prefix .. event_id, ids)
   redis.call('PEXPIRE', overflow_prefix .. event_id, retention)
 end
-if not ARGV[FIRST_JOB] then
-  return {}
-end
-local jobs = { unpack(ARGV, FIRST_JOB) }
-return add_jobs(string.sub(waiting_jobs, 1, -1 - #QUEUE_WAITING), created_at, jobs, unpack(ARGV, TAKER, FIRST_JOB - 1))
+return { taken, started }
