@@ -1,7 +1,7 @@
-/** Ends completed jobs by a script of this service that does only what its jobs need (store/redis/lua/lib/finish-job.lua), either alone or within
- *  the script that ends the run of a call. */
+/** Takes jobs, and ends completed ones, by scripts of this service that do only what its jobs need (store/redis/lua/lib/finish-job.lua). A job may
+ *  end within the script that ends the run of its call. */
 import { Job, type JobJson } from 'bullmq';
-import { JOB_FIELDS } from '../store/keys/bullmq.ts';
+import { JOB_FIELDS, QUEUE_KEYS } from '../store/keys/bullmq.ts';
 import type { Finished, JobEnd, JobEnding, JobLists } from '../store/redis/job-lists.ts';
 import type { WatchedWorker } from './watched-worker.ts';
 
@@ -10,18 +10,30 @@ export class JobEnds<Data> {
   /** Jobs that have ended with their run. */
   readonly #finished = new WeakMap<object, { finished: Finished; nowMs: number }>();
 
-  constructor(worker: WatchedWorker<Data>, jobLists: Pick<JobLists, 'finish'>) {
+  constructor(worker: WatchedWorker<Data>, jobLists: Pick<JobLists, 'take' | 'finish'>) {
     this.#worker = worker;
     const { backend } = worker;
+    this.#takeFrom(backend.toKey(QUEUE_KEYS.waiting), jobLists);
     const otherwise = backend.moveToCompleted.bind(backend);
     backend.moveToCompleted = async (job, value, keep, token, fetchNext) => {
       const before = this.#finished.get(job);
-      if (before) return { result: nextOf(before.finished, before.nowMs), finishedOn: before.nowMs };
+      if (before) return { result: this.#nextOf(before.finished, before.nowMs), finishedOn: before.nowMs };
       const ending = this.#endingOf(job.id, token, fetchNext && !backend.closing);
       const finished = await jobLists.finish(ending);
       // BullMQ's own script reports why the worker has lost the job.
       if (!finished) return otherwise(job, value, keep, token, fetchNext);
-      return { result: nextOf(finished, ending.nowMs), finishedOn: ending.nowMs };
+      return { result: this.#nextOf(finished, ending.nowMs), finishedOn: ending.nowMs };
+    };
+  }
+
+  /** BullMQ's own script wakes a worker for each job that one takes, though none may be left: it would look for more twice. */
+  #takeFrom(waiting: string, jobLists: Pick<JobLists, 'take'>): void {
+    const { backend, opts } = this.#worker;
+    const otherwise = backend.moveToActive.bind(backend);
+    backend.moveToActive = async (token, name) => {
+      const nowMs = Date.now();
+      const taken = await jobLists.take(waiting, token, nowMs, opts.lockDuration as number);
+      return this.#nextOf(taken, nowMs) ?? otherwise(token, name);
     };
   }
 
@@ -43,14 +55,18 @@ export class JobEnds<Data> {
     const { backend, opts } = this.#worker;
     return { key: backend.toKey(id), id, token, nowMs: Date.now(), lockMs: opts.lockDuration as number, takesNext };
   }
+
+  /** The result in the form of BullMQ's worker: the next job, or no job, and when a delayed job is due; undefined: the worker looks itself. */
+  #nextOf(finished: Finished, nowMs: number): NextJob | undefined {
+    const { next, delayedUntil } = finished;
+    if (!next) return finished.isSure ? [undefined, undefined, 0, delayedUntil] : undefined;
+    const job = jobOf(next.id, next.fields, nowMs);
+    if (next.isLast) this.#worker.noteLast(job);
+    return [job, next.id, 0, delayedUntil];
+  }
 }
 
-/** The result in the form of BullMQ's worker: the next job; no job, and when a delayed job is due; undefined: the worker looks itself. */
-function nextOf(finished: Finished, nowMs: number): unknown[] | undefined {
-  if (!finished.next) return finished.isSure ? [undefined, undefined, 0, finished.delayedUntil] : undefined;
-  const { id, fields } = finished.next;
-  return [jobOf(id, fields, nowMs), id, 0, 0];
-}
+type NextJob = [job: JobJson | undefined, id: string | undefined, rateLimitDelayMs: number, delayedUntil: number];
 
 /** @param fields before this execution */
 export function jobOf(id: string, fields: Record<string, string>, nowMs: number): JobJson {

@@ -11,12 +11,15 @@ interface Watch {
   inProgress: number;
   /** Jobs that its loop has not fetched. */
   taken: Set<Promise<void>>;
+  last?: JobJson;
 }
 
 /** The private state of BullMQ's loop. */
 interface Loop {
   /** Set while it waits for a job. */
   waiting: Promise<unknown> | null;
+  /** Whether it waits until it is woken, rather than to look for a job at once. */
+  drained: boolean;
   mainLoopQueue: { add(job: Promise<void>): void } | null;
 }
 
@@ -28,6 +31,11 @@ export class WatchedWorker<Data> extends Worker<Data, void> {
   isStuck(nowMs: number): boolean {
     const { askedAt, inProgress } = this.watched();
     return !this.closing && inProgress < this.capacity && nowMs - askedAt > STUCK_MS;
+  }
+
+  /** Call before it gets a job after which none waits: it then looks for another only when it is woken. */
+  noteLast(job: JobJson): void {
+    this.watched().last = job;
   }
 
   /** Number of jobs that it can run besides the jobs of its loop, which keeps half of its capacity. */
@@ -107,8 +115,11 @@ export class WatchedWorker<Data> extends Worker<Data, void> {
   protected override async nextJobFromJobData(
     ...args: Parameters<Worker<Data, void>['nextJobFromJobData']>
   ): Promise<Job<Data, void>> {
-    this.watched().askedAt = performance.now();
-    return super.nextJobFromJobData(...args);
+    const watch = this.watched();
+    watch.askedAt = performance.now();
+    const job = await super.nextJobFromJobData(...args);
+    if (watch.last !== undefined && watch.last === args[0]) (this as unknown as Loop).drained = true;
+    return job;
   }
 
   protected override async callProcessJob(...args: Parameters<Worker<Data, void>['callProcessJob']>): Promise<void> {

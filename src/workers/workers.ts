@@ -60,7 +60,7 @@ export interface WorkersDeps {
   config: Config;
   queueOptions: SharedQueueOptions;
   queues: PartitionQueues;
-  jobLists: Pick<JobLists, 'finish'>;
+  jobLists: Pick<JobLists, 'take' | 'finish'>;
   /** Gets the workers that take jobs when they are added, by partition. */
   jobTakers: Map<number, JobTaker<Loaded>>;
   isCluster: boolean;

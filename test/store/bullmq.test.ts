@@ -98,6 +98,7 @@ describe('Jobs that are changed without BullMQ', () => {
   let queue: Queue;
   let worker: WatchedWorker<object>;
   let connection: Redis;
+  let ofBullmq: Pick<typeof worker.backend, 'moveToActive' | 'moveToCompleted'>;
   before(async () => {
     store = await openStore();
     const prefix = store.keys.partition(0).queues;
@@ -107,8 +108,13 @@ describe('Jobs that are changed without BullMQ', () => {
       ...{ connection: connection as never, prefix, skipVersionCheck: true },
       removeOnComplete: { count: 0 },
     });
+    const { moveToActive, moveToCompleted } = worker.backend;
+    ofBullmq = { moveToActive, moveToCompleted };
   });
-  afterEach(() => queue.obliterate({ force: true }));
+  afterEach(async () => {
+    Object.assign(worker.backend, ofBullmq);
+    await queue.obliterate({ force: true });
+  });
   after(async () => {
     await worker.close();
     await queue.close();
@@ -165,15 +171,40 @@ describe('Jobs that are changed without BullMQ', () => {
     ['BullMQ', () => {}],
     ['the service', () => new JobEnds(worker, store.jobLists)],
   ] as const) {
-    describe(`that are ended by ${how}`, () => {
-      let original: typeof worker.backend.moveToCompleted;
-      before(() => {
-        original = worker.backend.moveToCompleted;
-        finish();
+    describe(`that are taken and ended by ${how}`, () => {
+      beforeEach(() => void finish());
+
+      itOnSingleRedis('are locked, and wake another worker while more wait', async () => {
+        await add('first', 'second');
+        await store.redis.del(keyOf(QUEUE_KEYS.marker));
+        const { id, data, opts, attemptsStarted, attemptsMade, token } = (await take()) as Job;
+        const { jobId: _, ...options } = opts;
+        expect({ id, data, options, attemptsStarted, attemptsMade, token }).to.deep.equal({
+          ...{ id: 'first', data: { a: 1 }, options: OPTIONS },
+          ...{ attemptsStarted: 1, attemptsMade: 0, token: TOKEN },
+        });
+        expect(await left()).to.deep.equal(['active', 'first', 'first:lock', 'second', 'wait']);
+        expect(await store.redis.hget(keyOf('first'), JOB_FIELDS.executions)).to.equal('1');
+        expect(await store.redis.pttl(keyOf('first:lock'))).to.be.within(1, 30_000);
+        expect(await store.redis.exists(keyOf(QUEUE_KEYS.marker))).to.equal(1);
       });
-      after(() => {
-        worker.backend.moveToCompleted = original;
-      });
+
+      itOnSingleRedis(
+        'come in the order of BullMQ: those without a priority, the others, and delayed ones in time',
+        async () => {
+          await queue.add('one', {}, { jobId: 'later', delay: 60_000 });
+          await queue.add('one', {}, { jobId: 'urgent', priority: 1 });
+          await queue.add('one', {}, { jobId: 'due', delay: 1_000, timestamp: Date.now() - 2_000 });
+          await add('first');
+          const ids = [await take(), await take(), await take(), await take()].map((job) => job?.id);
+          expect(ids).to.deep.equal(['first', 'due', 'urgent', undefined]);
+          await add('second');
+          await queue.pause();
+          expect(await take()).to.equal(undefined);
+          await queue.resume();
+          expect((await take())?.id).to.equal('second');
+        },
+      );
 
       itOnSingleRedis('make room for the next one', async () => {
         await add('first', 'second');
@@ -213,17 +244,10 @@ describe('Jobs that are changed without BullMQ', () => {
 
   describe('that may end with the run of their call', () => {
     const run = { env: 'production', id: newId(), functionId: 'shop-pay' };
-    let original: typeof worker.backend.moveToCompleted;
-    before(() => {
-      original = worker.backend.moveToCompleted;
-    });
     beforeEach(async () => {
       const queuedAt = Date.now();
       run.id = newId();
       await store.runs.create([{ ...run, eventId: newId(), requestId: newId(), queuedAt, reconcileAt: queuedAt }]);
-    });
-    after(() => {
-      worker.backend.moveToCompleted = original;
     });
 
     /** @returns the next job that the worker is told */
@@ -252,7 +276,6 @@ describe('Jobs that are changed without BullMQ', () => {
   });
 
   itOnSingleRedis('leave due delayed jobs, jobs with a priority and paused queues to BullMQ', async () => {
-    const original = worker.backend.moveToCompleted;
     new JobEnds(worker, store.jobLists);
     const endAfter = async (change: () => Promise<unknown>) => {
       await add('one');
@@ -270,7 +293,78 @@ describe('Jobs that are changed without BullMQ', () => {
       await endAfter(() => queue.pause()),
     ];
     expect(found).to.deep.equal([undefined, undefined, undefined]);
-    worker.backend.moveToCompleted = original;
+  });
+
+  describe('by workers that run', () => {
+    let workers: WatchedWorker<object>[];
+    let connections: Redis[];
+    let taken: { worker: WatchedWorker<object>; end: () => void }[];
+    /** Numbers of the calls with which workers have looked for a job. */
+    let looks: number;
+    afterEach(async () => {
+      for (const { end } of taken) end();
+      await Promise.all(workers.map((worker) => worker.close()));
+      for (const connection of connections) connection.disconnect();
+    });
+
+    async function run(count: number, concurrency: number): Promise<void> {
+      [workers, connections, taken, looks] = [[], [], [], 0];
+      const jobLists = {
+        take: (...args: Parameters<typeof store.jobLists.take>) => {
+          looks += 1;
+          return store.jobLists.take(...args);
+        },
+        finish: (...args: Parameters<typeof store.jobLists.finish>) => store.jobLists.finish(...args),
+      };
+      for (let i = 0; i < count; i++) {
+        const own = new Redis(redisUrl(), { maxRetriesPerRequest: null });
+        const handle = () => new Promise<void>((end) => taken.push({ worker: one, end }));
+        const one: WatchedWorker<object> = new WatchedWorker<object>(CHANGED, handle, {
+          ...{ connection: own as never, prefix: store.keys.partition(0).queues, skipVersionCheck: true },
+          // Only a marker wakes it.
+          ...{ autorun: false, concurrency, drainDelay: 1_000, removeOnComplete: { count: 0 } },
+        });
+        new JobEnds(one, jobLists);
+        workers.push(one);
+        connections.push(own);
+        void one.run();
+      }
+      await untilLooked(count);
+    }
+    const untilLooked = (times: number) => until(() => looks >= times, { describe: `workers look ${times} times` });
+    const untilTaken = (count: number) => until(() => taken.length === count, { describe: `${count} jobs are taken` });
+
+    itOnSingleRedis('are taken while others are at work, though the worker looks only when it is woken', async () => {
+      await run(1, 3);
+      for (const [i, id] of ['first', 'second', 'third'].entries()) {
+        await add(id);
+        await untilTaken(i + 1);
+        expect(looks, id).to.equal(i + 2);
+      }
+      await add('fourth', 'fifth');
+      taken[0]?.end();
+      await untilTaken(4);
+      taken[1]?.end();
+      await untilTaken(5);
+    });
+
+    itOnSingleRedis('are taken when they are due, though others were taken meanwhile', async () => {
+      await run(1, 3);
+      await queue.add('one', {}, { delay: 300 });
+      await add('first', 'second');
+      await untilTaken(3);
+      expect(await queue.getDelayedCount()).to.equal(0);
+    });
+
+    itOnSingleRedis('are taken by all workers that have room', async () => {
+      await run(2, 2);
+      await add('first', 'second', 'third', 'fourth');
+      await untilTaken(4);
+      expect(taken.filter(({ worker }) => worker === workers[0])).to.have.length(2);
+      await add('fifth');
+      taken.find(({ worker }) => worker === workers[1])?.end();
+      await untilTaken(5);
+    });
   });
 });
 

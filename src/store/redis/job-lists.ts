@@ -62,11 +62,13 @@ export interface JobEnd {
   record(finished: Finished): void;
 }
 
+/** What a worker gets that takes the next job.
+ *  `delayedUntil`: when the next delayed job is due, Unix milliseconds; 0: there is none. */
 export type Finished =
-  /** `isSure`: there is no next job; otherwise BullMQ has to look for one.
-   *  `delayedUntil`: when the next delayed job is due, Unix milliseconds. */
+  /** `isSure`: there is no next job; otherwise BullMQ has to look for one. */
   | { isSure: boolean; delayedUntil: number; next?: undefined }
-  | { next: { id: string; fields: Record<string, string> } };
+  /** `isLast`: no other job waits. */
+  | { next: { id: string; fields: Record<string, string>; isLast: boolean }; delayedUntil: number };
 
 /** Maximum number of jobs per script, which blocks Redis for a millisecond. */
 const ADDED_AT_ONCE = 100;
@@ -81,6 +83,13 @@ export class JobLists extends Repository {
     }
   }
 
+  /** Takes the next job.
+   *  @param waiting key of the waiting jobs
+   *  @param lockMs duration of locks */
+  async take(waiting: string, token: string, nowMs: number, lockMs: number): Promise<Finished> {
+    return toFinished((await this.redis.takeJob(waiting, token, nowMs, lockMs)) as FinishReply) as Finished;
+  }
+
   /** Removes a completed job, and takes the next one.
    *  @returns undefined if the worker no longer holds the job, which is then unchanged */
   async finish({ key, id, token, nowMs, lockMs, takesNext }: JobEnding): Promise<Finished | undefined> {
@@ -93,11 +102,11 @@ export function toArguments({ id, name, data, options }: WaitingJob): [string, s
   return [id, name, data, options];
 }
 
-export type FinishReply = [outcome?: number, found?: string | number, fields?: string];
+export type FinishReply = [outcome?: number, dueAt?: number, id?: string, fields?: string, isLast?: number];
 
 /** Converts what lib/finish-job.lua returns. */
-export function toFinished([outcome, found, fields]: FinishReply): Finished | undefined {
+export function toFinished([outcome, delayedUntil = 0, id, fields, isLast]: FinishReply): Finished | undefined {
   if (outcome === undefined) return undefined;
-  if (fields) return { next: { id: String(found), fields: JSON.parse(fields) as Record<string, string> } };
-  return { isSure: outcome === 1, delayedUntil: Number(found ?? 0) };
+  if (id === undefined || fields === undefined) return { isSure: outcome === 1, delayedUntil };
+  return { next: { id, fields: JSON.parse(fields) as Record<string, string>, isLast: isLast === 1 }, delayedUntil };
 }

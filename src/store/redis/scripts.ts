@@ -89,6 +89,7 @@ const SCRIPTS = {
   freeEvents: { file: 'events/lua/free-events.lua', numberOfKeys: 3 },
   subtract: { file: 'redis/lua/subtract.lua' },
   addJobs: { file: 'redis/lua/add-jobs.lua', numberOfKeys: 1 },
+  takeJob: { file: 'redis/lua/take-job.lua', numberOfKeys: 1 },
   finishJob: { file: 'redis/lua/finish-job.lua', numberOfKeys: 1 },
   deleteIfEqual: { file: 'redis/lua/delete-if-equal.lua' },
   freeEndedMinute: { file: 'runs/lua/free-ended-minute.lua' },
