@@ -111,9 +111,9 @@ function isComplete(
   const sources = [...runConcurrency, ...stepConcurrency, ...(throttle ? [throttle] : [])].flatMap(
     ({ key }) => key ?? [],
   );
-  return (
-    sources.every((source) => keys?.values[source] !== undefined) && (priority === undefined || keys !== undefined)
-  );
+  // A re-run outside of its lane has the lane alone.
+  const hasPriority = keys !== undefined && (keys.lane === undefined || keys.lane.number !== undefined);
+  return sources.every((source) => keys?.values[source] !== undefined) && (priority === undefined || hasPriority);
 }
 
 export function toAdmit({ call, limits, info, score }: LimitedCall, executions: number): CallToAdmit {
