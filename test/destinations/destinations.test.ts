@@ -267,6 +267,15 @@ describe('Destinations', () => {
     for (const text of texts) expect(text).not.to.match(/s3cret|whsec_|sealed/);
   });
 
+  it('two changes at once both count', async () => {
+    await create('shared');
+    const changes = [{ retries: 1 }, { timeout_seconds: 2 }, { filter: 'true' }, { body: 'data' }];
+    const patch = (body: object) => service.request('PATCH', '/v1/destinations/shared', body, service.apiHeaders);
+    await Promise.all(changes.map(patch));
+    const { body } = await service.get('/v1/destinations/shared');
+    expect(body.data).to.include(Object.assign({}, ...changes));
+  });
+
   it('DELETE ends it: events start no runs, and its name is free', async () => {
     await create('brief');
     expect((await service.request('DELETE', '/v1/destinations/brief', undefined, service.apiHeaders)).status).to.equal(

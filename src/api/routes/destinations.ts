@@ -37,12 +37,13 @@ export function destinationRoutes(deps: ApiParts): Route[] {
     return {
       limits: config.functionLimits,
       nowMs: Date.now(),
-      checkWebhook: (id: string) => checkWebhook(env, id),
       sealHeaders: (headers: Record<string, string>) => destinations.sealHeaders(env, destinationId(name), headers),
     };
   }
 
-  async function checkWebhook(env: string, id: string): Promise<void> {
+  /** @throws ServiceError input_invalid for a webhook without events in this environment */
+  async function checkWebhook(env: string, id: string | null | undefined): Promise<void> {
+    if (!id) return;
     const webhook = await webhooks.read(id);
     const owner = environments.find(env)?.kind === 'branch' ? BRANCHES : env;
     if (webhook?.env === owner) return;
@@ -70,7 +71,8 @@ export function destinationRoutes(deps: ApiParts): Route[] {
       data: destinationWithSecretSchema,
       errors: ['input_invalid', 'destination_exists', 'quota_exceeded'],
       async handle({ env, body: { name, ...input } }) {
-        const fn = await withInput({ name }, input as DestinationInput, contextOf(env, name));
+        await checkWebhook(env, input.webhook);
+        const fn = withInput({ name }, input as DestinationInput, contextOf(env, name));
         const { secret, sealed } = newSecretFor(env, name);
         const created = { ...fn, destination: { ...fn.destination, secrets: [sealed] } };
         await destinations.create(env, created, quotas.destinations);
@@ -103,12 +105,12 @@ export function destinationRoutes(deps: ApiParts): Route[] {
       data: destinationSchema,
       errors: ['not_found', 'input_invalid'],
       async handle({ env, params: { name }, body }) {
-        const before = await destinations.read(env, name);
-        const changed = await withInput(before, body as DestinationInput, contextOf(env, name));
-        await destinations.change(env, name, ({ destination: { secrets } }) => ({
-          ...changed,
-          destination: { ...changed.destination, secrets },
-        }));
+        await checkWebhook(env, body.webhook);
+        const context = contextOf(env, name);
+        await destinations.change(env, name, (before) => {
+          const changed = withInput(before, body as DestinationInput, context);
+          return { ...changed, destination: { ...changed.destination, secrets: before.destination.secrets } };
+        });
         return shown(env, name);
       },
     }),

@@ -126,8 +126,6 @@ export type DestinationInput = Partial<z.output<typeof schema>>;
 
 interface Context {
   limits: FunctionLimits;
-  /** @throws ServiceError input_invalid for a webhook without events in this environment */
-  checkWebhook(id: string): Promise<void>;
   sealHeaders(headers: Record<string, string>): NonNullable<Destination['headers']>;
   nowMs: number;
 }
@@ -135,11 +133,11 @@ interface Context {
 /** The destination with the input.
  *  @param before of a new one: its name
  *  @throws ServiceError input_invalid, naming the field */
-export async function withInput(
+export function withInput(
   before: DestinationFunction | { name: string },
   input: DestinationInput,
   context: Context,
-): Promise<Omit<DestinationFunction, 'destination'> & { destination: Omit<Destination, 'secrets'> }> {
+): Omit<DestinationFunction, 'destination'> & { destination: Omit<Destination, 'secrets'> } {
   const { name } = before;
   const known = 'destination' in before ? inputOf(before) : undefined;
   const given = { ...known, ...withoutUndefined(input) };
@@ -149,7 +147,7 @@ export async function withInput(
   if (username || password) throw invalidField('url', 'got one with a user name or password; give them in "headers"');
   const body = given.body ?? 'event';
   const filter = given.filter ?? undefined;
-  const triggers = await triggersOf({ ...given, body, filter }, known, context);
+  const triggers = triggersOf({ ...given, body, filter });
   const flow = given.flow ?? { concurrency: DESTINATION_CONCURRENCY };
   rejectFlow(flow, context.limits);
   const sealed = input.headers ? context.sealHeaders(inLowerCase(input.headers)) : undefined;
@@ -195,11 +193,7 @@ export function inputOf({ url, triggers, retries, config, destination }: Destina
   };
 }
 
-async function triggersOf(
-  given: DestinationInput & { body: DestinationBody; filter: string | undefined },
-  known: ReturnType<typeof inputOf> | undefined,
-  { checkWebhook }: Context,
-) {
+function triggersOf(given: DestinationInput & { body: DestinationBody; filter: string | undefined }) {
   const { events, webhook, body, filter } = given;
   if (!events === !webhook) {
     throw invalidField(events ? 'webhook' : 'events', 'expected either "events" or "webhook"; null removes one');
@@ -215,7 +209,6 @@ async function triggersOf(
     const unmatched = unmatchedName(event);
     if (unmatched) throw invalidField(`events.${i}`, `got ${describe(event)}: ${unmatched}`);
   }
-  if (webhook && webhook !== known?.webhook) await checkWebhook(webhook);
   const expression = expressionOf(body, filter);
   const condition = expression === undefined ? {} : { expression };
   return webhook ? [{ webhook, ...condition }] : (events ?? []).map((event) => ({ event, ...condition }));
