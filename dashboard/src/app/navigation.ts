@@ -15,7 +15,7 @@ export const NAV_ITEMS: NavItem[] = [
   { to: '/events', label: 'Events', icon: 'zap', shortcut: 'e', group: 'monitor' },
   { to: '/runs', label: 'Runs', icon: 'play', shortcut: 'r', group: 'monitor' },
   { to: '/errors', label: 'Errors', icon: 'warning', shortcut: 'x', group: 'monitor' },
-  { to: '/alerts', label: 'Alerts', icon: 'bell', shortcut: 't', group: 'monitor' },
+  { to: '/alerts', label: 'Alerts', icon: 'shield', shortcut: 't', group: 'monitor' },
   { to: '/replays', label: 'Replays', icon: 'replay', shortcut: 'p', group: 'monitor' },
   { to: '/functions', label: 'Functions', icon: 'code', shortcut: 'f', group: 'run' },
   { to: '/apps', label: 'Apps', icon: 'box', shortcut: 'a', group: 'run' },

@@ -1,6 +1,6 @@
 import { Link, Outlet, useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
-import { useNotifications } from '../features/notifications/use-notifications.ts';
+import { usePreference } from '../features/notifications/preference.ts';
 import { useTrackedBulks } from '../features/runs/bulk/tracked.ts';
 import { useCurrentStatus } from '../features/status/use-status.ts';
 import { useShortcuts } from '../lib/use-shortcuts.ts';
@@ -10,11 +10,12 @@ import { AccountMenu } from './account.tsx';
 import { AttentionCount } from './attention-count.tsx';
 import { IgnoredParams } from './ignored-params.tsx';
 import { NAV_ITEMS, type NavItem } from './navigation.ts';
-import { ShortcutsDialog } from './shortcuts-dialog.tsx';
 import { StatusStrip } from './status-strip.tsx';
 import { TopBar } from './top-bar.tsx';
 
 const CommandPalette = lazy(() => import('./palette/command-palette.tsx'));
+const Notifications = lazy(() => import('../features/notifications/notifications.ts'));
+const ShortcutsDialog = lazy(() => import('./shortcuts-dialog.tsx'));
 const BulkPanel = lazy(() => import('../features/runs/bulk/bulk-panel.tsx'));
 
 const GROUPS: [NavItem['group'], string][] = [
@@ -27,10 +28,10 @@ const GROUPS: [NavItem['group'], string][] = [
 /** Navigation, top bar and dialogs around every page. */
 export function Shell() {
   const [palette, setPalette] = useState(false);
-  const [shortcuts, setShortcuts] = useState(false);
+  // undefined: not opened yet. It stays mounted when it is closed, so that the focus returns.
+  const [shortcuts, setShortcuts] = useState<boolean>();
   const [menu, setMenu] = useState(false);
   useCurrentStatus();
-  useNotifications();
   useGlobalShortcuts(
     () => setPalette(true),
     () => setShortcuts(true),
@@ -95,7 +96,16 @@ export function Shell() {
           <BulkPanel />
         </Suspense>
       )}
-      <ShortcutsDialog open={shortcuts} onClose={() => setShortcuts(false)} />
+      {usePreference() === 'on' && (
+        <Suspense>
+          <Notifications />
+        </Suspense>
+      )}
+      {shortcuts !== undefined && (
+        <Suspense>
+          <ShortcutsDialog open={shortcuts} onClose={() => setShortcuts(false)} />
+        </Suspense>
+      )}
     </div>
   );
 }

@@ -11,7 +11,7 @@ const KEYS: [keys: string, action: string][] = [
   ['?', 'Show keyboard shortcuts'],
 ];
 
-export function ShortcutsDialog({ open, onClose }: { open: boolean; onClose(): void }) {
+export default function ShortcutsDialog({ open, onClose }: { open: boolean; onClose(): void }) {
   return (
     <Dialog open={open} title="Keyboard shortcuts" wide onClose={onClose}>
       <dl className="grid grid-cols-[5rem_1fr] gap-x-4 gap-y-2 sm:grid-cols-[5rem_1fr_5rem_1fr]">

@@ -1,7 +1,8 @@
 import { CommandEmpty, CommandInput, CommandItem, CommandList, CommandRoot } from 'cmdk';
 import { useEffect, useRef, useState } from 'react';
 import type { ListedFunction } from '../../api/types.ts';
-import { PauseDialog, usePausing } from '../../features/functions/pause-dialog.tsx';
+import PauseDialog from '../../features/functions/pause-dialog.tsx';
+import { usePausing } from '../../features/functions/use-pausing.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { useActions } from './use-actions.ts';
 import { useDestinations } from './use-destinations.ts';

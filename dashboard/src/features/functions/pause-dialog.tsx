@@ -1,15 +1,7 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { useId, useState } from 'react';
-import { callApi } from '../../api/client.ts';
-import { useEnv } from '../../api/environment.ts';
-import type { FunctionSummary } from '../../api/types.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { toast } from '../../ui/toast.tsx';
-
-type PausedFunction = Pick<FunctionSummary, 'id' | 'name'>;
-/** Choices for runs that have not started. */
-type QueuedRuns = 'run' | 'hold' | 'cancel';
+import { type PausedFunction, type QueuedRuns, usePausing } from './use-pausing.ts';
 
 const CHOICES: readonly { value: QueuedRuns; label: string; hint: string }[] = [
   { value: 'run', label: 'Let them run', hint: 'They start as usual.' },
@@ -17,33 +9,8 @@ const CHOICES: readonly { value: QueuedRuns; label: string; hint: string }[] = [
   { value: 'cancel', label: 'Cancel them', hint: 'This cannot be undone.' },
 ];
 
-/** Pauses or resumes a function, and says so. */
-export function usePausing(fn: PausedFunction) {
-  const env = useEnv();
-  const queries = useQueryClient();
-  const [busy, setBusy] = useState(false);
-  const act = async (action: 'pause' | 'resume', successMessage: string, body?: object) => {
-    setBusy(true);
-    try {
-      await callApi(`/v1/functions/${encodeURIComponent(fn.id)}/${action}`, { method: 'POST', env, body });
-      await queries.invalidateQueries({ queryKey: ['function', env, fn.id] });
-      void queries.invalidateQueries({ queryKey: ['functions', env] });
-      toast.success(successMessage);
-    } catch (error) {
-      toast.error(error as Error);
-    } finally {
-      setBusy(false);
-    }
-  };
-  return {
-    busy,
-    pause: (queuedRuns: QueuedRuns) => act('pause', 'Function paused', { queued_runs: queuedRuns }),
-    resume: () => act('resume', 'Function resumed'),
-  };
-}
-
 /** Asks before pausing, because events that arrive meanwhile are skipped, and what queued runs do. */
-export function PauseDialog({ fn, open, onClose }: { fn: PausedFunction; open: boolean; onClose(): void }) {
+export default function PauseDialog({ fn, open, onClose }: { fn: PausedFunction; open: boolean; onClose(): void }) {
   const [queuedRuns, setQueuedRuns] = useState<QueuedRuns>('run');
   const { busy, pause } = usePausing(fn);
   const footer = (

@@ -1,10 +1,13 @@
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import type { FunctionSummary } from '../../api/types.ts';
-import { PauseDialog, usePausing } from '../../features/functions/pause-dialog.tsx';
+import { usePausing } from '../../features/functions/use-pausing.ts';
 import { Button } from '../../ui/button.tsx';
 
+const PauseDialog = lazy(() => import('../../features/functions/pause-dialog.tsx'));
+
 export function PauseButton({ fn }: { fn: FunctionSummary }) {
-  const [open, setOpen] = useState(false);
+  // undefined: not opened yet. It stays mounted when it is closed, so that the focus returns to the button.
+  const [open, setOpen] = useState<boolean>();
   const { busy, resume } = usePausing(fn);
   if (fn.paused_at !== null) {
     return (
@@ -18,7 +21,11 @@ export function PauseButton({ fn }: { fn: FunctionSummary }) {
       <Button icon="pause" onClick={() => setOpen(true)}>
         Pause
       </Button>
-      <PauseDialog fn={fn} open={open} onClose={() => setOpen(false)} />
+      {open !== undefined && (
+        <Suspense>
+          <PauseDialog fn={fn} open={open} onClose={() => setOpen(false)} />
+        </Suspense>
+      )}
     </>
   );
 }

@@ -4,17 +4,16 @@ import { useEffect, useRef, useState } from 'react';
 import { PRODUCTION } from '../../api/client.ts';
 import { useEnv } from '../../api/environment.ts';
 import { keepOpenWhenHidden, useLiveUpdates } from '../../api/live-updates.ts';
-import { usePreference } from './preference.ts';
 import { noActivity, summaryOf } from './summary.ts';
 
 /** Between two notifications. */
 const PAUSE_MS = 10_000;
 const LOCK = 'tidegate-notifications';
 
-export function useNotifications(): void {
+/** Shows nothing in the page. Rendered while notifications are on. */
+export default function Notifications(): null {
   const env = useEnv();
-  const isOn = usePreference() === 'on';
-  const isChosen = useLock(isOn);
+  const isChosen = useLock();
   const activity = useRef(noActivity());
   useEffect(() => (isChosen ? keepOpenWhenHidden(env) : undefined), [isChosen, env]);
   useEffect(() => {
@@ -39,6 +38,7 @@ export function useNotifications(): void {
   useLiveUpdates('webhook-issues', ({ issues }) => {
     activity.current.newIssues += issues.filter(({ state }) => state === 'open').length;
   });
+  return null;
 }
 
 function show(activity: ReturnType<typeof noActivity>, env: string): void {
@@ -54,10 +54,9 @@ function show(activity: ReturnType<typeof noActivity>, env: string): void {
 }
 
 /** Whether this tab holds the lock that only one tab can hold. */
-function useLock(isWanted: boolean): boolean {
+function useLock(): boolean {
   const [isHeld, setIsHeld] = useState(false);
   useEffect(() => {
-    if (!isWanted) return;
     const waiting = new AbortController();
     let release = () => {};
     const held = () =>
@@ -71,6 +70,6 @@ function useLock(isWanted: boolean): boolean {
       waiting.abort();
       release();
     };
-  }, [isWanted]);
+  }, []);
   return isHeld;
 }
