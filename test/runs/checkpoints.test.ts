@@ -277,6 +277,8 @@ describe('Checkpoints of a call', () => {
   it('have the same limits as responses', async () => {
     const codes: unknown[] = [];
     host.on('limits', async (call) => {
+      // A call whose worker was slow is made again meanwhile.
+      if (call.number > 0) return done;
       const fits = 'x'.repeat(2_300_000);
       codes.push(codeOf(await store(call, [step('one', fits), step('other', fits)])));
       const tooMany = Array.from({ length: 1_001 }, (_, n) => step(`s${n}`));
