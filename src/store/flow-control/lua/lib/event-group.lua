@@ -26,8 +26,14 @@ local function remove_closed(id)
   redis.call('ZREM', closed_times, id)
 end
 
--- The timer check to schedule: when a group is due or a closed one may be taken.
+-- The timer check to schedule: when a group is due or a closed one may be taken. A kind whose entries in `starts` can wait has the time
+-- between two looks at them.
 local function next_look()
   local due = earliest(first_after(times, period), first_after(closed_times, 0))
-  return timer_check_to_schedule(timer_check, now, timeout == '' and due or earliest(due, first_after(starts, timeout)))
+  local later = timeout ~= '' and first_after(starts, timeout) or nil
+  local between = KINDS[kind_name].between_looks_ms
+  if later and between then
+    later = math.max(later, now + between)
+  end
+  return timer_check_to_schedule(timer_check, now, earliest(due, later))
 end

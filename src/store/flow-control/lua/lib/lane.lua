@@ -196,7 +196,8 @@ local function add_to_lane(event)
   return { 'waits' }
 end
 
-KINDS.lane = {}
+-- 100,000 lanes whose runs are looked at delay no other work.
+KINDS.lane = { between_looks_ms = 200 }
 
 -- Events: first is the order's text, '' without one; second the function, SEPARATOR and the value of the key.
 -- Returns for each event: {'starts'}: now, in its lane; {'waits'}; {'parked', event, function, number of the run that stopped the lane}; or
