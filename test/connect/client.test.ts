@@ -54,6 +54,13 @@ describe('The TypeScript client over a connection', () => {
     return (await service.post('/e/key', { name, data: {} })).body.ids[0];
   }
 
+  /** Whether the service knows of a call that the client has begun it: until then, the call goes to the next connection as well. */
+  async function isAcknowledged(): Promise<boolean> {
+    const calls = await service.redis.keys(`${service.prefix}*connect-call:*`);
+    const fields = await Promise.all(calls.map((key) => service.redis.hget(key, 'acknowledged')));
+    return fields.some(Boolean);
+  }
+
   async function ended(eventId: string) {
     const answer = await service.waitFor(`/v1/events/${eventId}/runs`, ({ body }) => body.data[0]?.ended_at);
     return answer.body.data[0];
@@ -110,7 +117,7 @@ describe('The TypeScript client over a connection', () => {
       }),
     );
     const eventId = await send('break/go');
-    await until(() => started > 0, { describe: 'the call is in flight' });
+    await until(isAcknowledged, { describe: 'the call is acknowledged' });
     proxy.cut();
     await reaches(shop.states, 'connecting', 'ready', 'reconnecting', 'ready');
     resolve();
