@@ -20,7 +20,7 @@ const LAYERS = [
   ['config.ts', 'errors.ts', 'graceful-shutdown.ts', 'log.ts', 'node-http.ts', 'version.ts'],
   ['setting-checks.ts', 'setting-display.ts'],
   ['settings.ts'],
-  ['origin-patterns.ts'],
+  ['oidc-settings.ts', 'origin-patterns.ts'],
 ];
 
 /** The rooms of src/api/: routes stand on what the API shows and on what apps and senders may do, and all on HTTP. */
@@ -73,7 +73,8 @@ const PACKAGE_HOMES = [
   ['diff', 'diff', ['api']],
   ['isolates', 'isolated-vm', ['transforms']],
   ['threads', 'piscina', ['api', 'transforms']],
-  ['tokens', 'jose', ['providers']],
+  ['tokens', 'jose', ['api', 'providers']],
+  ['sign-on', 'openid-client', ['api']],
   ['redis', 'ioredis', ['store']],
   ['postgres', 'pg|pg-copy-streams|node-pg-migrate', ['archive']],
   ['opentelemetry', '@opentelemetry/[^/]+|bullmq-otel', ['tracing']],

@@ -1,6 +1,6 @@
 /** The only place that reads the environment: a validated, frozen value, created at startup and passed as an argument. */
 import { z } from 'zod';
-import { type SettingValues, settingProblems } from './setting-checks.ts';
+import { providersOf, type SettingValues, settingProblems } from './setting-checks.ts';
 import { type Setting, settingsOf, shownGiven } from './setting-display.ts';
 import { SETTINGS } from './settings.ts';
 
@@ -57,7 +57,8 @@ export function readConfig(env: Record<string, string | undefined> = process.env
         .map(({ path, message }) => {
           const name = String(path[0]);
           const expected = SETTINGS[name as keyof typeof SETTINGS].description;
-          return `${name}: got ${shownGiven(name, given[name])}: ${message} (${expected})`;
+          const where = path.length > 1 ? `${path.slice(1).join('.')}: ` : '';
+          return `${name}: got ${shownGiven(name, given[name])}: ${where}${message} (${expected})`;
         })
         .join('\n'),
     );
@@ -158,6 +159,10 @@ function toConfig(env: Env, settings: readonly Setting[], tracing: boolean) {
     secretKeyFallback: env.SECRET_KEY_FALLBACK,
     /** The first admin; undefined: web logs a link to create one. */
     admin: adminOf(env),
+    /** OpenID providers of single sign-on. */
+    oidc: dev ? [] : providersOf(env),
+    /** false: only admins without single sign-on sign in with a password. */
+    passwordSignIn: env.PASSWORD_SIGN_IN,
     apiKey: env.API_KEY,
     /** Requests per minute of an API key; 0: no limit. */
     apiRateLimit: env.API_RATE_LIMIT,

@@ -82,6 +82,15 @@ export const CATALOGUE = {
   upgrade_required: [426, 'The request must be a WebSocket handshake'],
   overloaded: [503, 'The service is overloaded'],
   unavailable: [503, 'Redis is unavailable'],
+  sso_interrupted: [400, 'Single sign-on did not begin in this browser, or has ended'],
+  sso_rejected: [401, 'The answer of the identity provider is not accepted'],
+  sso_unavailable: [503, 'The identity provider is unavailable'],
+  email_unverified: [403, 'The identity provider does not confirm the email address'],
+  domain_refused: [403, 'Users with this email domain may not sign in'],
+  not_invited: [403, 'The user was not invited'],
+  role_missing: [403, 'No group of the user has a role'],
+  logout_token_invalid: [400, 'The logout token is invalid'],
+  password_sign_in_off: [403, 'Password sign-in is off'],
 } as const satisfies Record<string, readonly [status: number, message: string]>;
 
 export type ErrorCode = keyof typeof CATALOGUE;

@@ -1,5 +1,6 @@
 /** Checks valid settings against each other, and whether they are safe in production. */
 import type { z } from 'zod';
+import { MAIN_PROVIDER, type OidcProvider, providerProblems, toProvider } from './oidc-settings.ts';
 import { SETTINGS } from './settings.ts';
 
 export type SettingValues = z.infer<z.ZodObject<typeof SETTINGS>>;
@@ -52,6 +53,7 @@ function unsafeInProduction(env: SettingValues): string[] {
       'PUBLIC_URL: has a query, a fragment or credentials; expected scheme and host, such as https://events.example.com',
     );
   }
+  problems.push(...unsafeSignOn(env));
   const named = (['SECRET_KEY', 'ADMIN_PASSWORD', 'API_KEY', 'SIGNING_KEY', 'METRICS_TOKEN'] as const).filter(
     (name) => env[name],
   );
@@ -60,6 +62,43 @@ function unsafeInProduction(env: SettingValues): string[] {
     if (same) problems.push(`${name}: the same as ${same}; each secret must be different`);
   }
   return problems;
+}
+
+function unsafeSignOn(env: SettingValues): string[] {
+  const { OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, PASSWORD_SIGN_IN } = env;
+  const one = { OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET };
+  const missing = Object.entries(one).flatMap(([name, value]) => (value === undefined ? [name] : []));
+  if (missing.length === 1 || missing.length === 2) {
+    return [`${missing.join(', ')}: not set; set OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET together`];
+  }
+  const providers = providersOf(env);
+  if (providers.length > 0 && env.PUBLIC_URL === undefined) {
+    return ['PUBLIC_URL: not set, but the provider of single sign-on sends browsers back to it'];
+  }
+  if (providers.length === 0 && !PASSWORD_SIGN_IN) {
+    return ['PASSWORD_SIGN_IN: false, but there is no provider (OIDC_ISSUER); nobody could sign in'];
+  }
+  return providerProblems(providers);
+}
+
+/** The provider of the settings OIDC_…, and those of OIDC_PROVIDERS. */
+export function providersOf(env: SettingValues): OidcProvider[] {
+  const { OIDC_ISSUER: issuer, OIDC_CLIENT_ID: clientId, OIDC_CLIENT_SECRET: clientSecret } = env;
+  if (issuer === undefined || clientId === undefined || clientSecret === undefined) return env.OIDC_PROVIDERS;
+  const main = toProvider({
+    id: MAIN_PROVIDER,
+    name: env.OIDC_NAME,
+    issuer,
+    clientId,
+    clientSecret,
+    scopes: env.OIDC_SCOPES,
+    roleRules: env.OIDC_ROLE_RULES,
+    groupsClaim: env.OIDC_GROUPS_CLAIM,
+    verifiedClaim: env.OIDC_VERIFIED_CLAIM,
+    allowedDomains: env.OIDC_ALLOWED_DOMAINS,
+    signUp: env.OIDC_SIGN_UP,
+  });
+  return [main, ...env.OIDC_PROVIDERS];
 }
 
 function isSafeAddress({ protocol, hostname }: URL): boolean {

@@ -1,6 +1,7 @@
 /** All settings: their types, defaults and meanings. `node scripts/docs.ts` writes docs/settings.md and
  *  .env.example from them. */
 import { z } from 'zod';
+import { domainsSchema, issuerSchema, providersSchema, roleRulesSchema, SIGN_UPS } from './oidc-settings.ts';
 import { originPatternsSchema } from './origin-patterns.ts';
 
 /** Values of these settings are never shown (setting-display.ts). */
@@ -13,6 +14,8 @@ export const SECRET_SETTINGS: ReadonlySet<string> = new Set([
   'SIGNING_KEY',
   'SIGNING_KEY_FALLBACK',
   'METRICS_TOKEN',
+  'OIDC_CLIENT_SECRET',
+  'OIDC_PROVIDERS',
 ]);
 
 /** Maximum batch size and age that the settings can allow. */
@@ -281,6 +284,52 @@ const credentials = {
     .describe('Previous `SIGNING_KEY`. Apps can still authenticate with it during a rotation'),
 };
 
+const singleSignOn = {
+  OIDC_ISSUER: issuerSchema
+    .optional()
+    .describe(
+      'Issuer of an OpenID provider, such as `https://accounts.google.com`: users [sign in there](single-sign-on.md). Requires `PUBLIC_URL`',
+    ),
+  OIDC_CLIENT_ID: z.string().min(1).optional().describe('ID of this service at the provider'),
+  OIDC_CLIENT_SECRET: z.string().min(1).optional().describe('Secret of this service at the provider'),
+  OIDC_NAME: z
+    .string()
+    .min(1)
+    .max(64)
+    .optional()
+    .describe('Name of the provider on the sign-in page. Default: its host'),
+  OIDC_SCOPES: z.string().default('openid email profile').describe('Scopes to ask for; Okta needs `groups` too'),
+  OIDC_ROLE_RULES: roleRulesSchema
+    .optional()
+    .describe(
+      'Roles by group, such as `admins=admin,devs=member,*=read-only`, or as JSON; the highest counts. If not set, users have the role of their invitation',
+    ),
+  OIDC_GROUPS_CLAIM: z.string().min(1).default('groups').describe('Claim with the groups of a user'),
+  OIDC_VERIFIED_CLAIM: z
+    .string()
+    .min(1)
+    .default('email_verified')
+    .describe('Claim that says that the email address belongs to the user. Microsoft Entra: `xms_edov`'),
+  OIDC_ALLOWED_DOMAINS: domainsSchema
+    .optional()
+    .describe('Comma-separated domains of email addresses that may sign in. Default: all'),
+  OIDC_SIGN_UP: z
+    .enum(SIGN_UPS)
+    .default('invited')
+    .describe(
+      'Who becomes a user: `invited`, only who was invited; `first-sign-in`, everybody with a role by `OIDC_ROLE_RULES`',
+    ),
+  OIDC_PROVIDERS: providersSchema
+    .default([])
+    .describe('Further providers, as a [JSON array](single-sign-on.md#several-providers)'),
+  PASSWORD_SIGN_IN: z
+    .stringbool()
+    .default(true)
+    .describe(
+      'Whether users may sign in with a password. With false, only admins without single sign-on may; `ADMIN_EMAIL` and `ADMIN_PASSWORD` create one',
+    ),
+};
+
 const events = {
   EVENT_MAX_BYTES: positive.default(524_288).describe('Maximum body size of `POST /e/:key`'),
   EVENT_MAX_FUTURE_DAYS: z.coerce
@@ -521,6 +570,7 @@ export const SETTINGS = {
   ...outbox,
   ...backpressure,
   ...credentials,
+  ...singleSignOn,
   ...events,
   ...webhooks,
   ...calls,
@@ -541,6 +591,7 @@ export const SETTING_GROUPS = {
   Outbox: outbox,
   Backpressure: backpressure,
   Credentials: credentials,
+  'Single sign-on': singleSignOn,
   Events: events,
   Webhooks: webhooks,
   'Function calls': calls,

@@ -15,6 +15,7 @@ import { runLogRoute } from './apps/run-logs.ts';
 import { AuditLogger } from './auth/audit-logger.ts';
 import { localHostCheck, requireLocalHost } from './auth/dev-mode-access.ts';
 import { guard } from './auth/guard.ts';
+import { singleSignOnRoutes } from './auth/oidc/routes.ts';
 import { Principals } from './auth/principals.ts';
 import { authRoutes } from './auth/routes.ts';
 import type { Gateway } from './connect/gateway.ts';
@@ -152,6 +153,7 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
   const auditLogger = new AuditLogger(store.auditLog, store.rejectionLog, log);
   const mountDeps = { environments, principals, auditLogger, idempotentResponses: store.idempotentResponses };
   app.use(authRoutes(principals, auditLogger, parts).routes());
+  app.use(singleSignOnRoutes(auditLogger, parts).routes());
   app.use(dashboardFiles);
   app
     .use(pageDuringOutage())

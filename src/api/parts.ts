@@ -39,6 +39,7 @@ import type { Activation } from './apps/activation.ts';
 import type { Registrar } from './apps/registrar.ts';
 import type { AppSync } from './apps/sync.ts';
 import type { Accounts } from './auth/accounts.ts';
+import type { IdentityProviders } from './auth/oidc/identity-providers.ts';
 import type { LargeBodies } from './receive/large-bodies.ts';
 import type { RequestLogWriter } from './receive/request-log-writer.ts';
 import type { Route } from './rest/route.ts';
@@ -72,6 +73,7 @@ export interface ApiServices {
   explainedDecisions: ExplainedDecisions;
   storageUses: StorageUses;
   accounts: Accounts;
+  identityProviders: IdentityProviders;
   appSync: AppSync;
   evaluator: ExpressionEvaluator;
   invocations: Invocations;

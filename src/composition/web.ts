@@ -9,6 +9,7 @@ import { OriginCheck } from '../api/apps/origin-check.ts';
 import { Registrar } from '../api/apps/registrar.ts';
 import { AppSync } from '../api/apps/sync.ts';
 import { Accounts } from '../api/auth/accounts.ts';
+import { IdentityProviders } from '../api/auth/oidc/identity-providers.ts';
 import { ConnectionKeys } from '../api/connect/connection-keys.ts';
 import { Gateway } from '../api/connect/gateway.ts';
 import { WebSockets } from '../api/http/web-sockets.ts';
@@ -82,6 +83,7 @@ interface ServerParts {
   webSockets: WebSockets;
   realtime: Realtime;
   accounts: Accounts;
+  identityProviders: IdentityProviders;
   acceptedEvents: AcceptedEvents;
   /** The tables in memory, which jobs call `functions`; routes also use stored functions under that name. */
   functionTables: FunctionTables;
@@ -184,6 +186,10 @@ const SERVER: Definitions<ServerParts, WebNeeds & AppParts & WebhookParts> = {
     return new Realtime({ config, store, history, feed, liveFeed, webSockets });
   },
   accounts: (parts) => new Accounts(parts),
+  identityProviders: {
+    build: ({ config, store }) => new IdentityProviders({ config, signInFlows: store.signInFlows }),
+    close: (providers) => providers.close(),
+  },
   acceptedEvents: ({ history, queuedEvents }) => new AcceptedEvents(history.events, queuedEvents),
   functionTables: ({ functions }) => functions,
   explainedDecisions: ({ history, functions, triggerHistory }) =>

@@ -120,6 +120,27 @@ describe('configuration', () => {
     expect(rejection({ PUBLIC_URL: 'https://events.example.com' })).to.equal('none');
   });
 
+  it('settings of single sign-on that would let in everybody, or nobody, are rejected', () => {
+    const one = { OIDC_ISSUER: 'https://id.example.com', OIDC_CLIENT_ID: 'x', OIDC_CLIENT_SECRET: 'y' };
+    const provider = { ...one, PUBLIC_URL: 'https://events.example.com' };
+    const open = { ...provider, OIDC_SIGN_UP: 'first-sign-in' };
+    const more = (fields: object) => ({
+      ...provider,
+      OIDC_PROVIDERS: JSON.stringify([{ id: 'b', issuer: 'https://b.example', client_id: 'x', ...fields }]),
+    });
+    expect(rejection(provider)).to.equal('none');
+    expect(rejection(one)).to.match(/^PUBLIC_URL: not set/);
+    expect(rejection({ ...provider, OIDC_CLIENT_SECRET: '' })).to.match(/^OIDC_CLIENT_SECRET: not set; set/);
+    expect(rejection({ ...provider, OIDC_ISSUER: 'http://id.example.com' })).to.match(/expected an https URL/);
+    expect(rejection({ PASSWORD_SIGN_IN: 'false' })).to.match(/^PASSWORD_SIGN_IN: false, but there is no provider/);
+    expect(rejection(open)).to.match(/^OIDC_ROLE_RULES: .* say which role/);
+    expect(rejection({ ...open, OIDC_ROLE_RULES: '*=read' })).to.match(/^OIDC_ALLOWED_DOMAINS: not set/);
+    expect(rejection({ ...open, OIDC_ROLE_RULES: 'admins=boss' })).to.match(/expected rules such as/);
+    expect(rejection({ ...open, OIDC_ROLE_RULES: '{"CN=a,OU=b": "admin"}' })).to.equal('none');
+    expect(rejection(more({}))).to.match(/^OIDC_PROVIDERS: got \d+ characters: 0\.client_secret/);
+    expect(rejection(more({ client_secret: 'z', id: 'main' }))).to.match(/^OIDC_PROVIDERS: two providers/);
+  });
+
   it('an error about a setting never shows a secret', () => {
     expect(rejection({ API_KEY: 'let-me-in' })).not.to.include('let-me-in');
   });

@@ -1,7 +1,10 @@
 import { expect } from 'chai';
+import { freePort } from '../../scripts/lib/ports.ts';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
 import { addUser } from '../support/auth.ts';
+import { violations } from '../support/axe.ts';
 import { browserForSuite, navigateTo, settled, signIn } from '../support/browser.ts';
+import { CLIENT, startRealProvider } from '../support/identity-providers.ts';
 import { type Service, startService } from '../support/service.ts';
 import { createFixtures } from './fixtures.ts';
 import { resourcePages, STATIC_PAGES } from './pages.ts';
@@ -17,12 +20,24 @@ const READ_ONLY_ACTIONS = /^\/events Pause|Send to dev server$/;
 describe('Sign-in in the dashboard', () => {
   const withPage = browserForSuite();
   let service: Service;
+  let provider: Awaited<ReturnType<typeof startRealProvider>>;
   before(async () => {
-    service = await startService({ dev: false });
+    const port = await freePort();
+    const publicUrl = `http://127.0.0.1:${port}`;
+    provider = await startRealProvider(publicUrl, {
+      grace: { email: 'grace@example.com', email_verified: true, groups: ['devs'] },
+    });
+    const client = { OIDC_ISSUER: provider.issuer, OIDC_CLIENT_ID: CLIENT.id, OIDC_CLIENT_SECRET: CLIENT.secret };
+    const rules = { OIDC_SCOPES: 'openid email groups', OIDC_ROLE_RULES: 'devs=member', OIDC_SIGN_UP: 'first-sign-in' };
+    const env = { PORT: String(port), PUBLIC_URL: publicUrl, OIDC_NAME: 'Acme', ...client, ...rules };
+    service = await startService({ dev: false, env });
     await addUser(service, ADMIN, 'admin');
     await addUser(service, READER, 'read-only');
   });
-  after(() => service.stop());
+  after(async () => {
+    await service?.stop();
+    await provider?.close();
+  });
 
   it('signing in returns to the requested page with its filters', () =>
     withPage(async (page) => {
@@ -31,6 +46,23 @@ describe('Sign-in in the dashboard', () => {
       await signIn(page, ADMIN);
       await page.waitForURL('**/runs?status=Failed&env=production');
       await page.getByRole('heading', { level: 1, name: 'Runs' }).waitFor();
+    }));
+
+  it('single sign-on returns to the requested page, and signing out ends the session at the provider', () =>
+    withPage(async (page) => {
+      await page.goto(`${service.url}/runs?status=Failed&env=production`);
+      expect(await violations(page)).to.deep.equal([]);
+      await page.getByRole('link', { name: 'Sign in with Acme' }).click();
+      await page.getByLabel('User').fill('grace');
+      await page.getByRole('button', { name: 'Continue' }).click();
+      await page.waitForURL('**/runs?status=Failed&env=production');
+      await page.getByRole('heading', { level: 1, name: 'Runs' }).waitFor();
+      await settled(page);
+      await page.getByRole('button', { name: 'Sign out' }).click();
+      await page.getByRole('button', { name: 'Sign out here' }).click();
+      await page.waitForURL('**/sign-in*');
+      await page.getByRole('link', { name: 'Sign in with Acme' }).click();
+      await page.getByLabel('User').waitFor();
     }));
 
   it('an expired session leads to sign-in and back', () =>

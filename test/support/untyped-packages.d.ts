@@ -13,3 +13,16 @@ declare module 'braintree' {
     webhookNotification: { parse(signature: string, payload: string): Promise<{ kind: string }> };
   }
 }
+
+declare module 'oidc-provider' {
+  import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+
+  export default class Provider {
+    constructor(issuer: string, configuration: object);
+    Grant: new (
+      of: object,
+    ) => { addOIDCScope(scopes: string): void; save(): Promise<unknown> };
+    callback(): RequestListener;
+    interactionFinished(request: IncomingMessage, response: ServerResponse, result: object): Promise<void>;
+  }
+}

@@ -1,4 +1,5 @@
 /** Accounts: sign in, set a password, create the first admin, invite a user. Independent of HTTP. */
+import type { Config } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { hashPassword, isPassword } from '../../model/auth/password.ts';
 import { newSecret } from '../../model/auth/secret.ts';
@@ -12,7 +13,9 @@ import type { Store } from '../../store/store.ts';
 /** Maximum number of concurrent password checks in this process; each takes 200 ms and 32 MiB. */
 const MAX_PASSWORD_CHECKS = 64;
 
-export type AccountsDeps = Pick<Store, 'users' | 'sessions' | 'oneTimeTokens' | 'signInThrottle'>;
+export interface AccountsDeps extends Pick<Store, 'users' | 'sessions' | 'oneTimeTokens' | 'signInThrottle'> {
+  config: Pick<Config, 'passwordSignIn'>;
+}
 
 /** An authenticated user and the token of the new session. */
 export interface SignedIn {
@@ -33,6 +36,11 @@ export class SignInThrottled extends ServiceError {
 export class Accounts extends Composed<AccountsDeps> {
   #passwordChecks = 0;
 
+  /** Without password sign-in, only admins without single sign-on have one: they get in while the provider is away. */
+  mayUsePassword({ role, identities }: User): boolean {
+    return this.deps.config.passwordSignIn || (role === 'admin' && identities === undefined);
+  }
+
   /** An unknown user gets the same error, after the same time, as a wrong password.
    *  @param address the client's address
    *  @throws ServiceError sign_in_failed, too_many_attempts, overloaded */
@@ -42,7 +50,8 @@ export class Accounts extends Composed<AccountsDeps> {
     const throttled = await signInThrottle.begin(attempt);
     if (throttled) throw new SignInThrottled(throttled);
     const user = await users.readByEmail(email);
-    if (!(await this.#isPassword(password, user)) || !user) throw new ServiceError('sign_in_failed');
+    const isRight = await this.#isPassword(password, user);
+    if (!isRight || !user || !this.mayUsePassword(user)) throw new ServiceError('sign_in_failed');
     await signInThrottle.succeed(attempt);
     return { user, token: await sessions.start(user, Date.now()) };
   }
@@ -57,12 +66,13 @@ export class Accounts extends Composed<AccountsDeps> {
   }
 
   /** Sets the password of the token's user, and ends all of the user's sessions.
-   *  @throws ServiceError link_invalid */
+   *  @throws ServiceError link_invalid, password_sign_in_off */
   async setPassword(token: string, password: string): Promise<SignedIn> {
     const oneTimeToken = await this.deps.oneTimeTokens.use(token);
     const userId = oneTimeToken?.purpose === 'set-password' ? oneTimeToken.userId : undefined;
     const user = userId === undefined ? undefined : await this.deps.users.read(userId);
     if (!user || !isFor(oneTimeToken, user)) throw invalidLink();
+    if (!this.mayUsePassword(user)) throw new ServiceError('password_sign_in_off', { detail: 'use single sign-on' });
     return this.#withPassword(user, password);
   }
 
@@ -76,8 +86,14 @@ export class Accounts extends Composed<AccountsDeps> {
 
   /** Creates the first admin; undefined if there is already a user. */
   async createFirst(email: string, password: string): Promise<User | undefined> {
-    const user = { ...newUser(email, 'admin'), password: await hashPassword(password) };
+    const user = await newAdmin(email, password);
     return (await this.deps.users.createFirst(user)) ? user : undefined;
+  }
+
+  /** Creates another admin; undefined if the email address is taken. */
+  async createAdmin(email: string, password: string): Promise<User | undefined> {
+    const user = await newAdmin(email, password);
+    return (await this.deps.users.create(user)) ? user : undefined;
   }
 
   /** Creates a user without a password, and the token to set one.
@@ -122,9 +138,13 @@ export class Accounts extends Composed<AccountsDeps> {
   }
 }
 
-function newUser(email: string, role: Role): User {
+export function newUser(email: string, role: Role): User {
   const now = Date.now();
   return { id: newId(), email, role, version: newSecret(), createdAt: now, updatedAt: now };
+}
+
+async function newAdmin(email: string, password: string): Promise<User> {
+  return { ...newUser(email, 'admin'), password: await hashPassword(password) };
 }
 
 /** A token becomes invalid when the password changes. */

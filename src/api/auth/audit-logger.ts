@@ -1,6 +1,6 @@
 /** Writes audit entries and rejected sign-ins to the store, and each as one line of the service log, which outlives the store. A failure to
  *  write does not undo the action. */
-import type { ServiceError } from '../../errors.ts';
+import { ServiceError } from '../../errors.ts';
 import type { Logger } from '../../log.ts';
 import { addressBlock } from '../../model/network/address.ts';
 import type { AuditEntry, AuditLog } from '../../store/auth/audit-log.ts';
@@ -51,5 +51,16 @@ export class AuditLogger {
       .catch((error: Error) =>
         this.#log.error({ request_id: requestId, err: error.message }, 'cannot write to the rejection log'),
       );
+  }
+
+  /** Logs the rejection of the attempt, unless the service itself failed.
+   *  @param name the email address or user name of the attempt */
+  async orLogRejection<T>(ctx: Context, action: string, name: string, attempt: Promise<T>): Promise<T> {
+    try {
+      return await attempt;
+    } catch (error) {
+      if (error instanceof ServiceError && error.status < 500) await this.logRejection(ctx, action, name, error);
+      throw error;
+    }
   }
 }

@@ -28,12 +28,19 @@ export async function prepareFirstAdmin(
   }
 }
 
-async function prepare({ admin }: Config, store: FirstAdminStore, address: string, log: Logger): Promise<void> {
-  if (await store.users.any()) return;
+async function prepare(config: Config, store: FirstAdminStore, address: string, log: Logger): Promise<void> {
+  const { admin, passwordSignIn } = config;
+  const isNeeded = passwordSignIn ? !(await store.users.any()) : !(await hasAdminWithPassword(store));
+  if (!isNeeded) return;
   if (admin) {
-    const accounts = new Accounts(store);
-    const user = await accounts.createFirst(admin.email, admin.password);
-    if (user) log.info({ user_id: user.id }, 'created the first admin from ADMIN_EMAIL and ADMIN_PASSWORD');
+    const { users, sessions, oneTimeTokens, signInThrottle } = store;
+    const accounts = new Accounts({ config, users, sessions, oneTimeTokens, signInThrottle });
+    const user = await accounts[passwordSignIn ? 'createFirst' : 'createAdmin'](admin.email, admin.password);
+    if (user) log.info({ user_id: user.id }, 'created the admin of ADMIN_EMAIL and ADMIN_PASSWORD');
+    return;
+  }
+  if (await store.users.any()) {
+    log.warn('no admin can sign in while the provider of single sign-on is away: set ADMIN_EMAIL and ADMIN_PASSWORD');
     return;
   }
   const token = await store.oneTimeTokens.forSetUp();
@@ -41,4 +48,9 @@ async function prepare({ admin }: Config, store: FirstAdminStore, address: strin
     { link: `${address}/set-up?token=${token}` },
     'nobody can sign in yet: open the link to create the first admin',
   );
+}
+
+async function hasAdminWithPassword({ users }: FirstAdminStore): Promise<boolean> {
+  const all = await users.all();
+  return all.some(({ role, password, identities }) => role === 'admin' && password && !identities);
 }

@@ -4,16 +4,17 @@ import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import { emailSchema, passwordSchema, principalOfUser } from '../../model/auth/user.ts';
 import type { Sessions } from '../../store/auth/sessions.ts';
-import { toServiceError } from '../../store/redis/connection.ts';
 import { sendPage } from '../http/html-page.ts';
 import { clientAddress } from '../http/incoming-request.ts';
 import { type Context, Router } from '../http/router.ts';
 import { isSecure } from '../http/secure-connection.ts';
 import { validate } from '../http/validation.ts';
 import type { Accounts, SignedIn } from './accounts.ts';
+import { seeOther, showError } from './answers.ts';
 import type { AuditLogger } from './audit-logger.ts';
 import { requireSameOrigin, safeRedirect } from './csrf.ts';
 import { isForm, readFields } from './form-fields.ts';
+import type { IdentityProviders } from './oidc/identity-providers.ts';
 import {
   type Attempt,
   invalidLinkPage,
@@ -22,6 +23,7 @@ import {
   setPasswordPage,
   setUpPage,
   signedInPage,
+  signedOutPage,
   signInPage,
 } from './pages.ts';
 import { type Principals, principalOf } from './principals.ts';
@@ -46,10 +48,11 @@ export interface AuthRouteDeps {
   publicUrl: string | undefined;
   accounts: Accounts;
   sessions: Sessions;
+  identityProviders: IdentityProviders;
 }
 
 export function authRoutes(principals: Principals, auditLogger: AuditLogger, deps: AuthRouteDeps): Router {
-  const { publicUrl, accounts, sessions } = deps;
+  const { publicUrl, accounts, sessions, identityProviders } = deps;
   const router = new Router();
 
   /** Starts the session. Forms are redirected, programs get the principal. */
@@ -81,38 +84,17 @@ export function authRoutes(principals: Principals, auditLogger: AuditLogger, dep
     }
   }
 
-  /** @throws errors that are neither a ServiceError nor an outage */
-  function showError(ctx: Context, thrown: unknown, page: (error: string) => string): void {
-    const error = toServiceError(thrown);
-    if (!(error instanceof ServiceError) || (error.status >= 500 && error.code !== 'unavailable')) throw error;
-    ctx.status = error.status;
-    if (error.retryAfterSeconds !== undefined) ctx.set('retry-after', String(error.retryAfterSeconds));
-    sendPage(ctx, page(error.message), STYLE);
-  }
-
-  /** @param name the email address or user name of the attempt */
-  async function orLogRejection<T>(ctx: Context, action: string, name: string, attempt: Promise<T>): Promise<T> {
-    try {
-      return await attempt;
-    } catch (error) {
-      if (error instanceof ServiceError && error.status < 500) {
-        await auditLogger.logRejection(ctx, action, name, error);
-      }
-      throw error;
-    }
-  }
-
   router.post('/auth/sign-in', async (ctx) => {
     const fields = await readFields(ctx, publicUrl);
     const next = safeRedirect((fields as { next?: unknown } | null)?.next);
     await orShowForm(
       ctx,
       fields,
-      (attempt) => signInPage(next, attempt),
+      (attempt) => signInPage(next, identityProviders.offered, attempt),
       async () => {
         const { email, password } = validate(signInSchema, fields, 'field');
         const attempt = accounts.signIn(email, password, clientAddress(ctx));
-        await startSession(ctx, await orLogRejection(ctx, 'sign-in', email, attempt), 'sign-in', next);
+        await startSession(ctx, await auditLogger.orLogRejection(ctx, 'sign-in', email, attempt), 'sign-in', next);
       },
     );
   });
@@ -126,7 +108,7 @@ export function authRoutes(principals: Principals, auditLogger: AuditLogger, dep
       async () => {
         const { token, email, password } = validate(setUpSchema, fields, 'field');
         const attempt = accounts.setUp(token, email, password);
-        await startSession(ctx, await orLogRejection(ctx, 'set-up', email, attempt), 'set-up');
+        await startSession(ctx, await auditLogger.orLogRejection(ctx, 'set-up', email, attempt), 'set-up');
       },
     );
   });
@@ -140,7 +122,7 @@ export function authRoutes(principals: Principals, auditLogger: AuditLogger, dep
       async () => {
         const { token, password } = validate(setPasswordSchema, fields, 'field');
         const attempt = accounts.setPassword(token, password);
-        await startSession(ctx, await orLogRejection(ctx, 'set-password', '', attempt), 'set-password');
+        await startSession(ctx, await auditLogger.orLogRejection(ctx, 'set-password', '', attempt), 'set-password');
       },
     );
   });
@@ -155,16 +137,19 @@ export function authRoutes(principals: Principals, auditLogger: AuditLogger, dep
       throw new ServiceError('access_denied', { detail: 'only a signed-in user has a password; sign in first' });
     }
     const attempt = accounts.changePassword(id, current_password, password, clientAddress(ctx));
-    await startSession(ctx, await orLogRejection(ctx, 'change-password', name, attempt), 'set-password');
+    await startSession(ctx, await auditLogger.orLogRejection(ctx, 'change-password', name, attempt), 'set-password');
   });
 
   router.post('/auth/sign-out', async (ctx) => {
     requireSameOrigin(ctx, publicUrl);
     const secure = isSecure(ctx, publicUrl);
     const token = readSessionCookie(ctx, secure);
-    if (token) await sessions.end(token);
+    const ended = token ? await sessions.end(token) : undefined;
     clearSessionCookie(ctx, secure);
-    if (isForm(ctx)) return seeOther(ctx, '/sign-in');
+    if (isForm(ctx)) {
+      const elsewhere = ended && (await identityProviders.signOutOf(ended));
+      return elsewhere ? sendPage(ctx, signedOutPage(elsewhere.name, elsewhere.url), STYLE) : seeOther(ctx, '/sign-in');
+    }
     ctx.status = 204;
   });
 
@@ -179,9 +164,10 @@ export function authRoutes(principals: Principals, auditLogger: AuditLogger, dep
     try {
       const principal = await principals.of(ctx);
       if (principal?.kind === 'dev') return ctx.redirect(next);
-      sendPage(ctx, principal ? signedInPage(principal.name) : signInPage(next), STYLE);
+      const { offered } = identityProviders;
+      sendPage(ctx, principal ? signedInPage(principal.name, offered) : signInPage(next, offered), STYLE);
     } catch (thrown) {
-      showError(ctx, thrown, (error) => signInPage(next, { error }));
+      showError(ctx, thrown, (error) => signInPage(next, identityProviders.offered, { error }));
     }
   });
 
@@ -210,9 +196,4 @@ function tokenOf(fields: unknown): string {
 function emailOf(fields: unknown): string {
   const email = (fields as { email?: unknown } | null)?.email;
   return typeof email === 'string' ? email.slice(0, EMAIL_SHOWN_MAX) : '';
-}
-
-function seeOther(ctx: Context, path: string): void {
-  ctx.status = 303;
-  ctx.redirect(path);
 }

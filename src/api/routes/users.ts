@@ -1,7 +1,7 @@
 /** `/v1/users`: the people who may sign in, and their roles. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
-import { emailSchema, roleSchema, type User } from '../../model/auth/user.ts';
+import { emailSchema, isActive, roleSchema, type User } from '../../model/auth/user.ts';
 import { PRODUCTION } from '../../model/environment.ts';
 import { describe } from '../../model/values/json.ts';
 import { viewOwnerOf } from '../../store/auth/saved-views.ts';
@@ -17,16 +17,21 @@ export const userSchema = apiObject('User', {
   id: z.string(),
   email: z.email(),
   role: roleSchema,
-  active: z.boolean().describe('Whether the user has set a password and can sign in'),
+  active: z.boolean().describe('Whether the user has set a password, or signed in at a provider'),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
 });
-const linkSchema = z.url().describe('Link with which the user sets a password; works once, within 24 hours');
+const linkSchema = z
+  .url()
+  .describe(
+    'Link with which the user sets a password; works once, within 24 hours. The sign-in page for users who may not use a password',
+  );
 
 const routes = routesOf({ tag: 'Users', scope: 'installation', access: 'admin' });
 
 export function userRoutes({ users, savedViews, environments, accounts, publicUrl }: ApiParts): Route[] {
-  const linkTo = (token: string, origin: string) => `${publicUrl ?? origin}/set-password?token=${token}`;
+  const linkFor = (user: User, token: string, origin: string) =>
+    `${publicUrl ?? origin}/${accounts.mayUsePassword(user) ? `set-password?token=${token}` : 'sign-in'}`;
 
   async function existing(id: string): Promise<User> {
     const user = await users.read(id);
@@ -54,7 +59,7 @@ export function userRoutes({ users, savedViews, environments, accounts, publicUr
       errors: ['email_taken'],
       async handle({ body: { email, role }, origin }) {
         const { user, token } = await accounts.invite(email, role);
-        return { data: { ...presentUser(user), set_password_url: linkTo(token, origin) } };
+        return { data: { ...presentUser(user), set_password_url: linkFor(user, token, origin) } };
       },
     }),
     routes.patch('/v1/users/:id', {
@@ -90,7 +95,8 @@ export function userRoutes({ users, savedViews, environments, accounts, publicUr
       status: 201,
       data: z.object({ set_password_url: linkSchema }),
       async handle({ params: { id }, origin }) {
-        return { data: { set_password_url: linkTo(await accounts.passwordToken(await existing(id)), origin) } };
+        const user = await existing(id);
+        return { data: { set_password_url: linkFor(user, await accounts.passwordToken(user), origin) } };
       },
     }),
   ];
@@ -107,5 +113,5 @@ function notFound(id: string): ServiceError {
 }
 
 function presentUser(user: User) {
-  return present(userSchema, user, { active: user.password !== undefined });
+  return present(userSchema, user, { active: isActive(user) });
 }

@@ -18,18 +18,31 @@ export const passwordSchema = z
   .min(PASSWORD_MIN, `a password has at least ${PASSWORD_MIN} characters`)
   .max(PASSWORD_MAX);
 
+/** A user of an OpenID provider, who is the same person as long as the subject is, whatever the email address. */
+export interface Identity {
+  issuer: string;
+  subject: string;
+}
+
 export interface User {
   id: string;
   /** Lower case, unique. */
   email: string;
   role: Role;
-  /** Hash by password.ts; undefined: invited, cannot sign in yet. */
+  /** Hash by password.ts; undefined: invited, or signs in with an identity. */
   password?: string;
+  /** By which the user signs in at providers. */
+  identities?: Identity[];
   /** Changes with the password, which ends all earlier sessions. */
   version: string;
   /** Unix milliseconds. */
   createdAt: number;
   updatedAt: number;
+}
+
+/** Whether the user has set a password, or signed in at a provider. */
+export function isActive({ password, identities = [] }: User): boolean {
+  return password !== undefined || identities.length > 0;
 }
 
 export function principalOfUser({ id, email, role }: User): Principal {

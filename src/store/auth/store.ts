@@ -14,6 +14,7 @@ import { RejectionLog } from './rejection-log.ts';
 import { SavedViews } from './saved-views.ts';
 import { type Sealing, SecretKeyCheck } from './secret-key-check.ts';
 import { Sessions } from './sessions.ts';
+import { SignInFlows } from './sign-in-flows.ts';
 import { SignInThrottle } from './sign-in-throttle.ts';
 import { SigningKeys } from './signing-keys.ts';
 import { Users } from './users.ts';
@@ -31,6 +32,7 @@ export function createAuthStore(context: StoreContext, environments: Environment
     users,
     sessions: new Sessions(redis, keys, { users }),
     oneTimeTokens: new OneTimeTokens(redis, keys, { sealer }),
+    signInFlows: new SignInFlows(redis, keys, { sealer }),
     signInThrottle: new SignInThrottle(redis, keys),
     signingKeys,
     secretKeyCheck: new SecretKeyCheck(redis, keys, {

@@ -1,5 +1,6 @@
 /** Users. Once there is an admin who can sign in, there is always one. */
-import type { User } from '../../model/auth/user.ts';
+import { digestOf } from '../../model/auth/secret.ts';
+import type { Identity, User } from '../../model/auth/user.ts';
 import { Repository } from '../redis/repository.ts';
 
 /** Return codes of the scripts. */
@@ -25,9 +26,12 @@ export class Users extends Repository {
     return text === null ? undefined : (JSON.parse(text) as User);
   }
 
-  async readByEmail(email: string): Promise<User | undefined> {
-    const id = await this.redis.hget(this.keys.userEmails, email);
-    return id === null ? undefined : this.read(id);
+  readByEmail(email: string): Promise<User | undefined> {
+    return this.#readByName(email);
+  }
+
+  readByIdentity(identity: Identity): Promise<User | undefined> {
+    return this.#readByName(nameOf(identity));
   }
 
   /** In order of creation. */
@@ -40,7 +44,7 @@ export class Users extends Repository {
     return (await this.redis.hlen(this.keys.users)) > 0;
   }
 
-  /** Changes a user; the email address is fixed.
+  /** Changes a user; the email address is fixed, and identities are only added.
    *  @param alter called again if the user was changed concurrently
    *  @returns the changed user */
   async change(id: string, alter: (user: User) => User): Promise<User | Unchanged> {
@@ -52,16 +56,15 @@ export class Users extends Repository {
     return this.#replace(id, undefined);
   }
 
+  async #readByName(name: string): Promise<User | undefined> {
+    const id = await this.redis.hget(this.keys.userEmails, name);
+    return id === null ? undefined : this.read(id);
+  }
+
   async #create(user: User, first: boolean): Promise<boolean> {
     const { users, userEmails } = this.keys;
-    const made = await this.redis.createUser(
-      users,
-      userEmails,
-      user.id,
-      user.email,
-      JSON.stringify(user),
-      first ? 1 : 0,
-    );
+    const text = JSON.stringify(user);
+    const made = await this.redis.createUser(users, userEmails, user.id, text, first ? 1 : 0, ...namesOf(user));
     return made === DONE;
   }
 
@@ -73,9 +76,18 @@ export class Users extends Repository {
       const user = JSON.parse(before) as User;
       const changed = alter?.(user);
       const after = changed ? JSON.stringify(changed) : '';
-      const done = await this.redis.changeUser(users, userEmails, id, user.email, after, before);
+      const done = await this.redis.changeUser(users, userEmails, id, after, before, ...namesOf(changed ?? user));
       if (done === DONE) return changed ?? user;
       if (done === LAST_ADMIN) return 'last-admin';
     }
   }
+}
+
+/** The texts by which a user is found. No email address is like the digest of an identity: that has no "@". */
+function namesOf({ email, identities = [] }: User): string[] {
+  return [email, ...identities.map(nameOf)];
+}
+
+function nameOf({ issuer, subject }: Identity): string {
+  return digestOf(JSON.stringify([issuer, subject]));
 }

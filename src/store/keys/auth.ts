@@ -1,5 +1,5 @@
 /** Keys of the auth room. */
-import { hash, stream, string, zset } from './key-declaration.ts';
+import { hash, set, stream, string, zset } from './key-declaration.ts';
 
 export const AUTH_KEYS = {
   eventKeys: hash('event-keys', 'Event key ID → event key, as JSON.', {
@@ -38,16 +38,26 @@ export const AUTH_KEYS = {
     size: '1 encrypted value',
   }),
   users: hash('users', 'User ID → user, as JSON.', { owner: 'auth/users.ts', ttl: 'none', size: '1 field per user' }),
-  userEmails: hash('user-emails', 'Email address → user ID.', {
+  userEmails: hash('user-emails', 'Email address, or SHA-256 of issuer and subject at a provider → user ID.', {
     owner: 'auth/users.ts',
     ttl: 'none',
-    size: '1 field per user',
+    size: '1 field per user, 1 per identity',
   }),
   session: string('session:<digest>', 'SHA-256 of the session token → session, as JSON.', {
     owner: 'auth/sessions.ts',
     ttl: '12 h idle, 7 days at most',
     size: '1 JSON object',
   }),
+  providerSessions: set(
+    'provider-sessions:<digest>',
+    'SHA-256 of issuer and session, or of issuer and subject, at a provider → digests of sessions that it began.',
+    { owner: 'auth/sessions.ts', ttl: '7 days, renewed', size: '1 digest per sign-in of 7 days' },
+  ),
+  usedSignIn: string(
+    'used-sign-in:<digest>',
+    'SHA-256 of the state of a finished single sign-on, or of the ID of a logout token: each counts once.',
+    { owner: 'auth/sign-in-flows.ts', ttl: '10 min', size: 'empty' },
+  ),
   oneTimeToken: string('one-time-token:<digest>', 'SHA-256 of the token → what it allows, as JSON.', {
     owner: 'auth/one-time-tokens.ts',
     ttl: '24 h',

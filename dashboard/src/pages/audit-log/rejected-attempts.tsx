@@ -9,6 +9,14 @@ const REASONS: Record<string, string> = {
   sign_in_failed: 'wrong email address or password',
   too_many_attempts: 'too many attempts',
   link_invalid: 'invalid link',
+  password_sign_in_off: 'password sign-in is off',
+  sso_interrupted: 'did not begin in this browser, or has ended',
+  sso_rejected: 'answer of the provider not accepted',
+  email_unverified: 'email address not verified',
+  domain_refused: 'email domain not allowed',
+  not_invited: 'not invited',
+  email_taken: 'email address of another user',
+  role_missing: 'no group with a role',
 };
 
 const COLUMNS: Column<RejectedAttempt>[] = [

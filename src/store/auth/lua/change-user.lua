@@ -1,12 +1,12 @@
--- Changes or deletes a user, unless no admin who can sign in would remain. KEYS: users (hash: ID -> JSON), emails (hash: address -> ID)
--- ARGV: ID, email address, new user (JSON; '' deletes), user as it was read (JSON) Returns 1: done; 0: the user has changed since it was
--- read; -1: no admin would remain.
-local users, emails = unpack(KEYS)
-local id, email, new_user, old_user = unpack(ARGV)
+-- Changes or deletes a user, unless no admin who can sign in would remain. KEYS: users (hash: ID -> JSON), names (hash: email address or
+-- identity -> ID) ARGV: ID, new user (JSON; '' deletes), user as it was read (JSON), names of the user Returns 1: done; 0: the user has
+-- changed since it was read; -1: no admin would remain.
+local users, names = unpack(KEYS)
+local id, new_user, old_user = unpack(ARGV)
 
 local function is_active_admin(text)
   local user = cjson.decode(text)
-  return user.role == 'admin' and user.password ~= nil
+  return user.role == 'admin' and (user.password ~= nil or user.identities ~= nil)
 end
 
 if redis.call('HGET', users, id) ~= old_user then
@@ -25,8 +25,13 @@ if is_active_admin(old_user) and (new_user == '' or not is_active_admin(new_user
 end
 if new_user == '' then
   redis.call('HDEL', users, id)
-  redis.call('HDEL', emails, email)
+  for at = 4, #ARGV do
+    redis.call('HDEL', names, ARGV[at])
+  end
 else
   redis.call('HSET', users, id, new_user)
+  for at = 4, #ARGV do
+    redis.call('HSET', names, ARGV[at], id)
+  end
 end
 return 1

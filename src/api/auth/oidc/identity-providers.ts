@@ -1,0 +1,60 @@
+/** The OpenID providers of the settings. */
+import type { Config } from '../../../config.ts';
+import { notFound } from '../../../errors.ts';
+import { MAIN_PROVIDER } from '../../../oidc-settings.ts';
+import type { ProviderSession } from '../../../store/auth/sessions.ts';
+import type { Store } from '../../../store/store.ts';
+import type { Offered } from '../pages.ts';
+import { IdentityProvider } from './identity-provider.ts';
+import { ProviderFetch } from './provider-fetch.ts';
+
+export interface IdentityProvidersDeps extends Pick<Store, 'signInFlows'> {
+  config: Pick<Config, 'oidc' | 'passwordSignIn' | 'publicUrl'>;
+}
+
+const ID_TOKEN = 'ID token';
+/** A longer one makes sessions slow to read, and an address too long. */
+const ID_TOKEN_MAX = 4_096;
+
+export class IdentityProviders {
+  /** What the sign-in page offers. */
+  readonly offered: Offered;
+  readonly #deps: IdentityProvidersDeps;
+  readonly #fetch = new ProviderFetch();
+  readonly #providers: IdentityProvider[];
+
+  constructor(deps: IdentityProvidersDeps) {
+    const { oidc, passwordSignIn, publicUrl } = deps.config;
+    this.#deps = deps;
+    // Each provider has a callback of its own: an answer of one is never taken for that of another.
+    this.#providers = oidc.map((settings) => {
+      const path = settings.id === MAIN_PROVIDER ? '/auth/oidc/callback' : `/auth/oidc/callback/${settings.id}`;
+      return new IdentityProvider(settings, { redirectUri: `${publicUrl}${path}`, fetch: this.#fetch.fetch });
+    });
+    this.offered = { providers: oidc.map(({ id, name }) => ({ id, name })), passwords: passwordSignIn };
+  }
+
+  /** @throws ServiceError not_found */
+  find(id = MAIN_PROVIDER): IdentityProvider {
+    const provider = this.#providers.find(({ settings }) => settings.id === id);
+    if (!provider) throw notFound('identity provider', id);
+    return provider;
+  }
+
+  /** @returns empty for one that is too long to keep */
+  sealIdToken(token: string): string {
+    return token.length > ID_TOKEN_MAX ? '' : this.#deps.signInFlows.sealText(token, ID_TOKEN);
+  }
+
+  /** Where a browser signs out of the provider too; undefined if it has no such page, or is away. */
+  async signOutOf(session: ProviderSession): Promise<{ name: string; url: string } | undefined> {
+    const provider = this.#providers.find(({ settings }) => settings.id === session.provider);
+    const idToken = this.#deps.signInFlows.openText(session.idToken, ID_TOKEN);
+    const url = await provider?.signOutUrl(idToken, `${this.#deps.config.publicUrl}/sign-in`);
+    return provider && url !== undefined ? { name: provider.settings.name, url } : undefined;
+  }
+
+  async close(): Promise<void> {
+    await this.#fetch.close();
+  }
+}

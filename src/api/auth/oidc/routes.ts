@@ -1,0 +1,118 @@
+/** `/auth/oidc/…`: sign-in at an OpenID provider, and its message that a session has ended. These routes need no authentication. */
+import { ServiceError } from '../../../errors.ts';
+import { principalOfUser } from '../../../model/auth/user.ts';
+import type { Store } from '../../../store/store.ts';
+import { readBody } from '../../http/body.ts';
+import { type Context, Router } from '../../http/router.ts';
+import { isSecure } from '../../http/secure-connection.ts';
+import { parseFields } from '../../http/urlencoded.ts';
+import { seeOther, showError } from '../answers.ts';
+import type { AuditLogger } from '../audit-logger.ts';
+import { safeRedirect } from '../csrf.ts';
+import { signInPage } from '../pages.ts';
+import { readSessionCookie, setSessionCookie } from '../session-cookie.ts';
+import { readFlowCookie, setFlowCookie } from './flow-cookie.ts';
+import type { IdentityProvider } from './identity-provider.ts';
+import type { IdentityProviders } from './identity-providers.ts';
+import { SingleSignOn } from './single-sign-on.ts';
+
+const LOGOUT_TOKEN_MAX_BYTES = 16_384;
+/** A longer path would make the cookie too large. */
+const NEXT_MAX = 1_000;
+
+export interface SingleSignOnDeps extends Pick<Store, 'users' | 'sessions' | 'signInFlows'> {
+  publicUrl: string | undefined;
+  identityProviders: IdentityProviders;
+}
+
+export function singleSignOnRoutes(auditLogger: AuditLogger, deps: SingleSignOnDeps): Router {
+  const { publicUrl, identityProviders, sessions, signInFlows, users } = deps;
+  const singleSignOn = new SingleSignOn({ users });
+  const router = new Router();
+
+  router.get('/auth/oidc/start', async (ctx) => {
+    const next = pathIn(ctx.query.next);
+    const provider = identityProviders.find(textOf(ctx.query.provider));
+    try {
+      const { url, flow } = await provider.begin(next);
+      setFlowCookie(ctx, isSecure(ctx, publicUrl), signInFlows.seal(flow));
+      seeOther(ctx, url.href);
+    } catch (thrown) {
+      showError(ctx, thrown, (error) => signInPage(next, identityProviders.offered, { error }));
+    }
+  });
+
+  router.get('/auth/oidc/callback', (ctx) => callback(ctx, undefined));
+  router.get('/auth/oidc/callback/:id', (ctx) => callback(ctx, ctx.params.id));
+
+  async function callback(ctx: Context, id: string | undefined): Promise<void> {
+    const provider = identityProviders.find(id);
+    const secure = isSecure(ctx, publicUrl);
+    const flow = signInFlows.open(readFlowCookie(ctx, secure) ?? '', Date.now());
+    const next = pathIn(flow?.next);
+    setFlowCookie(ctx, secure, '');
+    try {
+      const isOurs = flow?.provider === provider.settings.id && flow.state === ctx.query.state;
+      const attempt =
+        isOurs && (await signInFlows.use(flow.state)) ? provider.userOf(ctx.querystring, flow) : interrupted();
+      const person = await auditLogger.orLogRejection(ctx, 'sign-in', '', attempt);
+      await auditLogger.orLogRejection(ctx, 'sign-in', person.email, startSession(ctx, provider, person));
+      seeOther(ctx, next);
+    } catch (thrown) {
+      showError(ctx, thrown, (error) => signInPage(next, identityProviders.offered, { error }));
+    }
+  }
+
+  /** A session that the browser had ends: its cookie could be somebody else's. */
+  async function startSession(
+    ctx: Context,
+    { settings }: IdentityProvider,
+    person: Awaited<ReturnType<IdentityProvider['userOf']>>,
+  ): Promise<void> {
+    const secure = isSecure(ctx, publicUrl);
+    const before = readSessionCookie(ctx, secure);
+    const current = before ? await sessions.userOf(before, Date.now()) : undefined;
+    const { user, changes } = await singleSignOn.admit(settings, person, current);
+    if (before) await sessions.end(before);
+    const { issuer, subject, sid, idToken } = person;
+    const of = { provider: settings.id, issuer, subject, sid, idToken: identityProviders.sealIdToken(idToken) };
+    setSessionCookie(ctx, secure, await sessions.start(user, Date.now(), of));
+    const summary = [`Signed in with ${settings.name}`, ...changes].join('; ');
+    await auditLogger.log(ctx, { who: principalOfUser(user), action: 'sign-in', summary });
+  }
+
+  router.post('/auth/oidc/backchannel-logout', (ctx) => logOut(ctx, undefined));
+  router.post('/auth/oidc/backchannel-logout/:id', (ctx) => logOut(ctx, ctx.params.id));
+
+  async function logOut(ctx: Context, id: string | undefined): Promise<void> {
+    const provider = identityProviders.find(id);
+    const form = parseFields((await readBody(ctx.req, LOGOUT_TOKEN_MAX_BYTES)).toString('utf8'), 'the form');
+    const attempt = provider.logoutOf(form.logout_token?.[0] ?? '');
+    const { issuer, id: tokenId, ...ended } = await auditLogger.orLogRejection(ctx, 'sign-out', '', attempt);
+    ctx.status = 200;
+    ctx.body = '';
+    if (!(await signInFlows.use(tokenId))) return;
+    const { count, userId } = await sessions.endOfProvider(issuer, ended);
+    const user = userId === undefined ? undefined : await users.read(userId);
+    if (!user) return;
+    const summary = `Signed out by ${provider.settings.name}: ${count} ${count === 1 ? 'session' : 'sessions'}`;
+    await auditLogger.log(ctx, { who: principalOfUser(user), action: 'sign-out', summary });
+  }
+
+  return router;
+}
+
+async function interrupted(): Promise<never> {
+  throw new ServiceError('sso_interrupted', {
+    detail: 'begin again on this page, in one tab, at the address of PUBLIC_URL',
+  });
+}
+
+function pathIn(next: unknown): string {
+  const path = safeRedirect(next);
+  return path.length > NEXT_MAX ? '/' : path;
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}

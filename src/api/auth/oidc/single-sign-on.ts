@@ -1,0 +1,104 @@
+/** Users who sign in at an OpenID provider. The provider's subject is the person; an email address is only how an invitation finds them. */
+import { ServiceError } from '../../../errors.ts';
+import { newSecret } from '../../../model/auth/secret.ts';
+import { roleOf } from '../../../model/auth/sign-in-rules.ts';
+import { isActive, type Role, type User } from '../../../model/auth/user.ts';
+import { Composed } from '../../../model/values/composed.ts';
+import type { OidcProvider } from '../../../oidc-settings.ts';
+import type { Unchanged } from '../../../store/auth/users.ts';
+import type { Store } from '../../../store/store.ts';
+import { newUser } from '../accounts.ts';
+import type { ProviderUser } from './identity-provider.ts';
+
+/** A user and what the sign-in changed, in words for the audit log. */
+export interface Admitted {
+  user: User;
+  changes: string[];
+}
+
+export class SingleSignOn extends Composed<Pick<Store, 'users'>> {
+  /** Finds, connects or creates the user, and gives the role of the groups.
+   *  @param current the user who is signed in already
+   *  @throws ServiceError email_unverified, domain_refused, role_missing, not_invited, email_taken, last_admin */
+  async admit(settings: OidcProvider, person: ProviderUser, current: User | undefined): Promise<Admitted> {
+    requireVerified(settings, person);
+    const role = settings.roleRules && roleOf(settings.roleRules, person.groups);
+    if (settings.roleRules && !role) throw noRole(settings, person);
+    const known = await this.deps.users.readByIdentity(person);
+    if (known) return this.#withRole(known, role);
+    const invited = await this.deps.users.readByEmail(person.email);
+    if (invited) return this.#connect(settings, invited, person, role, current);
+    if (settings.signUp !== 'first-sign-in' || !role) {
+      throw new ServiceError('not_invited', { detail: `ask an admin to invite ${person.email}` });
+    }
+    const user = { ...newUser(person.email, role), identities: [identityOf(person)] };
+    if (!(await this.deps.users.create(user))) throw taken(settings, person);
+    return { user, changes: [`became a user with the role ${role}`] };
+  }
+
+  async #withRole(user: User, role: Role | undefined): Promise<Admitted> {
+    if (!role || user.role === role) return { user, changes: [] };
+    const change = { role, updatedAt: Date.now() };
+    const changed = await this.deps.users.change(user.id, (present) => ({ ...present, ...change }));
+    return { user: existing(changed), changes: [`role ${role} instead of ${user.role}`] };
+  }
+
+  /** Connects an identity with the user of an email address. A user who signed in before must be signed in: whoever has the address at a provider is not
+   *  therefore the same person. */
+  async #connect(
+    settings: OidcProvider,
+    { id, role: before }: User,
+    person: ProviderUser,
+    role: Role | undefined,
+    current: User | undefined,
+  ): Promise<Admitted> {
+    const changed = await this.deps.users.change(id, (user) => {
+      if (isActive(user) && current?.id !== id) throw taken(settings, person);
+      const identities = [...(user.identities ?? []), identityOf(person)];
+      // Ends an open invitation: its link could set a password.
+      const version = isActive(user) ? user.version : newSecret();
+      return { ...user, role: role ?? user.role, identities, version, updatedAt: Date.now() };
+    });
+    const user = existing(changed);
+    const newRole = user.role === before ? [] : [`role ${user.role} instead of ${before}`];
+    return { user, changes: [`connected with ${settings.name}`, ...newRole] };
+  }
+}
+
+function requireVerified({ name, verifiedClaim, allowedDomains }: OidcProvider, person: ProviderUser): void {
+  if (!person.isVerified) {
+    throw new ServiceError('email_unverified', {
+      detail: `${name} does not say that ${person.email} is yours (${verifiedClaim}); verify the address there`,
+    });
+  }
+  if (allowedDomains.length > 0 && !allowedDomains.includes(person.domain)) {
+    throw new ServiceError('domain_refused', {
+      detail: `${person.email} is not an account of ${allowedDomains.join(' or ')}; use another account at ${name}`,
+    });
+  }
+}
+
+function noRole({ name }: OidcProvider, { email, groups }: ProviderUser): ServiceError {
+  const shown = groups.length === 0 ? 'no group' : `${groups.length} groups, none with a role here`;
+  return new ServiceError('role_missing', { detail: `${email} has ${shown} at ${name}; ask an admin for one` });
+}
+
+function taken({ name }: OidcProvider, { email }: ProviderUser): ServiceError {
+  return new ServiceError('email_taken', {
+    detail: `${email}; sign in as this user, then connect ${name} on the sign-in page`,
+  });
+}
+
+function existing(user: User | Unchanged): User {
+  if (user === 'unknown') throw new ServiceError('not_invited', { detail: 'the user was removed meanwhile' });
+  if (user === 'last-admin') {
+    throw new ServiceError('last_admin', {
+      detail: 'your groups no longer make you one; make another user an admin first',
+    });
+  }
+  return user;
+}
+
+function identityOf({ issuer, subject }: ProviderUser) {
+  return { issuer, subject };
+}
