@@ -1,4 +1,5 @@
 /** All commands, in the order of the help. */
+import { register as alerts } from './commands/alerts.ts';
 import { register as apps } from './commands/apps.ts';
 import { register as completion } from './commands/completion.ts';
 import { register as config } from './commands/config.ts';
@@ -41,6 +42,7 @@ export const COMMANDS: readonly Register[] = [
   lanes,
   webhooks,
   destinations,
+  alerts,
   transform,
   keys,
   environments,

@@ -209,6 +209,18 @@ describe('tidegate apps, functions, webhooks, keys and environments', () => {
     expect((await cli(['destinations', 'get', 'crm'], { service })).exitCode).to.equal(3);
   });
 
+  it('lists alerts, their rules and channels, and sends a test to a channel, which fails where its server does not accept it', async () => {
+    const given = { name: 'ops', kind: 'slack', url: `${service.url}/livez` };
+    expect((await service.post('/v1/alert-channels', given, service.apiHeaders)).status).to.equal(201);
+    await run('alerts', 'list');
+    expect(await json('alerts', 'list', '--past')).to.deep.equal([]);
+    expect((await run('alerts', 'rules')).stdout).to.match(/^held_events +yes +1 events +all/m);
+    expect((await run('alerts', 'channels')).stdout).to.match(/^ops +slack +127\.0\.0\.1:\d+/m);
+    const failed = await cli(['alerts', 'test', 'ops'], { service });
+    expect(failed.exitCode).to.equal(1);
+    expect(failed.stderr).to.match(/ops did not accept the test: 4\d\d/);
+  });
+
   it('lists, shows and re-runs requests of a webhook', async () => {
     const url = (await run('webhooks', 'create', 'Any')).stdout.trim();
     const [{ id }] = await json('webhooks', 'list');
