@@ -1,6 +1,6 @@
 /** Sends messages to alert channels, and says what their servers answered. Life cycle: one per process; `send` any number of times concurrently;
  *  `close`. */
-import { createTransport, type Transporter } from 'nodemailer';
+import type { Transporter } from 'nodemailer';
 import type { OutboundSettings } from '../../config.ts';
 import { HttpAgent } from '../../functions/http-agent.ts';
 import { httpPost } from '../../functions/http-post.ts';
@@ -84,6 +84,8 @@ export class AlertSender {
   async #sendMail({ to = [] }: AlertChannel, outbound: Outbound): Promise<Sent> {
     const mail = this.#mail;
     if (!mail) return { isAccepted: false, answer: 'SMTP_URL and ALERT_FROM are not set' };
+    // Loaded with the first mail: most processes send none.
+    const { createTransport } = await import('nodemailer');
     this.#transport ??= createTransport({
       url: mail.url,
       connectionTimeout: TIMEOUT_MS,
