@@ -70,6 +70,7 @@ describe('Single sign-on', () => {
         sign_up: 'first-sign-in',
       },
       { ...common, id: 'invited', issuer: hostile.issuer },
+      { ...common, id: 'common', name: 'Common', issuer: `${hostile.issuer}/common` },
       { ...common, id: 'gone', name: 'Gone', issuer: `http://127.0.0.1:${await freePort()}` },
     ];
     service = await startService({
@@ -263,6 +264,20 @@ describe('Single sign-on', () => {
     await comeBack(visitor, query, {});
     expect(hostile.asked.at(-1)?.get('code_verifier')).to.match(/^[\w-]{43}$/);
     expect(hostile.asked.at(-1)?.get('redirect_uri')).to.equal(at('/auth/oidc/callback/hostile'));
+  });
+
+  it('a provider whose discovery names another issuer signs nobody in', async () => {
+    const answer = await new Visitor().get(at('/auth/oidc/start?provider=common'));
+    expect([answer.status, answer.text.includes('issuer')], answer.text).to.deep.equal([503, true]);
+  });
+
+  it('two first sign-ins of a person at once make one user', async () => {
+    const person = { sub: 'ned', email: 'ned@example.com' };
+    const both = await Promise.all([signIn(person), signIn(person), signIn(person)]);
+    expect(both.map(({ status }) => status)).to.deep.equal([303, 303, 303]);
+    expect(
+      (await service.get('/v1/users')).body.data.filter(({ email }: { email: string }) => email === person.email),
+    ).to.have.lengthOf(1);
   });
 
   it('leads only to pages of this service', async () => {

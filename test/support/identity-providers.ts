@@ -107,17 +107,20 @@ export async function startHostileProvider() {
   const asked: URLSearchParams[] = [];
   const jwk = { ...(await exportJWK(own.publicKey)), alg: 'RS256', use: 'sig', kid: 'own' };
   const { issuer, server } = await listen(async (issuer) => {
+    const metadata = {
+      issuer,
+      authorization_endpoint: `${issuer}/authorize`,
+      token_endpoint: `${issuer}/token`,
+      jwks_uri: `${issuer}/jwks`,
+      response_types_supported: ['code'],
+      subject_types_supported: ['public'],
+      id_token_signing_alg_values_supported: ['RS256', 'HS256', 'none'],
+      authorization_response_iss_parameter_supported: true,
+    };
     const documents: Record<string, object> = {
-      '/.well-known/openid-configuration': {
-        issuer,
-        authorization_endpoint: `${issuer}/authorize`,
-        token_endpoint: `${issuer}/token`,
-        jwks_uri: `${issuer}/jwks`,
-        response_types_supported: ['code'],
-        subject_types_supported: ['public'],
-        id_token_signing_alg_values_supported: ['RS256', 'HS256', 'none'],
-        authorization_response_iss_parameter_supported: true,
-      },
+      '/.well-known/openid-configuration': metadata,
+      // As Microsoft Entra does for "common".
+      '/common/.well-known/openid-configuration': metadata,
       '/jwks': { keys: [jwk] },
     };
     return async (request, response) => {
@@ -147,8 +150,9 @@ export async function startHostileProvider() {
 
   /** A code for which the provider gives an ID token. */
   async function codeFor(lie: Lie): Promise<string> {
+    const idToken = await sign(lie);
     const code = `code-${answers.size}`;
-    answers.set(code, await sign(lie));
+    answers.set(code, idToken);
     return code;
   }
   return { issuer, asked, sign, codeFor, close: () => close(server) };

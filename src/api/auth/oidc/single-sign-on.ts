@@ -32,7 +32,8 @@ export class SingleSignOn extends Composed<Pick<Store, 'users'>> {
       throw new ServiceError('not_invited', { detail: `ask an admin to invite ${person.email}` });
     }
     const user = { ...newUser(person.email, role), identities: [identityOf(person)] };
-    if (!(await this.deps.users.create(user))) throw taken(settings, person);
+    // Another request, perhaps of the same person, has created the user meanwhile.
+    if (!(await this.deps.users.create(user))) return this.admit(settings, person, current);
     return { user, changes: [`became a user with the role ${role}`] };
   }
 
@@ -53,8 +54,10 @@ export class SingleSignOn extends Composed<Pick<Store, 'users'>> {
     current: User | undefined,
   ): Promise<Admitted> {
     const changed = await this.deps.users.change(id, (user) => {
-      if (isActive(user) && current?.id !== id) throw taken(settings, person);
-      const identities = [...(user.identities ?? []), identityOf(person)];
+      const { identities: others = [] } = user;
+      const isConnected = others.some(({ issuer, subject }) => issuer === person.issuer && subject === person.subject);
+      if (isActive(user) && !isConnected && current?.id !== id) throw taken(settings, person);
+      const identities = isConnected ? others : [...others, identityOf(person)];
       // Ends an open invitation: its link could set a password.
       const version = isActive(user) ? user.version : newSecret();
       return { ...user, role: role ?? user.role, identities, version, updatedAt: Date.now() };
