@@ -11,9 +11,10 @@ const POLL_MS = 500;
 const SHOWN_KEYS = 40;
 const SHOWN_CHARACTERS = 2_000;
 /** Keys that have nothing of single events and runs, or that are claims of IDs, results of replays, or live for minutes; and what is learned
- *  about an event after it was archived, which readers add (history/): late repeats, and decisions of debounces. */
+ *  about an event after it was archived, which readers add (history/): late repeats, and decisions of debounces. An original request stays for its
+ *  TTL if the entry of the log with which it would leave was lost, because Redis or the web process died before that was written. */
 const LASTING =
-  /^(duplicates|decisions|overflow-decisions|bulk-|batch-look|debounce-look|last-debounce|dedup|event-name|event-sources|apps|app-versions|version-choices|connect|ready-connections|functions|functions-version|paused-functions|function-settings|held-functions|missed-ticks|trigger-history|queue|metrics|function-metrics|function-series|step-series|step-numbers|recent-durations|error-group|function-error-groups|deploys|app-deploys|process|partition|live-workers|secret-key-check|lock|cache-version|environments|archive-status|webhook|removed-webhooks|audit-log|failure)/;
+  /^(alert-|past-alerts|duplicates|decisions|overflow-decisions|bulk-|batch-look|debounce-look|last-debounce|lane-look|last-in-lane|original-request|dedup|event-name|event-sources|apps|app-versions|version-choices|connect|ready-connections|functions|functions-version|paused-functions|function-settings|held-functions|missed-ticks|trigger-history|queue|metrics|function-metrics|function-series|step-series|step-numbers|recent-durations|error-group|function-error-groups|deploys|app-deploys|process|partition|live-workers|secret-key-check|lock|cache-version|environments|archive-status|webhook|removed-webhooks|audit-log|failure)/;
 
 /** Waits for it.
  *  @returns kinds of keys that are left of events and runs */
