@@ -25,7 +25,7 @@ describe('Sign-in in the dashboard', () => {
     const port = await freePort();
     const publicUrl = `http://127.0.0.1:${port}`;
     provider = await startRealProvider(publicUrl, {
-      grace: { email: 'grace@example.com', email_verified: true, groups: ['devs'] },
+      olga: { email: 'olga@example.com', email_verified: true, groups: ['devs'] },
     });
     const client = { OIDC_ISSUER: provider.issuer, OIDC_CLIENT_ID: CLIENT.id, OIDC_CLIENT_SECRET: CLIENT.secret };
     const rules = { OIDC_SCOPES: 'openid email groups', OIDC_ROLE_RULES: 'devs=member', OIDC_SIGN_UP: 'first-sign-in' };
@@ -53,7 +53,7 @@ describe('Sign-in in the dashboard', () => {
       await page.goto(`${service.url}/runs?status=Failed&env=production`);
       expect(await violations(page)).to.deep.equal([]);
       await page.getByRole('link', { name: 'Sign in with Acme' }).click();
-      await page.getByLabel('User').fill('grace');
+      await page.getByLabel('User').fill('olga');
       await page.getByRole('button', { name: 'Continue' }).click();
       await page.waitForURL('**/runs?status=Failed&env=production');
       await page.getByRole('heading', { level: 1, name: 'Runs' }).waitFor();
