@@ -13,9 +13,9 @@ const ADMIN = 'ada@example.com';
 const READER = 'reader@example.com';
 /** How labels of buttons that require write access begin. */
 const WRITE_ACTIONS =
-  /^(create|new|invite|register|re-register|run check|send|resend|edit|cancel|retry|re-run|pause|resume|assign|discard|delete|remove|archive|rotate|revoke|save|invoke|rename)\b/i;
-/** These change nothing in the service. */
-const READ_ONLY_ACTIONS = /^\/events Pause|Send to dev server$/;
+  /^(create|new|change|invite|register|re-register|run check|send|resend|edit|cancel|retry|re-run|pause|resume|assign|discard|delete|remove|archive|rotate|revoke|save|invoke|rename)\b/i;
+/** These change nothing in the service, or only what is one's own. */
+const READ_ONLY_ACTIONS = /^\/events Pause|Send to dev server$|Change password$/;
 
 describe('Sign-in in the dashboard', () => {
   const withPage = browserForSuite();

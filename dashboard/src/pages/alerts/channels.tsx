@@ -1,5 +1,6 @@
 import { useMemo, useState } from 'react';
 import { callApi } from '../../api/client.ts';
+import { useHasAccess } from '../../api/current-user.ts';
 import type { AlertChannel, TestedAlertChannel } from '../../api/types.ts';
 import { useList } from '../../api/use-list.ts';
 import { Button } from '../../ui/button.tsx';
@@ -19,11 +20,12 @@ export function Channels() {
   const [creating, setCreating] = useState(false);
   const [secret, setSecret] = useState<string>();
   const channels = useList<AlertChannel>(['alert-channels'], '/v1/alert-channels');
+  const canWrite = useHasAccess('write');
   const columns = useMemo(columnsOf, []);
   return (
     <>
       <div className="mb-3 flex justify-end">
-        <Button variant="primary" icon="plus" onClick={() => setCreating(true)}>
+        <Button variant="primary" icon="plus" disabled={!canWrite} onClick={() => setCreating(true)}>
           Create channel
         </Button>
       </div>
@@ -100,6 +102,7 @@ function State({ of: { problem, waiting, last_sent_at } }: { of: AlertChannel })
 }
 
 function Actions({ of: { name } }: { of: AlertChannel }) {
+  const canWrite = useHasAccess('write');
   const test = useAction({
     run: () => callApi<TestedAlertChannel>(`/v1/alert-channels/${name}/test`, { method: 'POST' }),
     invalidates: 'alert-channels',
@@ -114,6 +117,7 @@ function Actions({ of: { name } }: { of: AlertChannel }) {
     successMessage: `${name} deleted`,
     invalidates: 'alert-channels',
   });
+  if (!canWrite) return null;
   return (
     <div className="flex justify-end gap-2">
       <Button busy={test.isPending} onClick={() => test.mutate()} title={`Send a test to ${name}`}>

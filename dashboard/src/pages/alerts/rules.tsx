@@ -1,4 +1,5 @@
 import { useMemo, useState } from 'react';
+import { useHasAccess } from '../../api/current-user.ts';
 import type { AlertRule } from '../../api/types.ts';
 import { useList } from '../../api/use-list.ts';
 import { Button } from '../../ui/button.tsx';
@@ -50,13 +51,18 @@ function columnsOf(change: (rule: AlertRule) => void): Column<AlertRule>[] {
       header: '',
       width: '6.5rem',
       align: 'right',
-      cell: (rule) => (
-        <Button onClick={() => change(rule)} title={`Change the rule ${rule.title}`}>
-          Change
-        </Button>
-      ),
+      cell: (rule) => <ChangeButton title={`Change the rule ${rule.title}`} onClick={() => change(rule)} />,
     },
   ];
+}
+
+function ChangeButton({ title, onClick }: { title: string; onClick(): void }) {
+  const canWrite = useHasAccess('write');
+  return (
+    <Button disabled={!canWrite} onClick={onClick} title={title}>
+      Change
+    </Button>
+  );
 }
 
 function When({ of: { on, threshold, unit, window, window_seconds } }: { of: AlertRule }) {
