@@ -90,7 +90,7 @@ func storesOnlyEncryptedValues(t *testing.T, options encryption.Opts) {
 			t.Errorf("got %+v %s %v", paid, output, err)
 		}
 		for _, stored := range [][]byte{paid.Output, s.told(t, "/v1/events/"+id), s.told(t, "/v1/runs/"+paid.RunID)} {
-			if bytes.Contains(stored, []byte("4242")) || !bytes.Contains(stored, []byte("tidegate/aes-256-gcm")) {
+			if bytes.Contains(stored, []byte(card)) || !bytes.Contains(stored, []byte("tidegate/aes-256-gcm")) {
 				t.Errorf("the service stores %s", stored)
 			}
 		}
