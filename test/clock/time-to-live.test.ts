@@ -19,6 +19,7 @@ const OF_THE_SERVICE: Readonly<Record<string, string>> = {
   session: 'signed in for hours',
   setUpToken: 'a link for a person',
   signInThrottle: 'failed sign-ins of minutes',
+  usedSignIn: 'nobody signs in in dev mode',
   webhookLogsListed: 'what it avoids is only repeated work',
 };
 
