@@ -45,6 +45,20 @@ describe('Refused functions', () => {
     expect(problems.filter(({ code }: { code: string }) => code === 'function_problem')).to.deep.equal([]);
   });
 
+  it('include those whose ID, or the name of whose order, has control characters', async () => {
+    const functions = [
+      { id: 'fi\x1fne', ...on('control/x') },
+      { id: 'ordered', ...on('control/x'), order: { name: 'a\x1fb', key: 'event.data.id' } },
+    ];
+    const { status, body } = await host.register(service, functions, { appName: 'control' });
+    expect(status).to.equal(400);
+    expect(body.functions.map(({ problem }: { problem: string }) => problem)).to.satisfy(
+      ([id, name]: string[]) =>
+        /an ID without control characters/.test(id ?? '') && /"order.name".*a name without/.test(name ?? ''),
+      JSON.stringify(body),
+    );
+  });
+
   it('are reported with field, value and what is allowed; the others are registered', async () => {
     const functions = [
       { id: 'plain', ...on('refused/x') },

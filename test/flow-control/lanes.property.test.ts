@@ -136,6 +136,16 @@ describe('Events in lanes, when jobs repeat and processes die', function () {
     );
   });
 
+  it('write no other keys, whatever the ID of their function is', async () => {
+    const victim = `victim-${newId()}`;
+    const bed = createLaneBed(store, { key: "'all'" }, ['=f', victim, victim, victim, victim, victim].join('\x1f'));
+    for (let n = 0; n < 2; n++) await bed.ingest([envelope({ name: 'x' }, { internalId: newId() })]);
+    expect(bed.started).to.have.length(1);
+    expect(await store.redis.keys(`*${victim}*`)).to.satisfy((keys: string[]) =>
+      keys.every((key) => key.startsWith(store.prefix)),
+    );
+  });
+
   it('are looked at once an hour at the latest, for as long as their runs last', async () => {
     const bed = createLaneBed(store, { key: "'all'" }, 'long');
     await bed.ingest([envelope({ name: 'x' }, { internalId: newId() })]);

@@ -100,21 +100,23 @@ describe('order', () => {
     expect(valuesOf(calls)).to.deep.equal([1, 2, 3]);
   });
 
-  it('is shared by the functions of an app that name it', async () => {
-    const { answer } = heldCalls();
-    const other = heldCalls('g');
-    const order = { ...BY, name: 'both' };
-    const of = (id: string) => ({ id, retries: 0, triggers: [{ event: `shared/${id}` }], order });
-    await host.register(service, [of('f'), of('g')], { appName: 'shared' });
-    await service.post('/e/key', { name: 'shared/f', data: { key: 'a', at: 1 } });
-    await host.nextCall('f');
-    const { body } = await service.post('/e/key', { name: 'shared/g', data: { key: 'a', at: 2 } });
-    await service.stored(body.ids[0]);
-    expect(await decisionOn(body.ids[0])).to.include({ reason: 'in_lane' });
-    await answer();
-    await host.nextCall('g');
-    await other.answer();
-  });
+  for (const appName of ['shared', '@acme/shared']) {
+    it(`is shared by the functions of an app that name it: ${appName}`, async () => {
+      const { answer } = heldCalls();
+      const other = heldCalls('g');
+      const order = { ...BY, name: 'both' };
+      const of = (id: string) => ({ id, retries: 0, triggers: [{ event: `${appName}/${id}` }], order });
+      await host.register(service, [of('f'), of('g')], { appName });
+      await service.post('/e/key', { name: `${appName}/f`, data: { key: 'a', at: 1 } });
+      await host.nextCall('f');
+      const { body } = await service.post('/e/key', { name: `${appName}/g`, data: { key: 'a', at: 2 } });
+      await service.stored(body.ids[0]);
+      expect(await decisionOn(body.ids[0])).to.include({ reason: 'in_lane' });
+      await answer();
+      await host.nextCall('g');
+      await other.answer();
+    });
+  }
 
   it('goes on after a run that fails for good, is cancelled, or has failed and completes when it is run again', async () => {
     const { answer } = heldCalls();

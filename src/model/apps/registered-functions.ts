@@ -71,6 +71,7 @@ export const functionSchema = z.looseObject({
     .string()
     .min(1)
     .max(256)
+    .regex(/^\P{Cc}*$/u, 'an ID without control characters')
     .refine((id) => !isDestinationId(id), `an ID that does not begin with "${DESTINATION_PREFIX}"`),
   name: z.string().max(256).optional(),
   triggers: z.array(triggerSchema).nullish(),

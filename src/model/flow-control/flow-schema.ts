@@ -16,7 +16,8 @@ const anyTime = period({ from: 1, to: MAX_WAIT_MS });
 const key = expression.optional();
 const orderName = z
   .string('a text')
-  .refine((text) => text.length <= ORDER_NAME_MAX, `at most ${ORDER_NAME_MAX} characters`);
+  .refine((text) => text.length <= ORDER_NAME_MAX, `at most ${ORDER_NAME_MAX} characters`)
+  .refine((text) => !/\p{Cc}/u.test(text), 'a name without control characters');
 
 const schemas = new WeakMap<BatchLimits, FlowSchema>();
 

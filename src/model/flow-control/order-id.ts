@@ -1,30 +1,35 @@
 /** IDs of orders. An order is what lanes belong to: a function, functions of an app that share a name, or a function and a webhook with an
- *  order. */
+ *  order. That of a function is the function's ID, unless it would be read as another one. */
 import type { AppFunction } from '../apps/app.ts';
 import type { TriggerTable } from '../events/triggers.ts';
-import { ID_PATTERN } from '../ids.ts';
 import { flowOptionsOf } from './function-options.ts';
 import type { Order } from './options.ts';
 
-/** IDs of functions do not begin with it. */
-const SHARED = '=';
-const OF_WEBHOOK = '@';
+const MARK = '=';
+const OF_FUNCTION = '=f/';
+const SHARED = '=n/';
+const OF_WEBHOOK = '=w/';
 
-export function orderIdOf({ id, app }: AppFunction, { name }: Pick<Order, 'name'>): string {
-  return name === undefined ? id : `${SHARED}${app}/${name}`;
+export function orderIdOf({ id, app }: Pick<AppFunction, 'id' | 'app'>, { name }: Pick<Order, 'name'>): string {
+  if (name !== undefined) return `${SHARED}${encodeURIComponent(app.toWellFormed())}/${name}`;
+  return id.startsWith(MARK) ? OF_FUNCTION + id : id;
 }
 
 /** ID of the order of a webhook for a function that it starts. */
 export function webhookOrderId(functionId: string, webhookId: string): string {
-  return functionId + OF_WEBHOOK + webhookId;
+  return `${OF_WEBHOOK}${webhookId}/${functionId}`;
 }
 
 /** undefined: it is not that of a webhook. */
 export function webhookOf(orderId: string): { functionId: string; webhookId: string } | undefined {
-  const at = orderId.lastIndexOf(OF_WEBHOOK);
-  const webhookId = orderId.slice(at + 1);
-  if (at === -1 || isShared(orderId) || !ID_PATTERN.test(webhookId)) return undefined;
-  return { functionId: orderId.slice(0, at), webhookId };
+  if (!orderId.startsWith(OF_WEBHOOK)) return undefined;
+  const end = orderId.indexOf('/', OF_WEBHOOK.length);
+  return { webhookId: orderId.slice(OF_WEBHOOK.length, end), functionId: orderId.slice(end + 1) };
+}
+
+/** ID of the function that has this order for itself. */
+export function functionOf(orderId: string): string {
+  return orderId.startsWith(OF_FUNCTION) ? orderId.slice(OF_FUNCTION.length) : orderId;
 }
 
 /** Whether the order of a webhook applies to the function: it has no order of its own, and nothing that an order cannot be combined with. */
@@ -40,10 +45,14 @@ export function isShared(orderId: string): boolean {
 
 /** The functions that take part in an order of functions, and their options. */
 export function takingPart(table: TriggerTable, orderId: string): { fn: AppFunction; order: Order }[] {
-  const ids = isShared(orderId) ? table.idsOf(orderId.slice(1, orderId.indexOf('/'))) : [orderId];
-  return ids.flatMap((id) => {
+  return idsOf(table, orderId).flatMap((id) => {
     const fn = table.find(id);
     const order = fn && !fn.archived ? flowOptionsOf(fn)?.order : undefined;
     return fn && order && orderIdOf(fn, order) === orderId ? [{ fn, order }] : [];
   });
+}
+
+function idsOf(table: TriggerTable, orderId: string): readonly string[] {
+  if (!isShared(orderId)) return [functionOf(orderId)];
+  return table.idsOf(decodeURIComponent(orderId.slice(SHARED.length, orderId.indexOf('/', SHARED.length))));
 }

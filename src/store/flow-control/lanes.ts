@@ -2,7 +2,7 @@
  *  without a run. */
 import { hash } from 'node:crypto';
 import type { LaneTurn, Order } from '../../model/flow-control/options.ts';
-import { isShared, webhookOf } from '../../model/flow-control/order-id.ts';
+import { functionOf, isShared, webhookOf } from '../../model/flow-control/order-id.ts';
 import { inPipelines } from '../redis/connection.ts';
 import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
@@ -86,17 +86,18 @@ const LANE: GroupKind<OrderOptions, LaneResult, LeavingEvent> = {
     homeKeys.laneTimerCheck(env, order),
   ],
   args: ({ windowMs, functions }, homeKeys, env, order) => {
-    const taking = functions.map(({ id, onStale }) => (onStale === 'skip' ? 'S' : 'R') + id);
+    const taking = functions.map(({ id, onStale }) => [id.toWellFormed(), onStale === 'skip' ? 1 : 0]);
     const { laneEvents, laneReceipts, lastInLane, laneCounts, stoppedLanes } = homeKeys;
+    // As JSON: apps choose names, which must not be read as keys.
     const keys = [
-      order,
+      order.toWellFormed(),
       laneEvents(env, ''),
       laneReceipts(env, ''),
       lastInLane(env, ''),
       laneCounts(env),
-      stoppedLanes(env, order),
+      stoppedLanes(env, order.toWellFormed()),
     ];
-    return [windowMs, 0, taking.join(SEPARATOR), keys.join(SEPARATOR)];
+    return [windowMs, 0, JSON.stringify(Object.fromEntries(taking)), JSON.stringify(keys)];
   },
   toAdded(reply) {
     const [outcome, eventId, functionId, number] = reply as [LaneResult['outcome'], string, string, number];
@@ -151,7 +152,7 @@ export class Lanes extends EventGroups<OrderOptions, LaneResult, LeavingEvent> {
       all.map(({ laneCounts }) => ['hkeys', laneCounts(env)]),
     );
     const concerns = (order: string) => {
-      const { functionId, webhookId = '' } = webhookOf(order) ?? { functionId: order };
+      const { functionId, webhookId = '' } = webhookOf(order) ?? { functionId: functionOf(order) };
       return isShared(order) || ids.includes(functionId) || ids.includes(webhookId);
     };
     return all.flatMap(({ number: partition }, i) =>

@@ -1,7 +1,7 @@
 -- Lanes: the events of a group run one after another, so its events are closed one at a time, each when the run before it has ended.
 -- A lane's events are in keys of its own; its state, in `open`, exists unless the lane is idle. Fields of texts are separated by SEPARATOR.
--- Arguments: period is how long the first event waits for those before it (ms); then the functions that take part, each behind
--- 'S' if it skips stale events, else 'R'; then the order's ID and the beginnings of the lane's keys.
+-- Arguments: period is how long the first event waits for those before it (ms); then as JSON the functions that take part, by ID, 1 if it
+-- skips stale events, else 0; and the order's ID and the beginnings of the lane's keys.
 -- Lanes whose next event is due are in `times`: the score of a lane without a run is when its first event came, so it is due one period
 -- later. Lanes that are only looked at are in `starts`, by when, so that they delay no other.
 local SEPARATOR = '\31'
@@ -29,11 +29,8 @@ local function fields_of(text)
 end
 
 if kind_name == 'lane' then
-  lane.functions = {}
-  for _, field in ipairs(ARGV[4] == '' and {} or fields_of(ARGV[4])) do
-    lane.functions[string.sub(field, 2)] = string.sub(field, 1, 1)
-  end
-  lane.order, lane.events_key, lane.receipts_key, lane.last_key, lane.counts_key, lane.stopped_key = unpack(fields_of(ARGV[5]))
+  lane.functions = cjson.decode(ARGV[4])
+  lane.order, lane.events_key, lane.receipts_key, lane.last_key, lane.counts_key, lane.stopped_key = unpack(cjson.decode(ARGV[5]))
 end
 
 -- A waiting event, as `<order text> <ID><'+', or '?' if it has no order of its own> <function ID>`.
@@ -92,7 +89,7 @@ end
 
 -- Returns the text of a superseded event: the event that ran before it, and its function; nil: it is not stale, or runs all the same.
 local function superseded_by(digest, event)
-  if not event.has_order or lane.functions[event.fn] ~= 'S' then
+  if not event.has_order or lane.functions[event.fn] ~= 1 then
     return nil
   end
   local order, id, fn = last_of(digest)
