@@ -13,6 +13,12 @@ const TRANSFORM = `function transform(evt) {
 `;
 const SECRET = 'whsec_of_the_test_of_apply';
 
+interface Named {
+  name: string;
+}
+
+const variablesIn = (text: string) => [...text.matchAll(/env: (\w+)/g)].map((found) => found[1] as string);
+
 describe('tidegate export, diff and apply', () => {
   let service: Service;
   let folder: string;
@@ -20,6 +26,11 @@ describe('tidegate export, diff and apply', () => {
     STRIPE_WEBHOOK_SECRET: SECRET,
     STRIPE_RECONCILIATION_KEY: 'rk_test_x',
     STAGING_CRM_AUTHORIZATION: 'Bearer s3cret',
+    OPS_SLACK_URL: 'https://hooks.slack.com/services/s3cret',
+    STAGING_NIGHT_PAGERDUTY_KEY: 's3cret-routing-key',
+    ON_CALL_OPSGENIE_URL: 'https://api.eu.opsgenie.com/v2/alerts',
+    ON_CALL_OPSGENIE_KEY: 's3cret-api-key',
+    CHAT_WEBHOOK_URL: 'https://chat.example.com/s3cret',
   };
 
   beforeEach(async () => {
@@ -225,6 +236,87 @@ api_keys:
       .to.include('API key CI: the access of an API key cannot be changed')
       .and.include('Nothing was changed');
     expect((await api('/v1/webhooks'))[0].filter).to.equal('has(body.ref)');
+  });
+
+  const ALERTS = `
+environments:
+  - name: staging
+alert_channels:
+  - name: ops
+    kind: slack
+    url: { env: OPS_SLACK_URL }
+    quiet_hours: { from: '22:00', to: '07:00', time_zone: Europe/Berlin }
+  - name: chat
+    kind: webhook
+    url: { env: CHAT_WEBHOOK_URL }
+  - name: on-call
+    kind: opsgenie
+    url: { env: ON_CALL_OPSGENIE_URL }
+    key: { env: ON_CALL_OPSGENIE_KEY }
+  - name: night
+    environment: staging
+    kind: pagerduty
+    key: { env: STAGING_NIGHT_PAGERDUTY_KEY }
+    messages_per_hour: 5
+alert_rules:
+  - name: redis_memory
+    threshold: 70
+    channels: [ops, on-call]
+  - name: new_error
+    environment: staging
+    on: false
+`;
+
+  it('apply creates alert channels with secrets from variables, and changes rules of alerts; export writes both without secrets', async () => {
+    write(ALERTS);
+    const { stdout } = await runOk('apply', '--yes');
+    expect(stdout)
+      .to.match(/alert channel chat \(production\): secret whsec_\S+ \(shown only now\)/)
+      .and.not.match(/s3cret|secret null/);
+    const channels = await api('/v1/alert-channels');
+    expect(channels.map(({ name, address }: Named & { address: string }) => [name, address])).to.deep.equal([
+      ['chat', 'chat.example.com'],
+      ['on-call', 'api.eu.opsgenie.com'],
+      ['ops', 'hooks.slack.com'],
+    ]);
+    const rules: { rule: string }[] = await api('/v1/alert-rules');
+    expect(rules.find(({ rule }) => rule === 'redis_memory')).to.deep.include({
+      threshold: 70,
+      channels: ['ops', 'on-call'],
+      changed: ['threshold', 'channels'],
+    });
+    const exported = await runOk('export', '--only', 'alert_channels', 'alert_rules');
+    expect(exported.stdout).not.to.include('s3cret');
+    write(exported.stdout);
+    for (const name of variablesIn(exported.stdout)) expect(variables).to.have.property(name);
+    expect((await runOk('diff')).stdout).to.equal('No changes.\n');
+  });
+
+  it('apply changes an alert channel without its secret, sets rules back that --prune finds, and never changes a kind', async () => {
+    write(ALERTS);
+    await runOk('apply', '--yes');
+    const withoutUrl = '    url: { env: ON_CALL_OPSGENIE_URL }\n';
+    const changed = ALERTS.replace('messages_per_hour: 5', 'messages_per_hour: 6').replace(withoutUrl, '');
+    write(changed.replace(/ {2}- name: redis_memory[\s\S]*?(?= {2}- name: new_error)/, ''));
+    const { stdout } = await run('diff', '--prune');
+    expect(stdout).to.include('messages_per_hour: 5 → 6').and.include('    url: removed');
+    expect(stdout)
+      .to.include('- alert rule redis_memory (production)')
+      .and.include('0 to create, 2 to update, 1 to delete');
+    const applied = await cli(['apply', '--prune', '--yes'], { service, cwd: folder, env: {} });
+    expect(applied.exitCode, applied.stderr).to.equal(0);
+    const channels: (Named & { address: string })[] = await api('/v1/alert-channels');
+    expect(channels.find(({ name }) => name === 'on-call')?.address).to.equal('api.opsgenie.com');
+    const rules: { changed: string[] }[] = await api('/v1/alert-rules');
+    expect(rules.flatMap((rule) => rule.changed)).to.deep.equal([]);
+    expect((await runOk('diff')).stdout).to.equal('No changes.\n');
+    write(changed.replace('kind: slack', 'kind: discord'));
+    const other = await run('apply', '--yes');
+    expect(other.stderr).to.include('the kind of an alert channel cannot be changed');
+    write(ALERTS.replace('{ env: OPS_SLACK_URL }', 'https://hooks.slack.com/services/in-git'));
+    const inGit = await run('diff');
+    expect([inGit.exitCode, inGit.stderr.includes('in-git')]).to.deep.equal([2, false]);
+    expect(inGit.stderr).to.include('alert_channels[0] (ops): the url is written by reference');
   });
 
   it('--set-secrets sets secrets again; a section that is missing in the file stays unchanged', async () => {

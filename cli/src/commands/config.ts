@@ -19,8 +19,8 @@ export function register(program: Command, context: Context): void {
     .command('export')
     .summary('write webhooks, keys and environments as YAML')
     .description(
-      'Writes environments, webhooks, destinations, allowed origins of apps, and the settings of functions and keys, for git. Secrets are not in it: those of\n' +
-        'webhooks are references to variables, which apply reads. Prints one document, or writes a folder with a file for each transform.',
+      'Writes environments, webhooks, destinations, alerts, allowed origins of apps, and the settings of functions and keys, for git. Secrets are not in it:\n' +
+        'they are references to variables, which apply reads. Prints one document, or writes a folder with a file for each transform.',
     )
     .argument('[folder]', `for ${FILE_NAME} and transforms/`)
     .addOption(new Option('--only <kinds...>', 'these alone').choices(KINDS))
@@ -77,12 +77,9 @@ function withOptions(command: Command): Command {
     .argument('[file]', 'of tidegate export, or its folder', FILE_NAME)
     .option(
       '--prune',
-      'delete webhooks, destinations, keys, allowed origins and settings of functions that the file does not have',
+      'delete webhooks, destinations, alert channels, keys, allowed origins and settings of functions and alert rules that the file does not have',
     )
-    .option(
-      '--set-secrets',
-      'set the secrets of webhooks again: the service shows none, so apply sets them only where there are none',
-    );
+    .option('--set-secrets', 'set secrets again: the service shows none, so apply sets them only where there are none');
 }
 
 async function read(
@@ -114,13 +111,15 @@ function inContext(error: unknown, what: string): unknown {
 }
 
 function shownOnce(kind: Kind, { id, name, environment, url, secret }: Json): Json {
-  return { kind, id, name, environment: environment ?? null, ...(kind === 'webhooks' ? { url } : { secret }) };
+  const shown = kind === 'webhooks' ? { url } : { secret };
+  return { kind, id: id ?? name, name, environment: environment ?? null, ...shown };
 }
 
 function printCreated(output: Output, count: number, created: readonly Json[]): void {
   if (count === 0) return;
   output.line(`Applied ${count} ${count === 1 ? 'change' : 'changes'}.`);
   for (const { kind, url, secret, ...entry } of created as (Json & { kind: Kind })[]) {
+    if (kind !== 'webhooks' && secret === null) continue;
     const what = kind === 'webhooks' ? `URL ${url}` : `secret ${secret} (shown only now)`;
     output.line(printable(`${NAME_OF_KIND[kind as Kind]} ${describeEntry(entry)}: ${what}`));
   }

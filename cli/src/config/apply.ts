@@ -2,9 +2,8 @@
 import type { ApiClient, Json } from '../api-client.ts';
 import { usageError } from '../exit-codes.ts';
 import { at } from '../list-options.ts';
-import type { Change, FieldChange } from './plan.ts';
-
-type Variables = Record<string, string | undefined>;
+import type { Change } from './plan.ts';
+import { hasSecrets, referencesIn, type Variables, withSecrets } from './references.ts';
 
 const PATHS = { webhooks: '/v1/webhooks', event_keys: '/v1/event-keys', api_keys: '/v1/api-keys' } as const;
 const MESSAGE = 'tidegate apply';
@@ -17,27 +16,25 @@ export function inOrder(changes: readonly Change[]): Change[] {
 
 /** Runs before anything is changed. @throws CliError that names the variables that are not set */
 export function checkVariables(changes: readonly Change[], variables: Variables): void {
-  const needed = changes.flatMap(({ fields }) => fields.flatMap(referencesIn));
-  const missing = [...new Set(needed.map(({ env }: Json) => env as string))].filter((name) => !variables[name]);
+  const needed = changes.flatMap(({ kind, fields }) =>
+    fields.flatMap(({ field, after }) => (hasSecrets(kind, field) ? referencesIn(after) : [])),
+  );
+  const missing = [...new Set(needed.map(({ env }) => env))].filter((name) => !variables[name]);
   if (missing.length === 0) return;
   throw usageError(
-    `These variables with secrets of webhooks and headers of destinations are not set: ${missing.join(', ')}`,
+    `These variables with secrets of webhooks, destinations and alert channels are not set: ${missing.join(', ')}`,
     'Set them, and apply again',
   );
 }
 
-function referencesIn({ field, after }: FieldChange): Json[] {
-  if (field === 'secrets') return after;
-  if (field === 'reconciliation') return after ? [after.key] : [];
-  return field === 'headers' ? Object.values(after ?? {}) : [];
-}
-
-/** @returns what the service answered: of a new key or destination, with its secret */
+/** @returns what the service answered: of a new key, destination or channel, with its secret */
 export async function applyChange(api: ApiClient, change: Change, variables: Variables): Promise<Json> {
   if (change.kind === 'environments') return applyEnvironment(api, change);
   if (change.kind === 'apps') return applyApp(api, change);
   if (change.kind === 'functions') return applyFunction(api, change);
-  if (change.kind === 'destinations') return applyDestination(api, change, variables);
+  if (change.kind === 'alert_rules') return applyAlertRule(api, change);
+  if (change.kind === 'destinations') return applyNamed(api, change, '/v1/destinations', variables);
+  if (change.kind === 'alert_channels') return applyNamed(api, change, '/v1/alert-channels', variables);
   const path = PATHS[change.kind];
   const { action, id = '' } = change;
   if (action === 'delete') return (await api.delete(`${path}/${encodeURIComponent(id)}`)).data;
@@ -70,22 +67,33 @@ async function applyFunction(api: ApiClient, { action, entry }: Change): Promise
   await api.inEnvironment(environment).patch(at`/v1/functions/${name}`, body);
 }
 
-async function applyDestination(api: ApiClient, change: Change, variables: Variables): Promise<Json> {
-  const { action, entry, fields } = change;
+/** What people changed of it alone is in the file. */
+async function applyAlertRule(api: ApiClient, { action, entry }: Change): Promise<void> {
+  const { name, environment, ...settings } = entry;
+  const isDeleted = action === 'delete';
+  const body = Object.fromEntries(Object.entries(settings).map(([field, value]) => [field, isDeleted ? null : value]));
+  await api.inEnvironment(environment).patch(at`/v1/alert-rules/${name}`, body);
+}
+
+/** Has its name as its ID, in its environment. */
+async function applyNamed(api: ApiClient, change: Change, list: string, variables: Variables): Promise<Json> {
+  const { action, entry } = change;
   const { name, environment } = entry;
   const own = api.inEnvironment(environment);
-  const path = at`/v1/destinations/${name}`;
+  const path = list + at`/${name}`;
   if (action === 'delete') return (await own.delete(path)).data;
-  const body = Object.fromEntries(fields.map(({ field, after }) => [field, after]));
-  if (body.headers) {
-    const values = Object.entries<Json>(body.headers).map(([header, { env }]) => [header, variables[env]]);
-    body.headers = Object.fromEntries(values);
-  }
+  const body = wanted(change, variables);
   if (body.webhook) body.webhook = await webhookNamed(api, body.webhook, environment);
-  const { data } = await (action === 'create'
-    ? own.post('/v1/destinations', { name, ...body })
-    : own.patch(path, body));
+  const { data } = await (action === 'create' ? own.post(list, { name, ...body }) : own.patch(path, body));
   return { ...data, environment };
+}
+
+/** The changed fields, with their secrets. */
+function wanted({ kind, fields }: Change, variables: Variables): Record<string, Json> {
+  const values = fields.map(({ field, after }) => {
+    return [field, hasSecrets(kind, field) ? withSecrets(after, variables) : after] as const;
+  });
+  return Object.fromEntries(values);
 }
 
 /** Its ID; the text itself if no webhook has this name, which the service then rejects. */
@@ -107,8 +115,9 @@ async function applyEnvironment(api: ApiClient, { action, entry, fields }: Chang
   if (isChanged('archived')) await api.post(at`/v1/environments/${name}/${archived ? 'archive' : 'unarchive'}`);
 }
 
-function bodyOf({ action, kind, entry, fields, version }: Change, variables: Variables): Record<string, Json> {
-  const changed = Object.fromEntries(fields.map(({ field, after }) => [field, after]));
+function bodyOf(change: Change, variables: Variables): Record<string, Json> {
+  const { action, kind, entry, version } = change;
+  const changed = wanted(change, variables);
   const { name, environment } = entry;
   const identity = action === 'create' ? { name, environment } : {};
   if (kind !== 'webhooks') return { ...identity, ...changed };
@@ -118,11 +127,6 @@ function bodyOf({ action, kind, entry, fields, version }: Change, variables: Var
   for (const field of ['verify', 'deduplicate']) if (handling[field] === null) handling[field] = provider !== null;
   if (handling.settings === null) handling.settings = {};
   if (handling.transform === null) delete handling.transform;
-  if (handling.secrets) handling.secrets = handling.secrets.map(({ env }: Json) => variables[env]);
-  if (handling.reconciliation) {
-    const { account, key } = handling.reconciliation;
-    handling.reconciliation = { account, key: variables[key.env] };
-  }
   const condition = action === 'update' ? { if_version: version } : {};
   return { ...identity, ...handling, ...condition, message: MESSAGE };
 }

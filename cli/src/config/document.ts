@@ -1,6 +1,7 @@
 /** The file that `export` writes and `apply` reads (docs/cli.md#configuration-in-git): its fields and their defaults. */
 import type { Json } from '../api-client.ts';
 import { usageError } from '../exit-codes.ts';
+import { checkReferences } from './references.ts';
 
 export const KINDS = [
   'environments',
@@ -8,6 +9,8 @@ export const KINDS = [
   'functions',
   'webhooks',
   'destinations',
+  'alert_channels',
+  'alert_rules',
   'event_keys',
   'api_keys',
 ] as const;
@@ -19,6 +22,8 @@ export const NAME_OF_KIND: Record<Kind, string> = {
   functions: 'function',
   webhooks: 'webhook',
   destinations: 'destination',
+  alert_channels: 'alert channel',
+  alert_rules: 'alert rule',
   event_keys: 'event key',
   api_keys: 'API key',
 };
@@ -68,6 +73,25 @@ export const FIELDS: Record<Kind, Record<string, Json>> = {
     timeout_seconds: 30,
     retries: 16,
     flow: { concurrency: 10 },
+  },
+  alert_channels: {
+    name: undefined,
+    environment: 'production',
+    kind: undefined,
+    to: undefined,
+    url: undefined,
+    key: undefined,
+    quiet_hours: null,
+    messages_per_hour: 20,
+  },
+  alert_rules: {
+    name: undefined,
+    environment: 'production',
+    on: null,
+    threshold: null,
+    window_seconds: null,
+    remind_seconds: null,
+    channels: null,
   },
   event_keys: { name: undefined, environment: 'production', max_bytes: null, event_names: null, ip_addresses: null },
   api_keys: { name: undefined, access: undefined, environment: null },
@@ -119,11 +143,7 @@ function checkEntry(kind: Kind, entry: unknown, where: string): Entry {
   if (kind === 'api_keys' && !['read', 'write', 'admin'].includes(entry.access)) {
     throw usageError(`${where} (${entry.name}): access must be read, write or admin`);
   }
-  if (kind === 'webhooks') {
-    checkSecrets(entry, where);
-    checkReconciliation(entry, where);
-  }
-  if (kind === 'destinations') checkHeaders(entry, where);
+  checkReferences(kind, entry, where);
   if (kind === 'apps') {
     const origins = { allowed_origins: checkOrigins(entry, where) };
     const chosen = {
@@ -138,36 +158,6 @@ function checkEntry(kind: Kind, entry: unknown, where: string): Entry {
   }
   const defaults = Object.entries(known).filter(([, value]) => value !== undefined);
   return { ...Object.fromEntries(defaults), ...entry };
-}
-
-/** A secret does not belong in git. */
-function checkSecrets({ name, secrets }: Entry, where: string): void {
-  if (secrets === undefined) return;
-  if (Array.isArray(secrets) && secrets.every(isReference)) return;
-  throw usageError(
-    `${where} (${name}): secrets are written by reference, and their texts are read from the environment by apply`,
-    'For example: secrets: [{ env: STRIPE_WEBHOOK_SECRET }]',
-  );
-}
-
-function checkReconciliation({ name, reconciliation = null }: Entry, where: string): void {
-  if (reconciliation === null || (isObject(reconciliation) && isReference(reconciliation.key))) return;
-  throw usageError(
-    `${where} (${name}): the key of reconciliation is written by reference, and is read from the environment by apply`,
-    'For example: reconciliation: { account: { endpoint: we_1 }, key: { env: STRIPE_RECONCILIATION_KEY } }',
-  );
-}
-
-function checkHeaders({ name, headers = {} }: Entry, where: string): void {
-  if (isObject(headers) && Object.values(headers).every(isReference)) return;
-  throw usageError(
-    `${where} (${name}): values of headers are written by reference, and are read from the environment by apply`,
-    'For example: headers: { authorization: { env: CRM_AUTHORIZATION } }',
-  );
-}
-
-function isReference(one: unknown): boolean {
-  return isObject(one) && Object.keys(one).length === 1 && typeof one.env === 'string' && /^\w+$/.test(one.env);
 }
 
 /** Written as the service writes them, so that equal configurations show no difference. */

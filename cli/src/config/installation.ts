@@ -6,6 +6,8 @@ import { type Document, describeEntry, type Entry, identityOf, KINDS, type Kind,
 import { slugOf } from './files.ts';
 
 const POST = ['POST'];
+/** Hosts of alert channels that need no URL. */
+const HOSTS: Record<string, string> = { pagerduty: 'events.pagerduty.com', opsgenie: 'api.opsgenie.com' };
 
 export interface Present {
   entry: Entry;
@@ -115,6 +117,25 @@ const READERS: Record<Kind, (api: ApiClient) => Promise<Present[]>> = {
     });
     return (await Promise.all(found)).flat();
   },
+  async alert_channels(api) {
+    const found = (await namedEnvironments(api)).map(async (environment) => {
+      const all: Json[] = await api.inEnvironment(environment).all('/v1/alert-channels');
+      return all.map((channel) => ({ id: channel.name, entry: channelEntry(channel, environment) }));
+    });
+    return (await Promise.all(found)).flat();
+  },
+  async alert_rules(api) {
+    const found = (await namedEnvironments(api)).map(async (environment) => {
+      const all: Json[] = await api.inEnvironment(environment).all('/v1/alert-rules');
+      return all.flatMap(({ rule, changed, ...values }) => {
+        if (changed.length === 0) return [];
+        const fields = ['on', 'threshold', 'window_seconds', 'remind_seconds', 'channels'];
+        const settings = fields.map((field) => [field, changed.includes(field) ? values[field] : null]);
+        return [{ id: rule, entry: { name: rule, environment, ...Object.fromEntries(settings) } }];
+      });
+    });
+    return (await Promise.all(found)).flat();
+  },
   async event_keys(api) {
     const all: Json[] = await api.all('/v1/event-keys');
     return all.map(({ id, name, environment, max_bytes, event_names, ip_addresses }) => {
@@ -162,6 +183,18 @@ function webhookEntry(webhook: Json, methodsOf: Map<string | null, readonly stri
     ...(deduplicate !== isVerifiedBy && { deduplicate }),
     ...(!isSameSet(methods, methodsOf.get(provider) ?? POST) && { methods }),
     ...(secrets.length > 0 && { secrets: referencesTo(webhook) }),
+  };
+}
+
+/** The service shows neither URLs nor keys of channels. */
+function channelEntry({ name, kind, to, address, quiet_hours, messages_per_hour }: Json, environment: string): Entry {
+  const words = [...environmentOf({ environment }), name, name.toLowerCase().includes(kind) ? '' : kind];
+  const by = (field: string) => ({ [field]: { env: variableOf([...words, field]) } });
+  return {
+    ...{ name, environment, kind },
+    ...(kind === 'email' ? { to } : address !== HOSTS[kind] && by('url')),
+    ...(HOSTS[kind] !== undefined && by('key')),
+    ...{ quiet_hours, messages_per_hour },
   };
 }
 

@@ -2,10 +2,20 @@
 import type { Json } from '../api-client.ts';
 import { type Document, type Entry, identityOf, isObject, KINDS, type Kind } from './document.ts';
 import { type Installation, isSameSet, type Present } from './installation.ts';
+import { hasSecrets } from './references.ts';
 
 const PRODUCTION = 'production';
 /** Fields whose order does not matter. */
-const SETS: ReadonlySet<string> = new Set(['methods', 'allowed_origins', 'events', 'forward_headers']);
+const SETS: ReadonlySet<string> = new Set([
+  'methods',
+  'allowed_origins',
+  'events',
+  'forward_headers',
+  'to',
+  'channels',
+]);
+/** What the service has anyway, in other words: an entry without settings is as good as none. */
+const SETTINGS: ReadonlySet<Kind> = new Set(['functions', 'alert_rules']);
 /** Objects to which the service adds nothing. */
 const WHOLE: ReadonlySet<string> = new Set(['flow']);
 
@@ -50,8 +60,7 @@ export function planOf(document: Document, installation: Installation, options: 
     for (const entry of wanted) {
       const present = installation[kind].get(identityOf(entry));
       const fields = present ? changedFields(kind, present, entry, options) : initialFields(entry);
-      // A function without settings counts as absent from the document.
-      if (fields.length === 0 && (present || kind === 'functions')) continue;
+      if (fields.length === 0 && (present || SETTINGS.has(kind))) continue;
       const change: Change = {
         action: present ? 'update' : 'create',
         kind,
@@ -84,8 +93,8 @@ function changedFields(kind: Kind, present: Present, after: Entry, { setSecrets 
   const { entry: before, effective = {} } = present;
   const names = new Set([...Object.keys(after), ...Object.keys(effective)]);
   const changes = [...names].flatMap((field): FieldChange[] => {
-    if (field === 'secrets' || field === 'headers') return [];
     if (field === 'reconciliation') return reconciliationChange(before[field], after[field], setSecrets);
+    if (hasSecrets(kind, field)) return [];
     // Fields in the document are compared with the webhook's; fields not in the document must have their defaults.
     const was = field in effective && after[field] !== undefined ? effective[field] : before[field];
     const is = after[field];
@@ -98,10 +107,20 @@ function changedFields(kind: Kind, present: Present, after: Entry, { setSecrets 
     const areOthers = !isSameSet(had ?? [], has ?? []) || (setSecrets && has?.length !== 0);
     return areOthers ? [...changes, { field: 'headers', before: before.headers, after: after.headers }] : changes;
   }
+  if (kind === 'alert_channels') {
+    return [...changes, ...['url', 'key'].flatMap((field) => secretChange(field, before, after, setSecrets))];
+  }
   if (kind !== 'webhooks' || !after.secrets?.length) return changes;
   const isOther = changes.some(({ field }) => field === 'provider');
   if (!setSecrets && !isOther && before.secrets?.length) return changes;
   return [...changes, { field: 'secrets', before: before.secrets ?? null, after: after.secrets }];
+}
+
+/** Only whether there is one can be compared. */
+function secretChange(field: string, before: Entry, after: Entry, setSecrets: boolean): FieldChange[] {
+  const [was = null, is = null] = [before[field], after[field]];
+  const isSame = (was === null) === (is === null) && !(setSecrets && is !== null);
+  return isSame ? [] : [{ field, before: was, after: is }];
 }
 
 /** The key cannot be compared. */
@@ -118,10 +137,10 @@ function initialFields(entry: Entry): FieldChange[] {
 }
 
 function blockOf(kind: Kind, fields: readonly FieldChange[]): string | undefined {
-  const [first] = fields;
-  if (kind === 'api_keys' && first)
-    return `the ${first.field} of an API key cannot be changed: delete the key, or choose another name`;
-  return undefined;
+  const fixed = fields.find(({ field }) => kind === 'api_keys' || (kind === 'alert_channels' && field === 'kind'));
+  if (!fixed) return undefined;
+  const [what, short] = kind === 'api_keys' ? ['an API key', 'key'] : ['an alert channel', 'channel'];
+  return `the ${fixed.field} of ${what} cannot be changed: delete the ${short}, or choose another name`;
 }
 
 /** Whether the service has the wanted value; it may add defaults to objects. */

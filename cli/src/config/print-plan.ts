@@ -1,8 +1,9 @@
 /** Prints what would change, or has changed. Never a secret. */
 import type { Json } from '../api-client.ts';
 import { type Color, type Output, printable } from '../output.ts';
-import { describeEntry, NAME_OF_KIND } from './document.ts';
+import { describeEntry, type Kind, NAME_OF_KIND } from './document.ts';
 import type { Change, FieldChange, Plan } from './plan.ts';
+import { hasSecrets, referencesIn } from './references.ts';
 
 const SIGN = { create: '+', update: '~', delete: '-' } as const;
 const COLOR: Record<Change['action'], Color> = { create: 'green', update: 'yellow', delete: 'red' };
@@ -16,7 +17,7 @@ export function printPlan(output: Output, { changes, unmanaged }: Plan): void {
       output.paint(COLOR[action], printable(`${SIGN[action]} ${NAME_OF_KIND[kind]} ${describeEntry(entry)}`)),
     );
     if (blockedBy) output.line(output.paint('red', `    ${printable(blockedBy)}`));
-    if (action === 'update') for (const field of fields) printField(output, field);
+    if (action === 'update') for (const field of fields) printField(output, kind, field);
   }
   const counts = (['create', 'update', 'delete'] as const).map(
     (action) => changes.filter((one) => one.action === action).length,
@@ -53,9 +54,9 @@ export function presentPlan({ changes, unmanaged }: Plan): Json {
   };
 }
 
-function printField(output: Output, { field, before, after }: FieldChange): void {
-  if (field === 'secrets' || field === 'headers') {
-    const names = Object.values<Json>(after ?? {}).map(({ env }) => env);
+function printField(output: Output, kind: Kind, { field, before, after }: FieldChange): void {
+  if (hasSecrets(kind, field) && field !== 'reconciliation') {
+    const names = referencesIn(after).map(({ env }) => env);
     output.line(`    ${field}: ${names.length > 0 ? `set from ${names.join(', ')}` : 'removed'}`);
   } else if (isText(before) && isText(after)) {
     output.line(`    ${field}:`);

@@ -38,7 +38,7 @@ export const channelFields = {
   to: z.array(z.email().max(254)).min(1).max(RECIPIENTS_MAX).optional().describe('Addresses, for email'),
   url: z
     .string()
-    .optional()
+    .nullish()
     .describe(
       `The URL of an incoming webhook, for slack, discord, teams and webhook; never shown again. For pagerduty and opsgenie: another one than ${Object.values(DEFAULT_URLS).join(' and ')}`,
     ),
@@ -118,16 +118,17 @@ export function withChannelInput(
   const { name, kind } = before;
   const { needs, may } = FIELDS[kind];
   // Errors do not quote what is secret.
-  if (input.url !== undefined && !httpUrl.safeParse(input.url).success) {
+  if (input.url != null && !httpUrl.safeParse(input.url).success) {
     throw invalidField('url', 'expected an http or https URL');
   }
   if (input.key !== undefined && !KEY.test(input.key)) {
     throw invalidField('key', 'expected the key as the service shows it');
   }
-  const given = { to: input.to ?? before.to, url: input.url ?? secrets.url, key: input.key ?? secrets.key };
+  const url = input.url === undefined ? secrets.url : (input.url ?? undefined);
+  const given = { to: input.to ?? before.to, url, key: input.key ?? secrets.key };
   if (given[needs] === undefined) throw invalidField(needs, `required for the kind "${kind}"`);
   for (const field of ['to', 'url', 'key'] as const) {
-    if (field === needs || field === may || input[field] === undefined) continue;
+    if (field === needs || field === may || input[field] == null) continue;
     throw invalidField(field, `the kind "${kind}" has no such field`);
   }
   if (kind === 'email' && !hasMail) {
@@ -147,8 +148,8 @@ export function withChannelInput(
     createdAt: before.createdAt ?? nowMs,
     updatedAt: nowMs,
   };
-  const kept = { ...secrets, ...(given.url && { url: given.url }), ...(given.key && { key: given.key }) };
-  return { channel, secrets: kept };
+  const { url: _, ...others } = secrets;
+  return { channel, secrets: { ...others, ...(url && { url }), ...(given.key && { key: given.key }) } };
 }
 
 function isTimeZone(text: string): boolean {
