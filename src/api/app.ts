@@ -13,6 +13,7 @@ import { ResponseTokens } from './apps/response-tokens.ts';
 import { runDataRoutes } from './apps/run-data.ts';
 import { runLogRoute } from './apps/run-logs.ts';
 import { AuditLogger } from './auth/audit-logger.ts';
+import { BrowserSessions } from './auth/browser-sessions.ts';
 import { localHostCheck, requireLocalHost } from './auth/dev-mode-access.ts';
 import { guard } from './auth/guard.ts';
 import { singleSignOnRoutes } from './auth/oidc/routes.ts';
@@ -152,8 +153,9 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
   const principals = new Principals({ config, apiKeys, sessions, signingKeys, environments });
   const auditLogger = new AuditLogger(store.auditLog, store.rejectionLog, log);
   const mountDeps = { environments, principals, auditLogger, idempotentResponses: store.idempotentResponses };
-  app.use(authRoutes(principals, auditLogger, parts).routes());
-  app.use(singleSignOnRoutes(auditLogger, parts).routes());
+  const browserSessions = new BrowserSessions(sessions, config.publicUrl);
+  app.use(authRoutes(principals, browserSessions, auditLogger, parts).routes());
+  app.use(singleSignOnRoutes(browserSessions, auditLogger, parts).routes());
   app.use(dashboardFiles);
   app
     .use(pageDuringOutage())

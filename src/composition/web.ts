@@ -187,7 +187,7 @@ const SERVER: Definitions<ServerParts, WebNeeds & AppParts & WebhookParts> = {
   },
   accounts: (parts) => new Accounts(parts),
   identityProviders: {
-    build: ({ config, store }) => new IdentityProviders({ config, signInFlows: store.signInFlows }),
+    build: ({ config, store }) => new IdentityProviders({ config, ...store }),
     close: (providers) => providers.close(),
   },
   acceptedEvents: ({ history, queuedEvents }) => new AcceptedEvents(history.events, queuedEvents),

@@ -1,4 +1,5 @@
 import { expect } from 'chai';
+import { digestOf } from '../../src/model/auth/secret.ts';
 import { addUser, cookieOf, PASSWORD, postForm, sessionHeaders, signIn, tokenIn } from '../support/auth.ts';
 import { type Service, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -38,6 +39,19 @@ describe('sign-in', () => {
     }
     expect((await service.get('/auth/me', headers)).status).to.equal(401);
     expect(await sessions()).to.deep.equal([]);
+  });
+
+  it('the index of a user has no sessions that have ended', async () => {
+    const id = await addUser(service, 'ivy@example.com', 'member');
+    const index = service.keys.sessionIndex(digestOf(JSON.stringify(['user', id])));
+    await service.redis.zadd(index, Date.now() - 8 * DAY_MS, 'of last week');
+    const headers = await sessionHeaders(service, 'ivy@example.com');
+    expect(await service.redis.zrange(index, '0', '-1'))
+      .to.have.length(2)
+      .and.not.to.include('of last week');
+    expect(await service.redis.pttl(index)).to.be.within(7 * DAY_MS - 60_000, 7 * DAY_MS);
+    await service.post('/auth/sign-out', undefined, headers);
+    expect(await service.redis.zcard(index)).to.equal(1);
   });
 
   it('POST /auth/sign-out ends the session', async () => {
@@ -225,11 +239,17 @@ describe('first admin', () => {
       await until(() => written().length === 2, { describe: 'both web processes wrote a link' });
       const [one, two] = written() as [string, string];
       expect(tokenIn(two)).to.equal(tokenIn(one));
+      const page = await service.get('/sign-in', {});
+      expect(page.body).to.include('in the line “nobody can sign in yet”').and.not.to.include('name="password"');
+      expect(page.body).not.to.include(tokenIn(one));
       expect(await (await fetch(one)).text()).to.include('first admin');
       const fields = { token: tokenIn(one), email: 'first@example.com', password: PASSWORD };
       const made = await postForm(service, '/auth/set-up', fields);
       expect([made.status, made.headers.get('location')]).to.deep.equal([303, '/']);
       expect((await service.get('/v1/users', cookieOf(made))).status).to.equal(200);
+      expect((await service.get('/sign-in', {})).body)
+        .to.include('name="password"')
+        .and.not.to.include('set-up link');
       const second = await service.post('/auth/set-up', { ...fields, token: tokenIn(two), email: 'b@example.com' });
       expect([second.status, second.body.code]).to.deep.equal([400, 'link_invalid']);
     } finally {

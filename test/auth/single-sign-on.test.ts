@@ -10,6 +10,8 @@ import {
   startHostileProvider,
   startRealProvider,
 } from '../support/identity-providers.ts';
+import { openStore } from '../support/own-store.ts';
+import { keysOf } from '../support/redis.ts';
 import { type Service, startService } from '../support/service.ts';
 
 const EMERGENCY = { email: 'emergency@example.com', password: 'only in an emergency' };
@@ -381,6 +383,17 @@ describe('Single sign-on', () => {
       const attempt = await service.post('/auth/sign-in', { email: body.data.email, password: EMERGENCY.password });
       expect([attempt.status, attempt.body.code]).to.deep.equal([401, 'sign_in_failed']);
     });
+  });
+
+  it('answers that the provider refuses are throttled by address, before the provider is asked', async () => {
+    const store = await openStore(service.prefix);
+    const address = '127.0.0.1';
+    while (!(await store.signInThrottle.begin({ address })));
+    const { status, text } = await signIn({ sub: 'pat', email: 'pat@example.com' });
+    expect([status, /Too many attempts to sign in: try again in 1[45] minutes/.test(text)]).to.deep.equal([429, true]);
+    await store.redis.del(await keysOf(store.redis, `${service.prefix}:sign-in-throttle:`));
+    expect((await signIn({ sub: 'pat', email: 'pat@example.com' })).status).to.equal(303);
+    await store.redis.quit();
   });
 
   describe('logout tokens', () => {

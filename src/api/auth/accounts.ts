@@ -13,12 +13,12 @@ import type { Store } from '../../store/store.ts';
 /** Maximum number of concurrent password checks in this process; each takes 200 ms and 32 MiB. */
 const MAX_PASSWORD_CHECKS = 64;
 
-export interface AccountsDeps extends Pick<Store, 'users' | 'sessions' | 'oneTimeTokens' | 'signInThrottle'> {
+export interface AccountsDeps extends Pick<Store, 'users' | 'oneTimeTokens' | 'signInThrottle'> {
   config: Pick<Config, 'passwordSignIn'>;
 }
 
-/** An authenticated user and the token of the new session. */
-export interface SignedIn {
+/** A user, and the one-time token to set a password. */
+export interface Invited {
   user: User;
   token: string;
 }
@@ -27,8 +27,9 @@ export class SignInThrottled extends ServiceError {
   readonly limit: ThrottleLimit;
 
   constructor({ limit, waitMs }: Throttled) {
-    const retryAfterSeconds = Math.ceil(waitMs / 1_000);
-    super('too_many_attempts', { detail: `try again in ${retryAfterSeconds} s`, retryAfterSeconds });
+    const minutes = Math.ceil(waitMs / 60_000);
+    const detail = `try again in ${minutes === 1 ? 'a minute' : `${minutes} minutes`}`;
+    super('too_many_attempts', { detail, retryAfterSeconds: Math.ceil(waitMs / 1_000) });
     this.limit = limit;
   }
 }
@@ -44,30 +45,34 @@ export class Accounts extends Composed<AccountsDeps> {
   /** An unknown user gets the same error, after the same time, as a wrong password.
    *  @param address the client's address
    *  @throws ServiceError sign_in_failed, too_many_attempts, overloaded */
-  async signIn(email: string, password: string, address: string): Promise<SignedIn> {
+  async verify(email: string, password: string, address: string): Promise<User> {
     const attempt = { account: email, address };
-    const { users, sessions, signInThrottle } = this.deps;
+    const { users, signInThrottle } = this.deps;
     const throttled = await signInThrottle.begin(attempt);
     if (throttled) throw new SignInThrottled(throttled);
     const user = await users.readByEmail(email);
     const isRight = await this.#isPassword(password, user);
     if (!isRight || !user || !this.mayUsePassword(user)) throw new ServiceError('sign_in_failed');
     await signInThrottle.succeed(attempt);
-    return { user, token: await sessions.start(user, Date.now()) };
+    return user;
   }
 
-  /** Ends all other sessions of the user.
+  /** Ends all sessions of the user.
    *  @throws ServiceError sign_in_failed, too_many_attempts */
-  async changePassword(userId: string, current: string, password: string, address: string): Promise<SignedIn> {
+  async changePassword(userId: string, current: string, password: string, address: string): Promise<User> {
+    return this.#withPassword(await this.confirm(userId, current, address), password);
+  }
+
+  /** The current password, for a change by a signed-in user.
+   *  @throws ServiceError sign_in_failed, too_many_attempts */
+  async confirm(userId: string, current: string, address: string): Promise<User> {
     const user = await this.deps.users.read(userId);
-    const signedIn = await this.signIn(user?.email ?? '', current, address);
-    await this.deps.sessions.end(signedIn.token);
-    return this.#withPassword(signedIn.user, password);
+    return this.verify(user?.email ?? '', current, address);
   }
 
   /** Sets the password of the token's user, and ends all of the user's sessions.
    *  @throws ServiceError link_invalid, password_sign_in_off */
-  async setPassword(token: string, password: string): Promise<SignedIn> {
+  async setPassword(token: string, password: string): Promise<User> {
     const oneTimeToken = await this.deps.oneTimeTokens.use(token);
     const userId = oneTimeToken?.purpose === 'set-password' ? oneTimeToken.userId : undefined;
     const user = userId === undefined ? undefined : await this.deps.users.read(userId);
@@ -77,11 +82,11 @@ export class Accounts extends Composed<AccountsDeps> {
   }
 
   /** @throws ServiceError link_invalid, also if there is already a user */
-  async setUp(token: string, email: string, password: string): Promise<SignedIn> {
+  async setUp(token: string, email: string, password: string): Promise<User> {
     const oneTimeToken = await this.deps.oneTimeTokens.use(token);
     const user = oneTimeToken?.purpose === 'set-up' ? await this.createFirst(email, password) : undefined;
     if (!user) throw invalidLink();
-    return { user, token: await this.deps.sessions.start(user, Date.now()) };
+    return user;
   }
 
   /** Creates the first admin; undefined if there is already a user. */
@@ -98,7 +103,7 @@ export class Accounts extends Composed<AccountsDeps> {
 
   /** Creates a user without a password, and the token to set one.
    *  @throws ServiceError email_taken */
-  async invite(email: string, role: Role): Promise<SignedIn> {
+  async invite(email: string, role: Role): Promise<Invited> {
     const user = newUser(email, role);
     if (!(await this.deps.users.create(user))) throw new ServiceError('email_taken', { detail: email });
     return { user, token: await this.passwordToken(user) };
@@ -130,11 +135,11 @@ export class Accounts extends Composed<AccountsDeps> {
     }
   }
 
-  async #withPassword({ id }: User, password: string): Promise<SignedIn> {
+  async #withPassword({ id }: User, password: string): Promise<User> {
     const change = { password: await hashPassword(password), version: newSecret(), updatedAt: Date.now() };
     const user = await this.deps.users.change(id, (current) => ({ ...current, ...change }));
     if (typeof user === 'string') throw invalidLink();
-    return { user, token: await this.deps.sessions.start(user, Date.now()) };
+    return user;
   }
 }
 

@@ -3,7 +3,7 @@ import { ServiceError } from '../../errors.ts';
 import { toServiceError } from '../../store/redis/connection.ts';
 import { sendPage } from '../http/html-page.ts';
 import type { Context } from '../http/router.ts';
-import { STYLE } from './pages.ts';
+import { STYLE } from './page-layout.ts';
 
 /** Errors of an outage, which a page explains. */
 const OUTAGES = ['unavailable', 'sso_unavailable'];

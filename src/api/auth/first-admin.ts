@@ -7,7 +7,7 @@ import { Accounts } from './accounts.ts';
 
 const RETRY_MS = 1_000;
 
-export type FirstAdminStore = Pick<Store, 'users' | 'sessions' | 'oneTimeTokens' | 'signInThrottle'>;
+export type FirstAdminStore = Pick<Store, 'users' | 'oneTimeTokens' | 'signInThrottle'>;
 
 /** Retries until Redis answers. Every web process logs the same link, which is invalid once there is a user.
  *  @param address URL of the service, for the link */
@@ -33,8 +33,8 @@ async function prepare(config: Config, store: FirstAdminStore, address: string, 
   const isNeeded = passwordSignIn ? !(await store.users.any()) : !(await hasAdminWithPassword(store));
   if (!isNeeded) return;
   if (admin) {
-    const { users, sessions, oneTimeTokens, signInThrottle } = store;
-    const accounts = new Accounts({ config, users, sessions, oneTimeTokens, signInThrottle });
+    const { users, oneTimeTokens, signInThrottle } = store;
+    const accounts = new Accounts({ config, users, oneTimeTokens, signInThrottle });
     const user = await accounts[passwordSignIn ? 'createFirst' : 'createAdmin'](admin.email, admin.password);
     if (user) log.info({ user_id: user.id }, 'created the admin of ADMIN_EMAIL and ADMIN_PASSWORD');
     return;

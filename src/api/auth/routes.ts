@@ -2,24 +2,23 @@
 
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
-import { emailSchema, passwordSchema, principalOfUser } from '../../model/auth/user.ts';
-import type { Sessions } from '../../store/auth/sessions.ts';
+import { emailSchema, passwordSchema, principalOfUser, type User } from '../../model/auth/user.ts';
 import { sendPage } from '../http/html-page.ts';
 import { clientAddress } from '../http/incoming-request.ts';
 import { type Context, Router } from '../http/router.ts';
-import { isSecure } from '../http/secure-connection.ts';
 import { validate } from '../http/validation.ts';
-import type { Accounts, SignedIn } from './accounts.ts';
+import type { Accounts } from './accounts.ts';
 import { seeOther, showError } from './answers.ts';
 import type { AuditLogger } from './audit-logger.ts';
+import type { BrowserSessions } from './browser-sessions.ts';
 import { requireSameOrigin, safeRedirect } from './csrf.ts';
 import { isForm, readFields } from './form-fields.ts';
 import type { IdentityProviders } from './oidc/identity-providers.ts';
+import { STYLE } from './page-layout.ts';
 import {
   type Attempt,
   invalidLinkPage,
   outagePage,
-  STYLE,
   setPasswordPage,
   setUpPage,
   signedInPage,
@@ -27,7 +26,6 @@ import {
   signInPage,
 } from './pages.ts';
 import { type Principals, principalOf } from './principals.ts';
-import { clearSessionCookie, readSessionCookie, setSessionCookie } from './session-cookie.ts';
 
 /** Longer texts are not email addresses. */
 const EMAIL_SHOWN_MAX = 256;
@@ -47,22 +45,24 @@ const SUMMARIES = {
 export interface AuthRouteDeps {
   publicUrl: string | undefined;
   accounts: Accounts;
-  sessions: Sessions;
   identityProviders: IdentityProviders;
 }
 
-export function authRoutes(principals: Principals, auditLogger: AuditLogger, deps: AuthRouteDeps): Router {
-  const { publicUrl, accounts, sessions, identityProviders } = deps;
+export function authRoutes(
+  principals: Principals,
+  browserSessions: BrowserSessions,
+  auditLogger: AuditLogger,
+  { publicUrl, accounts, identityProviders }: AuthRouteDeps,
+): Router {
   const router = new Router();
 
-  /** Starts the session. Forms are redirected, programs get the principal. */
-  async function startSession(
-    ctx: Context,
-    { user, token }: SignedIn,
-    action: keyof typeof SUMMARIES,
-    next = '/',
-  ): Promise<void> {
-    setSessionCookie(ctx, isSecure(ctx, publicUrl), token);
+  async function startSession(ctx: Context, user: User, action: keyof typeof SUMMARIES, next = '/'): Promise<void> {
+    await browserSessions.start(ctx, user);
+    await respond(ctx, user, action, next);
+  }
+
+  /** Forms are redirected, programs get the principal. */
+  async function respond(ctx: Context, user: User, action: keyof typeof SUMMARIES, next = '/'): Promise<void> {
     await auditLogger.log(ctx, { who: principalOfUser(user), action, summary: SUMMARIES[action] });
     if (isForm(ctx)) return seeOther(ctx, next);
     const { id, name, access } = principalOfUser(user);
@@ -87,13 +87,14 @@ export function authRoutes(principals: Principals, auditLogger: AuditLogger, dep
   router.post('/auth/sign-in', async (ctx) => {
     const fields = await readFields(ctx, publicUrl);
     const next = safeRedirect((fields as { next?: unknown } | null)?.next);
+    const offered = await identityProviders.offered();
     await orShowForm(
       ctx,
       fields,
-      (attempt) => signInPage(next, identityProviders.offered, attempt),
+      (attempt) => signInPage(next, offered, attempt),
       async () => {
         const { email, password } = validate(signInSchema, fields, 'field');
-        const attempt = accounts.signIn(email, password, clientAddress(ctx));
+        const attempt = accounts.verify(email, password, clientAddress(ctx));
         await startSession(ctx, await auditLogger.orLogRejection(ctx, 'sign-in', email, attempt), 'sign-in', next);
       },
     );
@@ -137,17 +138,16 @@ export function authRoutes(principals: Principals, auditLogger: AuditLogger, dep
       throw new ServiceError('access_denied', { detail: 'only a signed-in user has a password; sign in first' });
     }
     const attempt = accounts.changePassword(id, current_password, password, clientAddress(ctx));
-    await startSession(ctx, await auditLogger.orLogRejection(ctx, 'change-password', name, attempt), 'set-password');
+    const user = await auditLogger.orLogRejection(ctx, 'change-password', name, attempt);
+    await browserSessions.renew(ctx, user);
+    await respond(ctx, user, 'set-password');
   });
 
   router.post('/auth/sign-out', async (ctx) => {
     requireSameOrigin(ctx, publicUrl);
-    const secure = isSecure(ctx, publicUrl);
-    const token = readSessionCookie(ctx, secure);
-    const ended = token ? await sessions.end(token) : undefined;
-    clearSessionCookie(ctx, secure);
+    const ended = await browserSessions.end(ctx);
     if (isForm(ctx)) {
-      const elsewhere = ended && (await identityProviders.signOutOf(ended));
+      const elsewhere = ended?.of && (await identityProviders.signOutOf(ended.of));
       return elsewhere ? sendPage(ctx, signedOutPage(elsewhere.name, elsewhere.url), STYLE) : seeOther(ctx, '/sign-in');
     }
     ctx.status = 204;
@@ -161,13 +161,13 @@ export function authRoutes(principals: Principals, auditLogger: AuditLogger, dep
 
   router.get('/sign-in', async (ctx) => {
     const next = safeRedirect(ctx.query.next);
+    const offered = await identityProviders.offered();
     try {
       const principal = await principals.of(ctx);
       if (principal?.kind === 'dev') return ctx.redirect(next);
-      const { offered } = identityProviders;
       sendPage(ctx, principal ? signedInPage(principal.name, offered) : signInPage(next, offered), STYLE);
     } catch (thrown) {
-      showError(ctx, thrown, (error) => signInPage(next, identityProviders.offered, { error }));
+      showError(ctx, thrown, (error) => signInPage(next, offered, { error }));
     }
   });
 

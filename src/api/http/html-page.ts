@@ -15,13 +15,13 @@ export function inlineStyle(css: string): Style {
   };
 }
 
-/** Responds with the page under a policy that allows its style and forms that post to this service. */
+/** Responds with the page under a policy that allows its style, images of this service, and forms that post to it. */
 export function sendPage(ctx: Context, html: string, { source }: Style): void {
   ctx.type = 'html';
   ctx.body = html;
   ctx.set(
     'content-security-policy',
-    `default-src 'none'; style-src ${source}; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`,
+    `default-src 'none'; style-src ${source}; img-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`,
   );
 }
 

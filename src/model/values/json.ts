@@ -55,6 +55,10 @@ export function isJsonObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawJson(value);
 }
 
+export function stringOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
+
 function isRawJson(value: object): boolean {
   return Object.getPrototypeOf(value) === null && 'rawJSON' in value;
 }

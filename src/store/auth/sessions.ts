@@ -10,6 +10,7 @@ import type { Users } from './users.ts';
 
 const IDLE_MS = 12 * HOUR_MS;
 const LONGEST_MS = 7 * 24 * HOUR_MS;
+const LISTED_MAX = 100;
 
 /** The session at the provider at which the user signed in. */
 export interface ProviderSession extends Identity {
@@ -21,12 +22,23 @@ export interface ProviderSession extends Identity {
   idToken: string;
 }
 
-interface Session {
+/** Where a session was started. */
+export interface SessionOrigin {
+  address: string;
+  userAgent: string;
+  /** undefined: with a password. */
+  of?: ProviderSession | undefined;
+}
+
+export interface StartedSession extends SessionOrigin {
   userId: string;
   version: string;
   /** Unix milliseconds. */
   startedAt: number;
-  of?: ProviderSession | undefined;
+}
+
+export interface ListedSession extends StartedSession {
+  id: string;
 }
 
 /** What a provider has ended. */
@@ -37,11 +49,12 @@ export interface Ended {
 
 export class Sessions extends Repository<ScriptedRedis, { users: Users }> {
   /** @returns the token, which only the browser stores */
-  async start({ id, version }: User, nowMs: number, of?: ProviderSession): Promise<string> {
+  async start({ id, version }: User, origin: SessionOrigin, nowMs: number): Promise<string> {
     const token = newSecret();
-    const session: Session = { userId: id, version, startedAt: nowMs, of };
-    if (of) await this.#index(digestOf(token), of);
-    await this.redis.startSession(this.#keyOf(token), JSON.stringify(session), IDLE_MS);
+    const session: StartedSession = { userId: id, version, startedAt: nowMs, ...origin };
+    const keys = [this.#keyOf(token), ...this.#indexesOf(session)];
+    const text = JSON.stringify(session);
+    await this.redis.startSession(keys.length, ...keys, text, IDLE_MS, digestOf(token), nowMs, LONGEST_MS);
     return token;
   }
 
@@ -50,7 +63,7 @@ export class Sessions extends Repository<ScriptedRedis, { users: Users }> {
     const key = this.#keyOf(token);
     const text = await this.redis.get(key);
     if (text === null) return undefined;
-    const { userId, version, startedAt } = JSON.parse(text) as Session;
+    const { userId, version, startedAt } = JSON.parse(text) as StartedSession;
     const leftMs = startedAt + LONGEST_MS - nowMs;
     const user = leftMs > 0 ? await this.deps.users.read(userId) : undefined;
     if (user?.version !== version) {
@@ -62,35 +75,57 @@ export class Sessions extends Repository<ScriptedRedis, { users: Users }> {
     return user;
   }
 
-  /** @returns the provider's session behind it */
-  async end(token: string): Promise<ProviderSession | undefined> {
-    const text = await this.redis.getdel(this.#keyOf(token));
-    return text === null ? undefined : (JSON.parse(text) as Session).of;
+  /** The user's sessions, newest first. */
+  async ofUser({ id, version }: User): Promise<ListedSession[]> {
+    const digests = await this.redis.zrevrange(this.#userIndex(id), 0, LISTED_MAX - 1);
+    const texts = await Promise.all(digests.map((digest) => this.redis.get(this.keys.session(digest))));
+    return texts
+      .map((text, at) => text !== null && { ...(JSON.parse(text) as StartedSession), id: digests[at] as string })
+      .filter((session) => session !== false && session.version === version) as ListedSession[];
+  }
+
+  /** ID of the session of a token, in lists. */
+  idOf(token: string): string {
+    return digestOf(token);
+  }
+
+  /** @returns the session that ended */
+  end(token: string): Promise<StartedSession | undefined> {
+    return this.endById(digestOf(token));
+  }
+
+  async endById(id: string): Promise<StartedSession | undefined> {
+    const text = await this.redis.getdel(this.keys.session(id));
+    if (text === null) return undefined;
+    const session = JSON.parse(text) as StartedSession;
+    // What stays in an index is trimmed later.
+    await Promise.all(this.#indexesOf(session).map((index) => this.redis.zrem(index, id))).catch(() => undefined);
+    return session;
   }
 
   /** Ends the sessions of one session at the provider, or, without a `sid`, of the provider's user.
    *  @returns the number of sessions, and the user of one of them */
   async endOfProvider(issuer: string, ended: Ended): Promise<{ count: number; userId: string | undefined }> {
-    const index = this.#indexOf(issuer, ended);
-    const digests = await this.redis.smembers(index);
-    const texts = await Promise.all(digests.map((digest) => this.redis.getdel(this.keys.session(digest))));
-    await this.redis.del(index);
-    const sessions = texts.flatMap((text) => (text === null ? [] : [JSON.parse(text) as Session]));
+    const digests = await this.redis.zrevrange(this.#providerIndex(issuer, ended), 0, -1);
+    const all = await Promise.all(digests.map((digest) => this.endById(digest)));
+    const sessions = all.filter((session) => session !== undefined);
     return { count: sessions.length, userId: sessions[0]?.userId };
   }
 
-  async #index(digest: string, { issuer, subject, sid }: ProviderSession): Promise<void> {
-    const indexes = [this.#indexOf(issuer, { subject })];
-    if (sid !== undefined) indexes.push(this.#indexOf(issuer, { sid, subject }));
-    for (const index of indexes) {
-      await this.redis.sadd(index, digest);
-      await this.redis.pexpire(index, LONGEST_MS);
-    }
+  #indexesOf({ userId, of }: StartedSession): string[] {
+    const indexes = [this.#userIndex(userId)];
+    if (of) indexes.push(this.#providerIndex(of.issuer, { subject: of.subject }));
+    if (of?.sid !== undefined) indexes.push(this.#providerIndex(of.issuer, { sid: of.sid }));
+    return indexes;
   }
 
-  #indexOf(issuer: string, { sid, subject }: Ended): string {
-    return this.keys.providerSessions(
-      digestOf(JSON.stringify(sid === undefined ? [issuer, subject] : [issuer, 'sid', sid])),
+  #userIndex(id: string): string {
+    return this.keys.sessionIndex(digestOf(JSON.stringify(['user', id])));
+  }
+
+  #providerIndex(issuer: string, { sid, subject }: Ended): string {
+    return this.keys.sessionIndex(
+      digestOf(JSON.stringify(sid === undefined ? ['subject', issuer, subject] : ['sid', issuer, sid])),
     );
   }
 

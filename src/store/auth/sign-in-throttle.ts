@@ -26,8 +26,8 @@ const LIMITS = {
 const KNOWN_MS = 30 * 86_400_000;
 
 export interface SignInAttempt {
-  /** Email address as typed. */
-  account: string;
+  /** Email address as typed; undefined while it is unknown, at a provider. */
+  account?: string;
   /** The client's address. */
   address: string;
 }
@@ -57,6 +57,7 @@ export class SignInThrottle extends Repository<Redis> {
     const isKnown = (await this.redis.exists(known)) === 1;
     const byAddress = await consume(ofAddress, address);
     if (byAddress > 0) return { limit: 'address', waitMs: byAddress };
+    if (attempt.account === undefined) return undefined;
     const byBoth = await consume(ofBoth, both);
     if (byBoth > 0) {
       // Repeated attempts on one account must not block others from this address.
@@ -67,9 +68,10 @@ export class SignInThrottle extends Repository<Redis> {
     return byAccount > 0 ? { limit: 'account', waitMs: byAccount } : undefined;
   }
 
-  /** The password was right: uncounts the attempt and remembers the address. */
+  /** The attempt was right: uncounts the attempt and remembers the address. */
   async succeed(attempt: SignInAttempt): Promise<void> {
     const { address, both, account, known } = this.#keysOf(attempt);
+    if (attempt.account === undefined) return void (await this.#limiters.address.reward(address));
     const wasKnown = (await this.redis.exists(known)) === 1;
     await Promise.all([
       this.#limiters.address.reward(address),
@@ -90,7 +92,7 @@ export class SignInThrottle extends Repository<Redis> {
     });
   }
 
-  #keysOf({ account, address }: SignInAttempt) {
+  #keysOf({ account = '', address }: SignInAttempt) {
     const block = addressBlock(address);
     const both = digestOf(JSON.stringify([account, block]));
     return { address: digestOf(block), both, account: digestOf(account), known: this.keys.knownAddress(both) };

@@ -1,5 +1,5 @@
 /** Keys of the auth room. */
-import { hash, set, stream, string, zset } from './key-declaration.ts';
+import { hash, stream, string, zset } from './key-declaration.ts';
 
 export const AUTH_KEYS = {
   eventKeys: hash('event-keys', 'Event key ID → event key, as JSON.', {
@@ -48,10 +48,10 @@ export const AUTH_KEYS = {
     ttl: '12 h idle, 7 days at most',
     size: '1 JSON object',
   }),
-  providerSessions: set(
-    'provider-sessions:<digest>',
-    'SHA-256 of issuer and session, or of issuer and subject, at a provider → digests of sessions that it began.',
-    { owner: 'auth/sessions.ts', ttl: '7 days, renewed', size: '1 digest per sign-in of 7 days' },
+  sessionIndex: zset(
+    'session-index:<digest>',
+    'SHA-256 of a user, or of issuer and session or subject at a provider → digests of the sessions by their start (ms).',
+    { owner: 'auth/sessions.ts', ttl: '7 days, renewed', size: '1 entry per sign-in of 7 days' },
   ),
   usedSignIn: string(
     'used-sign-in:<digest>',

@@ -110,7 +110,7 @@ const SCRIPTS = {
   numberSteps: { file: 'telemetry/lua/number-steps.lua', numberOfKeys: 1 },
   createUser: { file: 'auth/lua/create-user.lua', numberOfKeys: 2 },
   changeUser: { file: 'auth/lua/change-user.lua', numberOfKeys: 2 },
-  startSession: { file: 'auth/lua/start-session.lua', numberOfKeys: 1 },
+  startSession: { file: 'auth/lua/start-session.lua' },
   appendAuditEntry: { file: 'auth/lua/append-audit-entry.lua', numberOfKeys: 1 },
   recordRejection: { file: 'auth/lua/record-rejection.lua', numberOfKeys: 2 },
   admitToRateLimit: { file: 'flow-control/lua/admit-to-rate-limit.lua', numberOfKeys: 1 },

@@ -5,6 +5,7 @@ import type { ClientAuth, Configuration, IDToken } from 'openid-client';
 import { ServiceError } from '../../../errors.ts';
 import { domainOf } from '../../../model/auth/sign-in-rules.ts';
 import { emailSchema } from '../../../model/auth/user.ts';
+import { isJsonObject, stringOf } from '../../../model/values/json.ts';
 import type { OidcProvider } from '../../../oidc-settings.ts';
 import type { Ended } from '../../../store/auth/sessions.ts';
 import type { SignInFlow } from '../../../store/auth/sign-in-flows.ts';
@@ -105,7 +106,7 @@ export class IdentityProvider {
     return {
       issuer: claims.iss,
       subject: claims.sub,
-      sid: typeof claims.sid === 'string' ? claims.sid : undefined,
+      sid: stringOf(claims.sid),
       email,
       isVerified: [true, 'true', 1, '1'].includes(about[verifiedClaim] as string),
       domain: domainOf(claims, email),
@@ -142,11 +143,11 @@ export class IdentityProvider {
         throw invalidLogoutToken(error.message);
       });
     const { sub: subject, sid, jti, events, nonce } = payload as Record<string, unknown>;
-    if (!isObject((events as Record<string, unknown>)?.[LOGOUT_EVENT]))
+    if (!isJsonObject(events) || !isJsonObject(events[LOGOUT_EVENT]))
       throw invalidLogoutToken('its event is not a logout');
     if (nonce !== undefined) throw invalidLogoutToken('it has a nonce, so it is an ID token');
     if (typeof sid !== 'string' && typeof subject !== 'string') throw invalidLogoutToken('it has neither sid nor sub');
-    return { id: `${issuer} ${jti}`, issuer, subject: textOf(subject), sid: textOf(sid) };
+    return { id: `${issuer} ${jti}`, issuer, subject: stringOf(subject), sid: stringOf(sid) };
   }
 
   /** @throws ServiceError sso_unavailable */
@@ -213,14 +214,6 @@ export class IdentityProvider {
 
 function needsGroups(rules: OidcProvider['roleRules']): boolean {
   return rules?.some(({ group }) => group !== '*') === true;
-}
-
-function isObject(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined;
 }
 
 function invalidLogoutToken(detail: string): ServiceError {

@@ -8,7 +8,7 @@ import type { Offered } from '../pages.ts';
 import { IdentityProvider } from './identity-provider.ts';
 import { ProviderFetch } from './provider-fetch.ts';
 
-export interface IdentityProvidersDeps extends Pick<Store, 'signInFlows'> {
+export interface IdentityProvidersDeps extends Pick<Store, 'signInFlows' | 'users'> {
   config: Pick<Config, 'oidc' | 'passwordSignIn' | 'publicUrl'>;
 }
 
@@ -17,21 +17,27 @@ const ID_TOKEN = 'ID token';
 const ID_TOKEN_MAX = 4_096;
 
 export class IdentityProviders {
-  /** What the sign-in page offers. */
-  readonly offered: Offered;
   readonly #deps: IdentityProvidersDeps;
   readonly #fetch = new ProviderFetch();
   readonly #providers: IdentityProvider[];
 
   constructor(deps: IdentityProvidersDeps) {
-    const { oidc, passwordSignIn, publicUrl } = deps.config;
+    const { oidc, publicUrl } = deps.config;
     this.#deps = deps;
     // Each provider has a callback of its own: an answer of one is never taken for that of another.
     this.#providers = oidc.map((settings) => {
       const path = settings.id === MAIN_PROVIDER ? '/auth/oidc/callback' : `/auth/oidc/callback/${settings.id}`;
       return new IdentityProvider(settings, { redirectUri: `${publicUrl}${path}`, fetch: this.#fetch.fetch });
     });
-    this.offered = { providers: oidc.map(({ id, name }) => ({ id, name })), passwords: passwordSignIn };
+  }
+
+  /** What the sign-in page offers. */
+  async offered(): Promise<Offered> {
+    const { config, users } = this.#deps;
+    const providers = config.oidc.map(({ id, name }) => ({ id, name }));
+    // During an outage the form says so when it is sent.
+    const hasUsers = await users.any().catch(() => true);
+    return { providers, passwords: config.passwordSignIn, hasUsers };
   }
 
   /** @throws ServiceError not_found */

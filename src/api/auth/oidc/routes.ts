@@ -1,18 +1,22 @@
 /** `/auth/oidc/…`: sign-in at an OpenID provider, and its message that a session has ended. These routes need no authentication. */
 import { ServiceError } from '../../../errors.ts';
 import { principalOfUser } from '../../../model/auth/user.ts';
+import { stringOf } from '../../../model/values/json.ts';
+import type { SignInFlow } from '../../../store/auth/sign-in-flows.ts';
 import type { Store } from '../../../store/store.ts';
 import { readBody } from '../../http/body.ts';
+import { clientAddress } from '../../http/incoming-request.ts';
 import { type Context, Router } from '../../http/router.ts';
 import { isSecure } from '../../http/secure-connection.ts';
 import { parseFields } from '../../http/urlencoded.ts';
+import { SignInThrottled } from '../accounts.ts';
 import { seeOther, showError } from '../answers.ts';
 import type { AuditLogger } from '../audit-logger.ts';
+import type { BrowserSessions } from '../browser-sessions.ts';
 import { safeRedirect } from '../csrf.ts';
 import { signInPage } from '../pages.ts';
-import { readSessionCookie, setSessionCookie } from '../session-cookie.ts';
 import { readFlowCookie, setFlowCookie } from './flow-cookie.ts';
-import type { IdentityProvider } from './identity-provider.ts';
+import type { IdentityProvider, ProviderUser } from './identity-provider.ts';
 import type { IdentityProviders } from './identity-providers.ts';
 import { SingleSignOn } from './single-sign-on.ts';
 
@@ -20,25 +24,31 @@ const LOGOUT_TOKEN_MAX_BYTES = 16_384;
 /** A longer path would make the cookie too large. */
 const NEXT_MAX = 1_000;
 
-export interface SingleSignOnDeps extends Pick<Store, 'users' | 'sessions' | 'signInFlows'> {
+export interface SingleSignOnDeps extends Pick<Store, 'users' | 'sessions' | 'signInFlows' | 'signInThrottle'> {
   publicUrl: string | undefined;
   identityProviders: IdentityProviders;
 }
 
-export function singleSignOnRoutes(auditLogger: AuditLogger, deps: SingleSignOnDeps): Router {
-  const { publicUrl, identityProviders, sessions, signInFlows, users } = deps;
+export function singleSignOnRoutes(
+  browserSessions: BrowserSessions,
+  auditLogger: AuditLogger,
+  deps: SingleSignOnDeps,
+): Router {
+  const { publicUrl, identityProviders, sessions, signInFlows, signInThrottle, users } = deps;
   const singleSignOn = new SingleSignOn({ users });
   const router = new Router();
 
+  // Without a throttle: this stores nothing, and asks the provider for its metadata once an hour, or once at a time while it is away.
   router.get('/auth/oidc/start', async (ctx) => {
     const next = pathIn(ctx.query.next);
-    const provider = identityProviders.find(textOf(ctx.query.provider));
+    const provider = identityProviders.find(stringOf(ctx.query.provider));
     try {
       const { url, flow } = await provider.begin(next);
       setFlowCookie(ctx, isSecure(ctx, publicUrl), signInFlows.seal(flow));
       seeOther(ctx, url.href);
     } catch (thrown) {
-      showError(ctx, thrown, (error) => signInPage(next, identityProviders.offered, { error }));
+      const offered = await identityProviders.offered();
+      showError(ctx, thrown, (error) => signInPage(next, offered, { error }));
     }
   });
 
@@ -53,30 +63,31 @@ export function singleSignOnRoutes(auditLogger: AuditLogger, deps: SingleSignOnD
     setFlowCookie(ctx, secure, '');
     try {
       const isOurs = flow?.provider === provider.settings.id && flow.state === ctx.query.state;
-      const attempt =
-        isOurs && (await signInFlows.use(flow.state)) ? provider.userOf(ctx.querystring, flow) : interrupted();
+      const attempt = isOurs && (await signInFlows.use(flow.state)) ? personOf(ctx, provider, flow) : interrupted();
       const person = await auditLogger.orLogRejection(ctx, 'sign-in', '', attempt);
       await auditLogger.orLogRejection(ctx, 'sign-in', person.email, startSession(ctx, provider, person));
       seeOther(ctx, next);
     } catch (thrown) {
-      showError(ctx, thrown, (error) => signInPage(next, identityProviders.offered, { error }));
+      const offered = await identityProviders.offered();
+      showError(ctx, thrown, (error) => signInPage(next, offered, { error }));
     }
   }
 
-  /** A session that the browser had ends: its cookie could be somebody else's. */
-  async function startSession(
-    ctx: Context,
-    { settings }: IdentityProvider,
-    person: Awaited<ReturnType<IdentityProvider['userOf']>>,
-  ): Promise<void> {
-    const secure = isSecure(ctx, publicUrl);
-    const before = readSessionCookie(ctx, secure);
-    const current = before ? await sessions.userOf(before, Date.now()) : undefined;
-    const { user, changes } = await singleSignOn.admit(settings, person, current);
-    if (before) await sessions.end(before);
+  /** Codes that the provider refuses are throttled as wrong passwords are, by address. */
+  async function personOf(ctx: Context, provider: IdentityProvider, flow: SignInFlow): Promise<ProviderUser> {
+    const attempt = { address: clientAddress(ctx) };
+    const throttled = await signInThrottle.begin(attempt);
+    if (throttled) throw new SignInThrottled(throttled);
+    const person = await provider.userOf(ctx.querystring, flow);
+    await signInThrottle.succeed(attempt);
+    return person;
+  }
+
+  async function startSession(ctx: Context, { settings }: IdentityProvider, person: ProviderUser): Promise<void> {
+    const { user, changes } = await singleSignOn.admit(settings, person, await browserSessions.userOf(ctx));
     const { issuer, subject, sid, idToken } = person;
     const of = { provider: settings.id, issuer, subject, sid, idToken: identityProviders.sealIdToken(idToken) };
-    setSessionCookie(ctx, secure, await sessions.start(user, Date.now(), of));
+    await browserSessions.start(ctx, user, of);
     const summary = [`Signed in with ${settings.name}`, ...changes].join('; ');
     await auditLogger.log(ctx, { who: principalOfUser(user), action: 'sign-in', summary });
   }
@@ -111,8 +122,4 @@ async function interrupted(): Promise<never> {
 function pathIn(next: unknown): string {
   const path = safeRedirect(next);
   return path.length > NEXT_MAX ? '/' : path;
-}
-
-function textOf(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined;
 }
