@@ -1,6 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { resolve } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import { readConfig } from '../../src/config.ts';
 import { DutyRunner } from '../../src/duties/runner.ts';
@@ -140,6 +141,22 @@ describe('Messages of alerts', () => {
     const [first, second] = ids('/hook');
     expect(second).to.equal(first);
     expect((await store.alertBooks.read('production')).queues.hook).not.to.have.property('problem');
+  });
+
+  it('are not accepted by a channel that does not answer each of their requests in time', async () => {
+    const hasty = new AlertSender({ outbound, mail: undefined, timeoutMs: 500 });
+    receiver.on('/pager', async () => {
+      await setTimeout(300);
+      return {};
+    });
+    await addChannel('pager', 'pagerduty');
+    found = { function_failing: [measured('a')], new_error: [measured('b')], held_events: [measured('')] };
+    await rounds().evaluateOne('production', now);
+    await new AlertSending({ ...store, alertSender: hasty, publicUrl: undefined, log }).sendAll(now + GROUP_MS, never);
+    await hasty.close();
+    const { queues } = await store.alertBooks.read('production');
+    expect(queues.pager?.problem).to.equal('not accepted within 0.5 s');
+    expect(receiver.at('/pager').length).to.be.below(3);
   });
 
   it('are few and short when everything fails at once, and say how much more there is', async () => {

@@ -8,10 +8,11 @@ import type { AlertChannel } from '../../model/alerts/channel.ts';
 import { plainText } from '../../model/alerts/text.ts';
 import type { EnvironmentKind } from '../../model/environment.ts';
 import { retryAfterMs } from '../../model/runs/retry.ts';
+import { inTime } from '../../model/values/in-time.ts';
 import { VERSION } from '../../version.ts';
 import { channelRequests, type Outbound, wordsOf } from './channel-requests.ts';
 
-/** Shorter than the lease of the duty that sends. */
+/** Of all requests of a message; shorter than the lease of the duty that sends. */
 const TIMEOUT_MS = 10_000;
 const RESPONSE_MAX_BYTES = 16_384;
 const EXCERPT_CHARS = 300;
@@ -35,25 +36,32 @@ export interface AlertSenderDeps {
   outbound: OutboundSettings;
   /** undefined: no mail can be sent. */
   mail: Mail | undefined;
+  timeoutMs?: number;
 }
 
 export class AlertSender {
   readonly #agent: HttpAgent;
   readonly #mail: Mail | undefined;
+  readonly #timeoutMs: number;
   #transport: Transporter | undefined;
 
-  constructor({ outbound, mail }: AlertSenderDeps) {
-    this.#agent = new HttpAgent({ outbound, timeoutMs: TIMEOUT_MS });
+  constructor({ outbound, mail, timeoutMs = TIMEOUT_MS }: AlertSenderDeps) {
+    this.#agent = new HttpAgent({ outbound, timeoutMs });
     this.#mail = mail;
+    this.#timeoutMs = timeoutMs;
   }
 
   /** Never throws. Of several requests the first that is not accepted ends the attempt; repeated ones change nothing. */
   async send(channel: AlertChannel, outbound: Outbound, kind: EnvironmentKind): Promise<Sent> {
+    const late = () => new Error(`not accepted within ${this.#timeoutMs / 1_000} s`);
     try {
-      if (channel.kind === 'email') return await this.#sendMail(channel, outbound);
+      if (channel.kind === 'email') return await inTime(this.#sendMail(channel, outbound), this.#timeoutMs, late);
+      const deadline = performance.now() + this.#timeoutMs;
       let sent: Sent = { isAccepted: true, answer: '' };
       for (const { url, headers, body } of channelRequests(channel, outbound)) {
-        sent = await this.#post(url, headers, body, kind);
+        const leftMs = deadline - performance.now();
+        if (leftMs <= 0) throw late();
+        sent = await inTime(this.#post(url, headers, body, kind), leftMs, late);
         if (!sent.isAccepted) return sent;
       }
       return sent;
@@ -68,7 +76,7 @@ export class AlertSender {
   }
 
   async #post(url: string, headers: Record<string, string>, body: string, kind: EnvironmentKind): Promise<Sent> {
-    const limits = { timeoutMs: TIMEOUT_MS, maxBytes: RESPONSE_MAX_BYTES, cuts: true } as const;
+    const limits = { timeoutMs: this.#timeoutMs, maxBytes: RESPONSE_MAX_BYTES, cuts: true } as const;
     const all = { 'user-agent': `Tidegate/${VERSION}`, ...headers };
     const response = await httpPost(this.#agent.for(kind), url, all, body, limits);
     const { status } = response;
@@ -88,9 +96,9 @@ export class AlertSender {
     const { createTransport } = await import('nodemailer');
     this.#transport ??= createTransport({
       url: mail.url,
-      connectionTimeout: TIMEOUT_MS,
-      greetingTimeout: TIMEOUT_MS,
-      socketTimeout: TIMEOUT_MS,
+      connectionTimeout: this.#timeoutMs,
+      greetingTimeout: this.#timeoutMs,
+      socketTimeout: this.#timeoutMs,
       // Mail is made of texts alone.
       disableFileAccess: true,
       disableUrlAccess: true,
