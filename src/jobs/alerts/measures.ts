@@ -11,6 +11,7 @@ import type { Redis } from '../../store/redis/connection.ts';
 import { readServerInfo } from '../../store/redis/server-info.ts';
 import type { PausedRuns } from '../../store/runs/paused-runs.ts';
 import type { Store } from '../../store/store.ts';
+import type { Webhook } from '../../store/webhooks/webhook.ts';
 import type { FunctionLanes } from '../flow-control/function-lanes.ts';
 import type { FunctionTables } from '../functions/function-tables.ts';
 import type { PartitionQueues } from '../queues/partition-queues.ts';
@@ -34,7 +35,7 @@ export interface MeasureDeps
   > {
   redis: Redis;
   functions: Pick<FunctionTables, 'of'>;
-  functionLanes: Pick<FunctionLanes, 'list'>;
+  functionLanes: Pick<FunctionLanes, 'stopped'>;
   pausedRuns: PausedRuns;
   queues: PartitionQueues;
   /** undefined without an archive. */
@@ -53,6 +54,7 @@ const ENDED_MIN = 10;
 /** Per environment and round: those with the most failures, or calls. */
 const FUNCTIONS_READ = 50;
 const ISSUES_READ = 500;
+const WEBHOOKS_READ = 1_000;
 const BACKLOGS_READ = 10;
 
 const number = new Intl.NumberFormat('en', { maximumFractionDigits: 1 }).format;
@@ -143,16 +145,17 @@ const MEASURES: Record<RuleId, Measure> = {
   },
 
   async lane_stopped({ functionLanes, functions }, { env, nowMs }) {
-    const ordered = [...(await functions.of(env)).all()].filter(({ config }) => config.order !== undefined);
-    const measured = ordered.slice(0, FUNCTIONS_READ).map(async (fn): Promise<Measured[]> => {
-      const { lanes } = await functionLanes.list(env, fn, { isStopped: true, limit: ALERTS_OF_RULE_MAX });
-      if (lanes.length === 0) return [];
+    const limits = { orders: FUNCTIONS_READ, lanes: ALERTS_OF_RULE_MAX };
+    const stopped = await functionLanes.stopped(env, limits);
+    if (stopped.length === 0) return [];
+    const table = await functions.of(env);
+    return [...Map.groupBy(stopped, ({ current }) => current?.functionId ?? '')].map(([functionId, lanes]) => {
       const seconds = (nowMs - Math.min(...lanes.map(({ since }) => since))) / 1_000;
-      const more = lanes.length === ALERTS_OF_RULE_MAX ? ' or more' : '';
+      const more = lanes.length >= limits.lanes ? ' or more' : '';
       const detail = `${lanes.length}${more} stopped, the first ${inWords(seconds)} ago`;
-      return [{ subject: fn.id, name: fn.name, value: seconds, detail, path: functionPath(fn.id) }];
+      const name = table.find(functionId)?.name ?? functionId;
+      return { subject: functionId, name, value: seconds, detail, path: functionPath(functionId) };
     });
-    return (await Promise.all(measured)).flat();
   },
 
   webhook_failing: async (deps, context) => {
@@ -174,10 +177,9 @@ const MEASURES: Record<RuleId, Measure> = {
   },
 
   async webhook_incomplete({ webhooks, webhookReconciliations }, { env, nowMs }) {
-    const reconciled = (await webhooks.all()).filter(
-      (webhook) => webhook.reconciliation !== undefined && environmentOf(webhook.env) === env,
-    );
-    const measured = reconciled.map(async ({ id, name }): Promise<Measured[]> => {
+    const entered = await webhooks.readEach(await webhookReconciliations.entered(WEBHOOKS_READ));
+    const reconciled = entered.filter(({ reconciliation }) => reconciliation !== undefined);
+    const measured = ofEnvironment(reconciled, env).map(async ({ id, name }): Promise<Measured[]> => {
       const { missing } = await webhookReconciliations.counts(id, { from: 0, to: nowMs });
       if (missing === 0) return [];
       const detail = `${number(missing)} requests of the provider did not come, and could not be recovered yet`;
@@ -232,17 +234,18 @@ export function measure(deps: MeasureDeps, rule: RuleId, context: MeasureContext
 async function openIssues({ webhookIssues, webhooks }: MeasureDeps, { env, nowMs }: MeasureContext) {
   const positions = await webhookIssues.list(['open'], undefined, ISSUES_READ, nowMs);
   if (positions.length === 0) return [];
-  const all = new Map((await webhooks.all()).map((webhook) => [webhook.id, webhook]));
-  const issues = await webhookIssues.read(positions.map(({ id }) => id));
+  const issues = (await webhookIssues.read(positions.map(({ id }) => id))).filter((issue) => issue !== undefined);
+  const found = await webhooks.readEach([...new Set(issues.map(({ webhookId }) => webhookId))]);
+  const names = new Map(ofEnvironment(found, env).map(({ id, name }) => [id, name]));
   return issues.flatMap((issue) => {
-    const webhook = issue && all.get(issue.webhookId);
-    return webhook && environmentOf(webhook.env) === env ? [{ issue, name: webhook.name }] : [];
+    const name = names.get(issue.webhookId);
+    return name === undefined ? [] : [{ issue, name }];
   });
 }
 
-/** Of the alerts about a webhook. */
-function environmentOf(owner: string): string {
-  return owner === BRANCHES ? PRODUCTION : owner;
+/** Webhooks about which the environment alerts: production for those of all branches. */
+function ofEnvironment(webhooks: readonly Webhook[], env: string): Webhook[] {
+  return webhooks.filter((webhook) => (webhook.env === BRANCHES ? PRODUCTION : webhook.env) === env);
 }
 
 /** An alert about a function that acts on alerts would start it again. */

@@ -34,24 +34,16 @@ interface Page {
 
 export class FunctionLanes extends Composed<FunctionLanesDeps> {
   /** Lanes that are not idle. */
-  async list(
-    env: string,
-    fn: AppFunction,
-    { isStopped, limit, cursor = { order: 0, list: 0, offset: 0 } }: Page,
-  ): Promise<{ lanes: FunctionLane[]; next: Page['cursor'] }> {
-    const orders = await this.#ordersOf(fn);
-    const found: FunctionLane[] = [];
-    let at: Page['cursor'] = cursor;
-    while (at && found.length < limit) {
-      const order: string | undefined = orders[at.order];
-      if (order === undefined) return { lanes: found, next: undefined };
-      const { windowMs } = await this.deps.laneOrders.of(env, order);
-      const page = { isStopped, limit: limit - found.length, cursor: at };
-      const { lanes, next } = await this.deps.lanes.list(env, order, windowMs, page);
-      found.push(...lanes.map((lane) => this.#shown(order, windowMs, lane)));
-      at = next ? { ...next, order: at.order } : { order: at.order + 1, list: 0, offset: 0 };
-    }
-    return { lanes: found, next: at };
+  async list(env: string, fn: AppFunction, page: Page): Promise<{ lanes: FunctionLane[]; next: Page['cursor'] }> {
+    return this.#listIn(env, await this.#ordersOf(fn), page);
+  }
+
+  /** Lanes that failed runs stop, of all functions.
+   *  @param limits most orders, and most lanes of each */
+  async stopped(env: string, limits: { orders: number; lanes: number }): Promise<FunctionLane[]> {
+    const orders = (await this.deps.lanes.stoppedOrders(env)).slice(0, limits.orders);
+    const pages = orders.map((order) => this.#listIn(env, [order], { isStopped: true, limit: limits.lanes }));
+    return (await Promise.all(pages)).flatMap(({ lanes }) => lanes);
   }
 
   /** @returns the lane with the first events that wait in it; undefined: it is idle */
@@ -80,6 +72,25 @@ export class FunctionLanes extends Composed<FunctionLanesDeps> {
   async count(envs: readonly string[]): Promise<{ waiting: number; stopped: number }> {
     const all = await Promise.all(envs.map((env) => this.deps.lanes.count(env)));
     return { waiting: sum(all, ({ waiting }) => waiting), stopped: sum(all, ({ stopped }) => stopped) };
+  }
+
+  async #listIn(
+    env: string,
+    orders: readonly string[],
+    { isStopped, limit, cursor = { order: 0, list: 0, offset: 0 } }: Page,
+  ): Promise<{ lanes: FunctionLane[]; next: Page['cursor'] }> {
+    const found: FunctionLane[] = [];
+    let at: Page['cursor'] = cursor;
+    while (at && found.length < limit) {
+      const order: string | undefined = orders[at.order];
+      if (order === undefined) return { lanes: found, next: undefined };
+      const { windowMs } = await this.deps.laneOrders.of(env, order);
+      const page = { isStopped, limit: limit - found.length, cursor: at };
+      const { lanes, next } = await this.deps.lanes.list(env, order, windowMs, page);
+      found.push(...lanes.map((lane) => this.#shown(order, windowMs, lane)));
+      at = next ? { ...next, order: at.order } : { order: at.order + 1, list: 0, offset: 0 };
+    }
+    return { lanes: found, next: at };
   }
 
   /** Its own order, or those of webhooks, which may start it. */

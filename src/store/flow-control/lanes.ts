@@ -3,6 +3,7 @@
 import { hash } from 'node:crypto';
 import type { LaneTurn, Order } from '../../model/flow-control/options.ts';
 import { functionOf, isShared, webhookOf } from '../../model/flow-control/order-id.ts';
+import { sum } from '../../model/values/sum.ts';
 import { inPipelines } from '../redis/connection.ts';
 import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
 import type { ScriptedRedis } from '../redis/scripts.ts';
@@ -68,9 +69,9 @@ interface LanePage {
   cursor?: LaneCursor | undefined;
 }
 
-/** Field of the number of stopped lanes; IDs of orders are not empty. */
-const STOPPED = '';
 const SEPARATOR = '\x1f';
+/** Begins the field of an order's stopped lanes; its waiting events have the field without it. */
+const STOPPED = SEPARATOR;
 const STATES: Record<string, LaneStatus['state']> = { w: 'waiting', r: 'running', b: 'blocked', p: 'parked' };
 
 const LANE: GroupKind<OrderOptions, LaneResult, LeavingEvent> = {
@@ -146,18 +147,20 @@ export class Lanes extends EventGroups<OrderOptions, LaneResult, LeavingEvent> {
 
   /** Orders with waiting events that these functions, or functions that these webhooks start, may take part in, or did. */
   override async waiting(env: string, ids: readonly string[]): Promise<WaitingFunction[]> {
-    const all = this.keys.all();
-    const found = await inPipelines<string[]>(
-      this.redis,
-      all.map(({ laneCounts }) => ['hkeys', laneCounts(env)]),
-    );
     const concerns = (order: string) => {
       const { functionId, webhookId = '' } = webhookOf(order) ?? { functionId: functionOf(order) };
       return isShared(order) || ids.includes(functionId) || ids.includes(webhookId);
     };
-    return all.flatMap(({ number: partition }, i) =>
-      (found[i] ?? []).filter(concerns).map((functionId) => ({ functionId, partition })),
+    const counts = await this.#counts(env);
+    return counts.flatMap(({ order, isStopped, partition }) =>
+      !isStopped && concerns(order) ? [{ functionId: order, partition }] : [],
     );
+  }
+
+  /** Orders with lanes that failed runs stop. */
+  async stoppedOrders(env: string): Promise<string[]> {
+    const stopped = (await this.#counts(env)).filter(({ isStopped }) => isStopped);
+    return [...new Set(stopped.map(({ order }) => order))];
   }
 
   /** undefined: the lane is idle. */
@@ -204,15 +207,24 @@ export class Lanes extends EventGroups<OrderOptions, LaneResult, LeavingEvent> {
 
   /** Events that wait, and lanes that failed runs stop. */
   async count(env: string): Promise<{ waiting: number; stopped: number }> {
-    const commands = this.keys.all().map(({ laneCounts }) => ['hgetall', laneCounts(env)]);
-    let [waiting, stopped] = [0, 0];
-    for (const found of await inPipelines<Record<string, string>>(this.redis, commands)) {
-      for (const [field, count] of Object.entries(found)) {
-        if (field === STOPPED) stopped += Number(count);
-        else waiting += Number(count);
-      }
-    }
-    return { waiting, stopped };
+    const counts = await this.#counts(env);
+    return {
+      waiting: sum(counts, ({ isStopped, count }) => (isStopped ? 0 : count)),
+      stopped: sum(counts, ({ isStopped, count }) => (isStopped ? count : 0)),
+    };
+  }
+
+  /** Numbers of waiting events, or of stopped lanes, of each order and partition. */
+  async #counts(env: string): Promise<{ order: string; isStopped: boolean; partition: number; count: number }[]> {
+    const all = this.keys.all();
+    const commands = all.map(({ laneCounts }) => ['hgetall', laneCounts(env)]);
+    const found = await inPipelines<Record<string, string>>(this.redis, commands);
+    return all.flatMap(({ number: partition }, i) =>
+      Object.entries(found[i] ?? {}).map(([field, count]) => {
+        const isStopped = field.startsWith(STOPPED);
+        return { order: isStopped ? field.slice(STOPPED.length) : field, isStopped, partition, count: Number(count) };
+      }),
+    );
   }
 
   async #statuses(

@@ -56,7 +56,7 @@ export const LANE_KEYS = {
     ttl: 'none; entry deleted when the lane goes on',
     size: '1 entry per stopped lane',
   }),
-  laneCounts: hash('lane-counts:<env>', 'Order → waiting events; the empty field: stopped lanes.', {
+  laneCounts: hash('lane-counts:<env>', 'Order → waiting events; \\x1f and the order → stopped lanes.', {
     owner: 'flow-control/lanes.ts',
     ttl: 'none; field deleted at 0',
     size: '1 field per order with waiting events',

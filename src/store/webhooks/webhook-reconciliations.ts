@@ -216,6 +216,11 @@ export class WebhookReconciliations extends Repository {
     return this.redis.zrangebyscore(this.keys.dueWebhookReconciliations, '-inf', nowMs, 'LIMIT', 0, limit);
   }
 
+  /** Webhooks with a time of a next round. */
+  entered(limit: number): Promise<string[]> {
+    return this.redis.zrange(this.keys.dueWebhookReconciliations, 0, String(limit - 1));
+  }
+
   /** Enters webhooks that have no time of a next round. */
   async enter(webhookIds: readonly string[]): Promise<void> {
     const key = this.keys.dueWebhookReconciliations;

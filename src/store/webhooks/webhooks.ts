@@ -112,6 +112,13 @@ export class Webhooks extends Repository {
     return text === null ? undefined : (JSON.parse(text) as Webhook);
   }
 
+  /** Those that exist. */
+  async readEach(ids: readonly string[]): Promise<Webhook[]> {
+    if (ids.length === 0) return [];
+    const texts = await this.redis.hmget(this.keys.webhooks, ...ids);
+    return texts.flatMap((text) => (text === null ? [] : [JSON.parse(text) as Webhook]));
+  }
+
   /** The IDs that belong to a webhook. */
   async areThere(ids: readonly string[]): Promise<Set<string>> {
     const commands = ids.map((id) => ['hexists', this.keys.webhooks, id]);

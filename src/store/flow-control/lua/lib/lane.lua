@@ -15,8 +15,8 @@ local REMEMBERED_LANE_MS = 604800000
 -- Most events of one lane that leave it at once.
 local LEAVE_AT_ONCE = 20
 
--- Field of the number of stopped lanes.
-local STOPPED = ''
+-- Begins the field of an order's stopped lanes; its waiting events have the field without it.
+local STOPPED = SEPARATOR
 
 local lane = {}
 
@@ -71,12 +71,12 @@ end
 
 local function record_stopped(digest, own)
   redis.call('ZADD', lane.stopped_key, own.since, digest)
-  count(STOPPED, 1)
+  count(STOPPED .. lane.order, 1)
 end
 
 local function forget_stopped(digest)
   redis.call('ZREM', lane.stopped_key, digest)
-  count(STOPPED, -1)
+  count(STOPPED .. lane.order, -1)
 end
 
 -- The order of the last event that began and has one, its ID and function; or nil.
