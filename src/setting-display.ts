@@ -34,12 +34,13 @@ function textOf(value: unknown): string | null {
   return value === undefined || (Array.isArray(value) && value.length === 0) ? null : String(value);
 }
 
-/** Hides the passwords in one or several Redis URLs. A password may contain commas: a URL ends where the next begins. */
+/** Hides the passwords in one or several URLs. A user name may be an email address; a password may contain commas: a URL ends where the next
+ *  begins. */
 function withoutPassword<Value extends string | null | undefined>(value: Value): Value {
   if (typeof value !== 'string') return value;
   const urls = value
     .split(/,(?=\s{0,9}\w{1,20}:\/\/)/)
-    .map((url) => url.replace(/^(\s*\w+:\/\/[^:/@]*:).*(?=@)/s, '$1***').replace(/([?&]password=)[^&]*/i, '$1***'));
+    .map((url) => url.replace(/^(\s*\w+:\/\/[^:/]*:).*(?=@)/s, '$1***').replace(/([?&]password=)[^&]*/i, '$1***'));
   return urls.join() as Value;
 }
 

@@ -53,6 +53,26 @@ describe('settings of the REST API', () => {
     expect(shown('redis://127.0.0.1:6379')).to.equal('redis://127.0.0.1:6379');
   });
 
+  it('GET /v1/settings hides the passwords of SMTP_URL, also with an email address as the user, and of LARGE_BODIES_BUCKET_URL', async () => {
+    const env = {
+      SMTP_URL: 'smtp://ada@example.com:hush@mail.example.com:587?requireTLS=true',
+      ALERT_FROM: 'alerts@example.com',
+      LARGE_BODIES_BUCKET_URL: 'https://key-id:hu%2Fsh@s3.example.com/bodies?region=eu-central-1',
+    };
+    const started = await startService({ dev: false, workers: 0, env });
+    try {
+      const { body } = await started.get('/v1/settings');
+      const shown = new Map(body.data.map(({ name, value }: Setting) => [name, value]));
+      expect(shown.get('SMTP_URL')).to.equal('smtp://ada@example.com:***@mail.example.com:587?requireTLS=true');
+      expect(shown.get('LARGE_BODIES_BUCKET_URL')).to.equal(
+        'https://key-id:***@s3.example.com/bodies?region=eu-central-1',
+      );
+      expect(JSON.stringify(body)).not.to.match(/hu(%2F)?sh/i);
+    } finally {
+      await started.stop();
+    }
+  });
+
   it('TRACE_URL_TEMPLATE accepts a web address with {trace_id} after its host, and rejects unknown placeholders', () => {
     const read = (template: string) => readConfig({ MODE: 'dev', TRACE_URL_TEMPLATE: template }).traceUrlTemplate;
     const good = 'https://grafana.example.com/explore?left={"queries":["{trace_id}"],"x":"{run_id} {env}"}';
