@@ -55,6 +55,25 @@ describe('The command palette', () => {
       await page.waitForURL('**/held-events');
     }));
 
+  it('keeps the first row selected when what the service found comes before it, and asks for a typed text once', () =>
+    withPage(async (page) => {
+      await open(page, service.url);
+      await page.keyboard.press('Control+k');
+      const texts: string[] = [];
+      page.on('request', (request) => {
+        const { pathname, searchParams } = new URL(request.url());
+        if (pathname === '/v1/search') texts.push(searchParams.get('text') ?? '');
+      });
+      await page.getByRole('combobox', { name: 'Jump to' }).pressSequentially('order/placed');
+      const found = page.getByRole('option', { name: /^order\/placed.*event name/ });
+      await found.and(page.locator('[aria-selected=true]')).waitFor();
+      const rows = page.getByRole('listbox', { name: 'Results' }).getByRole('option');
+      expect(await rows.first().innerText()).to.include('order/placed');
+      expect(texts).to.include('order/placed').and.have.length.below(4);
+      await page.keyboard.press('Enter');
+      await page.waitForURL((url) => url.searchParams.get('name') === 'order/placed');
+    }));
+
   it('goes to an event name and to an app', () =>
     withPage(async (page) => {
       await open(page, service.url);

@@ -6,6 +6,7 @@ import { usePausing } from '../../features/functions/use-pausing.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { useActions } from './use-actions.ts';
 import { useDestinations } from './use-destinations.ts';
+import { useFirstSelected } from './use-first-selected.ts';
 
 const LABEL = 'Jump to';
 
@@ -40,6 +41,8 @@ function Palette({ onClose, ...handlers }: PaletteProps) {
     onShortcuts: handlers.onShortcuts,
   });
   const entries = [...useDestinations(query), ...actions];
+  const list = useRef<HTMLDivElement>(null);
+  const selection = useFirstSelected(list, query, [query, ...entries.map(({ key }) => key)].join('\n'));
   useEffect(() => {
     dialog.current?.showModal();
     // The dialog focuses the first element that can be, which is around the input.
@@ -52,7 +55,7 @@ function Palette({ onClose, ...handlers }: PaletteProps) {
       onClose={onClose}
       className="mx-auto mt-[12vh] w-[calc(100vw-2rem)] max-w-xl rounded-xl border border-line bg-surface p-0 text-text shadow-2xl"
     >
-      <CommandRoot label={LABEL}>
+      <CommandRoot label={LABEL} {...selection}>
         <CommandInput
           ref={input}
           value={query}
@@ -60,7 +63,7 @@ function Palette({ onClose, ...handlers }: PaletteProps) {
           placeholder="Page, name, ID or action"
           className="h-12 w-full border-b border-line bg-transparent px-4 text-lg outline-none"
         />
-        <CommandList label="Results" className="max-h-[50vh] overflow-auto p-2">
+        <CommandList ref={list} label="Results" className="max-h-[50vh] overflow-auto p-2">
           <CommandEmpty className="p-3 text-muted">No results</CommandEmpty>
           {entries.map(({ key, icon, label, keywords = [], kind, choose }) => (
             <CommandItem

@@ -1,10 +1,10 @@
 /** Pages, and everything that has a name or an ID. */
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useDeferredValue } from 'react';
 import { callApi } from '../../api/client.ts';
 import { useEnv } from '../../api/environment.ts';
 import type { App, SearchHits, Webhook } from '../../api/types.ts';
+import { useSettled } from '../../lib/use-settled.ts';
 import { NAV_ITEMS } from '../navigation.ts';
 import type { Entry } from './entry.ts';
 import { useFunctions } from './use-actions.ts';
@@ -72,7 +72,7 @@ function useNamed<T>(path: string, env: string): T[] {
 /** Events, runs and event names that the service finds by the text. */
 function useFound(query: string, env: string): Entry[] {
   const navigate = useNavigate();
-  const text = useDeferredValue(query.trim());
+  const text = useSettled(query.trim());
   const { data } = useQuery({
     queryKey: ['search', env, text],
     queryFn: ({ signal }) => callApi<SearchHits[]>('/v1/search', { env, signal, query: { text } }),
