@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core';
 import { addUser } from '../support/auth.ts';
 import { browserForSuite, open, settled, signIn } from '../support/browser.ts';
 import { type Service, startService } from '../support/service.ts';
+import { expectAccessible } from './accessible.ts';
 import { make } from './fixtures.ts';
 
 const TRANSFORM = 'const transform = (evt) => ({ name: "order/placed", data: evt })';
@@ -40,6 +41,27 @@ describe('The holding page of the dashboard', () => {
       await row.waitFor({ state: 'detached' });
       await open(page, `${service.url}/events/${body.ids[0]}?env=feature`);
       await page.getByRole('heading', { level: 1, name: 'order/placed' }).waitFor();
+    }));
+
+  it('shows what an event has, and in dev mode how one comes there', () =>
+    withPage(async (page) => {
+      await service.post(path, { number: 42 });
+      await openHoldingPage(page);
+      await page.getByRole('row').filter({ hasText: 'order/placed' }).getByText('{"number":42}').waitFor();
+      await expectAccessible(page);
+      await service.request('DELETE', '/v1/holding?all=true', undefined, service.apiHeaders);
+      const dev = await startService({ workers: 0 });
+      try {
+        const fields = { name: 'Orders', environment: 'branches', transform: TRANSFORM };
+        const { url } = await make(dev, '/v1/webhooks', fields);
+        await open(page, `${dev.url}/held-events`);
+        await page.getByText('No held events').waitFor();
+        await page.getByText(url).waitFor();
+        await dev.post(new URL(url).pathname, { number: 1 });
+        await page.getByRole('row').filter({ hasText: 'order/placed' }).waitFor();
+      } finally {
+        await dev.stop();
+      }
     }));
 
   it('asks for confirmation before discarding an event', () =>

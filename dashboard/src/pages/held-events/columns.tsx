@@ -1,10 +1,14 @@
 import { Link } from '@tanstack/react-router';
 import type { ListedHeldEvent } from '../../api/types.ts';
+import { stringifyExact } from '../../lib/exact-json.ts';
 import { Button } from '../../ui/button.tsx';
 import type { Column } from '../../ui/data-table.tsx';
 import { Time } from '../../ui/time.tsx';
 import type { Assignment } from './assignment.ts';
 import { Reason, reasonLabel } from './reason.tsx';
+
+/** More than fits a line. */
+const PAYLOAD_CHARS = 200;
 
 /** @param webhooks names by ID; deleted webhooks are missing */
 export function columnsOf(
@@ -32,9 +36,20 @@ export function columnsOf(
       ),
     },
     {
+      id: 'payload',
+      header: 'Payload',
+      width: 'minmax(8rem, 3fr)',
+      hideOnMobile: true,
+      cell: ({ event }) => (
+        <span className="block truncate font-mono text-xs text-muted">
+          {stringifyExact(event.data).slice(0, PAYLOAD_CHARS)}
+        </span>
+      ),
+    },
+    {
       id: 'reason',
       header: 'Reason',
-      width: 'minmax(12rem, 2fr)',
+      width: 'minmax(11rem, 2fr)',
       hideOnMobile: true,
       cell: (held) => <Reason held={held} />,
     },

@@ -1,6 +1,6 @@
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useCallback, useMemo, useState } from 'react';
-import { useCurrentUser, useHasAccess } from '../../api/current-user.ts';
+import { useHasAccess } from '../../api/current-user.ts';
 import type { ListedHeldEvent } from '../../api/types.ts';
 import { useWebhooks } from '../../features/webhooks/queries.ts';
 import { isAllBranches } from '../../lib/environment-scope.ts';
@@ -36,7 +36,7 @@ export default function HeldEventsPage() {
   return (
     <Page
       title="Held events"
-      description="Webhook events without a valid environment. They trigger no functions until you assign them."
+      description="The webhooks of these events serve all branches: each request says for which environment it is. These requests named none, or one that does not exist. Nothing is lost, and no function runs, until you assign the events."
     >
       <Filters filter={filter} />
       <List filter={filter} onOpen={open} onAssign={setAssignment} />
@@ -133,10 +133,8 @@ function labelOf({ event, internal_id }: ListedHeldEvent): string {
 }
 
 function NoHeldEvents({ filtered }: { filtered: boolean }) {
-  const dev = useCurrentUser()?.kind === 'dev';
   const { data: webhooks } = useWebhooks();
   if (filtered) return <EmptyState title="No matching held events" />;
-  if (dev) return <EmptyState title="No held events">Dev mode has one environment, so no events are held.</EmptyState>;
   const url = webhooks?.find(({ environment }) => isAllBranches(environment))?.url;
   return (
     <EmptyState
