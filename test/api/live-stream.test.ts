@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import { liveSchemas } from '../../src/api/views/live.ts';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
 import { addUser, keyHeaders, sessionHeaders } from '../support/auth.ts';
+import { startOwnRedis } from '../support/own-redis.ts';
 import { type Service, startService } from '../support/service.ts';
 import { follow, type Stream } from '../support/stream.ts';
 import { until } from '../support/until.ts';
@@ -216,7 +217,8 @@ describe('live stream', () => {
       describe: 'the web process listens',
     });
     await service.redis.call('CLIENT', 'KILL', 'TYPE', 'pubsub');
-    await until(() => stream.messages.filter(({ event }) => event === 'hello').length === 2, { describe: 'it greets' });
+    // Another when the connection is lost, and one when it is back.
+    await until(() => stream.messages.filter(({ event }) => event === 'hello').length === 3, { describe: 'it greets' });
     await send({ name: 'live/x', data: {} });
     await stream.next('events');
   });
@@ -275,6 +277,28 @@ describe('live stream outside dev mode', () => {
     await until(() => streams.every((stream) => stream.ended()), { describe: 'both have ended' });
     expect(stays.ended()).to.equal(false);
     stays.close();
+  });
+
+  it('GET /v1/stream says hello when Redis is lost, and when it is back: clients ask what is still true', async () => {
+    const redis = await startOwnRedis();
+    const other = await startService({ workers: 0, env: { REDIS_URL: redis.url } });
+    try {
+      const stream = await follow(`${other.url}/v1/stream`);
+      // The subscription itself may still have been on its way.
+      await until(async () => /\bs?sub=[1-9]/.test(String(await other.redis.client('LIST'))), {
+        describe: 'a subscription',
+      });
+      const before = stream.messages.length;
+      await redis.stop();
+      const hellos = () => stream.messages.slice(before).filter(({ event }) => event === 'hello').length;
+      await until(() => hellos() === 1, { describe: 'a hello' });
+      expect((await other.get('/v1/status')).status).to.equal(503);
+      await redis.start();
+      await until(() => hellos() === 2, { describe: 'another hello' });
+    } finally {
+      await other.stop();
+      await redis.remove();
+    }
   });
 
   it('neither live streams nor idle connections delay the shutdown of web', async () => {

@@ -3,6 +3,7 @@ import type { Page, Response } from 'playwright-core';
 import { browserForSuite, open, settled } from '../support/browser.ts';
 import { type Service, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
+import { expectAccessible } from './accessible.ts';
 import { declaredPaths, resourcePages, STATIC_PAGES } from './pages.ts';
 
 const FIRST_LOAD_BYTES = 250_000;
@@ -83,6 +84,20 @@ describe('The frame of the dashboard', () => {
       await page.waitForURL('**/events?env=feature');
       expect(await page.getByRole('combobox', { name: 'Environment' }).inputValue()).to.equal('feature');
     }));
+
+  it('an unknown environment in the URL is one sentence, with a way to production', () =>
+    withPage(
+      async (page) => {
+        await page.goto(`${service.url}/runs?env=nowhere`);
+        await page.getByText('There is no environment nowhere').waitFor();
+        await page.getByRole('alert').waitFor({ state: 'detached' });
+        await expectAccessible(page);
+        await page.getByRole('link', { name: 'go to production' }).click();
+        await page.getByRole('heading', { level: 1, name: 'Runs' }).waitFor();
+        expect(new URL(page.url()).search).to.equal('');
+      },
+      { forgive: /404/ },
+    ));
 
   it('an unknown path shows the not-found page', () =>
     withPage(

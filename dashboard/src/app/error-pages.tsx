@@ -1,4 +1,5 @@
 import { type ErrorComponentProps, Link } from '@tanstack/react-router';
+import { useEnv } from '../api/environment.ts';
 import { ErrorAlert } from '../ui/error-alert.tsx';
 import { Page } from '../ui/page.tsx';
 
@@ -10,6 +11,26 @@ export function NotFoundPage() {
         <Link to="/" className="text-accent underline">
           Go to the overview
         </Link>
+      </p>
+    </Page>
+  );
+}
+
+/** One sentence, instead of a page whose requests all fail. */
+export function UnknownEnvironmentPage() {
+  const env = useEnv();
+  return (
+    <Page title="Environment not found">
+      <p>
+        There is no environment <strong className="font-medium break-words">{env}</strong>: choose another one above, or{' '}
+        <Link
+          to="."
+          search={(before: object) => ({ ...before, env: undefined }) as never}
+          className="text-accent underline"
+        >
+          go to production
+        </Link>
+        .
       </p>
     </Page>
   );

@@ -2,12 +2,13 @@ import { Link, Outlet, useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
 import { usePreference } from '../features/notifications/preference.ts';
 import { useTrackedBulks } from '../features/runs/bulk/tracked.ts';
-import { useCurrentStatus } from '../features/status/use-status.ts';
+import { useCurrentStatus, useIsUnknownEnvironment } from '../features/status/use-status.ts';
 import { useShortcuts } from '../lib/use-shortcuts.ts';
 import { IconButton } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { AccountMenu } from './account.tsx';
 import { AttentionCount } from './attention-count.tsx';
+import { UnknownEnvironmentPage } from './error-pages.tsx';
 import { IgnoredParams } from './ignored-params.tsx';
 import { NAV_ITEMS, type NavItem } from './navigation.ts';
 import { StatusStrip } from './status-strip.tsx';
@@ -83,7 +84,7 @@ export function Shell() {
         <StatusStrip />
         <main id="content" tabIndex={-1} className="outline-none">
           <IgnoredParams />
-          <Outlet />
+          {useIsUnknownEnvironment() ? <UnknownEnvironmentPage /> : <Outlet />}
         </main>
       </div>
       {palette && (

@@ -8,12 +8,12 @@ import { CONNECTIONS } from './connections.ts';
 import { addressOf, clusterOf, primaryOf } from './servers.ts';
 
 /** A connection used only for subscriptions, which resubscribes after each reconnection. It emits `ready` after a reconnection, because
- *  messages may have been missed. */
+ *  messages may have been missed, and `close` when it is lost. */
 export interface Subscriber {
   readonly status: string;
   readonly isCluster: boolean;
   on(event: 'message', listener: (channel: string, text: string) => void): unknown;
-  on(event: 'ready', listener: () => void): unknown;
+  on(event: 'ready' | 'close', listener: () => void): unknown;
   once(event: 'ready', listener: () => void): unknown;
   off(event: 'message', listener: (channel: string, text: string) => void): unknown;
   off(event: 'ready', listener: () => void): unknown;

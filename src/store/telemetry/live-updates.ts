@@ -180,9 +180,15 @@ export class LiveFeed {
     subscriber.on('message', (channel, text) => this.#receive(channel, text));
   }
 
-  /** Calls `listener` when updates may have been missed: after a reconnection. */
+  /** Calls `listener` when updates may be missed: once when the connection is lost, and once when it is back. */
   onGap(listener: () => void): void {
-    this.#subscriber.on('ready', listener);
+    let isConnected = this.#subscriber.status === 'ready';
+    const changed = (isNow: boolean) => {
+      if (isNow || isConnected) listener();
+      isConnected = isNow;
+    };
+    this.#subscriber.on('ready', () => changed(true));
+    this.#subscriber.on('close', () => changed(false));
   }
 
   /** @param env undefined: the installation

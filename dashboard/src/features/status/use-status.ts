@@ -9,7 +9,7 @@ import { useThrottled } from '../../lib/use-throttled.ts';
 
 const REFETCH_MS = 10_000;
 const REFETCH_DURING_OUTAGE_MS = 2_000;
-/** A connection that is renewed sooner is no outage: a deploy, a proxy's limit. */
+/** A connection that is renewed sooner, or an answer that comes sooner, is no outage: a deploy, a proxy's limit. */
 const BROKEN_AFTER_MS = 3_000;
 /** Codes of responses of a service that cannot reach its Redis. */
 const STORE_CODES = new Set(['unavailable', 'overloaded']);
@@ -21,18 +21,29 @@ export function useStatus() {
   return useQuery({
     queryKey: ['status', env],
     queryFn: async ({ signal }) => (await callApi<Status>('/v1/status', { env, signal })).data,
-    refetchInterval: ({ state }) => (state.error ? REFETCH_DURING_OUTAGE_MS : REFETCH_MS),
+    refetchInterval: ({ state }) => (isOutage(state.error) ? REFETCH_DURING_OUTAGE_MS : REFETCH_MS),
     staleTime: REFETCH_MS,
     retry: false,
   });
 }
 
+function isOutage(error: Error | null): boolean {
+  return error instanceof ApiError && (error.status === 0 || STORE_CODES.has(error.code));
+}
+
+/** Whether the URL names an environment that does not exist. */
+export function useIsUnknownEnvironment(): boolean {
+  const { error } = useStatus();
+  return error instanceof ApiError && error.code === 'environment_unknown';
+}
+
 export function useServiceState(): ServiceState {
-  const { data, error } = useStatus();
-  const isBroken = useIsBroken();
+  const { data, error, isFetching } = useStatus();
+  const isBroken = useIsLong(useLiveState() === 'broken');
+  const isLate = useIsLong(isFetching);
   if (error instanceof ApiError && error.status === 0) return 'reconnecting';
   if (error instanceof ApiError && STORE_CODES.has(error.code)) return 'store_unreachable';
-  if (isBroken) return 'reconnecting';
+  if (isBroken || isLate) return 'reconnecting';
   if (!data) return 'unknown';
   if (data.workers_alive === 0) return 'no_worker';
   return data.accepts_events ? 'live' : 'rejecting';
@@ -49,22 +60,22 @@ export function useCurrentStatus(): void {
     if (runs.some(({ status }) => status === 'Failed')) refetch();
   });
   const state = useServiceState();
-  const isOutage = state === 'reconnecting' || state === 'store_unreachable';
-  const wasOutage = useRef(false);
+  const isDown = state === 'reconnecting' || state === 'store_unreachable';
+  const wasDown = useRef(false);
   useEffect(() => {
-    if (wasOutage.current && !isOutage) void queries.invalidateQueries();
-    wasOutage.current = isOutage;
-  }, [isOutage, queries]);
+    if (wasDown.current && !isDown) void queries.invalidateQueries();
+    wasDown.current = isDown;
+  }, [isDown, queries]);
 }
 
-function useIsBroken(): boolean {
-  const live = useLiveState();
+/** Whether it has been so for a while. */
+function useIsLong(isSo: boolean): boolean {
   const [isLong, setIsLong] = useState(false);
   useEffect(() => {
     setIsLong(false);
-    if (live !== 'broken') return;
+    if (!isSo) return;
     const timer = setTimeout(() => setIsLong(true), BROKEN_AFTER_MS);
     return () => clearTimeout(timer);
-  }, [live]);
+  }, [isSo]);
   return isLong;
 }

@@ -18,7 +18,11 @@ interface ClusterSubscriberOptions {
   log: Logger;
 }
 
-export class ClusterSubscriber extends EventEmitter<{ message: [channel: string, text: string]; ready: [] }> {
+export class ClusterSubscriber extends EventEmitter<{
+  message: [channel: string, text: string];
+  ready: [];
+  close: [];
+}> {
   readonly isCluster = true;
   status: 'wait' | 'connecting' | 'ready' | 'end';
   readonly #options: ClusterSubscriberOptions;
@@ -116,6 +120,7 @@ export class ClusterSubscriber extends EventEmitter<{ message: [channel: string,
     if (!redis || this.#node?.redis !== redis || this.status === 'end') return false;
     this.#leave();
     this.status = 'connecting';
+    this.emit('close');
     this.#retryLater();
     return false;
   }
