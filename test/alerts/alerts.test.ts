@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import { Webhook as StandardWebhook } from 'standardwebhooks';
+import { startAppHost } from '../support/app-host.ts';
 import { MailServer } from '../support/mail-server.ts';
 import { type Received, Receiver } from '../support/receiver.ts';
 import { type Service, startService } from '../support/service.ts';
@@ -149,6 +150,30 @@ describe('Alerts', () => {
     const back = await change({ threshold: null, channels: null, window_seconds: null });
     expect(back.body.data).to.deep.include({ threshold: 1, channels: null, changed: [] });
     expect((await api('PATCH', '/v1/alert-rules/unknown', {})).status).to.equal(404);
+  });
+
+  it('of an error that is assigned to channels are told by those, also when it is not new, and no others', async () => {
+    const host = await startAppHost();
+    host.on('charge', () => ({ status: 400, body: { name: 'Error', message: 'declined' } }));
+    const retries = 0;
+    await host.register(service, [{ id: 'charge', triggers: [{ event: 'shop/charge' }], retries }], {
+      appName: 'shop',
+    });
+    const fail = () => service.post(service.eventPath, { name: 'shop/charge', data: {} });
+    await api('PATCH', '/v1/alert-rules/new_error', { threshold: 2, channels: ['on-discord'] });
+    await fail();
+    const path = '/v1/errors?function_id=shop-charge';
+    const { body } = await service.waitFor(path, (answer: Json) => answer.body.data?.length === 1);
+    const { fingerprint } = body.data[0];
+    const assigned = await api('PATCH', `/v1/errors/${fingerprint}`, { alert_channels: ['on-webhook'] });
+    expect(assigned.body.data.alert_channels).to.deep.equal(['on-webhook']);
+    const [before, ofRule] = [receiver.at('/webhook').length, receiver.at('/discord').length];
+    await fail();
+    const told = (await receiver.got('/webhook', before + 1)).at(-1);
+    expect(json(told).data.changes[0].alert).to.deep.include({ rule: 'new_error', subject: fingerprint });
+    expect(receiver.at('/discord')).to.have.length(ofRule);
+    await api('PATCH', '/v1/alert-rules/new_error', { threshold: null, channels: null });
+    await host.close();
   });
 
   it('of the installation belong to production', async () => {

@@ -274,6 +274,8 @@ describe('OpenAPI document', () => {
       await call('GET /v1/errors/:fingerprint', { fingerprint });
       await call('POST /v1/errors/:fingerprint/resolve', { fingerprint });
       await call('POST /v1/errors/:fingerprint/reopen', { fingerprint });
+      await call('POST /v1/errors/:fingerprint/ignore', { fingerprint });
+      await call('PATCH /v1/errors/:fingerprint', { fingerprint }, { alert_channels: null });
       await call('PATCH /v1/functions/:id', { id: 'shop-pauses' }, { on_exhausted: 'pause' });
       const { run_id: pausing } = await call('POST /v1/functions/:id/invoke', { id: 'shop-pauses' }, { data: {} });
       for (const verb of ['resume', 'fail']) {

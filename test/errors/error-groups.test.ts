@@ -203,18 +203,62 @@ describe('Error groups', () => {
     expect((await service.post(`/v1/errors/${'0'.repeat(32)}/resolve`, {})).status).to.equal(404);
   });
 
+  it('are ignored: failures are counted, and do not open them, until a user does', async () => {
+    const [{ fingerprint, count }] = await groupsOf('charge');
+    const path = `/v1/errors/${fingerprint}`;
+    const ignored = await service.post(`${path}/ignore`, {});
+    expect(ignored.body.data).to.include({ state: 'ignored' });
+    // Each run may be in another partition, whose records of the group are new.
+    await fail('charge', [5, 6, 7]);
+    const { body } = await service.waitFor(path, ({ body: { data } }) => data.count === count + 3);
+    expect(body.data).to.include({ state: 'ignored' });
+    expect(body.data.state_changed_by.kind).to.equal('dev');
+    const named = ({ data }: { data: { fingerprint: string }[] }) => data.map((group) => group.fingerprint);
+    expect(named(await get('/v1/errors?state=open&limit=100'))).to.not.include(fingerprint);
+    expect(named(await get('/v1/errors?state=ignored'))).to.deep.equal([fingerprint]);
+    expect((await service.post(`${path}/reopen`, {})).body.data).to.include({ state: 'open' });
+    expect(await groupsOf('charge', '&state=open')).to.have.length(1);
+  });
+
+  it('name the last deploy after the last failure, whose code re-runs will have', async () => {
+    const again = (retries: number) =>
+      host.register(service, [{ id: 'newer', triggers: [{ event: 'errors/newer' }], retries }], { appName: 'mended' });
+    host.on('newer', () => declined(1));
+    await again(0);
+    await fail('newer', [1]);
+    const path = '/v1/errors?function_id=mended-newer';
+    const { body } = await service.waitFor(path, ({ body: { data } }) => data.length > 0);
+    expect(body.data[0]).to.deep.include({ app: 'mended', newer_deploy: null });
+    await again(1);
+    const [deploy] = (await get('/v1/deploys?app=mended')).data;
+    expect((await get(path)).data[0].newer_deploy).to.deep.equal({ id: deploy.id, at: deploy.at });
+  });
+
+  it('are assigned to alert channels of the environment', async () => {
+    const [{ fingerprint }] = await groupsOf('charge');
+    const path = `/v1/errors/${fingerprint}`;
+    await service.post('/v1/alert-channels', { name: 'billing', kind: 'webhook', url: 'https://example.com/hook' });
+    const bad = await service.request('PATCH', path, { alert_channels: ['nobody'] });
+    expect([bad.status, bad.body.code]).to.deep.equal([400, 'input_invalid']);
+    expect(
+      (await service.request('PATCH', path, { alert_channels: ['billing'] })).body.data.alert_channels,
+    ).to.deep.equal(['billing']);
+    expect((await get(path)).data.alert_channels).to.deep.equal(['billing']);
+    expect((await service.request('PATCH', path, { alert_channels: null })).body.data.alert_channels).to.equal(null);
+  });
+
   it('find their runs, all of which can be re-run once the function is fixed', async () => {
     const [{ fingerprint }] = await groupsOf('charge');
     const runs = (await get(`/v1/runs?fingerprint=${fingerprint}&limit=100`)).data;
-    expect(runs).to.have.length(4);
+    expect(runs).to.have.length(7);
     for (const run of runs) expect(run).to.include({ function_id: 'shop-charge', status: 'Failed' });
     isMended = true;
     const filter = { function_id: 'shop-charge', fingerprint };
     const { body } = await service.post('/v1/runs/bulk', { action: 'retry', filter, rate: 100 });
     expect(body.data.filter.fingerprint).to.equal(fingerprint);
-    expect(body.data.matched.count).to.equal(4);
+    expect(body.data.matched.count).to.equal(7);
     const again = '/v1/runs?function_id=shop-charge&status=Completed&limit=100';
-    await service.waitFor(again, ({ body: { data } }) => data.length === 4);
+    await service.waitFor(again, ({ body: { data } }) => data.length === 7);
     const bad = await service.get('/v1/runs?fingerprint=nonsense');
     expect([bad.status, bad.body.code]).to.deep.equal([400, 'input_invalid']);
   });

@@ -31,6 +31,10 @@ export const listedRunSchema = runSchema
       .describe(
         'The first plain values of the data of that event; only with fields=event. `event_name` and `gist` are absent if the event is not available',
       ),
+    event_user: z
+      .string()
+      .optional()
+      .describe('ID of the `user` of that event, or its first value; only with fields=user. Absent: it names nobody'),
     state: runStateSchema,
     ...omittedField,
   })

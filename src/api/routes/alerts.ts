@@ -1,14 +1,14 @@
 /** `/v1/alerts`, `/v1/alert-rules`, `/v1/alert-channels`: what is wrong, from when on people hear of it, and where (docs/alerts.md). */
 import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import { invalidField, notFound } from '../../errors.ts';
+import { notFound } from '../../errors.ts';
 import { isOpen } from '../../model/alerts/alert.ts';
 import type { ChannelSecrets } from '../../model/alerts/channel.ts';
 import { isRuleId, type RuleId, rulesOf } from '../../model/alerts/rules.ts';
 import { PRODUCTION } from '../../model/environment.ts';
 import { newId } from '../../model/ids.ts';
-import { describe } from '../../model/values/json.ts';
 import type { ApiParts } from '../parts.ts';
+import { checkChannels } from '../rest/alert-channel-names.ts';
 import { countPosition, namePosition, pageQuery } from '../rest/list-query.ts';
 import { countedReply, sortedReply } from '../rest/list-response.ts';
 import { type Route, routesOf } from '../rest/route.ts';
@@ -51,13 +51,6 @@ export function alertRoutes(deps: ApiParts): Route[] {
     throw notFound('rule', id);
   }
 
-  async function checkChannels(env: string, names: readonly string[]): Promise<void> {
-    const known = new Set((await alertChannels.all(env)).map(({ name }) => name));
-    const unknown = names.find((name) => !known.has(name));
-    if (unknown === undefined) return;
-    throw invalidField('channels', `got ${describe(unknown)}; expected names of alert channels of the environment`);
-  }
-
   return [
     routes.get('/v1/alerts', {
       operationId: 'listAlerts',
@@ -92,7 +85,7 @@ export function alertRoutes(deps: ApiParts): Route[] {
       errors: ['not_found', 'input_invalid'],
       async handle({ env, params: { rule }, body }) {
         const id = existingRule(env, rule);
-        if (body.channels) await checkChannels(env, body.channels);
+        if (body.channels) await checkChannels(alertChannels, env, 'channels', body.channels);
         await alertRules.change(env, id, (choices) => withRuleInput(choices, body));
         return { data: presentRule(id, (await alertRules.all(env)).get(id)) };
       },

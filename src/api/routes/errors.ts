@@ -1,7 +1,6 @@
 /** `/v1/errors`: why runs fail, in groups of the same error. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
-import type { Deploy } from '../../model/apps/deploy.ts';
 import {
   countWithin,
   ERROR_GROUP_STATES,
@@ -12,9 +11,11 @@ import {
 import { FINGERPRINT_PATTERN } from '../../model/errors/fingerprint.ts';
 import { describe } from '../../model/values/json.ts';
 import { HOUR_MS } from '../../model/values/time.ts';
+import { ALERT_CHANNELS_MAX } from '../../store/alerts/alert-channels.ts';
 import { after } from '../../store/errors/error-groups.ts';
 import type { Position } from '../../store/redis/pagination.ts';
 import type { ApiParts } from '../parts.ts';
+import { checkChannels } from '../rest/alert-channel-names.ts';
 import { listQuery, pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, routesOf } from '../rest/route.ts';
@@ -28,12 +29,13 @@ const groupPosition = z.object({ at: z.int().min(0), id: z.string().regex(FINGER
 
 const ACTIONS = [
   ['resolve', 'resolved', 'Resolve an error group', 'The next failure reopens it.'],
-  ['reopen', 'open', 'Reopen an error group', 'Undoes the resolution of the group.'],
+  ['ignore', 'ignored', 'Ignore an error group', 'Failures are counted, but do not reopen it, and alert nobody.'],
+  ['reopen', 'open', 'Reopen an error group', 'Its failures count as new from now on.'],
 ] as const satisfies [string, ErrorGroupState, string, string][];
 
 const routes = routesOf({ tag: 'Errors', scope: 'environment' });
 
-export function errorRoutes({ errorGroups, functionTables, deploys }: ApiParts): Route[] {
+export function errorRoutes({ errorGroups, functionTables, deploys, alertChannels }: ApiParts): Route[] {
   async function present(env: string, groups: readonly ErrorGroup[], times: ErrorTimes) {
     const table = await functionTables.of(env);
     const functions = groups.map(({ functionId }) => table.find(functionId));
@@ -42,8 +44,10 @@ export function errorRoutes({ errorGroups, functionTables, deploys }: ApiParts):
     const byApp = new Map(ofApps);
     return groups.map((group, i) => {
       const { app, name = group.functionId } = functions[i] ?? {};
-      const deploy = deployBefore(byApp.get(app ?? '') ?? [], group.openedAt);
-      return presentErrorGroup(group, name, deploy, times);
+      const changes = (byApp.get(app ?? '') ?? []).filter(({ first }) => !first);
+      const since = changes.find(({ at }) => at <= group.openedAt);
+      const newer = changes[0] && changes[0].at > group.lastSeen ? changes[0] : undefined;
+      return presentErrorGroup(group, { name, app }, { since, newer }, times);
     });
   }
 
@@ -128,6 +132,29 @@ export function errorRoutes({ errorGroups, functionTables, deploys }: ApiParts):
         return { data: await presentOne(env, fingerprint) };
       },
     }),
+    routes.patch('/v1/errors/:fingerprint', {
+      operationId: 'assignErrorGroup',
+      summary: 'Assign an error group to alert channels',
+      description:
+        'They hear of it whenever a run fails with it, instead of those of the rule `new_error`; not while it is resolved or ignored.',
+      params,
+      body: z.strictObject({
+        alert_channels: z
+          .array(z.string().max(64))
+          .min(1)
+          .max(ALERT_CHANNELS_MAX)
+          .nullable()
+          .describe('null: those of the rule'),
+      }),
+      data: errorGroupSchema,
+      errors: ['not_found', 'input_invalid'],
+      async handle({ env, params: { fingerprint }, body: { alert_channels: names } }) {
+        await existing(env, fingerprint);
+        if (names) await checkChannels(alertChannels, env, 'alert_channels', names);
+        await errorGroups.setAlertChannels(env, fingerprint, names ?? undefined);
+        return { data: await presentOne(env, fingerprint) };
+      },
+    }),
     ...ACTIONS.map(([action, to, summary, description]) =>
       routes.post(`/v1/errors/:fingerprint/${action}`, {
         operationId: `${action}ErrorGroup`,
@@ -144,12 +171,6 @@ export function errorRoutes({ errorGroups, functionTables, deploys }: ApiParts):
       }),
     ),
   ];
-}
-
-/** The last deploy that changed an existing app.
- *  @param deploys newest first */
-function deployBefore(deploys: readonly Deploy[], timeMs: number): Deploy | undefined {
-  return deploys.find(({ at, first }) => at <= timeMs && !first);
 }
 
 /** Clamps the time range to the hours with counts.

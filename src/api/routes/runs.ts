@@ -80,9 +80,9 @@ export function runRoutes({
       query: z.object({
         status: listQuery(RUN_STATUSES).describe('One or more, separated by commas or repeated'),
         ...runFilters,
-        fields: fieldsQuery([...LARGE_FIELDS, 'event']).describe(
+        fields: fieldsQuery([...LARGE_FIELDS, 'event', 'user']).describe(
           'output: includes the output of each run; error: the whole error, with its stack, cause and data; both may be large. ' +
-            'event: name and gist of the event that triggered the run',
+            'event: name and gist of the event that triggered the run; user: also whom it concerns',
         ),
         ...pageQuery(timePosition),
       }),
@@ -113,7 +113,9 @@ export function runRoutes({
         const page = await (state
           ? runsInStates(read, runStates, { states: state, statuses: status, cursor, limit })
           : read(status, cursor, limit));
-        const events = fields.includes('event') ? await eventsOfRuns(storedEvents, env, page.found) : undefined;
+        const hasUser = fields.includes('user');
+        const hasEvent = hasUser || fields.includes('event');
+        const events = hasEvent ? await eventsOfRuns(storedEvents, env, page.found, hasUser) : undefined;
         return listOfRuns({ listedRuns, runStates }, env, page.found, {
           next: page.next,
           stoppedEarly: page.stoppedEarly,

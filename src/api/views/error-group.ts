@@ -17,7 +17,9 @@ export const errorGroupSchema = apiObject('ErrorGroup', {
   step: z.string().nullable().describe('Name of the step that failed; null: the function itself failed'),
   name: z.string().describe('Name of the last error'),
   message: z.string().describe('The beginning of the message of the last error'),
-  state: z.enum(ERROR_GROUP_STATES).describe('The next failure reopens a resolved group'),
+  state: z
+    .enum(ERROR_GROUP_STATES)
+    .describe('The next failure reopens a resolved group; an ignored one stays as it is, and has no alerts'),
   count: z
     .int()
     .describe('Failed runs in the hours that overlap the time range; without a time range, since `first_seen`'),
@@ -30,7 +32,16 @@ export const errorGroupSchema = apiObject('ErrorGroup', {
     .object({ kind: z.enum(PRINCIPAL_KINDS), id: z.string(), name: z.string() })
     .nullable()
     .describe('The user who last changed the state; null: a failure opened the group'),
+  alert_channels: z
+    .array(z.string())
+    .nullable()
+    .describe('Names of the alert channels that hear of each failure; null: those of the rule `new_error`'),
   sample_run_ids: z.array(z.string()).describe('The last failed runs, newest first; at most 10'),
+  app: z.string().nullable().describe('The app of the function; null: the function is no longer known'),
+  newer_deploy: z
+    .object({ id: z.string(), at: z.iso.datetime() })
+    .nullable()
+    .describe('The last deploy that changed the app after `last_seen`; null: none. Re-runs have its code'),
   since_deploy: z
     .object({ id: z.string(), at: z.iso.datetime() })
     .nullable()
@@ -50,14 +61,14 @@ export interface ErrorTimes {
 
 export function presentErrorGroup(
   group: ErrorGroup,
-  functionName: string,
-  deploy: Pick<Deploy, 'id' | 'at'> | undefined,
+  { name, app }: { name: string; app: string | undefined },
+  { since, newer }: Record<'since' | 'newer', Pick<Deploy, 'id' | 'at'> | undefined>,
   times: ErrorTimes,
 ) {
   const { from, to } = times;
   return present(
     errorGroupSchema,
-    { ...group, functionName, timesReopened: group.reopened, sinceDeploy: deploy },
+    { ...group, functionName: name, app, timesReopened: group.reopened, sinceDeploy: since, newerDeploy: newer },
     {
       count: from === undefined ? group.count : countWithin(group, from, to),
       sample_run_ids: group.samples.map(({ runId }) => runId),

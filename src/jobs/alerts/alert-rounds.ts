@@ -1,7 +1,7 @@
 /** Evaluates the rules of alerts. All state of a round is in Redis, so any process can do it: also a web process, while there is no worker. */
 import { duty } from '../../duties/duty.ts';
 import type { Logger } from '../../log.ts';
-import { evaluate, isOpen, type Measured } from '../../model/alerts/alert.ts';
+import { type Alert, evaluate, isOpen, type Measured } from '../../model/alerts/alert.ts';
 import { EMPTY_QUEUE, enqueued } from '../../model/alerts/channel-queue.ts';
 import { type RuleId, type RuleSettings, rulesOf, settingsOfRule } from '../../model/alerts/rules.ts';
 import { type Environment, PRODUCTION } from '../../model/environment.ts';
@@ -63,10 +63,15 @@ export class AlertRounds extends Composed<AlertRoundsDeps> {
     const [choices, channels] = await Promise.all([alertRules.all(env), alertChannels.all(env)]);
     const rules = new Map(rulesOf(env === PRODUCTION).map((id) => [id, settingsOfRule(id, choices.get(id))]));
     const measured = await this.#measure(env, rules, nowMs);
+    const known = new Set(channels.map(({ name }) => name));
+    const hears = (name: string, alert: Alert) => {
+      const own = alert.channels?.filter((one) => known.has(one));
+      return (own?.length ? own : rules.get(alert.rule)?.channels)?.includes(name) ?? true;
+    };
     const { unrecorded } = await alertBooks.change(env, (book) => {
       const round = evaluate({ alerts: book.alerts, rules, measured, nowMs, newId: () => newId(nowMs) });
       const hearing = channels.map(({ name }) => {
-        const heard = round.changes.filter(({ alert }) => rules.get(alert.rule)?.channels?.includes(name) ?? true);
+        const heard = round.changes.filter(({ alert }) => hears(name, alert));
         return [name, enqueued(book.queues[name] ?? EMPTY_QUEUE, heard)] as const;
       });
       const isIdle = (queue: typeof EMPTY_QUEUE) => JSON.stringify(queue) === JSON.stringify(EMPTY_QUEUE);

@@ -89,7 +89,7 @@ const MEASURES: Record<RuleId, Measure> = {
     const table = await functions.of(env);
     return (await errorGroups.read(env, recent)).flatMap((group) => {
       if (group?.state !== 'open' || actsOnAlerts(table.find(group.functionId))) return [];
-      const { fingerprint: subject, functionId, name, message, count, openedAt } = group;
+      const { fingerprint: subject, functionId, name, message, count, openedAt, alertChannels: channels } = group;
       const runs = `${number(count)} ${count === 1 ? 'run' : 'runs'} of ${table.find(functionId)?.name ?? functionId}`;
       return [
         {
@@ -98,7 +98,9 @@ const MEASURES: Record<RuleId, Measure> = {
           value: count,
           detail: `failed ${runs}`,
           path: `/errors/${subject}`,
-          ...(openedAt < from && { isKnown: true }),
+          channels,
+          // Those to whom it is assigned hear of it whenever it happens.
+          ...(openedAt < from && !channels && { isKnown: true }),
         },
       ];
     });

@@ -20,6 +20,8 @@ export interface Measured {
   path: string;
   /** It may keep an alert open, but not open one. */
   isKnown?: boolean;
+  /** Names of the alert channels that hear of it; absent: those of the rule. */
+  channels?: readonly string[] | undefined;
 }
 
 export interface Alert {
@@ -40,6 +42,7 @@ export interface Alert {
   clearSince?: number;
   remindedAt?: number;
   resolvedAt?: number;
+  channels?: readonly string[] | undefined;
 }
 
 export const CHANGES = ['opened', 'reminded', 'resolved'] as const;
@@ -161,9 +164,9 @@ function resolved(alert: Alert, nowMs: number): Change {
 
 function withMeasured(
   alert: Omit<Alert, 'name' | 'detail' | 'path' | 'value' | 'threshold'>,
-  { name, detail, path, value }: Measured,
+  { name, detail, path, value, channels }: Measured,
   { threshold }: RuleSettings,
 ): Alert {
   const texts = { name: name.slice(0, NAME_MAX).toWellFormed(), detail: detail.slice(0, DETAIL_MAX).toWellFormed() };
-  return { ...alert, ...texts, path, value, threshold };
+  return { ...alert, ...texts, path, value, threshold, channels };
 }

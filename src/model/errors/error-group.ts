@@ -3,8 +3,8 @@ import type { PrincipalKind } from '../auth/access.ts';
 import { addTo } from '../values/counting.ts';
 import { HOUR_MS } from '../values/time.ts';
 
-/** The next failure reopens a resolved group. */
-export const ERROR_GROUP_STATES = ['open', 'resolved'] as const;
+/** The next failure reopens a resolved group; an ignored one stays as it is. */
+export const ERROR_GROUP_STATES = ['open', 'resolved', 'ignored'] as const;
 export type ErrorGroupState = (typeof ERROR_GROUP_STATES)[number];
 
 /** Failures are counted by hour, for as long as metrics are kept. */
@@ -35,6 +35,8 @@ export interface ErrorGroup {
   stateChangedAt: number;
   /** undefined if a failure changed it. */
   stateChangedBy: { kind: PrincipalKind; id: string; name: string } | undefined;
+  /** Names of the alert channels that hear of it; undefined: those of the rule. */
+  alertChannels: readonly string[] | undefined;
 }
 
 export const SAMPLES_MAX = 10;
@@ -46,17 +48,21 @@ export function countWithin({ hours }: Pick<ErrorGroup, 'hours'>, from: number, 
   return count;
 }
 
-/** Merges one group's records of several partitions. The group is open if any record is. */
+/** Merges one group's records of several partitions. A user changes all records; a partition's first failure makes an open one. So the group is ignored
+ *  if any record is, and otherwise open if any is. */
 export function mergedGroup(parts: readonly [ErrorGroup, ...ErrorGroup[]]): ErrorGroup {
   const [first, ...others] = parts;
   return others.reduce((one, other) => {
     const latest = one.lastSeen >= other.lastSeen ? one : other;
-    const changed = one.stateChangedAt >= other.stateChangedAt ? one : other;
     const hours = new Map(one.hours);
     for (const [start, count] of other.hours) addTo(hours, start, count);
     const samples = [...one.samples, ...other.samples].sort((a, b) => b.at - a.at).slice(0, SAMPLES_MAX);
     const states = [one, other].filter(({ state }) => state === 'open');
-    const isOpen = states.length > 0;
+    const isIgnored = one.state === 'ignored' || other.state === 'ignored';
+    const isOpen = states.length > 0 && !isIgnored;
+    const [changed] = (isIgnored ? [one, other].filter(({ state }) => state === 'ignored') : [one, other]).sort(
+      (a, b) => b.stateChangedAt - a.stateChangedAt,
+    ) as [ErrorGroup];
     // A user changes all records: a record that is still resolved was reopened by a failure in another partition.
     const reopenings = [one, other].map(({ state, reopened }) =>
       isOpen && state === 'resolved' ? reopened + 1 : reopened,
@@ -67,11 +73,12 @@ export function mergedGroup(parts: readonly [ErrorGroup, ...ErrorGroup[]]): Erro
       count: one.count + other.count,
       hours,
       samples,
-      state: isOpen ? 'open' : 'resolved',
+      state: isIgnored ? 'ignored' : isOpen ? 'open' : 'resolved',
       openedAt: Math.min(...(isOpen ? states : [one, other]).map(({ openedAt }) => openedAt)),
       reopened: Math.max(...reopenings),
       stateChangedAt: changed.stateChangedAt,
       stateChangedBy: changed.stateChangedBy,
+      alertChannels: one.alertChannels ?? other.alertChannels,
     };
   }, first);
 }

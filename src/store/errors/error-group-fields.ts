@@ -7,7 +7,7 @@ const HOUR_FIELD = /^h(\d{1,12})$/;
 
 /** @returns undefined if there is no such group */
 export function errorGroupOf(fingerprint: string, fields: Record<string, string>): ErrorGroup | undefined {
-  const { functionId, step, name, message, state, samples, stateChangedBy } = fields;
+  const { functionId, step, name, message, state, samples, stateChangedBy, alertChannels } = fields;
   if (functionId === undefined || state === undefined || samples === undefined) return undefined;
   const failed = JSON.parse(samples) as [runId: string, at: number][];
   return {
@@ -27,6 +27,7 @@ export function errorGroupOf(fingerprint: string, fields: Record<string, string>
     stateChangedAt: Number(fields.stateChangedAt),
     stateChangedBy:
       stateChangedBy === undefined ? undefined : (JSON.parse(stateChangedBy) as ErrorGroup['stateChangedBy']),
+    alertChannels: alertChannels === undefined ? undefined : (JSON.parse(alertChannels) as string[]),
   };
 }
 

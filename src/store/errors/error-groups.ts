@@ -22,6 +22,8 @@ const ERROR_GROUP_TTL_MS = 30 * 24 * HOUR_MS;
 /** Maximum per function in each partition. */
 const OF_FUNCTION_MAX = 100;
 const OF_ENVIRONMENT_MAX = 1_000;
+/** A group that has different states in two partitions is in the first of them. */
+const MERGED_STATES = ['ignored', 'open', 'resolved'] as const satisfies ErrorGroupState[];
 const MESSAGE_MAX = 1_000;
 const STEP_MAX = 256;
 
@@ -61,8 +63,7 @@ export class ErrorGroups extends Repository {
       keys.run(env, runId),
       keys.errorGroup(env, fingerprint),
       keys.functionErrorGroups(env, args.functionId),
-      keys.errorGroups(env, 'open'),
-      keys.errorGroups(env, 'resolved'),
+      ...ERROR_GROUP_STATES.map((state) => keys.errorGroups(env, state)),
       JSON.stringify(args),
     );
     return happened !== 0;
@@ -74,12 +75,16 @@ export class ErrorGroups extends Repository {
     if (functionId !== undefined) {
       return this.#merged(this.keys.all().map((keys) => keys.functionErrorGroups(env, functionId.toWellFormed())));
     }
-    const open = await this.#merged(this.keys.all().map((keys) => keys.errorGroups(env, 'open')));
-    if (!states.includes('resolved')) return open;
-    const resolved = await this.#merged(this.keys.all().map((keys) => keys.errorGroups(env, 'resolved')));
-    const isOpen = new Set(open.map(({ id }) => id));
-    const rest = resolved.filter(({ id }) => !isOpen.has(id));
-    return states.includes('open') ? newestFirst([...open, ...rest]) : rest;
+    const known = new Set<string>();
+    const found: Position[] = [];
+    for (const state of MERGED_STATES) {
+      const inState = await this.#merged(this.keys.all().map((keys) => keys.errorGroups(env, state)));
+      // Partitions may differ (`mergedGroup`).
+      const merged = inState.filter(({ id }) => !known.has(id));
+      for (const { id } of merged) known.add(id);
+      if (states.includes(state)) found.push(...merged);
+    }
+    return newestFirst(found);
   }
 
   /** Fingerprints of open groups with a failure since a time, latest failure first. */
@@ -120,7 +125,7 @@ export class ErrorGroups extends Repository {
     });
   }
 
-  /** @returns whether the group had the other state in any partition */
+  /** @returns whether the group had another state in any partition */
   async change(
     env: string,
     fingerprint: string,
@@ -130,15 +135,23 @@ export class ErrorGroups extends Repository {
   ): Promise<boolean> {
     const [group] = await this.read(env, [fingerprint]);
     if (!group) return false;
-    const other = to === 'open' ? 'resolved' : 'open';
     const changes = await Promise.all(
       this.keys.all().map((keys) => {
-        const indexes = [keys.errorGroups(env, to), keys.errorGroups(env, other)];
+        const indexes = ERROR_GROUP_STATES.map((state) => keys.errorGroups(env, state));
         const args = [fingerprint, to, JSON.stringify(by), nowMs, ERROR_GROUP_TTL_MS, group.reopened];
         return this.redis.changeErrorGroup(keys.errorGroup(env, fingerprint), ...indexes, ...args);
       }),
     );
     return changes.includes(1);
+  }
+
+  /** @param channels names of alert channels; undefined: those of the rule */
+  async setAlertChannels(env: string, fingerprint: string, channels: readonly string[] | undefined): Promise<void> {
+    const text = channels === undefined ? '' : JSON.stringify(channels);
+    const changes = this.keys
+      .all()
+      .map((keys) => this.redis.setErrorGroupChannels(keys.errorGroup(env, fingerprint), text));
+    await Promise.all(changes);
   }
 }
 

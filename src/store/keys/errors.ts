@@ -11,10 +11,10 @@ export const ERROR_KEYS = {
       size: '169 hourly counts, about 15 fields, 10 run IDs',
     },
   ),
-  errorGroups: zset('error-groups:<env>:<state>', 'Open or resolved error groups by last failure (ms).', {
+  errorGroups: zset('error-groups:<env>:<state>', 'Open, resolved or ignored error groups by last failure (ms).', {
     owner: 'errors/error-groups.ts',
     ttl: '30 days, renewed and trimmed',
-    size: '1,000 entries in both states',
+    size: '1,000 entries in all states',
   }),
   functionErrorGroups: zset(
     'function-error-groups:<env>:<function ID>',

@@ -1,10 +1,11 @@
 -- Counts a failed run in its error group, once: the run has a mark, which goes with it. The first failure opens the group, and one after it was
 -- resolved reopens it. If a function or an environment has too many groups, the group with the oldest last failure is deleted.
--- KEYS: run (hash), group (hash), groups of the function, open groups, resolved groups (zsets: fingerprint by its last failure)
+-- KEYS: run (hash), group (hash), groups of the function, open groups, resolved groups, ignored groups (zsets: fingerprint by its last
+--       failure)
 -- ARGV: JSON object: fingerprint, functionId, runId, step, name, message, at (ms), hour (start in hours), hoursKept, samplesMax, ofFunctionMax,
 --       ofEnvironmentMax, ttlMs
 -- Returns 'opened', 'reopened', or '' for a group that was open; 0: the run was counted before, or is not there.
-local run, group, of_function, open, resolved = unpack(KEYS)
+local run, group, of_function, open, resolved, ignored = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
 local fingerprint = args.fingerprint
 local group_prefix = string.sub(group, 1, -1 - #fingerprint)
@@ -20,8 +21,9 @@ local function remove(victim)
     redis.call('ZREM', function_prefix .. id, victim)
   end
   redis.call('DEL', group_prefix .. victim)
-  redis.call('ZREM', open, victim)
-  redis.call('ZREM', resolved, victim)
+  for _, index in ipairs({ open, resolved, ignored }) do
+    redis.call('ZREM', index, victim)
+  end
 end
 
 local state, first_seen, samples, changed_at = unpack(redis.call('HMGET', group, 'state', 'firstSeen', 'samples', 'stateChangedAt'))
@@ -31,8 +33,8 @@ if not state then
   if redis.call('ZCARD', of_function) >= args.ofFunctionMax then
     remove(redis.call('ZRANGE', of_function, 0, 0)[1])
   end
-  if redis.call('ZCARD', open) + redis.call('ZCARD', resolved) >= args.ofEnvironmentMax then
-    remove(redis.call('ZRANGE', resolved, 0, 0)[1] or redis.call('ZRANGE', open, 0, 0)[1])
+  if redis.call('ZCARD', open) + redis.call('ZCARD', resolved) + redis.call('ZCARD', ignored) >= args.ofEnvironmentMax then
+    remove(redis.call('ZRANGE', resolved, 0, 0)[1] or redis.call('ZRANGE', ignored, 0, 0)[1] or redis.call('ZRANGE', open, 0, 0)[1])
   end
 elseif state == 'resolved' and args.at >= tonumber(changed_at) then
   happened = 'reopened'
@@ -64,7 +66,7 @@ if redis.call('HINCRBY', group, 'h' .. args.hour, 1) == 1 then
   end
 end
 redis.call('PEXPIRE', group, args.ttlMs)
-for _, index in ipairs({ of_function, state == 'open' and open or resolved }) do
+for _, index in ipairs({ of_function, ({ open = open, resolved = resolved, ignored = ignored })[state] }) do
   redis.call('ZADD', index, args.at, fingerprint)
   redis.call('ZREMRANGEBYSCORE', index, '-inf', args.at - args.ttlMs)
   redis.call('PEXPIRE', index, args.ttlMs)
