@@ -46,7 +46,8 @@ describe('Errors in the dashboard', function () {
     const lines = [11, 12, 13].map((line) => ({ line, text: `  const line = ${line};` }));
     const source = { file: '/app/src/charge.ts', line: 12, lines };
     host.on('sourced', () => ({ ...FINAL, body: { name: 'Error', message: 'no', source } }));
-    const functions = ['charge', 'reserve', 'sourced'].map((id) => ({
+    host.on('ignored', () => ({ ...FINAL, body: { name: 'Error', message: 'beside the point' } }));
+    const functions = ['charge', 'reserve', 'sourced', 'ignored'].map((id) => ({
       id,
       triggers: [{ event: `shop/${id}` }],
       retries: 3,
@@ -59,8 +60,8 @@ describe('Errors in the dashboard', function () {
   });
 
   /** @returns ID of the run, once it has failed */
-  async function fail(id: string): Promise<string> {
-    const [eventId] = (await service.post('/e/key', { name: `shop/${id}`, data: {} })).body.ids;
+  async function fail(id: string, fields: object = {}): Promise<string> {
+    const [eventId] = (await service.post('/e/key', { name: `shop/${id}`, data: {}, ...fields })).body.ids;
     const path = `/v1/events/${eventId}/runs`;
     const { body } = await service.waitFor(path, ({ body: { data } }) => data?.[0]?.status === 'Failed');
     return body.data[0].run_id;
@@ -144,10 +145,14 @@ describe('Errors in the dashboard', function () {
         await errors.getByText(/DeclinedError.*, step charge card/).waitFor();
       }
       await errors.getByRole('link', { name: 'card 42 declined' }).click();
-      await page.getByRole('heading', { level: 1, name: 'DeclinedError' }).waitFor();
-      const runs = page.getByRole('list', { name: 'Latest failed runs' });
+      await page.getByRole('heading', { level: 1, name: 'card 42 declined' }).waitFor();
+      const runs = page.getByRole('list', { name: 'Last failed runs' });
+      await runs
+        .getByRole('listitem')
+        .nth(before + 1)
+        .waitFor();
       expect(await runs.getByRole('listitem').count()).to.equal(before + 2);
-      await page.getByRole('link', { name: 'Failed runs', exact: true }).click();
+      await page.getByRole('link', { name: 'All failed runs', exact: true }).click();
       await page.getByRole('button', { name: 'Error: card 42 declined' }).waitFor();
       await page.getByRole('table').getByRole('link', { name: 'charge', exact: true }).first().waitFor();
       expect(
@@ -168,13 +173,85 @@ describe('Errors in the dashboard', function () {
       await row.getByRole('button', { name: 'Resolve' }).click();
       await page.getByText('No open errors').waitFor();
       await page.getByRole('button', { name: 'Resolved', exact: true }).click();
-      await row.getByText('resolved', { exact: true }).waitFor();
+      await row.waitFor();
       await page.getByRole('button', { name: 'Open', exact: true }).click();
       await page.getByText('No open errors').waitFor();
       await fail('reserve');
-      await row.getByText('open', { exact: true }).waitFor();
+      await row.getByRole('button', { name: 'Ignore' }).waitFor();
       await row.getByRole('link', { name: 'no stock' }).click();
       await page.getByText('Reopened').waitFor();
+    }));
+
+  it('the page of an error has its message as title, its code, the events of its runs, and who is hit', () =>
+    withPage(async (page) => {
+      for (const id of ['u-1', 'u-2', 'u-1']) await fail('sourced', { user: { id } });
+      const { body } = await service.waitFor(
+        '/v1/errors?function_id=shop-sourced',
+        ({ body: { data } }) => data[0]?.count >= 3,
+      );
+      await open(page, `${service.url}/errors/${body.data[0].fingerprint}`);
+      await page.getByRole('heading', { level: 1, name: 'no', exact: true }).waitFor();
+      await page.getByRole('figure').getByText('› 12   const line = 12;').waitFor();
+      const runs = page.getByRole('list', { name: 'Last failed runs' });
+      await runs.getByText('shop/sourced').first().waitFor();
+      await runs.getByText('u-2', { exact: true }).waitFor();
+      await page.getByText('2: u-1, u-2').waitFor();
+    }));
+
+  it('after a deploy, all failed runs of an error are re-run with the newer code', () =>
+    withPage(async (page) => {
+      const functions = (retries: number) => [{ id: 'mended', triggers: [{ event: 'shop/mended' }], retries }];
+      const register = (retries: number) => host.register(service, functions(retries), { appName: 'mending' });
+      host.on('mended', () => ({ ...FINAL, body: { name: 'Error', message: 'no price' } }));
+      await register(0);
+      await fail('mended');
+      const path = '/v1/errors?function_id=mending-mended';
+      const { body } = await service.waitFor(path, ({ body: { data } }) => data.length > 0);
+      await open(page, `${service.url}/errors/${body.data[0].fingerprint}`);
+      await page.getByRole('button', { name: 'Re-run all…' }).waitFor();
+      host.on('mended', () => ({ body: 'sent' }));
+      await register(1);
+      await page.reload();
+      await page.getByText('Deploy since the last failure').waitFor();
+      await page.getByRole('button', { name: 'Re-run all with the newer code…' }).click();
+      await page.getByRole('button', { name: 'Re-run: 1 run' }).click();
+      await service.waitFor(
+        '/v1/runs?function_id=mending-mended&status=Completed',
+        ({ body: { data } }) => data.length === 1,
+      );
+    }));
+
+  it('an ignored error stays away from the list of open errors though runs fail with it', () =>
+    withPage(async (page) => {
+      const id = await fail('ignored');
+      await open(page, `${service.url}/errors?function=shop-ignored`);
+      const row = page
+        .getByRole('list', { name: 'Errors' })
+        .getByRole('listitem')
+        .filter({ hasText: 'beside the point' });
+      await row.getByRole('button', { name: 'Ignore' }).click();
+      await page.getByText('No open errors').waitFor();
+      await fail('ignored');
+      await page.getByRole('button', { name: 'Ignored', exact: true }).click();
+      await row.getByText('2 ×').waitFor();
+      const { fingerprint } = (await service.get(`/v1/runs/${id}`)).body.data;
+      expect((await service.get(`/v1/errors/${fingerprint}`)).body.data.state).to.equal('ignored');
+    }));
+
+  it('an error is assigned to an alert channel, which hears of it', () =>
+    withPage(async (page) => {
+      await fail('reserve');
+      await service.post('/v1/alert-channels', { name: 'stock', kind: 'webhook', url: 'https://example.com/hook' });
+      const { body } = await service.waitFor(
+        '/v1/errors?function_id=shop-reserve',
+        ({ body: { data } }) => data.length > 0,
+      );
+      await open(page, `${service.url}/errors/${body.data[0].fingerprint}`);
+      await page.getByRole('button', { name: 'Assign to channels…' }).click();
+      await page.getByLabel('Those of the rule “New error”').uncheck();
+      await page.getByLabel('stock').check();
+      await page.getByRole('button', { name: 'Assign', exact: true }).click();
+      await page.getByText('stock whenever a run fails with it.').waitFor();
     }));
 
   it('axe finds no violations on the pages of errors in light mode, in dark mode and on a phone', () =>

@@ -31,7 +31,10 @@ describe('Issues of webhooks in the dashboard', () => {
         const issue = page.getByRole('list', { name: 'Issues' }).getByRole('listitem').first();
         await issue.getByText('The transform or the filter fails').waitFor();
         await issue.getByText('transform failed: 2').waitFor();
-        await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Issues 1 open' }).waitFor();
+        await page
+          .getByRole('navigation', { name: 'Pages' })
+          .getByRole('link', { name: 'Webhook issues 1 open' })
+          .waitFor();
         await issue.getByRole('link', { name: 'Last failed request' }).click();
         await page.getByText('no such field').first().waitFor();
         await page.goBack();
@@ -57,7 +60,7 @@ describe('Issues of webhooks in the dashboard', () => {
         expect(body.data[0].state).to.equal('resolved');
         await page
           .getByRole('navigation', { name: 'Pages' })
-          .getByRole('link', { name: 'Issues', exact: true })
+          .getByRole('link', { name: 'Webhook issues', exact: true })
           .waitFor();
       },
       { forgive: FAILED_TRANSFORM },

@@ -22,7 +22,7 @@ export const NAV_ITEMS: NavItem[] = [
   { to: '/jobs', label: 'Queues', icon: 'layers', shortcut: 'q', group: 'run' },
   { to: '/webhooks', label: 'Webhooks', icon: 'webhook', shortcut: 'w', group: 'receive' },
   { to: '/destinations', label: 'Destinations', icon: 'send', shortcut: 'd', group: 'receive' },
-  { to: '/webhook-issues', label: 'Issues', icon: 'warning', shortcut: 'i', group: 'receive' },
+  { to: '/webhook-issues', label: 'Webhook issues', icon: 'webhook', shortcut: 'i', group: 'receive' },
   { to: '/held-events', label: 'Held events', icon: 'inbox', shortcut: 'h', group: 'receive' },
   { to: '/keys', label: 'Keys', icon: 'key', shortcut: 'k', group: 'manage' },
   { to: '/environments', label: 'Environments', icon: 'branch', shortcut: 'n', group: 'manage' },

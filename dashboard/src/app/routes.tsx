@@ -85,7 +85,7 @@ const run = createRoute({
 const errors = createRoute({
   getParentRoute: () => root,
   path: '/errors',
-  validateSearch: searchSchema({ state: oneOf(['open', 'resolved', 'all']), function: text }),
+  validateSearch: searchSchema({ state: oneOf(['open', 'resolved', 'ignored', 'all']), function: text }),
   component: lazyRouteComponent(() => import('../pages/errors/list-page.tsx')),
 });
 

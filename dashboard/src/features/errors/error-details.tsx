@@ -1,7 +1,7 @@
 import type { Run } from '../../api/types.ts';
-import { ErrorSource, sourceOf } from '../../features/errors/error-source.tsx';
-import { ErrorStack } from '../../features/errors/error-stack.tsx';
 import { CodeBlock } from '../../ui/code-block.tsx';
+import { ErrorSource, sourceOf } from './error-source.tsx';
+import { ErrorStack } from './error-stack.tsx';
 
 type RunError = NonNullable<Run['error']>;
 

@@ -16,7 +16,7 @@ export function Sparkline({ histogram: { counts, step_seconds } }: Pick<ErrorGro
       role="img"
       aria-label={`${formatCount(total)} in the last ${range}, at most ${formatCount(Math.max(...counts))} in ${step_seconds / 3_600} h`}
       viewBox={`0 0 ${counts.length * (BAR + GAP)} ${HEIGHT}`}
-      className="h-5 w-36 shrink-0 text-bad"
+      className="h-5 w-28 shrink-0 text-bad"
       preserveAspectRatio="none"
     >
       {counts.map((count, i) => {

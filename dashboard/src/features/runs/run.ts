@@ -14,13 +14,14 @@ export type ListedRun = Pick<
   | 'replay_id'
   | 'event_name'
   | 'event_gist'
+  | 'event_user'
 > &
   // A live update may not tell it.
   Partial<Pick<ApiListedRun, 'state'>> & { error: string | null };
 
 export function toListedRun({ error = null, ...run }: ApiListedRun): ListedRun {
   const { run_id, function_id, event_id, status, queued_at, run_started_at, ended_at, replay_id } = run;
-  const { event_name, event_gist, state } = run;
+  const { event_name, event_gist, event_user, state } = run;
   return {
     run_id,
     function_id,
@@ -32,6 +33,7 @@ export function toListedRun({ error = null, ...run }: ApiListedRun): ListedRun {
     replay_id,
     ...(event_name !== undefined && { event_name }),
     ...(event_gist !== undefined && { event_gist }),
+    ...(event_user !== undefined && { event_user }),
     ...(state !== undefined && { state }),
     error: error && `${error.name}: ${error.message}`,
   };

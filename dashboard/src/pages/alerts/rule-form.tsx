@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { callApi } from '../../api/client.ts';
-import type { AlertChannel, AlertRule } from '../../api/types.ts';
-import { useList } from '../../api/use-list.ts';
+import type { AlertRule } from '../../api/types.ts';
+import { ChannelChoice } from '../../features/alerts/channel-choice.tsx';
 import { Checkbox } from '../../ui/checkbox.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { FormDialog } from '../../ui/form-dialog.tsx';
@@ -20,7 +20,6 @@ export function RuleForm({ rule, onClose }: { rule: AlertRule; onClose(): void }
     remind_seconds: String(rule.remind_seconds),
   });
   const [channels, setChannels] = useState(rule.channels);
-  const { rows = [] } = useList<AlertChannel>(['alert-channels'], '/v1/alert-channels');
   const save = useAction({
     run: () => {
       const given = Object.entries(numbers).map(([name, text]) => [name, Number(text)]);
@@ -39,10 +38,6 @@ export function RuleForm({ rule, onClose }: { rule: AlertRule; onClose(): void }
     value: numbers[name],
     onChange: ({ target }: { target: { value: string } }) => setNumbers({ ...numbers, [name]: target.value }),
   });
-  const toggle = (name: string, hears: boolean) => {
-    const others = (channels ?? []).filter((one) => one !== name);
-    setChannels(hears ? [...others, name] : others);
-  };
   return (
     <FormDialog
       title={rule.title}
@@ -63,18 +58,7 @@ export function RuleForm({ rule, onClose }: { rule: AlertRule; onClose(): void }
         hint="Seconds after which an open alert is repeated; 0: never"
         {...field('remind_seconds')}
       />
-      <fieldset className="space-y-2">
-        <legend className="mb-1 text-sm font-medium">Channels</legend>
-        <Checkbox checked={channels === null} onChange={(all) => setChannels(all ? null : [])}>
-          All
-        </Checkbox>
-        {channels !== null &&
-          rows.map(({ name }) => (
-            <Checkbox key={name} checked={channels.includes(name)} onChange={(hears) => toggle(name, hears)}>
-              {name}
-            </Checkbox>
-          ))}
-      </fieldset>
+      <ChannelChoice unchosen="All" value={channels} onChange={setChannels} />
     </FormDialog>
   );
 }

@@ -1,30 +1,33 @@
-import { Link } from '@tanstack/react-router';
 import { callApi } from '../../api/client.ts';
 import { useHasAccess } from '../../api/current-user.ts';
 import { useEnv } from '../../api/environment.ts';
 import type { ErrorGroup } from '../../api/types.ts';
-import { runsOf } from '../../features/errors/error-group-line.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Badge } from '../../ui/status-badge.tsx';
 import { useAction } from '../../ui/use-action.ts';
 import { ACTIONS, STATES } from './texts.ts';
 
-/** Changes the state of the group. */
-export function StateButton({ group: { fingerprint, state, message } }: { group: ErrorGroup }) {
+/** Buttons that change the state of the group. */
+export function StateButtons({ group: { fingerprint, state, message } }: { group: ErrorGroup }) {
   const env = useEnv();
   const canWrite = useHasAccess('write');
-  const [action, label, done, icon] = ACTIONS[state];
-  const act = useAction({
-    run: () => callApi(`/v1/errors/${fingerprint}/${action}`, { method: 'POST', env }),
+  const act = useAction<(typeof ACTIONS)['open'][number]>({
+    run: ({ verb }) => callApi(`/v1/errors/${fingerprint}/${verb}`, { method: 'POST', env }),
     invalidates: 'errors',
-    successMessage: done,
+    successMessage: ({ done }) => done,
   });
   if (!canWrite) return null;
-  return (
-    <Button icon={icon} busy={act.isPending} title={`${label}: ${message}`} onClick={() => act.mutate()}>
-      {label}
+  return ACTIONS[state].map((action) => (
+    <Button
+      key={action.verb}
+      icon={action.icon}
+      busy={act.isPending && act.variables.verb === action.verb}
+      title={`${action.label}: ${message}. ${action.meaning}`}
+      onClick={() => act.mutate(action)}
+    >
+      {action.label}
     </Button>
-  );
+  ));
 }
 
 export function StateBadge({ state }: Pick<ErrorGroup, 'state'>) {
@@ -33,13 +36,5 @@ export function StateBadge({ state }: Pick<ErrorGroup, 'state'>) {
     <Badge tone={tone} icon={icon} title={meaning}>
       {state}
     </Badge>
-  );
-}
-
-export function RunsLink({ group }: { group: ErrorGroup }) {
-  return (
-    <Link to="/runs" search={runsOf(group) as never} className="text-accent hover:underline">
-      Failed runs
-    </Link>
   );
 }

@@ -1,15 +1,16 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import type { ErrorGroup } from '../../api/types.ts';
-import { SinceDeploy } from '../../features/errors/error-group-line.tsx';
+import { ErrorDetails } from '../../features/errors/error-details.tsx';
 import { useErrorGroup, useLiveErrors } from '../../features/errors/queries.ts';
-import { Sparkline } from '../../features/errors/sparkline.tsx';
-import { formatCount } from '../../lib/format.ts';
-import { Id } from '../../ui/code-block.tsx';
 import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { Loading } from '../../ui/loading.tsx';
-import { Card, DescriptionItem, DescriptionList, Page } from '../../ui/page.tsx';
-import { Time } from '../../ui/time.tsx';
-import { RunsLink, StateBadge, StateButton } from './actions.tsx';
+import { Card, Page } from '../../ui/page.tsx';
+import { StateBadge, StateButtons } from './actions.tsx';
+import { AssignedChannels } from './assign-channels.tsx';
+import { Facts } from './facts.tsx';
+import { FailedRuns } from './failed-runs.tsx';
+import { RerunAll } from './rerun-all.tsx';
+import { useFailedRuns, useRunError } from './use-failed-runs.ts';
 
 const route = getRouteApi('/errors/$fingerprint');
 
@@ -18,7 +19,7 @@ export default function ErrorGroupPage() {
   const { fingerprint } = route.useParams();
   const { data, error, refetch } = useErrorGroup(fingerprint);
   useLiveErrors();
-  if (data) return <Known group={data} />;
+  if (data) return <Known key={fingerprint} group={data} />;
   return (
     <Page title="Error">
       {error ? <ErrorAlert error={error} onRetry={() => void refetch()} /> : <Loading rows={6} />}
@@ -27,65 +28,72 @@ export default function ErrorGroupPage() {
 }
 
 function Known({ group }: { group: ErrorGroup }) {
-  const { name, message, sample_run_ids: samples } = group;
+  const runs = useFailedRuns(group);
+  const title = group.message || group.name;
   return (
     <Page
-      title={name}
-      description={<span className="break-words">{message}</span>}
-      actions={<StateButton group={group} />}
+      title={<span className="line-clamp-3">{title}</span>}
+      tabTitle={title}
+      description={<Where group={group} />}
+      actions={
+        <>
+          <StateButtons group={group} />
+          <RerunAll group={group} />
+        </>
+      }
     >
-      <div className="space-y-6">
-        <Card>
-          <Facts group={group} />
-        </Card>
-        <Card title="Latest failed runs" actions={<RunsLink group={group} />}>
-          <ul aria-label="Latest failed runs" className="divide-y divide-line">
-            {samples.map((id) => (
-              <li key={id} className="px-4 py-2.5">
-                <Link to="/runs/$id" params={{ id }} className="text-accent hover:underline">
-                  <Id id={id} />
-                </Link>
-              </li>
-            ))}
-          </ul>
-        </Card>
+      <div className="grid grid-cols-1 items-start gap-6 lg:grid-cols-[minmax(0,2fr)_minmax(16rem,1fr)]">
+        <div className="space-y-6">
+          <LastError runId={group.sample_run_ids[0]} />
+          <FailedRuns group={group} runs={runs.data} error={runs.error} onRetry={() => void runs.refetch()} />
+        </div>
+        <div className="space-y-6">
+          <Card>
+            <Facts group={group} runs={runs.data ?? []} />
+          </Card>
+          <Card title="Who hears of it">
+            <AssignedChannels group={group} />
+          </Card>
+        </div>
       </div>
     </Page>
   );
 }
 
-function Facts({ group }: { group: ErrorGroup }) {
-  const { function_id: id, state, step, count, state_changed_by: by } = group;
+function Where({ group: { name, state, step, function_id: id, function_name } }: { group: ErrorGroup }) {
   return (
-    <DescriptionList>
-      <DescriptionItem term="State">
-        <StateBadge state={state} />
-      </DescriptionItem>
-      <DescriptionItem term="Function">
-        <Link to="/functions/$id" params={{ id }} className="text-accent hover:underline">
-          {group.function_name}
+    <span className="flex flex-wrap items-baseline gap-x-2 gap-y-1">
+      <StateBadge state={state} />
+      <span className="font-medium text-bad">{name}</span>
+      <span>
+        in{' '}
+        <Link to="/functions/$id" params={{ id }} className="text-accent underline">
+          {function_name}
         </Link>
-      </DescriptionItem>
-      <DescriptionItem term="Step">{step ?? 'The function itself'}</DescriptionItem>
-      <DescriptionItem term="Failed runs">{formatCount(count)}</DescriptionItem>
-      <DescriptionItem term="First seen">
-        <Time at={group.first_seen} />
-        <SinceDeploy group={group} />
-      </DescriptionItem>
-      <DescriptionItem term="Last seen">
-        <Time at={group.last_seen} />
-      </DescriptionItem>
-      {by && (
-        <DescriptionItem term={`Since when ${state}`}>
-          <Time at={group.state_changed_at} />, by {by.name}
-        </DescriptionItem>
+        {step !== null && `, step ${step}`}
+      </span>
+    </span>
+  );
+}
+
+/** Where the code failed, as the last failed run says. */
+function LastError({ runId: id }: { runId: string | undefined }) {
+  const { data: error, isPending, error: problem } = useRunError(id);
+  if (id === undefined || error === null || problem) return null;
+  const link = (
+    <Link to="/runs/$id" params={{ id }} className="text-sm text-accent hover:underline">
+      Last failed run
+    </Link>
+  );
+  return (
+    <Card title="Where it failed" actions={link}>
+      {isPending ? (
+        <Loading rows={5} />
+      ) : (
+        <div className="p-4">
+          <ErrorDetails error={error} />
+        </div>
       )}
-      {group.times_reopened > 0 && (
-        <DescriptionItem term="Reopened">{formatCount(group.times_reopened)} ×</DescriptionItem>
-      )}
-      <DescriptionItem term="Last 7 days">
-        <Sparkline histogram={group.histogram} />
-      </DescriptionItem>
-    </DescriptionList>
+    </Card>
   );
 }

@@ -1,4 +1,4 @@
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import type { ErrorGroup } from '../../api/types.ts';
 import { ErrorGroupLine } from '../../features/errors/error-group-line.tsx';
 import { useErrorGroups, useLiveErrors } from '../../features/errors/queries.ts';
@@ -12,12 +12,13 @@ import { Loading } from '../../ui/loading.tsx';
 import { Card, Page } from '../../ui/page.tsx';
 import { SegmentedControl } from '../../ui/segmented-control.tsx';
 import { Time } from '../../ui/time.tsx';
-import { RunsLink, StateBadge, StateButton } from './actions.tsx';
+import { StateBadge, StateButtons } from './actions.tsx';
 
 const route = getRouteApi('/errors');
 const FILTERS = [
   ['open', 'Open'],
   ['resolved', 'Resolved'],
+  ['ignored', 'Ignored'],
   ['all', 'All'],
 ] as const;
 
@@ -29,7 +30,10 @@ export default function ErrorsPage() {
   const set = (change: object) =>
     void navigate({ to: '.', search: (before: object) => ({ ...before, ...change }) as never });
   return (
-    <Page title="Errors" description="Failed runs by what failed, the newest failure first.">
+    <Page
+      title="Errors"
+      description="Why runs of functions fail, the newest failure first. Requests that become no events are under Webhook issues."
+    >
       <div className="mb-4 flex flex-wrap items-center gap-3">
         <SegmentedControl
           label="State"
@@ -73,7 +77,7 @@ function List({ state, functionId }: { state: ErrorGroup['state'] | 'all'; funct
   if (!rows) return <Loading rows={6} />;
   if (rows.length === 0 && !hasMore) {
     return (
-      <EmptyState title={state === 'open' ? 'No open errors' : 'No errors'}>
+      <EmptyState title={state === 'all' ? 'No errors' : `No ${state} errors`}>
         A run that fails for good is counted here, with all others that fail for the same reason.
       </EmptyState>
     );
@@ -83,7 +87,7 @@ function List({ state, functionId }: { state: ErrorGroup['state'] | 'all'; funct
       <Card>
         <ul aria-label="Errors" className="divide-y divide-line">
           {rows.map((group) => (
-            <Row key={group.fingerprint} group={group} />
+            <Row key={group.fingerprint} group={group} showsState={state === 'all'} />
           ))}
         </ul>
       </Card>
@@ -92,25 +96,21 @@ function List({ state, functionId }: { state: ErrorGroup['state'] | 'all'; funct
   );
 }
 
-function Row({ group }: { group: ErrorGroup }) {
-  const { function_id: id, function_name, last_seen, histogram, state } = group;
+function Row({ group, showsState }: { group: ErrorGroup; showsState: boolean }) {
   return (
-    <li className="flex flex-wrap items-center gap-x-4 gap-y-2 px-4 py-3">
-      <div className="min-w-0 flex-1 basis-64">
-        <ErrorGroupLine group={group} />
-        <p className="truncate text-xs text-muted">
-          <Link to="/functions/$id" params={{ id }} className="text-accent underline">
-            {function_name}
-          </Link>
-          {', last '}
-          <Time at={last_seen} />
-        </p>
+    <li className="flex flex-wrap items-center gap-x-6 gap-y-2 px-4 py-3">
+      <div className="min-w-0 flex-1 basis-72">
+        <ErrorGroupLine group={group} showsFunction />
       </div>
-      <Sparkline histogram={histogram} />
-      <span className="flex flex-wrap items-center gap-3 text-sm">
-        <StateBadge state={state} />
-        <RunsLink group={group} />
-        <StateButton group={group} />
+      {showsState && <StateBadge state={group.state} />}
+      <Sparkline histogram={group.histogram} />
+      <p className="w-28 text-xs text-muted">
+        last <Time at={group.last_seen} />
+        <br />
+        first <Time at={group.first_seen} />
+      </p>
+      <span className="flex gap-2">
+        <StateButtons group={group} />
       </span>
     </li>
   );

@@ -1,11 +1,11 @@
 import { Link } from '@tanstack/react-router';
 import type { RunWithHistory } from '../../api/types.ts';
+import { ErrorDetails } from '../../features/errors/error-details.tsx';
 import { useErrorGroup } from '../../features/errors/queries.ts';
 import { hasEnded } from '../../features/runs/run.ts';
 import { formatCount } from '../../lib/format.ts';
 import { Card } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
-import { ErrorDetails } from './error-details.tsx';
 import { rowsOf } from './timeline-rows.ts';
 
 /** Also a row whose next attempt is due, or is another row. */

@@ -1,7 +1,7 @@
 import { useId, useState } from 'react';
+import { ErrorDetails } from '../../features/errors/error-details.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { duration, Time } from '../../ui/time.tsx';
-import { ErrorDetails } from './error-details.tsx';
 import type { TimelineAttempt } from './timeline-row-data.ts';
 
 /** Each attempt of a step: its times, and its error if it failed. */

@@ -28,7 +28,10 @@ export default function IssuesPage() {
   const set = (change: object) =>
     void navigate({ to: '.', search: (before: object) => ({ ...before, ...change }) as never, replace: true });
   return (
-    <Page title="Issues" description="Ways in which webhooks fail, the newest failure first.">
+    <Page
+      title="Webhook issues"
+      description="Ways in which webhooks fail to become events, the newest failure first. Failed runs are under Errors."
+    >
       <div className="mb-4 flex flex-wrap items-center gap-3">
         <SegmentedControl
           label="State"
