@@ -166,6 +166,37 @@ describe('States of runs in the dashboard', () => {
       await page.getByText('1 of 4', { exact: true }).waitFor();
     }));
 
+  it('a delay before a retry is drawn as one, says until when, and is no wait for a turn', () =>
+    withPage(async (page) => {
+      await open(page, `${service.url}/runs/${runs.fails}`);
+      const timeline = page.locator('section').filter({ has: page.getByRole('heading', { name: 'Timeline' }) });
+      await timeline.getByRole('list', { name: 'Legend' }).getByText('delay before a retry').waitFor();
+      await timeline
+        .getByRole('button', { name: /^Next attempt retries in \d+ (min|h)$/ })
+        .last()
+        .waitFor();
+      await timeline.locator('[title^="delay before a retry: "]').waitFor();
+      expect(await timeline.getByText('waited for its turn').count()).to.equal(0);
+    }));
+
+  it('what is copied has absolute times', () =>
+    withPage(async (page) => {
+      await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+      await open(page, `${service.url}/runs/${runs.fails}`);
+      const { queued_at } = (await service.get(`/v1/runs/${runs.fails}`)).body.data;
+      await page.getByText('Queued', { exact: true }).first().waitFor();
+      await page.evaluate('getSelection().selectAllChildren(document.querySelector("dl"))');
+      await page.keyboard.press('ControlOrMeta+c');
+      const copied = await page.evaluate<string>('navigator.clipboard.readText()');
+      expect(copied).to.include('Status\n').and.to.include(queued_at);
+      expect(copied).not.to.include(' ago');
+      await page
+        .locator('dl time')
+        .first()
+        .getByText(/ ago$|^now$/)
+        .waitFor();
+    }));
+
   it('badge and banner change with the run, without a reload', () =>
     withPage(async (page) => {
       await open(page, `${service.url}/runs`);

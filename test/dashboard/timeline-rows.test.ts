@@ -128,7 +128,7 @@ describe('The timeline of a run', () => {
     const ended = rowsOf(runWith(history, { status: 'Failed', ended_at: at(40) }));
     expect(shown(ended)).to.deep.equal(['Attempt 1: Retried', 'Attempt 2: Failed']);
     const retried = rowsOf(runWith(history.slice(0, 1), { next_try_at: at(30) }));
-    expect(shown(retried)).to.deep.equal(['Attempt 1: Retried', 'Next attempt: Queued']);
+    expect(shown(retried)).to.deep.equal(['Attempt 1: Retried', 'Next attempt: Retrying']);
   });
 
   it('keeps a failed call of the function beside the steps, with its retries', () => {

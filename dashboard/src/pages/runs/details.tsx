@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import type { RunWithHistory } from '../../api/types.ts';
+import type { FunctionDetails, RunWithHistory } from '../../api/types.ts';
 import { attemptOf } from '../../features/runs/attempts.ts';
 import { hasEnded } from '../../features/runs/run.ts';
 import { RunDuration } from '../../features/runs/run-duration.tsx';
@@ -15,12 +15,14 @@ const LINK = 'text-accent hover:underline';
 
 interface RunDetailsProps {
   run: RunWithHistory;
+  /** undefined: unknown. */
+  fn: FunctionDetails | undefined;
   eventName: string | undefined;
   /** undefined: unknown. */
   maxAttempts: number | undefined;
 }
 
-export function RunDetails({ run, eventName, maxAttempts }: RunDetailsProps) {
+export function RunDetails({ run, fn, eventName, maxAttempts }: RunDetailsProps) {
   const reruns = useReruns(run);
   return (
     <Card>
@@ -30,9 +32,16 @@ export function RunDetails({ run, eventName, maxAttempts }: RunDetailsProps) {
         </DescriptionItem>
         <DescriptionItem term="Function">
           <Link to="/functions/$id" params={{ id: run.function_id }} className={LINK}>
-            {run.function_id}
+            {fn?.name ?? run.function_id}
           </Link>
         </DescriptionItem>
+        {fn && fn.destination === null && (
+          <DescriptionItem term="App">
+            <Link to="/apps/$name" params={{ name: fn.app }} className={LINK}>
+              {fn.app}
+            </Link>
+          </DescriptionItem>
+        )}
         <DescriptionItem term="Event">
           <Link to="/events/$id" params={{ id: run.event_id }} className={LINK}>
             {eventName ?? <Id id={run.event_id} />}

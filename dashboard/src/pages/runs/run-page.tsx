@@ -40,7 +40,6 @@ function Known({ run }: { run: RunWithHistory }) {
   const trigger = useTriggerEvent(run.event_id);
   const event = trigger.data?.data;
   const maxAttempts = fn && fn.retries + 1;
-  const isStopped = run.status === 'Failed' || run.state.kind === 'paused';
   const show = (changed: { entry?: string | undefined; calls?: true | undefined }) =>
     void navigate({ search: (before) => ({ ...before, ...changed }) as never, replace: true, resetScroll: false });
   return (
@@ -51,10 +50,9 @@ function Known({ run }: { run: RunWithHistory }) {
       actions={canWrite && <RunActions run={run} event={event} />}
     >
       <div className="space-y-6">
-        {isStopped && <ErrorCard run={run} maxAttempts={maxAttempts} />}
-        <RunDetails run={run} eventName={event?.name} maxAttempts={maxAttempts} />
         <WaitStatus run={run} />
-        {!isStopped && <ErrorCard run={run} maxAttempts={maxAttempts} />}
+        <ErrorCard run={run} maxAttempts={maxAttempts} />
+        <RunDetails run={run} fn={fn} eventName={event?.name} maxAttempts={maxAttempts} />
         <Timeline
           run={run}
           open={entry}

@@ -1,6 +1,6 @@
 /** Attempts inside a row of the timeline. */
 import type { HistoryEntry } from '../../api/types.ts';
-import { msOf, type TimelineAttempt } from './timeline-row-data.ts';
+import { msOf, type TimelineAttempt, type TimelineRowData } from './timeline-row-data.ts';
 
 /** undefined: the entry is no attempt, but a wait. */
 export function attemptOf(entry: HistoryEntry): TimelineAttempt | undefined {
@@ -27,20 +27,28 @@ export function queuedAfterEachOther(attempts: readonly TimelineAttempt[]): Time
   });
 }
 
-/** The stretches of a bar: waiting before an attempt, and the attempt. Unix milliseconds. */
+/** What a row did for a part of its time: BackOff is the delay between a failed attempt and the next. */
 export interface Stretch {
+  /** Unix milliseconds. */
   fromMs: number;
   /** null: until now. */
   toMs: number | null;
-  /** null: waiting for its turn. */
-  status: TimelineAttempt['status'] | 'Running' | null;
+  kind: TimelineAttempt['status'] | 'Running' | 'Queued' | 'BackOff';
 }
 
-export function stretchesOf(attempts: readonly TimelineAttempt[]): Stretch[] {
-  return attempts.flatMap(({ queuedMs, startedMs, endedMs, status }): Stretch[] => {
-    const ran = { fromMs: startedMs, toMs: endedMs, status };
-    return queuedMs !== null && queuedMs < startedMs
-      ? [{ fromMs: queuedMs, toMs: startedMs, status: null }, ran]
-      : [ran];
-  });
+/** The attempts of a row and what is between them, up to now. */
+export function stretchesOf(row: TimelineRowData): Stretch[] {
+  const { attempts, queuedMs, startedMs, endedMs, untilMs, status } = row;
+  const past = attempts.flatMap(attemptStretches);
+  if (endedMs !== null) return past;
+  const lastMs = attempts.at(-1)?.endedMs;
+  const fromMs = lastMs ?? (status === 'Queued' ? (queuedMs ?? startedMs) : startedMs);
+  if (status === 'Retrying') return [...past, { fromMs, toMs: untilMs, kind: 'BackOff' }];
+  return [...past, { fromMs, toMs: null, kind: status === 'Running' ? 'Running' : 'Queued' }];
+}
+
+function attemptStretches({ number, queuedMs, startedMs, endedMs, status }: TimelineAttempt): Stretch[] {
+  const ran = { fromMs: startedMs, toMs: endedMs, kind: status };
+  if (queuedMs === null || queuedMs >= startedMs) return [ran];
+  return [{ fromMs: queuedMs, toMs: startedMs, kind: number === 0 ? 'Queued' : 'BackOff' }, ran];
 }

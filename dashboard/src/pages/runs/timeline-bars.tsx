@@ -1,4 +1,4 @@
-import { duration } from '../../ui/time.tsx';
+import { absolute, duration } from '../../ui/time.tsx';
 import { type Stretch, stretchesOf } from './timeline-attempts.ts';
 import type { RowKind, TimelineRowData } from './timeline-row-data.ts';
 
@@ -21,17 +21,21 @@ const STYLES: Record<RowKind, string> = {
   requested: 'inset-y-1 rounded-sm border-2 border-double border-busy',
   deferred: 'inset-y-1 rounded-sm border-2 border-muted',
   queued: 'inset-y-1.5 rounded-sm bg-line-strong',
+  backed_off: 'top-1/2 -mt-px border-t-2 border-dashed border-bad',
 };
 
-const FILLS: Record<NonNullable<Stretch['status']>, string> = {
-  Completed: 'bg-good',
-  Failed: 'bg-bad',
-  Running: 'bg-busy animate-pulse',
+const LOOKS: Record<Stretch['kind'], [title: string, className: string]> = {
+  Completed: ['Completed', `${STYLES.called} bg-good`],
+  Failed: ['Failed', `${STYLES.called} bg-bad`],
+  Running: ['Running', `${STYLES.called} bg-busy animate-pulse`],
+  Queued: ['Waited for its turn', STYLES.queued],
+  BackOff: ['Delay before the retry', STYLES.backed_off],
 };
 
 const LEGEND_LABELS: Record<RowKind, string> = {
   called: 'ran',
   queued: 'waited for its turn',
+  backed_off: 'delay before a retry',
   slept: 'slept',
   waited: 'waited for an event',
   signaled: 'waited for a signal',
@@ -40,8 +44,14 @@ const LEGEND_LABELS: Record<RowKind, string> = {
   deferred: 'deferred a function',
 };
 
+interface TimelineBarsProps {
+  row: TimelineRowData;
+  extent: TimelineExtent;
+  nowMs: number;
+}
+
 /** Waiting and working, relative to the run. */
-export function TimelineBars({ row, extent }: { row: TimelineRowData; extent: TimelineExtent }) {
+export function TimelineBars({ row, extent, nowMs }: TimelineBarsProps) {
   return (
     <div aria-hidden="true" className="relative h-5">
       {barsOf(row).map(({ fromMs, toMs, className, title }) => (
@@ -50,8 +60,8 @@ export function TimelineBars({ row, extent }: { row: TimelineRowData; extent: Ti
           className={className}
           extent={extent}
           fromMs={fromMs}
-          toMs={toMs ?? extent.toMs}
-          title={title}
+          toMs={toMs ?? nowMs}
+          title={`${title}: ${duration((toMs ?? nowMs) - fromMs)}, from ${absolute(new Date(fromMs))}`}
         />
       ))}
     </div>
@@ -60,29 +70,24 @@ export function TimelineBars({ row, extent }: { row: TimelineRowData; extent: Ti
 
 interface BarData {
   fromMs: number;
+  /** null: until now. */
   toMs: number | null;
   className: string;
   title: string;
 }
 
 function barsOf(row: TimelineRowData): BarData[] {
-  const { kind, attempts, queuedMs, startedMs, endedMs, status } = row;
-  const attempted = stretchesOf(attempts).map(toBar);
-  const lastMs = attempts.at(-1)?.endedMs;
-  if (kind !== 'called') {
-    const whole = { fromMs: startedMs, toMs: endedMs, className: STYLES[kind], title: '' };
-    return [...(kind === 'requested' ? attempted.filter(({ title }) => title.startsWith('Failed')) : []), whole];
-  }
-  if (endedMs !== null) return attempted;
-  // The delay after the attempts so far, or before the first.
-  const fromMs = lastMs ?? (status === 'Queued' ? (queuedMs ?? startedMs) : startedMs);
-  return [...attempted, toBar({ fromMs, toMs: null, status: status === 'Running' ? 'Running' : null })];
+  const { kind, startedMs, endedMs, untilMs, status } = row;
+  if (kind === 'called') return stretchesOf(row).map(toBar);
+  const toMs = status === 'Retrying' ? untilMs : endedMs;
+  const whole = { fromMs: startedMs, toMs, className: STYLES[kind], title: LEGEND_LABELS[kind] };
+  const failed = stretchesOf(row).filter((stretch) => stretch.kind === 'Failed');
+  return [...(kind === 'requested' ? failed.map(toBar) : []), whole];
 }
 
-function toBar({ fromMs, toMs, status }: Stretch): BarData {
-  const className = status === null ? STYLES.queued : `${STYLES.called} ${FILLS[status]}`;
-  const took = toMs === null ? '' : `: ${duration(toMs - fromMs)}`;
-  return { fromMs, toMs, className, title: `${status ?? 'Waited for its turn'}${took}` };
+function toBar({ fromMs, toMs, kind }: Stretch): BarData {
+  const [title, className] = LOOKS[kind];
+  return { fromMs, toMs, className, title };
 }
 
 interface BarProps {
@@ -109,9 +114,7 @@ function Bar({ className, title, extent, fromMs, toMs }: BarProps) {
 
 /** Legend for the shapes in this timeline. */
 export function Legend({ rows }: { rows: readonly TimelineRowData[] }) {
-  const kinds = new Set(
-    rows.flatMap(({ kind, queuedMs }): RowKind[] => (queuedMs === null ? [kind] : ['queued', kind])),
-  );
+  const kinds = new Set(rows.flatMap((row): RowKind[] => [row.kind, ...stretchesOf(row).flatMap(waitOf)]));
   const shown = (Object.keys(LEGEND_LABELS) as RowKind[]).filter((kind) => kinds.has(kind));
   return (
     <ul aria-label="Legend" className="flex flex-wrap gap-x-4 gap-y-1 text-xs text-muted">
@@ -125,4 +128,9 @@ export function Legend({ rows }: { rows: readonly TimelineRowData[] }) {
       ))}
     </ul>
   );
+}
+
+function waitOf({ kind }: Stretch): RowKind[] {
+  if (kind === 'BackOff') return ['backed_off'];
+  return kind === 'Queued' ? ['queued'] : [];
 }

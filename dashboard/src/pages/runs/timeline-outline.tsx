@@ -9,11 +9,12 @@ const SHOWN = 3;
 interface TimelineOutlineProps {
   run: RunWithHistory;
   rows: readonly TimelineRowData[];
+  nowMs: number;
   onOpen(key: string): void;
 }
 
 /** Summary above the bars: what happened, what failed, and the present state of the run, each with a link to its row. */
-export function TimelineOutline({ run, rows, onOpen }: TimelineOutlineProps) {
+export function TimelineOutline({ run, rows, nowMs, onOpen }: TimelineOutlineProps) {
   const steps = rows.filter(({ stepId }) => stepId !== null);
   const completed = steps.filter(({ status }) => status === 'Completed').length;
   const failed = rows.filter(({ status }) => status === 'Failed');
@@ -28,7 +29,9 @@ export function TimelineOutline({ run, rows, onOpen }: TimelineOutlineProps) {
         </span>
       )}
       {failed.length > 0 && <Named title="Failed" className="text-bad" rows={failed} onOpen={onOpen} />}
-      {now.length > 0 && <Named title="Now" className="text-muted" rows={now} onOpen={onOpen} words />}
+      {now.length > 0 && (
+        <Named title="Now" className="text-muted" rows={now} onOpen={onOpen} words={(row) => wordsOf(row, nowMs)} />
+      )}
       {steps.length === 0 && failed.length === 0 && now.length === 0 && (
         <span className="text-muted">{withoutSteps(run, rows)}</span>
       )}
@@ -40,11 +43,11 @@ interface NamedProps {
   title: string;
   className: string;
   rows: readonly TimelineRowData[];
-  words?: boolean;
+  words?(row: TimelineRowData): string;
   onOpen(key: string): void;
 }
 
-function Named({ title, className, rows, words = false, onOpen }: NamedProps) {
+function Named({ title, className, rows, words, onOpen }: NamedProps) {
   return (
     <span className="flex min-w-0 flex-wrap items-baseline gap-x-2">
       <span className={`font-medium ${className}`}>{title}</span>
@@ -56,7 +59,7 @@ function Named({ title, className, rows, words = false, onOpen }: NamedProps) {
           className="max-w-full truncate text-left text-accent hover:underline"
         >
           {row.name}
-          {words && ` ${wordsOf(row)}`}
+          {words && ` ${words(row)}`}
         </button>
       ))}
       {rows.length > SHOWN && <span className="text-muted">and {rows.length - SHOWN} more</span>}

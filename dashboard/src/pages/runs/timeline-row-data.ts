@@ -1,7 +1,16 @@
 /** Data of one row of the timeline. */
 import type { HistoryEntry } from '../../api/types.ts';
 
-export type RowKind = 'called' | 'slept' | 'waited' | 'signaled' | 'invoked' | 'requested' | 'deferred' | 'queued';
+export type RowKind =
+  | 'called'
+  | 'slept'
+  | 'waited'
+  | 'signaled'
+  | 'invoked'
+  | 'requested'
+  | 'deferred'
+  | 'queued'
+  | 'backed_off';
 
 /** Retrying: an attempt failed, and another one follows. Retried: it did, and what followed is another row. */
 export type RowStatus =

@@ -50,7 +50,9 @@ export function TimelineRow({ row, extent, nowMs, open, onToggle, children }: Ti
             <Icon name={icon} className={color} />
             <span className="line-clamp-2 min-w-0 break-words">
               <span className="font-medium">{row.name}</span>{' '}
-              <span className={`text-sm ${row.status === 'Failed' ? 'text-bad' : 'text-muted'}`}>{wordsOf(row)}</span>
+              <span className={`text-sm ${row.status === 'Failed' ? 'text-bad' : 'text-muted'}`}>
+                {wordsOf(row, nowMs)}
+              </span>
             </span>
           </button>
           {(hasLinks(row) || row.request !== null) && (
@@ -60,7 +62,7 @@ export function TimelineRow({ row, extent, nowMs, open, onToggle, children }: Ti
           )}
         </div>
         <span className="order-3 col-span-2 mt-1 sm:order-none sm:col-span-1 sm:mt-0">
-          <TimelineBars row={row} extent={extent} />
+          <TimelineBars row={row} extent={extent} nowMs={nowMs} />
         </span>
         <span className="hidden text-right text-sm whitespace-nowrap text-muted tabular-nums sm:inline">
           {queued ?? <span aria-hidden="true">–</span>}

@@ -30,8 +30,13 @@ export function extentOf(
 ): { fromMs: number; toMs: number } {
   const fromMs = Date.parse(run.queued_at);
   const ended = run.ended_at === null ? nowMs : Date.parse(run.ended_at);
-  const toMs = rows.reduce((latest, { endedMs }) => Math.max(latest, endedMs ?? 0), ended);
+  const toMs = rows.reduce((latest, row) => Math.max(latest, row.endedMs ?? retryMs(row)), ended);
   return { fromMs, toMs: Math.max(toMs, fromMs + 1) };
+}
+
+/** The delay before a retry is drawn whole. */
+function retryMs({ status, untilMs }: TimelineRowData): number {
+  return status === 'Retrying' ? (untilMs ?? 0) : 0;
 }
 
 /** Whether the entry is a call that ran exactly one step, and is shown as that step. */
@@ -70,12 +75,13 @@ function currentRow(run: RunWithHistory, rows: readonly TimelineRowData[]): Time
     msOf(run.run_started_at) ?? Date.parse(run.queued_at),
   );
   const isCalled = nextAttemptMs === null && run.waiting === null && run.status === 'Running';
+  const isBackOff = nextAttemptMs !== null && rows.some(({ status }) => status === 'Retried');
   return {
     ...PLAIN,
     key: 'now',
     name: nextAttemptMs === null ? 'Function' : 'Next attempt',
-    kind: isCalled ? 'called' : 'queued',
-    status: isCalled ? 'Running' : 'Queued',
+    kind: isCalled ? 'called' : isBackOff ? 'backed_off' : 'queued',
+    status: isCalled ? 'Running' : isBackOff ? 'Retrying' : 'Queued',
     stepId: null,
     queuedMs: null,
     startedMs,

@@ -1,5 +1,5 @@
 /** A row of the timeline in words: what happened, or what happens now. */
-import { duration } from '../../ui/time.tsx';
+import { duration, relative } from '../../ui/time.tsx';
 import type { RowKind, TimelineRowData } from './timeline-row-data.ts';
 
 const WAITING: Record<RowKind, string> = {
@@ -11,6 +11,7 @@ const WAITING: Record<RowKind, string> = {
   requested: 'requesting',
   deferred: 'deferred until the end',
   queued: 'queued',
+  backed_off: 'waiting',
 };
 const COMPLETED: Record<RowKind, string> = {
   called: 'completed',
@@ -21,10 +22,11 @@ const COMPLETED: Record<RowKind, string> = {
   requested: 'received response',
   deferred: 'deferred until the end',
   queued: 'queued',
+  backed_off: 'waited',
 };
 const FAILED: Partial<Record<RowKind, string>> = { requested: 'request failed', invoked: 'invoked function failed' };
 
-export function wordsOf(row: TimelineRowData): string {
+export function wordsOf(row: TimelineRowData, nowMs: number): string {
   const { kind, status, timedOut, untilMs, waitsFor } = row;
   const awaited = waitsFor !== null && (kind === 'waited' || kind === 'signaled') ? ` ${waitsFor}` : '';
   switch (status) {
@@ -35,9 +37,9 @@ export function wordsOf(row: TimelineRowData): string {
     case 'Running':
       return `running${attemptSuffix(row, 1)}`;
     case 'Retrying':
-      return `${failedTimes(row)}, retrying`;
+      return [...failedTimes(row), retries(row, nowMs)].join(', ');
     case 'Retried':
-      return isPlain(row) ? 'failed' : `${failedTimes(row)}, then went on`;
+      return isPlain(row) ? 'failed' : [...failedTimes(row), 'then went on'].join(', ');
     case 'Cancelled':
       return 'cancelled';
     case 'Failed':
@@ -62,9 +64,14 @@ function isPlain({ stepId, attempts }: TimelineRowData): boolean {
   return stepId === null && attempts.length === 1;
 }
 
-function failedTimes({ attempts }: TimelineRowData): string {
+function failedTimes({ attempts }: TimelineRowData): string[] {
   const failed = attempts.filter(({ status }) => status === 'Failed').length;
-  return failed === 1 ? 'failed once' : `failed ${failed} times`;
+  if (failed === 0) return [];
+  return [failed === 1 ? 'failed once' : `failed ${failed} times`];
+}
+
+function retries({ untilMs }: TimelineRowData, nowMs: number): string {
+  return untilMs === null ? 'retries' : `retries ${relative(Math.max(0, untilMs - nowMs))}`;
 }
 
 function responded({ request }: TimelineRowData): string {

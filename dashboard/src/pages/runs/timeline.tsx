@@ -65,7 +65,7 @@ export function Timeline({ run, open, onOpen, showCalls, onShowCalls, extrasOf }
         </>
       }
     >
-      <TimelineOutline run={run} rows={rows} onOpen={reveal} />
+      <TimelineOutline run={run} rows={rows} nowMs={nowMs} onOpen={reveal} />
       <Axis ms={extent.toMs - extent.fromMs} />
       <ol ref={list} aria-label="Steps and attempts" className="relative" style={{ height: virtual.getTotalSize() }}>
         {virtual.getVirtualItems().map((item) => {

@@ -4,7 +4,7 @@ import type { RunState, RunWithHistory } from '../../api/types.ts';
 import { attemptText } from '../../features/runs/attempts.ts';
 import { hasEnded } from '../../features/runs/run.ts';
 import { Icon } from '../../ui/icon.tsx';
-import { Moment, relative, useNow } from '../../ui/time.tsx';
+import { absolute, Moment, relative, useNow } from '../../ui/time.tsx';
 import { LimitStatus } from './limit-status.tsx';
 
 const SHOWN = 3;
@@ -137,7 +137,11 @@ function NextAttempt({ state: { attempt, max_attempts, until, step } }: { state:
         </>
       )}
       {' starts '}
-      <time dateTime={until} title={until} className="font-medium tabular-nums">
+      <time
+        dateTime={until}
+        title={until === undefined ? undefined : absolute(new Date(until))}
+        className="font-medium tabular-nums"
+      >
         {inMs > 0 ? relative(inMs) : 'now'}
       </time>
     </>
