@@ -163,6 +163,7 @@ function toConfig(env: Env, settings: readonly Setting[], tracing: boolean) {
     oidc: dev ? [] : providersOf(env),
     /** false: only admins without single sign-on sign in with a password. */
     passwordSignIn: env.PASSWORD_SIGN_IN,
+    requireSecondFactor: env.REQUIRE_SECOND_FACTOR,
     apiKey: env.API_KEY,
     /** Requests per minute of an API key; 0: no limit. */
     apiRateLimit: env.API_RATE_LIMIT,

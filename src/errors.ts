@@ -91,6 +91,11 @@ export const CATALOGUE = {
   role_missing: [403, 'No group of the user has a role'],
   logout_token_invalid: [400, 'The logout token is invalid'],
   password_sign_in_off: [403, 'Password sign-in is off'],
+  second_factor_required: [401, 'A second factor is required'],
+  second_factor_invalid: [401, 'The code or passkey is not accepted'],
+  second_factor_last: [409, 'At least one second factor is required'],
+  sign_in_interrupted: [400, 'The sign-in has ended, or began in another browser'],
+  passkey_unavailable: [400, 'Passkeys do not work at this address'],
 } as const satisfies Record<string, readonly [status: number, message: string]>;
 
 export type ErrorCode = keyof typeof CATALOGUE;

@@ -328,6 +328,12 @@ const singleSignOn = {
     .describe(
       'Whether users may sign in with a password. With false, only admins without single sign-on may; `ADMIN_EMAIL` and `ADMIN_PASSWORD` create one',
     ),
+  REQUIRE_SECOND_FACTOR: z
+    .stringbool()
+    .default(false)
+    .describe(
+      'Whether everybody who signs in with a password needs a [second factor](security.md#second-factors). Who has none sets one up at the next sign-in',
+    ),
 };
 
 const events = {

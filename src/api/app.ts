@@ -12,13 +12,18 @@ import { registerRoute } from './apps/register.ts';
 import { ResponseTokens } from './apps/response-tokens.ts';
 import { runDataRoutes } from './apps/run-data.ts';
 import { runLogRoute } from './apps/run-logs.ts';
+import { accountRoutes } from './auth/account-routes.ts';
 import { AuditLogger } from './auth/audit-logger.ts';
 import { BrowserSessions } from './auth/browser-sessions.ts';
 import { localHostCheck, requireLocalHost } from './auth/dev-mode-access.ts';
 import { guard } from './auth/guard.ts';
 import { singleSignOnRoutes } from './auth/oidc/routes.ts';
+import { Passkeys } from './auth/passkeys.ts';
 import { Principals } from './auth/principals.ts';
 import { authRoutes } from './auth/routes.ts';
+import { secondFactorRoutes } from './auth/second-factor-routes.ts';
+import { SecondFactors } from './auth/second-factors.ts';
+import { SignIns } from './auth/sign-ins.ts';
 import type { Gateway } from './connect/gateway.ts';
 import { connectRoutes } from './connect/routes.ts';
 import { dashboardFiles, dashboardPage, notFoundPage, pageDuringOutage } from './dashboard.ts';
@@ -154,7 +159,25 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
   const auditLogger = new AuditLogger(store.auditLog, store.rejectionLog, log);
   const mountDeps = { environments, principals, auditLogger, idempotentResponses: store.idempotentResponses };
   const browserSessions = new BrowserSessions(sessions, config.publicUrl);
-  app.use(authRoutes(principals, browserSessions, auditLogger, parts).routes());
+  const secondFactors = new SecondFactors({ config, ...store });
+  const passkeys = new Passkeys(store);
+  const { publicUrl } = config;
+  const signIns = new SignIns({ publicUrl, browserSessions, secondFactors, auditLogger, ...store });
+  app.use(authRoutes(principals, browserSessions, signIns, auditLogger, parts).routes());
+  app.use(secondFactorRoutes({ publicUrl, auditLogger, passkeys, secondFactors, signIns }).routes());
+  const { accounts, identityProviders } = deps;
+  app.use(
+    accountRoutes({
+      publicUrl,
+      accounts,
+      auditLogger,
+      browserSessions,
+      identityProviders,
+      passkeys,
+      secondFactors,
+      sessions,
+    }).routes(),
+  );
   app.use(singleSignOnRoutes(browserSessions, auditLogger, parts).routes());
   app.use(dashboardFiles);
   app

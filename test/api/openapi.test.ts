@@ -435,6 +435,7 @@ describe('OpenAPI document', () => {
       await call('GET /v1/users');
       await call('PATCH /v1/users/:id', { id }, { role: 'member' });
       await call('POST /v1/users/:id/password-link', { id });
+      await call('DELETE /v1/users/:id/second-factors', { id });
       await call('DELETE /v1/users/:id', { id });
       await call('GET /v1/audit');
       await call('GET /v1/audit/refusals');

@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type { JWTPayload } from 'jose';
 import { freePort } from '../../scripts/lib/ports.ts';
 import { domainOf } from '../../src/model/auth/sign-in-rules.ts';
-import { type Headers, postForm } from '../support/auth.ts';
+import { postForm } from '../support/auth.ts';
 import {
   CLIENT,
   type HostileProvider,
@@ -13,40 +13,9 @@ import {
 import { openStore } from '../support/own-store.ts';
 import { keysOf } from '../support/redis.ts';
 import { type Service, startService } from '../support/service.ts';
+import { Visitor } from '../support/visitor.ts';
 
 const EMERGENCY = { email: 'emergency@example.com', password: 'only in an emergency' };
-
-/** A browser without pages: it keeps cookies, and follows no redirect by itself. */
-class Visitor {
-  readonly cookies = new Map<string, string>();
-
-  async get(url: string, headers: Headers = {}) {
-    const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-    return this.#kept(await fetch(url, { redirect: 'manual', headers: { ...headers, cookie } }));
-  }
-
-  async post(url: string, fields: Headers) {
-    const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-    const headers = { cookie, origin: new URL(url).origin };
-    return this.#kept(
-      await fetch(url, { method: 'POST', redirect: 'manual', headers, body: new URLSearchParams(fields) }),
-    );
-  }
-
-  async #kept(response: Response) {
-    for (const line of response.headers.getSetCookie()) {
-      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
-      if (value === '') this.cookies.delete(name);
-      else this.cookies.set(name, value);
-    }
-    return {
-      status: response.status,
-      location: response.headers.get('location'),
-      headers: response.headers,
-      text: await response.text(),
-    };
-  }
-}
 
 describe('Single sign-on', () => {
   let service: Service;
@@ -293,6 +262,17 @@ describe('Single sign-on', () => {
       const visitor = new Visitor();
       expect((await comeBack(visitor, await begin(visitor, 'hostile', next), {})).location, next).to.equal('/');
     }
+  });
+
+  it('a second factor is for passwords: single sign-on does not ask for it', async () => {
+    await signIn({ sub: 'quinn', email: 'quinn@example.com' });
+    const { id } = await userOf('quinn@example.com');
+    const user = JSON.parse((await service.redis.hget(service.keys.users, id)) as string);
+    const secondFactors = { totp: { sealed: '', addedAt: 0, lastStep: 0 }, passkeys: [], recoveryCodes: [] };
+    await service.redis.hset(service.keys.users, id, JSON.stringify({ ...user, secondFactors }));
+    expect(await userOf('quinn@example.com')).to.deep.include({ providers: ['Hostile'], second_factors: ['totp'] });
+    const { visitor, location } = await signIn({ sub: 'quinn', email: 'quinn@example.com' });
+    expect([location, (await me(visitor)).status]).to.deep.equal(['/', 200]);
   });
 
   it('a session that the browser had before ends, and the new one has another cookie', async () => {

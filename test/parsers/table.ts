@@ -4,8 +4,8 @@ import { ROOT_CONTEXT } from '@opentelemetry/api';
 import { W3CBaggagePropagator, W3CTraceContextPropagator } from '@opentelemetry/core';
 import { BODY_MAX_BYTES as REGISTRATION_BYTES } from '../../src/api/apps/register.ts';
 import { safeRedirect } from '../../src/api/auth/csrf.ts';
+import { SESSION_COOKIE } from '../../src/api/auth/host-cookie.ts';
 import { bearerOf } from '../../src/api/auth/principals.ts';
-import { readSessionCookie } from '../../src/api/auth/session-cookie.ts';
 import { mediaTypeOf } from '../../src/api/http/body.ts';
 import { selectionOf } from '../../src/api/http/environment-selection.ts';
 import { clientAddress } from '../../src/api/http/incoming-request.ts';
@@ -212,7 +212,7 @@ export const PARSERS: readonly Parser[] = [
       ...runs(HEADER_BYTES, ['session=; ', 'session', ';', ' ', 'a=b; ', 'session="', '=', '; session']),
       ['another name each time', numbered(HEADER_BYTES, (n) => `${n}=1; `)],
     ],
-    parse: (text) => readSessionCookie(contextWith({ cookie: text }), false),
+    parse: (text) => SESSION_COOKIE.read(contextWith({ cookie: text }), false),
   },
   {
     name: 'names of headers',

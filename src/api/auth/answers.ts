@@ -1,7 +1,7 @@
 /** Answers of `/auth/…` to browsers. */
 import { ServiceError } from '../../errors.ts';
 import { toServiceError } from '../../store/redis/connection.ts';
-import { sendPage } from '../http/html-page.ts';
+import { type Inline, sendPage } from '../http/html-page.ts';
 import type { Context } from '../http/router.ts';
 import { STYLE } from './page-layout.ts';
 
@@ -9,12 +9,12 @@ import { STYLE } from './page-layout.ts';
 const OUTAGES = ['unavailable', 'sso_unavailable'];
 
 /** @throws errors that are neither a ServiceError nor an outage */
-export function showError(ctx: Context, thrown: unknown, page: (error: string) => string): void {
+export function showError(ctx: Context, thrown: unknown, page: (error: string) => string, script?: Inline): void {
   const error = toServiceError(thrown);
   if (!(error instanceof ServiceError) || (error.status >= 500 && !OUTAGES.includes(error.code))) throw error;
   ctx.status = error.status;
   if (error.retryAfterSeconds !== undefined) ctx.set('retry-after', String(error.retryAfterSeconds));
-  sendPage(ctx, page(error.message), STYLE);
+  sendPage(ctx, page(error.message), STYLE, script);
 }
 
 export function seeOther(ctx: Context, path: string): void {

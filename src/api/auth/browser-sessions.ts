@@ -4,7 +4,7 @@ import type { ProviderSession, Sessions, StartedSession } from '../../store/auth
 import { clientAddress } from '../http/incoming-request.ts';
 import type { Context } from '../http/router.ts';
 import { isSecure } from '../http/secure-connection.ts';
-import { clearSessionCookie, readSessionCookie, setSessionCookie } from './session-cookie.ts';
+import { SESSION_COOKIE } from './host-cookie.ts';
 
 const USER_AGENT_MAX = 256;
 
@@ -23,7 +23,7 @@ export class BrowserSessions {
   }
 
   tokenOf(ctx: Context): string | undefined {
-    return readSessionCookie(ctx, isSecure(ctx, this.#publicUrl)) || undefined;
+    return SESSION_COOKIE.read(ctx, isSecure(ctx, this.#publicUrl)) || undefined;
   }
 
   /** Signs in. A session that the browser had ends: its cookie could be somebody else's. */
@@ -43,13 +43,13 @@ export class BrowserSessions {
   /** @returns the session that ended */
   async end(ctx: Context): Promise<StartedSession | undefined> {
     const token = this.tokenOf(ctx);
-    clearSessionCookie(ctx, isSecure(ctx, this.#publicUrl));
+    SESSION_COOKIE.clear(ctx, isSecure(ctx, this.#publicUrl));
     return token === undefined ? undefined : this.#sessions.end(token);
   }
 
   async #begin(ctx: Context, user: User, of: ProviderSession | undefined): Promise<void> {
     const userAgent = ctx.get('user-agent').slice(0, USER_AGENT_MAX);
     const token = await this.#sessions.start(user, { address: clientAddress(ctx), userAgent, of }, Date.now());
-    setSessionCookie(ctx, isSecure(ctx, this.#publicUrl), token);
+    SESSION_COOKIE.set(ctx, isSecure(ctx, this.#publicUrl), token);
   }
 }

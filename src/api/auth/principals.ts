@@ -13,7 +13,7 @@ import type { Store } from '../../store/store.ts';
 import { environmentSelection } from '../http/environment-selection.ts';
 import type { Context } from '../http/router.ts';
 import { isSecure } from '../http/secure-connection.ts';
-import { readSessionCookie } from './session-cookie.ts';
+import { SESSION_COOKIE } from './host-cookie.ts';
 
 export interface PrincipalsDeps extends Pick<Store, 'apiKeys' | 'sessions' | 'signingKeys' | 'environments'> {
   config: Pick<Config, 'dev' | 'apiKey' | 'publicUrl'>;
@@ -26,7 +26,7 @@ export class Principals extends Composed<PrincipalsDeps> {
     if (config.dev) return DEV_PRINCIPAL;
     const secret = bearerOf(ctx);
     if (secret !== undefined) return (await this.#ofApiKey(secret)) ?? this.#ofSigningKey(secret, ctx);
-    const token = readSessionCookie(ctx, isSecure(ctx, config.publicUrl));
+    const token = SESSION_COOKIE.read(ctx, isSecure(ctx, config.publicUrl));
     const user = token ? await sessions.userOf(token, Date.now()) : undefined;
     return user && principalOfUser(user);
   }

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
-import { emailSchema, passwordSchema, principalOfUser, type User } from '../../model/auth/user.ts';
+import { emailSchema, passwordSchema, principalOfUser } from '../../model/auth/user.ts';
 import { sendPage } from '../http/html-page.ts';
 import { clientAddress } from '../http/incoming-request.ts';
 import { type Context, Router } from '../http/router.ts';
@@ -26,6 +26,7 @@ import {
   signInPage,
 } from './pages.ts';
 import { type Principals, principalOf } from './principals.ts';
+import type { SignIns } from './sign-ins.ts';
 
 /** Longer texts are not email addresses. */
 const EMAIL_SHOWN_MAX = 256;
@@ -36,12 +37,6 @@ const setUpSchema = z.object({ token: tokenSchema, email: emailSchema, password:
 const setPasswordSchema = z.object({ token: tokenSchema, password: passwordSchema });
 const changePasswordSchema = z.object({ current_password: givenSchema, password: passwordSchema });
 
-const SUMMARIES = {
-  'sign-in': 'Signed in',
-  'set-up': 'Became the first admin',
-  'set-password': 'Set a password',
-};
-
 export interface AuthRouteDeps {
   publicUrl: string | undefined;
   accounts: Accounts;
@@ -51,23 +46,11 @@ export interface AuthRouteDeps {
 export function authRoutes(
   principals: Principals,
   browserSessions: BrowserSessions,
+  signIns: SignIns,
   auditLogger: AuditLogger,
   { publicUrl, accounts, identityProviders }: AuthRouteDeps,
 ): Router {
   const router = new Router();
-
-  async function startSession(ctx: Context, user: User, action: keyof typeof SUMMARIES, next = '/'): Promise<void> {
-    await browserSessions.start(ctx, user);
-    await respond(ctx, user, action, next);
-  }
-
-  /** Forms are redirected, programs get the principal. */
-  async function respond(ctx: Context, user: User, action: keyof typeof SUMMARIES, next = '/'): Promise<void> {
-    await auditLogger.log(ctx, { who: principalOfUser(user), action, summary: SUMMARIES[action] });
-    if (isForm(ctx)) return seeOther(ctx, next);
-    const { id, name, access } = principalOfUser(user);
-    ctx.body = { data: { kind: 'user', id, name, access, role: user.role } };
-  }
 
   /** Shows the form again with the error; programs get the error as JSON. */
   async function orShowForm(
@@ -95,7 +78,7 @@ export function authRoutes(
       async () => {
         const { email, password } = validate(signInSchema, fields, 'field');
         const attempt = accounts.verify(email, password, clientAddress(ctx));
-        await startSession(ctx, await auditLogger.orLogRejection(ctx, 'sign-in', email, attempt), 'sign-in', next);
+        await signIns.proceed(ctx, await auditLogger.orLogRejection(ctx, 'sign-in', email, attempt), 'sign-in', next);
       },
     );
   });
@@ -109,7 +92,7 @@ export function authRoutes(
       async () => {
         const { token, email, password } = validate(setUpSchema, fields, 'field');
         const attempt = accounts.setUp(token, email, password);
-        await startSession(ctx, await auditLogger.orLogRejection(ctx, 'set-up', email, attempt), 'set-up');
+        await signIns.proceed(ctx, await auditLogger.orLogRejection(ctx, 'set-up', email, attempt), 'set-up');
       },
     );
   });
@@ -123,7 +106,7 @@ export function authRoutes(
       async () => {
         const { token, password } = validate(setPasswordSchema, fields, 'field');
         const attempt = accounts.setPassword(token, password);
-        await startSession(ctx, await auditLogger.orLogRejection(ctx, 'set-password', '', attempt), 'set-password');
+        await signIns.proceed(ctx, await auditLogger.orLogRejection(ctx, 'set-password', '', attempt), 'set-password');
       },
     );
   });
@@ -140,7 +123,8 @@ export function authRoutes(
     const attempt = accounts.changePassword(id, current_password, password, clientAddress(ctx));
     const user = await auditLogger.orLogRejection(ctx, 'change-password', name, attempt);
     await browserSessions.renew(ctx, user);
-    await respond(ctx, user, 'set-password');
+    await auditLogger.log(ctx, { who: principalOfUser(user), action: 'set-password', summary: 'Set a password' });
+    signIns.answer(ctx, user);
   });
 
   router.post('/auth/sign-out', async (ctx) => {

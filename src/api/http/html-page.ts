@@ -1,27 +1,32 @@
-/** HTML pages without scripts, and the content security policy that allows their inline style and nothing else. */
+/** HTML pages, and the content security policy that allows their inline style and script and nothing else. */
 import { createHash } from 'node:crypto';
 import type { Context } from './router.ts';
 
-export interface Style {
+export interface Inline {
   tag: string;
-  /** Hash of the style, for the content security policy. */
+  /** Hash of its text, for the content security policy. */
   source: string;
 }
 
-export function inlineStyle(css: string): Style {
-  return {
-    tag: `<style>${css}</style>`,
-    source: `'sha256-${createHash('sha256').update(css).digest('base64')}'`,
-  };
+export function inlineStyle(css: string): Inline {
+  return { tag: `<style>${css}</style>`, source: sourceOf(css) };
 }
 
-/** Responds with the page under a policy that allows its style, images of this service, and forms that post to it. */
-export function sendPage(ctx: Context, html: string, { source }: Style): void {
+export function inlineScript(code: string): Inline {
+  return { tag: `<script type="module">${code}</script>`, source: sourceOf(code) };
+}
+
+function sourceOf(text: string): string {
+  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+}
+
+/** Responds with the page under a policy that allows its style and script, images of this service, and forms that post to it. */
+export function sendPage(ctx: Context, html: string, style: Inline, script?: Inline): void {
   ctx.type = 'html';
   ctx.body = html;
   ctx.set(
     'content-security-policy',
-    `default-src 'none'; style-src ${source}; img-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`,
+    `default-src 'none'; style-src ${style.source}; ${script ? `script-src ${script.source}; ` : ''}img-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`,
   );
 }
 

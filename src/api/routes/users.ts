@@ -1,6 +1,8 @@
 /** `/v1/users`: the people who may sign in, and their roles. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
+import { kindsOf, SECOND_FACTORS } from '../../model/auth/second-factors.ts';
+import { newSecret } from '../../model/auth/secret.ts';
 import { emailSchema, isActive, roleSchema, type User } from '../../model/auth/user.ts';
 import { PRODUCTION } from '../../model/environment.ts';
 import { describe } from '../../model/values/json.ts';
@@ -18,6 +20,9 @@ export const userSchema = apiObject('User', {
   email: z.email(),
   role: roleSchema,
   active: z.boolean().describe('Whether the user has set a password, or signed in at a provider'),
+  has_password: z.boolean(),
+  providers: z.array(z.string()).describe('Where the user signs in by single sign-on'),
+  second_factors: z.array(z.enum(SECOND_FACTORS)).describe('Asked for after the password'),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
 });
@@ -29,7 +34,21 @@ const linkSchema = z
 
 const routes = routesOf({ tag: 'Users', scope: 'installation', access: 'admin' });
 
-export function userRoutes({ users, savedViews, environments, accounts, publicUrl }: ApiParts): Route[] {
+export function userRoutes({
+  users,
+  savedViews,
+  environments,
+  accounts,
+  identityProviders,
+  publicUrl,
+}: ApiParts): Route[] {
+  const presentUser = (user: User) =>
+    present(userSchema, user, {
+      active: isActive(user),
+      has_password: user.password !== undefined,
+      providers: identityProviders.namesOf(user),
+      second_factors: kindsOf(user.secondFactors),
+    });
   const linkFor = (user: User, token: string, origin: string) =>
     `${publicUrl ?? origin}/${accounts.mayUsePassword(user) ? `set-password?token=${token}` : 'sign-in'}`;
 
@@ -87,6 +106,26 @@ export function userRoutes({ users, savedViews, environments, accounts, publicUr
         return {};
       },
     }),
+    routes.delete('/v1/users/:id/second-factors', {
+      operationId: 'resetSecondFactors',
+      summary: 'Reset the second factors of a user',
+      description:
+        'For a user who lost them. Removes authenticator app, passkeys and recovery codes, and ends all sessions of the user. Users change their own on their account page.',
+      errors: ['not_found', 'access_denied'],
+      async handle({ params: { id }, principal }) {
+        if (principal.kind === 'user' && principal.id === id) {
+          throw new ServiceError('access_denied', {
+            detail: 'change your own on your account page, with your password',
+          });
+        }
+        const version = newSecret();
+        changed(
+          await users.change(id, ({ secondFactors: _, ...user }) => ({ ...user, version, updatedAt: Date.now() })),
+          id,
+        );
+        return {};
+      },
+    }),
     routes.post('/v1/users/:id/password-link', {
       operationId: 'createPasswordLink',
       summary: 'Create a password link',
@@ -110,8 +149,4 @@ function changed(user: User | Unchanged, id: string): User {
 
 function notFound(id: string): ServiceError {
   return new ServiceError('not_found', { detail: `there is no user with the ID ${describe(id)}` });
-}
-
-function presentUser(user: User) {
-  return present(userSchema, user, { active: isActive(user) });
 }

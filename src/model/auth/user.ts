@@ -1,6 +1,7 @@
 /** Users: people who sign in. */
 import { z } from 'zod';
 import type { Access, Principal } from './access.ts';
+import type { SecondFactors } from './second-factors.ts';
 
 export const ROLES = ['admin', 'member', 'read-only'] as const;
 export type Role = (typeof ROLES)[number];
@@ -33,7 +34,9 @@ export interface User {
   password?: string;
   /** By which the user signs in at providers. */
   identities?: Identity[];
-  /** Changes with the password, which ends all earlier sessions. */
+  /** Asked for after the password. */
+  secondFactors?: SecondFactors;
+  /** Changes with the password and the second factors, which ends all earlier sessions. */
   version: string;
   /** Unix milliseconds. */
   createdAt: number;

@@ -7,6 +7,7 @@ import type { Redis } from '../redis/connection.ts';
 import { Repository } from '../redis/repository.ts';
 import type { WebhookSecrets } from '../webhooks/webhook-secrets.ts';
 import type { SigningKeys } from './signing-keys.ts';
+import type { TotpSecrets } from './totp-secrets.ts';
 
 /** Encryption context of the check value (model/auth/seal.ts). */
 const CONTEXT = 'secret-key-check';
@@ -25,6 +26,7 @@ export class SecretKeyCheck extends Repository<
     sealer: Sealer;
     signingKeys: SigningKeys;
     webhookSecrets: WebhookSecrets;
+    totpSecrets: TotpSecrets;
     environments: Pick<Environments, 'all'>;
     sealing: readonly Sealing[];
   }
@@ -61,10 +63,11 @@ export class SecretKeyCheck extends Repository<
   }
 
   /** Encrypts all secrets with the current key, so that the fallback is no longer needed.
-   *  @returns number of signing keys, webhooks, destinations and alert channels */
+   *  @returns number of signing keys, webhooks, authenticator apps, destinations and alert channels */
   async reencrypt(): Promise<number> {
-    const { signingKeys, webhookSecrets, environments, sealing } = this.deps;
-    let count = (await signingKeys.reencrypt()) + (await webhookSecrets.reencrypt());
+    const { signingKeys, webhookSecrets, totpSecrets, environments, sealing } = this.deps;
+    let count = 0;
+    for (const one of [signingKeys, webhookSecrets, totpSecrets]) count += await one.reencrypt();
     for (const { name } of await environments.all()) {
       for (const one of sealing) count += await one.reencrypt(name);
     }

@@ -3,7 +3,7 @@
  *  1. by address (an IPv6 /64 network counts as one): a high limit, since a whole office may share it
  *  2. by account and address together: a low limit
  *  3. by account alone: a high limit that does not apply to addresses that have signed in to the account before. It bounds guesses from many
- *     addresses and does not lock out the owner.
+ *     addresses and does not lock out the owner. For second factors it is lower: a code has 6 digits.
  *
  *  An attempt that one limit rejects does not count against the next: one address cannot use up an account's limit. */
 import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
@@ -13,13 +13,14 @@ import type { Redis } from '../redis/connection.ts';
 import type { Keyspace } from '../redis/keyspace.ts';
 import { Repository } from '../redis/repository.ts';
 
-export type ThrottleLimit = 'address' | 'account-address' | 'account';
+export type ThrottleLimit = 'address' | 'account-address' | 'account' | 'second-factor';
 
 /** Maximum number of failures, and the seconds until they expire, from the first. */
 const LIMITS = {
   address: { points: 50, duration: 900 },
   'account-address': { points: 5, duration: 900 },
   account: { points: 100, duration: 3_600 },
+  'second-factor': { points: 20, duration: 3_600 },
 } as const satisfies Record<ThrottleLimit, object>;
 
 /** How long an address is remembered after a successful sign-in. */
@@ -30,6 +31,8 @@ export interface SignInAttempt {
   account?: string;
   /** The client's address. */
   address: string;
+  /** After the password, which is then known; `account` is the ID of the user. */
+  isSecondFactor?: boolean;
 }
 
 export interface Throttled {
@@ -46,6 +49,7 @@ export class SignInThrottle extends Repository<Redis> {
       address: this.#limiter('address'),
       'account-address': this.#limiter('account-address'),
       account: this.#limiter('account'),
+      'second-factor': this.#limiter('second-factor'),
     };
   }
 
@@ -53,7 +57,8 @@ export class SignInThrottle extends Repository<Redis> {
    *  @returns the limit that rejects it, or undefined */
   async begin(attempt: SignInAttempt): Promise<Throttled | undefined> {
     const { address, both, account, known } = this.#keysOf(attempt);
-    const { address: ofAddress, 'account-address': ofBoth, account: ofAccount } = this.#limiters;
+    const limit = attempt.isSecondFactor ? 'second-factor' : 'account';
+    const { address: ofAddress, 'account-address': ofBoth, [limit]: ofAccount } = this.#limiters;
     const isKnown = (await this.redis.exists(known)) === 1;
     const byAddress = await consume(ofAddress, address);
     if (byAddress > 0) return { limit: 'address', waitMs: byAddress };
@@ -65,7 +70,7 @@ export class SignInThrottle extends Repository<Redis> {
       return { limit: 'account-address', waitMs: byBoth };
     }
     const byAccount = isKnown ? 0 : await consume(ofAccount, account);
-    return byAccount > 0 ? { limit: 'account', waitMs: byAccount } : undefined;
+    return byAccount > 0 ? { limit, waitMs: byAccount } : undefined;
   }
 
   /** The attempt was right: uncounts the attempt and remembers the address. */
@@ -76,7 +81,7 @@ export class SignInThrottle extends Repository<Redis> {
     await Promise.all([
       this.#limiters.address.reward(address),
       this.#limiters['account-address'].delete(both),
-      ...(wasKnown ? [] : [this.#limiters.account.reward(account)]),
+      ...(wasKnown ? [] : [this.#limiters[attempt.isSecondFactor ? 'second-factor' : 'account'].reward(account)]),
       // If Redis rejects the write, the address is not remembered.
       this.redis.set(known, '', 'PX', KNOWN_MS).catch(() => undefined),
     ]);

@@ -10,6 +10,7 @@ import { AuditLog } from './audit-log.ts';
 import { EventKeys } from './event-keys.ts';
 import { IdempotentResponses } from './idempotent-responses.ts';
 import { OneTimeTokens } from './one-time-tokens.ts';
+import { PendingSignIns } from './pending-sign-ins.ts';
 import { RejectionLog } from './rejection-log.ts';
 import { SavedViews } from './saved-views.ts';
 import { type Sealing, SecretKeyCheck } from './secret-key-check.ts';
@@ -17,6 +18,7 @@ import { Sessions } from './sessions.ts';
 import { SignInFlows } from './sign-in-flows.ts';
 import { SignInThrottle } from './sign-in-throttle.ts';
 import { SigningKeys } from './signing-keys.ts';
+import { TotpSecrets } from './totp-secrets.ts';
 import { Users } from './users.ts';
 
 /** @param sealing what else has secrets in environments */
@@ -25,11 +27,14 @@ export function createAuthStore(context: StoreContext, environments: Environment
   const sealer = new Sealer(config.secretKey, config.secretKeyFallback);
   const users = new Users(redis, keys);
   const signingKeys = new SigningKeys({ redis, keys, environments, sealer, given: signingKeyOfSettings(config) });
+  const totpSecrets = new TotpSecrets({ sealer, users });
   const webhookSecrets = new WebhookSecrets(redis, keys, sealer);
   return {
     eventKeys: new EventKeys({ redis, keys, cacheInvalidation, secrets: config.eventKeys }),
     apiKeys: new ApiKeys(redis, keys, cacheInvalidation),
     users,
+    totpSecrets,
+    pendingSignIns: new PendingSignIns(redis, keys, { users }),
     sessions: new Sessions(redis, keys, { users }),
     oneTimeTokens: new OneTimeTokens(redis, keys, { sealer }),
     signInFlows: new SignInFlows(redis, keys, { sealer }),
@@ -39,6 +44,7 @@ export function createAuthStore(context: StoreContext, environments: Environment
       sealer,
       signingKeys,
       webhookSecrets,
+      totpSecrets,
       environments,
       sealing,
     }),

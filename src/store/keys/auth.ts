@@ -53,6 +53,16 @@ export const AUTH_KEYS = {
     'SHA-256 of a user, or of issuer and session or subject at a provider → digests of the sessions by their start (ms).',
     { owner: 'auth/sessions.ts', ttl: '7 days, renewed', size: '1 entry per sign-in of 7 days' },
   ),
+  pendingSignIn: string(
+    'pending-sign-in:<digest>',
+    'SHA-256 of the token of a browser whose user gave the password, but no second factor yet → user, as JSON.',
+    { owner: 'auth/pending-sign-ins.ts', ttl: '10 min', size: '1 JSON object' },
+  ),
+  passkeyChallenge: string(
+    'passkey-challenge:<digest>',
+    'SHA-256 of the token of a session or pending sign-in → challenge that a passkey must sign.',
+    { owner: 'auth/pending-sign-ins.ts', ttl: '10 min', size: '43 bytes' },
+  ),
   usedSignIn: string(
     'used-sign-in:<digest>',
     'SHA-256 of the state of a finished single sign-on, or of the ID of a logout token: each counts once.',

@@ -1,6 +1,7 @@
 /** The OpenID providers of the settings. */
 import type { Config } from '../../../config.ts';
 import { notFound } from '../../../errors.ts';
+import type { User } from '../../../model/auth/user.ts';
 import { MAIN_PROVIDER } from '../../../oidc-settings.ts';
 import type { ProviderSession } from '../../../store/auth/sessions.ts';
 import type { Store } from '../../../store/store.ts';
@@ -45,6 +46,14 @@ export class IdentityProviders {
     const provider = this.#providers.find(({ settings }) => settings.id === id);
     if (!provider) throw notFound('identity provider', id);
     return provider;
+  }
+
+  /** Names of the providers at which a user signs in. */
+  namesOf({ identities = [] }: Pick<User, 'identities'>): string[] {
+    const names = identities.map(
+      ({ issuer }) => this.#deps.config.oidc.find((one) => one.issuer === issuer)?.name ?? issuer,
+    );
+    return [...new Set(names)];
   }
 
   /** @returns empty for one that is too long to keep */

@@ -14,8 +14,8 @@ import { seeOther, showError } from '../answers.ts';
 import type { AuditLogger } from '../audit-logger.ts';
 import type { BrowserSessions } from '../browser-sessions.ts';
 import { safeRedirect } from '../csrf.ts';
+import { FLOW_COOKIE } from '../host-cookie.ts';
 import { signInPage } from '../pages.ts';
-import { readFlowCookie, setFlowCookie } from './flow-cookie.ts';
 import type { IdentityProvider, ProviderUser } from './identity-provider.ts';
 import type { IdentityProviders } from './identity-providers.ts';
 import { SingleSignOn } from './single-sign-on.ts';
@@ -44,7 +44,7 @@ export function singleSignOnRoutes(
     const provider = identityProviders.find(stringOf(ctx.query.provider));
     try {
       const { url, flow } = await provider.begin(next);
-      setFlowCookie(ctx, isSecure(ctx, publicUrl), signInFlows.seal(flow));
+      FLOW_COOKIE.set(ctx, isSecure(ctx, publicUrl), signInFlows.seal(flow));
       seeOther(ctx, url.href);
     } catch (thrown) {
       const offered = await identityProviders.offered();
@@ -58,9 +58,9 @@ export function singleSignOnRoutes(
   async function callback(ctx: Context, id: string | undefined): Promise<void> {
     const provider = identityProviders.find(id);
     const secure = isSecure(ctx, publicUrl);
-    const flow = signInFlows.open(readFlowCookie(ctx, secure) ?? '', Date.now());
+    const flow = signInFlows.open(FLOW_COOKIE.read(ctx, secure) ?? '', Date.now());
     const next = pathIn(flow?.next);
-    setFlowCookie(ctx, secure, '');
+    FLOW_COOKIE.clear(ctx, secure);
     try {
       const isOurs = flow?.provider === provider.settings.id && flow.state === ctx.query.state;
       const attempt = isOurs && (await signInFlows.use(flow.state)) ? personOf(ctx, provider, flow) : interrupted();

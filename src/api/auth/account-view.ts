@@ -1,0 +1,54 @@
+/** What users see of their own account. */
+import type { User } from '../../model/auth/user.ts';
+import type { ListedSession } from '../../store/auth/sessions.ts';
+
+export interface AccountState {
+  user: User;
+  sessions: ListedSession[];
+  /** ID of the session that asks. */
+  current: string;
+  providers: string[];
+  /** Whether the user may sign in with a password. */
+  mayUsePassword: boolean;
+  isRequired: boolean;
+  /** Whether browsers have passkeys at this address. */
+  hasPasskeys: boolean;
+}
+
+export type AccountView = ReturnType<typeof accountView>;
+
+export function accountView(state: AccountState) {
+  const { user, providers, sessions, current } = state;
+  const { totp, passkeys = [], recoveryCodes = [] } = user.secondFactors ?? {};
+  return {
+    email: user.email,
+    role: user.role,
+    has_password: user.password !== undefined && state.mayUsePassword,
+    providers,
+    second_factors: {
+      required: state.isRequired,
+      passkeys_available: state.hasPasskeys,
+      totp: totp ? { added_at: isoOf(totp.addedAt) } : null,
+      passkeys: passkeys.map(({ id, name, rpId, addedAt, lastUsedAt }) => ({
+        id,
+        name,
+        host: rpId,
+        added_at: isoOf(addedAt),
+        last_used_at: lastUsedAt === undefined ? null : isoOf(lastUsedAt),
+      })),
+      recovery_codes_left: recoveryCodes.length,
+    },
+    sessions: sessions.map(({ id, startedAt, address, userAgent, of }) => ({
+      id,
+      current: id === current,
+      started_at: isoOf(startedAt),
+      address,
+      user_agent: userAgent,
+      provider: of?.provider ?? null,
+    })),
+  };
+}
+
+function isoOf(timeMs: number): string {
+  return new Date(timeMs).toISOString();
+}
