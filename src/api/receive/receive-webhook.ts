@@ -11,13 +11,13 @@ import { environmentSelection } from '../http/environment-selection.ts';
 import { clientAddress } from '../http/incoming-request.ts';
 import type { Context } from '../http/router.ts';
 import { rejectAddress } from './credentials.ts';
+import { loggedRequestOf } from './logged-request.ts';
 import { type ProcessWebhookDeps, processWebhook } from './process-webhook.ts';
 import type { RefusalLimit } from './refusal-limit.ts';
 import type { RequestLogWriter } from './request-log-writer.ts';
 import type { Received } from './resolve-environment.ts';
-import { withoutSecrets } from './stored-credentials.ts';
-import { logFieldsOf, rejected, responseOf, type WebhookResult } from './webhook-outcome.ts';
-import { bodyFieldsOf, type LargeRequest } from './webhook-request.ts';
+import { rejected, responseOf, type WebhookResult } from './webhook-outcome.ts';
+import type { LargeRequest } from './webhook-request.ts';
 import type { WebhookWatcher } from './webhook-watcher.ts';
 
 const PAUSED_RETRY_AFTER_SECONDS = 300;
@@ -56,22 +56,10 @@ export async function receiveWebhook(
     .catch(rejected)
     .finally(() => giveBack());
   telemetry.recordWebhookAnswer(result.decided.outcome, result.verification?.result);
-  const summary = {
-    id: requestId,
-    receivedAt,
-    method: ctx.method,
-    ip,
-    durationMs: Math.round((performance.now() - startedAt) * 1_000) / 1_000,
-    ...bodyFieldsOf(body, large),
-    version: typeof webhook.version === 'number' ? webhook.version : undefined,
-    ...logFieldsOf(result),
-  };
-  webhookWatcher.record(webhook.id, summary);
-  const logged = refusalLimit.admit(webhook.id, {
-    summary,
-    ...withoutSecrets(webhook, result.verification, { headers, search }),
-    body: large ? undefined : body,
-  });
+  const request = { requestId, receivedAt, method: ctx.method, headers, search, body, large };
+  const received = loggedRequestOf(webhook, request, result, startedAt, { ip });
+  webhookWatcher.record(webhook.id, received.summary);
+  const logged = refusalLimit.admit(webhook.id, received);
   if (logged) requestLogWriter.add(webhook.id, logged);
   if (isMethodError(result)) ctx.set('allow', webhook.acceptedMethods.join(', '));
   return responseOf(result);

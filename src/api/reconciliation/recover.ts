@@ -11,17 +11,15 @@ import type { EventLimits } from '../../store/environments/event-limits.ts';
 import { toServiceError } from '../../store/redis/connection.ts';
 import type { WebhookInUse } from '../../store/webhooks/webhook-in-use.ts';
 import type { MissingRequest, WebhookReconciliations } from '../../store/webhooks/webhook-reconciliations.ts';
+import { loggedRequestOf } from '../receive/logged-request.ts';
 import { type ProcessWebhookDeps, processWebhook } from '../receive/process-webhook.ts';
 import type { RequestLogWriter } from '../receive/request-log-writer.ts';
-import { withoutSecrets } from '../receive/stored-credentials.ts';
 import { providerRequestOf } from '../receive/verify-webhook.ts';
-import { logFieldsOf } from '../receive/webhook-outcome.ts';
-import { bodyFieldsOf, type WebhookRequest } from '../receive/webhook-request.ts';
+import type { WebhookRequest } from '../receive/webhook-request.ts';
 import { ListProblem, type ProviderList } from './provider-list.ts';
 
 /** Temporary errors of the service: the whole pass is tried again. */
 const PASSING: ReadonlySet<string> = new Set([
-  'archive_unavailable',
   'archive_unavailable',
   'backlog_full',
   'memory_short',
@@ -137,16 +135,8 @@ export async function recover(
   await webhookReconciliations.settle(webhook.id, id, isKnown || isOld ? 'received' : 'recovered');
 
   function log(): void {
-    const { method, headers, search, body, requestId, receivedAt, large } = request;
-    const version = typeof webhook.version === 'number' ? webhook.version : undefined;
-    const durationMs = Math.round((performance.now() - startedAt) * 1_000) / 1_000;
-    const about = { id: requestId, receivedAt, method, ip: '', durationMs, ...bodyFieldsOf(body, large), version };
-    const stored = withoutSecrets(webhook, result.verification, { headers, search });
-    deps.requestLogWriter.add(webhook.id, {
-      summary: { ...about, recovered: true, ...logFieldsOf(result) },
-      ...stored,
-      body: large ? undefined : body,
-    });
+    const logged = loggedRequestOf(webhook, request, result, startedAt, { ip: '', recovered: true });
+    deps.requestLogWriter.add(webhook.id, logged);
   }
 }
 

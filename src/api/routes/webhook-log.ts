@@ -7,10 +7,10 @@ import { LOG_OUTCOMES, type LoggedRequest, VERIFICATION_RESULTS } from '../../mo
 import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { existingWebhook } from '../receive/existing-webhook.ts';
+import { loggedRequestOf } from '../receive/logged-request.ts';
 import { processWebhook } from '../receive/process-webhook.ts';
-import { withoutSecrets } from '../receive/stored-credentials.ts';
 import { MAX_EVENTS } from '../receive/transform-result.ts';
-import { logFieldsOf, responseOf } from '../receive/webhook-outcome.ts';
+import { responseOf } from '../receive/webhook-outcome.ts';
 import { largeOf } from '../receive/webhook-request.ts';
 import { listQuery, pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
@@ -148,21 +148,10 @@ export function webhookLogRoutes(deps: ApiParts): Route[] {
         const large = largeOf(summary);
         const request = { requestId, receivedAt, method, headers, search, body, large };
         const result = await processWebhook(webhook, request, deps, { dryRun, logged: summary });
-        const durationMs = Math.round((performance.now() - startedAt) * 1_000) / 1_000;
-        const fields = logFieldsOf(result);
-        if (!dryRun) {
-          const { ip, bodyBytes, storedBody } = summary;
-          const version = typeof webhook.version === 'number' ? webhook.version : undefined;
-          const origin = { id: requestId, receivedAt, method, ip, bodyBytes, storedBody, rerunOf: rid, version };
-          const stored = withoutSecrets(webhook, result.verification, { headers, search });
-          requestLogWriter.add(id, {
-            summary: { ...origin, durationMs, ...fields },
-            ...stored,
-            body: large ? undefined : body,
-          });
-        }
+        const rerun = loggedRequestOf(webhook, request, result, startedAt, { ip: summary.ip, rerunOf: rid });
+        if (!dryRun) requestLogWriter.add(id, rerun);
         responseOf(result);
-        const { outcome, reason = null, ids, console } = fields;
+        const { outcome, reason = null, ids, console, durationMs } = rerun.summary;
         const { decided } = result;
         const events = 'events' in decided ? [...decided.events] : [];
         const response = ('response' in decided && decided.response) || null;
