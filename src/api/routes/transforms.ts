@@ -12,7 +12,7 @@ import { MAX_EVENTS, resultOfTransform } from '../receive/transform-result.ts';
 import { toTransformRequest } from '../receive/webhook-request.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { customResponseSchema } from '../views/custom-response.ts';
-import { filterSchema } from '../views/webhook-input.ts';
+import { expressionSchema } from '../views/expression.ts';
 
 /** Room for a transform and a webhook request of 512 KB, which may be twice as long inside JSON. */
 export const BODY_LIMIT_BYTES = 1_310_720;
@@ -32,7 +32,7 @@ const sampleSchema = z.object({
   body: z.unknown().describe('A string is the raw body; any other value is sent as JSON'),
   headers: limitedFields(z.record(z.string(), z.string())).default({}),
   query: limitedFields(z.record(z.string(), stringOrList)).default({}),
-  filter: filterSchema.optional().describe('The transform runs only if the request, a POST, meets the filter'),
+  filter: expressionSchema.optional().describe('The transform runs only if the request, a POST, meets the filter'),
 });
 
 export const transformResultSchema = apiObject('TransformResult', {

@@ -16,8 +16,8 @@ import { startReplay } from '../replays/start-replay.ts';
 import { longPageQuery, namePosition, pageOf, pageOfNewest } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, routesOf } from '../rest/route.ts';
+import { expressionSchema } from '../views/expression.ts';
 import { transformSchema } from '../views/webhook.ts';
-import { filterSchema } from '../views/webhook-input.ts';
 import {
   presentStarted,
   presentWebhookReplay,
@@ -56,7 +56,7 @@ const bodySchema = z.object({
     .describe(
       "A draft that runs instead of the webhook's transform and is not saved. Default: the webhook's transform",
     ),
-  draft_filter: filterSchema
+  draft_filter: expressionSchema
     .nullish()
     .describe(
       "A draft that runs instead of the webhook's filter and is not saved; null: no filter. Default: the webhook's filter",

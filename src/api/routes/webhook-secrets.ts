@@ -6,7 +6,7 @@ import type { Webhook } from '../../store/webhooks/webhook.ts';
 import type { ApiParts } from '../parts.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { presentWebhook, webhookSchema } from '../views/webhook.ts';
-import { checkSecrets, SECRETS_MAX, sealed, secretSchema } from '../views/webhook-input.ts';
+import { checkSecrets, SECRETS_MAX, sealed, secretSchema } from '../views/webhook-verification-input.ts';
 
 const DAY_SECONDS = 86_400;
 
