@@ -45,17 +45,17 @@ export async function listPage(
     // Brent's way to find a circle: the mark moves to the present page after 1, 2, 4, … pages.
     mark: Number.isInteger(Math.log2(pass.pages + 1)) ? cursor : pass.mark,
   };
-  if (left > 0) return given(after, 'too_many_missing', 'too many requests are missing; the next round goes on');
+  if (left > 0) return givenUp(after, 'too_many_missing', 'too many requests are missing; the next round goes on');
   // Older pages have nothing of the span.
   if (page.next === undefined || (page.oldestAt !== undefined && page.oldestAt < from)) {
     const isOthers = await isOfOthers(webhookId, after, webhookReconciliations);
-    return isOthers ? given(after, LIST_OF_OTHERS, OF_OTHERS) : recovering(after);
+    return isOthers ? givenUp(after, LIST_OF_OTHERS, OF_OTHERS) : recovering(after);
   }
   if (page.next === cursor || page.next === after.mark) {
-    return given(after, 'list_circular', `its list comes back to the same page after ${after.pages} pages`);
+    return givenUp(after, 'list_circular', `its list comes back to the same page after ${after.pages} pages`);
   }
   if (after.pages >= bounds.pages || after.stuckPages >= bounds.stuckPages) {
-    return given(
+    return givenUp(
       after,
       'list_endless',
       `its list did not come to ${new Date(from).toISOString()} in ${after.pages} pages`,
@@ -79,6 +79,6 @@ function recovering(pass: ReconciliationPass): ReconciliationPass {
 }
 
 /** What was found missing is recovered all the same, unless the list is of others. */
-function given(pass: ReconciliationPass, reason: string, message: string): ReconciliationPass {
+function givenUp(pass: ReconciliationPass, reason: string, message: string): ReconciliationPass {
   return { ...recovering(pass), incomplete: { at: Date.now(), reason, message } };
 }

@@ -1,10 +1,11 @@
 /** `/v1/alerts`, `/v1/alert-rules`, `/v1/alert-channels`: what is wrong, from when on people hear of it, and where (docs/alerts.md). */
-import { randomBytes } from 'node:crypto';
+
 import { z } from 'zod';
 import { notFound } from '../../errors.ts';
 import { isOpen } from '../../model/alerts/alert.ts';
 import type { ChannelSecrets } from '../../model/alerts/channel.ts';
 import { isRuleId, type RuleId, rulesOf } from '../../model/alerts/rules.ts';
+import { newSigningSecret } from '../../model/auth/secret.ts';
 import { PRODUCTION } from '../../model/environment.ts';
 import { newId } from '../../model/ids.ts';
 import type { ApiParts } from '../parts.ts';
@@ -17,14 +18,11 @@ import {
   alertChannelSchema,
   channelFields,
   channelKindSchema,
-  channelNameSchema,
   createdChannelSchema,
   presentChannel,
   withChannelInput,
 } from '../views/alert-channel.ts';
-
-/** Standard Webhooks: 24 to 64 bytes. */
-const SECRET_BYTES = 32;
+import { nameSchema } from '../views/name.ts';
 
 export const testedSchema = z.object({
   accepted: z.boolean(),
@@ -94,13 +92,13 @@ export function alertRoutes(deps: ApiParts): Route[] {
       operationId: 'createAlertChannel',
       summary: 'Create an alert channel',
       description: 'It hears of the rules that name it, and of those that name none.',
-      body: z.object({ name: channelNameSchema, kind: channelKindSchema, ...channelFields }),
+      body: z.object({ name: nameSchema, kind: channelKindSchema, ...channelFields }),
       status: 201,
       data: createdChannelSchema,
       errors: ['input_invalid', 'alert_channel_exists', 'quota_exceeded'],
       async handle({ env, body: { name, kind, ...input } }) {
         const { channel, secrets } = withChannelInput({ name, kind }, {}, input, context());
-        const secret = kind === 'webhook' ? `whsec_${randomBytes(SECRET_BYTES).toString('base64')}` : null;
+        const secret = kind === 'webhook' ? newSigningSecret() : null;
         const all: ChannelSecrets = { ...secrets, ...(secret !== null && { signing: secret }) };
         const created = { ...channel, sealed: alertChannels.seal(env, name, all) };
         await alertChannels.create(env, created);

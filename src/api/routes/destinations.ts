@@ -1,8 +1,9 @@
 /** `/v1/destinations`: URLs that get events or webhook requests, without an app (docs/destinations.md). */
-import { randomBytes } from 'node:crypto';
+
 import { z } from 'zod';
 import { invalidField } from '../../errors.ts';
 import { destinationId } from '../../model/apps/destination.ts';
+import { newSigningSecret } from '../../model/auth/secret.ts';
 import { BRANCHES } from '../../model/environment.ts';
 import { sentEventSchema } from '../../model/events/sent-event.ts';
 import { describe } from '../../model/values/json.ts';
@@ -14,16 +15,14 @@ import { destinationSchema, destinationWithSecretSchema, presentDestination } fr
 import {
   type DestinationInput,
   destinationFields,
-  destinationNameSchema,
   destinationUrlSchema,
   withInput,
 } from '../views/destination-input.ts';
+import { nameSchema } from '../views/name.ts';
 import { pauseSchema, pausingOf } from './functions.ts';
 import { INVOKE_ERRORS, invoke, invokedSchema } from './invoke.ts';
 
 const DAY_SECONDS = 86_400;
-/** Standard Webhooks: 24 to 64 bytes. */
-const SECRET_BYTES = 32;
 /** During a rotation a destination has two. */
 const SECRETS_MAX = 2;
 
@@ -54,7 +53,7 @@ export function destinationRoutes(deps: ApiParts): Route[] {
   }
 
   function newSecretFor(env: string, name: string) {
-    const secret = `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
+    const secret = newSigningSecret();
     return { secret, sealed: destinations.seal(env, destinationId(name), secret) };
   }
 
@@ -66,7 +65,7 @@ export function destinationRoutes(deps: ApiParts): Route[] {
     routes.post('/v1/destinations', {
       operationId: 'createDestination',
       summary: 'Create a destination',
-      body: z.object({ name: destinationNameSchema, url: destinationUrlSchema, ...destinationFields }),
+      body: z.object({ name: nameSchema, url: destinationUrlSchema, ...destinationFields }),
       status: 201,
       data: destinationWithSecretSchema,
       errors: ['input_invalid', 'destination_exists', 'quota_exceeded'],

@@ -1,6 +1,6 @@
 /** `/v1/functions/:id/metrics`: the runs and steps of a function over time. */
+
 import { z } from 'zod';
-import { notFound } from '../../errors.ts';
 import { type Durations, EXACT_BELOW, percentiles, type RecentDuration } from '../../model/capacity/percentiles.ts';
 import { addTo } from '../../model/values/counting.ts';
 import { DAY_MS } from '../../model/values/time.ts';
@@ -11,6 +11,7 @@ import {
   type StepSeries,
   timeStepOf,
 } from '../../store/telemetry/function-series.ts';
+import { existingFunction } from '../apps/existing-function.ts';
 import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { timeRange, timeRangeOf } from '../rest/metrics-range.ts';
@@ -73,8 +74,7 @@ export function functionMetricsRoutes({ functions, functionSeries, recentDuratio
       }),
       data: functionMetricsSchema,
       async handle({ env, params: { id }, query: { step, ...range } }) {
-        const fn = await functions.read(env, id);
-        if (!fn) throw notFound('function', id);
+        const fn = await existingFunction(functions, env, id);
         const now = Date.now();
         const { from, to } = timeRangeOf(range, DAY_MS, FUNCTION_SERIES_KEPT_MS, now);
         const stepMs = timeStepOf(from, to, now);

@@ -1,12 +1,12 @@
 /** `/v1/functions`: lists, pauses, resumes and configures registered functions. */
+
 import { setTimeout } from 'node:timers/promises';
 import { z } from 'zod';
-import { notFound } from '../../errors.ts';
 import { RECENT_MS } from '../../jobs/functions/function-tables.ts';
 import type { AppFunction } from '../../model/apps/app.ts';
-
 import { newId } from '../../model/ids.ts';
 import { allSchedulesOf } from '../../model/schedules/schedules.ts';
+import { existingFunction } from '../apps/existing-function.ts';
 import type { ApiParts } from '../parts.ts';
 import { lastTicksOf } from '../rest/last-ticks.ts';
 import { namePosition, pageQuery } from '../rest/list-query.ts';
@@ -86,8 +86,7 @@ export function functionRoutes(deps: ApiParts): Route[] {
   const { pause, resume } = pausingOf(deps);
 
   async function existing(env: string, id: string) {
-    const fn = await functions.read(env, id);
-    if (!fn) throw notFound('function', id);
+    const fn = await existingFunction(functions, env, id);
     return [fn, await expressionProblems.read(env, id, Date.now())] as const;
   }
 

@@ -1,6 +1,8 @@
 /** `/v1/functions/:id/lanes`: lanes of functions with an order, and what people do about lanes that failed runs stop. */
+
 import { z } from 'zod';
 import { notFound, ServiceError } from '../../errors.ts';
+import { existingFunction } from '../apps/existing-function.ts';
 import type { ApiParts } from '../parts.ts';
 import { pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
@@ -16,14 +18,8 @@ const position = z.object({ order: z.int().min(0), list: z.int().min(0), offset:
 const routes = routesOf({ tag: 'Functions', scope: 'environment' });
 
 export function laneRoutes({ functions, functionLanes }: ApiParts): Route[] {
-  async function existing(env: string, id: string) {
-    const fn = await functions.read(env, id);
-    if (!fn) throw notFound('function', id);
-    return fn;
-  }
-
   async function laneOf(env: string, id: string, laneId: string) {
-    const lane = await functionLanes.read(env, await existing(env, id), laneId, EVENTS_SHOWN);
+    const lane = await functionLanes.read(env, await existingFunction(functions, env, id), laneId, EVENTS_SHOWN);
     if (!lane) throw notFound('lane', laneId);
     return lane;
   }
@@ -61,7 +57,7 @@ export function laneRoutes({ functions, functionLanes }: ApiParts): Route[] {
       }),
       data: z.array(laneSchema),
       async handle({ env, params: { id }, query: { stopped, limit, cursor } }) {
-        const fn = await existing(env, id);
+        const fn = await existingFunction(functions, env, id);
         const { lanes, next } = await functionLanes.list(env, fn, { isStopped: stopped === 'true', limit, cursor });
         return listReply(lanes, { present: presentLane, next });
       },

@@ -29,11 +29,6 @@ const quietHours = z
   })
   .refine(({ from, to }) => from !== to, 'expected two different times');
 
-export const channelNameSchema = z
-  .string()
-  .max(64)
-  .regex(/^[A-Za-z\d][\w.-]*$/, 'letters, digits, "_", "." and "-"; at most 64 characters');
-
 export const channelFields = {
   to: z.array(z.email().max(254)).min(1).max(RECIPIENTS_MAX).optional().describe('Addresses, for email'),
   url: z

@@ -21,6 +21,7 @@ import { checkFlow } from '../../model/flow-control/flow-check.ts';
 import { FLOW_FIELDS } from '../../model/flow-control/given-options.ts';
 import { describe, isJsonObject } from '../../model/values/json.ts';
 import type { DestinationFunction } from '../../store/apps/destinations.ts';
+import { checkExpression } from '../receive/check-filter.ts';
 
 const EVENTS_MAX = 20;
 const HEADERS_MAX = 20;
@@ -62,11 +63,6 @@ function isHeaders(given: unknown): boolean {
     HEADER_VALUE.test(value);
   return all.length <= HEADERS_MAX && all.every(isHeader);
 }
-
-export const destinationNameSchema = z
-  .string()
-  .max(64)
-  .regex(/^[A-Za-z\d][\w.-]*$/, 'letters, digits, "_", "." and "-"; at most 64 characters');
 
 /** null removes; an omitted field stays unchanged. */
 export const destinationFields = {
@@ -204,7 +200,7 @@ function triggersOf(given: DestinationInput & { body: DestinationBody; filter: s
       'got "request"; expected "event": only a destination of a webhook sends its requests on',
     );
   }
-  if (filter !== undefined) rejectExpression('filter', filter);
+  if (filter !== undefined) checkExpression(filter, 'filter', compile);
   for (const [i, event] of (events ?? []).entries()) {
     const unmatched = unmatchedName(event);
     if (unmatched) throw invalidField(`events.${i}`, `got ${describe(event)}: ${unmatched}`);
@@ -219,14 +215,6 @@ function rejectFlow(flow: Record<string, unknown>, limits: FunctionLimits): void
   let step = checking.next();
   while (!step.done) step = checking.next();
   if (step.value) throw invalidField('flow', step.value);
-}
-
-function rejectExpression(field: string, text: string): void {
-  try {
-    compile(text);
-  } catch (error) {
-    throw invalidField(field, `got ${describe(text)}; expected a CEL expression: ${(error as Error).message}`);
-  }
 }
 
 function inLowerCase(headers: Record<string, string>): Record<string, string> {

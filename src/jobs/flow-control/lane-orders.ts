@@ -1,4 +1,5 @@
 /** The current options of orders, and the IDs of runs in lanes. */
+import { LRUCache } from 'lru-cache';
 import type { TriggerTable } from '../../model/events/triggers.ts';
 import type { Order } from '../../model/flow-control/options.ts';
 import { takesOrderOfWebhook, takingPart, webhookOf } from '../../model/flow-control/order-id.ts';
@@ -25,7 +26,7 @@ export interface LaneOrdersDeps {
 }
 
 export class LaneOrders extends Composed<LaneOrdersDeps> {
-  readonly #ofWebhooks = new Map<string, { order: WebhookOrder | undefined; readAt: number }>();
+  readonly #ofWebhooks = new LRUCache<string, { order: WebhookOrder | undefined }>({ max: KEPT_MAX, ttl: RECENT_MS });
 
   /** Functions that share an order have the longest of their windows. Without functions that take part, events run without it.
    *  @param table the present functions, for present options; default: of at most a second ago */
@@ -34,7 +35,7 @@ export class LaneOrders extends Composed<LaneOrdersDeps> {
     const ofWebhook = webhookOf(orderId);
     if (ofWebhook) {
       const fn = functions.find(ofWebhook.functionId);
-      const order = await this.#orderOf(ofWebhook.webhookId, table ? 0 : RECENT_MS);
+      const order = await this.#orderOf(ofWebhook.webhookId, table !== undefined);
       if (!fn || fn.archived || !order || !takesOrderOfWebhook(fn)) return { windowMs: 0, functions: [] };
       const { windowMs, onStale, onFailure } = order;
       return { windowMs, functions: [{ id: fn.id, onStale, onFailure }] };
@@ -46,13 +47,11 @@ export class LaneOrders extends Composed<LaneOrdersDeps> {
     };
   }
 
-  async #orderOf(webhookId: string, maxAgeMs: number): Promise<WebhookOrder | undefined> {
-    const kept = this.#ofWebhooks.get(webhookId);
-    const now = Date.now();
-    if (kept && Math.abs(now - kept.readAt) < maxAgeMs) return kept.order;
+  async #orderOf(webhookId: string, isCurrent: boolean): Promise<WebhookOrder | undefined> {
+    const kept = isCurrent ? undefined : this.#ofWebhooks.get(webhookId);
+    if (kept) return kept.order;
     const order = (await this.deps.webhooks.read(webhookId))?.order;
-    if (this.#ofWebhooks.size >= KEPT_MAX) this.#ofWebhooks.clear();
-    this.#ofWebhooks.set(webhookId, { order, readAt: now });
+    this.#ofWebhooks.set(webhookId, { order });
     return order;
   }
 }

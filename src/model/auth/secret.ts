@@ -8,6 +8,11 @@ export function newSecret(prefix = ''): string {
   return prefix + randomBytes(BYTES).toString('base64url');
 }
 
+/** A secret of Standard Webhooks, with which requests are signed. */
+export function newSigningSecret(): string {
+  return `whsec_${randomBytes(BYTES).toString('base64')}`;
+}
+
 /** SHA-256 is enough for 256 random bits; passwords need more (password.ts). */
 export function digestOf(secret: string): string {
   return hash('sha256', secret, 'hex');

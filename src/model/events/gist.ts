@@ -1,6 +1,6 @@
 /** Gist of an event's data for one line of a list: its first plain values, `customer: "c_1", total: 99.5`. Values of the top level come first,
  *  then values one level deeper. The work is bounded for data of any size. */
-import { parseStored } from '../values/json.ts';
+import { isJsonObject, isRawJson, parseStored } from '../values/json.ts';
 
 const GIST_CHARS = 120;
 const VALUE_CHARS = 40;
@@ -50,10 +50,10 @@ function pairsOf(data: unknown): [top: string[], nested: string[]] {
       const text = plainText(one);
       const name = path + cut(key, KEY_CHARS);
       if (text !== undefined) levels[level].push(`${name}: ${text}`);
-      else if (level === 0 && isObject(one)) collect(one, `${name}.`, 1);
+      else if (level === 0 && isJsonObject(one)) collect(one, `${name}.`, 1);
     }
   };
-  if (isObject(data)) collect(data, '', 0);
+  if (isJsonObject(data)) collect(data, '', 0);
   return levels;
 }
 
@@ -61,17 +61,8 @@ function pairsOf(data: unknown): [top: string[], nested: string[]] {
 function plainText(value: unknown): string | undefined {
   if (typeof value === 'string') return value === '' ? undefined : JSON.stringify(cut(value, VALUE_CHARS));
   if (typeof value === 'number' || typeof value === 'boolean') return String(value);
-  if (typeof value === 'object' && value !== null && isExactNumber(value)) return cut(value.rawJSON, VALUE_CHARS);
+  if (typeof value === 'object' && value !== null && isRawJson(value)) return cut(value.rawJSON, VALUE_CHARS);
   return undefined;
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isExactNumber(value);
-}
-
-/** A number that a double cannot represent. */
-function isExactNumber(value: object): value is { rawJSON: string } {
-  return Object.getPrototypeOf(value) === null && 'rawJSON' in value;
 }
 
 function cut(text: string, chars: number): string {

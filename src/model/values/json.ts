@@ -59,7 +59,8 @@ export function stringOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-function isRawJson(value: object): boolean {
+/** A number that a double cannot represent. */
+export function isRawJson(value: object): value is { rawJSON: string } {
   return Object.getPrototypeOf(value) === null && 'rawJSON' in value;
 }
 
