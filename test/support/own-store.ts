@@ -16,7 +16,7 @@ export async function openStore(
   prefix: string = freshPrefix(),
   settings: Record<string, string> = {},
 ): Promise<OwnStore> {
-  const redis = connectRedis();
+  const redis = connectRedis(settings.REDIS_URL);
   const store = createStore(redis, readConfig({ MODE: 'dev', KEY_PREFIX: prefix, ...settings }));
   await store.partitions.read();
   return {

@@ -69,7 +69,7 @@ export class AlertRounds extends Composed<AlertRoundsDeps> {
       return (own?.length ? own : rules.get(alert.rule)?.channels)?.includes(name) ?? true;
     };
     const { unrecorded } = await alertBooks.change(env, (book) => {
-      const round = evaluate({ alerts: book.alerts, rules, measured, nowMs, newId: () => newId(nowMs) });
+      const round = evaluate({ alerts: book.alerts, rules, measured, nowMs, newId });
       const hearing = channels.map(({ name }) => {
         const heard = round.changes.filter(({ alert }) => hears(name, alert));
         return [name, enqueued(book.queues[name] ?? EMPTY_QUEUE, heard)] as const;
