@@ -18,9 +18,8 @@ const LAYERS = [
   ['model'],
   ['tracing'],
   ['config.ts', 'errors.ts', 'graceful-shutdown.ts', 'log.ts', 'node-http.ts', 'version.ts'],
-  ['setting-checks.ts', 'setting-display.ts'],
-  ['settings.ts'],
-  ['oidc-settings.ts', 'origin-patterns.ts'],
+  ['settings'],
+  ['origin-patterns.ts'],
 ];
 
 /** The rooms of src/api/: routes stand on what the API shows and on what apps and senders may do, and all on HTTP. */
@@ -102,8 +101,7 @@ const OUTSIDE_SRC = {
     'src/model/alerts/rules.ts',
     'src/providers/catalog.ts',
     'src/providers/preset.ts',
-    'src/settings.ts',
-    'src/setting-display.ts',
+    'src/settings',
     'src/store/redis/keyspace.ts',
     'src/store/keys/key-declaration.ts',
   ],

@@ -1,8 +1,8 @@
 /** The only place that reads the environment: a validated, frozen value, created at startup and passed as an argument. */
 import { z } from 'zod';
-import { providersOf, type SettingValues, settingProblems } from './setting-checks.ts';
-import { type Setting, settingsOf, shownGiven } from './setting-display.ts';
-import { SETTINGS } from './settings.ts';
+import { providersOf, type SettingValues, settingProblems } from './settings/checks.ts';
+import { type Setting, settingsOf, shownGiven } from './settings/display.ts';
+import { SETTINGS } from './settings/settings.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

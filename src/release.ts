@@ -7,7 +7,7 @@ import { type ArchiveSettings, type Config, ConfigError, nodeProblem, readConfig
 import { createLog } from './log.ts';
 import { exposureWarnings } from './model/network/exposure.ts';
 import { describeOutbound } from './model/network/outbound.ts';
-import { isLoopback } from './setting-checks.ts';
+import { isLoopback } from './settings/checks.ts';
 import { checkCluster } from './store/redis/cluster/cluster-check.ts';
 import { connect, type Redis } from './store/redis/connection.ts';
 import { withHint } from './store/redis/connection-hints.ts';

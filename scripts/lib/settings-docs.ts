@@ -1,6 +1,6 @@
-/** docs/settings.md and .env.example, from src/settings.ts. */
-import { type Setting, settingsOf } from '../../src/setting-display.ts';
-import { SETTING_GROUPS } from '../../src/settings.ts';
+/** docs/settings.md and .env.example, from src/settings/. */
+import { type Setting, settingsOf } from '../../src/settings/display.ts';
+import { SETTING_GROUPS } from '../../src/settings/settings.ts';
 
 export function settingsPage(): string {
   const tables = groups().map(([heading, settings]) => {
@@ -11,7 +11,7 @@ export function settingsPage(): string {
   });
   return `# Settings
 
-Environment variables, read at startup; an empty one counts as not set. Generated from [src/settings.ts](../src/settings.ts). [deploy.md](deploy.md#required-settings) names those that production needs, and \`scripts/start release\`
+Environment variables, read at startup; an empty one counts as not set. Generated from [src/settings/](../src/settings). [deploy.md](deploy.md#required-settings) names those that production needs, and \`scripts/start release\`
 checks all. The dashboard shows the values in effect. [.env.example](../.env.example) is a template. For traces, see [tracing.md](tracing.md).
 
 ${tables.join('\n')}`;
@@ -24,7 +24,7 @@ export function envExample(): string {
   });
   return `# All settings with their defaults. An empty value counts as not set. Copy this file to .env, edit it, and start with
 #   node --env-file=.env src/web.ts      node --env-file=.env src/worker.ts
-# scripts/dev needs no settings. Generated from src/settings.ts by: node scripts/docs.ts
+# scripts/dev needs no settings. Generated from src/settings/ by: node scripts/docs.ts
 ${sections.join('')}
 # OpenTelemetry's own variables, such as OTEL_EXPORTER_OTLP_ENDPOINT, enable traces: docs/tracing.md
 `;

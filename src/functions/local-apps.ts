@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { connect } from 'node:net';
 import { type Dispatcher, request } from 'undici';
 import type { Dialect } from '../model/apps/app.ts';
-import { isLoopback } from '../setting-checks.ts';
+import { isLoopback } from '../settings/checks.ts';
 import { dialectOf } from './headers.ts';
 import { readText } from './http-agent.ts';
 

@@ -5,7 +5,7 @@ import { CATALOGUE } from '../../src/errors.ts';
 import { createProcessMetrics } from '../../src/metrics/process-metrics.ts';
 import { DEFAULT_RETRIES, retryDelayMs } from '../../src/model/runs/retry.ts';
 import { FAILURES } from '../../src/providers/verification/verification.ts';
-import { SETTINGS } from '../../src/settings.ts';
+import { SETTINGS } from '../../src/settings/settings.ts';
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 

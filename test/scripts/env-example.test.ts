@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { expect } from 'chai';
 import { readConfig } from '../../src/config.ts';
-import { SETTINGS } from '../../src/settings.ts';
+import { SETTINGS } from '../../src/settings/settings.ts';
 
 const EXAMPLE = readFileSync(resolve(import.meta.dirname, '../../.env.example'), 'utf8');
 

@@ -1,7 +1,7 @@
 /** The complete service for a test, on the real Redis with its own key prefix: in the process of the tests, or in processes of its own. */
 import { createHash } from 'node:crypto';
 import { migrate } from '../../src/archive/migrate.ts';
-import { SETTINGS } from '../../src/settings.ts';
+import { SETTINGS } from '../../src/settings/settings.ts';
 import { type Answer, type RequestBody, request } from './http.ts';
 import { archiveSettings, dropSchema } from './postgres.ts';
 import {

@@ -26,7 +26,7 @@ describe('A transform process', () => {
     ['the environment of its parent', 'fs.readFileSync("/proc/" + process.ppid + "/environ").length'],
     ['its own environment', 'fs.readFileSync("/proc/self/environ").length'],
     ['the files of the system', 'fs.readFileSync("/etc/passwd").length'],
-    ['the files of the service', `fs.readFileSync(${file('../../src/settings.ts')}).length`],
+    ['the files of the service', `fs.readFileSync(${file('../../src/settings/settings.ts')}).length`],
     ['a list of files', 'fs.readdirSync("/").length'],
     ['a file to write', 'fs.writeFileSync("/tmp/from-a-transform", "")'],
     ['a process to start', 'require("node:child_process").execSync("id").toString()'],

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { containerHostNames, isContainerHostName } from '../../model/network/container-host-names.ts';
-import { isLoopback } from '../../setting-checks.ts';
+import { isLoopback } from '../../settings/checks.ts';
 
 /** On Linux and macOS, where the service runs. */
 const HOSTS_FILE = '/etc/hosts';

@@ -2,7 +2,7 @@
  *  anybody may forge: only origins that a person has allowed are called. */
 import { Composed } from '../../model/values/composed.ts';
 import { isAllowedOrigin } from '../../origin-patterns.ts';
-import { isLoopback } from '../../setting-checks.ts';
+import { isLoopback } from '../../settings/checks.ts';
 import type { AllowedOrigins } from '../../store/apps/allowed-origins.ts';
 
 export interface EndpointOriginsDeps {

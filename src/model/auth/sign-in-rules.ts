@@ -1,5 +1,5 @@
 /** What the claims of a provider's user give: a role, and the domain of an organization. */
-import type { RoleRule } from '../../oidc-settings.ts';
+import type { RoleRule } from '../../settings/oidc.ts';
 import { ROLES, type Role } from './user.ts';
 
 const GOOGLE = 'https://accounts.google.com';

@@ -1,5 +1,5 @@
 /** The flow control of a stored function. Functions that an earlier version registered are read the same way. */
-import { BATCH_SIZE_HIGHEST, BATCH_TIMEOUT_HIGHEST_SECONDS } from '../../settings.ts';
+import { BATCH_SIZE_HIGHEST, BATCH_TIMEOUT_HIGHEST_SECONDS } from '../../settings/quotas.ts';
 import { expected } from '../values/expected.ts';
 import { firstProblem } from '../values/issue-text.ts';
 import { batchConflict } from './batch-conflict.ts';

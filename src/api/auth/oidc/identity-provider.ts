@@ -6,7 +6,7 @@ import { ServiceError } from '../../../errors.ts';
 import { domainOf } from '../../../model/auth/sign-in-rules.ts';
 import { emailSchema } from '../../../model/auth/user.ts';
 import { isJsonObject, stringOf } from '../../../model/values/json.ts';
-import type { OidcProvider } from '../../../oidc-settings.ts';
+import type { OidcProvider } from '../../../settings/oidc.ts';
 import type { Ended } from '../../../store/auth/sessions.ts';
 import type { SignInFlow } from '../../../store/auth/sign-in-flows.ts';
 import { ProviderAway, type ProviderFetch } from './provider-fetch.ts';

@@ -2,7 +2,7 @@
 import type { Config } from '../../../config.ts';
 import { notFound } from '../../../errors.ts';
 import type { User } from '../../../model/auth/user.ts';
-import { MAIN_PROVIDER } from '../../../oidc-settings.ts';
+import { MAIN_PROVIDER } from '../../../settings/oidc.ts';
 import type { ProviderSession } from '../../../store/auth/sessions.ts';
 import type { Store } from '../../../store/store.ts';
 import type { Offered } from '../pages.ts';

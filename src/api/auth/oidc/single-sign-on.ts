@@ -4,7 +4,7 @@ import { newSecret } from '../../../model/auth/secret.ts';
 import { roleOf } from '../../../model/auth/sign-in-rules.ts';
 import { isActive, type Role, type User } from '../../../model/auth/user.ts';
 import { Composed } from '../../../model/values/composed.ts';
-import type { OidcProvider } from '../../../oidc-settings.ts';
+import type { OidcProvider } from '../../../settings/oidc.ts';
 import type { Unchanged } from '../../../store/auth/users.ts';
 import type { Store } from '../../../store/store.ts';
 import { newUser } from '../accounts.ts';

@@ -1,6 +1,6 @@
 /** Checks valid settings against each other, and whether they are safe in production. */
 import type { z } from 'zod';
-import { MAIN_PROVIDER, type OidcProvider, providerProblems, toProvider } from './oidc-settings.ts';
+import { MAIN_PROVIDER, type OidcProvider, providerProblems, toProvider } from './oidc.ts';
 import { SETTINGS } from './settings.ts';
 
 export type SettingValues = z.infer<z.ZodObject<typeof SETTINGS>>;
