@@ -69,11 +69,16 @@ describe('metrics of the REST API', () => {
     expect(data.step_seconds).to.equal(60);
 
     const stats = (await service.get('/v1/functions/stats')).body.data;
-    expect(stats).to.deep.equal([
+    for (const { last_started_at: at } of stats) expect(Date.now() - Date.parse(at)).to.be.within(0, 60_000);
+    expect(stats.map(({ last_started_at: _, ...counts }: { last_started_at: string }) => counts)).to.deep.equal([
       { function_id: 'm-fails', started: 1, completed: 0, failed: 1, cancelled: 0 },
       { function_id: 'm-sleeps', started: 1, completed: 0, failed: 0, cancelled: 1 },
       { function_id: 'm-works', started: 2, completed: 2, failed: 0, cancelled: 0 },
     ]);
+    const [{ hours }] = (await service.get('/v1/functions/stats?fields=hours')).body.data;
+    expect(hours.started).to.have.length(25);
+    expect(hours.started.reduce((sum: number, count: number) => sum + count)).to.equal(1);
+    expect(hours.failed.at(-1) + hours.failed.at(-2)).to.equal(1);
     const { failing_functions } = (await service.get('/v1/overview')).body.data;
     expect(failing_functions).to.deep.equal([
       { function_id: 'm-fails', name: 'fails', completed: 0, failed: 1, cancelled: 0 },

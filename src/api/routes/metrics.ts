@@ -3,12 +3,14 @@ import { z } from 'zod';
 import { quantile } from '../../model/capacity/histogram.ts';
 import { DAY_MS, HOUR_MS } from '../../model/values/time.ts';
 import { type HourlyRuns, METRICS_KEPT_MS, type Point } from '../../store/telemetry/metrics.ts';
+import { startOf } from '../../store/telemetry/time-blocks.ts';
 import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
-import { longPageQuery, namePosition } from '../rest/list-query.ts';
+import { fieldsQuery, longPageQuery, namePosition } from '../rest/list-query.ts';
 import { sortedReply } from '../rest/list-response.ts';
 import { timeRange, timeRangeOf } from '../rest/metrics-range.ts';
 import { type Route, routesOf } from '../rest/route.ts';
+import { time } from '../views/time.ts';
 
 const latencySchema = z
   .object({ p50: z.number(), p95: z.number() })
@@ -42,6 +44,11 @@ export const functionStatsSchema = apiObject('FunctionStats', {
   completed: z.int(),
   failed: z.int(),
   cancelled: z.int(),
+  last_started_at: z.iso.datetime().nullable().describe('To the second; null: no run started in these hours'),
+  hours: z
+    .object({ from: z.iso.datetime(), started: z.array(z.int()), failed: z.array(z.int()) })
+    .optional()
+    .describe('Counts of each hour, oldest first; only with fields=hours'),
 });
 
 const routes = routesOf({ tag: 'Overview', scope: 'environment' });
@@ -69,6 +76,7 @@ export function metricsRoutes({ metrics }: ApiParts): Route[] {
       description: 'Counts every hour that overlaps the time range as a whole. Functions without runs are omitted.',
       query: z.object({
         ...timeRange(DAY_MS),
+        fields: fieldsQuery(['hours']).describe('hours: also the counts of each hour'),
         ...longPageQuery(namePosition),
       }),
       data: z.array(functionStatsSchema),
@@ -76,11 +84,22 @@ export function metricsRoutes({ metrics }: ApiParts): Route[] {
         const { from, to } = timeRangeOf(query, DAY_MS, METRICS_KEPT_MS, Date.now());
         const counted = await metrics.functions(env, from, to);
         const sorted = counted.sort((a, b) => (a.functionId < b.functionId ? -1 : 1));
-        const item = ({ functionId, ...counts }: HourlyRuns) => ({ function_id: functionId, ...counts });
+        const first = iso(startOf(from, HOUR_MS));
+        const item = (runs: HourlyRuns) => ({
+          ...presentRuns(runs),
+          ...(query.fields.includes('hours') && {
+            hours: { from: first, started: runs.startedByHour, failed: runs.failedByHour },
+          }),
+        });
         return sortedReply(sorted, 'functionId', query, item);
       },
     }),
   ];
+}
+
+function presentRuns({ functionId, lastStartedAt, started, completed, failed, cancelled }: HourlyRuns) {
+  const counts = { started, completed, failed, cancelled };
+  return { function_id: functionId, ...counts, last_started_at: time(lastStartedAt) };
 }
 
 function stepOf(rangeMs: number): number {

@@ -7,11 +7,15 @@ export const TELEMETRY_KEYS = {
     ttl: '7 days + 2 blocks',
     size: '1 field per counter and latency bucket of each step',
   }),
-  functionMetrics: hash('function-metrics:<env>:<hour start>', '`<counter> <function ID>` → runs in that hour.', {
-    owner: 'telemetry/metrics.ts',
-    ttl: '7 days + 2 h',
-    size: '4 fields per function',
-  }),
+  functionMetrics: hash(
+    'function-metrics:<env>:<hour start>',
+    '`<counter> <function ID>` → runs in that hour; `last <function ID>` → when its last run started (ms).',
+    {
+      owner: 'telemetry/metrics.ts',
+      ttl: '7 days + 2 h',
+      size: '5 fields per function',
+    },
+  ),
   functionSeries: hash(
     'function-series:<env>:<step ms>:<block start>:<function>',
     '`<step within the block><letter>` → runs, or durations in a bucket.',

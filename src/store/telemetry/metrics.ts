@@ -47,7 +47,15 @@ export interface Point {
 
 export interface HourlyRuns extends RunCounts {
   functionId: string;
+  /** When its last run started, to the second; undefined: not in these hours. */
+  lastStartedAt: number | undefined;
+  /** By hour, oldest first. */
+  startedByHour: number[];
+  failedByHour: number[];
 }
+
+/** The field of a function's last start, beside those of its counters. */
+const LAST = 'last';
 
 export class Metrics extends Repository<Redis> {
   /** Adds the counts atomically. */
@@ -88,6 +96,7 @@ export class Metrics extends Repository<Redis> {
       for (const counter of RUN_COUNTERS) {
         if (counts[counter] > 0) writing.hincrby(key, `${counter} ${id}`, counts[counter]);
       }
+      if (counts.started > 0) writing.hset(key, `${LAST} ${id}`, nowMs);
     }
     writing.pexpire(key, METRICS_KEPT_MS + 2 * HOUR_MS);
   }
@@ -119,20 +128,38 @@ export class Metrics extends Repository<Redis> {
 
   /** Runs of each function that had any, over the hours that overlap the time range. */
   async functions(env: string, from: number, to: number): Promise<HourlyRuns[]> {
+    const hours = startsOf(from, to, HOUR_MS);
     const hashes = await readHashes(
       this.redis,
-      startsOf(from, to, HOUR_MS).map((hour) => this.keys.functionMetrics(env, hour)),
+      hours.map((hour) => this.keys.functionMetrics(env, hour)),
     );
     const found = new Map<string, HourlyRuns>();
-    for (const [field, value] of hashes.flatMap((fields) => Object.entries(fields))) {
-      const space = field.indexOf(' ');
-      const functionId = field.slice(space + 1);
-      const counts = found.get(functionId) ?? { functionId, ...emptyRunCounts() };
-      counts[field.slice(0, space) as keyof RunCounts] += Number(value);
-      found.set(functionId, counts);
+    for (const [hour, fields] of hashes.entries()) {
+      for (const [field, value] of Object.entries(fields)) {
+        const space = field.indexOf(' ');
+        const functionId = field.slice(space + 1);
+        const runs = found.get(functionId) ?? emptyRuns(functionId, hours.length);
+        addHour(runs, hour, field.slice(0, space) as keyof RunCounts | typeof LAST, Number(value));
+        found.set(functionId, runs);
+      }
     }
     return [...found.values()];
   }
+}
+
+function emptyRuns(functionId: string, hours: number): HourlyRuns {
+  const [startedByHour, failedByHour] = [new Array<number>(hours).fill(0), new Array<number>(hours).fill(0)];
+  return { functionId, ...emptyRunCounts(), lastStartedAt: undefined, startedByHour, failedByHour };
+}
+
+function addHour(runs: HourlyRuns, hour: number, name: keyof RunCounts | typeof LAST, value: number): void {
+  if (name === LAST) {
+    runs.lastStartedAt = Math.max(value, runs.lastStartedAt ?? 0);
+    return;
+  }
+  runs[name] += value;
+  if (name === 'started') runs.startedByHour[hour] = value;
+  if (name === 'failed') runs.failedByHour[hour] = value;
 }
 
 function addField(point: Point, letter: string, bucket: number, value: number): void {
