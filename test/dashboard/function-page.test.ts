@@ -64,23 +64,65 @@ describe('The function page of the dashboard', function () {
       const figure = (name: string) => page.getByRole('term').filter({ hasText: name }).locator('xpath=../dd');
       await figure('Failed').first().getByText('10', { exact: true }).waitFor();
       expect(await figure('Duration').innerText()).to.match(/^(1\.9|2\.\d) s \/ .* s \/ .* s$/);
-      const runs = page.getByRole('figure', { name: 'Runs per interval' });
-      await runs.locator('canvas').waitFor();
-      await runs.getByText('Dotted end: so far').waitFor();
+      await figure('Failure rate').getByText('25%', { exact: true }).waitFor();
+      await figure('Waiting now').getByText('0', { exact: true }).waitFor();
+      const runs = page.getByRole('figure', { name: 'Runs over time' });
+      await runs.getByText('At most 10 in 30 min').waitFor();
       await runs.getByText(/^Values/).click();
       const last = runs.getByRole('row').nth(1);
       await last.getByText('(so far)').waitFor();
-      expect(await runs.getByRole('row').count()).to.be.within(289, 290);
+      expect(await runs.getByRole('row').count()).to.be.within(49, 50);
       await page.getByRole('link', { name: '1h', exact: true }).click();
       await page.waitForURL('**/functions/shop-pay?range=1h');
       await page.getByRole('heading', { name: 'Last hour' }).waitFor();
       await figure('Failed').first().getByText('0', { exact: true }).waitFor();
     }));
 
+  it('begins with what is recent: how it goes, and the last runs by their events', () =>
+    withPage(async (page) => {
+      await open(page, `${service.url}/functions/shop-pay`);
+      await page.getByRole('link', { name: 'order/paid customer: "ada"' }).waitFor();
+      const headings = (await page.getByRole('heading', { level: 2 }).allInnerTexts()).slice(0, 2);
+      expect(headings).to.deep.equal(['Last 24 hours', 'Recent runs']);
+    }));
+
+  it('one of two runs is a bar as visible as one of two million, and dragging across bars lists their runs', () =>
+    withPage(async (page) => {
+      await open(page, `${service.url}/functions/shop-pay?range=1h`);
+      const runs = page.getByRole('figure', { name: 'Runs over time' });
+      await runs.getByText(/^At most \d+ in 1 min$/).waitFor();
+      const heights = await runs
+        .locator('svg rect.fill-good')
+        .evaluateAll((all) => all.map((bar) => bar.getBoundingClientRect().height));
+      expect(Math.max(...heights)).to.be.greaterThan(60);
+      const box = await runs.locator('svg').first().boundingBox();
+      if (!box) throw new Error('the chart is not there');
+      await page.mouse.move(box.x + box.width / 2, box.y + 20);
+      await page.mouse.down();
+      await page.mouse.move(box.x + box.width - 2, box.y + 20, { steps: 4 });
+      await page.mouse.up();
+      await page.waitForURL('**/runs?function=shop-pay&from=*&to=*');
+    }));
+
+  it('the list of functions shows each one’s runs by hour, its last run and its whole triggers, with two requests', () =>
+    withPage(async (page) => {
+      const requests: string[] = [];
+      page.on('request', (request) => requests.push(new URL(request.url()).pathname));
+      await open(page, `${service.url}/functions`);
+      const row = page.getByRole('table', { name: 'Functions' }).getByRole('row').filter({ hasText: 'order/*' });
+      await row.getByRole('img', { name: '1 run by hour, 0 failed' }).waitFor();
+      await row.getByText(/^(now|\d+ (s|min) ago)$/).waitFor();
+      await row.getByText('TZ=Europe/Vienna 30 7 * * *').waitFor();
+      expect(requests.filter((path) => path.startsWith('/v1/functions')).sort()).to.deep.equal([
+        '/v1/functions',
+        '/v1/functions/stats',
+      ]);
+    }));
+
   it('marks the deploys of its app in the charts, and lists what changed', () =>
     withPage(async (page) => {
       await open(page, `${service.url}/functions/shop-pay`);
-      const runs = page.getByRole('figure', { name: 'Runs per interval' });
+      const runs = page.getByRole('figure', { name: 'Runs over time' });
       await runs.locator('[data-mark]').first().waitFor();
       const marks = await runs
         .locator('[data-mark]')
@@ -143,7 +185,8 @@ describe('The function page of the dashboard', function () {
   it('is accessible with its charts and tables open, even on a phone', () =>
     withPage(async (page) => {
       await open(page, `${service.url}/functions/shop-pay?range=1h&step=charge%20the%20card`);
-      await page.locator('canvas').nth(2).waitFor();
+      await page.getByText('Durations of runs over time').click();
+      await page.locator('canvas').nth(1).waitFor();
       for (const values of await page.getByText(/^Values/).all()) await values.click();
       await expectAccessible(page);
     }));

@@ -2,10 +2,12 @@ import type uPlot from 'uplot';
 import type { ChartMark } from './chart-props.ts';
 
 export interface PlacedMark extends ChartMark {
-  /** Pixels from the left edge of the chart. */
-  left: number;
+  /** From the left edge of the chart, as in CSS. */
+  left: string;
+  /** Whether there is more room on its left. */
+  isLate: boolean;
   top: number;
-  height: number;
+  height: number | string;
 }
 
 /** @returns the previous marks if none has moved */
@@ -22,12 +24,10 @@ export function placeMarks(
   const end = max + ((times[1] ?? 0) - (times[0] ?? 0));
   const placed = marks
     .filter(({ at }) => at >= min && at <= end)
-    .map((mark) => ({
-      ...mark,
-      left: Math.round(offsetLeft + u.valToPos(Math.min(mark.at, max), 'x')),
-      top: offsetTop,
-      height: clientHeight,
-    }));
+    .map((mark) => {
+      const pixels = Math.round(offsetLeft + u.valToPos(Math.min(mark.at, max), 'x'));
+      return { ...mark, left: `${pixels}px`, isLate: pixels > 200, top: offsetTop, height: clientHeight };
+    });
   return JSON.stringify(placed) === JSON.stringify(before) ? before : placed;
 }
 
@@ -35,7 +35,7 @@ export function placeMarks(
 export function Marks({ placed }: { placed: readonly PlacedMark[] }) {
   return (
     <div aria-hidden="true">
-      {placed.map(({ at, label, left, top, height }) => (
+      {placed.map(({ at, label, left, isLate, top, height }) => (
         <div
           key={`${at} ${label}`}
           data-mark={label}
@@ -44,7 +44,7 @@ export function Marks({ placed }: { placed: readonly PlacedMark[] }) {
         >
           <span className="pointer-events-auto absolute -top-1 -left-1.5 size-3 rotate-45 border border-surface bg-busy" />
           <span
-            className={`absolute top-3 z-10 hidden w-max max-w-64 rounded border border-line bg-surface px-2 py-1 text-xs break-words text-text shadow group-hover:block ${left > 200 ? 'right-1' : 'left-1'}`}
+            className={`absolute top-3 z-10 hidden w-max max-w-64 rounded border border-line bg-surface px-2 py-1 text-xs break-words text-text shadow group-hover:block ${isLate ? 'right-1' : 'left-1'}`}
           >
             {label}
           </span>

@@ -5,7 +5,7 @@ import { Loading } from '../../ui/loading.tsx';
 import { Card } from '../../ui/page.tsx';
 import { ErrorGroupLine } from './error-group-line.tsx';
 import { useFrequentErrors, useLiveErrors } from './queries.ts';
-import { Sparkline } from './sparkline.tsx';
+import { ErrorSparkline } from './sparkline.tsx';
 
 const SHOWN = 5;
 
@@ -38,7 +38,7 @@ export function FrequentErrors({ functionId }: { functionId?: string }) {
           {data.slice(0, SHOWN).map((group) => (
             <li key={group.fingerprint} className="flex flex-wrap items-center gap-x-4 gap-y-1 px-4 py-2.5">
               <ErrorGroupLine group={group} showsFunction={functionId === undefined} />
-              <Sparkline histogram={group.histogram} />
+              <ErrorSparkline histogram={group.histogram} />
             </li>
           ))}
         </ul>

@@ -12,8 +12,8 @@ export function useStats(): ReadonlyMap<string, FunctionStats> | undefined {
   const { data } = useQuery({
     queryKey: ['function-stats', env],
     queryFn: async ({ signal }) => {
-      const from = new Date(Date.now() - DAY_MS).toISOString();
-      const { data: all } = await callApi<FunctionStats[]>('/v1/functions/stats', { env, signal, query: { from } });
+      const query = { from: new Date(Date.now() - DAY_MS).toISOString(), fields: 'hours' };
+      const { data: all } = await callApi<FunctionStats[]>('/v1/functions/stats', { env, signal, query });
       return new Map(all.map((stats) => [stats.function_id, stats]));
     },
     refetchInterval: REFRESH_MS,
@@ -22,7 +22,7 @@ export function useStats(): ReadonlyMap<string, FunctionStats> | undefined {
 }
 
 export function emptyStats(functionId: string): FunctionStats {
-  return { function_id: functionId, started: 0, completed: 0, failed: 0, cancelled: 0 };
+  return { function_id: functionId, started: 0, completed: 0, failed: 0, cancelled: 0, last_started_at: null };
 }
 
 /** Share of failed runs among completed and failed runs, 0 to 1; undefined: there are none. */

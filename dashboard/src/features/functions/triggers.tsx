@@ -5,9 +5,18 @@ import { Schedule } from './schedule.tsx';
 
 type Trigger = FunctionSummary['triggers'][number];
 
-/** All triggers in one line. The list of functions omits very large ones. */
+/** All triggers with their whole conditions. The list of functions omits very large ones. */
 export function TriggerSummary({ triggers = [] }: { triggers?: readonly Trigger[] | undefined }) {
-  return <p className="truncate font-mono text-xs text-muted">{triggers.map(labelOf).join(', ')}</p>;
+  return (
+    <ul className="font-mono text-xs break-words text-muted">
+      {triggers.map((trigger) => (
+        <li key={JSON.stringify(trigger)}>
+          <span className="text-text">{trigger.event ?? trigger.cron ?? (trigger.webhook ? 'webhook' : '')}</span>
+          {trigger.expression && ` if ${trigger.expression}`}
+        </li>
+      ))}
+    </ul>
+  );
 }
 
 /** Each trigger with its expression, or with its next run. */
@@ -55,8 +64,4 @@ export function Condition({ expression }: { expression: string }) {
       if <code className="font-mono text-xs text-text">{expression}</code>
     </p>
   );
-}
-
-function labelOf({ event, webhook, cron, expression }: Trigger): string {
-  return `${event ?? cron ?? (webhook ? 'webhook' : '')}${expression ? ' if …' : ''}`;
 }

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import type { ErrorGroup } from '../../api/types.ts';
-import { Sparkline } from '../../features/errors/sparkline.tsx';
+import { ErrorSparkline } from '../../features/errors/sparkline.tsx';
 import type { ListedRun } from '../../features/runs/run.ts';
 import { formatCount } from '../../lib/format.ts';
 import { DescriptionItem } from '../../ui/page.tsx';
@@ -18,7 +18,7 @@ export function Facts({ group, runs }: { group: ErrorGroup; runs: readonly Liste
         <span className="text-xl font-semibold tabular-nums">{formatCount(count)}</span>
       </DescriptionItem>
       <DescriptionItem term="Last 7 days">
-        <Sparkline histogram={group.histogram} />
+        <ErrorSparkline histogram={group.histogram} />
       </DescriptionItem>
       <DescriptionItem term="Last seen">
         <Time at={group.last_seen} />

@@ -2,7 +2,7 @@ import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import type { ErrorGroup } from '../../api/types.ts';
 import { ErrorGroupLine } from '../../features/errors/error-group-line.tsx';
 import { useErrorGroups, useLiveErrors } from '../../features/errors/queries.ts';
-import { Sparkline } from '../../features/errors/sparkline.tsx';
+import { ErrorSparkline } from '../../features/errors/sparkline.tsx';
 import { useFunctions } from '../../features/functions/queries.ts';
 import { ShowMoreButton } from '../../ui/button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
@@ -103,7 +103,7 @@ function Row({ group, showsState }: { group: ErrorGroup; showsState: boolean }) 
         <ErrorGroupLine group={group} showsFunction />
       </div>
       {showsState && <StateBadge state={group.state} />}
-      <Sparkline histogram={group.histogram} />
+      <ErrorSparkline histogram={group.histogram} />
       <p className="w-28 text-xs text-muted">
         last <Time at={group.last_seen} />
         <br />

@@ -14,16 +14,18 @@ import { stringifyExact } from '../../lib/exact-json.ts';
 import { Button } from '../../ui/button.tsx';
 import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { Loading } from '../../ui/loading.tsx';
-import { Card, DescriptionItem, DescriptionList, Page } from '../../ui/page.tsx';
+import { Card, DescriptionItem, Page } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
+import { Activity } from './activity.tsx';
 import { ExpressionError } from './expression-error.tsx';
 import { FlowControl } from './flow-control.tsx';
+import { FunctionDeploys } from './function-deploys.tsx';
 import { Limits } from './limits.tsx';
-import { FunctionMetrics } from './metrics.tsx';
 import { OnExhausted } from './on-exhausted.tsx';
 import { PauseButton } from './pause-button.tsx';
 import { Problems } from './problems.tsx';
 import { RecentRuns } from './recent-runs.tsx';
+import { Steps } from './steps.tsx';
 
 const DestinationDetails = lazy(() => import('../../features/destinations/destination-details.tsx'));
 const InvokeDialog = lazy(() => import('../../features/functions/invoke-dialog.tsx'));
@@ -54,7 +56,7 @@ function Known({ fn }: { fn: FunctionDetails }) {
   return (
     <Page
       title={fn.name}
-      description={<span className="font-mono text-xs break-all">{fn.id}</span>}
+      description={<Summary fn={fn} />}
       actions={
         canWrite &&
         !fn.archived && (
@@ -70,28 +72,36 @@ function Known({ fn }: { fn: FunctionDetails }) {
       <div className="space-y-6">
         {fn.problems.length > 0 && <Problems problems={fn.problems} />}
         {fn.expression_problem && <ExpressionError problem={fn.expression_problem} />}
-        <Card>
-          <FunctionFacts fn={fn} />
-        </Card>
+        <Activity functionId={fn.id} />
+        <div className="grid grid-cols-1 items-start gap-6 lg:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
+          <RecentRuns functionId={fn.id} list={list} />
+          <div className="space-y-6">
+            <FunctionErrors id={fn.id} />
+            <FunctionDeploys functionId={fn.id} />
+          </div>
+        </div>
         {fn.destination !== null && !fn.archived && (
           <Suspense fallback={<Loading rows={3} />}>
             <DestinationDetails name={fn.destination} />
           </Suspense>
         )}
-        <FunctionMetrics functionId={fn.id} />
-        <FunctionErrors id={fn.id} />
         <Limits functionId={fn.id} />
         <Suspense>
           <Lanes functionId={fn.id} />
         </Suspense>
-        <div className="grid grid-cols-1 items-start gap-6 lg:grid-cols-[minmax(0,3fr)_minmax(0,2fr)]">
-          <RecentRuns functionId={fn.id} list={list} />
+        <Steps functionId={fn.id} />
+        <div className="grid grid-cols-1 items-start gap-6 lg:grid-cols-2">
           <div className="space-y-6">
             <Card title="Triggers">
               <TriggerList triggers={fn.triggers} />
             </Card>
             <FlowControl configuration={fn.configuration} />
             {fn.cancel.length > 0 && <Cancels cancel={fn.cancel} />}
+          </div>
+          <div className="space-y-6">
+            <Card title="Settings">
+              <FunctionFacts fn={fn} />
+            </Card>
             {fn.destination === null && (
               <Suspense>
                 <Registration fn={fn} />
@@ -116,34 +126,38 @@ function Known({ fn }: { fn: FunctionDetails }) {
   );
 }
 
+function Summary({ fn }: { fn: FunctionDetails }) {
+  return (
+    <span className="flex flex-wrap items-baseline gap-x-3 gap-y-1 text-sm">
+      <FunctionStatus fn={fn} />
+      {fn.paused_at && (
+        <span>
+          <Time at={fn.paused_at} />
+          {fn.queued_runs === 'hold' && '; its queued runs are held'}
+        </span>
+      )}
+      {fn.destination === null && (
+        <Link to="/apps/$name" params={{ name: fn.app }} className="text-accent hover:underline">
+          {fn.app}
+        </Link>
+      )}
+      <span className="font-mono text-xs break-all">{fn.id}</span>
+    </span>
+  );
+}
+
 function FunctionFacts({ fn }: { fn: FunctionDetails }) {
   return (
-    <DescriptionList>
-      <DescriptionItem term="Status">
-        <FunctionStatus fn={fn} />{' '}
-        {fn.paused_at && (
-          <span className="text-sm text-muted">
-            <Time at={fn.paused_at} />
-            {fn.queued_runs === 'hold' && '; its queued runs are held'}
-          </span>
-        )}
-      </DescriptionItem>
+    <dl className="space-y-3 p-4">
       {fn.description && <DescriptionItem term="Description">{fn.description}</DescriptionItem>}
       {fn.group && <DescriptionItem term="Group">{fn.group}</DescriptionItem>}
-      {fn.destination === null && (
-        <DescriptionItem term="App">
-          <Link to="/apps/$name" params={{ name: fn.app }} className="text-accent hover:underline">
-            {fn.app}
-          </Link>
-        </DescriptionItem>
-      )}
       <DescriptionItem term="Attempts">
         {fn.retries === 0 ? '1, no retries' : `Up to ${fn.retries + 1}`}
       </DescriptionItem>
       <DescriptionItem term="Without an attempt left">
         <OnExhausted fn={fn} />
       </DescriptionItem>
-    </DescriptionList>
+    </dl>
   );
 }
 

@@ -1,8 +1,10 @@
 import { Link } from '@tanstack/react-router';
+import { EventGist } from '../../features/lists/event-gist.tsx';
 import type { ListedRun } from '../../features/runs/run.ts';
 import { RunDuration } from '../../features/runs/run-duration.tsx';
 import { RunStateBadge } from '../../features/runs/run-state-badge.tsx';
 import type { useRuns } from '../../features/runs/use-runs.ts';
+import { Id } from '../../ui/code-block.tsx';
 import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Card } from '../../ui/page.tsx';
@@ -37,12 +39,21 @@ export function RecentRuns({ functionId, list }: { functionId: string; list: Ret
 function Line({ run }: { run: ListedRun }) {
   return (
     <li className="flex items-center gap-4 px-4 py-2.5">
-      <span className="w-24 shrink-0 sm:w-56">
+      <span className="w-24 shrink-0 sm:w-32">
         <RunStateBadge run={run} />
       </span>
       <span className="min-w-0 flex-1">
-        <Link to="/runs/$id" params={{ id: run.run_id }} className="block truncate font-mono text-xs hover:underline">
-          {run.run_id}
+        <Link
+          to="/runs/$id"
+          params={{ id: run.run_id }}
+          title={run.run_id}
+          className="block min-w-0 hover:text-accent hover:underline"
+        >
+          {run.event_name === undefined ? (
+            <Id id={run.run_id} />
+          ) : (
+            <EventGist name={run.event_name} gist={run.event_gist} />
+          )}
         </Link>
         {run.error && <span className="block truncate text-xs text-muted">{run.error}</span>}
       </span>

@@ -4,7 +4,8 @@ import { formatCount, formatMilliseconds, formatPercent } from '../../lib/format
 import { Chart } from '../../ui/chart.tsx';
 import { Icon } from '../../ui/icon.tsx';
 import { Card } from '../../ui/page.tsx';
-import { durationLines } from './activity.tsx';
+import { durationLines, RunDurations } from './duration-chart.tsx';
+import { useMetrics } from './use-metrics.ts';
 
 type Step = FunctionMetrics['steps'][number];
 
@@ -14,11 +15,13 @@ const PERCENTILES = ['p50', 'p95', 'p99'] as const;
 const shown = (name: string) => (name === 'p50' || name === 'p99' ? 'hidden sm:table-cell last:pr-4' : '');
 
 /** The steps of a function with the percentiles of their durations; the selected one also over time. */
-export function Steps({ metrics, selected }: { metrics: FunctionMetrics; selected: string | undefined }) {
+export function Steps({ functionId }: { functionId: string }) {
+  const { metrics, step: selected } = useMetrics(functionId);
+  if (!metrics || metrics.total.started === 0) return null;
   const { steps } = metrics;
-  if (steps.length === 0) return null;
   return (
-    <Card title="Steps" actions={<span className="text-xs text-muted">each attempt counts</span>}>
+    <Card title="Durations and steps" actions={<span className="text-xs text-muted">each attempt counts</span>}>
+      <RunDurations metrics={metrics} />
       <div className="overflow-x-auto">
         <table className="w-full text-left">
           <caption className="sr-only">Steps of the function in the time range</caption>

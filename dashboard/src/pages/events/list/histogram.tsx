@@ -43,9 +43,8 @@ export function Histogram({
     <div className="mb-2 rounded-lg border border-line bg-surface px-3 pt-1">
       <BarChart
         label="Events received over time"
-        unit="events"
         times={buckets.map(({ from }) => Date.parse(from) / 1_000)}
-        values={buckets.map(({ count }) => count)}
+        parts={[{ label: 'events', values: buckets.map(({ count }) => count), className: 'fill-accent' }]}
         format={(value) => whole.format(value)}
         unfinished={before === undefined}
         height={32}
