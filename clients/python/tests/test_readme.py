@@ -23,7 +23,7 @@ def test_its_blocks_run_one_after_the_other() -> None:
     blocks, names = _blocks(), dict[str, Any]()
     for block in blocks:
         exec(compile(block, str(README), "exec", dont_inherit=True), names)
-    assert len(blocks) == 12
+    assert len(blocks) == 9
     assert names["run"].error is None
 
 
