@@ -4,6 +4,7 @@ import type { Case } from '../case.ts';
 import type { OpenApiDocument } from '../targets.ts';
 import { contentType, jsonBody } from './bodies.ts';
 import { value, word } from './hostile.ts';
+import { knownIn } from './known.ts';
 import { headers, METHODS, principal, queryOf, queryValue, urlText, withBody } from './requests.ts';
 import { fitting, type Schema } from './schema.ts';
 import { search } from './searches.ts';
@@ -14,34 +15,6 @@ interface Operation {
   parameters: { name: string; in: string; schema?: Schema }[];
   body: Schema | undefined;
 }
-
-/** Placeholders of existing resources, by path. */
-const KNOWN: [RegExp, ...string[]][] = [
-  [/^\/v1\/events\/\{/, '{{event}}', '{{archived-event}}'],
-  [/^\/v1\/runs\/\{/, '{{run}}', '{{archived-run}}'],
-  [/^\/v1\/runs\/bulk\/\{/, '{{bulk-action}}', '{{paused-bulk-action}}'],
-  [/^\/v1\/errors\/\{/, '{{fingerprint}}'],
-  [/^\/v1\/views\/\{/, '{{view}}'],
-  [/^\/v1\/holding\/\{/, '{{held-event}}'],
-  [/^\/v1\/replays\/\{/, '{{replay}}'],
-  [/^\/v1\/functions\/\{/, '{{function}}'],
-  [/^\/v1\/apps\/\{/, '{{app}}'],
-  [/^\/v1\/webhooks\/\{/, '{{webhook}}', '{{webhook-signed}}'],
-  [/^\/v1\/destinations\/\{/, '{{destination}}'],
-  [/^\/v1\/webhook-issues\/\{/, '{{webhook-issue}}'],
-  [/^\/v1\/environments\/\{/, '{{environment}}'],
-  [/^\/v1\/event-keys\/\{/, '{{event-key-id}}'],
-  [/^\/v1\/api-keys\/\{/, '{{api-key-id}}'],
-  [/^\/v1\/users\/\{/, '{{user}}'],
-];
-
-/** And by the name of the parameter, within these. */
-const KNOWN_PARAMETERS: Record<string, string> = {
-  '{replay}': '{{webhook-replay}}',
-  '{rid}': '{{webhook-request}}',
-  '{version}': '2',
-  '{secret}': '{{webhook-secret}}',
-};
 
 export function apiCases(document: OpenApiDocument): fc.Arbitrary<Case> {
   const schemas = (document.components?.schemas ?? {}) as Record<string, Schema>;
@@ -62,12 +35,10 @@ function requestsTo(
   { path, method, parameters, body }: Operation,
   schemas: Record<string, Schema>,
 ): fc.Arbitrary<Case> {
-  const [, ...ofPath] = KNOWN.find(([pattern]) => pattern.test(path)) ?? [];
   const segments = path.split('/').map((segment) => {
     if (!segment.startsWith('{')) return fc.constant(segment);
     if (segment === '{key}') return fc.oneof(fc.constantFrom('{{event-key}}', '{{attacked-key}}'), urlText);
-    const inside = KNOWN_PARAMETERS[segment];
-    const known = inside ? [inside] : ofPath;
+    const known = knownIn(path, segment);
     if (known.length === 0) return urlText;
     return fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...known) }, { weight: 1, arbitrary: urlText });
   });

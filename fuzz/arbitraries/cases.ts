@@ -4,6 +4,7 @@ import type { Case } from '../case.ts';
 import type { OpenApiDocument } from '../targets.ts';
 import { apiCases } from './api.ts';
 import { appCases } from './apps.ts';
+import { assistantCases } from './assistants.ts';
 import { destinationInputs } from './destination-inputs.ts';
 import { pageCases } from './pages.ts';
 import { receiveCases } from './receive.ts';
@@ -15,6 +16,7 @@ export function allCases(document: OpenApiDocument): fc.Arbitrary<Case> {
     { weight: 8, arbitrary: apiCases(document) },
     { weight: 2, arbitrary: webhookInputs },
     { weight: 1, arbitrary: destinationInputs },
+    { weight: 2, arbitrary: assistantCases },
     { weight: 8, arbitrary: receiveCases },
     { weight: 4, arbitrary: appCases },
     { weight: 2, arbitrary: pageCases },

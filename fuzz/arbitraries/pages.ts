@@ -7,19 +7,58 @@ import { type Header, headers, METHODS, principal, queryOf, queryValue, urlText,
 
 const OWN: Header[] = [['origin', 'http://{{host}}']];
 const text = fc.oneof(fc.constantFrom('fuzz@example.com', 'correct horse battery', '/runs', '//evil.example'), word);
+const credential = fc.oneof(
+  word,
+  value.map((one) => JSON.stringify(one) ?? ''),
+);
 const fields = fc.oneof(
-  fc.record({ email: text, password: text, token: text, next: text, current_password: text }, { requiredKeys: [] }),
+  fc.record(
+    {
+      ...{ email: text, password: text, token: text, next: text, current_password: text },
+      ...{ code: word, credential, set_up: word, name: word },
+    },
+    { requiredKeys: [] },
+  ),
   fc.dictionary(word, word, { maxKeys: 4 }),
 );
 
+const AUTH_PATHS = [
+  'sign-in',
+  'set-up',
+  'set-password',
+  'change-password',
+  'sign-out',
+  'me',
+  'second-factor',
+  'second-factor/set-up',
+  'account',
+  'account/sessions/end',
+  'account/totp/set-up',
+  'account/totp',
+  'account/totp/remove',
+  'account/passkeys/set-up',
+  'account/passkeys',
+  'account/passkeys/remove',
+  'account/recovery-codes',
+  'oidc/start',
+  'oidc/callback',
+  'oidc/callback/x',
+  'oidc/backchannel-logout',
+  'x',
+] as const;
+
 const signing: fc.Arbitrary<Case> = fc
   .record({
-    path: fc.constantFrom('sign-in', 'set-up', 'set-password', 'change-password', 'sign-out', 'me', 'x'),
+    path: fc.constantFrom(...AUTH_PATHS),
     method: fc.oneof(
       { weight: 6, arbitrary: fc.constant('POST') },
       { weight: 1, arbitrary: fc.constantFrom(...METHODS) },
     ),
-    query: queryOf(fc.array(fc.tuple(fc.constantFrom('next', 'token'), queryValue), { maxLength: 2 })),
+    query: queryOf(
+      fc.array(fc.tuple(fc.constantFrom('next', 'token', 'code', 'state', 'iss', 'provider'), queryValue), {
+        maxLength: 4,
+      }),
+    ),
     headers: headers(fc.oneof(fc.constant(OWN), fc.constant<Header[]>([]), principal)),
     body: fc.oneof(
       fields.map((all) => ({ pieces: [formOf(all)], type: 'application/x-www-form-urlencoded' })),
@@ -47,6 +86,12 @@ const PATHS = [
   '/sign-in',
   '/set-up',
   '/set-password',
+  '/second-factor',
+  '/account',
+  '/llms.txt',
+  '/docs/alerts.md',
+  '/docs/..%2f..%2fpackage.json',
+  '/docs/%00.md',
   '/docs',
   '/openapi.json',
   '/metrics',
