@@ -57,8 +57,8 @@ const FOR_PROGRAMS = new Set([
 ]);
 const RETRY_AFTER_SECONDS = 5;
 
-/** Permits the dashboard's own scripts and styles, the code editor's inline style by its nonce, sending copies of events to a service on
- *  the user's machine, and Bull Board in a frame. */
+/** Permits the dashboard's own scripts and styles, the code editor's inline style by its nonce, and sending copies of events to a
+ *  service on the user's machine. */
 function policy(nonce: string): string {
   return [
     "default-src 'none'",
@@ -66,7 +66,6 @@ function policy(nonce: string): string {
     `style-src 'self' 'nonce-${nonce}'`,
     "img-src 'self' data:",
     "connect-src 'self' http://127.0.0.1:* http://localhost:*",
-    "frame-src 'self'",
     "base-uri 'none'",
     "form-action 'self'",
     "frame-ancestors 'none'",

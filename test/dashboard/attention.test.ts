@@ -36,6 +36,30 @@ describe('Attention in the dashboard', () => {
     await host.close();
   });
 
+  it('the overview says in one line that nothing needs a person', () =>
+    withPage(async (page) => {
+      await open(page, service.url);
+      await page.getByText('Nothing needs you.').waitFor();
+      expect(await page.getByRole('list', { name: 'Needs attention' }).count()).to.equal(0);
+      const tile = page.getByRole('region', { name: 'Oldest waiting job' });
+      expect(await tile.innerText()).not.to.match(/failed/);
+    }));
+
+  it('the overview begins with the open alerts of the environment, each with a link to what is behind it', () =>
+    withPage(async (page) => {
+      const alert = { id: 'a1', rule: 'backlog_old', title: 'Queue is late', severity: 'critical', state: 'open' };
+      const about = { subject: 'runs', subject_name: 'runs', detail: 'the oldest of 9 jobs has waited for 5 min' };
+      const times = { since: '2026-01-01T00:00:00Z', opened_at: '2026-01-01T00:00:00Z', resolved_at: null };
+      const data = [
+        { ...alert, ...about, value: 300, threshold: 60, unit: 'seconds', ...times, path: '/runs?status=Failed' },
+      ];
+      await page.route('**/v1/alerts?**', (route) => route.fulfill({ json: { data, metadata: {} } }));
+      await open(page, service.url);
+      const cards = page.getByRole('list', { name: 'Needs attention' });
+      await cards.getByRole('link', { name: /Queue is late: runs.*waited for 5 min/ }).click();
+      await page.waitForURL('**/runs?status=Failed');
+    }));
+
   it('navigation and overview count failed runs, held events and rejected requests as they happen', () =>
     withPage(async (page) => {
       await open(page, service.url);
@@ -49,7 +73,7 @@ describe('Attention in the dashboard', () => {
       await pages.getByRole('link', { name: 'Held events 1 held' }).waitFor();
       await pages.getByRole('link', { name: 'Runs 1 failed in the last hour' }).waitFor();
       const cards = page.getByRole('list', { name: 'Needs attention' });
-      await cards.getByRole('link', { name: /1 held event/ }).waitFor();
+      await cards.getByRole('link', { name: /1 held event|Held events 1 wait/ }).waitFor();
       await cards.getByRole('link', { name: /1 rejected webhook request/ }).waitFor();
     }));
 

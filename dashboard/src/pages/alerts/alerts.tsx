@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import type { Alert } from '../../api/types.ts';
 import { useList } from '../../api/use-list.ts';
+import { alertLink, alertTitle } from '../../features/alerts/alert.ts';
 import type { Column } from '../../ui/data-table.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { ListTable } from '../../ui/list-table.tsx';
@@ -41,11 +42,11 @@ function columnsOf(state: Alert['state']): Column<Alert>[] {
       cell: ({ title, subject_name, detail, path }) => (
         <div className="min-w-0">
           <Link
-            {...linkTo(path)}
+            {...alertLink(path)}
             title={detail}
             className="block truncate font-medium hover:text-accent hover:underline"
           >
-            {subject_name === '' ? title : `${title}: ${subject_name}`}
+            {alertTitle({ title, subject_name })}
           </Link>
           <p className="truncate text-xs text-muted">{detail}</p>
         </div>
@@ -64,12 +65,6 @@ function columnsOf(state: Alert['state']): Column<Alert>[] {
           },
         ]),
   ];
-}
-
-/** @param path with its query, such as `/runs?status=Failed` */
-function linkTo(path: string) {
-  const { pathname, searchParams } = new URL(path, location.origin);
-  return { to: decodeURIComponent(pathname), search: Object.fromEntries(searchParams) as never };
 }
 
 function Severity({ of: { severity } }: { of: Pick<Alert, 'severity'> }) {

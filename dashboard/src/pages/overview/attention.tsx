@@ -1,32 +1,111 @@
+import { useQuery } from '@tanstack/react-query';
 import { Link, type LinkProps } from '@tanstack/react-router';
+import { callApi } from '../../api/client.ts';
+import { useEnv } from '../../api/environment.ts';
+import type { Alert, Status } from '../../api/types.ts';
+import { alertLink, alertTitle } from '../../features/alerts/alert.ts';
 import { useStatus } from '../../features/status/use-status.ts';
 import { formatCount } from '../../lib/format.ts';
 import { Icon } from '../../ui/icon.tsx';
+import { Card } from '../../ui/page.tsx';
 import { useRejectedRequests } from './rejected-requests.ts';
 
-/** Cards for what needs attention; no card for a count of zero.
+const ALERTS_SHOWN = 5;
+const REFETCH_MS = 10_000;
+
+interface Line {
+  key: string;
+  text: string;
+  hint: string;
+  link: LinkProps;
+  isCritical?: boolean;
+  /** Rules whose alerts say the same. */
+  rules?: readonly string[];
+}
+
+/** What needs a person: open alerts, then what waits for a decision; one line says so if nothing does.
  *  @param pausedRuns of the environment */
 export function Attention({ pausedRuns }: { pausedRuns: number }) {
-  const { data } = useStatus();
+  const { data: status } = useStatus();
+  const alerts = useOpenAlerts();
   const rejected = useRejectedRequests();
-  if (!data) return null;
-  const cards: [count: number, one: string, several: string, hint: string, link: LinkProps][] = [
+  if (!status || !alerts) return null;
+  const told = new Set<string>(alerts.map(({ rule }) => rule));
+  const counted = linesOf(status, pausedRuns, rejected).filter(
+    ({ rules = [] }) => !rules.some((rule) => told.has(rule)),
+  );
+  const lines = [...alerts.map(lineOfAlert), ...counted];
+  return (
+    <Card>
+      {lines.length === 0 ? (
+        <p className="flex items-center gap-3 px-4 py-3">
+          <Icon name="check" className="text-good" />
+          Nothing needs you.
+        </p>
+      ) : (
+        <ul className="divide-y divide-line" aria-label="Needs attention">
+          {lines.map(({ key, text, hint, link, isCritical }) => (
+            <li key={key}>
+              <Link {...link} className="flex items-start gap-3 px-4 py-2.5 hover:bg-sunken">
+                <Icon name="warning" className={`mt-0.5 ${isCritical ? 'text-bad' : 'text-warn'}`} />
+                <span className="min-w-0 flex-1 sm:flex sm:items-baseline sm:gap-3">
+                  <span className="block font-medium break-words tabular-nums">{text}</span>
+                  <span className="block min-w-0 text-sm text-muted sm:flex-1 sm:truncate">{hint}</span>
+                </span>
+                <Icon name="arrow-right" className="mt-0.5 text-muted" />
+              </Link>
+            </li>
+          ))}
+        </ul>
+      )}
+    </Card>
+  );
+}
+
+/** undefined: not known yet. */
+function useOpenAlerts(): Alert[] | undefined {
+  const env = useEnv();
+  const { data, error } = useQuery({
+    queryKey: ['alerts', 'open', env, ALERTS_SHOWN],
+    queryFn: ({ signal }) =>
+      callApi<Alert[]>('/v1/alerts', { env, signal, query: { state: 'open', limit: ALERTS_SHOWN } }),
+    refetchInterval: REFETCH_MS,
+  });
+  // What else needs attention is shown without them, too.
+  return data?.data ?? (error ? [] : undefined);
+}
+
+function lineOfAlert(alert: Alert): Line {
+  const { id, detail, path, severity } = alert;
+  return {
+    key: id,
+    text: alertTitle(alert),
+    hint: detail,
+    link: alertLink(path),
+    isCritical: severity === 'critical',
+  };
+}
+
+function linesOf(status: Status, pausedRuns: number, rejected: number): Line[] {
+  const counted: [count: number, one: string, several: string, hint: string, link: LinkProps, rules?: string[]][] = [
     [
       pausedRuns,
       'paused run',
       'paused runs',
       'No attempt was left. Mend the cause, then resume them.',
       { to: '/runs', search: { status: 'paused' } as never },
+      ['runs_paused'],
     ],
     [
-      data.held_events,
+      status.held_events,
       'held event',
       'held events',
       'They named no valid environment. Assign or discard them.',
       { to: '/held-events' },
+      ['held_events'],
     ],
     [
-      data.held_registrations,
+      status.held_registrations,
       'registration to confirm',
       'registrations to confirm',
       'An app registered at an address that nobody has allowed.',
@@ -40,33 +119,17 @@ export function Attention({ pausedRuns }: { pausedRuns: number }) {
       { to: '/webhooks' },
     ],
     [
-      data.open_webhook_issues,
+      status.open_webhook_issues,
       'open webhook issue',
       'open webhook issues',
       'A webhook fails or is silent.',
       { to: '/webhook-issues' },
+      ['webhook_failing', 'webhook_silent'],
     ],
   ];
-  const shown = cards.filter(([count]) => count > 0);
-  if (shown.length === 0) return null;
-  return (
-    <ul className="grid gap-4 sm:grid-cols-2 lg:grid-cols-3" aria-label="Needs attention">
-      {shown.map(([count, one, several, hint, link]) => (
-        <li key={one}>
-          <Link
-            {...link}
-            className="flex h-full items-start gap-3 rounded-lg border border-line bg-surface p-4 hover:border-line-strong"
-          >
-            <Icon name="warning" className="mt-0.5 text-warn" />
-            <span className="min-w-0">
-              <span className="block font-medium tabular-nums">
-                {formatCount(count)} {count === 1 ? one : several}
-              </span>
-              <span className="block text-sm text-muted">{hint}</span>
-            </span>
-          </Link>
-        </li>
-      ))}
-    </ul>
-  );
+  return counted
+    .filter(([count]) => count > 0)
+    .map(([count, one, several, hint, link, rules = []]) => {
+      return { key: one, text: `${formatCount(count)} ${count === 1 ? one : several}`, hint, link, rules };
+    });
 }

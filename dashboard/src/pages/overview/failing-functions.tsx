@@ -1,9 +1,9 @@
 import { Link } from '@tanstack/react-router';
 import type { Overview } from '../../api/types.ts';
+import { failureRate } from '../../features/metrics/metrics.ts';
 import { formatCount, formatPercent } from '../../lib/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Card } from '../../ui/page.tsx';
-import { failureRate } from './metrics.ts';
 
 /** Functions with the most failed runs in the last 24 hours, linked to those runs. */
 export function FailingFunctions({ functions }: { functions: Overview['failing_functions'] }) {

@@ -1,11 +1,15 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { Metrics, Overview } from '../../api/types.ts';
+import { currentRate, elapsedSeconds, failureRate, perSecond, total } from '../../features/metrics/metrics.ts';
+import { LONG_WAIT_MS, longestWaitMs } from '../../features/metrics/queue-waits.ts';
 import { formatCount, formatPercent, formatRate } from '../../lib/format.ts';
 import { isUnfinished } from '../../lib/time-steps.ts';
 import { Chart } from '../../ui/chart.tsx';
 import { duration, useNow } from '../../ui/time.tsx';
-import { currentRate, elapsedSeconds, failureRate, perSecond, total } from './metrics.ts';
+
+/** Runs fail: a share that is worth red, as that of the alert about a function. */
+const FAILING_SHARE = 0.2;
 
 /** Key metrics, each with a sparkline. */
 export function MetricTiles({ metrics, overview }: { metrics: Metrics; overview: Overview | undefined }) {
@@ -18,7 +22,7 @@ export function MetricTiles({ metrics, overview }: { metrics: Metrics; overview:
     points.map((point, index) => perSecond(point[counter], seconds[index] ?? 1));
   const spark = { times, height: 48, sparkline: true, unfinished: isUnfinished(metrics) };
   return (
-    <div className="grid grid-cols-1 gap-4 sm:grid-cols-2 xl:grid-cols-4">
+    <div className="grid grid-cols-1 gap-4 sm:grid-cols-2 lg:grid-cols-4">
       <Tile
         label="Events per second"
         value={formatRate(currentRate(metrics, 'events'))}
@@ -46,7 +50,7 @@ export function MetricTiles({ metrics, overview }: { metrics: Metrics; overview:
       <Tile
         label="Failure rate"
         value={failing === null ? '–' : formatPercent(failing)}
-        tone={failed > 0 ? 'text-bad' : ''}
+        tone={failing !== null && failing >= FAILING_SHARE ? 'text-bad' : ''}
         note={
           failed > 0 ? (
             <Link to="/runs" search={{ status: 'Failed' }} className="text-accent underline">
@@ -101,35 +105,20 @@ function Tile({
   );
 }
 
-/** A longer wait means that the workers fall behind. */
-const LONG_WAIT_MS = 10_000;
-
 function OldestJob({ queues }: { queues: Overview['queues'] | undefined }) {
   const now = useNow();
-  const oldest = (queues ?? [])
-    .flatMap(({ oldest_waiting_at }) => (oldest_waiting_at ? [Date.parse(oldest_waiting_at)] : []))
-    .reduce((before, at) => Math.min(before, at), Number.POSITIVE_INFINITY);
-  const hasWaiting = Number.isFinite(oldest);
-  const waitedMs = Math.max(0, now - oldest);
-  const waiting = (queues ?? []).reduce((sum, queue) => sum + queue.waiting, 0);
+  const waitedMs = longestWaitMs(queues ?? [], now);
+  const of = (state: 'waiting' | 'active') => (queues ?? []).reduce((sum, queue) => sum + queue[state], 0);
   return (
     <Tile
       label="Oldest waiting job"
-      value={queues === undefined ? '–' : hasWaiting ? duration(waitedMs) : 'None'}
-      tone={hasWaiting && waitedMs > LONG_WAIT_MS ? 'text-warn' : ''}
-      note={waiting === 0 ? 'No waiting jobs' : `${formatCount(waiting)} waiting`}
-    >
-      <dl className="space-y-0.5 px-4 pb-3 text-xs">
-        {(queues ?? []).map(({ name, active, delayed, failed }) => (
-          <div key={name} className="flex justify-between gap-4">
-            <dt className="truncate text-muted">{name}</dt>
-            <dd className="whitespace-nowrap tabular-nums">
-              {formatCount(active)} active, {formatCount(delayed)} delayed
-              {failed > 0 && <span className="font-medium text-bad">, {formatCount(failed)} failed</span>}
-            </dd>
-          </div>
-        ))}
-      </dl>
-    </Tile>
+      value={queues === undefined ? '–' : waitedMs === undefined ? 'None' : duration(waitedMs)}
+      tone={waitedMs !== undefined && waitedMs > LONG_WAIT_MS ? 'text-warn' : ''}
+      note={
+        <Link to="/jobs" className="text-accent underline">
+          {formatCount(of('waiting'))} waiting, {formatCount(of('active'))} active
+        </Link>
+      }
+    />
   );
 }

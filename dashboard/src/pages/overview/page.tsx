@@ -3,15 +3,15 @@ import { useEnv } from '../../api/environment.ts';
 import { FrequentErrors } from '../../features/errors/frequent-errors.tsx';
 import { FirstEvent } from '../../features/events/first-event.tsx';
 import { useNewestEvent } from '../../features/events/use-newest-event.ts';
+import { Charts } from '../../features/metrics/charts.tsx';
+import { TIME_RANGE_LABELS, TIME_RANGES, useMetrics, useOverview } from '../../features/metrics/metrics.ts';
 import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Card, Page } from '../../ui/page.tsx';
 import { SegmentedLinks } from '../../ui/segmented-links.tsx';
 import { Attention } from './attention.tsx';
-import { Charts } from './charts.tsx';
 import { FailingFunctions } from './failing-functions.tsx';
 import { MetricTiles } from './metric-tiles.tsx';
-import { TIME_RANGE_LABELS, TIME_RANGES, useMetrics, useOverview } from './metrics.ts';
 import { Onboarding } from './onboarding.tsx';
 import { ArchiveAlert, BackpressureAlert, OutboxCard, ProcessesCard, RedisCard } from './system-health.tsx';
 

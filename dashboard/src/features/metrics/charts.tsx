@@ -7,8 +7,9 @@ import { Card } from '../../ui/page.tsx';
 
 const DASHED = [5, 4];
 
-/** Events, runs and latency over time. */
-export function Charts({ metrics }: { metrics: Metrics }) {
+/** Events and runs over time, and how fast they are.
+ *  @param withLatency false: counts alone */
+export function Charts({ metrics, withLatency = true }: { metrics: Metrics; withLatency?: boolean }) {
   const { points } = metrics;
   const shared = {
     times: points.map(({ at }) => Date.parse(at) / 1_000),
@@ -33,23 +34,27 @@ export function Charts({ metrics }: { metrics: Metrics }) {
     { label: 'p95', color: '--busy', values: points.map((point) => point[of]?.p95 ?? null), dash: DASHED },
   ];
   return (
-    <div className="grid gap-4 xl:grid-cols-2">
+    <div className="grid gap-4 lg:grid-cols-2">
       <ChartCard title="Events" subtitle="received per interval" {...shared} lines={events} format={wholeCount} />
       <ChartCard title="Runs" subtitle="finished per interval" {...shared} lines={runs} format={wholeCount} />
-      <ChartCard
-        title="Ingest latency"
-        subtitle="from request to response"
-        {...shared}
-        lines={latency('ack_ms')}
-        format={formatMilliseconds}
-      />
-      <ChartCard
-        title="Start latency"
-        subtitle="from event to first function call"
-        {...shared}
-        lines={latency('start_ms')}
-        format={formatMilliseconds}
-      />
+      {withLatency && (
+        <>
+          <ChartCard
+            title="Ingest latency"
+            subtitle="from request to response"
+            {...shared}
+            lines={latency('ack_ms')}
+            format={formatMilliseconds}
+          />
+          <ChartCard
+            title="Start latency"
+            subtitle="from event to first function call"
+            {...shared}
+            lines={latency('start_ms')}
+            format={formatMilliseconds}
+          />
+        </>
+      )}
     </div>
   );
 }
