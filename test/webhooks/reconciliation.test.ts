@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import Stripe from 'stripe';
 import { readConfig } from '../../src/config.ts';
 import { ProviderClient, type ProviderUnreachable } from '../../src/functions/provider-client.ts';
+import { startAppHost } from '../support/app-host.ts';
 import { cli, cliOk } from '../support/cli.ts';
 import {
   FAKE_KEY,
@@ -126,6 +127,56 @@ describe('Reconciliation of webhooks', () => {
     const again = await reconcile(id);
     expect([again.sent, again.received, again.recovered, again.missing]).to.deep.equal([300, received, recovered, 0]);
     expect(await storedBodies(id)).to.have.length(300);
+  });
+
+  it('a recovered request of an ordered webhook takes its place in the lane, or is superseded by what ran before it came', async () => {
+    const host = await startAppHost();
+    try {
+      const waiting: (() => void)[] = [];
+      host.on('f', () => new Promise((resolve) => waiting.push(() => resolve({ status: 200, body: null }))));
+      await host.register(service, [{ id: 'f', triggers: [{ event: 'ordered/x' }] }], { appName: 'ordered' });
+      const { id, url } = await create('stripe', {
+        transform: 'function transform(evt) { return { name: "ordered/x", data: { id: evt.id, at: evt.created } }; }',
+        order: { key: '"all"', by: 'event.data.at', on_stale: 'skip' },
+      });
+      const nextId = async () => (await host.nextCall('f')).body.event.data.id as string;
+      const finish = async () => {
+        await until(() => waiting.length > 0, { describe: 'a call waits for its answer' });
+        waiting.shift()?.();
+      };
+      const start = Date.now() - HOUR_MS;
+      fake.sent = Array.from({ length: 5 }, (_, n) => stripeItem(900 + n, start + n * MINUTE_MS));
+      const [first, second, third, fourth, fifth] = fake.sent as [FakeItem, FakeItem, FakeItem, FakeItem, FakeItem];
+      fake.sent = [first, second, third];
+      await send('stripe', url, first);
+      expect(await nextId()).to.equal(first.id);
+      await send('stripe', url, third);
+      await reconcile(id);
+      await finish();
+      expect(await nextId()).to.equal(second.id);
+      await finish();
+      expect(await nextId()).to.equal(third.id);
+      await finish();
+      await service.waitFor('/v1/functions/ordered-f/lanes', ({ body }) => body.data.length === 0);
+
+      fake.sent.push(fourth, fifth);
+      await send('stripe', url, fifth);
+      expect(await nextId()).to.equal(fifth.id);
+      const { recovered, missing } = await reconcile(id);
+      expect([recovered, missing]).to.deep.equal([2, 0]);
+      const { body } = await service.waitFor(
+        `/v1/events?source=webhook:${id}&limit=1`,
+        ({ body: { data } }) => data[0].data.id === fourth.id,
+      );
+      const decisions = await service.waitFor(
+        `/v1/events/${body.data[0].internal_id}/decisions`,
+        (reply) => reply.body.data.length > 0,
+      );
+      expect(decisions.body.data[0]).to.include({ outcome: 'skipped', reason: 'superseded' });
+      await finish();
+    } finally {
+      await host.close();
+    }
   });
 
   it('the official SDKs of Stripe and Paddle read the fakes of these tests', async () => {
