@@ -35,6 +35,7 @@ const PAGES = new Set([
   'keys',
   'environments',
   'users',
+  'account',
   'audit-log',
   'settings',
   'jobs',

@@ -24,6 +24,7 @@ export const STATIC_PAGES = [
   '/keys?tab=signing-keys',
   '/environments',
   '/users',
+  '/account',
   '/audit-log',
   '/audit-log?tab=refusals',
   '/settings',

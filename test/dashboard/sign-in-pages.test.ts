@@ -31,7 +31,7 @@ describe('Sign-in pages', () => {
   it('without an admin say where the set-up link is, which leads to the dashboard', () =>
     withPage(async (page) => {
       await page.goto(`${service.url}/runs`);
-      await page.getByText('Nobody can sign in yet.').waitFor();
+      await page.getByText('There are no users yet.').waitFor();
       await check(page);
       const link = () => service.output().match(/http:\S+\/set-up\?token=[\w-]+/)?.[0];
       const found = await until(link, { describe: 'web wrote the link' });

@@ -3,8 +3,8 @@ import { parseExact, stringifyExact } from '../lib/exact-json.ts';
 import type { StopMetadata } from '../lib/stop.ts';
 
 export const PRODUCTION = 'production';
-/** The 401 of a webhook request that is run again, not of the session. */
-const NOT_VERIFIED = 'verification_failed';
+/** A 401 that is not of the session: a webhook request that is run again; a wrong current password; a wrong code or passkey. */
+const NOT_OF_SESSION = ['verification_failed', 'sign_in_failed', 'second_factor_invalid'];
 
 /** An error response (docs/errors.md), or no response at all. */
 export class ApiError extends Error {
@@ -74,7 +74,7 @@ export async function callApi<T>(
   const parsed = text === '' ? {} : tryParse(text);
   if (response.ok) return parsed as ApiResponse<T>;
   const { error, code, ...details } = parsed as { error?: string; code?: string };
-  if (response.status === 401 && code !== NOT_VERIFIED) redirectToSignIn();
+  if (response.status === 401 && !NOT_OF_SESSION.includes(code ?? '')) redirectToSignIn();
   const requestId = response.headers.get('x-request-id') ?? undefined;
   throw new ApiError(
     error ?? `The service responded with status ${response.status}`,

@@ -1,5 +1,6 @@
 /** Types of API responses, inferred from the service's own schemas. */
 import type { z } from 'zod';
+import type { AccountView } from '../../../src/api/auth/account-view.ts';
 import type { listedRunSchema } from '../../../src/api/rest/run-list.ts';
 import type { testedSchema } from '../../../src/api/routes/alerts.ts';
 import type { apiKeySchema, newApiKeySchema } from '../../../src/api/routes/api-keys.ts';
@@ -185,6 +186,9 @@ export type WebhookCompleteness = z.output<typeof completenessSchema>;
 export type WebhookStats = z.output<typeof webhookStatsSchema>;
 /** `GET /v1/settings` */
 export type Setting = z.output<typeof settingSchema>;
+
+/** `GET /auth/account` */
+export type { AccountView };
 
 /** `GET /auth/me` */
 export interface CurrentUser {

@@ -212,6 +212,12 @@ const users = createRoute({
   component: lazyRouteComponent(() => import('../pages/users/page.tsx')),
 });
 
+const account = createRoute({
+  getParentRoute: () => root,
+  path: '/account',
+  component: lazyRouteComponent(() => import('../pages/account/page.tsx')),
+});
+
 const audit = createRoute({
   getParentRoute: () => root,
   path: '/audit-log',
@@ -260,6 +266,7 @@ const routeTree = root.addChildren([
   keys,
   environments,
   users,
+  account,
   audit,
   settings,
   jobs,

@@ -76,7 +76,7 @@ export function Shell() {
           ))}
         </nav>
         <div className="border-t border-line px-5 py-4 sm:hidden">
-          <AccountMenu />
+          <AccountMenu onNavigate={() => setMenu(false)} />
         </div>
       </aside>
       <div className="min-w-0">

@@ -53,7 +53,7 @@ export function accountRoutes(deps: AccountRouteDeps): Router {
         user,
         sessions: await sessions.ofUser(user),
         current: sessions.idOf(token),
-        providers: deps.identityProviders.namesOf(user),
+        namesOf: (of) => deps.identityProviders.namesOf(of),
         mayUsePassword: accounts.mayUsePassword(user),
         isRequired: secondFactors.isRequired,
         hasPasskeys: relyingPartyOf(ctx, publicUrl) !== undefined,

@@ -7,7 +7,8 @@ export interface AccountState {
   sessions: ListedSession[];
   /** ID of the session that asks. */
   current: string;
-  providers: string[];
+  /** Names of the providers of identities. */
+  namesOf(user: Pick<User, 'identities'>): string[];
   /** Whether the user may sign in with a password. */
   mayUsePassword: boolean;
   isRequired: boolean;
@@ -18,13 +19,13 @@ export interface AccountState {
 export type AccountView = ReturnType<typeof accountView>;
 
 export function accountView(state: AccountState) {
-  const { user, providers, sessions, current } = state;
+  const { user, namesOf, sessions, current } = state;
   const { totp, passkeys = [], recoveryCodes = [] } = user.secondFactors ?? {};
   return {
     email: user.email,
     role: user.role,
     has_password: user.password !== undefined && state.mayUsePassword,
-    providers,
+    providers: namesOf(user),
     second_factors: {
       required: state.isRequired,
       passkeys_available: state.hasPasskeys,
@@ -44,7 +45,7 @@ export function accountView(state: AccountState) {
       started_at: isoOf(startedAt),
       address,
       user_agent: userAgent,
-      provider: of?.provider ?? null,
+      provider: (of && namesOf({ identities: [of] })[0]) ?? null,
     })),
   };
 }

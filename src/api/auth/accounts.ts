@@ -67,7 +67,10 @@ export class Accounts extends Composed<AccountsDeps> {
    *  @throws ServiceError sign_in_failed, too_many_attempts */
   async confirm(userId: string, current: string, address: string): Promise<User> {
     const user = await this.deps.users.read(userId);
-    return this.verify(user?.email ?? '', current, address);
+    return this.verify(user?.email ?? '', current, address).catch((error: unknown) => {
+      if (!(error instanceof ServiceError) || error.code !== 'sign_in_failed') throw error;
+      throw new ServiceError('sign_in_failed', { message: 'The current password is wrong.' });
+    });
   }
 
   /** Sets the password of the token's user, and ends all of the user's sessions.

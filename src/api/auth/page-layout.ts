@@ -14,7 +14,7 @@ h1 { font-size: 1.375rem; line-height: 1.25; margin: 0 0 .25rem; }
 p { margin: 0 0 1rem; }
 .lead, small, summary, .divider { color: var(--muted); }
 .lead { margin-bottom: 1.5rem; }
-main > :last-child, form > :last-child { margin-bottom: 0; }
+main > :last-child, form > :last-child, .notice > :last-child { margin-bottom: 0; }
 [role=alert], .notice { border-radius: .4rem; padding: .6rem .8rem; }
 [role=alert] { background: var(--bad-soft); color: var(--bad); }
 .notice { background: var(--warn-soft); color: var(--warn); }
@@ -42,8 +42,9 @@ export function page(title: string, lead: string, content: string, head = ''): s
 <body><header><img src="/favicon.svg" alt="">Tidegate</header><main><h1>${escapeHtml(title)}</h1><p class="lead">${escapeHtml(lead)}</p>${content}</main></body></html>`;
 }
 
-export function form(action: string, button: string, fields: string[], error?: string): string {
-  return `${alert(error)}<form method="post" action="${action}">${fields.join('')}<button>${escapeHtml(button)}</button></form>`;
+/** @param look `secondary` beside other ways to sign in */
+export function form(action: string, button: string, fields: string[], error?: string, look = ''): string {
+  return `${alert(error)}<form method="post" action="${action}">${fields.join('')}<button class="${look}">${escapeHtml(button)}</button></form>`;
 }
 
 export function alert(error: string | undefined): string {

@@ -40,15 +40,15 @@ export function signInPage(next: string, offered: Offered, { error, email }: Par
   );
 }
 
-/** Whom no admin can help. */
-const SET_UP = `<div class="notice"><p><strong>Nobody can sign in yet.</strong> Create the first admin with the set-up link: web writes it to its log when it starts, in the line “nobody can sign in yet”. It works once, for ${TOKEN_LIFETIME_HOURS} hours; restart web for another.</p>
+/** While nobody can invite anybody. */
+const SET_UP = `<div class="notice"><p><strong>There are no users yet.</strong> Create the first admin with the set-up link: web writes it to its log when it starts, in the line “nobody can sign in yet”. It works once, for ${TOKEN_LIFETIME_HOURS} hours; restart web for another.</p>
 <p>Or set <code>ADMIN_EMAIL</code> and <code>ADMIN_PASSWORD</code>, and restart web.</p></div>`;
 
 function passwords(next: string, { providers, passwords: areOn }: Offered, email: string | undefined): string {
   const focus = email ? ' autofocus' : '';
   const password = field('password', 'Password', `type="password" autocomplete="current-password"${focus}`);
   const fields = [emailField(email, providers.length > 0), password, hidden('next', next)];
-  const withPassword = form('/auth/sign-in', 'Sign in', fields);
+  const withPassword = form('/auth/sign-in', 'Sign in', fields, undefined, providers.length > 0 ? 'secondary' : '');
   if (areOn) return (providers.length > 0 ? '<p class="divider">or with a password</p>' : '') + withPassword;
   const open = email ? ' open' : '';
   return `<details${open}><summary>Password sign-in is off, except for emergency admins</summary>${withPassword}</details>`;

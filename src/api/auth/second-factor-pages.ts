@@ -33,7 +33,7 @@ export function secondFactorPage({ email, hasTotp, passkey, error }: Step): stri
   return page(
     'One more step',
     `Signing in as ${email}.`,
-    `${alert(error)}${ways.join(OR)}<details${ways.length === 0 ? ' open' : ''}><summary>I have neither at hand</summary>${recovery}</details>${START_AGAIN}`,
+    `${alert(error)}${ways.join(OR)}<details${ways.length === 0 ? ' open' : ''}><summary>Use a recovery code</summary>${recovery}</details>${START_AGAIN}`,
     passkey ? PASSKEY_SCRIPT.tag : '',
   );
 }

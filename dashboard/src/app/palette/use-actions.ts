@@ -49,7 +49,9 @@ export function useActions({ onPause, onResume, onShortcuts }: ActionHandlers): 
     ...switches,
     ...THEMES.map((theme) => action('monitor', `Theme: ${theme}`, () => setTheme(theme))),
     action('layers', 'Keyboard shortcuts', onShortcuts),
-    ...(me && me.kind !== 'dev' ? [action('arrow-right', 'Sign out', signOut)] : []),
+    ...(me && me.kind !== 'dev'
+      ? [action('users', 'Account', () => navigate({ to: '/account' })), action('arrow-right', 'Sign out', signOut)]
+      : []),
   ];
 }
 

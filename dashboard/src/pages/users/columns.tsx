@@ -17,17 +17,22 @@ export function columnsFor(myId: string | undefined, onLink: (link: PasswordLink
       id: 'email',
       header: 'User',
       width: 'minmax(0, 2fr)',
-      cell: ({ id, email, active }) => (
-        <>
-          <div className="truncate font-medium" title={email}>
-            {email}
-          </div>
-          <div className="flex gap-2 text-xs text-muted">
-            {id === myId && <span>you</span>}
-            {!active && <span className="md:hidden">invited</span>}
-          </div>
-        </>
-      ),
+      cell: (user) => {
+        const notes = [...(user.id === myId ? ['you'] : []), ...waysOf(user)].join(', ');
+        return (
+          <>
+            <div className="truncate font-medium" title={user.email}>
+              {user.email}
+            </div>
+            <div className="flex gap-2 text-xs text-muted">
+              <span className="truncate" title={notes}>
+                {notes}
+              </span>
+              {!user.active && <span className="md:hidden">invited</span>}
+            </div>
+          </>
+        );
+      },
     },
     { id: 'role', header: 'Role', width: '7rem', cell: (user) => <RoleOf user={user} /> },
     {
@@ -58,6 +63,15 @@ export function columnsFor(myId: string | undefined, onLink: (link: PasswordLink
   ];
 }
 
+const SECOND_FACTORS = { totp: 'app code', passkey: 'passkey' };
+
+/** By what the user signs in. */
+function waysOf({ has_password, providers, second_factors }: User): string[] {
+  if (!has_password) return providers;
+  const second = second_factors.map((kind) => SECOND_FACTORS[kind]).join(' or ');
+  return [...providers, second ? `password and ${second}` : 'password only'];
+}
+
 function RoleOf({ user: { id, email, role } }: { user: User }) {
   const change = useAction({
     run: (next: Role) => callApi<User>(`/v1/users/${id}`, { method: 'PATCH', body: { role: next } }),
@@ -82,7 +96,7 @@ function RoleOf({ user: { id, email, role } }: { user: User }) {
 }
 
 function Actions({
-  user: { id, email, active },
+  user: { id, email, active, second_factors },
   isMe,
   onLink,
 }: {
@@ -94,6 +108,11 @@ function Actions({
     run: () => callApi<{ set_password_url: string }>(`/v1/users/${id}/password-link`, { method: 'POST' }),
     invalidates: 'users',
     onSuccess: ({ data }) => onLink({ email, url: data.set_password_url }),
+  });
+  const reset = useAction({
+    run: () => callApi(`/v1/users/${id}/second-factors`, { method: 'DELETE' }),
+    successMessage: `Second factors of ${email} reset`,
+    invalidates: 'users',
   });
   const remove = useAction({
     run: () => callApi(`/v1/users/${id}`, { method: 'DELETE' }),
@@ -112,6 +131,18 @@ function Actions({
       >
         <span className="max-sm:sr-only">Password link</span>
       </Button>
+      {!isMe && second_factors.length > 0 && (
+        <ConfirmButton
+          variant="ghost"
+          title={`Reset the second factors of ${email}?`}
+          text="Removes their authenticator app, passkeys and recovery codes, and ends all their sessions. Until they set up another second factor, their password alone signs in: make sure that it is they who ask."
+          confirmLabel="Reset"
+          icon="shield"
+          onConfirm={() => reset.mutateAsync().catch(() => {})}
+        >
+          <span className="sr-only">Reset second factors</span>
+        </ConfirmButton>
+      )}
       {!isMe && (
         <ConfirmButton
           title={`Remove ${email}?`}

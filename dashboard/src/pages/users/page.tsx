@@ -13,11 +13,9 @@ import { Page } from '../../ui/page.tsx';
 import { SecretDialog, Snippet } from '../../ui/secret-dialog.tsx';
 import { columnsFor } from './columns.tsx';
 import { InviteForm } from './invite-form.tsx';
-import { OwnPassword } from './own-password.tsx';
 import type { PasswordLink } from './password-link.ts';
 
 export default function UsersPage() {
-  const me = useCurrentUser();
   const isAdmin = useHasAccess('admin');
   const [inviting, setInviting] = useState(false);
   const [link, setLink] = useState<PasswordLink>();
@@ -33,12 +31,9 @@ export default function UsersPage() {
         )
       }
     >
-      <div className="space-y-8">
-        <AdminOnly title="The list of users requires admin access">
-          <UserList onLink={setLink} />
-        </AdminOnly>
-        {me?.kind === 'user' && <OwnPassword email={me.name} />}
-      </div>
+      <AdminOnly title="The list of users requires admin access">
+        <UserList onLink={setLink} />
+      </AdminOnly>
       {inviting && <InviteForm onClose={() => setInviting(false)} onLink={setLink} />}
       <SecretDialog
         title="Password link"

@@ -1,22 +1,22 @@
 import { type FormEvent, useState } from 'react';
+import { callApi } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
 import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Card } from '../../ui/page.tsx';
 import { useAction } from '../../ui/use-action.ts';
-import { changePassword } from './change-password.ts';
 
 /** Same minimum as the service (src/model/auth/user.ts, which would import its validation). */
 const PASSWORD_MIN = 12;
 
-/** Changes the signed-in user's own password. */
-export function OwnPassword({ email }: { email: string }) {
+export function PasswordForm({ email }: { email: string }) {
   const [current, setCurrent] = useState('');
   const [next, setNext] = useState('');
   const change = useAction({
-    run: () => changePassword(current, next),
+    run: () =>
+      callApi('/auth/change-password', { method: 'POST', body: { current_password: current, password: next } }),
     successMessage: 'Password changed. Your other sessions have ended.',
-    invalidates: 'me',
+    invalidates: 'account',
     onSuccess: () => {
       setCurrent('');
       setNext('');
@@ -28,7 +28,7 @@ export function OwnPassword({ email }: { email: string }) {
     change.mutate();
   };
   return (
-    <Card title="Your password">
+    <Card title="Password">
       <form onSubmit={submit} className="max-w-md space-y-4 p-4">
         {change.error && <ErrorAlert error={change.error} />}
         <input type="email" name="username" autoComplete="username" value={email} readOnly hidden />

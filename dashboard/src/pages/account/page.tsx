@@ -1,0 +1,48 @@
+import { useQuery } from '@tanstack/react-query';
+import { callApi } from '../../api/client.ts';
+import { useCurrentUser } from '../../api/current-user.ts';
+import type { AccountView } from '../../api/types.ts';
+import { EmptyState } from '../../ui/empty-state.tsx';
+import { ErrorAlert } from '../../ui/error-alert.tsx';
+import { Loading } from '../../ui/loading.tsx';
+import { Card, Page } from '../../ui/page.tsx';
+import { PasswordForm } from './password-form.tsx';
+import { SecondFactors } from './second-factors.tsx';
+import { Sessions } from './sessions.tsx';
+
+/** The signed-in user's own password, second factors and sessions. */
+export default function AccountPage() {
+  const me = useCurrentUser();
+  return (
+    <Page title="Account" description={me && me.kind !== 'dev' && `${me.name}, ${me.access} access`}>
+      {me?.kind === 'dev' ? <EmptyState title="No account">Dev mode has no sign-in.</EmptyState> : <Account />}
+    </Page>
+  );
+}
+
+function Account() {
+  const { data, error, refetch } = useQuery({
+    queryKey: ['account'],
+    queryFn: ({ signal }) => callApi<AccountView>('/auth/account', { signal }),
+  });
+  if (error && !data) return <ErrorAlert error={error} onRetry={() => void refetch()} />;
+  if (!data) return <Loading />;
+  const { email, has_password, providers, second_factors, sessions } = data.data;
+  return (
+    <div className="max-w-3xl space-y-8">
+      {has_password ? (
+        <>
+          <SecondFactors email={email} factors={second_factors} />
+          <PasswordForm email={email} />
+        </>
+      ) : (
+        <Card title="Sign-in">
+          <p className="p-4">
+            You sign in with {providers.join(' and ')}, which keeps your password and asks for second factors.
+          </p>
+        </Card>
+      )}
+      <Sessions sessions={sessions} />
+    </div>
+  );
+}
