@@ -15,7 +15,8 @@ export function tableOf(rows: readonly Row[]): string {
     const beside = references.map(
       (one) => `${formatPercent(value / one.value)} of ${one.what} (${formatNumber(one.value)})`,
     );
-    const wanted = targets.map((target) => targetText(target, unit)).join(', ');
+    const only = references.length === 1 ? references[0]?.what : undefined;
+    const wanted = targets.map((target) => targetText(target, unit, only)).join(', ');
     return [
       work.slice(prefix.length),
       result,
@@ -62,11 +63,14 @@ export function table(heads: readonly string[], lines: readonly (readonly string
   return rows.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
-function targetText(target: Target, unit: string): string {
+/** @param only what the row is compared with, if that is one thing: the cell beside names it */
+function targetText(target: Target, unit: string, only: string | undefined): string {
   if ('least' in target) return `at least ${formatNumber(target.least)} ${unit}`;
   if ('most' in target) return `at most ${formatNumber(target.most)} ${unit}`;
-  if ('times' in target) return `at most ${target.times} × ${target.of}`;
-  return `${formatPercent(target.share)} of ${target.of}`;
+  if (target.of === only) return 'times' in target ? `at most ${target.times} ×` : formatPercent(target.share);
+  return 'times' in target
+    ? `at most ${target.times} × ${target.of}`
+    : `${formatPercent(target.share)} of ${target.of}`;
 }
 
 export function formatPercent(share: number): string {
