@@ -336,6 +336,32 @@ describe('with REQUIRE_SECOND_FACTOR', () => {
     expect(await members.isSignedIn(again)).to.equal(false);
   });
 
+  it('an emergency admin sets one up too, while the provider is away and passwords are off', async () => {
+    const PUBLIC_URL = 'http://127.0.0.1:1';
+    const provider = { OIDC_ISSUER: PUBLIC_URL, OIDC_CLIENT_ID: 'id', OIDC_CLIENT_SECRET: 'secret', PUBLIC_URL };
+    const admin = { ADMIN_EMAIL: 'emergency@example.com', ADMIN_PASSWORD: PASSWORD };
+    const env = { ...provider, ...admin, PASSWORD_SIGN_IN: 'false', REQUIRE_SECOND_FACTOR: 'true' };
+    const alone = await startService({ dev: false, workers: 0, env });
+    try {
+      await alone.waitFor('/v1/users', ({ body }) => body.data.length > 0);
+      const visitor = new Visitor();
+      const own = { origin: PUBLIC_URL };
+      const first = await visitor.post(
+        `${alone.url}/auth/sign-in`,
+        { email: admin.ADMIN_EMAIL, password: PASSWORD },
+        own,
+      );
+      expect(first.location).to.equal('/second-factor');
+      const { text } = await visitor.get(`${alone.url}/second-factor`);
+      const [, secret = ''] = /<code>([A-Z2-7]{32})<\/code>/.exec(text) ?? [];
+      const [, set_up = ''] = /name="set_up" value="([^"]*)"/.exec(text) ?? [];
+      const done = await visitor.post(`${alone.url}/auth/second-factor/set-up`, { set_up, code: now(secret) }, own);
+      expect([done.status, (await visitor.get(`${alone.url}/auth/me`)).status]).to.deep.equal([200, 200]);
+    } finally {
+      await alone.stop();
+    }
+  });
+
   it('the last second factor is not removed', async () => {
     const { visitor } = await members.add('last@example.com');
     const { secret, set_up } = await setUpOf(visitor);

@@ -13,6 +13,8 @@ const OF_THE_SERVICE: Readonly<Record<string, string>> = {
   idempotency: 'a window that tests end',
   lastDebounce: 'an ingest job is done before time passes',
   oneTimeToken: 'a link for a person',
+  passkeyChallenge: 'nobody signs in in dev mode',
+  pendingSignIn: 'nobody signs in in dev mode',
   rateLimit: 'a window that tests end',
   requestedOrigins: 'its scores are times of the service too',
   restoredRun: 'a run has copied it before time passes',

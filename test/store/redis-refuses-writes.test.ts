@@ -1,8 +1,10 @@
 /** Who can still come in, and look, while Redis takes no writes. */
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
+import { totpCode } from '../../src/model/auth/totp.ts';
 import { addUser, cookieOf, keyHeaders, signIn } from '../support/auth.ts';
 import { type OwnRedis, startOwnRedis } from '../support/own-redis.ts';
+import { Members } from '../support/second-factors.ts';
 import { type Service, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
@@ -49,6 +51,16 @@ describe('While Redis is out of memory', () => {
     const answer = await signIn(service, 'ada@example.com');
     expect(answer.status).to.equal(200);
     expect((await service.get('/v1/users', cookieOf(answer))).status).to.equal(200);
+  });
+
+  it('a second factor is asked for and accepted, once', async () => {
+    const members = new Members(service);
+    const { email, secret } = await members.addWithTotp('bob@example.com');
+    await fill();
+    const [one, two] = [await members.begin(email), await members.begin(email)];
+    const code = totpCode(secret, Date.now());
+    expect([(await members.giveCode(one, code)).status, await members.isSignedIn(one)]).to.deep.equal([303, true]);
+    expect((await members.giveCode(two, code)).status).to.equal(401);
   });
 
   it('events are rejected with 503, and accepted as soon as there is room, even many at once', async () => {

@@ -2,8 +2,8 @@
  *  sign. A pending sign-in gives no access. */
 import { digestOf, newSecret } from '../../model/auth/secret.ts';
 import type { User } from '../../model/auth/user.ts';
-import type { Redis } from '../redis/connection.ts';
 import { Repository } from '../redis/repository.ts';
+import type { ScriptedRedis } from '../redis/scripts.ts';
 import type { Users } from './users.ts';
 
 export const PENDING_LIFETIME_MS = 10 * 60_000;
@@ -16,13 +16,13 @@ export interface PendingSignIn {
   next: string;
 }
 
-export class PendingSignIns extends Repository<Redis, { users: Users }> {
+export class PendingSignIns extends Repository<ScriptedRedis, { users: Users }> {
   /** @returns the token */
   async begin({ id, version }: User, next: string): Promise<string> {
     const token = newSecret();
     const pending: PendingSignIn = { userId: id, version, next };
     const key = this.keys.pendingSignIn(digestOf(token));
-    await this.redis.set(key, JSON.stringify(pending), 'PX', PENDING_LIFETIME_MS);
+    await this.redis.setForSignIn(key, JSON.stringify(pending), PENDING_LIFETIME_MS);
     return token;
   }
 
@@ -42,7 +42,7 @@ export class PendingSignIns extends Repository<Redis, { users: Users }> {
   /** @param token of a session or a pending sign-in; it has one challenge at a time */
   async challenge(token: string): Promise<string> {
     const challenge = newSecret();
-    await this.redis.set(this.keys.passkeyChallenge(digestOf(token)), challenge, 'PX', PENDING_LIFETIME_MS);
+    await this.redis.setForSignIn(this.keys.passkeyChallenge(digestOf(token)), challenge, PENDING_LIFETIME_MS);
     return challenge;
   }
 

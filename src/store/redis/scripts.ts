@@ -111,6 +111,7 @@ const SCRIPTS = {
   numberSteps: { file: 'telemetry/lua/number-steps.lua', numberOfKeys: 1 },
   createUser: { file: 'auth/lua/create-user.lua', numberOfKeys: 2 },
   changeUser: { file: 'auth/lua/change-user.lua', numberOfKeys: 2 },
+  setForSignIn: { file: 'auth/lua/set-for-sign-in.lua', numberOfKeys: 1 },
   startSession: { file: 'auth/lua/start-session.lua' },
   appendAuditEntry: { file: 'auth/lua/append-audit-entry.lua', numberOfKeys: 1 },
   recordRejection: { file: 'auth/lua/record-rejection.lua', numberOfKeys: 2 },
