@@ -85,7 +85,11 @@ const PACKAGE_HOMES = [
 const DASHBOARD_LAYERS = [['main.tsx'], ['app'], ['pages'], ['features'], ['ui'], ['api'], ['lib']];
 
 /** The files of src/ whose code, not only whose types, the dashboard's bundle contains. */
-const IN_THE_DASHBOARD = ['src/model/runs/run-status.ts', 'src/model/errors/stack.ts'];
+const IN_THE_DASHBOARD = [
+  'src/model/runs/run-status.ts',
+  'src/model/errors/stack.ts',
+  'src/model/runs/excluded-functions.ts',
+];
 
 /** What the dashboard shows in the words of the command line. */
 const WORDS_OF_THE_CLI = 'cli/src/what-if/words.ts';

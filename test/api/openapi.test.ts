@@ -52,7 +52,11 @@ describe('OpenAPI document', () => {
     const lists = routes.filter(({ method, data }) => method === 'get' && data instanceof z.ZodArray);
     const withoutPages = lists.filter(({ query }) => !query || !('limit' in query.shape && 'cursor' in query.shape));
     // A histogram has as many buckets as are asked for, and a text has a few hits of each kind.
-    expect(withoutPages.map(nameOf)).to.have.members(['GET /v1/events/histogram', 'GET /v1/search']);
+    expect(withoutPages.map(nameOf)).to.have.members([
+      'GET /v1/events/histogram',
+      'GET /v1/runs/histogram',
+      'GET /v1/search',
+    ]);
     expect(lists).to.have.length.above(30);
   });
 
@@ -474,6 +478,7 @@ describe('OpenAPI document', () => {
     it('responses of overview and settings match their schemas', async () => {
       await call('GET /v1/metrics');
       await call('GET /v1/functions/stats');
+      await call('GET /v1/runs/histogram');
       await call('GET /v1/overview');
       await call('GET /v1/status');
       await call('GET /v1/health/checks');

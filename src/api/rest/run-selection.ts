@@ -9,6 +9,7 @@ import {
   type RunSelection,
   STATUSES_OF_ACTION,
 } from '../../model/runs/bulk-action.ts';
+import { EXCLUDABLE, LISTED_FUNCTIONS_MAX } from '../../model/runs/excluded-functions.ts';
 import { RUN_STATES } from '../../model/runs/run-state.ts';
 import { RUN_STATUSES, type RunStatus } from '../../model/runs/run-status.ts';
 import { timeSchema } from '../views/time.ts';
@@ -23,6 +24,9 @@ export const runFilters = {
   ),
   function_id: z.string().min(1).max(512).optional().describe('The ID of a function, or a prefix with `*`: `shop-*`'),
   app: z.string().min(1).max(128).optional().describe('Name of an app, to select runs of its functions'),
+  exclude: listQuery(EXCLUDABLE).describe(
+    `Leaves out runs of functions that only schedules start, or that handle failures of others; nothing in environments with more than ${LISTED_FUNCTIONS_MAX} other functions`,
+  ),
   event_id: z
     .string()
     .min(1)
@@ -107,6 +111,7 @@ export function filteredBy(
     state,
     function_id,
     app,
+    exclude,
     event_id,
     id_prefix,
     error,
@@ -128,6 +133,7 @@ export function filteredBy(
     ...(state && { states: state }),
     ...(function_id !== undefined && { functionId: function_id }),
     ...(app !== undefined && { app }),
+    ...(exclude && { exclude }),
     ...(event_id !== undefined && { eventId: event_id }),
     ...(id_prefix !== undefined && { idPrefix: id_prefix }),
     ...(error !== undefined && { error }),

@@ -1,11 +1,15 @@
-/** `/v1/runs/count`: counts the runs of a list. */
+/** `/v1/runs/count` and `/v1/runs/histogram`: counts of runs, by the filters of a list, and over time. */
 import { z } from 'zod';
+import { functionIdsOf } from '../../jobs/bulk/selected-runs.ts';
 import { RUN_STATUSES } from '../../model/runs/run-status.ts';
+import { DAY_MS } from '../../model/values/time.ts';
+import { COUNTED_FUNCTIONS_MAX, minuteIntervals, type RunInterval } from '../../store/runs/run-histogram.ts';
 import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { listQuery } from '../rest/list-query.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { filteredBy, runFilters } from '../rest/run-selection.ts';
+import { time } from '../views/time.ts';
 
 const COUNT_MS = 2_000;
 
@@ -15,9 +19,20 @@ export const runCountSchema = apiObject('RunCount', {
   is_exact: z.boolean().describe('false: the count is a lower bound'),
 });
 
+const HISTOGRAM_MAX_MS = 7 * DAY_MS;
+
+export const runBucketSchema = apiObject('RunBucket', {
+  from: z.iso.datetime().describe('Inclusive'),
+  to: z.iso.datetime().describe('Exclusive'),
+  active: z.int(),
+  completed: z.int(),
+  failed: z.int(),
+  cancelled: z.int(),
+});
+
 const routes = routesOf({ tag: 'Runs', scope: 'environment' });
 
-export function runCountRoutes({ selectedRuns }: ApiParts): Route[] {
+export function runCountRoutes({ selectedRuns, runHistogram, functionTables, config }: ApiParts): Route[] {
   return [
     routes.get('/v1/runs/count', {
       operationId: 'countRuns',
@@ -35,5 +50,41 @@ export function runCountRoutes({ selectedRuns }: ApiParts): Route[] {
         return { data: { count, by_status: Object.fromEntries(byStatus), is_exact: isExact } };
       },
     }),
+    routes.get('/v1/runs/histogram', {
+      operationId: 'getRunHistogram',
+      summary: 'Count runs over time',
+      description:
+        'By the time at which they were queued, in buckets of equal length: whole minutes. Default: the last 24 hours; at most 7 days. Runs that have moved to the archive ' +
+        `are not counted. Of more than ${COUNTED_FUNCTIONS_MAX} functions, all functions are counted.`,
+      query: z.strictObject({
+        function_id: runFilters.function_id,
+        app: runFilters.app,
+        exclude: runFilters.exclude,
+        queued_after: runFilters.queued_after,
+        queued_before: runFilters.queued_before,
+        buckets: z.coerce.number().int().min(1).max(120).default(60).describe('Maximum number of buckets'),
+      }),
+      data: z.array(runBucketSchema),
+      async handle({ env, query: { function_id: functionId, app, exclude, queued_after, queued_before, buckets } }) {
+        const nowMs = Date.now();
+        const to = queued_before ?? nowMs;
+        const oldest = Math.max(to - HISTOGRAM_MAX_MS, config.archive ? nowMs - config.archive.hotMs : 0);
+        const from = Math.max(queued_after ?? to - DAY_MS, oldest);
+        if (from >= to) return { data: [] };
+        const functionIds = await functionIdsOf(functionTables, env, {
+          app,
+          exclude,
+          functionId,
+        });
+        const intervals = minuteIntervals(from, to, buckets);
+        const counted = await runHistogram.count({ env, functionIds, ...intervals });
+        return { data: counted.map((interval) => presentInterval(interval, intervals.stepMs)) };
+      },
+    }),
   ];
+}
+
+function presentInterval({ from, active, Completed, Failed, Cancelled }: RunInterval, stepMs: number) {
+  const times = { from: time(from) as string, to: time(from + stepMs) as string };
+  return { ...times, active, completed: Completed, failed: Failed, cancelled: Cancelled };
 }

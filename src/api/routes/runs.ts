@@ -92,14 +92,14 @@ export function runRoutes({
         env,
         principal,
         dialect,
-        query: { status, state, app, queued_after, queued_before, cursor, fields, limit, ...filters },
+        query: { status, state, app, exclude, queued_after, queued_before, cursor, fields, limit, ...filters },
       }) {
         const times = { after: queued_after, before: queued_before };
         const query = {
           env,
           principal: nameOfPrincipal(principal),
           ...filters,
-          functionIds: await functionIdsOf(functionTables, env, app, filters.function_id),
+          functionIds: await functionIdsOf(functionTables, env, { app, exclude, functionId: filters.function_id }),
         };
         const read = (
           statuses: readonly RunStatus[] | undefined,

@@ -15,6 +15,7 @@ import {
   type RunSelection,
   SKIPPED,
 } from '../../model/runs/bulk-action.ts';
+import { EXCLUDABLE } from '../../model/runs/excluded-functions.ts';
 import { RUN_STATES } from '../../model/runs/run-state.ts';
 import { RUN_STATUSES } from '../../model/runs/run-status.ts';
 import { apiObject } from '../http/validation.ts';
@@ -26,6 +27,7 @@ const filterSchema = z.object({
   state: z.array(z.enum(RUN_STATES)).nullable(),
   function_id: z.string().nullable(),
   app: z.string().nullable(),
+  exclude: z.array(z.enum(EXCLUDABLE)).nullable(),
   event_id: z.string().nullable(),
   id_prefix: z.string().nullable(),
   error: z.string().nullable(),

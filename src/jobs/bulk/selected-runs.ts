@@ -5,7 +5,9 @@ import type { History } from '../../history/history.ts';
 import type { SearchPage } from '../../history/search-merge.ts';
 import { withinPrefix } from '../../history/search-range.ts';
 import type { Searches } from '../../history/searches.ts';
+import type { TriggerTable } from '../../model/events/triggers.ts';
 import type { BulkPortion, BulkResult, RunSelection } from '../../model/runs/bulk-action.ts';
+import { type Excludable, isExcluded, LISTED_FUNCTIONS_MAX } from '../../model/runs/excluded-functions.ts';
 import type { Run, RunStatus } from '../../model/runs/run.ts';
 import { isWildcard } from '../../model/search/filters.ts';
 import { parseSearch } from '../../model/search/parse.ts';
@@ -64,13 +66,13 @@ export class SelectedRuns extends Composed<SelectedRunsDeps> {
     { limit, timeoutMs }: { limit: number; timeoutMs: number },
   ): Promise<SearchPage<Run>> {
     const { searches, functionTables } = this.deps;
-    const { env, statuses, functionId, app, eventId, idPrefix, error, fingerprint, appVersion } = selection;
+    const { env, statuses, functionId, eventId, idPrefix, error, fingerprint, appVersion } = selection;
     const { after, before } = selection;
     const search = selection.search === undefined ? undefined : parseSearch(selection.search, 'runs');
     const node = conditionOfRuns({ functionId, idPrefix, error, fingerprint, appVersion, search });
     const timeRange = withinPrefix({ after, before, cursor }, idPrefix, true);
     if (!timeRange) return { found: [], next: undefined };
-    const functionIds = await functionIdsOf(functionTables, env, app, functionId);
+    const functionIds = await functionIdsOf(functionTables, env, selection);
     const query = { env, node, functionIds, statuses, timeRange, limit };
     if (eventId !== undefined) return searches.runsOfEvent(eventId, query);
     return searches.runs({ ...query, timeoutMs }, Date.now());
@@ -135,15 +137,33 @@ function add(counts: RunCounts, run: Run): void {
   if (counts.sample.length < SAMPLE_MAX) counts.sample.push(run);
 }
 
+export interface FunctionFilter {
+  app?: string | undefined;
+  functionId?: string | undefined;
+  exclude?: readonly Excludable[] | undefined;
+}
+
 /** Functions whose runs are selected, including archived ones; undefined: all functions, or all with the prefix. */
 export async function functionIdsOf(
   functionTables: FunctionTables,
   env: string,
-  app: string | undefined,
-  functionId: string | undefined,
+  { app, functionId, exclude = [] }: FunctionFilter,
 ): Promise<readonly string[] | undefined> {
-  const ofApp = app === undefined ? undefined : (await functionTables.of(env)).idsOf(app);
+  const table = await functionTables.of(env);
+  const ofApp = exclude.length > 0 ? included(table, app, exclude) : app === undefined ? undefined : table.idsOf(app);
   if (functionId === undefined) return ofApp;
   if (isWildcard(functionId)) return ofApp?.filter((id) => id.startsWith(functionId.slice(0, -1)));
   return ofApp ? ofApp.filter((id) => id === functionId) : [functionId];
+}
+
+/** undefined: nothing is left out, as it would take too many lists. */
+function included(table: TriggerTable, app: string | undefined, exclude: readonly Excludable[]) {
+  const all = [...table.all()].filter((fn) => app === undefined || fn.app === app);
+  const kept = all.filter((fn) => !isExcluded(fn, exclude));
+  const isFew = app !== undefined || kept.length <= LISTED_FUNCTIONS_MAX;
+  return kept.length < all.length && isFew
+    ? kept.map(({ id }) => id)
+    : app === undefined
+      ? undefined
+      : table.idsOf(app);
 }

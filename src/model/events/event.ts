@@ -4,14 +4,14 @@ import { isJsonObject } from '../values/json.ts';
 import { EVENT_ORDER, type EventOrder } from '../webhooks/webhook-order.ts';
 import { metaSchema } from './sessions.ts';
 
+export { FUNCTION_FAILED, FUNCTION_INVOKED } from './function-events.ts';
+
 export const jsonObject = (field: string) =>
   z
     .custom<Record<string, unknown>>(isJsonObject, 'a JSON object')
     .meta({ type: 'object', additionalProperties: true, description: field });
 
 export const RESERVED_PREFIXES = ['inngest/', 'service/internal.', 'tidegate/'] as const;
-export const FUNCTION_FAILED = 'inngest/function.failed';
-export const FUNCTION_INVOKED = 'inngest/function.invoked';
 /** Triggers deferred functions; the official SDKs expect this name. */
 export const FUNCTION_DEFERRED = 'inngest/deferred.schedule';
 

@@ -1,6 +1,6 @@
 /** Events that the service itself sends about runs (docs/events.md#events-of-the-service). */
 import type { AppFunction } from '../apps/app.ts';
-import { FUNCTION_FAILED, FUNCTION_INVOKED } from './event.ts';
+import { FUNCTION_FAILED, FUNCTION_INVOKED } from './function-events.ts';
 
 export const FUNCTION_FINISHED = 'inngest/function.finished';
 export const FUNCTION_CANCELLED = 'inngest/function.cancelled';

@@ -1,5 +1,6 @@
 /** Bulk actions: cancel, re-run, retry now, resume or move to another version all runs that a filter selects or that a request names (docs/functions.md). */
 import type { BulkOperation } from '../bulk/bulk-operation.ts';
+import type { Excludable } from './excluded-functions.ts';
 import type { RunStateKind } from './run-state.ts';
 import type { RunStatus } from './run-status.ts';
 
@@ -59,6 +60,8 @@ export interface RunSelection {
   /** An exact ID, or a prefix followed by `*`. */
   functionId?: string;
   app?: string;
+  /** Functions that are left out. */
+  exclude?: readonly Excludable[];
   eventId?: string;
   idPrefix?: string;
   /** Text that the error must contain. */

@@ -10,6 +10,7 @@ import { LastWakes } from './last-wakes.ts';
 import { OffloadedRuns } from './offloaded-runs.ts';
 import { PausedRuns } from './paused-runs.ts';
 import { RestoredSteps } from './restored-steps.ts';
+import { RunHistogram } from './run-histogram.ts';
 import { RunLists } from './run-lists.ts';
 import { RunLogs } from './run-logs.ts';
 import { RunMetadata } from './run-metadata.ts';
@@ -27,6 +28,7 @@ import { WholeRuns } from './whole-runs.ts';
 export function createRunStore({ redis, keys, config }: StoreContext) {
   const { hotTtlMs: retentionMs, reconcileAfterMs, keyPrefix, secretKey, secretKeyFallback } = config;
   const offloadedRuns = new OffloadedRuns(redis, keys, { reconcileAfterMs, keyPrefix });
+  const endedRuns = new EndedRunIndex(redis, keys);
   const waits = new Waits(redis, keys);
   return {
     runs: new Runs(redis, keys, { waits, offloadedRuns, retentionMs }),
@@ -34,7 +36,8 @@ export function createRunStore({ redis, keys, config }: StoreContext) {
     runMetadata: new RunMetadata(redis, keys, { offloadedRuns }),
     runLogs: new RunLogs(redis, keys, { offloadedRuns }),
     runStatuses: new RunStatuses(redis, keys, { offloadedRuns }),
-    runLists: new RunLists(redis, keys, new EndedRunIndex(redis, keys), offloadedRuns),
+    runLists: new RunLists(redis, keys, endedRuns, offloadedRuns),
+    runHistogram: new RunHistogram(redis, keys, { endedRuns }),
     wholeRuns: new WholeRuns(redis, keys),
     activeRuns: new ActiveRuns(redis, keys),
     offloadedRuns,

@@ -1,0 +1,84 @@
+/** Counts runs in Redis by the time at which they were created, from the indexes of lists: of a few functions by their own indexes, of all by
+ *  those of the environment, which know minutes. */
+import { RUN_GROUPS, type RunGroup } from '../../model/runs/run.ts';
+import { MINUTE_MS } from '../../model/values/time.ts';
+import { inPipelines, type Redis } from '../redis/connection.ts';
+import { Repository } from '../redis/repository.ts';
+import type { EndedMinute, EndedRunIndex } from './ended-run-index.ts';
+
+/** Of more functions, all functions are counted. */
+export const COUNTED_FUNCTIONS_MAX = 50;
+
+export interface RunHistogramQuery {
+  env: string;
+  /** undefined: all functions. */
+  functionIds: readonly string[] | undefined;
+  /** Start of the first interval, a whole minute; Unix milliseconds. */
+  from: number;
+  /** Length of an interval: whole minutes. */
+  stepMs: number;
+  intervals: number;
+}
+
+/** Runs of an interval, active or by how they ended. */
+export type RunInterval = { from: number } & Record<RunGroup, number>;
+
+export class RunHistogram extends Repository<Redis, { endedRuns: EndedRunIndex }> {
+  async count(query: RunHistogramQuery): Promise<RunInterval[]> {
+    const none = Object.fromEntries(RUN_GROUPS.map((group) => [group, 0])) as Record<RunGroup, number>;
+    const counted = Array.from({ length: query.intervals }, (_, i) => ({
+      from: query.from + i * query.stepMs,
+      ...none,
+    }));
+    const { functionIds } = query;
+    if (functionIds && functionIds.length <= COUNTED_FUNCTIONS_MAX) {
+      await this.#addIndexes(counted, query, RUN_GROUPS, (keys, group) =>
+        functionIds.map((id) => keys.runIndex(query.env, group, id)),
+      );
+    } else {
+      await this.#addIndexes(counted, query, ['active'], (keys) => [keys.activeRunsIn(query.env)]);
+      await this.#addEnded(counted, query);
+    }
+    return counted;
+  }
+
+  async #addIndexes(
+    counted: RunInterval[],
+    { stepMs }: RunHistogramQuery,
+    groups: readonly RunGroup[],
+    indexesOf: (keys: ReturnType<RunHistogram['keys']['of']>, group: RunGroup) => string[],
+  ): Promise<void> {
+    const wanted = counted.flatMap((interval) =>
+      groups.flatMap((group) =>
+        this.keys.all().flatMap((keys) => indexesOf(keys, group).map((key) => ({ interval, group, key }))),
+      ),
+    );
+    const commands = wanted.map(({ interval: { from }, key }) => ['zcount', key, from, `(${from + stepMs}`]);
+    const counts = await inPipelines<number>(this.redis, commands);
+    for (const [i, { interval, group }] of wanted.entries()) interval[group] += counts[i] as number;
+  }
+
+  async #addEnded(counted: RunInterval[], { env, from, stepMs, intervals }: RunHistogramQuery): Promise<void> {
+    const endings = RUN_GROUPS.filter((group) => group !== 'active');
+    const of = this.keys.all().flatMap((keys) => endings.map((ending) => ({ keys, env, ending })));
+    const commands = of.map(({ keys, ending }) => {
+      return ['zrangebyscore', keys.endedRunMinutes(env, ending), from, `(${from + intervals * stepMs}`];
+    });
+    const found = await inPipelines<string[]>(this.redis, commands);
+    const minutes = found.flatMap((starts, i) =>
+      starts.map((start): EndedMinute => ({ ...(of[i] as Omit<EndedMinute, 'minute'>), minute: Number(start) })),
+    );
+    const counts = await this.deps.endedRuns.countsIn(minutes);
+    for (const [i, { minute, ending }] of minutes.entries()) {
+      const interval = counted[Math.floor((minute - from) / stepMs)];
+      if (interval) interval[ending] += counts[i] as number;
+    }
+  }
+}
+
+/** Intervals of whole minutes that cover a time range. */
+export function minuteIntervals(from: number, to: number, most: number) {
+  const stepMs = Math.max(1, Math.ceil((to - from) / most / MINUTE_MS)) * MINUTE_MS;
+  const start = Math.floor(from / MINUTE_MS) * MINUTE_MS;
+  return { from: start, stepMs, intervals: Math.max(1, Math.ceil((to - start) / stepMs)) };
+}
