@@ -67,7 +67,7 @@ describe('Lists in the dashboard', () => {
       const row = runRows(page).first();
       await row.getByRole('link', { name: 'Greet a customer' }).waitFor();
       expect(await row.innerText()).to.match(
-        /Completed\s+Greet a customer\s+order\/paid\s+customer: "c_(\d+)", total: \1\s/,
+        /Completed\s+Greet a customer\s+shop\s+order\/paid\s+customer: "c_(\d+)", total: \1\s/,
       );
       expect(await row.innerText()).to.not.match(/[0-9A-Z]{26}/);
       await open(page, `${service.url}/events`);
@@ -170,8 +170,8 @@ describe('Lists in the dashboard', () => {
 
   it('a view is saved under a name with its filters and columns, is shared by its URL, and can be deleted', () =>
     withPage(async (page) => {
-      await open(page, `${service.url}/runs?status=Failed&columns=event,app&density=comfortable`);
-      await page.getByRole('columnheader', { name: 'App' }).waitFor();
+      await open(page, `${service.url}/runs?status=Failed&columns=event,run-id&density=comfortable`);
+      await page.getByRole('columnheader', { name: 'Run ID' }).waitFor();
       await page.getByRole('button', { name: 'Views' }).click();
       await page.getByText('No saved views.').waitFor();
       await page.getByLabel('Save this view as').fill('Declined cards');
@@ -181,11 +181,11 @@ describe('Lists in the dashboard', () => {
       await page.getByRole('button', { name: 'Views' }).click();
       await page.getByRole('link', { name: 'Declined cards' }).click();
       await page.waitForURL((url) => url.searchParams.get('status') === 'Failed');
-      await page.getByRole('columnheader', { name: 'App' }).waitFor();
+      await page.getByRole('columnheader', { name: 'Run ID' }).waitFor();
       const { searchParams } = new URL(page.url());
       expect(Object.fromEntries(searchParams)).to.deep.equal({
         status: 'Failed',
-        columns: 'status,function,event,app,Actions',
+        columns: 'status,function,event,run-id,Actions',
         density: 'comfortable',
       });
       await page.getByRole('button', { name: 'Views' }).click();

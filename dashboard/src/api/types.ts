@@ -21,7 +21,7 @@ import type { invokedSchema } from '../../../src/api/routes/invoke.ts';
 import type { functionStatsSchema, metricsSchema } from '../../../src/api/routes/metrics.ts';
 import type { overviewSchema } from '../../../src/api/routes/overview.ts';
 import type { providerDetailsSchema, providerSchema } from '../../../src/api/routes/providers.ts';
-import type { runCountSchema } from '../../../src/api/routes/run-counts.ts';
+import type { runBucketSchema, runCountSchema } from '../../../src/api/routes/run-counts.ts';
 import type { savedViewSchema } from '../../../src/api/routes/saved-views.ts';
 import type { fieldSchema, hitsSchema } from '../../../src/api/routes/search.ts';
 import type { matchSchema, resentSchema } from '../../../src/api/routes/send-events.ts';
@@ -118,6 +118,7 @@ export type Run = z.output<typeof runSchema>;
 export type ListedRun = z.output<typeof listedRunSchema>;
 export type RunWithHistory = z.output<typeof detailedRunSchema>;
 /** `GET /v1/runs/count` */
+export type RunBucket = z.output<typeof runBucketSchema>;
 export type RunCount = z.output<typeof runCountSchema>;
 export type BulkAction = z.output<typeof bulkActionSchema>;
 /** `POST /v1/runs/bulk` with `dry_run` */

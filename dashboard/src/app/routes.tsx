@@ -68,6 +68,7 @@ const runs = createRoute({
     status: oneOf(STATUS_CHOICES),
     function: text,
     app: text,
+    all: flag,
     from: time,
     to: time,
     ...LIST_VIEW,

@@ -13,6 +13,7 @@ import {
   useState,
 } from 'react';
 import { useShortcuts } from '../lib/use-shortcuts.ts';
+import { useIsWideScreen } from '../lib/use-wide-screen.ts';
 import { Loading } from './loading.tsx';
 import { type SelectableRows, useSelectionColumn } from './row-selection/selection-column.tsx';
 
@@ -23,8 +24,8 @@ export interface Column<Row> {
   /** Shown instead of the text of the header. */
   headerCell?: ReactNode;
   cell(row: Row): ReactNode;
-  /** A CSS grid track: `8rem`, `minmax(10rem, 1fr)`. */
-  width: string;
+  /** A CSS grid track: `8rem`, `minmax(10rem, 1fr)`; or made from the rows (column-width.ts). */
+  width: string | ((rows: readonly Row[]) => string);
   align?: 'right';
   hideOnMobile?: boolean;
   /** Only shown where it is chosen. */
@@ -102,7 +103,10 @@ export function DataTable<Row extends RowData>(props: DataTableProps<Row>) {
     },
   });
 
-  const tracks = visibleColumns.map(({ width }) => width).join(' ');
+  const tracks = useMemo(
+    () => visibleColumns.map(({ width }) => (typeof width === 'string' ? width : width(rows))).join(' '),
+    [visibleColumns, rows],
+  );
   return (
     <div className="overflow-x-clip rounded-lg border border-line bg-surface">
       <div role="table" aria-label={label} aria-rowcount={rows.length}>
@@ -202,15 +206,4 @@ function isPlainClick(event: React.MouseEvent): boolean {
   if (event.defaultPrevented || event.metaKey || event.ctrlKey || event.shiftKey) return false;
   if ((event.target as Element).closest('a, button, input, select, label, summary, dialog')) return false;
   return !getSelection()?.toString();
-}
-
-function useIsWideScreen(): boolean {
-  const [wide, setWide] = useState(() => matchMedia('(min-width: 48rem)').matches);
-  useEffect(() => {
-    const media = matchMedia('(min-width: 48rem)');
-    const update = () => setWide(media.matches);
-    media.addEventListener('change', update);
-    return () => media.removeEventListener('change', update);
-  }, []);
-  return wide;
 }

@@ -14,15 +14,25 @@ export interface RunFilters {
   status?: string | undefined;
   function?: string | undefined;
   app?: string | undefined;
+  /** Kinds of functions that are left out, as the API has them (use-excluded.ts). */
+  exclude?: string | undefined;
   from?: string | undefined;
   to?: string | undefined;
 }
 
-/** @param appOf the app of a function; undefined: unknown @returns undefined: the update does not say */
+/** What a list knows of functions. */
+export interface KnownFunctions {
+  /** undefined: unknown. */
+  appOf(functionId: string): string | undefined;
+  /** Those that `exclude` leaves out. */
+  excluded?: ReadonlySet<string> | undefined;
+}
+
+/** @returns undefined: the update does not say */
 export function meetsFilters(
   run: Pick<ListedRun, 'status' | 'state' | 'function_id' | 'queued_at'>,
-  { q, error, fingerprint, status, function: functionId, app, from, to }: RunFilters,
-  appOf: (functionId: string) => string | undefined,
+  { q, error, fingerprint, status, function: functionId, app, exclude, from, to }: RunFilters,
+  { appOf, excluded }: KnownFunctions,
   nowMs: number,
 ): boolean | undefined {
   const queuedAt = Date.parse(run.queued_at);
@@ -32,6 +42,7 @@ export function meetsFilters(
   if (states && (hasEnded(run) || (run.state && !states.includes(run.state.kind)))) return false;
   if (status !== undefined && !states && run.status !== status) return false;
   if (functionId !== undefined && !isLike(run.function_id, functionId)) return false;
+  if (exclude !== undefined && excluded?.has(run.function_id)) return false;
   if (after !== undefined && queuedAt < Date.parse(after)) return false;
   if (before !== undefined && queuedAt >= Date.parse(before)) return false;
   const itsApp = app === undefined ? app : appOf(run.function_id);

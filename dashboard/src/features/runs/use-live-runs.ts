@@ -6,14 +6,14 @@ import { countUnseen, hasUnseen, mergeUnseen, NONE } from '../../lib/unseen-rows
 import { useThrottled } from '../../lib/use-throttled.ts';
 import { applyLiveRuns, type KnownEvents } from './live-runs.ts';
 import type { ListedRun } from './run.ts';
-import { meetsFilters, type RunFilters } from './run-filter.ts';
+import { type KnownFunctions, meetsFilters, type RunFilters } from './run-filter.ts';
 import { mergeFirstPage, type RunPage, replaceRuns } from './run-pages.ts';
 
 interface LiveRunsOptions {
   filters: RunFilters;
   isLive: boolean;
   keepsPosition: boolean;
-  appOf(functionId: string): string | undefined;
+  known: KnownFunctions;
   loaded: boolean;
   pages(): readonly RunPage[] | undefined;
   change(to: (pages: readonly RunPage[]) => RunPage[]): void;
@@ -26,14 +26,23 @@ const MAX_LIVE_ROWS = 20_000;
 /** Interval at which the first rows are read again while there are more changes than messages hold. */
 const CATCH_UP_MS = 5_000;
 
-export function useLiveRuns({ filters, isLive, keepsPosition, appOf, loaded, pages, change, read }: LiveRunsOptions) {
+export function useLiveRuns({
+  filters,
+  isLive,
+  keepsPosition,
+  known: functions,
+  loaded,
+  pages,
+  change,
+  read,
+}: LiveRunsOptions) {
   const [unseen, setUnseen] = useState(NONE);
   const unseenNow = useRef(unseen);
   unseenNow.current = unseen;
   const known = useRef<KnownEvents>(new Map());
   const missedWhileLoading = useRef(false);
   const mayAdd = () => !hasUnseen(unseenNow.current) && (!keepsPosition || isAtTop());
-  const meets = (run: ListedRun) => meetsFilters(run, filters, appOf, Date.now());
+  const meets = (run: ListedRun) => meetsFilters(run, filters, functions, Date.now());
 
   /** Reads the first page. New runs are shown if this does not move rows that the user is reading. */
   const refresh = useThrottled(async () => {

@@ -6,7 +6,7 @@ import type { ListedRun } from '../../api/types.ts';
 import { isExpression } from '../../lib/is-expression.ts';
 import { stopOf } from '../../lib/stop.ts';
 import { toListedRun } from './run.ts';
-import type { RunFilters } from './run-filter.ts';
+import type { KnownFunctions, RunFilters } from './run-filter.ts';
 import type { RunPage } from './run-pages.ts';
 import { statusQuery } from './status-filter.ts';
 import { parseTime } from './time-range.ts';
@@ -15,6 +15,7 @@ import { useLiveRuns } from './use-live-runs.ts';
 export type { RunFilters };
 
 const PAGE_SIZE = 100;
+const NONE_KNOWN: KnownFunctions = { appOf: () => undefined };
 export type RunPages = InfiniteData<RunPage, string | undefined>;
 
 interface RunListOptions {
@@ -22,14 +23,14 @@ interface RunListOptions {
   enabled?: boolean;
   /** New runs are counted, not added, while the page is scrolled down. */
   keepsPosition?: boolean;
-  /** For the filter of an app; undefined: unknown. */
-  appOf?(functionId: string): string | undefined;
+  /** For filters of functions. */
+  known?: KnownFunctions;
 }
 
 /** Runs, newest first. `loadMore` appends older ones; live updates add new ones. */
 export function useRuns(
   filters: RunFilters,
-  { pageSize = PAGE_SIZE, enabled = true, keepsPosition = false, appOf = () => undefined }: RunListOptions = {},
+  { pageSize = PAGE_SIZE, enabled = true, keepsPosition = false, known = NONE_KNOWN }: RunListOptions = {},
 ) {
   const env = useEnv();
   const queries = useQueryClient();
@@ -64,7 +65,7 @@ export function useRuns(
     [queries, key],
   );
   const pages = useCallback(() => queries.getQueryData<RunPages>(key)?.pages, [queries, key]);
-  const live = useLiveRuns({ filters, isLive, keepsPosition, appOf, loaded: result.isSuccess, pages, change, read });
+  const live = useLiveRuns({ filters, isLive, keepsPosition, known, loaded: result.isSuccess, pages, change, read });
 
   const runs = useMemo(() => result.data?.pages.flatMap((page) => page.runs) ?? [], [result.data]);
   const { fetchNextPage, hasNextPage, isFetchingNextPage } = result;
@@ -85,11 +86,21 @@ export function useRuns(
 }
 
 /** The filters as parameters of the API. */
-export function queryOf({ q, error, fingerprint, status, function: functionId, app, from, to }: RunFilters): Query {
+export function queryOf({
+  q,
+  error,
+  fingerprint,
+  status,
+  function: functionId,
+  app,
+  exclude,
+  from,
+  to,
+}: RunFilters): Query {
   const nowMs = Date.now();
   const range = { queued_after: parseTime(from, nowMs), queued_before: parseTime(to, nowMs) };
   const search = q !== undefined && isExpression(q) ? q : undefined;
-  return { search, error, fingerprint, ...statusQuery(status), function_id: functionId, app, ...range };
+  return { search, error, fingerprint, ...statusQuery(status), function_id: functionId, app, exclude, ...range };
 }
 
 function withPages({ pageParams }: RunPages, pages: RunPage[]): RunPages {

@@ -4,16 +4,18 @@ import type { FunctionMetrics } from '../../api/types.ts';
 import { deployLabel } from '../../features/deploys/deploy-text.ts';
 import { useFunctionLimits } from '../../features/functions/queries.ts';
 import { failureRate } from '../../features/functions/stats.ts';
+import { OUTCOMES } from '../../features/runs/outcomes.ts';
 import { formatCount, formatMilliseconds, formatPercent } from '../../lib/format.ts';
 import { TIME_RANGE_LABELS, TIME_RANGES, type TimeRange } from '../../lib/metric-ranges.ts';
 import { isUnfinished } from '../../lib/time-steps.ts';
 import { BarChart } from '../../ui/bar-chart.tsx';
+import { ChartLegend } from '../../ui/chart-legend.tsx';
 import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Card } from '../../ui/page.tsx';
 import { SegmentedLinks } from '../../ui/segmented-links.tsx';
 import { duration } from '../../ui/time.tsx';
-import { barsOf, OUTCOMES } from './outcome-bars.ts';
+import { barsOf } from './outcome-bars.ts';
 import { useMetrics } from './use-metrics.ts';
 
 const OPTIONS = TIME_RANGES.map((id) => ({ id, text: id, title: TIME_RANGE_LABELS[id] }));
@@ -60,16 +62,7 @@ function RunChart({ functionId, metrics }: { functionId: string; metrics: Functi
         <span className="truncate">
           {most === 0 ? 'No run ended' : `At most ${formatCount(most)} in ${duration(stepSeconds * 1_000)}`}
         </span>
-        <ul aria-label="Legend" className="flex gap-3">
-          {OUTCOMES.map(([outcome, color]) => (
-            <li key={outcome} className="flex items-center gap-1">
-              <svg viewBox="0 0 8 8" className={`size-2 ${color}`} aria-hidden="true">
-                <rect width="8" height="8" />
-              </svg>
-              {outcome}
-            </li>
-          ))}
-        </ul>
+        <ChartLegend entries={OUTCOMES} />
       </BarChart>
     </div>
   );

@@ -1,12 +1,7 @@
 /** Bars of a function's runs by their outcome. */
 import type { FunctionMetrics } from '../../api/types.ts';
+import { OUTCOMES } from '../../features/runs/outcomes.ts';
 import type { BarPart } from '../../ui/bar-chart.tsx';
-
-export const OUTCOMES = [
-  ['completed', 'fill-good'],
-  ['failed', 'fill-bad'],
-  ['cancelled', 'fill-muted'],
-] as const;
 
 /** More bars than these would be too thin to point at. */
 const BARS_MAX = 75;

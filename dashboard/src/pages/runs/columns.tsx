@@ -5,38 +5,45 @@ import { useFunctions } from '../../features/functions/queries.ts';
 import { EventGist } from '../../features/lists/event-gist.tsx';
 import type { ListedRun } from '../../features/runs/run.ts';
 import { RunDuration } from '../../features/runs/run-duration.tsx';
+import { STATE_LABELS, stateDetail, stateOf } from '../../features/runs/run-state.ts';
 import { RunStateBadge } from '../../features/runs/run-state-badge.tsx';
+import { useIsWideScreen } from '../../lib/use-wide-screen.ts';
 import { CopyButton, Id } from '../../ui/code-block.tsx';
+import { fittingWidth } from '../../ui/column-width.ts';
 import type { Column } from '../../ui/data-table.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useRowActions } from './row-actions.tsx';
 
+/** Characters of an error for which the column has room. */
+const ERROR_SHOWN = 30;
+
 type FunctionsById = ReadonlyMap<string, ListedFunction>;
 
-function columnsOf(functions: FunctionsById, compact: boolean): Column<ListedRun>[] {
+function columnsOf(functions: FunctionsById, compact: boolean, wide: boolean): Column<ListedRun>[] {
   return [
     {
       id: 'status',
       header: 'Status',
-      width: 'min(16rem, 34vw)',
+      width: fittingWidth({ header: 'Status', text: stateText, extraRem: 2, maxRem: 16 }),
       isFixed: true,
+      hideOnMobile: true,
       cell: (run) => <RunStateBadge run={run} />,
     },
     {
       id: 'function',
       header: 'Function',
-      width: 'minmax(0, 1.2fr)',
+      width: wide
+        ? fittingWidth({ header: 'Function', text: (run) => nameText(run, functions), extraRem: 1, maxRem: 26 })
+        : 'minmax(0, 1fr)',
       isFixed: true,
-      cell: (run) => <Name run={run} name={functions.get(run.function_id)?.name} compact={compact} />,
+      cell: (run) => <Name run={run} fn={functions.get(run.function_id)} compact={compact} wide={wide} />,
     },
-    { id: 'event', header: 'Event', width: 'minmax(0, 1.6fr)', hideOnMobile: true, cell: (run) => <Event run={run} /> },
     {
-      id: 'app',
-      header: 'App',
-      width: 'minmax(0, 8rem)',
+      id: 'event',
+      header: 'Event',
+      width: 'minmax(11rem, 1fr)',
       hideOnMobile: true,
-      isOptional: true,
-      cell: ({ function_id: id }) => <span className="block truncate text-muted">{functions.get(id)?.app ?? '–'}</span>,
+      cell: (run) => <Event run={run} />,
     },
     {
       id: 'run-id',
@@ -75,7 +82,7 @@ function columnsOf(functions: FunctionsById, compact: boolean): Column<ListedRun
     {
       id: 'duration',
       header: 'Duration',
-      width: '6rem',
+      width: '6.5rem',
       align: 'right',
       hideOnMobile: true,
       cell: (run) => <RunDuration run={run} />,
@@ -90,36 +97,65 @@ function columnsOf(functions: FunctionsById, compact: boolean): Column<ListedRun
   ];
 }
 
-/** @param name of the function, where the list of functions is loaded and has it */
-function Name({ run, name, compact }: { run: ListedRun; name: string | undefined; compact: boolean }) {
+interface NameProps {
+  run: ListedRun;
+  /** undefined: the list of functions is not loaded, or does not have it. */
+  fn: ListedFunction | undefined;
+  compact: boolean;
+  wide: boolean;
+}
+
+/** The function and its app; on a phone the whole name, above the state of the run. */
+function Name({ run, fn, compact, wide }: NameProps) {
   const { run_id: id, function_id, replay_id, error } = run;
+  const isOneLine = compact && wide;
   const link = (
     <Link
       to="/runs/$id"
       params={{ id }}
       title={`${function_id}\n${id}`}
-      className={`truncate font-medium hover:underline ${compact ? 'max-w-full shrink-0' : 'block'}`}
+      className={`font-medium hover:underline ${wide ? 'truncate' : 'break-words'} ${isOneLine ? 'max-w-full shrink-0' : 'block'}`}
     >
-      {name ?? function_id}
+      {fn?.name ?? function_id}
     </Link>
   );
+  const app = fn && fn.destination === null && <span className="shrink-0 truncate text-xs text-muted">{fn.app}</span>;
   const note = (replay_id || error) && (
-    <span className={`truncate text-xs text-muted ${compact ? 'min-w-0' : 'block'}`} title={error ?? undefined}>
+    <span className={`truncate text-xs text-muted ${isOneLine ? 'min-w-0' : 'block'}`} title={error ?? undefined}>
       {replay_id && <span title="Started by a replay">{error ? 'replayed · ' : 'replayed'}</span>}
       {error}
     </span>
   );
-  return compact ? (
-    <span className="flex min-w-0 items-baseline gap-2">
-      {link}
-      {note}
-    </span>
-  ) : (
+  if (isOneLine) {
+    return (
+      <span className="flex min-w-0 items-baseline gap-2">
+        {link}
+        {app}
+        {note}
+      </span>
+    );
+  }
+  return (
     <>
       {link}
+      <span className="flex min-w-0 flex-wrap items-baseline gap-x-2">
+        {app}
+        {!wide && <RunStateBadge run={run} />}
+      </span>
       {note}
     </>
   );
+}
+
+/** What the columns show, to be measured. */
+function nameText({ function_id, error }: ListedRun, functions: FunctionsById): string {
+  const { name = function_id, app = '' } = functions.get(function_id) ?? {};
+  return `${name} ${app} ${error?.slice(0, ERROR_SHOWN) ?? ''}`;
+}
+
+function stateText(run: ListedRun): string {
+  const state = stateOf(run);
+  return `${STATE_LABELS[state.kind]} ${stateDetail(state, Date.now()) ?? ''}`;
 }
 
 function Event({ run: { event_id: id, event_name, event_gist } }: { run: ListedRun }) {
@@ -159,10 +195,11 @@ function Muted({ at }: { at: string | null }) {
 export function useRunColumns(onDone: () => void, { canWrite, compact }: { canWrite: boolean; compact: boolean }) {
   const { functions } = useFunctions();
   const { column, dialog } = useRowActions(onDone);
+  const wide = useIsWideScreen();
   const byId = useMemo(() => new Map(functions?.map((fn) => [fn.id, fn])), [functions]);
   const columns = useMemo(
-    () => [...columnsOf(byId, compact), ...(canWrite ? [column] : [])],
-    [byId, compact, canWrite, column],
+    () => [...columnsOf(byId, compact, wide), ...(canWrite ? [column] : [])],
+    [byId, compact, wide, canWrite, column],
   );
   return { columns, dialog };
 }

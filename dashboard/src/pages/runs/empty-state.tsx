@@ -8,16 +8,19 @@ import { useFunctions } from '../../features/functions/queries.ts';
 import { buttonClass } from '../../ui/button.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 
-/** @param filtered filters are active */
-export function RunsEmptyState({ filtered }: { filtered: boolean }) {
+/** @param filtered filters are active
+ *  @param excludes one of them leaves out schedules and failure handlers */
+export function RunsEmptyState({ filtered, excludes }: { filtered: boolean; excludes: boolean }) {
   const env = useEnv();
   const dev = useCurrentUser()?.kind === 'dev';
   const { functions } = useFunctions();
   if (filtered) {
     return (
       <EmptyState title="No results">
-        <p className="mb-4">No run matches all filters.</p>
-        <Link to="/runs" className={buttonClass()}>
+        <p className="mb-4">
+          No run matches all filters.{excludes && ' Those of schedules and failure handlers are left out.'}
+        </p>
+        <Link to="/runs" search={(excludes ? { all: true } : {}) as never} className={buttonClass()}>
           Clear filters
         </Link>
       </EmptyState>

@@ -14,6 +14,7 @@ import {
 import type { RunFilters } from '../../features/runs/use-runs.ts';
 import { SearchBox } from '../../features/search/search-box.tsx';
 import { Button } from '../../ui/button.tsx';
+import { Checkbox } from '../../ui/checkbox.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 
@@ -31,13 +32,14 @@ const NO_FILTERS = {
   to: undefined,
 };
 
-/** @param error of the list */
-export function Filters({ error }: { error: Error | null }) {
+/** @param error of the list
+ *  @param excludes whether there are schedules or failure handlers, which can be left out */
+export function Filters({ error, excludes }: { error: Error | null; excludes: boolean }) {
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const set = (changes: RunFilters, replace = false) =>
+  const set = (changes: RunFilters & { all?: true | undefined }, replace = false) =>
     void navigate({ search: (before) => ({ ...before, ...changes }) as never, replace, resetScroll: false });
-  const { q, error: errorText, fingerprint, function: functionId, app, from, to } = search;
+  const { q, error: errorText, fingerprint, function: functionId, app, from, to, all = false } = search;
   const range = selectedRange(from, to);
   return (
     <>
@@ -66,6 +68,13 @@ export function Filters({ error }: { error: Error | null }) {
             <DateTimeField label="Queued after" value={from} onChange={(value) => set({ from: value }, true)} />
             <span className="text-sm text-muted">and</span>
             <DateTimeField label="Queued before" value={to} onChange={(value) => set({ to: value }, true)} />
+          </div>
+        )}
+        {excludes && functionId === undefined && (
+          <div className="col-span-2 flex min-h-8 items-center">
+            <Checkbox checked={all} onChange={(isAll) => set({ all: isAll || undefined })}>
+              Schedules and failure handlers
+            </Checkbox>
           </div>
         )}
         {fingerprint && <ErrorGroupFilter fingerprint={fingerprint} onRemove={() => set({ fingerprint: undefined })} />}

@@ -10,6 +10,7 @@ import { SavedViewsMenu } from '../../features/lists/saved-views-menu.tsx';
 import { BulkButtons } from '../../features/runs/bulk/bulk-buttons.tsx';
 import { useRunCount } from '../../features/runs/bulk/requests.ts';
 import type { ListedRun } from '../../features/runs/run.ts';
+import { EXCLUDE, useExcluded } from '../../features/runs/use-excluded.ts';
 import { type RunFilters, useRuns } from '../../features/runs/use-runs.ts';
 import { refusalOf } from '../../features/search/search-box.tsx';
 import { StoppedEarlyNotice } from '../../features/search/stopped-early.tsx';
@@ -25,20 +26,28 @@ import { useRowSelection } from '../../ui/row-selection/use-row-selection.ts';
 import { useRunColumns } from './columns.tsx';
 import { RunsEmptyState } from './empty-state.tsx';
 import { Filters } from './filters.tsx';
+import { Histogram } from './histogram.tsx';
 
 const route = getRouteApi('/runs');
 const LIST = 'runs';
 
 export default function RunsPage() {
   const env = useEnv();
-  const filters = filtersOf(route.useSearch());
-  const isText = filters.q !== undefined && !isExpression(filters.q);
+  const search = route.useSearch();
   const { functions } = useFunctions();
+  const excluded = useExcluded(functions);
+  const filters = filtersOf(search, excluded.size > 0);
+  const isText = filters.q !== undefined && !isExpression(filters.q);
   const appOf = (id: string) => functions?.find((fn) => fn.id === id)?.app;
-  const list = useRuns(filters, { enabled: !isText, keepsPosition: true, appOf });
+  const list = useRuns(filters, { enabled: !isText, keepsPosition: true, known: { appOf, excluded } });
   const compact = useDensity(LIST) === 'compact';
   const { columns, dialog } = useRunColumns(list.refresh, { canWrite: useHasAccess('write'), compact });
   const view = useListView(LIST, columns);
+  const navigate = route.useNavigate();
+  const selectRange = (from: number, to: number) => {
+    const range = { from: new Date(from).toISOString(), to: new Date(to).toISOString() };
+    void navigate({ search: (before) => ({ ...before, ...range }) as never, resetScroll: false });
+  };
   return (
     <Page
       title="Runs"
@@ -55,11 +64,14 @@ export default function RunsPage() {
         </>
       }
     >
-      <Filters error={list.result.error} />
+      <Filters error={list.result.error} excludes={excluded.size > 0} />
       {isText ? (
         <TextResults env={env} text={filters.q as string} />
       ) : (
-        <Runs filters={filters} list={list} view={view} appOf={appOf} />
+        <>
+          <Histogram filters={filters} onSelectRange={selectRange} />
+          <Runs filters={filters} list={list} view={view} appOf={appOf} />
+        </>
       )}
       {dialog}
     </Page>
@@ -93,7 +105,12 @@ function Runs({ filters, list, view, appOf }: RunsProps) {
     return <ErrorAlert error={result.error} onRetry={() => void result.refetch()} />;
   }
   if (runs.length === 0 && notice) return notice;
-  if (runs.length === 0) return result.isFetching ? <Loading /> : <RunsEmptyState filtered={isFiltered(filters)} />;
+  if (runs.length === 0)
+    return result.isFetching ? (
+      <Loading />
+    ) : (
+      <RunsEmptyState filtered={isFiltered(filters)} excludes={filters.exclude !== undefined} />
+    );
   return (
     <>
       <NewRowsButton count={list.unseen} more={list.more} what="run" onShow={list.show} />
@@ -142,8 +159,12 @@ function labelOf({ function_id, run_id }: ListedRun): string {
 }
 
 /** Without parameters that only change the appearance of the list. */
-function filtersOf({ q, error, status, function: fn, app, from, to }: RunFilters): RunFilters {
-  return { q, error, status, function: fn, app, from, to };
+function filtersOf(
+  { q, error, fingerprint, status, function: fn, app, from, to, all }: RunFilters & { all?: true | undefined },
+  excludes: boolean,
+): RunFilters {
+  const exclude = excludes && !all && fn === undefined ? EXCLUDE : undefined;
+  return { q, error, fingerprint, status, function: fn, app, exclude, from, to };
 }
 
 function isFiltered(filters: RunFilters): boolean {

@@ -37,6 +37,7 @@ const FILTER_NAMES: Record<string, string> = {
   state: 'State',
   function_id: 'Function',
   app: 'App',
+  exclude: 'Without',
   event_id: 'Event',
   id_prefix: 'IDs that begin with',
   error: 'Error text',
