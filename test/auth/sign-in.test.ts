@@ -133,6 +133,17 @@ describe('sign-in', () => {
     });
   });
 
+  it('pages say what is wrong with a form in words for people', async () => {
+    for (const [path, fields, words] of [
+      ['/auth/sign-in', { email: 'ada', password: PASSWORD }, 'Enter a whole email address'],
+      ['/auth/sign-in', {}, 'Enter a whole email address'],
+      ['/auth/set-password', { token: 'x', password: 'short' }, 'Choose a password of 12 to 256 characters.'],
+    ] as const) {
+      const answer = await postForm(service, path, fields);
+      expect([answer.status, answer.body.includes(words)], words).to.deep.equal([400, true]);
+    }
+  });
+
   describe('cross-site requests (CSRF)', () => {
     const foreign = { origin: 'https://evil.example' };
 
@@ -182,7 +193,7 @@ describe('sign-in', () => {
       const page = await fetch(url);
       expect([page.status, (await page.text()).includes('minlength="12"')]).to.deep.equal([200, true]);
       const weak = await postForm(service, '/auth/set-password', { token, password: 'short' });
-      expect([weak.status, weak.body.includes('at least 12')]).to.deep.equal([400, true]);
+      expect([weak.status, weak.body.includes('of 12 to 256')]).to.deep.equal([400, true]);
       const set = await postForm(service, '/auth/set-password', { token, password: PASSWORD });
       expect(set.status).to.equal(303);
       expect((await service.get('/auth/me', cookieOf(set))).body.data.access).to.equal('read');

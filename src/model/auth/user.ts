@@ -10,7 +10,7 @@ const ACCESS_OF: Record<Role, Access> = { admin: 'admin', member: 'write', 'read
 
 export const PASSWORD_MIN = 12;
 /** A longer password only takes longer to hash. */
-const PASSWORD_MAX = 256;
+export const PASSWORD_MAX = 256;
 
 export const emailSchema = z.string().trim().toLowerCase().max(254).pipe(z.email());
 export const roleSchema = z.enum(ROLES).describe('admin: everything; member: read and write; read-only');
