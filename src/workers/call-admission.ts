@@ -15,6 +15,7 @@ import type { EnvironmentKind } from '../model/environment.ts';
 import { Composed } from '../model/values/composed.ts';
 import type { EnvironmentKinds } from '../store/environments/environment-kinds.ts';
 import type { Runs } from '../store/runs/runs.ts';
+import { isWakeUp, type WakeUps } from './wake-ups.ts';
 
 export interface OwnerDeps {
   functions: FunctionTables;
@@ -98,14 +99,20 @@ export function ownerOf({ functions, environmentKinds }: OwnerDeps): OwnerOf {
   };
 }
 
-/** @param startedOwnerOf the owner of a call that has capacity already, because it started as its job was added */
+export interface CallLimitsDeps {
+  callLimiter: CallLimiter;
+  /** Calls that end a sleep are among these. */
+  wakeUps: Pick<WakeUps, 'wait'>;
+  ownerOf: OwnerOf;
+  calledBy: CalledFunction;
+  missing: MissingVersions;
+  connector: Connector;
+  /** The owner of a call that has capacity already, because it started as its job was added. */
+  startedOwnerOf: (job: Job<RunJob>) => CallOwner | undefined;
+}
+
 export function withCallLimits(
-  callLimiter: CallLimiter,
-  ownerOf: OwnerOf,
-  calledBy: CalledFunction,
-  missing: MissingVersions,
-  connector: Connector,
-  startedOwnerOf: (job: Job<RunJob>) => CallOwner | undefined,
+  { callLimiter, wakeUps, ownerOf, calledBy, missing, connector, startedOwnerOf }: CallLimitsDeps,
   handler: Handler,
 ): Handler {
   return async (job) => {
@@ -115,7 +122,8 @@ export function withCallLimits(
     const found: JobOwner | Promise<JobOwner> = startedOwner ?? ownerOf(job.data);
     const owner = found instanceof Promise ? await found : found;
     const acquired = startedOwner ? undefined : callLimiter.acquire(owner, job.id as string, Date.now());
-    const deferUntil = acquired instanceof Promise ? await acquired : acquired;
+    const waits = acquired instanceof Promise && isWakeUp(job) ? wakeUps.wait(acquired) : acquired;
+    const deferUntil = waits instanceof Promise ? await waits : waits;
     if (deferUntil !== undefined) return defer(job, deferUntil);
     let isBlocked = false;
     try {

@@ -1,24 +1,78 @@
-/** A burst of wake-ups shares a worker with other runs: few are at work at a time, so an event, a call or a step beside them waits for few. */
+/** A burst of wake-ups shares a worker with other runs: few are at work at a time, so an event, a call or a step beside them waits for few. A call that
+ *  ends a sleep is at work until its run has continued, unless it waits: for capacity, or for an app that takes long. */
+import type { Job } from 'bullmq';
+import type { FunctionClient } from '../functions/function-client.ts';
 import type { RunJob } from '../jobs/queues/queues.ts';
 import type { Handler } from './job-middleware.ts';
 
-/** Enough to keep a process and its Redis busy. */
-export const WAKE_UPS_MAX = 8;
+/** Enough to keep a process, its Redis and an app busy. */
+export const WAKE_UPS_MAX = 4;
+/** An app that takes longer waits itself, and more calls at a time make it no slower… */
+const LONG_MS = 50;
+/** …unless this process is late, too, because the machine is busy. */
+const LATE_MS = 5;
 
-/** Limits the wake-ups at a time. A wake-up that waits for others keeps its job: wake-ups of runs that slept for long are taken only when no call waits. */
-export function withFewWakeUps(handler: Handler<RunJob>): Handler<RunJob> {
-  const waiting: (() => void)[] = [];
-  let active = 0;
-  return async (job) => {
-    if (job.data.kind !== 'wake') return handler(job);
-    if (active < WAKE_UPS_MAX) active += 1;
-    else await new Promise<void>((resolve) => waiting.push(resolve));
+export class WakeUps {
+  readonly #waitMax: number;
+  readonly #next: (() => void)[] = [];
+  #atWork = 0;
+  #waiting = 0;
+
+  /** @param concurrency of the worker, most of which wake-ups leave to other jobs */
+  constructor(concurrency: number) {
+    this.#waitMax = Math.floor(concurrency / 3);
+  }
+
+  /** Limits the wake-ups at a time. A wake-up that is not its turn keeps its job: wake-ups are taken only when no call waits. */
+  limit(handler: Handler<RunJob>): Handler<RunJob> {
+    return async (job) => {
+      if (!isWakeUp(job)) return handler(job);
+      if (this.#atWork < WAKE_UPS_MAX) this.#atWork += 1;
+      else await new Promise<void>((resolve) => this.#next.push(resolve));
+      try {
+        await handler(job);
+      } finally {
+        this.#end();
+      }
+    };
+  }
+
+  /** Lets others work while a wake-up waits for longer than this. It then goes on at once: what an app has answered is stored first. */
+  async wait<T>(awaited: Promise<T>, afterMs = 0): Promise<T> {
+    let isWaiting = false;
+    let timer: NodeJS.Timeout | undefined;
+    const letOthersAfter = (ms: number) => {
+      const dueAt = performance.now() + ms;
+      timer = setTimeout(() => {
+        isWaiting = this.#waiting < this.#waitMax && performance.now() < dueAt + LATE_MS;
+        if (!isWaiting) return letOthersAfter(LONG_MS);
+        this.#waiting += 1;
+        this.#end();
+      }, ms);
+    };
+    letOthersAfter(afterMs);
     try {
-      await handler(job);
+      return await awaited;
     } finally {
-      const next = waiting.shift();
-      if (next) next();
-      else active -= 1;
+      clearTimeout(timer);
+      if (isWaiting) {
+        this.#waiting -= 1;
+        this.#atWork += 1;
+      }
     }
-  };
+  }
+
+  /** For calls that end a sleep. */
+  callsOf(client: Pick<FunctionClient, 'call'>): Pick<FunctionClient, 'call'> {
+    return { call: (...args) => this.wait(client.call(...args), LONG_MS) };
+  }
+
+  #end(): void {
+    if (this.#atWork > WAKE_UPS_MAX || this.#next.length === 0) this.#atWork -= 1;
+    else this.#next.shift()?.();
+  }
+}
+
+export function isWakeUp({ data }: Pick<Job<RunJob>, 'data'>): boolean {
+  return data.kind === 'wake' || (data.kind === 'call' && data.sleep !== undefined);
 }

@@ -38,7 +38,7 @@ import { takeOverOf } from './take-over.ts';
 import { ThrottledWorker } from './throttled-worker.ts';
 import { createTimerWorker } from './timer-worker.ts';
 import { traceCallOrWake, traceIngest } from './traced-jobs.ts';
-import { withFewWakeUps } from './wake-ups.ts';
+import { isWakeUp, WakeUps } from './wake-ups.ts';
 import { WatchedWorker } from './watched-worker.ts';
 import { exponentialBackoff, logJobs, workerOptions } from './worker-options.ts';
 
@@ -218,6 +218,9 @@ function createRunWorker(
   }: WorkersDeps,
   jobRelease: JobRelease,
 ): WatchedWorker<RunJob> {
+  const wakeUps = new WakeUps(config.runConcurrency);
+  const functionClient = wakeUps.callsOf(handlers.call.functionClient);
+  const callAfterSleep: CallDeps = Object.create(handlers.call, { functionClient: { value: functionClient } });
   const runJob = (job: Job<RunJob>) => {
     const { data, timestamp, attemptsMade, attemptsStarted, opts } = job;
     const before = attemptsBefore(data);
@@ -226,16 +229,18 @@ function createRunWorker(
     if (data.kind === 'wake') return wake(data, attempts, handlers.wake);
     // If a replica may take over, a job ends once the replica has the end of its run.
     const jobEnd = durability?.isReplicated ? undefined : jobEnds.of(job);
+    if (isWakeUp(job)) return call(data, timestamp + (opts.delay ?? 0), attempts, callAfterSleep, jobEnd);
     return call(data, timestamp, attempts, handlers.call, jobEnd, addedJobs.startOf(job)?.loaded);
   };
   const handler = tracing ? (job: Job<RunJob>) => traceCallOrWake(job, tracing, () => runJob(job)) : runJob;
-  const withPermit = withPermits(admittedCalls, withFewWakeUps(withMetrics(RUNS, handler, recorder)), log);
-  const calledBy = calledFunction(callOwner);
-  const missing = new MissingVersions(callOwner);
-  const startedOwnerOf = (job: Job<RunJob>) => addedJobs.startOf(job)?.owner;
-  const owners = ownerOf(callOwner);
-  const limited = withCallLimits(callLimiter, owners, calledBy, missing, connector, startedOwnerOf, withPermit);
-  const replicated = withReplication(limited, durability);
+  const withPermit = withPermits(admittedCalls, withMetrics(RUNS, handler, recorder), log);
+  const limits = {
+    ...{ callLimiter, wakeUps, connector, ownerOf: ownerOf(callOwner), calledBy: calledFunction(callOwner) },
+    missing: new MissingVersions(callOwner),
+    startedOwnerOf: (job: Job<RunJob>) => addedJobs.startOf(job)?.owner,
+  };
+  const limited = withCallLimits(limits, withPermit);
+  const replicated = withReplication(wakeUps.limit(limited), durability);
   const locked = withLockExtension(withOutageDelay(replicated, log), takeOverOf(config.stalledAfterMs));
   const worker = new WatchedWorker<RunJob>(RUNS, jobRelease.wrap(locked), {
     ...workerOptions(config, queueOptions, queues.prefixOf(partition)),

@@ -77,6 +77,22 @@ const SCENARIOS: Scenario[] = [
     ...{ status: 'Completed', output: 'paid', steps: ['nap'] },
   },
   {
+    title: 'sleeps twice, and retries the call after it',
+    atOnceToo: true,
+    app: ({ stack, run: { attempt } }) =>
+      [steps(nap('1m')), attempt === 0 ? declined() : steps({ ...nap('1m'), id: 'again' })][stack.length] ??
+      completed('paid'),
+    ...{ status: 'Completed', output: 'paid', steps: ['nap', 'again'] },
+  },
+  {
+    title: 'sleeps after steps that its call has stored',
+    async app({ stack }, checkpoint) {
+      if (stack.length === 0) await checkpoint([finished('a'), finished('b')]);
+      return stack.includes('nap') ? completed('paid') : steps(nap('1m'));
+    },
+    ...{ status: 'Completed', output: 'paid', steps: ['a', 'b', 'nap'] },
+  },
+  {
     title: 'sleeps for a month after a step',
     app: ({ stack }) => [steps(finished('a')), steps(nap('30d'))][stack.length] ?? completed('paid'),
     reconciledAfterMs: [5 * MINUTE_MS, 30 * DAY_MS - MINUTE_MS],

@@ -49,7 +49,7 @@ describe('The end of every run', () => {
 
   async function asleep(runId: string): Promise<void> {
     await until(() => service.redis.exists(keyOf(runId, ':pending')), { describe: 'a step has begun' });
-    await inQueue(runId, `${runId}-${step('s')}-wake`);
+    await inQueue(runId, `${runId}-1`);
   }
 
   it('a run whose event is missing at first is called once the event is there', async () => {
@@ -98,7 +98,7 @@ describe('The end of every run', () => {
           await host.register(service, [{ id: 'f', triggers: [{ event: name }] }], { appName: `${state}-${kind}` });
           const runId = await start(name, kind === 'wake' ? {} : { ts: Date.now() + 3_600_000 });
           if (kind === 'wake') await asleep(runId);
-          const jobId = kind === 'wake' ? `${runId}-${step('s')}-wake` : runId;
+          const jobId = kind === 'wake' ? `${runId}-1` : runId;
           await inQueue(runId, jobId);
           expect(await service.redis.zrem(queueKey(runId, 'delayed'), jobId)).to.equal(1);
           await change(jobId);
@@ -126,7 +126,7 @@ describe('The end of every run', () => {
       const pending = JSON.stringify({ op: 'Sleep', name: 's', since: 1, until: 1 });
       await until(() => service.redis.hexists(keyOf(well, ':pending'), step('s')), { describe: 'it sleeps' });
       await service.redis.hset(keyOf(well, ':pending'), step('s'), pending);
-      await service.redis.zrem(queueKey(well, 'delayed'), `${well}-${step('s')}-wake`);
+      await service.redis.zrem(queueKey(well, 'delayed'), `${well}-1`);
       await service.redis.zadd(activeRuns(well), 'XX', 1, `${ENV}/${well}`);
       await service.redis.zadd(activeRuns(odd), 'XX', 0, `${ENV}/${odd}`);
       await ended(well);
@@ -153,7 +153,9 @@ describe('The end of every run', () => {
     await service.redis.hset(keyOf(runId, ':memos'), step('other'), '{no JSON');
     await service.redis.rpush(keyOf(runId, ':stack'), step('other'));
     await service.redis.hdel(keyOf(runId, ':pending'), step('s'));
-    await service.redis.zadd(activeRuns(runId), 'XX', 0, `${ENV}/${runId}`);
+    // Due now.
+    await service.redis.zadd(queueKey(runId, 'delayed'), 'XX', 0, `${runId}-1`);
+    await service.redis.zadd(queueKey(runId, 'marker'), 0, '0');
     const { status, attempt, error } = await ended(runId);
     expect([status, attempt, error.name]).to.deep.equal(['Failed', 1, 'InternalError']);
     expect(error.message).to.include('JSON');

@@ -4,12 +4,15 @@ import { Redis } from 'ioredis';
 import { RUNS, type RunJob } from '../../src/jobs/queues/queues.ts';
 import type { WakeToSchedule } from '../../src/jobs/runs/run-jobs.ts';
 import { newId } from '../../src/model/ids.ts';
-import { WAKE_UPS_MAX, withFewWakeUps } from '../../src/workers/wake-ups.ts';
+import { WAKE_UPS_MAX, WakeUps } from '../../src/workers/wake-ups.ts';
 import { redisUrl } from '../support/redis.ts';
+import { until } from '../support/until.ts';
 import { createPauseBed, ENV, type PauseBed } from './pause-bed.ts';
 
 const WAKES = 250;
 const LATE_MS = 120_000;
+const CONCURRENCY = 30;
+const WAITING_MAX = 10;
 
 describe('The wake-up of a run that slept for long', () => {
   let bed: PauseBed;
@@ -56,38 +59,87 @@ describe('The wake-up of a run that slept for long', () => {
 });
 
 describe('A burst of wake-ups', () => {
+  const jobOf = (id: string, data: Partial<RunJob>) => ({ id, data }) as Job<RunJob>;
+  const settle = () => new Promise(setImmediate);
+
   it('is at work a few at a time, in order, beside other jobs', async () => {
     const begun: string[] = [];
     const ends: (() => void)[] = [];
-    const handle = withFewWakeUps(async ({ id }) => {
+    const handle = new WakeUps(CONCURRENCY).limit(async ({ id }) => {
       begun.push(id as string);
       await new Promise<void>((resolve) => ends.push(resolve));
     });
-    const run = (kind: RunJob['kind'], id: string) => handle({ id, data: { kind } } as Job<RunJob>);
-    const wakes = Array.from({ length: 20 }, (_, n) => run('wake', `wake ${n}`));
-    const call = run('call', 'call');
+    const dataOf = (n: number): Partial<RunJob> => (n % 2 ? { kind: 'wake' } : { kind: 'call', sleep: 'nap' });
+    const wakes = Array.from({ length: 20 }, (_, n) => handle(jobOf(`wake ${n}`, dataOf(n))));
+    const call = handle(jobOf('call', { kind: 'call' }));
     const first = Array.from({ length: WAKE_UPS_MAX }, (_, n) => `wake ${n}`);
     expect(begun).to.deep.equal([...first, 'call']);
 
     ends[0]?.();
     await wakes[0];
-    await new Promise(setImmediate);
+    await settle();
     expect(begun.slice(first.length)).to.deep.equal(['call', `wake ${WAKE_UPS_MAX}`]);
 
     let ended = 1;
     while (begun.length < 21 || ended < 21) {
       for (const end of ends.slice(ended)) end();
       ended = ends.length;
-      await new Promise(setImmediate);
+      await settle();
     }
     await Promise.all([...wakes, call]);
   });
 
+  it('does not wait for apps that take long, and leaves most of the worker to others', async () => {
+    const answers: (() => void)[] = [];
+    const wakeUps = new WakeUps(CONCURRENCY);
+    const app = wakeUps.callsOf({
+      call: () => new Promise((resolve) => answers.push(() => resolve({ kind: 'completed', output: 'null' }))),
+    });
+    const handle = wakeUps.limit(async () => void (await app.call({} as never, {} as never)));
+    const inFlight = (count: number) => until(async () => answers.length === count, { describe: `${count} calls` });
+    const calls = Array.from({ length: CONCURRENCY }, (_, n) => handle(jobOf(`${n}`, { kind: 'call', sleep: 'nap' })));
+    await settle();
+    expect(answers, 'at first').to.have.length(WAKE_UPS_MAX);
+    await inFlight(WAKE_UPS_MAX + WAITING_MAX);
+    for (let ended = 0; ended < CONCURRENCY; ended++) {
+      answers[ended]?.();
+      await calls[ended];
+      await inFlight(Math.min(CONCURRENCY, WAKE_UPS_MAX + WAITING_MAX + ended + 1));
+    }
+  });
+
+  it('stores the answer of an app before it calls another', async () => {
+    const answers: (() => void)[] = [];
+    const ends: (() => void)[] = [];
+    const wakeUps = new WakeUps(CONCURRENCY);
+    const handle = wakeUps.limit(async () => {
+      await wakeUps.wait(new Promise<void>((resolve) => answers.push(resolve)));
+      await new Promise<void>((resolve) => ends.push(resolve));
+    });
+    const run = (n: number) => handle(jobOf(`${n}`, { kind: 'call', sleep: 'nap' }));
+    const calls = Array.from({ length: 2 * WAKE_UPS_MAX }, (_, n) => run(n));
+    await until(async () => answers.length === calls.length, { describe: 'all wait' });
+    for (const answer of answers) answer();
+    await settle();
+    expect(ends, 'at work').to.have.length(calls.length);
+    const next = run(calls.length);
+    for (const [n, end] of ends.entries()) {
+      expect(answers, `after ${n} have ended`).to.have.length(calls.length + (n > WAKE_UPS_MAX ? 1 : 0));
+      end();
+      await calls[n];
+      await settle();
+    }
+    answers.at(-1)?.();
+    await settle();
+    ends.at(-1)?.();
+    await next;
+  });
+
   it('continues after one has failed', async () => {
-    const handle = withFewWakeUps(({ id }) =>
+    const handle = new WakeUps(CONCURRENCY).limit(({ id }) =>
       id === 'last' ? Promise.resolve() : Promise.reject(new Error('no store')),
     );
-    const run = (id: string) => handle({ id, data: { kind: 'wake' } } as Job<RunJob>);
+    const run = (id: string) => handle(jobOf(id, { kind: 'wake' }));
     const failed = Array.from({ length: 2 * WAKE_UPS_MAX }, (_, n) => run(`wake ${n}`));
     const outcomes = Promise.allSettled(failed);
     await run('last');

@@ -4,7 +4,15 @@ import { expect } from 'chai';
 import { Redis } from 'ioredis';
 import type { Envelope } from '../../src/model/events/event.ts';
 import { newId } from '../../src/model/ids.ts';
-import { delayedUntil, JOB_FIELDS, QUEUE_KEYS, queueKey, RUNS } from '../../src/store/keys/bullmq.ts';
+import {
+  BRANCH_PRIORITY,
+  delayedUntil,
+  JOB_FIELDS,
+  QUEUE_KEYS,
+  queueKey,
+  RUNS,
+  WAKE_UP_PRIORITY,
+} from '../../src/store/keys/bullmq.ts';
 import type { FirstCall, NewRun } from '../../src/store/runs/run-writing.ts';
 import { AddedJobs } from '../../src/workers/added-jobs.ts';
 import { JobEnds } from '../../src/workers/job-ends.ts';
@@ -206,6 +214,29 @@ describe('Jobs that are changed without BullMQ', () => {
         },
       );
 
+      itOnSingleRedis('are due in any number, and then wait in order and by their priority', async () => {
+        const timestamp = Date.now() - 2_000;
+        const ids = Array.from({ length: 120 }, (_, n) => `due ${n}`);
+        const isUrgent = (id: string) => Number(id.slice(4)) % 3 > 0;
+        for (const id of ids) {
+          const opts = { jobId: id, delay: 1_000, timestamp };
+          await queue.add('one', {}, isUrgent(id) ? { ...opts, priority: 2 } : opts);
+        }
+        const taken: (string | undefined)[] = [];
+        while (taken.length < ids.length) {
+          const job = (await take()) as Job;
+          taken.push(job.id);
+          await job.moveToCompleted(undefined, TOKEN, false);
+        }
+        expect(await take()).to.equal(undefined);
+        expect(taken).to.have.members(ids);
+        expect(taken.filter((id) => isUrgent(id as string))).to.deep.equal(ids.filter(isUrgent));
+        const others = ids.filter((id) => !isUrgent(id));
+        expect(taken.filter((id) => !isUrgent(id as string))).to.deep.equal(others);
+        expect(taken[0]).to.equal(ids[0]);
+        expect(await left()).to.deep.equal([]);
+      });
+
       itOnSingleRedis('make room for the next one', async () => {
         await add('first', 'second');
         const first = (await take()) as Job;
@@ -275,24 +306,40 @@ describe('Jobs that are changed without BullMQ', () => {
     });
   });
 
-  itOnSingleRedis('leave due delayed jobs, jobs with a priority and paused queues to BullMQ', async () => {
+  itOnSingleRedis(
+    'make room for delayed ones that are due, for those with a priority, and in a paused queue for none',
+    async () => {
+      new JobEnds(worker, store.jobLists);
+      /** @returns the next job and its ID, and when a delayed one is due; undefined: BullMQ has to look for one */
+      const endAfter = async (change: () => Promise<unknown>) => {
+        await add('one');
+        const job = await take();
+        await change();
+        const next = await job?.moveToCompleted(undefined, TOKEN, true);
+        await queue.obliterate({ force: true });
+        return next as unknown[] | undefined;
+      };
+      const jobId = 'two';
+      const [, , , delayedUntil] = (await endAfter(() => queue.add('two', {}, { delay: 60_000 }))) as number[];
+      expect(delayedUntil).to.be.within(Date.now() + 50_000, Date.now() + 60_000);
+      const due = () => queue.add('two', {}, { jobId, delay: 1_000, timestamp: Date.now() - 2_000 });
+      expect((await endAfter(due))?.[1]).to.equal(jobId);
+      expect((await endAfter(() => queue.add('two', {}, { jobId, priority: 1 })))?.[1]).to.equal(jobId);
+      expect(await endAfter(() => queue.pause())).to.equal(undefined);
+    },
+  );
+
+  itOnSingleRedis('of wake-ups yield to others once', async () => {
     new JobEnds(worker, store.jobLists);
-    const endAfter = async (change: () => Promise<unknown>) => {
-      await add('one');
-      const job = await take();
-      await change();
-      const next = await job?.moveToCompleted(undefined, TOKEN, true);
-      await queue.obliterate({ force: true });
-      return next as unknown;
-    };
-    const [, , , delayedUntil] = (await endAfter(() => queue.add('two', {}, { delay: 60_000 }))) as number[];
-    expect(delayedUntil).to.be.within(Date.now() + 50_000, Date.now() + 60_000);
-    const found = [
-      await endAfter(() => queue.add('two', {}, { delay: 1_000, timestamp: Date.now() - 2_000 })),
-      await endAfter(() => queue.add('two', {}, { priority: 1 })),
-      await endAfter(() => queue.pause()),
-    ];
-    expect(found).to.deep.equal([undefined, undefined, undefined]);
+    const ids = ['wake-up', 'of a branch'];
+    await queue.add('one', {}, { jobId: 'wake-up', priority: WAKE_UP_PRIORITY });
+    await queue.add('one', {}, { jobId: 'of a branch', priority: BRANCH_PRIORITY });
+    await add('first');
+    const taken = [(await take()) as Job, (await take()) as Job, (await take()) as Job];
+    expect(taken.map(({ id }) => id)).to.deep.equal(['first', ...ids]);
+    for (const job of taken) await job.moveToWait(TOKEN);
+    const states = await Promise.all(ids.map((id) => queue.getJobState(id)));
+    expect(states).to.deep.equal(['waiting', 'prioritized']);
   });
 
   describe('by workers that run', () => {

@@ -64,6 +64,8 @@ export interface CallJob extends RunRef {
   kind: 'call';
   at?: number;
   stepId?: string;
+  /** The sleep that ends with this call: it was the only thing to wait for, so it needs no wake job. */
+  sleep?: string;
   /** Attempts of this call in another job: the call that stored the last steps then failed. */
   attemptsBefore?: number;
   /** Set if it was admitted before its first execution (flow-control/admission.ts). */
@@ -73,7 +75,7 @@ export interface CallJob extends RunRef {
 /** Partition of the limits whose permits a call holds, and when they were requested, Unix milliseconds. */
 export type Admitted = [partition: number, at: number];
 
-/** The end of a sleep, or the timeout of a wait or an invocation. */
+/** The end of a sleep that does not end with a call, or the timeout of a wait or an invocation. */
 export interface WakeJob extends RunRef {
   kind: 'wake';
   stepId: string;

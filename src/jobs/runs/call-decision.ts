@@ -14,7 +14,7 @@ type Steps = Extract<Outcome, { kind: 'steps' }>;
 
 export type Decision =
   | { kind: 'completed' | 'completedWithSteps'; outcome: Completed }
-  | { kind: 'step' | 'steps' | 'failedStep' | 'noNewStep'; outcome: Steps }
+  | { kind: 'step' | 'sleep' | 'steps' | 'failedStep' | 'noNewStep'; outcome: Steps }
   | { kind: 'failed'; outcome: Failure };
 
 export const WRITES_OF = {
@@ -23,6 +23,8 @@ export const WRITES_OF = {
   completedWithSteps: ['history', 'reportedSteps', 'end'],
   /** One step is finished, and nothing else. */
   step: ['finishedStep'],
+  /** A sleep begins, and nothing else. */
+  sleep: ['begunSleep'],
   /** Steps are finished, planned or begun. */
   steps: ['history', 'operations', 'answered'],
   /** A step has failed. Whether it is retried depends on the number of attempts, so only the last execution of the job counts. */
@@ -80,8 +82,19 @@ export function pauseReasonOf(failure: Failure, { loaded, pauses }: CallAttempt)
 function kindOfSteps({ ops }: Steps, { job, loaded }: CallAttempt): Extract<Decision, { outcome: Steps }>['kind'] {
   const [only] = ops;
   if (only && ops.length === 1 && isPlainStep(only) && !Object.hasOwn(loaded.memos, only.id)) return 'step';
+  if (only && ops.length === 1 && sleepsAlone(only, job, loaded)) return 'sleep';
   if (ops.some(({ op }) => op === 'StepError')) return 'failedStep';
   return job.at !== undefined && ops.every(({ op }) => op === 'DiscoveryRequest') ? 'noNewStep' : 'steps';
+}
+
+/** Whether the operation begins a sleep that the run alone waits for, and whose end is all that it leaves. */
+function sleepsAlone(
+  { id, op, metadata }: Op,
+  { at }: CallAttempt['job'],
+  { run, memos, pending, planOnly }: CallAttempt['loaded'],
+): boolean {
+  if (op !== 'Sleep' || metadata != null || Object.hasOwn(memos, id)) return false;
+  return at !== undefined && pending === 0 && !planOnly && run.batch === undefined;
 }
 
 /** Whether its memo is all that the operation leaves. */

@@ -21,6 +21,8 @@ import {
 } from './call-decision.ts';
 import { memoOf } from './operations/finished-steps.ts';
 import type { AnsweredCall, OperationDeps } from './operations/operation-context.ts';
+import { pendingSleep } from './operations/sleep.ts';
+import { pendingStep, tooManySteps } from './operations/steps.ts';
 import { attemptHistory, needsNoHistory } from './run-history.ts';
 import type { RunScheduler } from './run-scheduler.ts';
 import { AttemptFailed, retryStoreWrites } from './service-errors.ts';
@@ -98,6 +100,7 @@ const WRITES: Record<Write, Perform> = {
     telemetry.publishRun(run, 'Running', null);
     return undefined;
   },
+  begunSleep: ({ outcome }, attempt, deps) => beginSleep(outcome, attempt, deps),
   operations: ({ outcome }, attempt, deps) => applyResponse(outcome, attempt, deps),
   async nextCall({ outcome }, attempt, deps) {
     return (await continueFromCheckpoint(attempt, deps)) ? undefined : applyResponse(outcome, attempt, deps);
@@ -175,6 +178,33 @@ async function applyResponse(outcome: Outcome, attempt: CallAttempt, deps: CallW
   if (!failure) return undefined;
   deps.telemetry.publishRun(attempt.loaded.run, 'Running', null);
   return { failure: { ...failure, retryAfterMs: outcome.retryAfterMs } };
+}
+
+/** Begins a sleep alone: with nothing to do but to wait, the run needs no other job than that of the call after it. */
+async function beginSleep(outcome: Outcome, attempt: CallAttempt, deps: CallWritesDeps): Promise<Found> {
+  const [op] = outcome.ops ?? [];
+  const { job, jobEnd, loaded, attempts } = attempt;
+  const { run, memos } = loaded;
+  if (outcome.kind !== 'steps' || !op || job.at === undefined) return undefined;
+  const call = toAnsweredCall(attempt, deps, outcome);
+  const sleep = pendingSleep(op, call.nowMs);
+  if ('kind' in sleep || sleep.until === undefined) {
+    await appendHistory(outcome, attempt, deps);
+    return applyResponse(outcome, attempt, deps);
+  }
+  const history = attemptHistory(outcome, attempt, problemOf);
+  const wake = { ref: call.ref, stepId: op.id, untilMs: sleep.until, nowMs: call.nowMs };
+  const nextJob = jobEnd && (await deps.scheduler.jobAfterSleep(wake, attempts.max - 1));
+  const { begun, isScheduled } = await deps.steps.beginSleep(run, op.id, pendingStep(op, call, sleep), {
+    at: job.at,
+    history,
+    next: nextJob && { job: nextJob, end: jobEnd },
+  });
+  deps.telemetry.recordHistory(run, history, memos);
+  deps.telemetry.publishRun(run, 'Running', null);
+  if (begun === 'steps') return { failure: tooManySteps() };
+  if (begun?.until !== undefined && !isScheduled) await deps.scheduler.enqueueWake({ ...wake, untilMs: begun.until });
+  return undefined;
 }
 
 /** @returns whether the call had stored steps, with which another call now continues */

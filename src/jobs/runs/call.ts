@@ -65,10 +65,14 @@ async function callOnce(
   const startedAt = started?.run.startedAt ?? deps.clock();
   const fn = await deps.functions.find(job.env, job.functionId);
   if (!started && (await isTooLate(job, fn, startedAt, deps))) return;
-  const loaded: LoadedState = started
-    ? { state: 'due', ...started }
-    : await deps.runs.load(job, attempts.made, startedAt, startedAt + deps.reconcileAfterMs);
+  const load = () => deps.runs.load(job, attempts.made, startedAt, startedAt + deps.reconcileAfterMs);
+  let loaded: LoadedState = started ? { state: 'due', ...started } : await load();
+  if (loaded.state === 'sleeps' && job.sleep !== undefined) {
+    await deps.transitions.finishStep(job.env, job.runId, job.sleep, null);
+    loaded = await load();
+  }
   switch (loaded.state) {
+    case 'sleeps':
     case 'superseded':
       return;
     case 'ended':

@@ -14,14 +14,22 @@ export interface MissingCallsDeps extends Pick<Store, 'runs' | 'checkpoints'> {
   scheduler: RunScheduler;
 }
 
+/** Number of retries of the calls of a run. */
+export async function retriesOf(
+  { env, functionId }: Pick<Run, 'env' | 'functionId'>,
+  { functions }: Pick<MissingCallsDeps, 'functions'>,
+): Promise<number> {
+  return (await functions.find(env, functionId))?.retries ?? DEFAULT_RETRIES;
+}
+
 export async function ensureCalls(
   run: Run,
   { pending, done }: Pick<PendingSteps, 'pending' | 'done'>,
   { runs, checkpoints, functions, scheduler }: MissingCallsDeps,
 ): Promise<void> {
-  const { env, id, functionId } = run;
+  const { env, id } = run;
   const ref = toRunRef(run);
-  const retries = (await functions.find(env, functionId))?.retries ?? DEFAULT_RETRIES;
+  const retries = await retriesOf(run, { functions });
   const { answeredAt, racedAt, owner } = await runs.position(env, id, done);
   // The request of an endpoint seems dead, so the service calls the endpoint.
   if (owner === ENDPOINT) await checkpoints.handOver(env, id, owner);

@@ -16,7 +16,7 @@ import { isStoreFailure } from '../../store/redis/connection.ts';
 import type { ActiveRun, NextReconciliation } from '../../store/runs/active-runs.ts';
 import type { Store } from '../../store/store.ts';
 import { toRunRef } from '../queues/queues.ts';
-import { ensureCalls, type MissingCallsDeps } from './missing-calls.ts';
+import { ensureCalls, type MissingCallsDeps, retriesOf } from './missing-calls.ts';
 import { type RestoreWaitsDeps, restoreWaits } from './restored-waits.ts';
 import { type WakeToSchedule, wakeJobLeadMs } from './run-jobs.ts';
 import type { RunTransitions } from './run-transitions.ts';
@@ -86,7 +86,9 @@ async function scheduleSleeping(due: readonly ActiveRun[], deps: ReconcileDeps, 
     if (scheduled.outcome !== 'needsWakes') continue;
     const run = sleeping[i] as ActiveRun;
     waking.push(run);
-    for (const wake of scheduled.wakes) wakes.push({ ref: { ...run, ...scheduled.run }, ...wake, nowMs });
+    const ref = { ...run, ...scheduled.run };
+    const next = scheduled.at === undefined ? undefined : { at: scheduled.at, retries: await retriesOf(ref, deps) };
+    for (const wake of scheduled.wakes) wakes.push({ ref, ...wake, nowMs, next });
   }
   await scheduler.enqueueWakes(wakes);
   await activeRuns.schedule(waking, { ...nextOf(deps, nowMs), isReconciled: true });
@@ -159,13 +161,15 @@ async function ensureJobs(run: Run, deps: ReconcileDeps, nowMs: number): Promise
   const { events, steps, scheduler, activeRuns, reconcileAfterMs } = deps;
   const ref = toRunRef(run);
   const progress = await steps.progress(env, id);
-  const { pending } = progress;
+  const { pending, done } = progress;
+  const next = pending.size === 1 ? { at: done + 1, retries: await retriesOf(ref, deps) } : undefined;
   // Wake-ups come first, so that nothing else delays them.
   for (const [stepId, step] of pending) {
     if (step.until === undefined) continue;
     const { until: untilMs } = step;
     const horizonMs = horizonOf(deps, nowMs);
-    await scheduler.ensureWake({ ref, stepId, untilMs, nowMs, horizonMs, eventName: awaitedBy(step) });
+    const wake = { ref, stepId, untilMs, nowMs, horizonMs, eventName: awaitedBy(step) };
+    await scheduler.ensureWake({ ...wake, next: step.op === 'Sleep' ? next : undefined });
   }
   await Promise.all((run.batch ?? [eventId]).map((eventId) => events.extendRetention(env, eventId)));
   if (run.fromStep && run.startedAt === undefined && (await deps.history.runs.copySteps(run, nowMs)) === undefined) {

@@ -42,6 +42,8 @@ export interface WakeToSchedule {
   horizonMs?: number | undefined;
   /** For a wait, name of the awaited event or signal. */
   eventName?: string | undefined;
+  /** The call that follows a sleep, if its run waits for nothing else: number of finished steps, and retries. */
+  next?: { at: number; retries: number } | undefined;
 }
 
 export interface JobToAdd<Data extends RunJob = RunJob> {
@@ -84,6 +86,16 @@ export function wakeJob({ ref, stepId, untilMs, nowMs, eventName }: WakeToSchedu
   };
 }
 
+/** The call that follows a sleep ends it, if it waits for nothing else: one job, and one script, instead of two. */
+export function callAfterSleep(
+  wake: WakeToSchedule,
+  { at, retries }: { at?: number; retries: number },
+): JobToAdd<CallJob> {
+  const { ref, stepId, untilMs, nowMs } = wake;
+  const { name, data, opts } = callJob({ ref, ...(at !== undefined && { at }), retries, delayMs: untilMs - nowMs });
+  return { name, data: { ...data, sleep: stepId }, opts };
+}
+
 export function requestJob({ ref, stepId, origin, retries }: RequestToSchedule): JobToAdd<RequestJob> {
   return {
     name: ref.functionId,
@@ -97,10 +109,13 @@ export function requestJob({ ref, stepId, origin, retries }: RequestToSchedule):
 }
 
 /** The job as it is stored; undefined if it waits for more than a worker. */
-export function waitingJob({ name, data, opts }: JobToAdd): WaitingJob | undefined {
+export function waitingJob(job: JobToAdd): WaitingJob | undefined {
+  return job.opts.delay || job.opts.priority ? undefined : storedJob(job);
+}
+
+export function storedJob({ name, data, opts }: JobToAdd): WaitingJob {
   const { jobId: id, attempts, delay, priority, telemetry } = opts;
-  if (delay || priority) return undefined;
-  const options = { ...RUN_JOB, attempts, tm: telemetry?.metadata, omc: telemetry?.omitContext };
+  const options = { ...RUN_JOB, attempts, delay, priority, tm: telemetry?.metadata, omc: telemetry?.omitContext };
   return { id, name, data: JSON.stringify(data), options: JSON.stringify(options) };
 }
 

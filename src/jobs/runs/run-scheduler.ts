@@ -5,19 +5,22 @@ import { type EnvironmentKind, PRODUCTION } from '../../model/environment.ts';
 import type { Run } from '../../model/runs/run.ts';
 import { chunksOf } from '../../model/values/chunks.ts';
 import type { EnvironmentKinds } from '../../store/environments/environment-kinds.ts';
-import { delayedUntil, JOB_FIELDS, QUEUE_KEYS } from '../../store/keys/bullmq.ts';
+import { BRANCH_PRIORITY, delayedUntil, JOB_FIELDS, QUEUE_KEYS, WAKE_UP_PRIORITY } from '../../store/keys/bullmq.ts';
 import type { JobLists, WaitingJob } from '../../store/redis/job-lists.ts';
 import type { ActiveRuns } from '../../store/runs/active-runs.ts';
+import type { JobAfterSleep } from '../../store/runs/steps.ts';
 import type { Admission, AdmittedCallToSchedule } from '../flow-control/admission.ts';
 import { type CallRef, type CallToSchedule, callJobId, callRefOf, jobIdOf } from '../queues/call-ref.ts';
 import type { PartitionQueues } from '../queues/partition-queues.ts';
 import { type RunQueue, type TracedRunRef, toRunRef } from '../queues/queues.ts';
 import { DELAY_MAX_MS } from './deferred-calls.ts';
 import {
+  callAfterSleep,
   callJob,
   type JobToAdd,
   type RequestToSchedule,
   requestJob,
+  storedJob,
   type WakeToSchedule,
   waitingJob,
   wakeJob,
@@ -34,10 +37,6 @@ const LIVE_STATES: ReadonlySet<string> = new Set([
   'waiting',
   'waiting-children',
 ]);
-/** BullMQ takes jobs without a priority first, then those with the lowest number: any number of wake-ups that are due at once delays no calls, and
- *  any number of branch jobs no others. */
-const WAKE_PRIORITY = 1;
-const BRANCH_PRIORITY = 2;
 /** BullMQ adds them in one transaction. */
 const WAKES_AT_ONCE = 100;
 
@@ -78,11 +77,24 @@ export class RunScheduler {
 
   /** @returns the job of the call, which is not enqueued; undefined: it waits for more than a worker */
   async waitingCall(call: CallToSchedule): Promise<WaitingJob | undefined> {
-    const { env, runId, functionId } = call.ref;
-    // With tracing, BullMQ must add the job itself, because it makes the span.
-    if (this.#queueOf(runId).opts.telemetry || (await this.#admission.isLimited(env, functionId))) return undefined;
+    if (!(await this.#needsOnlyWorker(call.ref))) return undefined;
     const [job] = await this.#withPriorities([callJob(call)]);
     return job && waitingJob(job);
+  }
+
+  /** @returns the job of the call after a sleep, whose number of finished steps is not known yet; undefined: it waits for more than time and a worker */
+  async jobAfterSleep(wake: WakeToSchedule, retries: number): Promise<JobAfterSleep | undefined> {
+    const { ref, untilMs, nowMs } = wake;
+    if (!(await this.#needsOnlyWorker(ref))) return undefined;
+    const [job] = await this.#withPriorities([yielding(callAfterSleep(wake, { retries }))]);
+    const id = `${ref.runId}-`;
+    const reconcileAt = this.#isFar(wake) ? { reconcileAt: nowMs + this.#reconcileAfterMs } : {};
+    return job && { ...storedJob(job), id, dueAt: Math.max(untilMs, nowMs), ...reconcileAt };
+  }
+
+  async #needsOnlyWorker({ env, runId, functionId }: TracedRunRef): Promise<boolean> {
+    // With tracing, BullMQ must add the job itself, because it makes the span.
+    return !this.#queueOf(runId).opts.telemetry && !(await this.#admission.isLimited(env, functionId));
   }
 
   /** Enqueues the jobs of admitted calls. */
@@ -132,16 +144,22 @@ export class RunScheduler {
   async enqueueWake(wake: WakeToSchedule): Promise<void> {
     const { ref, nowMs } = wake;
     if (this.#isFar(wake)) await this.#activeRuns.advance(ref.env, ref.runId, nowMs + this.#reconcileAfterMs);
-    else await this.#addOne(wakeJob(wake));
+    else await this.#addOne(await this.#jobOfWake(wake));
   }
 
-  /** Enqueues wake-ups that are due soon, of runs of one partition that have slept for long. They yield to other jobs until they are late. */
+  /** Enqueues wake-ups that are due soon, of runs of one partition. */
   async enqueueWakes(wakes: readonly WakeToSchedule[]): Promise<void> {
     for (const some of chunksOf(wakes, WAKES_AT_ONCE)) {
       const [{ ref }] = some as [WakeToSchedule];
-      const jobs = some.map(wakeJob).map((job) => ({ ...job, opts: { ...job.opts, priority: WAKE_PRIORITY } }));
+      const jobs = await Promise.all(some.map((wake) => this.#jobOfWake(wake)));
       await this.#queueOf(ref.runId).addBulk(await this.#withPriorities(jobs));
     }
+  }
+
+  /** It yields to other jobs until it is late. */
+  async #jobOfWake(wake: WakeToSchedule): Promise<JobToAdd> {
+    const { next, ref } = wake;
+    return yielding(next && (await this.#needsOnlyWorker(ref)) ? callAfterSleep(wake, next) : wakeJob(wake));
   }
 
   #isFar({ untilMs, nowMs, horizonMs = nowMs }: WakeToSchedule): boolean {
@@ -210,16 +228,17 @@ export class RunScheduler {
 
   async ensureWake(wake: WakeToSchedule): Promise<void> {
     if (this.#isFar(wake)) return;
-    const jobId = wakeJobId(wake.ref.runId, wake.stepId);
-    if (await this.#yieldsTooLong(wake, jobId)) return this.#queueOf(jobId).getBackend().changePriority(jobId, 0);
+    const { jobId } = (await this.#jobOfWake(wake)).opts;
+    const isLate = wake.nowMs >= wake.untilMs + this.#reconcileAfterMs;
+    if (isLate && (await this.#yields(wake.ref, jobId)))
+      return this.#queueOf(jobId).getBackend().changePriority(jobId, 0);
     await this.#removeDead(jobId);
     await this.enqueueWake(wake);
   }
 
-  async #yieldsTooLong(wake: WakeToSchedule, jobId: string): Promise<boolean> {
-    if (wake.nowMs < wake.untilMs + this.#reconcileAfterMs) return false;
-    const [job] = await this.#withPriorities([wakeJob(wake)]);
-    return !job?.opts.priority && (await this.#queueOf(jobId).getJobState(jobId)) === 'prioritized';
+  async #yields({ env }: TracedRunRef, jobId: string): Promise<boolean> {
+    const isBranch = env !== PRODUCTION && (await this.#kinds.of(env)) === 'branch';
+    return !isBranch && (await this.#queueOf(jobId).getJobState(jobId)) === 'prioritized';
   }
 
   async #removeDead(jobId: string): Promise<void> {
@@ -308,6 +327,10 @@ export class RunScheduler {
       return kinds.get(job.data.env) === 'branch' ? { ...job, opts: { ...job.opts, priority: BRANCH_PRIORITY } } : job;
     });
   }
+}
+
+function yielding(job: JobToAdd): JobToAdd {
+  return { ...job, opts: { ...job.opts, priority: WAKE_UP_PRIORITY } };
 }
 
 function toCall(ref: TracedRunRef, at: number | undefined, stepId: string | undefined): CallToSchedule {

@@ -294,7 +294,8 @@ export class RunTransitions extends Composed<RunTransitionsDeps> {
     const wakes = [...pending].filter(([, { until }]) => until !== undefined).map(([stepId]) => stepId);
     if (wakes.length > 0) await scheduler.removeWakes(runId, wakes);
     const waiting = status === 'Completed' ? calls : [...calls, { runId, at: done }];
-    await scheduler.removeCalls(waiting);
+    const sleeps = [...pending.values()].some(({ op }) => op === 'Sleep');
+    await scheduler.removeCalls(sleeps ? [...waiting, { runId, at: done + 1 }] : waiting);
     await scheduler.endRun(run, waiting);
     await timeoutTimers.remove(run);
     if (isUnfinished) await unfinishedEnds.finish(env, runId);

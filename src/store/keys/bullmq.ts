@@ -11,6 +11,8 @@ export const QUEUE_KEYS = {
   /** The list to which an earlier version of BullMQ moved the waiting jobs of a paused queue until it was resumed. */
   paused: 'paused',
   prioritized: 'prioritized',
+  /** Keeps prioritized jobs of one priority in order. */
+  priorityCounter: 'pc',
   active: 'active',
   delayed: 'delayed',
   failed: 'failed',
@@ -38,7 +40,14 @@ export const JOB_FIELDS = {
   attempts: 'atm',
   /** Number of executions, including executions of workers that died. */
   executions: 'ats',
+  /** 0: it comes before all jobs with a priority. */
+  priority: 'priority',
 } as const;
+
+/** BullMQ takes jobs without a priority first, then those with the lowest number: any number of wake-ups that are due at once delays no calls, and
+ *  any number of jobs of branches no others. */
+export const WAKE_UP_PRIORITY = 1;
+export const BRANCH_PRIORITY = 2;
 
 /** A key of a queue, outside of BullMQ's `toKey`.
  *  @param queues prefix of the partition's queues

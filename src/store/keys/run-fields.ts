@@ -1,5 +1,7 @@
 /** Field names of runs, and markers in their JSON. Scripts get them as constants (redis/scripts.ts). */
 
+import type { HistoryEntry } from '../../model/runs/run.ts';
+
 /** Fields of a run's hash. Fields that every run has are one letter, to save memory. */
 export const RUN_FIELDS = {
   functionId: 'f',
@@ -61,3 +63,9 @@ export const PENDING_PLANNED = '"op":"StepPlanned"';
 export const PENDING_SLEEP = '"op":"Sleep"';
 export const PENDING_WAIT = '"op":"WaitFor';
 export const PENDING_BEGINNING = '"beginning":true';
+
+/** A history entry begins with the index of its kind, times the number of statuses, plus the index of its status (runs/history-entries.ts). */
+export const HISTORY_KINDS: readonly HistoryEntry['kind'][] = ['attempt', 'step'];
+export const HISTORY_STATUSES: readonly HistoryEntry['status'][] = ['Completed', 'Failed', 'Cancelled'];
+export const FINISHED_STEP =
+  HISTORY_KINDS.indexOf('step') * HISTORY_STATUSES.length + HISTORY_STATUSES.indexOf('Completed');

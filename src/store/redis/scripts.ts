@@ -10,10 +10,11 @@ import { DIGEST_BYTES, ENTRY_BYTES } from '../../model/flow-control/decision-enc
 import { MAX_CALL_BYTES, SHORT_MEMO_BYTES } from '../../model/runs/memo.ts';
 import type { RunStatus } from '../../model/runs/run.ts';
 import { MINUTE_MS } from '../../model/values/time.ts';
-import { DELAYED_SCORE_PER_MS, JOB_FIELDS, QUEUE_KEYS } from '../keys/bullmq.ts';
+import { DELAYED_SCORE_PER_MS, JOB_FIELDS, QUEUE_KEYS, WAKE_UP_PRIORITY } from '../keys/bullmq.ts';
 import { DECISION_PREFIX_LENGTHS } from '../keys/decisions.ts';
 import { SLICE_LENGTH } from '../keys/events.ts';
 import {
+  FINISHED_STEP,
   PENDING_BEGINNING,
   PENDING_PLANNED,
   PENDING_RACE,
@@ -50,6 +51,7 @@ const SCRIPTS = {
   readPart: { file: 'runs/lua/read-part.lua', numberOfKeys: 1 },
   handOver: { file: 'runs/lua/hand-over.lua', numberOfKeys: 1 },
   beginSteps: { file: 'runs/lua/begin-steps.lua', numberOfKeys: 3 },
+  beginSleep: { file: 'runs/lua/begin-sleep.lua', numberOfKeys: 5 },
   appendHistory: { file: 'runs/lua/append-history.lua', numberOfKeys: 1 },
   recordAnswered: { file: 'runs/lua/record-answered.lua', numberOfKeys: 1 },
   recordError: { file: 'runs/lua/record-error.lua', numberOfKeys: 1 },
@@ -170,6 +172,8 @@ const CONSTANTS: Record<string, Constant> = {
   ...constants('JOB', Object.entries(JOB_FIELDS)),
   ...constants('QUEUE', Object.entries(QUEUE_KEYS)),
   DELAYED_SCORE_PER_MS,
+  FINISHED_STEP,
+  WAKE_UP_PRIORITY: String(WAKE_UP_PRIORITY),
   ...constants(
     'SUFFIX',
     Object.values(RUN_SUFFIXES).map((suffix) => [suffix.slice(1), suffix]),

@@ -27,10 +27,12 @@ export type Scheduled =
   | {
       outcome: 'needsWakes';
       run: Pick<Run, 'functionId' | 'eventId' | 'requestId' | 'trace'>;
+      /** Number of finished steps of the call that follows, if nothing else is pending but one sleep. */
+      at?: number;
       wakes: { stepId: string; untilMs: number }[];
     };
 
-type ScheduleReply = [0 | 1] | [2, string, string, string, string | null, ...string[]];
+type ScheduleReply = [0 | 1] | [2, string, string, string, string | null, number, ...string[]];
 
 export class ActiveRuns extends Repository {
   /** Runs of a partition whose reconciliation is due, longest overdue first. */
@@ -99,6 +101,7 @@ function toScheduled([
   eventId = '',
   requestId = '',
   trace,
+  at,
   ...steps
 ]: ScheduleReply): Scheduled {
   if (outcome !== 2) return { outcome: outcome === 1 ? 'done' : 'needsReconciliation' };
@@ -106,5 +109,6 @@ function toScheduled([
     stepId: steps[2 * i] as string,
     untilMs: Number(steps[2 * i + 1]),
   }));
-  return { outcome: 'needsWakes', run: { functionId, eventId, requestId, ...(trace && { trace }) }, wakes };
+  const run = { functionId, eventId, requestId, ...(trace && { trace }) };
+  return { outcome: 'needsWakes', run, wakes, ...(at !== -1 && { at }) };
 }

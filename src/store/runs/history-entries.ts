@@ -2,9 +2,7 @@
 import type { Pending } from '../../model/runs/memo.ts';
 import type { HistoryEntry } from '../../model/runs/run.ts';
 import { linksOfRequest } from '../../model/runs/step-links.ts';
-
-const KINDS: readonly HistoryEntry['kind'][] = ['attempt', 'step'];
-const STATUSES: readonly HistoryEntry['status'][] = ['Completed', 'Failed', 'Cancelled'];
+import { HISTORY_KINDS as KINDS, HISTORY_STATUSES as STATUSES } from '../keys/run-fields.ts';
 
 /** The beginning of an entry; the other fields, if any, follow as an object. Times are milliseconds; absent times at the end are left out. */
 type Listed = [

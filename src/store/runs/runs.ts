@@ -42,6 +42,8 @@ export interface CallOf {
   at?: number | undefined;
   /** Hashed ID of the planned step to run. */
   stepId?: string | undefined;
+  /** Hashed ID of the sleep that ends with the call. */
+  sleep?: string | undefined;
 }
 
 /** State of the run that a call finds. */
@@ -53,6 +55,8 @@ export type LoadedState =
   | { state: 'paused'; run: Run }
   /** The run has more finished steps than the call is for, and the call for these may be missing, because a worker died. */
   | { state: 'nextCallDue'; run: Run; finishedSteps: number }
+  /** The sleep has to end first, because more goes on in the run than that. */
+  | { state: 'sleeps' }
   /** There is no such run, or another call does this one's work. */
   | { state: 'superseded' };
 
@@ -215,9 +219,9 @@ export class Runs extends Repository<
     return copied === -1 ? undefined : copied;
   }
 
-  /** Begins a call, if it is due, and reads what it needs. */
+  /** Begins a call, if it is due, and reads what it needs. Ends the sleep before it. */
   async load(call: CallOf, attempt: number, nowMs: number, reconcileAt: number): Promise<LoadedState> {
-    const { env, runId, eventId, at, stepId } = call;
+    const { env, runId, eventId, at, stepId, sleep } = call;
     const location = locationOf(this.keys, env, eventId);
     const keys = this.keys.of(runId);
     const reply = (await this.redis.loadCall(
@@ -234,6 +238,7 @@ export class Runs extends Repository<
       at ?? '',
       stepId ?? '',
       location.field,
+      sleep ?? '',
     )) as [
       outcome: LoadedState['state'] | 'gone',
       run: string,
@@ -247,6 +252,7 @@ export class Runs extends Repository<
     ];
     const [outcome, run, event, stack, memos, pending, planOnly, step, omitsMemos] = reply;
     if (outcome === 'gone' || outcome === 'superseded') return { state: 'superseded' };
+    if (outcome === 'sleeps') return { state: outcome };
     const loadedRun = toRun(env, runId, JSON.parse(run) as Record<string, string>);
     if (outcome === 'ended' || outcome === 'held' || outcome === 'paused') return { state: outcome, run: loadedRun };
     if (outcome === 'nextCallDue') return { state: outcome, run: loadedRun, finishedSteps: Number(event) };

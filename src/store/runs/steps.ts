@@ -14,6 +14,7 @@ import {
 } from '../redis/job-lists.ts';
 import { Repository } from '../redis/repository.ts';
 import { fromFlat, type ScriptedRedis } from '../redis/scripts.ts';
+import { memberOf } from './active-runs.ts';
 import { encodeHistoryEntry } from './history-entries.ts';
 import type { OffloadedRuns } from './offloaded-runs.ts';
 import { allPendingStepsOf, type PendingSteps, pendingStepsOf } from './pending-steps.ts';
@@ -63,6 +64,22 @@ type MemoReply = [
   due: number,
   end: FinishReply,
 ];
+
+/** The call whose response is a sleep alone, and what follows it. */
+export interface CallBeforeSleep {
+  at: number;
+  history: readonly HistoryEntry[];
+  /** The job of the call after the sleep, and the end of this call's job: both are written with the step, if the run waits for nothing else. */
+  next?: { job: JobAfterSleep; end: JobEnd } | undefined;
+}
+
+/** The job of the call after a sleep. Its number of finished steps, with which its ID ends and which its data has, is known when the step has begun. */
+export interface JobAfterSleep extends WaitingJob {
+  /** Unix milliseconds. */
+  dueAt: number;
+  /** The sleep is long: the reconciliation at this time adds the job, Unix milliseconds. */
+  reconcileAt?: number;
+}
 
 /** The arguments of store-memo.lua for the two jobs. */
 const JOB_ARGUMENTS = 9;
@@ -156,6 +173,42 @@ export class Steps extends Repository<ScriptedRedis, { retentionMs: number; offl
     });
   }
 
+  /** Begins a sleep that came alone with the response to a call, which is then answered.
+   *  @returns what `begin` returns, and whether the call's job has ended, and what follows the sleep is scheduled */
+  async beginSleep(
+    { env, id, eventId }: Pick<Run, 'env' | 'id' | 'eventId'>,
+    stepId: string,
+    step: Pending,
+    { at, history, next }: CallBeforeSleep,
+  ): Promise<{ begun: Pending | 'steps' | undefined; isScheduled: boolean }> {
+    const { bucket, field, overflow } = locationOf(this.keys, env, eventId);
+    const keys = this.keys.of(id);
+    const run = keys.run(env, id);
+    const ending = next?.end.begin();
+    const [stored, end] = (await this.redis.beginSleep(
+      run,
+      bucket,
+      overflow,
+      keys.activeRuns,
+      ending?.key ?? run,
+      field,
+      MAX_STEPS,
+      stepId,
+      JSON.stringify(step),
+      this.#eventTtlMs(step),
+      at,
+      ...(next ? afterSleep(next.job) : ['', '', '', '', '', '']),
+      memberOf(env, id),
+      ...endArguments(ending),
+      ...history.map(encodeHistoryEntry),
+    )) as [stored: string, end: FinishReply];
+    const finished = toFinished(end);
+    if (finished) next?.end.record(finished);
+    const isScheduled = finished !== undefined;
+    if (stored === 'steps') return { begun: stored, isScheduled };
+    return { begun: stored === '' ? undefined : (JSON.parse(stored) as Pending), isScheduled };
+  }
+
   /** Half the retention is for a wake-up that is late. With more, the event of each sleep would need a key of its own. */
   #eventTtlMs({ since, until = since }: Pending): number {
     return Math.ceil(until - since + this.deps.retentionMs / 2);
@@ -210,6 +263,15 @@ export class Steps extends Repository<ScriptedRedis, { retentionMs: number; offl
 /** In the order of the arguments of store-memo.lua. */
 function argumentsOf(next: WaitingJob | undefined, ending: JobEnding | undefined): (string | number)[] {
   if (!next || !ending) return Array.from({ length: JOB_ARGUMENTS }, () => '');
+  return [...toArguments(next), ...endArguments(ending)];
+}
+
+function endArguments(ending: JobEnding | undefined): (string | number)[] {
+  if (!ending) return ['', '', '', '', ''];
   const { id, token, nowMs, lockMs, takesNext } = ending;
-  return [...toArguments(next), id, token, nowMs, lockMs, takesNext ? 1 : ''];
+  return [id, token, nowMs, lockMs, takesNext ? 1 : ''];
+}
+
+function afterSleep({ id, dueAt, name, data, options, reconcileAt }: JobAfterSleep): (string | number)[] {
+  return [id, dueAt, name, data, options, reconcileAt ?? ''];
 }

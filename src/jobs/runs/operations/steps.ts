@@ -64,7 +64,10 @@ export async function startStep(
   const started = call.begun?.has(op.id)
     ? call.begun.get(op.id)
     : await steps.begin(call.loaded.run, op.id, pendingStep(op, call, step));
-  if (started !== 'steps') return started;
+  return started === 'steps' ? tooManySteps() : started;
+}
+
+export function tooManySteps(): Failure {
   return permanentFailure(
     'TooManySteps',
     `the run has more than ${MAX_STEPS} steps; split the function, and invoke its parts`,

@@ -1,21 +1,22 @@
 -- @include runs/lua/lib/is-active.lua
 -- @include runs/lua/lib/packed-run.lua
+-- @include runs/lua/lib/end-sleep.lua
 -- @include redis/lua/lib/read-fields.lua
 -- @include events/lua/lib/stored-event.lua
--- Begins a call of a run's function, unless the call is no longer needed.
+-- Begins a call of a run's function, unless the call is no longer needed. If it follows a sleep, this ends first.
 -- KEYS: run (hash), bucket of its event (hash), overflow key of its event (string), active runs (zset), functions whose runs
 --       must not start (hash)
 -- ARGV: now (ms), attempt (from 0), retention (ms): the event stays at least that long, member of the run in the active runs, time of
 --       the next reconciliation (ms), length of the stack that the call is for or '', step to run or '', field of the event in its
---       bucket.
+--       bucket, the sleep that ends with the call or ''.
 --       Positional: this runs for every call.
 -- Returns {'due', run, event or false, stack, memos, number of pending steps, 1 if new steps are only planned, the pending step
 -- to run or false, 1 if the memos have no room in a call: then long ones are null}; {'ended', run}: the run has
 -- ended; {'held', run}: its function is paused, and it must not start; {'paused', run}: the run is paused; {'superseded'}: a later call does this one's work, or the step is
--- finished; {'nextCallDue', run, number of finished steps}: a later call is due, but may not be enqueued because a worker died; {'gone'}.
+-- finished; {'sleeps'}: the sleep has to end by a script of its own first; {'nextCallDue', run, number of finished steps}: a later call is due, but may not be enqueued because a worker died; {'gone'}.
 -- The run and the memos are JSON objects: to read a reply of many strings takes a client twice as long.
 local run, bucket, overflow, active_runs, held_functions = unpack(KEYS)
-local now, attempt, retention, member, reconcile_at, stack_length, step, event_field = unpack(ARGV)
+local now, attempt, retention, member, reconcile_at, stack_length, step, event_field, sleep = unpack(ARGV)
 local memos, stack, pending = run .. SUFFIX_MEMOS, run .. SUFFIX_STACK, run .. SUFFIX_PENDING
 
 local of = read_fields(run)
@@ -29,6 +30,9 @@ if not status then
 end
 if not is_active(status) then
   return {'ended', cjson.encode(of)}
+end
+if sleep ~= '' and not end_sleep(run, sleep, now, of) then
+  return {'sleeps'}
 end
 -- Processes may learn of a pause a second late.
 if not started_at then

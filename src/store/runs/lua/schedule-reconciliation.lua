@@ -5,8 +5,8 @@
 -- KEYS: run (hash), active runs (zset)
 -- ARGV: member of the run in the active runs, now (ms), how long before its time a wake-up gets its job (ms), time until the next
 --       reconciliation unless the run is idle (ms), latest time of the next reconciliation (ms) or '', '1' if the run has just been reconciled, or ''
--- Returns {1}: done; {0}: the run has to be reconciled first, or has ended; {2, function ID, event ID, request ID, trace or false; step, end (ms),
--- step, …}: the wake-ups of these steps need jobs first, and nothing else.
+-- Returns {1}: done; {0}: the run has to be reconciled first, or has ended; {2, function ID, event ID, request ID, trace or false,
+-- number of finished steps of the next call if one sleep alone is pending or -1; step, end (ms), step, …}: the wake-ups of these steps need jobs first, and nothing else.
 local run, active_runs = unpack(KEYS)
 local member, now, soon, reconcile_after, latest, is_reconciled = unpack(ARGV)
 now, soon, reconcile_after, is_reconciled = tonumber(now), tonumber(soon), tonumber(reconcile_after), is_reconciled == '1'
@@ -50,7 +50,7 @@ for i = 1, #pending, 2 do
   is_idle = is_idle and (sleeps or waits) and (is_far or not ends_at)
 end
 if #due > 0 then
-  return { 2, function_id, event_id, request_id, trace, unpack(due) }
+  return { 2, function_id, event_id, request_id, trace, #pending == 2 and done + 1 or -1, unpack(due) }
 end
 redis.call('ZADD', active_runs, 'XX', math.min(at, tonumber(latest) or math.huge), member)
 if is_idle and not packed then

@@ -1,7 +1,7 @@
 -- Adds jobs to a queue of BullMQ, each once. The same as its script for one job (addStandardJob) does, apart from what the jobs of runs do not have
 -- (parents, deduplication) and the stream of the queue's events, which nobody reads: a quarter of the time.
 -- `prefix`: of the queue's keys; `now`: ms; `args`: for each job its ID, name, data (JSON), options (JSON); `token`: for the locks of a worker
--- that takes jobs at once if no others wait, '' or nil: none does; `lock_ms`: duration of locks; `takes_max`: how many it takes.
+-- that takes jobs at once if no others come before them, '' or nil: none does; `lock_ms`: duration of locks; `takes_max`: how many it takes.
 -- Returns the IDs of the jobs that it has taken.
 local function add_jobs(prefix, now, args, token, lock_ms, takes_max)
   local ARGS_PER_JOB = 4
@@ -22,7 +22,7 @@ local function add_jobs(prefix, now, args, token, lock_ms, takes_max)
   end
   local is_paused, max_active, max_rate = unpack(redis.call('HMGET', prefix .. QUEUE_SETTINGS, 'paused', 'concurrency', 'max'))
   if (token or '') ~= '' and not (is_paused or max_active or max_rate) then
-    if redis.call('EXISTS', prefix .. QUEUE_WAITING, prefix .. QUEUE_PRIORITIZED) == 0 then
+    if redis.call('EXISTS', prefix .. QUEUE_WAITING) == 0 then
       while #added > 0 and #taken < tonumber(takes_max) do
         local id = table.remove(added, 1)
         redis.call('LPUSH', prefix .. QUEUE_ACTIVE, id)

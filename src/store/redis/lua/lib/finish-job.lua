@@ -1,25 +1,76 @@
+-- When the next delayed job is due (ms); nil: there is none.
+local function next_due(prefix)
+  local score = redis.call('ZRANGE', prefix .. QUEUE_DELAYED, 0, 0, 'WITHSCORES')[2]
+  return score and math.floor(tonumber(score) / DELAYED_SCORE_PER_MS)
+end
+
+-- Lets delayed jobs wait that are due, in their order. The same as BullMQ's script (promoteDelayedJobs) does with a thousand at once, which would hold up
+-- everything else for as long as a hundred calls take.
+local function promote_due(prefix, now)
+  local PROMOTED_AT_ONCE, PRIORITY_FACTOR = 50, 0x100000000
+  local delayed = prefix .. QUEUE_DELAYED
+  local up_to = (now + 1) * DELAYED_SCORE_PER_MS - 1
+  local due = redis.call('ZRANGEBYSCORE', delayed, '-inf', up_to, 'LIMIT', 0, PROMOTED_AT_ONCE)
+  redis.call('ZREM', delayed, unpack(due))
+  for _, id in ipairs(due) do
+    local priority = tonumber(redis.call('HGET', prefix .. id, JOB_PRIORITY) or 0)
+    if priority == 0 then
+      redis.call('LPUSH', prefix .. QUEUE_WAITING, id)
+    else
+      local number = redis.call('INCR', prefix .. QUEUE_PRIORITY_COUNTER) % PRIORITY_FACTOR
+      redis.call('ZADD', prefix .. QUEUE_PRIORITIZED, priority * PRIORITY_FACTOR + number, id)
+    end
+  end
+  redis.call('ZADD', prefix .. QUEUE_MARKER, 0, '0')
+end
+
+-- Moves the first waiting job to the active ones: jobs without a priority come first. Returns its ID; false: no job waits.
+local function pop_job(prefix)
+  local id = redis.call('RPOPLPUSH', prefix .. QUEUE_WAITING, prefix .. QUEUE_ACTIVE)
+  if id then
+    return id
+  end
+  id = redis.call('ZPOPMIN', prefix .. QUEUE_PRIORITIZED)[1]
+  if id then
+    redis.call('LPUSH', prefix .. QUEUE_ACTIVE, id)
+    if redis.call('EXISTS', prefix .. QUEUE_PRIORITIZED) == 0 then
+      redis.call('DEL', prefix .. QUEUE_PRIORITY_COUNTER)
+    end
+  end
+  return id
+end
+
 -- Takes the next waiting job of a queue of BullMQ. The same as its script (moveToActive) does, apart from what the jobs of this service do not
--- have and the stream of the queue's events. Cases that this function does not know are left to BullMQ's script.
+-- have and the stream of the queue's events. Cases that this function does not know are left to BullMQ's script. A wake-up yields to others once: it has
+-- no priority afterwards.
 -- `prefix`: of the queue's keys; `token`: for the lock; `lock_ms`: duration of locks.
 -- Returns {0}: no job is taken, there may be one; {1, due_at}: no job waits; {2, due_at, ID, fields before this change, 1 if it was the last one or 0}.
 -- due_at: when the next delayed job is due (ms), or 0.
 local function take_job(prefix, token, now, lock_ms)
   local is_paused, max_active, max_rate = unpack(redis.call('HMGET', prefix .. QUEUE_SETTINGS, 'paused', 'concurrency', 'max'))
-  local due_at = redis.call('ZRANGE', prefix .. QUEUE_DELAYED, 0, 0, 'WITHSCORES')[2]
-  due_at = due_at and math.floor(tonumber(due_at) / DELAYED_SCORE_PER_MS)
-  if is_paused or max_active or max_rate or (due_at and due_at <= tonumber(now)) then
+  if is_paused or max_active or max_rate then
     return {0}
   end
-  local id = redis.call('RPOPLPUSH', prefix .. QUEUE_WAITING, prefix .. QUEUE_ACTIVE)
-  local others = redis.call('EXISTS', prefix .. QUEUE_WAITING, prefix .. QUEUE_PRIORITIZED)
-  if not id then
-    return others > 0 and {0} or {1, due_at or 0}
+  local due_at = next_due(prefix)
+  if due_at and due_at <= tonumber(now) then
+    promote_due(prefix, now)
+    due_at = next_due(prefix)
   end
+  local id = pop_job(prefix)
+  if not id then
+    return {1, due_at or 0}
+  end
+  local is_last = redis.call('EXISTS', prefix .. QUEUE_WAITING, prefix .. QUEUE_PRIORITIZED) == 0 and not (due_at and due_at <= tonumber(now))
   local job = prefix .. id
   local fields = read_fields(job)
+  local executions = (fields[JOB_EXECUTIONS] or 0) + 1
   redis.call('SET', job .. ':lock', token, 'PX', lock_ms)
-  redis.call('HSET', job, JOB_STARTED_AT, now, JOB_EXECUTIONS, (fields[JOB_EXECUTIONS] or 0) + 1)
-  return {2, due_at or 0, id, cjson.encode(fields), others > 0 and 0 or 1}
+  if fields[JOB_PRIORITY] == WAKE_UP_PRIORITY then
+    redis.call('HSET', job, JOB_STARTED_AT, now, JOB_EXECUTIONS, executions, JOB_PRIORITY, 0)
+  else
+    redis.call('HSET', job, JOB_STARTED_AT, now, JOB_EXECUTIONS, executions)
+  end
+  return {2, due_at or 0, id, cjson.encode(fields), is_last and 1 or 0}
 end
 
 -- Ends a completed job of BullMQ that is not kept, and takes the next waiting one. The same as its script (moveToFinished) does, apart from what
