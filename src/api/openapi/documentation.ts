@@ -1,28 +1,28 @@
 /** Documentation of the API, built on first use: it takes 100 ms of CPU time, and few processes need it. */
+import { loadOnce } from '../../model/values/load-once.ts';
 import type { Route } from '../rest/route.ts';
 import type { openApi } from './document.ts';
 
 type Document = ReturnType<typeof openApi>;
 
 export class Documentation {
-  readonly #routes: readonly Route[];
-  #document: Promise<Document> | undefined;
-  #html: Promise<string> | undefined;
+  readonly #document: () => Promise<Document>;
+  readonly #page = loadOnce(async () => {
+    const { DOCS_STYLE: style, docsPage } = await import('./page.ts');
+    return { html: docsPage(await this.document('/')), style };
+  });
 
   constructor(routes: readonly Route[]) {
-    this.#routes = routes;
+    this.#document = loadOnce(async () => (await import('./document.ts')).openApi(routes));
   }
 
   /** @param url URL of the service, as its clients reach it */
   async document(url: string): Promise<Document> {
-    this.#document ??= import('./document.ts').then(({ openApi }) => openApi(this.#routes));
-    const { openapi, info, ...rest } = await this.#document;
+    const { openapi, info, ...rest } = await this.#document();
     return { openapi, info, servers: [{ url }], ...rest };
   }
 
-  async page() {
-    const { DOCS_STYLE: style, docsPage } = await import('./page.ts');
-    this.#html ??= this.document('/').then(docsPage);
-    return { html: await this.#html, style };
+  page() {
+    return this.#page();
   }
 }

@@ -1,8 +1,10 @@
 /** Access rules and audit entries of Bull Board. Its routes are declared here again with the access that each needs; a route missing
  *  here, for example of a newer version, cannot change anything. */
+
 import type { Next } from 'koa';
 import { ServiceError } from '../../errors.ts';
 import type { Access } from '../../model/auth/access.ts';
+import { loadOnce } from '../../model/values/load-once.ts';
 import type { AuditLogger } from '../auth/audit-logger.ts';
 import { isSafeMethod } from '../auth/csrf.ts';
 import { allow } from '../auth/guard.ts';
@@ -48,11 +50,10 @@ const MAX_JOBS_PER_PAGE = 20;
 
 /** Finds the board's route for a request, in the board's own order. The first request to the board loads its routes. */
 export function findBoardRoute(): Middleware {
-  let find: Promise<Middleware> | undefined;
+  const find = loadOnce(loadRoutes);
   return async (ctx, next) => {
     if (!isBoard(ctx.path)) return next();
-    find ??= loadRoutes();
-    return (await find)(ctx, next);
+    return (await find())(ctx, next);
   };
 }
 
