@@ -40,11 +40,24 @@ export class BodyBucket implements WebhookBodyStore {
   async read(webhookId: string, requestId: string): Promise<Buffer | undefined> {
     const response = await this.#send(webhookId, requestId, { method: 'GET' });
     if (response.status === 404) return undefined;
-    if (Number(response.headers.get('content-length')) > LARGE_BODY_MAX_BYTES) {
-      await response.body?.cancel();
-      throw unavailable('the bucket has a larger body than was put there');
+    return this.#bodyOf(response);
+  }
+
+  async #bodyOf(response: Response): Promise<Buffer> {
+    const parts: Uint8Array[] = [];
+    let bytes = 0;
+    try {
+      for await (const part of response.body ?? []) {
+        bytes += part.length;
+        // The bucket may not say beforehand how long it is.
+        if (bytes > LARGE_BODY_MAX_BYTES) break;
+        parts.push(part);
+      }
+    } catch (error) {
+      throw unavailable(`the bucket sent a part of the body: ${(error as Error).message}`);
     }
-    return Buffer.from(await response.arrayBuffer());
+    if (bytes > LARGE_BODY_MAX_BYTES) throw unavailable('the bucket has a larger body than was put there');
+    return Buffer.concat(parts, bytes);
   }
 
   async #send(webhookId: string, requestId: string, request: RequestInit): Promise<Response> {

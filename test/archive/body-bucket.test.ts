@@ -5,6 +5,7 @@ import { buffer } from 'node:stream/consumers';
 import aws4 from 'aws4';
 import { expect } from 'chai';
 import { BodyBucket } from '../../src/archive/body-bucket.ts';
+import { LARGE_BODY_MAX_BYTES } from '../../src/model/webhooks/large-bodies.ts';
 import { request } from '../support/http.ts';
 import { startService } from '../support/service.ts';
 
@@ -15,6 +16,7 @@ const REGION = 'eu-central-1';
 class FakeBucket {
   readonly objects = new Map<string, Buffer>();
   status: number | undefined;
+  sendsInParts = false;
   requests = 0;
   readonly #server: Server;
 
@@ -23,7 +25,10 @@ class FakeBucket {
       const body = await buffer(req);
       this.requests++;
       res.statusCode = this.status ?? this.#answer(req, body);
-      res.end(res.statusCode === 200 && req.method === 'GET' ? this.objects.get(req.url as string) : undefined);
+      const object = res.statusCode === 200 && req.method === 'GET' ? this.objects.get(req.url as string) : undefined;
+      // Without a length.
+      if (object && this.sendsInParts) res.write(object.subarray(0, 1));
+      res.end(object?.subarray(this.sendsInParts ? 1 : 0));
     });
   }
 
@@ -80,6 +85,18 @@ describe('A bucket for large bodies', () => {
     await store.add(kept);
     expect([...bucket.objects.keys()]).to.deep.equal(['/bucket/webhook-bodies/w/r']);
     expect(body.equals((await store.read('w', 'r')) as Buffer)).to.equal(true);
+  });
+
+  it('is not read beyond the largest body, whether or not it says how long that is', async () => {
+    const store = new BodyBucket(bucket.url());
+    const object = '/bucket/webhook-bodies/w/r';
+    for (const sendsInParts of [false, true]) {
+      bucket.sendsInParts = sendsInParts;
+      bucket.objects.set(object, Buffer.alloc(LARGE_BODY_MAX_BYTES, 'x'));
+      expect((await store.read('w', 'r'))?.length).to.equal(LARGE_BODY_MAX_BYTES);
+      bucket.objects.set(object, Buffer.alloc(LARGE_BODY_MAX_BYTES + 1, 'x'));
+      expect(await rejection(store.read('w', 'r'))).to.match(/^archive_unavailable: .*larger body/);
+    }
   });
 
   it('is unavailable with wrong credentials, while it fails, and when it is gone', async () => {
