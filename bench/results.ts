@@ -38,7 +38,7 @@ export interface Machine {
 /** The CPU time and traffic that a load used. */
 export interface Cost {
   /** docs/scaling.md selects costs by key. */
-  key: 'single' | 'single-at-work' | 'batch' | 'webhook' | 'ingest' | 'run' | 'step';
+  key: 'single' | 'single-at-work' | 'batch' | 'webhook' | 'ingest' | 'run' | 'step' | 'wake-up';
   work: string;
   /** Units per second during the measurement. */
   perSecond: number;

@@ -2,7 +2,9 @@
  *  10,000 runs wake up within a second. */
 import { setTimeout } from 'node:timers/promises';
 import type { Benchmark, Measurement } from '../bench.ts';
+import { CostMeter } from '../cost-meter.ts';
 import { countCalls, now } from '../count-calls.ts';
+import type { Cost } from '../results.ts';
 import type { Row } from '../row.ts';
 import { quantile } from '../statistics.ts';
 import type { TestBed } from '../test-bed.ts';
@@ -21,6 +23,9 @@ const WAKE_UP_AFTER_MS = 180_000;
 /** Plain runs before and during the wake-ups. */
 const PLAIN_MS = 20_000;
 const LEAD_MS = 2_000;
+const EARLY_MS = 200;
+/** Longer than the runs take to be created and to fall asleep. */
+const SHORT_SLEEP_MS = 60_000;
 const STEP = 50_000;
 const WAKING = `10,000 runs wake up within a second: plain runs, ${1_000 / INTERVAL_MS} events/s`;
 const ALONE = 'without wake-ups';
@@ -63,6 +68,7 @@ export const sleepers: Measurement = {
       await setTimeout(Math.max(0, until - LEAD_MS - Date.now()));
       const beside = await plainCalls(testBed, plainRuns);
       if (beside.late.length !== WAKE_UPS) throw new Error(`${beside.late.length} of ${WAKE_UPS} runs woke up`);
+      const cost = await costOfWakeUps(testBed);
 
       const row = (work: string, value: number, beside: Partial<Row> = {}): Row => {
         return { group, work, value, unit: 'ms', references: [], targets: [], ...beside };
@@ -78,9 +84,23 @@ export const sleepers: Measurement = {
         row(`${WORK.plain}, p99`, p99(beside.ages), times(3, ALONE, p99(alone.ages))),
         row(`${WORK.late}, p99`, p99(beside.late)),
       ];
-      return { rows, costs: [], series: [] };
+      return { rows, costs: [cost], series: [] };
     }),
 };
+
+/** Runs that sleep together, and for so short that they wake up with the jobs that they had at once, without anything beside them. */
+async function costOfWakeUps(testBed: TestBed): Promise<Cost> {
+  const meter = new CostMeter(testBed);
+  const until = Date.now() + SHORT_SLEEP_MS;
+  await nap(testBed, WAKE_UPS, () => until);
+  await setTimeout(Math.max(0, until - EARLY_MS - Date.now()));
+  const wakeUp = async () => {
+    await countCalls(testBed, WAKE_UPS, () => undefined);
+    await testBed.service.untilDrained();
+  };
+  await meter.measure(wakeUp, () => WAKE_UPS);
+  return meter.cost('wake-up', 'wake-ups of runs that sleep, with their calls');
+}
 
 /** @returns milliseconds until it has called a function */
 async function startWorker(testBed: TestBed): Promise<number> {
