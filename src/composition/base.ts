@@ -1,13 +1,16 @@
 /** Parts that all others build on: settings, metrics, the store, and the joint view of hot and archived data. */
 
 import { type Archive, createArchive } from '../archive/archive.ts';
+import type { WebhookBodyStore } from '../archive/webhook-bodies.ts';
 import { createHistory, type History } from '../history/history.ts';
 import type { ProcessMetrics } from '../metrics/process-metrics.ts';
+import { MemoryRoom } from '../model/capacity/memory-room.ts';
 import type { Clock } from '../model/values/clock.ts';
+import { LARGE_BODY_MEMORY } from '../model/webhooks/large-bodies.ts';
 import type { Functions } from '../store/apps/functions.ts';
 import type { Decisions } from '../store/flow-control/decisions.ts';
 import type { Store } from '../store/store.ts';
-import { retentionsOf } from './archive.ts';
+import { bodyStoreOf, retentionsOf } from './archive.ts';
 import type { Core } from './core.ts';
 
 export interface BaseParts extends Omit<Store, 'functions' | 'decisions'>, Omit<Core, 'metrics'> {
@@ -21,6 +24,9 @@ export interface BaseParts extends Omit<Store, 'functions' | 'decisions'>, Omit<
   storedDecisions: Decisions;
   /** undefined without an archive. */
   archive: Archive | undefined;
+  /** Of large bodies of webhooks; undefined without an archive and a bucket. */
+  bodyStore: WebhookBodyStore | undefined;
+  bodyRoom: MemoryRoom;
   history: History;
 }
 
@@ -38,6 +44,8 @@ export function baseParts({ metrics: processMetrics, ...core }: Core, store: Sto
     storedFunctions,
     storedDecisions,
     archive,
+    bodyStore: bodyStoreOf(core.config, archive),
+    bodyRoom: new MemoryRoom(LARGE_BODY_MEMORY),
     history,
   };
 }

@@ -41,7 +41,7 @@ import { newId } from '../model/ids.ts';
 import type { FetchDocument } from '../providers/verification/verification.ts';
 import type { LiveFeed } from '../store/telemetry/live-updates.ts';
 import type { AlertParts } from './alerts.ts';
-import { bodyStoreOf, retentionDaysOf } from './archive.ts';
+import { retentionDaysOf } from './archive.ts';
 import type { Definitions } from './container.ts';
 import type { IngestionNeeds, IngestionParts } from './ingestion.ts';
 import type { RunServices } from './runs.ts';
@@ -130,9 +130,10 @@ const WEBHOOKS: Definitions<WebhookParts, WebNeeds & AppParts & ServerParts> = {
     close: (writer) => writer.flush(),
   },
   largeBodies: {
-    build: ({ archive, config }) =>
+    build: ({ bodyStore, bodyRoom, config }) =>
       new LargeBodies({
-        bodies: bodyStoreOf(config, archive),
+        room: bodyRoom,
+        bodies: bodyStore,
         publicUrl: config.publicUrl,
         retentionDays: retentionDaysOf(config),
       }),

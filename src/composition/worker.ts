@@ -3,10 +3,10 @@ import { Database } from '../archive/database.ts';
 import { OutboxRows } from '../archive/outbox-rows.ts';
 import { OutboxWakes } from '../archive/outbox-wakes.ts';
 import { type ConnectTransport, NoConnection } from '../functions/connect/transport.ts';
-import type { OriginalRequest } from '../functions/destination-request.ts';
 import { type DestinationData, FunctionClient } from '../functions/function-client.ts';
 import { StepRequestClient } from '../functions/step-request-client.ts';
 import { AcceptedEvents } from '../history/accepted-events.ts';
+import { Originals } from '../history/originals.ts';
 import { ArchiveHealth } from '../jobs/archive/archive-health.ts';
 import { ArchiveState } from '../jobs/archive/archive-state.ts';
 import { Archiver } from '../jobs/archive/archiver.ts';
@@ -32,7 +32,7 @@ import type { Redis } from '../store/redis/connection.ts';
 import type { Subscriber } from '../store/redis/pub-sub.ts';
 import { takeOverOf } from '../workers/take-over.ts';
 import { startWorkers, type Workers } from '../workers/workers.ts';
-import { bodyStoreOf, retentionDaysOf } from './archive.ts';
+import { retentionDaysOf } from './archive.ts';
 import type { Definitions } from './container.ts';
 import type { IngestionNeeds, IngestionParts } from './ingestion.ts';
 import type { RunServices } from './runs.ts';
@@ -43,6 +43,7 @@ export interface WorkerParts {
   appLimits: AppLimits;
   callLimiter: CallLimiter;
   connectCaller: ConnectCaller;
+  originals: Originals;
   functionClient: FunctionClient;
   /** For what-ifs: it counts for no limit of apps. */
   candidateClient: FunctionClient;
@@ -93,6 +94,7 @@ export const WORKER: Definitions<WorkerParts, WorkerNeeds> = {
   appLimits: ({ config }) => new AppLimits(config.runConcurrency),
   callLimiter,
   connectCaller: { build: connectCaller, close: (caller) => caller.close() },
+  originals: (parts) => new Originals(parts),
   functionClient: { build: functionClient, close: (client) => client.close() },
   candidateClient: { build: candidateClient, close: (client) => client.close() },
   requestClient: {
@@ -139,7 +141,7 @@ function connectCaller(parts: Parts): ConnectCaller {
 
 function functionClient(parts: Parts): FunctionClient {
   const { config, signingKeys, environmentKinds, endpointOrigins, connectCaller, appLimits, tracing } = parts;
-  const { destinations } = parts;
+  const { destinations, originals } = parts;
   return new FunctionClient({
     timeoutMs: config.callTimeoutMs,
     responseMaxBytes: config.callResponseMaxBytes,
@@ -152,25 +154,11 @@ function functionClient(parts: Parts): FunctionClient {
     connect: connectCaller,
     destinations: {
       secretsOf: (env, fn) => destinations.secretsOf(env, fn, Date.now()),
-      originalOf: (webhookId, requestId) => originalOf(parts, webhookId, requestId),
+      originalOf: (webhookId, requestId) => originals.read(webhookId, requestId),
     },
     onEnd: (env, app, call) => appLimits.record(env, app, call),
     tracing,
   });
-}
-
-/** The request as it was kept for destinations, else as the log of the webhook has it. */
-async function originalOf(
-  { config, originalRequests, history, archive }: Parts,
-  webhookId: string,
-  requestId: string,
-): Promise<OriginalRequest | undefined> {
-  const kept =
-    (await originalRequests.read(webhookId, requestId)) ?? (await history.webhookLog.read(webhookId, requestId));
-  if (!kept) return undefined;
-  const storedBody = 'summary' in kept ? kept.summary.storedBody : kept.storedBody;
-  const body = storedBody === undefined ? kept.body : await bodyStoreOf(config, archive)?.read(webhookId, storedBody);
-  return body && { headers: kept.headers, body };
 }
 
 function candidateClient({ config, signingKeys, environmentKinds }: Parts): FunctionClient {

@@ -63,7 +63,7 @@ export interface FunctionClientOptions extends HttpAgentOptions {
 export interface DestinationData {
   /** @throws SealError if SECRET_KEY has changed */
   secretsOf(env: string, fn: AppFunction): DestinationSecrets;
-  /** @throws ServiceError archive_unavailable */
+  /** `giveBack` of the request must follow. @throws ServiceError archive_unavailable */
   originalOf(webhookId: string, requestId: string): Promise<OriginalRequest | undefined>;
 }
 
@@ -88,11 +88,21 @@ export class FunctionClient {
    *  serialized, a what-if call is too large, a key, a secret or the original request cannot be read, or no connection of the app accepts
    *  the call. */
   async call(fn: AppFunction, context: CallContext): Promise<Outcome> {
+    if (!fn.destination) return this.#call(fn, context);
+    const original = await this.#originalOf(fn.destination, fn, context);
+    if (original && 'kind' in original) return original;
+    try {
+      const secrets = this.#options.destinations.secretsOf(context.run.env, fn);
+      return await this.#call(fn, context, destinationRequest(fn.destination, context, secrets, original));
+    } finally {
+      original?.giveBack?.();
+    }
+  }
+
+  async #call(fn: AppFunction, context: CallContext, destined?: DestinationRequest): Promise<Outcome> {
     const { takesLogs } = this.#options;
     const client = fn.dialect === 'service' ? { takesLogs } : undefined;
     const { env } = context.run;
-    const destined = fn.destination && (await this.#destined(fn.destination, fn, context));
-    if (destined && 'kind' in destined) return destined;
     const body = fn.endpoint || destined ? '' : callRequestBody(context, client);
     const [signingKey, kind] = await Promise.all([this.#options.signingKeyOf(env), this.#options.kindOf(env)]);
     const startedAt = Date.now();
@@ -175,21 +185,16 @@ export class FunctionClient {
     }
   }
 
-  /** @returns the request; a failure if it cannot be made */
-  async #destined(
+  /** @returns the request that the destination sends on, if it does; a failure if it is not there */
+  async #originalOf(
     destination: Destination,
     fn: AppFunction,
-    context: CallContext,
-  ): Promise<DestinationRequest | Failure> {
-    const { run, event } = context;
-    const { destinations } = this.#options;
+    { event }: CallContext,
+  ): Promise<OriginalRequest | Failure | undefined> {
     const [{ webhook } = {}] = fn.triggers;
-    const original =
-      destination.body === 'request' && webhook !== undefined
-        ? ((await destinations.originalOf(webhook, event.request_id)) ?? withoutOriginal(event, Date.now()))
-        : undefined;
-    if (original && 'kind' in original) return original;
-    return destinationRequest(destination, context, destinations.secretsOf(run.env, fn), original);
+    if (destination.body !== 'request' || webhook === undefined) return undefined;
+    const { destinations } = this.#options;
+    return (await destinations.originalOf(webhook, event.request_id)) ?? withoutOriginal(event, Date.now());
   }
 
   /** Redirects are not followed: the signed request is for the URL that a person gave. */

@@ -1,7 +1,11 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { LargeBodies } from '../../src/api/receive/large-bodies.ts';
-import { LARGE_BODY_MAX_BYTES } from '../../src/model/webhooks/large-bodies.ts';
+import type { WebhookBodyStore } from '../../src/archive/webhook-bodies.ts';
+import { Originals } from '../../src/history/originals.ts';
+import { MemoryRoom } from '../../src/model/capacity/memory-room.ts';
+import { LARGE_BODY_MAX_BYTES, LARGE_BODY_MEMORY } from '../../src/model/webhooks/large-bodies.ts';
+import type { LoggedRequest } from '../../src/model/webhooks/request-log.ts';
 import { request } from '../support/http.ts';
 import { PostgresProxy } from '../support/postgres-proxy.ts';
 import { Receiver } from '../support/receiver.ts';
@@ -12,6 +16,10 @@ const SECRET = 'a secret of GitHub';
 const TRANSFORM =
   'const transform = (evt, headers, query, raw) => ({ name: "got/large", data: { evt, raw, kind: typeof raw } })';
 const FIELDS = ['action', 'commits.*.id'];
+
+function largeBodies(bodies?: WebhookBodyStore): LargeBodies {
+  return new LargeBodies({ room: new MemoryRoom(LARGE_BODY_MEMORY), bodies, publicUrl: undefined, retentionDays: 7 });
+}
 
 describe('Large bodies of webhooks', () => {
   let proxy: PostgresProxy;
@@ -181,12 +189,65 @@ describe('Large bodies of webhooks', () => {
   });
 
   it('one webhook cannot take all memory for large bodies, and gives back what it took', () => {
-    const bodies = new LargeBodies({ bodies: undefined, publicUrl: undefined, retentionDays: 7 });
+    const bodies = largeBodies();
     const taken = [1, 2].map(() => bodies.reserve('busy', LARGE_BODY_MAX_BYTES));
     expect(() => bodies.reserve('busy', LARGE_BODY_MAX_BYTES)).to.throw(/large bodies of other requests/);
     const others = [1, 2].map(() => bodies.reserve('other', LARGE_BODY_MAX_BYTES));
     expect(() => bodies.reserve('third', 30 * 1_048_576)).to.throw(/large bodies of other requests/);
     for (const giveBack of [...taken, ...others]) giveBack();
     for (let i = 0; i < 2; i++) bodies.reserve('busy', LARGE_BODY_MAX_BYTES);
+  });
+
+  it('kept bodies that are read take the same memory: they wait for it, and give it back also after an error', async () => {
+    let reads = 0;
+    const read = async () => {
+      reads += 1;
+      if (reads === 2) throw new Error('the archive is away');
+      return Buffer.alloc(1);
+    };
+    const bodies = largeBodies({ read, add: async () => {} });
+    const received = [1, 2].map(() => bodies.reserve('busy', LARGE_BODY_MAX_BYTES));
+    const logged = { summary: { storedBody: 'r', bodyBytes: LARGE_BODY_MAX_BYTES } } as LoggedRequest;
+    const use = () => bodies.withBodyOf('busy', logged, async (body) => body?.length);
+    const used = [use(), use(), use()];
+    used[1]?.catch(() => {});
+    await new Promise(setImmediate);
+    expect(reads).to.equal(0);
+    received[0]?.();
+    expect(await used[0]).to.equal(1);
+    expect(await used[1]?.catch((error: Error) => error.message)).to.equal('the archive is away');
+    expect(await used[2]).to.equal(1);
+    const { giveBack } = await bodies.bodyOf('busy', logged);
+    expect(() => bodies.reserve('busy', LARGE_BODY_MAX_BYTES)).to.throw(/large bodies of other requests/);
+    giveBack();
+    expect(bodies.reserve('busy', LARGE_BODY_MAX_BYTES)).to.be.a('function');
+  });
+
+  it('the original requests that destinations send on take memory, too: others wait until it is given back', async () => {
+    const original = { headers: {}, body: Buffer.alloc(0), storedBody: 'r', bodyBytes: LARGE_BODY_MAX_BYTES };
+    let isAway = false;
+    const originals = new Originals({
+      originalRequests: { read: async () => original },
+      history: { webhookLog: { read: async () => undefined } },
+      bodyStore: {
+        read: async () => {
+          if (isAway) throw new Error('the archive is away');
+          return Buffer.alloc(1);
+        },
+      },
+      bodyRoom: new MemoryRoom(LARGE_BODY_MEMORY),
+    });
+    const read = () => originals.read('w', 'r');
+    const held = [await read(), await read()];
+    let isRead = false;
+    const third = read().finally(() => {
+      isRead = true;
+    });
+    await new Promise(setImmediate);
+    expect(isRead).to.equal(false);
+    held[0]?.giveBack?.();
+    (await third)?.giveBack?.();
+    isAway = true;
+    for (let n = 0; n < 3; n++) expect(await read().catch((error: Error) => error.message)).to.include('away');
   });
 });

@@ -4,16 +4,16 @@ import { fileURLToPath } from 'node:url';
 import type { Piscina } from 'piscina';
 import type { KeptBody, WebhookBodyStore } from '../../archive/webhook-bodies.ts';
 import { ServiceError } from '../../errors.ts';
-import type { BodyReference } from '../../model/webhooks/large-bodies.ts';
+import type { GiveBack, MemoryRoom } from '../../model/capacity/memory-room.ts';
+import { loadOnce } from '../../model/values/load-once.ts';
+import { type BodyReference, LARGE_BODY_MAX_BYTES } from '../../model/webhooks/large-bodies.ts';
 import type { LoggedRequest } from '../../model/webhooks/request-log.ts';
 import type { WebhookInUse } from '../../store/webhooks/webhook-in-use.ts';
 import type { LargeBodyTask, ParsedLargeBody, UnreadableLargeBody } from './large-body-thread.ts';
 import type { WebhookRequest } from './webhook-request.ts';
 
-/** Large bodies in memory. */
-const ROOM_BYTES = 128 * 1_048_576;
-/** One webhook gets half of the room at most. */
-const WEBHOOK_ROOM_BYTES = ROOM_BYTES / 2;
+/** How long who reads a kept body waits for memory. */
+const WAIT_MAX_MS = 10_000;
 /** The fields of one body, as JSON. */
 const FIELDS_MAX_BYTES = 524_288;
 /** 25 MB of JSON in short values take some 400 MB as objects. */
@@ -34,7 +34,16 @@ export interface LargeBodyParts {
   reference: BodyReference;
 }
 
+/** A body with the memory for it. */
+export interface HeldBody {
+  /** undefined: it is not kept. */
+  body: Buffer | undefined;
+  giveBack: GiveBack;
+}
+
 export interface LargeBodiesDeps {
+  /** Of this process. */
+  room: MemoryRoom;
   /** undefined without an archive and a bucket. */
   bodies: WebhookBodyStore | undefined;
   publicUrl: string | undefined;
@@ -44,9 +53,7 @@ export interface LargeBodiesDeps {
 
 export class LargeBodies {
   readonly #deps: LargeBodiesDeps;
-  #threads: Promise<Piscina<LargeBodyTask, ParsedLargeBody | UnreadableLargeBody>> | undefined;
-  readonly #reserved = new Map<string, number>();
-  #reservedBytes = 0;
+  readonly #threads = loadOnce(startThread);
 
   constructor(deps: LargeBodiesDeps) {
     this.#deps = deps;
@@ -60,20 +67,10 @@ export class LargeBodies {
   /** Reserves memory for a body before it is read.
    *  @returns gives the memory back
    *  @throws ServiceError overloaded */
-  reserve(webhookId: string, bytes: number): () => void {
-    const own = this.#reserved.get(webhookId) ?? 0;
-    if (own + bytes > WEBHOOK_ROOM_BYTES || this.#reservedBytes + bytes > ROOM_BYTES) {
-      throw overloaded('large bodies of other requests fill the memory for them; send it again later');
-    }
-    this.#change(webhookId, bytes);
-    return () => this.#change(webhookId, -bytes);
-  }
-
-  #change(webhookId: string, bytes: number): void {
-    this.#reservedBytes += bytes;
-    const own = (this.#reserved.get(webhookId) ?? 0) + bytes;
-    if (own === 0) this.#reserved.delete(webhookId);
-    else this.#reserved.set(webhookId, own);
+  reserve(webhookId: string, bytes: number): GiveBack {
+    const giveBack = this.#deps.room.take(webhookId, bytes);
+    if (!giveBack) throw overloaded('large bodies of other requests fill the memory for them; send it again later');
+    return giveBack;
   }
 
   /** @param storedAs ID of the request with which the body is kept
@@ -109,8 +106,7 @@ export class LargeBodies {
   }
 
   async #run(task: LargeBodyTask): Promise<ParsedLargeBody | UnreadableLargeBody> {
-    this.#threads ??= startThread();
-    const threads = await this.#threads;
+    const threads = await this.#threads();
     try {
       return await threads.run(task, { signal: AbortSignal.timeout(PARSE_TIMEOUT_MS) });
     } catch (error) {
@@ -139,19 +135,44 @@ export class LargeBodies {
     await bodies.add(kept, retentionDays);
   }
 
-  /** The body of a logged request, wherever it is. undefined: it is not kept.
-   *  @throws ServiceError archive_unavailable */
-  async bodyOf(webhookId: string, { summary, body }: LoggedRequest): Promise<Buffer | undefined> {
-    return summary.storedBody === undefined ? body : this.read(webhookId, summary.storedBody);
+  /** Uses the body of a logged request, wherever it is; undefined: it is not kept. A large one has its memory until then.
+   *  @throws ServiceError archive_unavailable, overloaded */
+  async withBodyOf<T>(
+    webhookId: string,
+    logged: LoggedRequest,
+    use: (body: Buffer | undefined) => Promise<T>,
+  ): Promise<T> {
+    const { body, giveBack } = await this.bodyOf(webhookId, logged);
+    try {
+      return await use(body);
+    } finally {
+      giveBack();
+    }
   }
 
-  /** A large body alone. @throws ServiceError archive_unavailable */
-  async read(webhookId: string, requestId: string): Promise<Buffer | undefined> {
-    return this.#deps.bodies?.read(webhookId, requestId);
+  /** The body of a logged request. `giveBack` must follow.
+   *  @throws ServiceError archive_unavailable, overloaded */
+  async bodyOf(webhookId: string, { summary, body }: LoggedRequest): Promise<HeldBody> {
+    if (summary.storedBody === undefined) return { body, giveBack: () => {} };
+    return this.read(webhookId, summary.storedBody, summary.bodyBytes);
+  }
+
+  /** A large body alone. `giveBack` must follow.
+   *  @throws ServiceError archive_unavailable, overloaded */
+  async read(webhookId: string, requestId: string, bytes = LARGE_BODY_MAX_BYTES): Promise<HeldBody> {
+    const { room, bodies } = this.#deps;
+    const giveBack = await room.wait(webhookId, bytes, WAIT_MAX_MS);
+    if (!giveBack) throw overloaded('large bodies that others read fill the memory for them');
+    try {
+      return { body: await bodies?.read(webhookId, requestId), giveBack };
+    } catch (error) {
+      giveBack();
+      throw error;
+    }
   }
 
   async close(): Promise<void> {
-    await (await this.#threads)?.destroy();
+    await (await this.#threads.loaded)?.destroy();
   }
 }
 

@@ -104,13 +104,14 @@ async function compare(
 ): Promise<Comparison | undefined> {
   if (!logged || !isReplayable(logged.summary)) return undefined;
   const { summary } = logged;
-  const body = await deps.largeBodies.bodyOf(webhook.id, logged);
-  if (!body) return undefined;
-  const whole = { ...logged, body };
-  const live = await make(whole, webhook, undefined, deps);
-  if (!draft) return { summary, before: undefined, after: live, change: changeSince(summary, live) };
-  const after = await make(whole, webhook, draft, deps);
-  return { summary, before: live, after, change: changeBetween(live, after) };
+  return deps.largeBodies.withBodyOf(webhook.id, logged, async (body) => {
+    if (!body) return undefined;
+    const whole = { ...logged, body };
+    const live = await make(whole, webhook, undefined, deps);
+    if (!draft) return { summary, before: undefined, after: live, change: changeSince(summary, live) };
+    const after = await make(whole, webhook, draft, deps);
+    return { summary, before: live, after, change: changeBetween(live, after) };
+  });
 }
 
 async function make(

@@ -2,6 +2,7 @@
 import { ServiceError } from '../../errors.ts';
 import type { History } from '../../history/history.ts';
 import type { Logger } from '../../log.ts';
+import type { LoggedRequest } from '../../model/webhooks/request-log.ts';
 import { toServiceError } from '../../store/redis/connection.ts';
 import type { WebhookInUse } from '../../store/webhooks/webhook-in-use.ts';
 import type {
@@ -11,7 +12,7 @@ import type {
 } from '../../store/webhooks/webhook-replay.ts';
 import type { Draft } from '../receive/draft.ts';
 import { type ProcessWebhookDeps, processWebhook } from '../receive/process-webhook.ts';
-import { largeOf } from '../receive/webhook-request.ts';
+import { largeOf, type WebhookRequest } from '../receive/webhook-request.ts';
 
 /** Temporary errors: the request is tried again. */
 const PASSING = new Set([
@@ -39,16 +40,16 @@ export async function replayRequest(
   const logged = await deps.webhookLog.read(webhook.id, requestId);
   const skipped = (reason: string) => ({ requestId, status: 'skipped' as const, reason });
   if (!logged) return skipped('request_gone');
-  const { summary, headers, search } = logged;
+  const { summary } = logged;
   // A re-run is skipped: the request that it repeats is replayed itself.
   if (summary.rerunOf !== undefined) return skipped('rerun');
-  const body = await deps.largeBodies.bodyOf(webhook.id, logged);
-  if (!body) return skipped('body_missing');
   const eventId = deps.ids.derived(parent, 'webhook-replay', replayId, requestId);
   try {
-    const { method } = summary;
-    const request = { requestId, receivedAt: Date.now(), method, headers, search, body, large: largeOf(summary) };
-    const { decided, ids } = await processWebhook(webhook, request, deps, { draft, eventId, logged: summary });
+    const result = await deps.largeBodies.withBodyOf(webhook.id, logged, async (body) => {
+      return body && processWebhook(webhook, requestOf(logged, body), deps, { draft, eventId, logged: summary });
+    });
+    if (!result) return skipped('body_missing');
+    const { decided, ids } = result;
     switch (decided.outcome) {
       case 'accepted':
         if (ids[0] !== eventId) return { ...skipped('duplicate'), eventId: ids[0] };
@@ -70,4 +71,9 @@ export async function replayRequest(
     if (PASSING.has(error.code)) throw error;
     return { ...failed, reason: error.code, message: error.message.slice(0, MESSAGE_MAX_LENGTH) };
   }
+}
+
+function requestOf({ summary, headers, search }: LoggedRequest, body: Buffer): WebhookRequest {
+  const { id: requestId, method } = summary;
+  return { requestId, receivedAt: Date.now(), method, headers, search, body, large: largeOf(summary) };
 }

@@ -1,11 +1,13 @@
 /** Serves the routes of the REST API: checks access, reads and validates the input, runs the handler, writes the audit entry and the response. */
-import type { IncomingMessage } from 'node:http';
+
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Next } from 'koa';
 import type { HttpMethodEnum } from 'koa-body';
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import { PRODUCTION } from '../../model/environment.ts';
 import { describe, parseExact } from '../../model/values/json.ts';
+import { loadOnce } from '../../model/values/load-once.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import type { EventLimit } from '../../store/environments/event-limits.ts';
 import type { Store } from '../../store/store.ts';
@@ -95,10 +97,9 @@ function isEmpty({ headers }: IncomingMessage): boolean {
 
 /** Loads koa-body with the first body: loading its form parser, which the API never needs, takes a tenth of the CPU time of a start. */
 function readJson(limitBytes: number): Middleware {
-  let reader: Promise<Middleware> | undefined;
+  const reader = loadOnce(() => jsonReader(limitBytes));
   return async (ctx, next) => {
-    reader ??= jsonReader(limitBytes);
-    await (await reader)(ctx, next);
+    await (await reader())(ctx, next);
   };
 }
 
@@ -167,6 +168,7 @@ export async function carryOut(
 async function serve(ctx: RouteContext, route: Route, deps: MountDeps): Promise<void> {
   const given = { params: ctx.params, query: ownParameters(ctx.query), body: bodyOf(ctx, route) };
   const reply = await carryOut(ctx, route, given, deps);
+  if (reply.onSent) onClose(ctx.res, reply.onSent);
   ctx.status = reply.status ?? route.status ?? (route.data || route.file ? 200 : 204);
   if (route.file) {
     // Whatever a stranger sent is never shown as a page of this origin.
@@ -180,6 +182,12 @@ async function serve(ctx: RouteContext, route: Route, deps: MountDeps): Promise<
     ctx.body =
       reply.data instanceof ListPage ? reply.data.toJson(metadata) : { ...reply.beside, data: reply.data, metadata };
   }
+}
+
+function onClose(response: ServerResponse, done: () => void): void {
+  // The client may have gone meanwhile.
+  if (response.closed) done();
+  else response.once('close', done);
 }
 
 /** @throws ServiceError environment_unknown, environment_changed, environment_deleting */

@@ -90,6 +90,8 @@ export interface Reply {
   /** false: the request changed nothing, so it has no audit entry. */
   audited?: false;
   metadata?: Record<string, unknown>;
+  /** Called when the response is sent, or its client has gone. */
+  onSent?: () => void;
 }
 
 /** Fields that the routes of a file share. */

@@ -95,11 +95,12 @@ export function webhookLogRoutes(deps: ApiParts): Route[] {
       description:
         'For programs that forward the request to another server. Signatures are shown, so that the server can verify the request; passwords, tokens and cookies are not.',
       data: originalRequestSchema,
-      errors: ['not_found', 'archive_unavailable'],
+      errors: ['not_found', 'archive_unavailable', 'overloaded'],
       async handle({ params: { id, rid } }) {
         const webhook = await existingWebhook(webhooks, id);
         const logged = await loggedRequest(id, rid);
-        return { data: presentOriginal({ ...logged, body: await largeBodies.bodyOf(id, logged) }, webhook) };
+        const { body, giveBack } = await largeBodies.bodyOf(id, logged);
+        return { data: presentOriginal({ ...logged, body }, webhook), onSent: giveBack };
       },
     }),
     routes.get('/v1/webhooks/:id/requests/:rid/body', {
@@ -107,14 +108,15 @@ export function webhookLogRoutes(deps: ApiParts): Route[] {
       summary: 'Get the body of a logged request',
       description: 'Byte for byte. The reference that a transform gets for a large body leads here.',
       file: 'application/octet-stream',
-      errors: ['not_found', 'archive_unavailable'],
+      errors: ['not_found', 'archive_unavailable', 'overloaded'],
       async handle({ params: { id, rid } }) {
         await existingWebhook(webhooks, id);
         // A large body is kept before its request is logged, and functions may ask for it at once.
         const logged = await webhookLog.read(id, rid);
-        const body = await (logged ? largeBodies.bodyOf(id, logged) : largeBodies.read(id, rid));
-        if (!body) throw bodyNotFound();
-        return { data: body };
+        const { body, giveBack } = await (logged ? largeBodies.bodyOf(id, logged) : largeBodies.read(id, rid));
+        if (body) return { data: body, onSent: giveBack };
+        giveBack();
+        throw bodyNotFound();
       },
     }),
     routes.post('/v1/webhooks/:id/requests/:rid/rerun', {
@@ -140,15 +142,17 @@ export function webhookLogRoutes(deps: ApiParts): Route[] {
         if (!dryRun) backpressure.admit();
         const logged = await loggedRequest(id, rid);
         const { summary, headers, search } = logged;
-        const body = await largeBodies.bodyOf(id, logged);
-        if (!body) throw bodyNotFound();
         const receivedAt = Date.now();
-        const startedAt = performance.now();
         const { method } = summary;
         const large = largeOf(summary);
-        const request = { requestId, receivedAt, method, headers, search, body, large };
-        const result = await processWebhook(webhook, request, deps, { dryRun, logged: summary });
-        const rerun = loggedRequestOf(webhook, request, result, startedAt, { ip: summary.ip, rerunOf: rid });
+        const [rerun, result] = await largeBodies.withBodyOf(id, logged, async (body) => {
+          if (!body) throw bodyNotFound();
+          const startedAt = performance.now();
+          const request = { requestId, receivedAt, method, headers, search, body, large };
+          const result = await processWebhook(webhook, request, deps, { dryRun, logged: summary });
+          const origin = { ip: summary.ip, rerunOf: rid };
+          return [loggedRequestOf(webhook, request, result, startedAt, origin), result] as const;
+        });
         if (!dryRun) requestLogWriter.add(id, rerun);
         responseOf(result);
         const { outcome, reason = null, ids, console, durationMs } = rerun.summary;

@@ -6,6 +6,9 @@ import { isJsonObject } from '../values/json.ts';
 export const LARGE_BODY_MAX_BYTES = 25 * 1_048_576;
 export const LARGE_BODY_MAX_FIELDS = 50;
 
+/** Memory of a process for large bodies. One webhook gets half of it at most. */
+export const LARGE_BODY_MEMORY = { bytes: 128 * 1_048_576, bytesOfGroup: 64 * 1_048_576 };
+
 export interface LargeBodySetting {
   maxBytes: number;
   /** Paths with dots; `*` stands for every item of a list. */

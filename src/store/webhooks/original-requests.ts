@@ -10,21 +10,32 @@ export interface StoredOriginal {
   body: Buffer;
   /** For a large body, which is not here: ID of the request with which the archive keeps it. */
   storedBody?: string | undefined;
+  /** Size of that body; undefined if an earlier version wrote it. */
+  bodyBytes?: number | undefined;
 }
 
 export class OriginalRequests extends Repository<ScriptedRedis, { ttlMs: number }> {
-  async save(webhookId: string, requestId: string, { headers, body, storedBody }: StoredOriginal): Promise<void> {
+  async save(
+    webhookId: string,
+    requestId: string,
+    { headers, body, storedBody }: Omit<StoredOriginal, 'bodyBytes'>,
+  ): Promise<void> {
     const key = this.keys.of(webhookId).originalRequest(webhookId, requestId);
-    const fields = storedBody === undefined ? { body } : { body: '', storedBody };
+    const fields = storedBody === undefined ? { body } : { body: '', storedBody, bodyBytes: body.length };
     const writing = this.redis.multi().hset(key, { headers: JSON.stringify(headers), ...fields });
     replies(await writing.pexpire(key, this.deps.ttlMs).exec());
   }
 
   async read(webhookId: string, requestId: string): Promise<StoredOriginal | undefined> {
-    const { headers, body, storedBody } = await this.redis.hgetallBuffer(
+    const { headers, body, storedBody, bodyBytes } = await this.redis.hgetallBuffer(
       this.keys.of(webhookId).originalRequest(webhookId, requestId),
     );
     if (!headers || !body) return undefined;
-    return { headers: JSON.parse(headers.toString()) as IncomingHttpHeaders, body, storedBody: storedBody?.toString() };
+    return {
+      headers: JSON.parse(headers.toString()) as IncomingHttpHeaders,
+      body,
+      storedBody: storedBody?.toString(),
+      bodyBytes: bodyBytes && Number(bodyBytes),
+    };
   }
 }

@@ -1,0 +1,42 @@
+/** The requests of webhooks that destinations send on: as they were kept for them, else as the log of their webhook has them. */
+import type { WebhookBodyStore } from '../archive/webhook-bodies.ts';
+import type { OriginalRequest } from '../functions/destination-request.ts';
+import type { MemoryRoom } from '../model/capacity/memory-room.ts';
+import { Composed } from '../model/values/composed.ts';
+import { LARGE_BODY_MAX_BYTES } from '../model/webhooks/large-bodies.ts';
+import type { OriginalRequests } from '../store/webhooks/original-requests.ts';
+import type { History } from './history.ts';
+
+export interface OriginalsDeps {
+  originalRequests: Pick<OriginalRequests, 'read'>;
+  history: { webhookLog: Pick<History['webhookLog'], 'read'> };
+  /** Where large bodies are kept; undefined without an archive and a bucket. */
+  bodyStore: Pick<WebhookBodyStore, 'read'> | undefined;
+  /** For large bodies, by webhook. */
+  bodyRoom: Pick<MemoryRoom, 'wait'>;
+}
+
+export class Originals extends Composed<OriginalsDeps> {
+  /** Waits for the memory for a large body, for as long as other calls have it. `giveBack` of the request must follow.
+   *  @returns undefined: it is not stored
+   *  @throws ServiceError archive_unavailable */
+  async read(webhookId: string, requestId: string): Promise<OriginalRequest | undefined> {
+    const { originalRequests, history, bodyStore, bodyRoom } = this.deps;
+    const kept =
+      (await originalRequests.read(webhookId, requestId)) ?? (await history.webhookLog.read(webhookId, requestId));
+    if (!kept) return undefined;
+    const { headers } = kept;
+    const { storedBody, bodyBytes = LARGE_BODY_MAX_BYTES } = 'summary' in kept ? kept.summary : kept;
+    if (storedBody === undefined) return kept.body && { headers, body: kept.body };
+    const giveBack = await bodyRoom.wait(webhookId, bodyBytes);
+    try {
+      const body = await bodyStore?.read(webhookId, storedBody);
+      if (body) return { headers, body, giveBack };
+    } catch (error) {
+      giveBack?.();
+      throw error;
+    }
+    giveBack?.();
+    return undefined;
+  }
+}

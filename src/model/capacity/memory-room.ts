@@ -1,0 +1,96 @@
+/** Memory for large things, such as bodies of requests. It is reserved before they are read: so much in all, and so much of one group, such as a
+ *  webhook. */
+export interface MemoryLimits {
+  bytes: number;
+  /** Whoever asks for more gets this. */
+  bytesOfGroup: number;
+}
+
+/** Gives the memory back; idempotent. */
+export type GiveBack = () => void;
+
+interface Waiting {
+  group: string;
+  bytes: number;
+  start: (giveBack: GiveBack) => void;
+}
+
+export class MemoryRoom {
+  readonly #limits: MemoryLimits;
+  readonly #inGroup = new Map<string, number>();
+  readonly #waiting = new Set<Waiting>();
+  #reserved = 0;
+
+  constructor(limits: MemoryLimits) {
+    this.#limits = limits;
+  }
+
+  /** @returns undefined: there is no room now */
+  take(group: string, bytes: number): GiveBack | undefined {
+    const wanted = Math.min(bytes, this.#limits.bytesOfGroup);
+    return this.#fitsInGroup(group, wanted) && this.#fits(wanted) ? this.#reserve(group, wanted) : undefined;
+  }
+
+  /** Waits for room, after those who wait already.
+   *  @returns undefined: there was none within this time */
+  async wait(group: string, bytes: number, maxMs?: number): Promise<GiveBack | undefined> {
+    const taken = this.#waiting.size === 0 ? this.take(group, bytes) : undefined;
+    if (taken) return taken;
+    return new Promise((resolve) => {
+      const timer = maxMs === undefined ? undefined : setTimeout(() => giveUp(), maxMs);
+      const waiting: Waiting = {
+        group,
+        bytes: Math.min(bytes, this.#limits.bytesOfGroup),
+        start(giveBack) {
+          clearTimeout(timer);
+          resolve(giveBack);
+        },
+      };
+      const giveUp = () => {
+        this.#waiting.delete(waiting);
+        resolve(undefined);
+        // Others may have waited behind it.
+        this.#startWaiting();
+      };
+      this.#waiting.add(waiting);
+      this.#startWaiting();
+    });
+  }
+
+  #startWaiting(): void {
+    for (const waiting of this.#waiting) {
+      const { group, bytes, start } = waiting;
+      if (!this.#fitsInGroup(group, bytes)) continue;
+      // A larger one would never have its turn if smaller ones overtook it.
+      if (!this.#fits(bytes)) return;
+      this.#waiting.delete(waiting);
+      start(this.#reserve(group, bytes));
+    }
+  }
+
+  #fitsInGroup(group: string, bytes: number): boolean {
+    return (this.#inGroup.get(group) ?? 0) + bytes <= this.#limits.bytesOfGroup;
+  }
+
+  #fits(bytes: number): boolean {
+    return this.#reserved + bytes <= this.#limits.bytes;
+  }
+
+  #reserve(group: string, bytes: number): GiveBack {
+    let isReserved = true;
+    this.#change(group, bytes);
+    return () => {
+      if (!isReserved) return;
+      isReserved = false;
+      this.#change(group, -bytes);
+      this.#startWaiting();
+    };
+  }
+
+  #change(group: string, bytes: number): void {
+    this.#reserved += bytes;
+    const inGroup = (this.#inGroup.get(group) ?? 0) + bytes;
+    if (inGroup === 0) this.#inGroup.delete(group);
+    else this.#inGroup.set(group, inGroup);
+  }
+}

@@ -1,0 +1,54 @@
+import { expect } from 'chai';
+import { type GiveBack, MemoryRoom } from '../../src/model/capacity/memory-room.ts';
+
+describe('Memory for large things', () => {
+  const LIMITS = { bytes: 100, bytesOfGroup: 60 };
+
+  it('is bounded in all and for each group, and is given back once', () => {
+    const room = new MemoryRoom(LIMITS);
+    const first = room.take('a', 60) as GiveBack;
+    expect(room.take('a', 1)).to.equal(undefined);
+    expect(room.take('b', 41)).to.equal(undefined);
+    const second = room.take('b', 40) as GiveBack;
+    first();
+    first();
+    expect(room.take('c', 61), 'more than a group may have').to.be.a('function');
+    expect(room.take('d', 1)).to.equal(undefined);
+    second();
+    expect(room.take('d', 40)).to.be.a('function');
+  });
+
+  it('goes to those who wait in their order, past those whose group has too much', async () => {
+    const room = new MemoryRoom(LIMITS);
+    const given: string[] = [];
+    const waitFor = (name: string, group: string, bytes: number) =>
+      room.wait(group, bytes).then((giveBack) => {
+        given.push(name);
+        return giveBack as GiveBack;
+      });
+    const settle = () => new Promise(setImmediate);
+    const giveBack = await room.wait('a', 60);
+    const waits = [
+      waitFor('more of a', 'a', 10),
+      waitFor('b', 'b', 30),
+      waitFor('large', 'c', 50),
+      waitFor('d', 'd', 5),
+    ];
+    await settle();
+    expect(given).to.deep.equal(['b']);
+    giveBack?.();
+    await settle();
+    expect(given, 'a large one is not overtaken').to.deep.equal(['b', 'more of a', 'large', 'd']);
+    for (const wait of waits) (await wait)();
+    expect(room.take('a', 60)).to.be.a('function');
+  });
+
+  it('is waited for only so long, by one who then holds up nobody', async () => {
+    const room = new MemoryRoom(LIMITS);
+    room.take('a', 60);
+    const large = room.wait('b', 50, 1);
+    const small = room.wait('c', 40);
+    expect(await large).to.equal(undefined);
+    expect(await small).to.be.a('function');
+  });
+});
