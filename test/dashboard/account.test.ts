@@ -158,9 +158,11 @@ describe('The account page', () => {
       expect(new URL(page.url()).pathname).to.equal('/account');
     }));
 
-  it('the list of users says how each signs in, and an admin resets second factors there', () =>
+  it('an admin sees by what each user signs in and which codes were wrong, and resets second factors', () =>
     withPage(async (page) => {
       const { email } = await members.addWithTotp('locked-out@example.com');
+      await members.addWithTotp('guessed@example.com');
+      await members.giveCode(await members.begin('guessed@example.com'), '000000');
       await enter(page, 'admin@example.com', '/users');
       const row = page.getByRole('row').filter({ hasText: email });
       await row.getByText('password and app code').waitFor();
@@ -168,6 +170,9 @@ describe('The account page', () => {
       await row.getByRole('button', { name: 'Reset second factors' }).click();
       await page.getByRole('dialog').getByRole('button', { name: 'Reset' }).click();
       await row.getByText('password only').waitFor();
+      await page.goto(`${origin}/audit-log?tab=refusals`);
+      const attempt = page.getByRole('row').filter({ hasText: 'guessed@example.com' });
+      await attempt.getByText('second-factor: wrong code or passkey, after the right password').waitFor();
       expect((await members.givePassword(email)).location).to.equal('/');
     }));
 });

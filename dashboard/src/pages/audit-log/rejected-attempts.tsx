@@ -8,6 +8,8 @@ import { Time } from '../../ui/time.tsx';
 const REASONS: Record<string, string> = {
   sign_in_failed: 'wrong email address or password',
   too_many_attempts: 'too many attempts',
+  second_factor_invalid: 'wrong code or passkey, after the right password',
+  sign_in_interrupted: 'ended, or began in another browser',
   link_invalid: 'invalid link',
   password_sign_in_off: 'password sign-in is off',
   sso_interrupted: 'did not begin in this browser, or has ended',
