@@ -1,5 +1,6 @@
 /** The second step of signing in with a password. The cookie of the pending sign-in says who it is; it gives access to nothing else. */
 import { z } from 'zod';
+import { stringOf } from '../../model/values/json.ts';
 import { sendPage } from '../http/html-page.ts';
 import { clientAddress } from '../http/incoming-request.ts';
 import { type Context, Router } from '../http/router.ts';
@@ -90,7 +91,7 @@ export function secondFactorRoutes({
       if (!isForm(ctx)) throw thrown;
       const still = pending && (await signIns.pendingOf(ctx).catch(() => undefined));
       if (!still) return showError(ctx, thrown, interruptedPage);
-      const page = await stepPage(ctx, still);
+      const page = await stepPage(ctx, still, stringOf((fields as { set_up?: unknown } | null)?.set_up));
       showError(ctx, thrown, page, PASSKEY_SCRIPT);
     }
   }
@@ -100,7 +101,7 @@ export function secondFactorRoutes({
     sendPage(ctx, page(), STYLE, PASSKEY_SCRIPT);
   }
 
-  async function stepPage(ctx: Context, { user, token }: Pending): Promise<(error?: string) => string> {
+  async function stepPage(ctx: Context, { user, token }: Pending, begun?: string): Promise<(error?: string) => string> {
     const at = relyingPartyOf(ctx, publicUrl);
     const { email, secondFactors: factors } = user;
     if (secondFactors.has(user)) {
@@ -108,7 +109,7 @@ export function secondFactorRoutes({
       return (error) => secondFactorPage({ email, passkey, hasTotp: factors?.totp !== undefined, error });
     }
     const passkey = at && (await passkeys.creationOptions(user, at, token));
-    const totp = await secondFactors.beginTotp(user);
+    const totp = await secondFactors.beginTotp(user, begun);
     return (error) => secondFactorSetUpPage({ email, passkey, error }, totp);
   }
 

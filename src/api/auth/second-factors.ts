@@ -89,12 +89,16 @@ export class SecondFactors extends Composed<SecondFactorsDeps> {
     return `the passkey ${passkey.name}`;
   }
 
-  async beginTotp(user: User): Promise<TotpSetUp> {
+  /** @param begun after a wrong code: the app has its secret already */
+  async beginTotp(user: User, begun = ''): Promise<TotpSetUp> {
     const { renderSVG } = await import('uqr');
-    const secret = newTotpSecret();
+    const { totpSecrets } = this.deps;
+    const kept = totpSecrets.openSetUp(begun, user, Date.now());
+    const secret = kept ?? newTotpSecret();
+    const set_up = kept === undefined ? totpSecrets.sealSetUp(user, secret, Date.now()) : begun;
     const uri = totpUri(secret, user.email);
     const qr = `data:image/svg+xml;base64,${Buffer.from(renderSVG(uri)).toString('base64')}`;
-    return { set_up: this.deps.totpSecrets.sealSetUp(user, secret, Date.now()), secret, uri, qr };
+    return { set_up, secret, uri, qr };
   }
 
   /** Adds the authenticator app, or replaces it.
