@@ -1,5 +1,5 @@
 /** Archived events, by ID and in pages, within the retention of the environment. */
-import { isFrom, type Source } from '../model/events/event.ts';
+import { isFrom, type Source, sourceFilter } from '../model/events/event.ts';
 import { ID_PATTERN, timeOf } from '../model/ids.ts';
 import { DAY_MS } from '../model/values/time.ts';
 import type { TimeRange } from '../store/redis/pagination.ts';
@@ -170,12 +170,15 @@ export class ArchivedEvents {
   }
 
   /** Filters by number for numbered sources; others are stored with their events. */
-  async #addSource(conditions: Conditions, envId: number, wanted: string): Promise<void> {
+  async #addSource(conditions: Conditions, envId: number, filter: string): Promise<void> {
+    const { wanted, isOthers } = sourceFilter(filter);
     const text = 'SELECT id, source FROM event_sources WHERE env_id = $1 AND starts_with(source, $2)';
     const rows = await this.#database.query<{ id: number; source: Source }>(text, [envId, toText(wanted)]);
     const numbers = rows.filter(({ source }) => isFrom(source, wanted)).map(({ id }) => id);
     const own = toText(wanted);
-    conditions.add('source_id = ANY(?) OR source = ? OR starts_with(source, ?)', numbers, own, `${own}:`);
+    // Of each event one of the two is null.
+    const matches = 'coalesce(source_id = ANY(?), false) OR coalesce(source = ? OR starts_with(source, ?), false)';
+    conditions.add(isOthers ? `NOT (${matches})` : matches, numbers, own, `${own}:`);
   }
 }
 

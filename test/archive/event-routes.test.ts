@@ -89,6 +89,8 @@ describe('Event routes', () => {
       ofArchive.filter((id) => archived.some((row) => row.id === id && test(row)));
     expect(await all('limit=4&name=old/1')).to.deep.equal(ids(({ name }) => name === 'old/1'));
     expect(await all('limit=4&source=webhook')).to.deep.equal(ids(({ source }) => source === 'webhook:w'));
+    const others = (await all('limit=4&source=!webhook')).filter((id) => ofArchive.includes(id));
+    expect(others).to.deep.equal(ids(({ source }) => source !== 'webhook:w'));
     expect(await all('limit=4&source=webhook:w&name=old/1')).to.deep.equal(
       ids(({ source, name }) => source === 'webhook:w' && name === 'old/1'),
     );

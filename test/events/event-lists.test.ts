@@ -73,6 +73,8 @@ describe('The list of all events', () => {
         expect(await walk({ env, limit, span })).to.deep.equal(ids(within));
         const hooks = within.filter(({ source }) => source.startsWith('webhook:'));
         expect(await walk({ env, limit, span, source: 'webhook' })).to.deep.equal(ids(hooks));
+        const others = within.filter(({ source }) => !source.startsWith('webhook:'));
+        expect(await walk({ env, limit, span, source: '!webhook' })).to.deep.equal(ids(others));
       }),
       { numRuns: 25 },
     );

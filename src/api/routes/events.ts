@@ -42,7 +42,9 @@ export function eventRoutes({
         source: z
           .string()
           .optional()
-          .describe('The source of the events, such as `webhook:<id>`, or `webhook` for all webhooks'),
+          .describe(
+            'The source of the events, such as `webhook:<id>`, or `webhook` for all webhooks; `!service`: all but the events of the service itself',
+          ),
         id: z.string().max(512).optional().describe("The event's internal ID, or its deduplication ID"),
         id_prefix: idPrefixSchema
           .optional()

@@ -82,9 +82,19 @@ export function subjectOf(source: Source, kind: 'event-key' | 'webhook'): string
   return source.startsWith(`${kind}:`) ? source.slice(kind.length + 1) : undefined;
 }
 
-/** Whether the source matches a filter: `webhook` means all webhooks, `webhook:<id>` one. */
+/** A filter that begins so means all other sources. */
+const NOT = '!';
+
+/** The source that a filter means, and whether it means all others. */
+export function sourceFilter(filter: string): { wanted: string; isOthers: boolean } {
+  const isOthers = filter.startsWith(NOT);
+  return { wanted: isOthers ? filter.slice(NOT.length) : filter, isOthers };
+}
+
+/** Whether the source matches a filter: `webhook` means all webhooks, `webhook:<id>` one, `!service` all but the service. */
 export function isFrom(source: string, filter: string): boolean {
-  return source === filter || source.startsWith(`${filter}:`);
+  const { wanted, isOthers } = sourceFilter(filter);
+  return (source === wanted || source.startsWith(`${wanted}:`)) !== isOthers;
 }
 
 /** A complete event: its payload and its metadata. `request_id` and `index` identify the send, which distinguishes a job that runs twice
