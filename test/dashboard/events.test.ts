@@ -48,6 +48,23 @@ describe('Events in the dashboard', () => {
       await page.waitForURL('**/runs/*');
     }));
 
+  it('events of failures and schedules are left out until they are asked for; runs name their app', () =>
+    withPage(async (page) => {
+      host.on('refuse', () => ({ status: 400, headers: { 'x-service-no-retry': 'true' }, body: { message: 'no' } }));
+      const handler = { id: 'handler', triggers: [{ event: 'inngest/function.failed' }] };
+      const refuse = { id: 'refuse', name: 'Refuse politely', triggers: [{ event: 'fold/x' }], retries: 0 };
+      await host.register(service, [refuse, handler], { appName: 'fold' });
+      await open(page, `${service.url}/events`);
+      await stored({ name: 'fold/x', data: {} });
+      const row = rows(page).filter({ hasText: 'fold/x' });
+      await row.getByRole('link', { name: /Failed Refuse politely fold/ }).waitFor();
+      await service.waitFor('/v1/runs?function_id=fold-handler&status=Completed', ({ body }) => body.data.length === 1);
+      expect(await rows(page).filter({ hasText: 'inngest/function.failed' }).count()).to.equal(0);
+      await page.getByLabel('Events of schedules and failures').check();
+      await page.waitForURL('**/events?all=true');
+      await rows(page).filter({ hasText: 'inngest/function.failed' }).waitFor();
+    }));
+
   it('a paused event list counts new events instead of showing them', () =>
     withPage(async (page) => {
       await stored({ name: 'paused/x', data: {} });

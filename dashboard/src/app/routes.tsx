@@ -42,6 +42,7 @@ const events = createRoute({
     from: time,
     to: time,
     paused: flag,
+    all: flag,
     ...LIST_VIEW,
   }),
   component: lazyRouteComponent(() => import('../pages/events/list-page.tsx')),

@@ -36,26 +36,40 @@ interface SourceProps {
 }
 
 /** Source of an event (src/model/events/event.ts), with a link where there is a page. */
-export function Source({ source, webhooks, keys }: SourceProps) {
-  const [kind = '', ...rest] = source.split(':');
-  const id = rest.join(':');
+export function Source(props: SourceProps) {
+  const [kind, id] = partsOf(props.source);
+  const label = sourceLabel(props);
   if (kind === 'webhook') {
     return (
       <Link to="/webhooks/$id" params={{ id }} className="text-accent hover:underline">
-        {webhooks.find((webhook) => webhook.id === id)?.name ?? 'Webhook'}
+        {label}
       </Link>
     );
   }
   if (kind === 'event') {
     return (
       <>
-        Resent from{' '}
+        {RESENT}
         <Link to="/events/$id" params={{ id }} className="text-accent hover:underline" title={id}>
-          …{id.slice(-6)}
+          {label.slice(RESENT.length)}
         </Link>
       </>
     );
   }
-  if (kind === 'event-key') return <>{keys?.get(id) ?? LABELS[kind]}</>;
-  return <>{LABELS[kind] ?? source}</>;
+  return <>{label}</>;
+}
+
+const RESENT = 'Resent from ';
+
+/** The source in words. */
+export function sourceLabel({ source, webhooks, keys }: SourceProps): string {
+  const [kind, id] = partsOf(source);
+  if (kind === 'webhook') return webhooks.find((webhook) => webhook.id === id)?.name ?? 'Webhook';
+  if (kind === 'event') return `${RESENT}…${id.slice(-6)}`;
+  return (kind === 'event-key' ? keys?.get(id) : undefined) ?? LABELS[kind] ?? source;
+}
+
+function partsOf(source: string): [kind: string, id: string] {
+  const [kind = '', ...rest] = source.split(':');
+  return [kind, rest.join(':')];
 }

@@ -17,7 +17,19 @@ export interface Filters {
   from?: string | undefined;
   to?: string | undefined;
   paused?: true;
+  /** Also the events of the service itself: of schedules and failures. */
+  all?: true | undefined;
 }
+
+/** The service's own events hide what was sent, unless somebody asks for them. */
+export function withDefaultSource(filters: Filters): Filters {
+  const { source, name, id, all } = filters;
+  const isOpen = source === undefined && name === undefined && id === undefined && !all;
+  return isOpen ? { ...filters, source: NOT_SYSTEM } : filters;
+}
+
+const NOT = '!';
+const NOT_SYSTEM = `${NOT}service`;
 
 export function useFilters(): Filters {
   return useSearch({ from: '/events' });
@@ -57,8 +69,14 @@ export function hasFilters({ q, name, source, id, from, to }: Filters): boolean 
 export function matchesFilters({ name, source }: Filters, event: { name: string; source: string }): boolean {
   return (
     (name === undefined || event.name === name || isWildcardFor(name, event.name)) &&
-    (source === undefined || event.source === source || event.source.startsWith(`${source}:`))
+    (source === undefined || isFrom(event.source, source))
   );
+}
+
+/** As the API filters. */
+function isFrom(source: string, filter: string): boolean {
+  if (filter.startsWith(NOT)) return !isFrom(source, filter.slice(NOT.length));
+  return source === filter || source.startsWith(`${filter}:`);
 }
 
 /** `order/*` */

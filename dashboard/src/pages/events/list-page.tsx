@@ -9,10 +9,11 @@ import { NewRowsButton } from '../../features/lists/new-rows-button.tsx';
 import { SavedViewsMenu } from '../../features/lists/saved-views-menu.tsx';
 import { TextResults } from '../../features/search/text-results.tsx';
 import { isExpression } from '../../lib/is-expression.ts';
+import { useIsWideScreen } from '../../lib/use-wide-screen.ts';
 import { Button } from '../../ui/button.tsx';
 import { Page } from '../../ui/page.tsx';
 import { useEventKeyNames, useWebhooks } from './event-source.tsx';
-import { type Filters, useFilters, useListQuery, useTimeRange } from './filters.ts';
+import { type Filters, useFilters, useListQuery, useTimeRange, withDefaultSource } from './filters.ts';
 import { columnsOf } from './list/columns.tsx';
 import { EventList } from './list/event-list.tsx';
 import { FilterBar } from './list/filter-bar.tsx';
@@ -26,24 +27,26 @@ const EXAMPLE = { name: 'hello/world', data: {} };
 export default function EventsPage() {
   const env = useEnv();
   const filters = useFilters();
+  const applied = withDefaultSource(filters);
   const range = useTimeRange(filters);
   const navigate = useNavigate({ from: '/events' });
   const webhooks = useWebhooks(env);
   const keys = useEventKeyNames();
   const canWrite = useHasAccess('write');
   const [sending, setSending] = useState(false);
-  const query = useListQuery(filters, range);
+  const query = useListQuery(applied, range);
   const isText = filters.q !== undefined && !isExpression(filters.q);
   const events = useEventRows(env, query, !isText);
   // A live update does not tell whether an event meets a search.
   const ended = range.before !== undefined || filters.id !== undefined || filters.q !== undefined;
-  const { unseen, more, show } = useLiveEvents({ filters, ended, loaded: events.list.isSuccess, ...events });
+  const { unseen, more, show } = useLiveEvents({ filters: applied, ended, loaded: events.list.isSuccess, ...events });
   const compact = useDensity('events') === 'compact';
+  const wide = useIsWideScreen();
   const { functions } = useFunctions();
   const columns = useMemo(() => {
-    const names = new Map(functions?.map(({ id, name }) => [id, name]));
-    return columnsOf({ webhooks, keys, functions: names }, compact);
-  }, [webhooks, keys, functions, compact]);
+    const byId = new Map(functions?.map((fn) => [fn.id, fn]));
+    return columnsOf({ webhooks, keys, functions: byId }, compact, wide);
+  }, [webhooks, keys, functions, compact, wide]);
   const view = useListView('events', columns);
   const change = useCallback(
     (to: Partial<Record<keyof Filters, unknown>>, replace = false) =>
@@ -55,7 +58,7 @@ export default function EventsPage() {
     show();
   };
   const replay = () => {
-    const { q, name, source } = filters;
+    const { q, name, source } = applied;
     const isoTime = (ms: number | undefined) => (ms === undefined ? undefined : new Date(ms).toISOString());
     const search = { new: true as const, q, name, source, from: isoTime(range.after), to: isoTime(range.before) };
     void navigate({ to: '/replays', search: search as never });

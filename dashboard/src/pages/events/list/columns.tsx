@@ -1,27 +1,30 @@
 import { Link } from '@tanstack/react-router';
-import type { RunSummary, Webhook } from '../../../api/types.ts';
+import type { ListedFunction, RunSummary, Webhook } from '../../../api/types.ts';
 import { CopyButton, Id } from '../../../ui/code-block.tsx';
+import { fittingWidth } from '../../../ui/column-width.ts';
 import type { Column } from '../../../ui/data-table.tsx';
 import { RunStatusBadge } from '../../../ui/status-badge.tsx';
 import { Time } from '../../../ui/time.tsx';
-import { type EventKeyNames, Source } from '../event-source.tsx';
+import { type EventKeyNames, Source, sourceLabel } from '../event-source.tsx';
 import type { EventRow } from './event-pages.ts';
 
 /** Names of IDs. */
 interface Names {
   webhooks: readonly Webhook[];
   keys: EventKeyNames;
-  functions: ReadonlyMap<string, string>;
+  functions: ReadonlyMap<string, Pick<ListedFunction, 'name' | 'app' | 'destination'>>;
 }
 
-export function columnsOf({ webhooks, keys, functions }: Names, compact: boolean): Column<EventRow>[] {
+export function columnsOf({ webhooks, keys, functions }: Names, compact: boolean, wide: boolean): Column<EventRow>[] {
   return [
     {
       id: 'event',
       header: 'Event',
-      width: 'minmax(0, 1.6fr)',
+      width: wide
+        ? fittingWidth({ header: 'Event', text: ({ name, gist = '' }) => `${name} ${gist}`, extraRem: 1, maxRem: 32 })
+        : 'minmax(0, 1fr)',
       isFixed: true,
-      cell: (row) => <Event row={row} functions={functions} compact={compact} />,
+      cell: (row) => <Event row={row} functions={functions} compact={compact} wide={wide} />,
     },
     {
       id: 'event-id',
@@ -41,14 +44,18 @@ export function columnsOf({ webhooks, keys, functions }: Names, compact: boolean
     {
       id: 'runs',
       header: 'Runs',
-      width: 'minmax(0, 1.4fr)',
+      width: 'minmax(16rem, 1fr)',
       hideOnMobile: true,
-      cell: ({ runs }) => <Runs runs={runs} functions={functions} compact={compact} />,
+      cell: ({ runs }) => <Runs runs={runs} functions={functions} compact={compact} wide={wide} />,
     },
     {
       id: 'source',
       header: 'Source',
-      width: 'minmax(0, 9rem)',
+      width: fittingWidth({
+        header: 'Source',
+        text: ({ source }) => sourceLabel({ source, webhooks, keys }),
+        maxRem: 9,
+      }),
       hideOnMobile: true,
       cell: ({ source }) => (
         <span className="block truncate text-sm" title={source}>
@@ -73,16 +80,17 @@ export function columnsOf({ webhooks, keys, functions }: Names, compact: boolean
 interface CellProps {
   functions: Names['functions'];
   compact: boolean;
+  wide: boolean;
 }
 
-function Event({ row, functions, compact }: CellProps & { row: EventRow }) {
+function Event({ row, functions, compact, wide }: CellProps & { row: EventRow }) {
   const { internal_id: id, name, gist, duplicates, runs } = row;
   const link = (
     <Link
       to="/events/$id"
       params={{ id }}
       title={`${name}\n${id}`}
-      className={`truncate font-medium hover:underline ${compact ? 'max-w-full shrink-0' : 'block'}`}
+      className={`font-medium hover:underline ${wide ? 'truncate' : 'break-all'} ${compact && wide ? 'max-w-full shrink-0' : 'block'}`}
     >
       {name}
     </Link>
@@ -99,7 +107,7 @@ function Event({ row, functions, compact }: CellProps & { row: EventRow }) {
   );
   return (
     <>
-      {compact ? (
+      {compact && wide ? (
         <span className="flex min-w-0 items-baseline gap-2">
           {link}
           {more}
@@ -110,16 +118,18 @@ function Event({ row, functions, compact }: CellProps & { row: EventRow }) {
           <span className="flex items-center gap-2">{more}</span>
         </>
       )}
-      <span className="mt-1 block md:hidden">
-        <Runs runs={runs} functions={functions} compact={compact} />
-      </span>
+      {!wide && (
+        <span className="mt-1 block">
+          <Runs runs={runs} functions={functions} compact={compact} wide={wide} />
+        </span>
+      )}
     </>
   );
 }
 
 const SHOWN_RUNS = 3;
 
-function Runs({ runs, functions, compact }: CellProps & { runs: readonly RunSummary[] }) {
+function Runs({ runs, functions, compact, wide }: CellProps & { runs: readonly RunSummary[] }) {
   if (runs.length === 0) return <span className="text-xs text-muted">No runs</span>;
   const shown = compact ? 1 : SHOWN_RUNS;
   return (
@@ -133,7 +143,7 @@ function Runs({ runs, functions, compact }: CellProps & { runs: readonly RunSumm
           className="inline-flex max-w-full min-w-0 items-center gap-1.5 hover:underline"
         >
           <RunStatusBadge status={status} />
-          <span className="truncate text-sm text-muted">{functions.get(function_id) ?? function_id}</span>
+          <FunctionName id={function_id} fn={functions.get(function_id)} wide={wide} />
         </Link>
       ))}
       {runs.length > shown && (
@@ -141,6 +151,16 @@ function Runs({ runs, functions, compact }: CellProps & { runs: readonly RunSumm
           and {runs.length - shown} more
         </span>
       )}
+    </span>
+  );
+}
+
+function FunctionName({ id, fn, wide }: { id: string; fn: ReturnType<Names['functions']['get']>; wide: boolean }) {
+  const cut = wide ? 'truncate' : 'break-words';
+  return (
+    <span className={`min-w-0 text-sm ${cut}`}>
+      {fn?.name ?? id}
+      {fn && fn.destination === null && <span className="text-xs text-muted"> {fn.app}</span>}
     </span>
   );
 }

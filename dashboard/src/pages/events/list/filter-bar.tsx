@@ -4,6 +4,7 @@ import { callApi } from '../../../api/client.ts';
 import type { EventName, Webhook } from '../../../api/types.ts';
 import { SearchBox } from '../../../features/search/search-box.tsx';
 import { IconButton } from '../../../ui/button.tsx';
+import { Checkbox } from '../../../ui/checkbox.tsx';
 import { Select, TextField } from '../../../ui/field.tsx';
 import { type Filters, hasFilters } from '../filters.ts';
 import { IdField } from './id-field.tsx';
@@ -26,7 +27,7 @@ interface FilterBarProps {
   /** Why the list could not be loaded. */
   error: Error | null;
   /** @param replace the history entry: while something is typed */
-  onChange(filters: Partial<Record<keyof Filters, string | undefined>>, replace?: boolean): void;
+  onChange(filters: Partial<Record<keyof Filters, string | true | undefined>>, replace?: boolean): void;
 }
 
 export function FilterBar({ env, filters, webhooks, error, onChange }: FilterBarProps) {
@@ -67,6 +68,13 @@ export function FilterBar({ env, filters, webhooks, error, onChange }: FilterBar
         disabled={!hasFilters(filters)}
         onClick={() => onChange(NO_FILTERS)}
       />
+      {source === undefined && name === undefined && filters.id === undefined && (
+        <div className="col-span-full">
+          <Checkbox checked={filters.all === true} onChange={(all) => onChange({ all: all || undefined })}>
+            Events of schedules and failures
+          </Checkbox>
+        </div>
+      )}
     </search>
   );
 }
