@@ -53,6 +53,7 @@ describe('From a new webhook to a re-run in the dashboard', () => {
       await page.getByRole('button', { name: 'Create', exact: true }).click();
       await page.waitForURL('**/webhooks/*');
       webhook = page.url();
+      await page.getByRole('button', { name: 'Show URL' }).click();
       address = await page.locator('code').filter({ hasText: '/e/' }).innerText();
       await paste(page, PASTED);
       await write(page.getByRole('textbox', { name: 'Transform' }), TRANSFORM);

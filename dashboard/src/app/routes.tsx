@@ -160,6 +160,9 @@ const webhook = createRoute({
     request: text,
     sample: text,
     outcome: oneOf(['accepted', 'ignored', 'filtered', 'held', 'handshake', 'rejected']),
+    text,
+    from: time,
+    to: time,
     ...LIST_VIEW,
   }),
   component: lazyRouteComponent(() => import('../pages/webhooks/webhook-page.tsx')),
@@ -226,6 +229,8 @@ const audit = createRoute({
   validateSearch: searchSchema({
     q: text,
     who: oneOf(['user', 'api-key', 'signing-key', 'setting', 'dev']),
+    from: time,
+    to: time,
     tab: oneOf(['changes', 'refusals']),
   }),
   component: lazyRouteComponent(() => import('../pages/audit-log/page.tsx')),

@@ -1,8 +1,16 @@
 import { useState } from 'react';
 import { IconButton } from './button.tsx';
 
+interface CodeBlockProps {
+  text: string;
+  /** Shown instead of the text that is copied: without its secrets. */
+  shown?: string | undefined;
+  label?: string;
+  wrap?: boolean;
+}
+
 /** Preformatted text with a copy button next to it, so that the button does not cover the text. */
-export function CodeBlock({ text, label = 'Copy', wrap = true }: { text: string; label?: string; wrap?: boolean }) {
+export function CodeBlock({ text, shown = text, label = 'Copy', wrap = true }: CodeBlockProps) {
   return (
     <div className="flex items-start rounded-md border border-line bg-sunken">
       <pre
@@ -10,7 +18,7 @@ export function CodeBlock({ text, label = 'Copy', wrap = true }: { text: string;
         tabIndex={0}
         className={`max-h-96 min-w-0 flex-1 overflow-auto p-3 font-mono text-xs leading-relaxed ${wrap ? 'break-all whitespace-pre-wrap' : 'whitespace-pre'}`}
       >
-        {text}
+        {shown}
       </pre>
       <div className="shrink-0 p-1">
         <CopyButton text={text} label={label} />

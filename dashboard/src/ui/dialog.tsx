@@ -56,6 +56,8 @@ interface ConfirmProps {
   variant?: 'danger' | 'secondary' | 'primary' | 'ghost';
   icon?: Parameters<typeof Button>[0]['icon'];
   disabled?: boolean;
+  /** For screen readers, where the text alone does not say what it is about. */
+  label?: string;
   title: string;
   /** Consequences, and whether they can be undone. */
   text: ReactNode;
@@ -70,6 +72,7 @@ export function ConfirmButton({
   variant = 'danger',
   icon,
   disabled = false,
+  label,
   title,
   text,
   confirmLabel,
@@ -88,7 +91,7 @@ export function ConfirmButton({
   };
   return (
     <>
-      <Button variant={variant} icon={icon} disabled={disabled} onClick={() => setOpen(true)}>
+      <Button variant={variant} icon={icon} disabled={disabled} aria-label={label} onClick={() => setOpen(true)}>
         {children}
       </Button>
       <Dialog

@@ -1,7 +1,8 @@
 /** Whether a run of a live update meets the filters of a list. Pure. */
+
+import { parseTime } from '../../lib/time-range.ts';
 import { hasEnded, type ListedRun } from './run.ts';
 import { statesOf } from './status-filter.ts';
-import { parseTime } from './time-range.ts';
 
 export interface RunFilters {
   /** An expression, or a text to look for. */

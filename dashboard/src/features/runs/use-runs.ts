@@ -5,11 +5,11 @@ import { useEnv } from '../../api/environment.ts';
 import type { ListedRun } from '../../api/types.ts';
 import { isExpression } from '../../lib/is-expression.ts';
 import { stopOf } from '../../lib/stop.ts';
+import { parseTime } from '../../lib/time-range.ts';
 import { toListedRun } from './run.ts';
 import type { KnownFunctions, RunFilters } from './run-filter.ts';
 import type { RunPage } from './run-pages.ts';
 import { statusQuery } from './status-filter.ts';
-import { parseTime } from './time-range.ts';
 import { useLiveRuns } from './use-live-runs.ts';
 
 export type { RunFilters };

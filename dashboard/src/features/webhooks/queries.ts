@@ -1,6 +1,6 @@
 /** Webhook queries. Webhooks belong to the installation: the selected environment does not filter them. */
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useCallback } from 'react';
+import { useCallback, useMemo } from 'react';
 import { type ApiResponse, callApi } from '../../api/client.ts';
 import { useEnv } from '../../api/environment.ts';
 import { useLiveUpdates } from '../../api/live-updates.ts';
@@ -12,6 +12,8 @@ import type {
   WebhookStats,
 } from '../../api/types.ts';
 import { useList } from '../../api/use-list.ts';
+import { parseTime } from '../../lib/time-range.ts';
+import type { TimeBounds } from '../../ui/time-filter.tsx';
 
 const PAGE_SIZE = 100;
 
@@ -55,10 +57,16 @@ export function useWebhookStats() {
   });
 }
 
-/** The request log, newest first. */
-export function useRequests(id: string) {
+/** The request log, newest first.
+ *  @param bounds times as the URL has them (lib/time-filter.ts) */
+export function useRequests(id: string, { from, to }: TimeBounds = {}) {
   const env = useEnv();
-  return useList<ListedRequest>(['webhook-requests', env, id], `/v1/webhooks/${id}/requests`);
+  // The same bounds for all pages of the list.
+  const query = useMemo(() => {
+    const now = Date.now();
+    return { received_after: parseTime(from, now), received_before: parseTime(to, now) };
+  }, [from, to]);
+  return useList<ListedRequest>(['webhook-requests', env, id, { from, to }], `/v1/webhooks/${id}/requests`, query);
 }
 
 /** A logged request with headers and body. It never changes. */

@@ -2,6 +2,7 @@ import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useCallback, useMemo, useState } from 'react';
 import { useHasAccess } from '../../api/current-user.ts';
 import type { ListedHeldEvent } from '../../api/types.ts';
+import { masked } from '../../features/webhooks/masked-url.ts';
 import { useWebhooks } from '../../features/webhooks/queries.ts';
 import { isAllBranches } from '../../lib/environment-scope.ts';
 import { Button } from '../../ui/button.tsx';
@@ -136,12 +137,10 @@ function NoHeldEvents({ filtered }: { filtered: boolean }) {
   const { data: webhooks } = useWebhooks();
   if (filtered) return <EmptyState title="No matching held events" />;
   const url = webhooks?.find(({ environment }) => isAllBranches(environment))?.url;
+  const command = `curl -X POST '${url ?? `${location.origin}/e/<key of a webhook for all branches>`}' \\
+  -H 'content-type: application/json' -d '{"hello": "world"}'`;
   return (
-    <EmptyState
-      title="No held events"
-      command={`curl -X POST '${url ?? `${location.origin}/e/<key of a webhook for all branches>`}' \\
-  -H 'content-type: application/json' -d '{"hello": "world"}'`}
-    >
+    <EmptyState title="No held events" command={command} shownCommand={masked(command)}>
       Events arrive here when their webhook request names no environment, or an unknown one. For example:
     </EmptyState>
   );

@@ -1,7 +1,7 @@
 import { useId } from 'react';
 import { useFunctions } from '../../features/functions/queries.ts';
-import { fromLocalInput, toLocalInput } from '../../features/runs/time-range.ts';
 import { SearchBox } from '../../features/search/search-box.tsx';
+import { fromLocalInput, toLocalInput } from '../../lib/time-range.ts';
 import { RateField } from '../../ui/bulk-operations/start-dialog.tsx';
 import { Checkbox } from '../../ui/checkbox.tsx';
 import { TextField } from '../../ui/field.tsx';
@@ -84,12 +84,14 @@ function EventFields({ form: { name, source, search, from, to }, error, onChange
           label="Received from"
           type="datetime-local"
           // Uncontrolled: a controlled input would drop an incomplete date.
+          step={1}
           defaultValue={toLocalInput(from)}
           onChange={({ target }) => onChange({ from: fromLocalInput(target.value) })}
         />
         <TextField
           label="Received before"
           type="datetime-local"
+          step={1}
           defaultValue={toLocalInput(to)}
           onChange={({ target }) => onChange({ to: fromLocalInput(target.value) })}
         />

@@ -4,19 +4,14 @@ import { useApps } from '../../features/apps/queries.ts';
 import { ErrorGroupFilter } from '../../features/errors/error-group-filter.tsx';
 import { useFunctions } from '../../features/functions/queries.ts';
 import { STATUS_TABS } from '../../features/runs/status-filter.ts';
-import {
-  fromLocalInput,
-  searchParamsOf,
-  selectedRange,
-  TIME_RANGES,
-  toLocalInput,
-} from '../../features/runs/time-range.ts';
 import type { RunFilters } from '../../features/runs/use-runs.ts';
 import { SearchBox } from '../../features/search/search-box.tsx';
+import { selectedRange } from '../../lib/time-range.ts';
 import { Button } from '../../ui/button.tsx';
 import { Checkbox } from '../../ui/checkbox.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
+import { TimeFilter } from '../../ui/time-filter.tsx';
 
 const route = getRouteApi('/runs');
 
@@ -50,26 +45,8 @@ export function Filters({ error, excludes }: { error: Error | null; excludes: bo
       <div className="mb-4 grid grid-cols-2 gap-2 sm:flex sm:flex-wrap sm:items-end">
         <FunctionFilter value={functionId} app={app} onChange={(id) => set({ function: id })} />
         <AppFilter value={app} onChange={(name) => set({ app: name, function: undefined })} />
-        <Select
-          label="Time"
-          hideLabel
-          value={range}
-          onChange={({ target }) => set(searchParamsOf(target.value, Date.now()))}
-        >
-          {TIME_RANGES.map(([id, label]) => (
-            <option key={id} value={id}>
-              {label}
-            </option>
-          ))}
-        </Select>
+        <TimeFilter what="Queued" from={from} to={to} onChange={set} />
         <ErrorFilter key={errorText} value={errorText} onChange={(text) => set({ error: text })} />
-        {range === 'between' && (
-          <div className="col-span-2 flex min-w-0 flex-wrap items-center gap-2">
-            <DateTimeField label="Queued after" value={from} onChange={(value) => set({ from: value }, true)} />
-            <span className="text-sm text-muted">and</span>
-            <DateTimeField label="Queued before" value={to} onChange={(value) => set({ to: value }, true)} />
-          </div>
-        )}
         {excludes && functionId === undefined && (
           <div className="col-span-2 flex min-h-8 items-center">
             <Checkbox checked={all} onChange={(isAll) => set({ all: isAll || undefined })}>
@@ -157,28 +134,5 @@ function ErrorFilter({ value, onChange }: { value?: string | undefined; onChange
         onKeyDown={({ key }) => key === 'Enter' && apply()}
       />
     </div>
-  );
-}
-
-function DateTimeField({
-  label,
-  value,
-  onChange,
-}: {
-  label: string;
-  value?: string | undefined;
-  onChange(value: string | undefined): void;
-}) {
-  return (
-    <TextField
-      label={label}
-      hideLabel
-      type="datetime-local"
-      // Uncontrolled: a controlled input would drop an incomplete date.
-      defaultValue={toLocalInput(value)}
-      onChange={({ target }) => {
-        if (!target.validity.badInput) onChange(fromLocalInput(target.value));
-      }}
-    />
   );
 }

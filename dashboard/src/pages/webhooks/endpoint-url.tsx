@@ -1,10 +1,14 @@
+import { useState } from 'react';
 import type { Webhook } from '../../api/types.ts';
+import { masked } from '../../features/webhooks/masked-url.ts';
 import { isAllBranches } from '../../lib/environment-scope.ts';
+import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/code-block.tsx';
 
 /** The URL to enter in the provider's settings. */
 export function EndpointUrl({ webhook: { url, environment, methods } }: { webhook: Webhook }) {
   const shared = isAllBranches(environment);
+  const [isShown, setIsShown] = useState(false);
   if (url === null) {
     return <p className="mb-6 text-muted">The URL is secret: showing it requires write access.</p>;
   }
@@ -13,7 +17,10 @@ export function EndpointUrl({ webhook: { url, environment, methods } }: { webhoo
     <div className="mb-6">
       <div className="flex items-center gap-3 rounded-lg border border-line bg-surface py-1 pr-1 pl-4">
         <span className="text-xs font-medium text-muted">{methods.join(', ')}</span>
-        <code className="min-w-0 flex-1 py-1 font-mono text-sm break-all">{fullUrl}</code>
+        <code className="min-w-0 flex-1 py-1 font-mono text-sm break-all">{isShown ? fullUrl : masked(fullUrl)}</code>
+        <Button variant="ghost" onClick={() => setIsShown(!isShown)}>
+          {isShown ? 'Hide' : 'Show'} URL
+        </Button>
         <CopyButton text={fullUrl} label="Copy URL" />
       </div>
       {shared && (

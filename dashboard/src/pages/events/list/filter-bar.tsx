@@ -6,9 +6,9 @@ import { SearchBox } from '../../../features/search/search-box.tsx';
 import { IconButton } from '../../../ui/button.tsx';
 import { Checkbox } from '../../../ui/checkbox.tsx';
 import { Select, TextField } from '../../../ui/field.tsx';
+import { TimeFilter } from '../../../ui/time-filter.tsx';
 import { type Filters, hasFilters } from '../filters.ts';
 import { IdField } from './id-field.tsx';
-import { TimeRangeFields } from './time-range-fields.tsx';
 
 const NAMES_SHOWN = 200;
 const NO_FILTERS = {
@@ -60,7 +60,7 @@ export function FilterBar({ env, filters, webhooks, error, onChange }: FilterBar
         <option value="service">System</option>
         {isUnlisted(source, webhooks) && <option value={source}>{source}</option>}
       </Select>
-      <TimeRangeFields from={from} to={to} onChange={onChange} />
+      <TimeFilter what="Received" from={from} to={to} onChange={onChange} />
       <IdField env={env} id={filters.id} onChange={(id) => onChange({ id })} />
       <IconButton
         icon="close"

@@ -10,6 +10,9 @@ export const NO_PROVIDER = 'none';
 
 type Choice = Pick<Provider, 'id' | 'name'> & { detail: string };
 
+/** Providers that most people come for. */
+const FREQUENT = ['stripe', 'github', 'shopify', 'slack', 'twilio', 'clerk'];
+
 const NONE: Choice = { id: NO_PROVIDER, name: 'No provider', detail: 'Requests are not verified' };
 
 /** Search and tiles of all providers, generic providers, and no provider. */
@@ -24,8 +27,10 @@ export function ProviderPicker({ onChoose }: { onChoose(id: string): void }) {
       .map(choiceOf)
       .filter(matches(search));
   const [named, generic, none] = [matching('provider'), matching('generic'), [NONE].filter(matches(search))];
+  const common = FREQUENT.flatMap((id) => named.filter((choice) => choice.id === id));
+  const others = named.filter(({ id }) => !FREQUENT.includes(id));
   const count = named.length + generic.length + none.length;
-  const [first] = [...named, ...generic, ...none];
+  const [first] = [...common, ...others, ...generic, ...none];
   return (
     <form
       onSubmit={(event) => {
@@ -46,7 +51,8 @@ export function ProviderPicker({ onChoose }: { onChoose(id: string): void }) {
       <p role="status" className={count > 0 ? 'sr-only' : 'mt-4 text-muted'}>
         {count > 0 ? `${count} matching` : 'No matching provider. Clear the search for the generic ones.'}
       </p>
-      <Tiles title="Providers" choices={named} onChoose={onChoose} />
+      <Tiles title="Often used" choices={common} onChoose={onChoose} />
+      <Tiles title="Other providers" choices={others} onChoose={onChoose} />
       <Tiles title="Any other provider" choices={[...generic, ...none]} onChoose={onChoose} />
     </form>
   );

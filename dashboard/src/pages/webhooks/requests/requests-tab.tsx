@@ -5,17 +5,20 @@ import type { ListedRequest, Webhook } from '../../../api/types.ts';
 import { ColumnsMenu } from '../../../features/lists/columns-menu.tsx';
 import { ROW_PX, useListView } from '../../../features/lists/list-preferences.ts';
 import { SavedViewsMenu } from '../../../features/lists/saved-views-menu.tsx';
+import { masked } from '../../../features/webhooks/masked-url.ts';
 import { useRequests } from '../../../features/webhooks/queries.ts';
-import { formatBytes } from '../../../lib/format.ts';
+import { formatBytes, formatCount } from '../../../lib/format.ts';
 import { Button } from '../../../ui/button.tsx';
 import { type Column, DataTable } from '../../../ui/data-table.tsx';
 import { EmptyState } from '../../../ui/empty-state.tsx';
 import { ErrorAlert } from '../../../ui/error-alert.tsx';
+import { TextField } from '../../../ui/field.tsx';
 import { Loading } from '../../../ui/loading.tsx';
 import { SelectionBar } from '../../../ui/row-selection/selection-bar.tsx';
 import { useRowSelection } from '../../../ui/row-selection/use-row-selection.ts';
 import { SegmentedControl } from '../../../ui/segmented-control.tsx';
 import { duration, Time } from '../../../ui/time.tsx';
+import { TimeFilter } from '../../../ui/time-filter.tsx';
 import { curlCommand } from '../endpoint-url.tsx';
 import { failureLabel } from '../failure-reasons.ts';
 import { OUTCOMES, OutcomeBadge, reasonLabel } from '../outcome.tsx';
@@ -37,25 +40,28 @@ export default function RequestsTab({ webhook, draft }: { webhook: Webhook; draf
 }
 
 function Log({ webhook, draft }: { webhook: Webhook; draft: Draft }) {
-  const { outcome } = route.useSearch();
+  const { outcome, text, from, to } = route.useSearch();
   const navigate = useNavigate();
-  const { rows: all = [], error, hasMore, loadMore, loadingMore, ...requests } = useRequests(webhook.id);
+  const bounds = { from, to };
+  const { rows: all = [], error, hasMore, loadMore, loadingMore, ...requests } = useRequests(webhook.id, bounds);
+  const isFiltered = Boolean(outcome || text || from || to);
   const canWrite = useHasAccess('write');
-  const selection = useRowSelection(`${webhook.id} ${outcome}`);
+  const selection = useRowSelection(JSON.stringify([webhook.id, outcome, text, from, to]));
   const [replaying, setReplaying] = useState<readonly string[]>();
-  const rows = outcome ? all.filter((request) => request.outcome === outcome) : all;
+  const rows = all.filter((request) => (!outcome || request.outcome === outcome) && hasText(request, text));
   useEffect(() => {
     if (rows.length < MIN_ROWS) loadMore();
   }, [rows.length, loadMore]);
   const view = useListView('webhook-requests', COLUMNS);
-  const set = (change: object) =>
-    void navigate({ to: '.', search: (before: object) => ({ ...before, ...change }) as never });
+  const set = (change: object, replace = false) =>
+    void navigate({ to: '.', search: (before: object) => ({ ...before, ...change }) as never, replace });
 
   if (error) return <ErrorAlert error={error} onRetry={requests.refetch} />;
   if (requests.pageCount === 0) return <Loading />;
-  if (all.length === 0) {
+  if (all.length === 0 && !isFiltered) {
+    const command = curlCommand(webhook.url);
     return (
-      <EmptyState title="No requests yet" command={curlCommand(webhook.url)}>
+      <EmptyState title="No requests yet" command={command} shownCommand={masked(command)}>
         All requests to the webhook’s URL appear here, including rejected ones with the reason.
       </EmptyState>
     );
@@ -70,6 +76,18 @@ function Log({ webhook, draft }: { webhook: Webhook; draft: Draft }) {
           value={outcome ?? 'all'}
           onChange={(id) => set({ outcome: id === 'all' ? undefined : id })}
         />
+        <div className="grid grid-cols-2 items-end gap-2 max-sm:w-full sm:flex sm:flex-wrap">
+          <TextField
+            label="Search requests"
+            hideLabel
+            type="search"
+            data-page-search
+            placeholder="Event, reason or ID"
+            value={text ?? ''}
+            onChange={({ target }) => set({ text: target.value || undefined }, true)}
+          />
+          <TimeFilter what="Received" from={from} to={to} onChange={set} />
+        </div>
         <div className="flex flex-wrap gap-2">
           <SavedViewsMenu list="webhook-requests" params={view.params} />
           <ColumnsMenu view={view} />
@@ -78,10 +96,10 @@ function Log({ webhook, draft }: { webhook: Webhook; draft: Draft }) {
       </div>
       {rows.length === 0 && !hasMore ? (
         <EmptyState title="No results">
-          <p className="mb-4">
-            None of the last {all.length} requests is {outcome}.
-          </p>
-          <Button onClick={() => set({ outcome: undefined })}>Clear filters</Button>
+          <p className="mb-4">None of the {formatCount(all.length)} requests in the log matches.</p>
+          <Button onClick={() => set({ outcome: undefined, text: undefined, from: undefined, to: undefined })}>
+            Clear filters
+          </Button>
         </EmptyState>
       ) : (
         <DataTable
@@ -113,6 +131,15 @@ function Log({ webhook, draft }: { webhook: Webhook; draft: Draft }) {
       )}
     </>
   );
+}
+
+/** Whether what the row shows, or its IDs, have all words. */
+function hasText({ id, event_name, ids, reason, message }: ListedRequest, search = ''): boolean {
+  const text = [id, event_name, ...ids, reason && reasonLabel(reason), message].join(' ').toLowerCase();
+  return search
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word));
 }
 
 const keyOf = ({ id }: ListedRequest) => id;

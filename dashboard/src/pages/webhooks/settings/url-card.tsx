@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import type { Webhook } from '../../../api/types.ts';
+import { masked } from '../../../features/webhooks/masked-url.ts';
 import { ConfirmButton } from '../../../ui/dialog.tsx';
 import { Select } from '../../../ui/field.tsx';
 import { Card } from '../../../ui/page.tsx';
@@ -66,7 +67,7 @@ export function UrlCard({ webhook: { id, former_urls }, canWrite }: { webhook: W
         <ul className="space-y-2 border-t border-line p-4">
           {former_urls.map(({ url, until }) => (
             <li key={url} className="flex flex-wrap justify-between gap-x-4 gap-y-1 text-sm">
-              <code className="min-w-0 font-mono text-xs break-all text-muted">{url}</code>
+              <code className="min-w-0 font-mono text-xs break-all text-muted">{masked(url)}</code>
               <span>
                 expires <Time at={until} />
               </span>

@@ -1,4 +1,5 @@
 import type { ProviderDetails, Webhook } from '../../../api/types.ts';
+import { masked } from '../../../features/webhooks/masked-url.ts';
 import { isAllBranches } from '../../../lib/environment-scope.ts';
 import { Icon } from '../../../ui/icon.tsx';
 import { Card } from '../../../ui/page.tsx';
@@ -38,7 +39,7 @@ function Step({ text, url }: { text: string; url: string }) {
   return text.split(URL_PLACEHOLDER).map((part, at) => (
     // biome-ignore lint/suspicious/noArrayIndexKey: parts have no identity but their position
     <span key={at}>
-      {at > 0 && <code className="font-mono text-xs break-all">{url}</code>}
+      {at > 0 && <code className="font-mono text-xs break-all">{masked(url)}</code>}
       {part}
     </span>
   ));

@@ -1,6 +1,6 @@
-/** Time ranges of runs in the URL (lib/time-filter.ts). */
-import { parseTime as parseMs } from '../../lib/time-filter.ts';
-import { HOUR_MS, MINUTE_MS } from '../../lib/time-units.ts';
+/** Time ranges of lists in the URL (lib/time-filter.ts). */
+import { parseTime as parseMs } from './time-filter.ts';
+import { HOUR_MS, MINUTE_MS } from './time-units.ts';
 
 /** @returns ISO 8601 for the API; undefined: no such bound */
 export function parseTime(text: string | undefined, nowMs: number): string | undefined {
@@ -10,6 +10,7 @@ export function parseTime(text: string | undefined, nowMs: number): string | und
 
 export const TIME_RANGES: readonly (readonly [id: string, label: string])[] = [
   ['any', 'Any time'],
+  ['15m', 'Last 15 minutes'],
   ['1h', 'Last hour'],
   ['6h', 'Last 6 hours'],
   ['24h', 'Last 24 hours'],
@@ -32,7 +33,7 @@ export function searchParamsOf(range: string, nowMs: number): { from: string | u
 export function toLocalInput(text: string | undefined): string {
   const ms = parseMs(text, Date.now());
   if (ms === undefined) return '';
-  return new Date(ms - new Date(ms).getTimezoneOffset() * MINUTE_MS).toISOString().slice(0, 16);
+  return new Date(ms - new Date(ms).getTimezoneOffset() * MINUTE_MS).toISOString().slice(0, 19);
 }
 
 export function fromLocalInput(value: string): string | undefined {
