@@ -1,9 +1,11 @@
 /** Presents settings in the API, docs/settings.md and error messages, without secrets. */
-import { SECRET_SETTINGS, SETTINGS } from './settings.ts';
+import { SECRET_SETTINGS, SETTING_GROUPS, SETTINGS } from './settings.ts';
 
 /** A setting as the API shows it. */
 export interface Setting {
   readonly name: string;
+  /** Its heading in docs/settings.md. */
+  readonly group: string;
   /** The value in effect, set or default; null for none and for secrets. */
   readonly value: string | null;
   readonly default: string | null;
@@ -11,6 +13,10 @@ export interface Setting {
   readonly isSet: boolean;
   readonly secret: boolean;
 }
+
+const GROUP_OF = new Map(
+  Object.entries(SETTING_GROUPS).flatMap(([group, settings]) => Object.keys(settings).map((name) => [name, group])),
+);
 
 /** All settings with the values in effect. */
 export function settingsOf(given: Record<string, string | undefined>): Setting[] {
@@ -20,6 +26,7 @@ export function settingsOf(given: Record<string, string | undefined>): Setting[]
     const value = secret ? null : withoutPassword(given[name] ?? byDefault);
     return {
       name,
+      group: GROUP_OF.get(name) ?? '',
       value,
       default: byDefault,
       meaning: takes.description ?? '',

@@ -62,7 +62,8 @@ describe('Replays in the dashboard', () => {
       await page.getByText('Done', { exact: true }).first().waitFor();
       const results = page.getByRole('table', { name: 'Results' });
       await results.getByText('Completed').nth(1).waitFor();
-      await results.getByRole('link', { name: 'shop-charge' }).first().click();
+      const row = results.getByRole('row').filter({ hasText: 'shop-charge' }).first();
+      await row.getByRole('cell').nth(3).getByRole('link').click();
       await page.waitForURL('**/runs/*');
       await page.getByText('Re-run of').waitFor();
       await page.getByRole('link', { name: 'a replay' }).click();

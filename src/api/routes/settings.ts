@@ -8,6 +8,7 @@ import { type Route, routesOf } from '../rest/route.ts';
 
 export const settingSchema = apiObject('Setting', {
   name: z.string().describe('Name of the environment variable'),
+  group: z.string().describe('Its heading in docs/settings.md, such as Redis'),
   value: z.string().nullable().describe('The effective value; null: none, or a secret'),
   default: z.string().nullable(),
   meaning: z.string(),

@@ -12,7 +12,7 @@ import { Tabs } from '../../ui/tabs.tsx';
 import { columnsFor } from './columns.tsx';
 import { EntryDialog } from './entry-dialog.tsx';
 import { Filters } from './filters.tsx';
-import { matchesFilter } from './matches-filter.ts';
+import { isBefore, matchesFilter } from './matches-filter.ts';
 import { RejectedAttempts } from './rejected-attempts.tsx';
 
 const route = getRouteApi('/audit-log');
@@ -45,9 +45,13 @@ function Log() {
   const { rows, error, loadMore, loadingMore, hasMore, refetch } = useList<AuditEntry>(['audit'], '/v1/audit');
   const [opened, setOpened] = useState<AuditEntry>();
   const columns = useMemo(() => columnsFor(setOpened), []);
-  const { q, who } = filter;
-  const found = useMemo(() => rows?.filter((entry) => matchesFilter(entry, { q, who })), [rows, q, who]);
-  const searching = found !== undefined && found.length < MIN_ROWS && hasMore && !error;
+  const { q, who, from, to } = filter;
+  const found = useMemo(() => {
+    const now = Date.now();
+    return rows?.filter((entry) => matchesFilter(entry, { q, who, from, to }, now));
+  }, [rows, q, who, from, to]);
+  const isAllRead = isBefore(rows?.at(-1), { from }, Date.now());
+  const searching = found !== undefined && found.length < MIN_ROWS && hasMore && !isAllRead && !error;
   useEffect(() => {
     if (searching) loadMore();
   }, [searching, loadMore]);

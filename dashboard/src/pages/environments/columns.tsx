@@ -2,36 +2,55 @@ import { Link } from '@tanstack/react-router';
 import { callApi, PRODUCTION } from '../../api/client.ts';
 import { useEnv } from '../../api/environment.ts';
 import type { Environment } from '../../api/types.ts';
+import { formatBytes } from '../../lib/format.ts';
 import { Button } from '../../ui/button.tsx';
 import type { Column } from '../../ui/data-table.tsx';
 import { ConfirmButton } from '../../ui/dialog.tsx';
 import { Badge } from '../../ui/status-badge.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useAction } from '../../ui/use-action.ts';
-import { RequestLimit } from './limit-form.tsx';
+import { LimitsButton } from './limit-form.tsx';
+import { Retention, Use } from './use.tsx';
 
-const KINDS = { production: 'production', named: 'named', branch: 'branch' } as const;
+const KINDS = { production: 'built in', named: 'named', branch: 'branch' } as const;
 
 export function columnsFor(isAdmin: boolean): Column<Environment>[] {
   return [
-    { id: 'name', header: 'Name', width: 'minmax(0, 2fr)', cell: (one) => <Name of={one} /> },
-    { id: 'kind', header: 'Kind', width: '7rem', hideOnMobile: true, cell: ({ kind }) => KINDS[kind] },
+    { id: 'name', header: 'Name', width: 'minmax(7rem, 2fr)', cell: (one) => <Name of={one} /> },
     { id: 'status', header: 'Status', width: '6.5rem', hideOnMobile: true, cell: (one) => <Status of={one} /> },
     {
-      id: 'created',
-      header: 'Created',
-      width: '8rem',
+      id: 'use',
+      header: 'In Redis',
+      width: '6.5rem',
+      align: 'right',
       hideOnMobile: true,
-      cell: ({ created_at }) => (created_at ? <Time at={created_at} /> : <span className="text-muted">built in</span>),
+      cell: (one) => <Use of={one} />,
+    },
+    {
+      id: 'retention',
+      header: 'Retention',
+      width: '5.5rem',
+      align: 'right',
+      hideOnMobile: true,
+      cell: (one) => <Retention of={one} />,
     },
     {
       id: 'limit',
       header: 'Max request',
-      width: '8rem',
+      width: '6rem',
+      align: 'right',
       hideOnMobile: true,
-      cell: (one) => <RequestLimit of={one} isAdmin={isAdmin} />,
+      cell: ({ event_max_bytes: bytes }) =>
+        bytes === null ? <span className="text-muted">default</span> : formatBytes(bytes),
     },
-    { id: 'actions', header: '', width: '12rem', align: 'right', cell: (one) => isAdmin && <Actions of={one} /> },
+    {
+      id: 'created',
+      header: 'Created',
+      width: '5.5rem',
+      hideOnMobile: true,
+      cell: ({ created_at }) => (created_at ? <Time at={created_at} /> : <span className="text-muted">–</span>),
+    },
+    { id: 'actions', header: '', width: '11.5rem', align: 'right', cell: (one) => isAdmin && <Actions of={one} /> },
   ];
 }
 
@@ -49,11 +68,11 @@ function Name({ of: { name, kind, archived_at, deleting_at } }: { of: Environmen
         {name}
       </Link>
       <p className="truncate text-xs text-muted">
-        {current && 'selected'}
-        <span className="md:hidden">
-          {current && ' · '}
-          {deleting_at ? 'deleting' : archived_at ? 'archived' : KINDS[kind]}
-        </span>
+        {KINDS[kind]}
+        {current && ' · selected'}
+        {(deleting_at ?? archived_at) !== null && (
+          <span className="md:hidden"> · {deleting_at ? 'deleting' : 'archived'}</span>
+        )}
       </p>
     </div>
   );
@@ -81,7 +100,8 @@ function Status({ of: { archived_at, deleting_at } }: { of: Environment }) {
   );
 }
 
-function Actions({ of: { name, kind, archived_at, deleting_at } }: { of: Environment }) {
+function Actions({ of: environment }: { of: Environment }) {
+  const { name, kind, archived_at, deleting_at } = environment;
   const path = `/v1/environments/${encodeURIComponent(name)}`;
   const archive = useAction({
     run: () => callApi(`${path}/archive`, { method: 'POST' }),
@@ -98,15 +118,16 @@ function Actions({ of: { name, kind, archived_at, deleting_at } }: { of: Environ
     successMessage: `Deleting ${name}`,
     invalidates: 'environments',
   });
-  if (name === PRODUCTION || deleting_at) return null;
+  if (deleting_at) return null;
   if (archived_at) {
     return (
       <div className="flex justify-end gap-2">
-        <Button busy={unarchive.isPending} onClick={() => unarchive.mutate()}>
+        <Button busy={unarchive.isPending} aria-label={`Unarchive ${name}`} onClick={() => unarchive.mutate()}>
           Unarchive
         </Button>
         {kind === 'branch' && (
           <ConfirmButton
+            label={`Delete ${name}`}
             title={`Delete ${name}?`}
             text="Deletes its events, runs, apps and functions, and revokes its API keys. This cannot be undone."
             confirmLabel="Delete"
@@ -119,14 +140,20 @@ function Actions({ of: { name, kind, archived_at, deleting_at } }: { of: Environ
     );
   }
   return (
-    <ConfirmButton
-      variant="secondary"
-      title={`Archive ${name}?`}
-      text="New events are rejected with 403. Existing data remains readable, runs in progress continue, and you can unarchive it later."
-      confirmLabel="Archive"
-      onConfirm={() => archive.mutateAsync().catch(() => {})}
-    >
-      Archive
-    </ConfirmButton>
+    <div className="flex justify-end gap-2">
+      <LimitsButton of={environment} />
+      {name !== PRODUCTION && (
+        <ConfirmButton
+          variant="secondary"
+          label={`Archive ${name}`}
+          title={`Archive ${name}?`}
+          text="New events are rejected with 403. Existing data remains readable, runs in progress continue, and you can unarchive it later."
+          confirmLabel="Archive"
+          onConfirm={() => archive.mutateAsync().catch(() => {})}
+        >
+          Archive
+        </ConfirmButton>
+      )}
+    </div>
   );
 }

@@ -7,20 +7,13 @@ import { TextField } from '../../ui/field.tsx';
 import { FormDialog } from '../../ui/form-dialog.tsx';
 import { useAction } from '../../ui/use-action.ts';
 
-/** The largest request that sends events to the environment, with the button that opens the form. */
-export function RequestLimit({ of: environment, isAdmin }: { of: Environment; isAdmin: boolean }) {
+/** Opens the form of the largest request and the retention. */
+export function LimitsButton({ of: environment }: { of: Environment }) {
   const [editing, setEditing] = useState(false);
-  const { event_max_bytes } = environment;
-  const text = event_max_bytes === null ? 'default' : `${event_max_bytes.toLocaleString()} B`;
-  if (!isAdmin || environment.deleting_at) return <span className="text-muted">{text}</span>;
   return (
     <>
-      <Button
-        variant="ghost"
-        title={`Maximum request size and retention of ${environment.name}`}
-        onClick={() => setEditing(true)}
-      >
-        {text}
+      <Button aria-label={`Limits of ${environment.name}`} onClick={() => setEditing(true)}>
+        Limits
       </Button>
       {editing && <LimitForm environment={environment} onClose={() => setEditing(false)} />}
     </>

@@ -18,13 +18,13 @@ interface Task {
 const TASKS: Task[] = [
   {
     title: 'Create an event key',
-    how: 'Senders put it into the URL to which they post events.',
+    how: 'Senders put it into the URL to which they post events; apps have it as SERVICE_EVENT_KEY, or INNGEST_EVENT_KEY with an Inngest SDK.',
     link: { to: '/keys' },
     path: '/v1/event-keys',
   },
   {
     title: 'Give your app the signing key',
-    how: 'Set SERVICE_SIGNING_KEY where the app runs, SERVICE_BASE_URL to this address, and SERVICE_SERVE_ORIGIN to its own. It is done when the app registers.',
+    how: 'Set SERVICE_SIGNING_KEY where the app runs, SERVICE_BASE_URL to this address, and SERVICE_SERVE_ORIGIN to its own. With an Inngest SDK the names are INNGEST_SIGNING_KEY, INNGEST_BASE_URL and INNGEST_SERVE_ORIGIN. It is done when the app registers.',
     link: { to: '/keys', search: { tab: 'signing-keys' } as never },
     path: '/v1/apps',
   },

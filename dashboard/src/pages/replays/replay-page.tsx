@@ -6,7 +6,7 @@ import { OperationStatus } from '../../ui/bulk-operations/operation-status.tsx';
 import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Card, DescriptionItem, DescriptionList, Page } from '../../ui/page.tsx';
-import { absolute, duration, Time } from '../../ui/time.tsx';
+import { duration, Time } from '../../ui/time.tsx';
 import { ReplayActions } from './actions.tsx';
 import { Counts } from './dry-run-result.tsx';
 import { useReplay } from './queries.ts';
@@ -79,8 +79,7 @@ function Selection({ replay }: { replay: Replay }) {
     <Card title="Selection">
       <DescriptionList>
         <DescriptionItem term="Received">
-          <time dateTime={received_after}>{absolute(new Date(received_after))}</time> to{' '}
-          <time dateTime={received_before}>{absolute(new Date(received_before))}</time>
+          <Time at={received_after} /> to <Time at={received_before} />
         </DescriptionItem>
         <DescriptionItem term="Functions">{functionsText(replay)}</DescriptionItem>
         <DescriptionItem term="Former run">{statuses.map(formerStatusText).join(', ')}</DescriptionItem>

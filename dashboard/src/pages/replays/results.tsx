@@ -70,15 +70,11 @@ const COLUMNS: Column<ReplayResult>[] = [
     id: 'function',
     header: 'Function',
     width: 'minmax(0, 2fr)',
-    cell: ({ function_id, run_id, reason }) => (
+    cell: ({ function_id, reason }) => (
       <>
-        {run_id ? (
-          <Link to="/runs/$id" params={{ id: run_id }} className="block truncate font-medium hover:underline">
-            {function_id}
-          </Link>
-        ) : (
-          <span className="block truncate font-medium">{function_id}</span>
-        )}
+        <Link to="/functions/$id" params={{ id: function_id }} className="block truncate font-medium hover:underline">
+          {function_id}
+        </Link>
         {reason && (
           <span className="block truncate text-xs text-muted" title={reasonText(reason)}>
             {reasonText(reason)}
@@ -91,27 +87,31 @@ const COLUMNS: Column<ReplayResult>[] = [
     id: 'event',
     header: 'Event',
     width: 'minmax(0, 9rem)',
+    hideOnMobile: true,
     cell: ({ event_id: id }) => (
       <Link to="/events/$id" params={{ id }} className={LINK}>
         <Id id={id} maxChars={12} />
       </Link>
     ),
   },
+  { id: 'run', header: 'New run', width: 'minmax(0, 9rem)', cell: ({ run_id }) => <RunLink id={run_id} /> },
   {
     id: 'former',
     header: 'Former run',
     width: 'minmax(0, 9rem)',
     hideOnMobile: true,
-    cell: ({ retry_of: id }) =>
-      id ? (
-        <Link to="/runs/$id" params={{ id }} className={LINK}>
-          <Id id={id} maxChars={12} />
-        </Link>
-      ) : (
-        <span className="text-muted">None</span>
-      ),
+    cell: ({ retry_of }) => <RunLink id={retry_of} />,
   },
 ];
+
+function RunLink({ id }: { id: string | null }) {
+  if (id === null) return <span className="text-muted">None</span>;
+  return (
+    <Link to="/runs/$id" params={{ id }} className={LINK}>
+      <Id id={id} maxChars={12} />
+    </Link>
+  );
+}
 
 function Outcome({ result: { outcome, run_status } }: { result: ReplayResult }) {
   if (outcome === 'started') return <RunStatusBadge status={run_status ?? 'Queued'} />;

@@ -19,19 +19,19 @@ export default function SettingsPage() {
   return (
     <Page title="Settings" description="Configuration of the service and appearance of the dashboard.">
       <div className="space-y-6">
+        {admin && <StartupSettings />}
         <div className="grid items-start gap-6 lg:grid-cols-2">
           <div className="space-y-6">
             <About />
-            <Appearance />
-            <Notifications />
+            <InstallationLimits />
+            <StorageCard />
           </div>
           <div className="space-y-6">
-            <StorageCard />
-            <InstallationLimits />
+            <Appearance />
+            <Notifications />
             <Links />
           </div>
         </div>
-        {admin && <StartupSettings />}
       </div>
     </Page>
   );
