@@ -4,7 +4,7 @@ import { Redis } from 'ioredis';
 import { RUNS, type RunJob } from '../../src/jobs/queues/queues.ts';
 import type { WakeToSchedule } from '../../src/jobs/runs/run-jobs.ts';
 import { newId } from '../../src/model/ids.ts';
-import { WAKE_UPS_MAX, WakeUps } from '../../src/workers/wake-ups.ts';
+import { FEW, isWakeUp, MANY, WakeUps } from '../../src/workers/wake-ups.ts';
 import { redisUrl } from '../support/redis.ts';
 import { until } from '../support/until.ts';
 import { createPauseBed, ENV, type PauseBed } from './pause-bed.ts';
@@ -61,29 +61,55 @@ describe('The wake-up of a run that slept for long', () => {
 describe('A burst of wake-ups', () => {
   const jobOf = (id: string, data: Partial<RunJob>) => ({ id, data }) as Job<RunJob>;
   const settle = () => new Promise(setImmediate);
+  const wakeUp = (n: number) => jobOf(`wake ${n}`, n % 2 ? { kind: 'wake' } : { kind: 'call', sleep: 'nap' });
 
-  it('is at work a few at a time, in order, beside other jobs', async () => {
+  /** Jobs that end when the test says. */
+  function jobs(wakeUps: WakeUps) {
     const begun: string[] = [];
     const ends: (() => void)[] = [];
-    const handle = new WakeUps(CONCURRENCY).limit(async ({ id }) => {
+    const handle = wakeUps.limit(async ({ id }) => {
       begun.push(id as string);
       await new Promise<void>((resolve) => ends.push(resolve));
     });
-    const dataOf = (n: number): Partial<RunJob> => (n % 2 ? { kind: 'wake' } : { kind: 'call', sleep: 'nap' });
-    const wakes = Array.from({ length: 20 }, (_, n) => handle(jobOf(`wake ${n}`, dataOf(n))));
-    const call = handle(jobOf('call', { kind: 'call' }));
-    const first = Array.from({ length: WAKE_UPS_MAX }, (_, n) => `wake ${n}`);
-    expect(begun).to.deep.equal([...first, 'call']);
+    return { begun, ends, handle };
+  }
 
-    ends[0]?.();
+  it('is at work a few at a time beside other jobs, in order', async () => {
+    const { begun, ends, handle } = jobs(new WakeUps(CONCURRENCY, () => 0));
+    const call = handle(jobOf('call', { kind: 'call' }));
+    const wakes = Array.from({ length: 20 }, (_, n) => handle(wakeUp(n)));
+    const other = handle(jobOf('other', { kind: 'call' }));
+    const names = wakes.map((_, n) => `wake ${n}`);
+    expect(begun).to.deep.equal(['call', ...names.slice(0, FEW), 'other']);
+    ends[1]?.();
     await wakes[0];
     await settle();
-    expect(begun.slice(first.length)).to.deep.equal(['call', `wake ${WAKE_UPS_MAX}`]);
+    expect(begun.slice(FEW + 2)).to.deep.equal([names[FEW]]);
+    for (let n = 0; n < begun.length; n++) {
+      ends[n]?.();
+      await settle();
+    }
+    await Promise.all([...wakes, call, other]);
+    expect(begun.filter((id) => names.includes(id))).to.deep.equal(names);
+  });
 
-    let ended = 1;
-    while (begun.length < 21 || ended < 21) {
-      for (const end of ends.slice(ended)) end();
-      ended = ends.length;
+  it('is at work many at a time while there is nothing else', async () => {
+    const { begun, ends, handle } = jobs(new WakeUps(CONCURRENCY, () => 0));
+    const wakes = Array.from({ length: 2 * MANY }, (_, n) => handle(wakeUp(n)));
+    expect(begun).to.have.length(MANY);
+    const call = handle(jobOf('call', { kind: 'call' }));
+    const isAtWork = () => begun.length - 1 - ended;
+    let ended = 0;
+    for (; ended < MANY - FEW; ended++) {
+      expect(isAtWork()).to.equal(MANY - ended);
+      ends[ended]?.();
+      await wakes[ended];
+    }
+    ends[ended]?.();
+    await settle();
+    expect(begun, 'one more').to.have.length(MANY + 2);
+    for (let n = 0; n < begun.length; n++) {
+      ends[n]?.();
       await settle();
     }
     await Promise.all([...wakes, call]);
@@ -91,40 +117,41 @@ describe('A burst of wake-ups', () => {
 
   it('does not wait for apps that take long, and leaves most of the worker to others', async () => {
     const answers: (() => void)[] = [];
-    const wakeUps = new WakeUps(CONCURRENCY);
+    const wakeUps = new WakeUps(CONCURRENCY, () => 0);
     const app = wakeUps.callsOf({
       call: () => new Promise((resolve) => answers.push(() => resolve({ kind: 'completed', output: 'null' }))),
     });
     const handle = wakeUps.limit(async () => void (await app.call({} as never, {} as never)));
     const inFlight = (count: number) => until(async () => answers.length === count, { describe: `${count} calls` });
-    const calls = Array.from({ length: CONCURRENCY }, (_, n) => handle(jobOf(`${n}`, { kind: 'call', sleep: 'nap' })));
+    const calls = Array.from({ length: MANY + CONCURRENCY }, (_, n) => handle(wakeUp(2 * n)));
     await settle();
-    expect(answers, 'at first').to.have.length(WAKE_UPS_MAX);
-    await inFlight(WAKE_UPS_MAX + WAITING_MAX);
-    for (let ended = 0; ended < CONCURRENCY; ended++) {
+    expect(answers, 'at first').to.have.length(MANY);
+    await inFlight(MANY + WAITING_MAX);
+    for (let ended = 0; ended < calls.length; ended++) {
       answers[ended]?.();
       await calls[ended];
-      await inFlight(Math.min(CONCURRENCY, WAKE_UPS_MAX + WAITING_MAX + ended + 1));
+      await inFlight(Math.min(calls.length, MANY + WAITING_MAX + ended + 1));
     }
   });
 
-  it('stores the answer of an app before it calls another', async () => {
+  it('stores the answers of apps before it calls others', async () => {
     const answers: (() => void)[] = [];
     const ends: (() => void)[] = [];
-    const wakeUps = new WakeUps(CONCURRENCY);
-    const handle = wakeUps.limit(async () => {
+    const wakeUps = new WakeUps(CONCURRENCY, () => 0);
+    const handle = wakeUps.limit(async ({ data }) => {
+      if (!isWakeUp({ data })) return;
       await wakeUps.wait(new Promise<void>((resolve) => answers.push(resolve)));
       await new Promise<void>((resolve) => ends.push(resolve));
     });
-    const run = (n: number) => handle(jobOf(`${n}`, { kind: 'call', sleep: 'nap' }));
-    const calls = Array.from({ length: 2 * WAKE_UPS_MAX }, (_, n) => run(n));
+    const calls = Array.from({ length: 2 * FEW }, (_, n) => handle(wakeUp(n)));
     await until(async () => answers.length === calls.length, { describe: 'all wait' });
     for (const answer of answers) answer();
     await settle();
     expect(ends, 'at work').to.have.length(calls.length);
-    const next = run(calls.length);
+    await handle(jobOf('call', { kind: 'call' }));
+    const next = handle(wakeUp(calls.length));
     for (const [n, end] of ends.entries()) {
-      expect(answers, `after ${n} have ended`).to.have.length(calls.length + (n > WAKE_UPS_MAX ? 1 : 0));
+      expect(answers, `after ${n} have ended`).to.have.length(calls.length + (n > FEW ? 1 : 0));
       end();
       await calls[n];
       await settle();
@@ -136,13 +163,12 @@ describe('A burst of wake-ups', () => {
   });
 
   it('continues after one has failed', async () => {
-    const handle = new WakeUps(CONCURRENCY).limit(({ id }) =>
+    const handle = new WakeUps(CONCURRENCY, () => 0).limit(({ id }) =>
       id === 'last' ? Promise.resolve() : Promise.reject(new Error('no store')),
     );
-    const run = (id: string) => handle(jobOf(id, { kind: 'wake' }));
-    const failed = Array.from({ length: 2 * WAKE_UPS_MAX }, (_, n) => run(`wake ${n}`));
+    const failed = Array.from({ length: 2 * MANY }, (_, n) => handle(wakeUp(n)));
     const outcomes = Promise.allSettled(failed);
-    await run('last');
+    await handle(jobOf('last', { kind: 'wake' }));
     expect((await outcomes).map(({ status }) => status)).to.deep.equal(failed.map(() => 'rejected'));
   });
 });
