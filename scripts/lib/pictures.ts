@@ -3,6 +3,7 @@ import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { findChromium } from './chromium-program.ts';
+import { codeOf, type Labels, labelsOn, writeLabels } from './picture-labels.ts';
 import { Problem } from './problem.ts';
 import { FULFIL, type Shop } from './shop.ts';
 
@@ -31,6 +32,8 @@ export async function takePictures({ shop, folder, only, email, password }: Pict
   const pages = Object.entries(await pagesOf(shop)).filter(([name]) => name.startsWith(only));
   const browser = await chromium.launch({ executablePath: findChromium(), args: ARGS });
   const files: string[] = [];
+  const labels: Labels = new Map();
+  const code = codeOf(ROOT);
   try {
     for (const look of LOOKS) {
       const page = await signedIn(browser, shop.url, look, email, password);
@@ -39,6 +42,7 @@ export async function takePictures({ shop, folder, only, email, password }: Pict
         await open(page, shop.url + path);
         await maskPaths(page);
         await page.screenshot({ path: file });
+        labels.set(name, await labelsOn(page, code));
         files.push(file);
       }
       await page.context().close();
@@ -46,6 +50,7 @@ export async function takePictures({ shop, folder, only, email, password }: Pict
   } finally {
     await browser.close();
   }
+  writeLabels(folder, labels);
   const large = files.filter((file) => statSync(file).size > MAX_BYTES);
   if (large.length > 0) throw new Problem(`These pictures exceed ${MAX_BYTES} bytes: ${large.join(', ')}`);
   return files;
@@ -56,6 +61,7 @@ async function pagesOf({ ask, webhookId }: Shop): Promise<Record<string, string>
   const [event] = await ask('GET', '/v1/events?name=order/placed&limit=1');
   const [webhookEvent] = await ask('GET', '/v1/events?name=github/push&limit=1');
   const [failed] = await ask('GET', `/v1/runs?status=Failed&function_id=${FULFIL}&limit=1`);
+  const [group] = await ask('GET', `/v1/errors?function_id=${FULFIL}&limit=1`);
   const [finished] = await ask('GET', `/v1/runs?status=Completed&function_id=${FULFIL}&limit=1`);
   return {
     overview: '/',
@@ -65,6 +71,8 @@ async function pagesOf({ ask, webhookId }: Shop): Promise<Record<string, string>
     runs: '/runs',
     run: `/runs/${finished.run_id}`,
     'run-failed': `/runs/${failed.run_id}`,
+    errors: '/errors',
+    error: `/errors/${group.fingerprint}`,
     functions: '/functions',
     function: `/functions/${FULFIL}`,
     apps: '/apps/example-shop',

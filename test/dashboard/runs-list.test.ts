@@ -66,6 +66,8 @@ describe('The list of runs in the dashboard', function () {
       await open(page, `${service.url}/runs?status=Failed`);
       const row = page.getByRole('table', { name: 'Runs' }).getByRole('row').nth(1);
       await row.getByText('shop', { exact: true }).waitFor();
+      const name = row.getByRole('cell').nth(2);
+      expect(await name.evaluate((cell) => cell.scrollWidth - cell.clientWidth)).to.be.within(0, 1);
       const badge = await row.getByText('Failed', { exact: true }).boundingBox();
       const cells = await row
         .getByRole('cell')

@@ -24,7 +24,7 @@ function columnsOf(functions: FunctionsById, compact: boolean, wide: boolean): C
     {
       id: 'status',
       header: 'Status',
-      width: fittingWidth({ header: 'Status', text: stateText, extraRem: 2, maxRem: 16 }),
+      width: fittingWidth({ header: 'Status', text: stateText, extraRem: 2, maxRem: 12.5 }),
       isFixed: true,
       hideOnMobile: true,
       cell: (run) => <RunStateBadge run={run} />,
@@ -41,7 +41,7 @@ function columnsOf(functions: FunctionsById, compact: boolean, wide: boolean): C
     {
       id: 'event',
       header: 'Event',
-      width: 'minmax(11rem, 1fr)',
+      width: 'minmax(9rem, 1fr)',
       hideOnMobile: true,
       cell: (run) => <Event run={run} />,
     },
@@ -114,21 +114,26 @@ function Name({ run, fn, compact, wide }: NameProps) {
       to="/runs/$id"
       params={{ id }}
       title={`${function_id}\n${id}`}
-      className={`font-medium hover:underline ${wide ? 'truncate' : 'break-words'} ${isOneLine ? 'max-w-full shrink-0' : 'block'}`}
+      className={`font-medium hover:underline ${wide ? 'truncate' : 'break-words'} ${isOneLine ? 'min-w-0' : 'block'}`}
     >
       {fn?.name ?? function_id}
     </Link>
   );
-  const app = fn && fn.destination === null && <span className="shrink-0 truncate text-xs text-muted">{fn.app}</span>;
+  const app = fn && fn.destination === null && (
+    <span className="max-w-32 shrink-0 truncate text-xs text-muted">{fn.app}</span>
+  );
   const note = (replay_id || error) && (
-    <span className={`truncate text-xs text-muted ${isOneLine ? 'min-w-0' : 'block'}`} title={error ?? undefined}>
+    <span
+      className={`truncate text-xs text-muted ${isOneLine ? 'min-w-0 flex-1' : 'block'}`}
+      title={error ?? undefined}
+    >
       {replay_id && <span title="Started by a replay">{error ? 'replayed · ' : 'replayed'}</span>}
       {error}
     </span>
   );
   if (isOneLine) {
     return (
-      <span className="flex min-w-0 items-baseline gap-2">
+      <span className="flex min-w-0 items-baseline gap-2 overflow-hidden">
         {link}
         {app}
         {note}
