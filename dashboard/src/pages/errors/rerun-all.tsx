@@ -1,14 +1,11 @@
-import { lazy, Suspense, useState } from 'react';
+import { useState } from 'react';
 import { useHasAccess } from '../../api/current-user.ts';
 import { useEnv } from '../../api/environment.ts';
 import type { ErrorGroup } from '../../api/types.ts';
 import { runsOf } from '../../features/errors/error-group-line.tsx';
+import { BulkDialog } from '../../features/runs/bulk/bulk-dialog.tsx';
 import { filterOf } from '../../features/runs/bulk/requests.ts';
 import { Button } from '../../ui/button.tsx';
-
-const BulkDialog = lazy(() =>
-  import('../../features/runs/bulk/bulk-dialog.tsx').then((module) => ({ default: module.BulkDialog })),
-);
 
 /** Re-runs all failed runs of the group: after a deploy with its code, which is what people wait for. */
 export function RerunAll({ group }: { group: ErrorGroup }) {
@@ -28,14 +25,12 @@ export function RerunAll({ group }: { group: ErrorGroup }) {
         {isNewer ? 'Re-run all with the newer code…' : 'Re-run all…'}
       </Button>
       {open && (
-        <Suspense>
-          <BulkDialog
-            env={env}
-            action="retry"
-            filter={filterOf({ filters: runsOf(group) })}
-            onClose={() => setOpen(false)}
-          />
-        </Suspense>
+        <BulkDialog
+          env={env}
+          action="retry"
+          filter={filterOf({ filters: runsOf(group) })}
+          onClose={() => setOpen(false)}
+        />
       )}
     </>
   );

@@ -1,4 +1,5 @@
 import { getRouteApi } from '@tanstack/react-router';
+import { lazy, Suspense } from 'react';
 import { useHasAccess } from '../../api/current-user.ts';
 import { useEnv } from '../../api/environment.ts';
 import { VersionSelect } from '../../features/apps/version-select.tsx';
@@ -7,7 +8,6 @@ import { ColumnsMenu } from '../../features/lists/columns-menu.tsx';
 import { type ListView, ROW_PX, useDensity, useListView } from '../../features/lists/list-preferences.ts';
 import { NewRowsButton } from '../../features/lists/new-rows-button.tsx';
 import { SavedViewsMenu } from '../../features/lists/saved-views-menu.tsx';
-import { BulkButtons } from '../../features/runs/bulk/bulk-buttons.tsx';
 import { useRunCount } from '../../features/runs/bulk/requests.ts';
 import type { ListedRun } from '../../features/runs/run.ts';
 import { EXCLUDE, useExcluded } from '../../features/runs/use-excluded.ts';
@@ -28,6 +28,7 @@ import { RunsEmptyState } from './empty-state.tsx';
 import { Filters } from './filters.tsx';
 import { Histogram } from './histogram.tsx';
 
+const BulkButtons = lazy(() => import('../../features/runs/bulk/bulk-buttons.tsx'));
 const route = getRouteApi('/runs');
 const LIST = 'runs';
 
@@ -131,16 +132,18 @@ function Runs({ filters, list, view, appOf }: RunsProps) {
         nouns={['run', 'runs']}
         matching={total && { count: total.count, isExact: total.is_exact }}
       >
-        <BulkButtons
-          selected={selection.all ? { filters } : { ids: [...selection.keys] }}
-          filters={selection.all ? filters : {}}
-          versionField={
-            selectedApp === undefined
-              ? undefined
-              : (value, onChange) => <VersionSelect app={selectedApp} from={null} value={value} onChange={onChange} />
-          }
-          onStarted={selection.clear}
-        />
+        <Suspense>
+          <BulkButtons
+            selected={selection.all ? { filters } : { ids: [...selection.keys] }}
+            filters={selection.all ? filters : {}}
+            versionField={
+              selectedApp === undefined
+                ? undefined
+                : (value, onChange) => <VersionSelect app={selectedApp} from={null} value={value} onChange={onChange} />
+            }
+            onStarted={selection.clear}
+          />
+        </Suspense>
       </SelectionBar>
       {notice}
     </>

@@ -25,7 +25,7 @@ interface BulkButtonsProps {
 }
 
 /** Buttons for actions on the selected runs. */
-export function BulkButtons({ selected, filters, versionField, onStarted }: BulkButtonsProps) {
+export default function BulkButtons({ selected, filters, versionField, onStarted }: BulkButtonsProps) {
   const env = useEnv();
   const [action, setAction] = useState<BulkKind>();
   return (
