@@ -32,7 +32,7 @@ export function TimeFilter({
         ))}
       </Select>
       {range === 'between' && (
-        <div className="col-span-full flex min-w-0 flex-wrap items-center gap-2">
+        <div className="order-last col-span-full flex min-w-0 flex-wrap items-center gap-2">
           <DateTimeField label={`${what} after`} value={from} onChange={(value) => onChange({ from: value }, true)} />
           <span className="text-sm text-muted">and</span>
           <DateTimeField label={`${what} before`} value={to} onChange={(value) => onChange({ to: value }, true)} />
