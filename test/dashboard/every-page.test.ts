@@ -140,6 +140,7 @@ describe('Every page of the dashboard', function () {
       found.add('axe in dialogs', path, await violationsInSchemes(page));
       found.add('words', `${path}, dialog`, await breachesOn(page, rules));
       await page.keyboard.press('Escape');
+      await page.getByRole('dialog').waitFor({ state: 'hidden' });
     }
 
     it('violates no rule of axe, in light and dark', () => expect(found.of('axe')).to.equal(''));

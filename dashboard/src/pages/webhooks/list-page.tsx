@@ -23,8 +23,9 @@ const route = getRouteApi('/webhooks');
 export default function WebhooksPage() {
   const { new: step } = route.useSearch();
   const navigate = useNavigate();
+  // Of the page that is open by then: a dialog closes a moment after Escape.
   const setStep = (to: string | undefined) =>
-    void navigate({ to: '/webhooks', search: (before) => ({ ...before, new: to }) as never });
+    void navigate({ to: '.', search: (before) => ({ ...before, new: to }) as never });
   const canWrite = useHasAccess('write');
   useLiveRequests();
   useLiveIssues();
