@@ -85,7 +85,7 @@ export function useLiveRuns({
     const applied = applyLiveRuns(before, updates, { meets, known: known.current, add });
     change(() => applied.pages);
     if (!isLive) return;
-    const isUnfiltered = Object.values(filters).every((value) => value === undefined);
+    const isUnfiltered = Object.values({ ...filters, exclude: undefined }).every((value) => value === undefined);
     const missed = {
       ids: applied.missed,
       others: isUnfiltered ? dropped : 0,

@@ -29,7 +29,7 @@ export function withDefaultSource(filters: Filters): Filters {
 }
 
 const NOT = '!';
-const NOT_SYSTEM = `${NOT}service`;
+export const NOT_SYSTEM = `${NOT}service`;
 
 export function useFilters(): Filters {
   return useSearch({ from: '/events' });

@@ -11,6 +11,7 @@ import { TextResults } from '../../features/search/text-results.tsx';
 import { isExpression } from '../../lib/is-expression.ts';
 import { useIsWideScreen } from '../../lib/use-wide-screen.ts';
 import { Button } from '../../ui/button.tsx';
+import { Checkbox } from '../../ui/checkbox.tsx';
 import { Page } from '../../ui/page.tsx';
 import { useEventKeyNames, useWebhooks } from './event-source.tsx';
 import { type Filters, useFilters, useListQuery, useTimeRange, withDefaultSource } from './filters.ts';
@@ -70,6 +71,11 @@ export default function EventsPage() {
       dense
       actions={
         <>
+          {filters.source === undefined && filters.name === undefined && filters.id === undefined && (
+            <Checkbox checked={filters.all === true} onChange={(all) => change({ all: all || undefined })}>
+              Events of schedules and failures
+            </Checkbox>
+          )}
           {query.search !== undefined && (
             <Button icon="retry" busy={events.list.isFetching} onClick={() => void events.list.refetch()}>
               Refresh

@@ -2,7 +2,6 @@ import { getRouteApi } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
 import { useHasAccess } from '../../api/current-user.ts';
 import { useEnv } from '../../api/environment.ts';
-import { VersionSelect } from '../../features/apps/version-select.tsx';
 import { useFunctions } from '../../features/functions/queries.ts';
 import { ColumnsMenu } from '../../features/lists/columns-menu.tsx';
 import { type ListView, ROW_PX, useDensity, useListView } from '../../features/lists/list-preferences.ts';
@@ -24,11 +23,15 @@ import { Page } from '../../ui/page.tsx';
 import { SelectionBar } from '../../ui/row-selection/selection-bar.tsx';
 import { useRowSelection } from '../../ui/row-selection/use-row-selection.ts';
 import { useRunColumns } from './columns.tsx';
-import { RunsEmptyState } from './empty-state.tsx';
 import { Filters } from './filters.tsx';
 import { Histogram } from './histogram.tsx';
 
 const BulkButtons = lazy(() => import('../../features/runs/bulk/bulk-buttons.tsx'));
+const RunsEmptyState = lazy(() => import('./empty-state.tsx').then((module) => ({ default: module.RunsEmptyState })));
+const VersionSelect = lazy(() =>
+  import('../../features/apps/version-select.tsx').then((module) => ({ default: module.VersionSelect })),
+);
+
 const route = getRouteApi('/runs');
 const LIST = 'runs';
 
@@ -110,7 +113,9 @@ function Runs({ filters, list, view, appOf }: RunsProps) {
     return result.isFetching ? (
       <Loading />
     ) : (
-      <RunsEmptyState filtered={isFiltered(filters)} excludes={filters.exclude !== undefined} />
+      <Suspense fallback={<Loading />}>
+        <RunsEmptyState filtered={isFiltered(filters)} excludes={filters.exclude !== undefined} />
+      </Suspense>
     );
   return (
     <>

@@ -4,7 +4,6 @@ import { callApi } from '../../../api/client.ts';
 import type { EventName, Webhook } from '../../../api/types.ts';
 import { SearchBox } from '../../../features/search/search-box.tsx';
 import { IconButton } from '../../../ui/button.tsx';
-import { Checkbox } from '../../../ui/checkbox.tsx';
 import { Select, TextField } from '../../../ui/field.tsx';
 import { TimeFilter } from '../../../ui/time-filter.tsx';
 import { type Filters, hasFilters } from '../filters.ts';
@@ -68,13 +67,6 @@ export function FilterBar({ env, filters, webhooks, error, onChange }: FilterBar
         disabled={!hasFilters(filters)}
         onClick={() => onChange(NO_FILTERS)}
       />
-      {source === undefined && name === undefined && filters.id === undefined && (
-        <div className="col-span-full">
-          <Checkbox checked={filters.all === true} onChange={(all) => onChange({ all: all || undefined })}>
-            Events of schedules and failures
-          </Checkbox>
-        </div>
-      )}
     </search>
   );
 }

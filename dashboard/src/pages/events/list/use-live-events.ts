@@ -2,7 +2,7 @@ import { useEffect, useMemo, useRef, useState } from 'react';
 import { useLiveUpdates } from '../../../api/live-updates.ts';
 import { isAtTop } from '../../../lib/scroll.ts';
 import { countUnseen, hasUnseen, mergeUnseen, NONE } from '../../../lib/unseen-rows.ts';
-import { type Filters, matchesFilters } from '../filters.ts';
+import { type Filters, matchesFilters, NOT_SYSTEM } from '../filters.ts';
 import { type EventRow, type LiveEvent, MAX_LIVE_ROWS, type RunUpdate } from './event-pages.ts';
 
 interface LiveEventsOptions {
@@ -54,7 +54,7 @@ export function useLiveEvents(options: LiveEventsOptions): { unseen: number; mor
     }
     const matching = events.filter((event) => matchesFilters(filters, event));
     const dropped = count - events.length;
-    const isUnfiltered = filters.name === undefined && filters.source === undefined;
+    const isUnfiltered = filters.name === undefined && (filters.source ?? NOT_SYSTEM) === NOT_SYSTEM;
     if (dropped === 0 && mayAdd() && rows.length < MAX_LIVE_ROWS) {
       if (matching.length > 0) addLive(matching, recentRuns.current);
       return;
