@@ -176,7 +176,7 @@ export class ArchivedEvents {
     const rows = await this.#database.query<{ id: number; source: Source }>(text, [envId, toText(wanted)]);
     const numbers = rows.filter(({ source }) => isFrom(source, wanted)).map(({ id }) => id);
     const own = toText(wanted);
-    // Of each event one of the two is null.
+    // One of the two is null in each event.
     const matches = 'coalesce(source_id = ANY(?), false) OR coalesce(source = ? OR starts_with(source, ?), false)';
     conditions.add(isOthers ? `NOT (${matches})` : matches, numbers, own, `${own}:`);
   }

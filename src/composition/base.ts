@@ -24,7 +24,7 @@ export interface BaseParts extends Omit<Store, 'functions' | 'decisions'>, Omit<
   storedDecisions: Decisions;
   /** undefined without an archive. */
   archive: Archive | undefined;
-  /** Of large bodies of webhooks; undefined without an archive and a bucket. */
+  /** Keeps large bodies of webhooks; undefined without an archive and a bucket. */
   bodyStore: WebhookBodyStore | undefined;
   bodyRoom: MemoryRoom;
   history: History;

@@ -25,7 +25,7 @@ export interface Failure extends RunFailure {
   at?: number;
   /** Operations reported together with the error. */
   ops?: Op[];
-  /** Of a destination. */
+  /** The request that a destination got. */
   request?: StepLinks['request'];
 }
 

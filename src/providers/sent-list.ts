@@ -70,16 +70,16 @@ export const sentListSchema = z.strictObject({
   id: pathSchema,
   ref: pathSchema,
   time: z.strictObject({ at: pathSchema, unit: z.enum(['s', 'iso']) }),
-  /** Of `id`, which must match as a whole: what does not is no item of the provider. */
+  /** The whole `id` must match it; an item whose `id` does not is not the provider's. */
   idPattern: z.string().max(100),
   /** The list has the items of all endpoints of the account; the type of those that this endpoint gets is read from the API. */
   subscription: z
     .strictObject({
       path: urlPathSchema,
-      /** Of the types in the answer, and what in them means all. */
+      /** The path of the types in the answer, and the type that means all. */
       types: pathSchema,
       all: z.string(),
-      /** Of the type in an item. */
+      /** The path of the type in an item. */
       type: pathSchema,
     })
     .optional(),

@@ -44,9 +44,9 @@ export class HostCookie {
 }
 
 export const SESSION_COOKIE = new HostCookie('session', { sameSite: 'Lax' });
-/** Of a single sign-on in progress, sealed: the callback counts only in the browser that began. Lax, because the provider's page leads to it. */
+/** A single sign-on in progress, sealed: the callback counts only in the browser that began. Lax, because the provider's page leads to it. */
 export const FLOW_COOKIE = new HostCookie('sign-in', { sameSite: 'Lax', lifetimeMs: FLOW_LIFETIME_MS });
-/** Of a sign-in that needs a second factor. */
+/** A sign-in that still needs a second factor. */
 export const PENDING_COOKIE = new HostCookie('pending-sign-in', {
   sameSite: 'Strict',
   lifetimeMs: PENDING_LIFETIME_MS,

@@ -42,7 +42,7 @@ export interface HeldBody {
 }
 
 export interface LargeBodiesDeps {
-  /** Of this process. */
+  /** All large bodies of this process share it. */
   room: MemoryRoom;
   /** undefined without an archive and a bucket. */
   bodies: WebhookBodyStore | undefined;

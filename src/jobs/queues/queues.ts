@@ -115,7 +115,7 @@ export interface ThrottleTimer {
 export interface EventGroupTimer {
   kind: 'batch' | 'debounce' | 'lane';
   env: string;
-  /** Of lanes, the ID of their order. */
+  /** Timers of lanes have the ID of their order here. */
   functionId: string;
   partition: number;
   /** When it is due by Redis's clock, Unix milliseconds; absent: at once. */

@@ -9,11 +9,11 @@ const RECOVERY_CODES = 10;
 const RECOVERY_CODE_BYTES = 10;
 
 export interface Passkey {
-  /** Of the credential, base64url. */
+  /** The ID of the credential, base64url. */
   id: string;
   /** COSE, base64url. */
   publicKey: string;
-  /** Of signatures; 0 if the authenticator does not count. */
+  /** Signatures so far; 0 if the authenticator does not count them. */
   counter: number;
   /** The host name at which it works. */
   rpId: string;

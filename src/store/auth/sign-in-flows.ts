@@ -12,7 +12,7 @@ export interface SignInFlow {
   provider: string;
   state: string;
   nonce: string;
-  /** Of PKCE. */
+  /** The code verifier of PKCE. */
   verifier: string;
   /** The requested page. */
   next: string;

@@ -6,7 +6,7 @@ import { inPipelines, type Redis } from '../redis/connection.ts';
 import { Repository } from '../redis/repository.ts';
 import type { EndedMinute, EndedRunIndex } from './ended-run-index.ts';
 
-/** Of more functions, all functions are counted. */
+/** A histogram of more functions counts the runs of all functions. */
 export const COUNTED_FUNCTIONS_MAX = 50;
 
 export interface RunHistogramQuery {

@@ -19,14 +19,14 @@ export interface CheckedSpan {
 /** One reading of the provider's list, page by page; it outlives the process that reads it. */
 export interface ReconciliationPass extends CheckedSpan {
   because: 'asked' | 'hour' | 'outage';
-  /** Of the request that asked for it. */
+  /** The ID of the request that asked for it. */
   asked?: string | undefined;
   /** Ask the provider to send what is missing again, instead of fetching it. */
   redeliver?: boolean | undefined;
   /** `list`: the pages; `recover`: what is missing. */
   phase: 'list' | 'recover';
   startedAt: number;
-  /** Of the next page; absent: the first one. */
+  /** The next page begins here; absent: the first page. */
   cursor?: string | undefined;
   /** Types of the items that the endpoint gets; null: all; absent: not read yet. */
   types?: string[] | null | undefined;
@@ -77,7 +77,7 @@ export interface MissingRequest {
   id: string;
   ref: string;
   at: number;
-  /** Of the event that it becomes: a repetition after a crash has the same. */
+  /** The ID of the event that it becomes: a repetition after a crash has the same. */
   eventId?: string | undefined;
   /** How often it could not be fetched. */
   tries?: number | undefined;

@@ -5,7 +5,7 @@ export interface Filter {
   /** Words that must all occur in an entry. */
   q?: string | undefined;
   who?: AuditEntry['who']['kind'] | undefined;
-  /** Of lib/time-filter.ts. */
+  /** As in lib/time-filter.ts. */
   from?: string | undefined;
   to?: string | undefined;
 }

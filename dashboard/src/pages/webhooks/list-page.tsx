@@ -23,7 +23,7 @@ const route = getRouteApi('/webhooks');
 export default function WebhooksPage() {
   const { new: step } = route.useSearch();
   const navigate = useNavigate();
-  // Of the page that is open by then: a dialog closes a moment after Escape.
+  // Changes the page that is open by then: a dialog closes a moment after Escape.
   const setStep = (to: string | undefined) =>
     void navigate({ to: '.', search: (before) => ({ ...before, new: to }) as never });
   const canWrite = useHasAccess('write');

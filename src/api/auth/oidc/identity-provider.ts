@@ -26,7 +26,7 @@ export interface ProviderUser {
   /** Lower case. */
   email: string;
   isVerified: boolean;
-  /** Of the organization that the address belongs to. */
+  /** The domain of the user's organization. */
   domain: string;
   groups: string[];
   idToken: string;
@@ -46,7 +46,7 @@ export interface IdentityProviderDeps {
 export class IdentityProvider {
   readonly settings: OidcProvider;
   readonly #deps: IdentityProviderDeps;
-  /** Of logout tokens; those of ID tokens are the library's. */
+  /** Keys that sign logout tokens; the library fetches those of ID tokens. */
   #keys: ReturnType<typeof createRemoteJWKSet> | undefined;
   #metadata: { configuration: Promise<Configuration>; until: number } | undefined;
 
