@@ -54,7 +54,7 @@ export function runCountRoutes({ selectedRuns, runHistogram, functionTables, con
       operationId: 'getRunHistogram',
       summary: 'Count runs over time',
       description:
-        'By the time at which they were queued, in buckets of equal length: whole minutes. Default: the last 24 hours; at most 7 days. Runs that have moved to the archive ' +
+        'By the time at which they were queued, in buckets of equal length: whole minutes. Default: the last 24 hours; at most 7 days, or a day of all functions in a cluster. Runs that have moved to the archive ' +
         `are not counted. Of more than ${COUNTED_FUNCTIONS_MAX} functions, all functions are counted.`,
       query: z.strictObject({
         function_id: runFilters.function_id,
@@ -62,21 +62,28 @@ export function runCountRoutes({ selectedRuns, runHistogram, functionTables, con
         exclude: runFilters.exclude,
         queued_after: runFilters.queued_after,
         queued_before: runFilters.queued_before,
-        buckets: z.coerce.number().int().min(1).max(120).default(60).describe('Maximum number of buckets'),
+        buckets: z.coerce
+          .number()
+          .int()
+          .min(1)
+          .max(120)
+          .default(60)
+          .describe('Maximum number of buckets; many functions get fewer'),
       }),
       data: z.array(runBucketSchema),
       async handle({ env, query: { function_id: functionId, app, exclude, queued_after, queued_before, buckets } }) {
         const nowMs = Date.now();
         const to = queued_before ?? nowMs;
-        const oldest = Math.max(to - HISTOGRAM_MAX_MS, config.archive ? nowMs - config.archive.hotMs : 0);
-        const from = Math.max(queued_after ?? to - DAY_MS, oldest);
-        if (from >= to) return { data: [] };
         const functionIds = await functionIdsOf(functionTables, env, {
           app,
           exclude,
           functionId,
         });
-        const intervals = minuteIntervals(from, to, buckets);
+        const bounds = runHistogram.bounds(functionIds);
+        const oldest = to - Math.min(HISTOGRAM_MAX_MS, bounds.rangeMs);
+        const from = Math.max(queued_after ?? to - DAY_MS, oldest, config.archive ? nowMs - config.archive.hotMs : 0);
+        if (from >= to) return { data: [] };
+        const intervals = minuteIntervals(from, to, Math.min(buckets, bounds.intervals));
         const counted = await runHistogram.count({ env, functionIds, ...intervals });
         return { data: counted.map((interval) => presentInterval(interval, intervals.stepMs)) };
       },

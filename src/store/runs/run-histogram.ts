@@ -8,6 +8,10 @@ import type { EndedMinute, EndedRunIndex } from './ended-run-index.ts';
 
 /** A histogram of more functions counts the runs of all functions. */
 export const COUNTED_FUNCTIONS_MAX = 50;
+/** Counts of indexes of functions per histogram, some 50 ms of Redis. */
+const COUNTS_MAX = 40_000;
+/** Counts of minutes per histogram: 26 hours on 32 partitions. */
+const MINUTES_MAX = 150_000;
 
 export interface RunHistogramQuery {
   env: string;
@@ -24,6 +28,20 @@ export interface RunHistogramQuery {
 export type RunInterval = { from: number } & Record<RunGroup, number>;
 
 export class RunHistogram extends Repository<Redis, { endedRuns: EndedRunIndex }> {
+  /** What a histogram may have at most, so that its cost is bounded: many functions get longer intervals, many partitions a shorter time range. */
+  bounds(functionIds: RunHistogramQuery['functionIds']): { intervals: number; rangeMs: number } {
+    const partitions = this.keys.all().length;
+    const endings = RUN_GROUPS.length - 1;
+    if (!countsEach(functionIds)) {
+      return {
+        intervals: Number.POSITIVE_INFINITY,
+        rangeMs: Math.floor(MINUTES_MAX / endings / partitions) * MINUTE_MS,
+      };
+    }
+    const indexes = Math.max(1, functionIds.length) * RUN_GROUPS.length * partitions;
+    return { intervals: Math.max(1, Math.floor(COUNTS_MAX / indexes)), rangeMs: Number.POSITIVE_INFINITY };
+  }
+
   async count(query: RunHistogramQuery): Promise<RunInterval[]> {
     const none = Object.fromEntries(RUN_GROUPS.map((group) => [group, 0])) as Record<RunGroup, number>;
     const counted = Array.from({ length: query.intervals }, (_, i) => ({
@@ -31,7 +49,7 @@ export class RunHistogram extends Repository<Redis, { endedRuns: EndedRunIndex }
       ...none,
     }));
     const { functionIds } = query;
-    if (functionIds && functionIds.length <= COUNTED_FUNCTIONS_MAX) {
+    if (countsEach(functionIds)) {
       await this.#addIndexes(counted, query, RUN_GROUPS, (keys, group) =>
         functionIds.map((id) => keys.runIndex(query.env, group, id)),
       );
@@ -74,6 +92,10 @@ export class RunHistogram extends Repository<Redis, { endedRuns: EndedRunIndex }
       if (interval) interval[ending] += counts[i] as number;
     }
   }
+}
+
+function countsEach(functionIds: RunHistogramQuery['functionIds']): functionIds is readonly string[] {
+  return functionIds !== undefined && functionIds.length <= COUNTED_FUNCTIONS_MAX;
 }
 
 /** Intervals of whole minutes that cover a time range. */
