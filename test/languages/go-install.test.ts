@@ -39,7 +39,7 @@ describe('The Go client in a project outside this repository', function () {
   });
 
   it("is installed from the tag of a release by the README, and runs the README's app", async () => {
-    const [, tag] = /whose tag in the repository is `([^`]+)`/.exec(README) ?? [];
+    const [, tag] = /with the tag `([^`]+)`/.exec(README) ?? [];
     expect(tag).to.match(/^clients\/go\/v\d+\.\d+\.\d+$/);
     const repository = join(folder, 'tidegate');
     const git = (...args: string[]) =>
