@@ -119,6 +119,11 @@ describe('Search by GET /v1/events and GET /v1/runs', () => {
     expect(await kinds('sent-1')).to.deep.equal({ deduplication_id: [hotId] });
     expect(await kinds('declined')).to.deep.equal({ error: [archivedRun.id] });
     expect((await kinds('order/*')).event_name).to.include('order/sent');
+    expect((await kinds('c_1')).payload).to.deep.equal([hotId, archivedEvent.id]);
+    expect((await kinds('7')).payload).to.deep.equal([hotId]);
+    const { body } = await service.get('/v1/search?text=c_1');
+    const list = body.data.find(({ kind }: { kind: string }) => kind === 'payload').list;
+    expect((await service.get(list)).body.data).to.have.length(2);
   });
 
   it('lists the fields of recent events', async () => {

@@ -51,7 +51,7 @@ export const runFilters = {
     .max(256)
     .optional()
     .describe('The version of its app on which a run ends. Runs that are not pinned have none'),
-  ...searchQuery,
+  ...searchQuery('runs'),
   queued_after: timeSchema.optional().describe('Inclusive'),
   queued_before: timeSchema.optional().describe('Exclusive. For a bulk action: at most now, which is the default'),
 };

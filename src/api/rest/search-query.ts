@@ -8,12 +8,11 @@ import { SearchError } from '../../model/search/search-error.ts';
 import type { SearchNode } from '../../model/search/syntax.ts';
 import type { SearchKind } from '../../model/search/variables.ts';
 
-export const searchQuery = {
-  search: z
-    .string()
-    .optional()
-    .describe('A condition in the language of docs/search.md, such as `data.customer.id == "c_1"`'),
-};
+export function searchQuery(kind: SearchKind) {
+  const example = `${kind === 'events' ? 'data' : 'event.data'}.customer.id == "c_1"`;
+  const search = z.string().optional();
+  return { search: search.describe(`A condition in the language of docs/search.md, such as \`${example}\``) };
+}
 
 export const idPrefixSchema = z
   .string()

@@ -1,4 +1,4 @@
-/** Possible meanings of a text: an ID or its beginning, an event name, a function, part of an error. */
+/** Possible meanings of a text: an ID or its beginning, an event name, a function, part of an error, a value of a payload. */
 import { isArchiveUnavailable } from '../../errors.ts';
 import type { AcceptedEvents } from '../../history/accepted-events.ts';
 import type { History } from '../../history/history.ts';
@@ -8,8 +8,10 @@ import type { Searches } from '../../history/searches.ts';
 import type { FunctionTables } from '../../jobs/functions/function-tables.ts';
 import { ID_PATTERN } from '../../model/ids.ts';
 import type { Run } from '../../model/runs/run.ts';
+import { addFields, type Field } from '../../model/search/field-paths.ts';
 import { beginsWith, isWildcard, mentions } from '../../model/search/filters.ts';
 import { ID_PREFIX_PATTERN } from '../../model/search/id-prefix.ts';
+import { parseSearch } from '../../model/search/parse.ts';
 import type { FoundEvent } from '../../store/events/events.ts';
 import { time } from '../views/time.ts';
 
@@ -31,6 +33,7 @@ export const HIT_KINDS = [
   'event_name',
   'function',
   'error',
+  'payload',
 ] as const;
 
 export interface Hit {
@@ -56,6 +59,10 @@ const SEARCH_MS = 1_000;
 /** Shorter prefixes match nearly all IDs. */
 const PREFIX_MIN = 4;
 const ERROR_MIN = 3;
+/** Newest events whose fields are known, and fields that are compared. */
+const EVENTS_KNOWN = 20;
+const FIELDS_KNOWN = 200;
+const FIELDS_COMPARED = 20;
 
 export async function hitsOf(
   { acceptedEvents: events, eventLists, eventCounts, runs, searches, functionTables }: TextHitDeps,
@@ -146,7 +153,34 @@ export async function hitsOf(
     stoppedEarly ??= page.stoppedEarly;
     add('error', `/v1/runs?status=Failed&error=${query}`, page.found.map(hitOfRun));
   }
+
+  const isId = ID_PATTERN.test(id) || isWildcard(text);
+  const newest = isId
+    ? undefined
+    : await tried(() => eventLists.list({ env, timeRange: {}, limit: EVENTS_KNOWN }, nowMs));
+  const condition = newest && payloadCondition(newest.events, text);
+  if (condition !== undefined) {
+    const node = parseSearch(condition, 'events');
+    const page = await searches.events(
+      { env, principal, node, timeRange: {}, limit: HITS, timeoutMs: SEARCH_MS },
+      nowMs,
+    );
+    stoppedEarly ??= page.stoppedEarly;
+    add('payload', `/v1/events?search=${encodeURIComponent(condition)}`, page.found.map(hitOfEvent));
+  }
   return { hits: found, stoppedEarly };
+}
+
+/** Whether a field that the events have is the text: an order number, a customer.
+ *  @returns a condition of searches; undefined: they have no such fields */
+function payloadCondition(events: readonly { data: unknown }[], text: string): string | undefined {
+  const fields = new Map<string, Field>();
+  for (const { data } of events) addFields(fields, 'data', data, FIELDS_KNOWN);
+  const isNumber = /^-?\d{1,15}$/.test(text);
+  const compared = [...fields.values()]
+    .filter(({ type }) => type === 'text' || (isNumber && type === 'number'))
+    .map(({ path, type }) => `${path} == ${type === 'text' ? JSON.stringify(text) : text}`);
+  return compared.length === 0 ? undefined : compared.slice(0, FIELDS_COMPARED).join(' || ');
 }
 
 /** For `order/*`, functions with this prefix; for other texts, functions that contain it in upper or lower case. */

@@ -49,7 +49,7 @@ export function eventRoutes({
         id_prefix: idPrefixSchema
           .optional()
           .describe('Prefix of internal IDs. Finds events received within a day of the time in their ID'),
-        ...searchQuery,
+        ...searchQuery('events'),
         received_after: timeSchema.optional().describe('Inclusive'),
         received_before: timeSchema.optional().describe('Exclusive'),
         include: listQuery(['runs', 'gist']).describe(

@@ -18,7 +18,9 @@ const FIELDS_MAX = 200;
 export const hitsSchema = apiObject('SearchHits', {
   kind: z
     .enum(HIT_KINDS)
-    .describe('Meaning of the text in these hits: an ID, the beginning of IDs, a name, or a part of an error'),
+    .describe(
+      'Meaning of the text in these hits: an ID, the beginning of IDs, a name, a part of an error, or a value of a payload',
+    ),
   list: z.string().describe('Path and query of the list that has all hits'),
   hits: z.array(
     z.object({
@@ -48,7 +50,7 @@ export function searchRoutes(deps: ApiParts): Route[] {
       summary: 'Find what a text may be',
       description:
         'Looks for events and runs whose ID is or begins with the text, a deduplication ID, event names and functions that contain the text or ' +
-        '(`order/*`) begin with it, and failed runs whose error contains it. Returns a few hits of each. For conditions, use the parameter `search` of `GET /v1/events` and `GET /v1/runs`.',
+        '(`order/*`) begin with it, failed runs whose error contains it, and events with it as a value of a field that the newest events have, such as an order number. Returns a few hits of each. For conditions, use the parameter `search` of `GET /v1/events` and `GET /v1/runs`.',
       query: z.object({ text: z.string().trim().min(1).max(TEXT_MAX) }),
       data: z.array(hitsSchema),
       errors: ['searches_full'],

@@ -10,7 +10,7 @@ import type { Entry } from './entry.ts';
 import { useFunctions } from './use-actions.ts';
 
 /** Shorter texts are in too many names. */
-const SEARCHED_MIN = 3;
+const SEARCHED_MIN = 2;
 
 export function useDestinations(query: string): Entry[] {
   const env = useEnv();

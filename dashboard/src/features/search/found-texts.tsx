@@ -20,6 +20,7 @@ const TITLES: Record<string, string> = {
   event_name: 'Event names',
   function: 'Functions',
   error: 'Failed runs with this error',
+  payload: 'Events with this value',
 };
 const LINK = 'text-accent hover:underline';
 
@@ -69,8 +70,8 @@ export default function FoundTexts({ env, text }: { env: string; text: string })
   );
 }
 
-function Group({ group: { kind, hits }, text }: { group: SearchHits; text: string }) {
-  const all = listOf(kind, text);
+function Group({ group: { kind, list, hits }, text }: { group: SearchHits; text: string }) {
+  const all = kind === 'payload' ? { to: '/events' as const, search: { q: conditionOf(list) } } : listOf(kind, text);
   return (
     <Card
       title={TITLES[kind] ?? kind}
@@ -113,6 +114,11 @@ function targetOf(kind: string, id: string | undefined, name: string): Target {
   }
   if (kind === 'function') return { to: '/functions/$id', params: { id: name } };
   return { to: '/events', search: { name } };
+}
+
+/** The condition of the list in the API. */
+function conditionOf(list: string): string {
+  return new URLSearchParams(list.split('?')[1]).get('search') ?? '';
 }
 
 /** The list with all hits; undefined: there is only one. */
