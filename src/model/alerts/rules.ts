@@ -96,7 +96,8 @@ export const ALERT_RULES = {
   },
   webhook_silent: {
     title: 'Webhook silent',
-    measures: 'How long the issue of a silent webhook has been open',
+    measures:
+      'How long a webhook has been silent: no request for over an hour, and for twice its longest pause of a week',
     unit: 'seconds',
     scope: 'environment',
     severity: 'warning',

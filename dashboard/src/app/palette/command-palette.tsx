@@ -4,6 +4,7 @@ import type { ListedFunction } from '../../api/types.ts';
 import PauseDialog from '../../features/functions/pause-dialog.tsx';
 import { usePausing } from '../../features/functions/use-pausing.ts';
 import { Icon } from '../../ui/icon.tsx';
+import { matchOf } from './match.ts';
 import { useActions } from './use-actions.ts';
 import { useDestinations } from './use-destinations.ts';
 import { useFirstSelected } from './use-first-selected.ts';
@@ -55,7 +56,7 @@ function Palette({ onClose, ...handlers }: PaletteProps) {
       onClose={onClose}
       className="mx-auto mt-[12vh] w-[calc(100vw-2rem)] max-w-xl rounded-xl border border-line bg-surface p-0 text-text shadow-2xl"
     >
-      <CommandRoot label={LABEL} {...selection}>
+      <CommandRoot label={LABEL} filter={matches} {...selection}>
         <CommandInput
           ref={input}
           value={query}
@@ -85,6 +86,11 @@ function Palette({ onClose, ...handlers }: PaletteProps) {
       </CommandRoot>
     </dialog>
   );
+}
+
+/** The first keyword of an entry is its label. */
+function matches(_key: string, query: string, [label = '', ...keywords]: string[] = []): number {
+  return matchOf(query, label, keywords);
 }
 
 /** Resuming needs no confirmation. */

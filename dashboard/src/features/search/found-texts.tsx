@@ -46,8 +46,9 @@ export default function FoundTexts({ env, text }: { env: string; text: string })
         <Card>
           <EmptyState title="Nothing found">
             <p>
-              No ID, name, function or error in {env} matches. To search payloads, write an expression, such as{' '}
-              <code className="font-mono text-sm">data.customer.id == {JSON.stringify(text)}</code>
+              No ID, name, function, error or usual value of a payload in {env} matches. An expression searches all of
+              them, such as <code className="font-mono text-sm">data.customer.id == {JSON.stringify(text)}</code> for
+              events, and with <code className="font-mono text-sm">event.data</code> for runs.
             </p>
           </EmptyState>
         </Card>

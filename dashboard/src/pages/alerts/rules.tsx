@@ -6,6 +6,7 @@ import { Button } from '../../ui/button.tsx';
 import type { Column } from '../../ui/data-table.tsx';
 import { ListTable } from '../../ui/list-table.tsx';
 import { Badge } from '../../ui/status-badge.tsx';
+import { duration } from '../../ui/time.tsx';
 import { RuleForm } from './rule-form.tsx';
 
 export function Rules() {
@@ -67,6 +68,13 @@ function ChangeButton({ title, onClick }: { title: string; onClick(): void }) {
 
 function When({ of: { on, threshold, unit, window, window_seconds } }: { of: AlertRule }) {
   if (!on) return <Badge tone="neutral">off</Badge>;
-  const value = unit === 'percent' ? `${threshold} %` : `${threshold} ${unit}`;
-  return <span className="truncate">{window_seconds === 0 ? value : `${value} ${window} ${window_seconds} s`}</span>;
+  const value = thresholdOf(threshold, unit);
+  const windowMs = window_seconds * 1_000;
+  return <span className="truncate">{windowMs === 0 ? value : `${value} ${window} ${duration(windowMs)}`}</span>;
+}
+
+function thresholdOf(threshold: number, unit: AlertRule['unit']): string {
+  if (unit === 'percent') return `${threshold} %`;
+  if (unit === 'seconds') return threshold === 0 ? 'at once' : duration(threshold * 1_000);
+  return `${threshold} ${threshold === 1 ? unit.slice(0, -1) : unit}`;
 }

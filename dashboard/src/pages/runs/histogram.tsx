@@ -59,7 +59,8 @@ export function Histogram({ filters, onSelectRange }: HistogramProps) {
         onSelectRange={(start, end) => onSelectRange(start * 1_000, end * 1_000)}
       >
         <span className="truncate">
-          {formatCount(total)} {total === 1 ? 'run' : 'runs'}
+          {formatCount(total)} {kindOf(status) === 'active' && 'active '}
+          {total === 1 ? 'run' : 'runs'}
           {isSearch && ', whatever the search'}
           {from === undefined && ' queued in the last 24 hours'}
         </span>

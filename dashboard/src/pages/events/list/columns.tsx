@@ -128,13 +128,21 @@ function Event({ row, functions, compact, wide }: CellProps & { row: EventRow })
 }
 
 const SHOWN_RUNS = 3;
+/** What needs attention comes first: few runs of an event are shown. */
+const FIRST = ['Failed', 'Running', 'Queued', 'Cancelled'];
+
+function orderOf({ status }: RunSummary): number {
+  const order = FIRST.indexOf(status);
+  return order === -1 ? FIRST.length : order;
+}
 
 function Runs({ runs, functions, compact, wide }: CellProps & { runs: readonly RunSummary[] }) {
   if (runs.length === 0) return <span className="text-xs text-muted">No runs</span>;
   const shown = compact ? 1 : SHOWN_RUNS;
+  const inOrder = runs.toSorted((a, b) => orderOf(a) - orderOf(b));
   return (
     <span className={`flex min-w-0 items-center gap-x-3 gap-y-1 ${compact ? '' : 'flex-wrap'}`}>
-      {runs.slice(0, shown).map(({ run_id, function_id, status }) => (
+      {inOrder.slice(0, shown).map(({ run_id, function_id, status }) => (
         <Link
           key={run_id}
           to="/runs/$id"
@@ -147,7 +155,7 @@ function Runs({ runs, functions, compact, wide }: CellProps & { runs: readonly R
         </Link>
       ))}
       {runs.length > shown && (
-        <span className="text-xs whitespace-nowrap text-muted" title={runs.slice(shown).map(summaryOf).join('\n')}>
+        <span className="text-xs whitespace-nowrap text-muted" title={inOrder.slice(shown).map(summaryOf).join('\n')}>
           and {runs.length - shown} more
         </span>
       )}
