@@ -6,6 +6,7 @@ import { Admission, type AdmittedCallToSchedule } from '../../src/jobs/flow-cont
 import { FunctionTables } from '../../src/jobs/functions/function-tables.ts';
 import { PartitionQueues, type QueueSet } from '../../src/jobs/queues/partition-queues.ts';
 import { createRunQueue, RUNS, type RunJob } from '../../src/jobs/queues/queues.ts';
+import { admissionChecks } from '../../src/jobs/runs/admission-checks.ts';
 import { AdmittedCalls } from '../../src/jobs/runs/admitted-calls.ts';
 import { RunScheduler } from '../../src/jobs/runs/run-scheduler.ts';
 import { FunctionPaused } from '../../src/jobs/runs/service-errors.ts';
@@ -148,6 +149,16 @@ export async function createPauseBed() {
       const isDone = !(await died);
       dying.redis.disconnect();
       return isDone;
+    },
+
+    /** Checks the admissions of all calls, as a worker does some time later. */
+    async check(): Promise<void> {
+      const { admission, scheduler } = createProcess(store);
+      const clock = () => Date.now() + 600_000;
+      const round = admissionChecks.rounds({ ...store, admission, scheduler, checkMs: 10_000, clock });
+      for (const { number: partition } of store.keys.all()) {
+        await round({ partition, signal: new AbortController().signal } as never);
+      }
     },
 
     /** Calls that wait in backlogs. */

@@ -1,6 +1,7 @@
 import type { Job } from 'bullmq';
 import { expect } from 'chai';
 import type { AdmittedCallToSchedule } from '../../src/jobs/flow-control/admission.ts';
+import { callJobId } from '../../src/jobs/queues/call-ref.ts';
 import type { RunJob } from '../../src/jobs/queues/queues.ts';
 import { isCluster } from '../support/redis.ts';
 import { createPauseBed, ENV, type PauseBed } from './pause-bed.ts';
@@ -141,6 +142,27 @@ const HOUR_MS = 3_600_000;
     expect(await bed.work()).to.deep.equal([next]);
     expect(await bed.work()).to.deep.equal([]);
     expect([await bed.delayedJobs(), await bed.waiting()]).to.deep.equal([1, 0]);
+  });
+
+  it('a retry that was put aside is made, even if the worker that admitted it died before it made its job due', async () => {
+    await bed.register('admitted', { concurrency: 1 });
+    const [run = '', next = ''] = await bed.start('admitted', 2);
+    await bed.work(async (job) => {
+      await bed.store.redis.hset(bed.process().scheduler.callJobKey({ runId: run }), 'atm', 1);
+      await job.moveToDelayed(Date.now() + HOUR_MS, job.token);
+      throw new Error('an attempt has failed');
+    });
+    const dying = bed.process();
+    dying.scheduler.start = async () => undefined;
+    const called = await bed.work(async () => {
+      await bed.process().scheduler.promoteDeferred(callJobId(run, 0, undefined));
+      expect(await bed.work(), 'the retry waits for the call').to.deep.equal([]);
+    }, dying);
+    expect(called).to.deep.equal([next]);
+    expect(await bed.work()).to.deep.equal([]);
+    expect([await bed.delayedJobs(), await bed.waiting()]).to.deep.equal([1, 0]);
+    await bed.check();
+    expect(await bed.work()).to.deep.equal([run]);
   });
 
   async function ensure(runId: string, functionId: string): Promise<void> {

@@ -65,7 +65,10 @@ async function checkAdmission(
 ): Promise<void> {
   const call = callOfEntry(entry);
   const runId = call?.runId ?? entry;
-  if (call && (await scheduler.isLive(call))) return admissions.keep(partition, [entry], clock() + checkMs);
+  if (call && (await scheduler.isLive(call))) {
+    await scheduler.promoteAdmitted(call);
+    return admissions.keep(partition, [entry], clock() + checkMs);
+  }
   const run = await runs.read(env, runId);
   const isActive = run !== undefined && !hasEnded(run);
   if (!call && isActive) return admissions.keep(partition, [entry], clock() + RUN_CHECK_MS);

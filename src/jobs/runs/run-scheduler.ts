@@ -188,6 +188,16 @@ export class RunScheduler {
     return LIVE_STATES.has(await this.#queueOf(jobId).getJobState(jobId));
   }
 
+  /** Makes the job of an admitted call due, if it was put aside: what admitted the call may have died before it did. */
+  async promoteAdmitted(call: CallRef): Promise<void> {
+    if (await this.#isDueLate(call)) await this.promoteDeferred(jobIdOf(call));
+  }
+
+  /** Whether the job is delayed for longer than a call that waits for capacity (workers/call-permits.ts). */
+  async #isDueLate(call: CallRef): Promise<boolean> {
+    return ((await this.delayedCalls([call])).get(jobIdOf(call)) ?? 0) > Date.now() + DELAY_MAX_MS;
+  }
+
   /** Withdraws the waiting calls of an ended run, and releases its limits. */
   async endRun(run: Run, calls: readonly CallRef[]): Promise<void> {
     const ref = toRunRef(run);
@@ -215,15 +225,12 @@ export class RunScheduler {
     await this.start(ready.map((one) => ({ ...one, hasWaited: true })));
   }
 
-  /** Whether its first attempt was due once, and is now delayed for longer than a call that waits for capacity
-   *  (workers/call-permits.ts). */
+  /** Whether its first attempt was due once, and is put aside. */
   async #isPutAside(call: CallRef): Promise<boolean> {
-    const now = Date.now();
+    if (!(await this.#isDueLate(call))) return false;
     const jobId = jobIdOf(call);
-    const dueAt = (await this.delayedCalls([call])).get(jobId) ?? 0;
-    if (dueAt <= now + DELAY_MAX_MS) return false;
     const job = await this.#queueOf(jobId).getJob(jobId);
-    return job !== undefined && job.attemptsMade === 0 && job.timestamp + (job.opts.delay ?? 0) <= now;
+    return job !== undefined && job.attemptsMade === 0 && job.timestamp + (job.opts.delay ?? 0) <= Date.now();
   }
 
   async ensureWake(wake: WakeToSchedule): Promise<void> {
