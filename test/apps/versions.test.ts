@@ -391,8 +391,9 @@ describe('Versions of apps', () => {
         expect(aborted_at).to.be.a('string');
         expect(ended_runs).to.be.within(3, 10).and.to.equal(failed_runs);
         expect(await shares(app)).to.include({ v1: 'active 100' });
-        const [entry] = (await service.get('/v1/audit?limit=1')).body.data;
-        expect(entry).to.include({ action: 'ramp-abort', target: `${app}/v2` });
+        const { body } = await service.waitFor('/v1/audit?limit=1', ({ body }) => body.data[0].action === 'ramp-abort');
+        const [entry] = body.data;
+        expect(entry.target).to.equal(`${app}/v2`);
         expect(entry.summary).to.include(`${failed_runs} of ${ended_runs} runs failed`);
         const { value } = await scrape(`http://127.0.0.1:${service.webs[0]?.metricsPort}`);
         expect(value('tidegate_ramps_aborted_total')).to.be.at.least(1);

@@ -145,18 +145,24 @@ describe('A signing key in Redis', () => {
   });
 });
 
+/** @returns whether another key has encrypted everything since; the value that checks the key comes last */
+async function reencryptionOf(service: Service): Promise<() => Promise<boolean>> {
+  const checkValue = () => service.redis.get(`${service.prefix}:secret-key-check`);
+  const before = await checkValue();
+  return async () => (await checkValue()) !== before;
+}
+
 describe('SECRET_KEY', () => {
   it('SECRET_KEY can be changed with SECRET_KEY_FALLBACK without losing stored secrets', async () => {
     const service = await startService({ dev: false, workers: 0, env: { SIGNING_KEY: '' } });
     try {
       const path = '/v1/environments/production/signing-key';
       const { current } = (await service.get(path)).body.data;
-      const sealed = () => service.redis.hget(`${service.prefix}:signing-keys`, 'production');
-      const before = await sealed();
+      const isReencrypted = await reencryptionOf(service);
       service.env.SECRET_KEY_FALLBACK = SECRETS.SECRET_KEY;
       service.env.SECRET_KEY = 'another-secret-key-0123456789abcdef';
       await service.startWeb();
-      await until(async () => (await sealed()) !== before, { describe: 'the key is re-encrypted' });
+      await until(isReencrypted, { describe: 'all secrets are re-encrypted' });
       delete service.env.SECRET_KEY_FALLBACK;
       await service.startWeb();
       const answer = await fetch(service.urls[2] + path, { headers: service.apiHeaders });
@@ -169,16 +175,12 @@ describe('SECRET_KEY', () => {
   it('a change of SECRET_KEY re-encrypts the secrets of webhooks, and they still verify', async () => {
     const service = await startService({ dev: false, workers: 0 });
     try {
-      const { id, url } = await createWebhook(service, 'Shop');
-      const sealed = async () => {
-        const text = await service.redis.hget(`${service.prefix}:webhooks`, id);
-        return JSON.parse(text as string).secrets[0].sealed as string;
-      };
-      const before = await sealed();
+      const { url } = await createWebhook(service, 'Shop');
+      const isReencrypted = await reencryptionOf(service);
       service.env.SECRET_KEY_FALLBACK = SECRETS.SECRET_KEY;
       service.env.SECRET_KEY = 'another-secret-key-0123456789abcdef';
       await service.startWeb();
-      await until(async () => (await sealed()) !== before, { describe: 'the secret is re-encrypted' });
+      await until(isReencrypted, { describe: 'all secrets are re-encrypted' });
       delete service.env.SECRET_KEY_FALLBACK;
       await service.startWeb();
       const path = new URL(url).pathname;

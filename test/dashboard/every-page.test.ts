@@ -93,6 +93,8 @@ describe('Every page of the dashboard', function () {
             found.add('axe', path, await violationsInSchemes(page));
             found.add('words', path, await breachesOn(page, rules));
           }
+          // Else the page still asks the service when it has stopped.
+          await page.goto('about:blank');
         });
       } finally {
         await empty.stop();
