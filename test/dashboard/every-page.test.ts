@@ -196,9 +196,12 @@ describe('Every page of the dashboard', function () {
     ));
 });
 
+/** Buttons that act at once, without a dialog. */
+const ACTS_AT_ONCE = /^(Retry now|Resume)$/;
+
 /** @returns whether the page's main action opened one */
 async function openDialog(page: Page): Promise<boolean> {
-  const button = page.locator('main header').getByRole('button').last();
+  const button = page.locator('main header').getByRole('button').filter({ hasNotText: ACTS_AT_ONCE }).last();
   if (!(await button.isVisible()) || !(await button.isEnabled())) return false;
   await button.click();
   await settled(page);
