@@ -63,7 +63,7 @@ export interface FunctionClientOptions extends HttpAgentOptions {
 export interface DestinationData {
   /** @throws SealError if SECRET_KEY has changed */
   secretsOf(env: string, fn: AppFunction): DestinationSecrets;
-  /** `giveBack` of the request must follow. @throws ServiceError archive_unavailable */
+  /** Callers call `giveBack` of the request when they are done with it. @throws ServiceError archive_unavailable */
   originalOf(webhookId: string, requestId: string): Promise<OriginalRequest | undefined>;
 }
 

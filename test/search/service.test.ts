@@ -121,6 +121,13 @@ describe('Search by GET /v1/events and GET /v1/runs', () => {
     expect((await kinds('order/*')).event_name).to.include('order/sent');
     expect((await kinds('c_1')).payload).to.deep.equal([hotId, archivedEvent.id]);
     expect((await kinds('7')).payload).to.deep.equal([hotId]);
+    // Senders choose the names of fields, and a text may be long.
+    const wide = Array.from({ length: 5 }, (_, n) => [`field${n}`.repeat(10), 'odd']);
+    const odd = { ['k'.repeat(2_000)]: 'odd', 'a"b\\': 'odd', list: [[['odd']]], ...Object.fromEntries(wide) };
+    const sent = await service.post('/e/key', { name: 'order/odd', data: odd });
+    await service.stored(sent.body.ids[0]);
+    expect((await kinds('c_1')).payload).to.deep.equal([hotId, archivedEvent.id]);
+    expect((await service.get(`/v1/search?text=${'x'.repeat(512)}`)).status).to.equal(200);
     const { body } = await service.get('/v1/search?text=c_1');
     const list = body.data.find(({ kind }: { kind: string }) => kind === 'payload').list;
     expect((await service.get(list)).body.data).to.have.length(2);

@@ -11,7 +11,8 @@ import type { Run } from '../../model/runs/run.ts';
 import { addFields, type Field } from '../../model/search/field-paths.ts';
 import { beginsWith, isWildcard, mentions } from '../../model/search/filters.ts';
 import { ID_PREFIX_PATTERN } from '../../model/search/id-prefix.ts';
-import { parseSearch } from '../../model/search/parse.ts';
+import { LENGTH_MAX, parseSearch } from '../../model/search/parse.ts';
+import { SearchError } from '../../model/search/search-error.ts';
 import type { FoundEvent } from '../../store/events/events.ts';
 import { time } from '../views/time.ts';
 
@@ -62,6 +63,8 @@ const ERROR_MIN = 3;
 /** Newest events whose fields are known, and fields that are compared. */
 const EVENTS_KNOWN = 20;
 const FIELDS_KNOWN = 200;
+/** Senders choose the names of fields: longer paths are not compared. */
+const PATH_MAX = 100;
 const FIELDS_COMPARED = 20;
 
 export async function hitsOf(
@@ -178,9 +181,26 @@ function payloadCondition(events: readonly { data: unknown }[], text: string): s
   for (const { data } of events) addFields(fields, 'data', data, FIELDS_KNOWN);
   const isNumber = /^-?\d{1,15}$/.test(text);
   const compared = [...fields.values()]
-    .filter(({ type }) => type === 'text' || (isNumber && type === 'number'))
+    .filter(({ path, type }) => path.length <= PATH_MAX && (type === 'text' || (isNumber && type === 'number')))
+    .filter(({ path }) => isSearchable(`${path} == 0`))
     .map(({ path, type }) => `${path} == ${type === 'text' ? JSON.stringify(text) : text}`);
-  return compared.length === 0 ? undefined : compared.slice(0, FIELDS_COMPARED).join(' || ');
+  let condition = '';
+  for (const one of compared.slice(0, FIELDS_COMPARED)) {
+    const longer = condition === '' ? one : `${condition} || ${one}`;
+    if (longer.length > LENGTH_MAX) break;
+    condition = longer;
+  }
+  return condition === '' || !isSearchable(condition) ? undefined : condition;
+}
+
+function isSearchable(condition: string): boolean {
+  try {
+    parseSearch(condition, 'events');
+    return true;
+  } catch (error) {
+    if (error instanceof SearchError) return false;
+    throw error;
+  }
 }
 
 /** For `order/*`, functions with this prefix; for other texts, functions that contain it in upper or lower case. */
