@@ -19,6 +19,8 @@ const RECORDED = `
   };
   document.hasFocus = () => false;
 `;
+/** A tab asks for the lock once it collects what to show. */
+const IS_LISTENING = 'navigator.locks.query().then(({ held }) => held.length > 0)';
 const FAILING = { status: 400, headers: { 'x-service-no-retry': 'true' }, body: { message: 'no' } };
 
 describe('Attention in the dashboard', () => {
@@ -84,6 +86,7 @@ describe('Attention in the dashboard', () => {
         await open(page, `${service.url}/settings`);
         await page.getByRole('button', { name: 'Turn on' }).click();
         await page.getByRole('button', { name: 'Turn off' }).waitFor();
+        await page.waitForFunction(IS_LISTENING);
         await send(service, { name: 'order/placed', data: {} });
         const shown = await until(() => page.evaluate('shown[0]'), { describe: 'a notification', timeoutMs: 30_000 });
         expect(shown).to.match(/^1 run failed: .*refuse$/);

@@ -1,5 +1,6 @@
 import { Link, Outlet, useNavigate } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
+import { useEnv } from '../api/environment.ts';
 import { usePreference } from '../features/notifications/preference.ts';
 import { useTrackedBulks } from '../features/runs/bulk/tracked.ts';
 import { useCurrentStatus, useIsUnknownEnvironment } from '../features/status/use-status.ts';
@@ -32,6 +33,7 @@ export function Shell() {
   // undefined: not opened yet. It stays mounted when it is closed, so that the focus returns.
   const [shortcuts, setShortcuts] = useState<boolean>();
   const [menu, setMenu] = useState(false);
+  const env = useEnv();
   useCurrentStatus();
   useGlobalShortcuts(
     () => setPalette(true),
@@ -99,7 +101,7 @@ export function Shell() {
       )}
       {usePreference() === 'on' && (
         <Suspense>
-          <Notifications />
+          <Notifications key={env} />
         </Suspense>
       )}
       {shortcuts !== undefined && (

@@ -10,24 +10,22 @@ import { noActivity, summaryOf } from './summary.ts';
 const PAUSE_MS = 10_000;
 const LOCK = 'tidegate-notifications';
 
-/** Shows nothing in the page. Rendered while notifications are on. */
+/** Shows nothing in the page. Rendered while notifications are on, once per environment. */
 export default function Notifications(): null {
   const env = useEnv();
   const isChosen = useLock();
   const activity = useRef(noActivity());
   useEffect(() => (isChosen ? keepOpenWhenHidden(env) : undefined), [isChosen, env]);
   useEffect(() => {
-    activity.current = noActivity();
-    if (!isChosen) return;
     const timer = setInterval(() => {
       // A visible page shows it already.
-      if (!document.hasFocus()) show(activity.current, env);
+      if (isChosen && !document.hasFocus()) show(activity.current, env);
       activity.current = noActivity();
     }, PAUSE_MS);
     return () => clearInterval(timer);
   }, [isChosen, env]);
+  // Collected before this tab has the lock, too: what happens while it asks for it is shown.
   useLiveUpdates('runs', ({ runs }) => {
-    if (!isChosen) return;
     for (const { run_id, function_id, status } of runs) {
       if (status === 'Failed') activity.current.failedRuns.set(run_id, function_id);
     }
