@@ -8,11 +8,10 @@ import type { Searches } from '../../history/searches.ts';
 import type { FunctionTables } from '../../jobs/functions/function-tables.ts';
 import { ID_PATTERN } from '../../model/ids.ts';
 import type { Run } from '../../model/runs/run.ts';
-import { addFields, type Field } from '../../model/search/field-paths.ts';
 import { beginsWith, isWildcard, mentions } from '../../model/search/filters.ts';
 import { ID_PREFIX_PATTERN } from '../../model/search/id-prefix.ts';
-import { LENGTH_MAX, parseSearch } from '../../model/search/parse.ts';
-import { SearchError } from '../../model/search/search-error.ts';
+import { parseSearch } from '../../model/search/parse.ts';
+import { payloadCondition } from '../../model/search/payload-condition.ts';
 import type { FoundEvent } from '../../store/events/events.ts';
 import { time } from '../views/time.ts';
 
@@ -25,6 +24,7 @@ export interface TextHitDeps {
   functionTables: FunctionTables;
 }
 
+/** In the order of the response. */
 export const HIT_KINDS = [
   'event',
   'run',
@@ -36,6 +36,7 @@ export const HIT_KINDS = [
   'error',
   'payload',
 ] as const;
+type HitKind = (typeof HIT_KINDS)[number];
 
 export interface Hit {
   /** ID of an event or a run; undefined: a name or a function. */
@@ -47,7 +48,7 @@ export interface Hit {
 }
 
 export interface Hits {
-  kind: (typeof HIT_KINDS)[number];
+  kind: HitKind;
   /** Path, with parameters, of the list that shows all hits. */
   list: string;
   hits: Hit[];
@@ -60,147 +61,109 @@ const SEARCH_MS = 1_000;
 /** Shorter prefixes match nearly all IDs. */
 const PREFIX_MIN = 4;
 const ERROR_MIN = 3;
-/** Newest events whose fields are known, and fields that are compared. */
+/** Newest events whose fields are compared. */
 const EVENTS_KNOWN = 20;
-const FIELDS_KNOWN = 200;
-/** Senders choose the names of fields: longer paths are not compared. */
-const PATH_MAX = 100;
-const FIELDS_COMPARED = 20;
+
+interface Sought {
+  deps: TextHitDeps;
+  env: string;
+  principal: string;
+  text: string;
+  /** In upper case, as IDs are written. */
+  id: string;
+  nowMs: number;
+}
+
+/** What one source of hits has; undefined: the text cannot be one of them. */
+type Found = (Omit<Hits, 'kind'> & { stoppedEarly?: StoppedEarly | undefined }) | undefined;
+
+const SOURCES: Record<HitKind, (sought: Sought) => Promise<Found>> = {
+  async event({ deps, env, id }) {
+    if (!ID_PATTERN.test(id)) return undefined;
+    const event = await deps.acceptedEvents.read(env, id);
+    return { list: `/v1/events?id=${id}`, hits: event ? [hitOfEvent(event)] : [] };
+  },
+  async run({ deps, env, id }) {
+    if (!ID_PATTERN.test(id)) return undefined;
+    const run = await deps.runs.read(env, id);
+    return { list: `/v1/runs?id_prefix=${id}`, hits: run ? [hitOfRun(run)] : [] };
+  },
+  async events_by_prefix({ deps, id, nowMs, ...sought }) {
+    const timeRange = isPrefix(id) ? withinPrefix({}, id, false) : undefined;
+    if (!timeRange) return undefined;
+    const node = beginsWith('internal_id', id);
+    const { found, stoppedEarly } = await deps.searches.events({ ...bounded(sought), node, timeRange }, nowMs);
+    return { list: `/v1/events?id_prefix=${id}`, hits: found.map(hitOfEvent), stoppedEarly };
+  },
+  async runs_by_prefix({ deps, id, nowMs, ...sought }) {
+    const timeRange = isPrefix(id) ? withinPrefix({}, id, true) : undefined;
+    if (!timeRange) return undefined;
+    const search = { ...bounded(sought), node: beginsWith('run_id', id), functionIds: undefined, timeRange };
+    const { found, stoppedEarly } = await deps.searches.runs(search, nowMs);
+    return { list: `/v1/runs?id_prefix=${id}`, hits: found.map(hitOfRun), stoppedEarly };
+  },
+  async deduplication_id({ deps, env, text }) {
+    const { events, stoppedEarly } = await deps.eventLists.listById(text, { env, timeRange: {}, limit: HITS });
+    const hits = events.filter((event) => event.id === text).map(hitOfEvent);
+    return { list: `/v1/events?id=${encodeURIComponent(text)}`, hits, stoppedEarly };
+  },
+  async event_name({ deps, env, text, nowMs }) {
+    const { names, stoppedEarly } = await deps.eventCounts.names(env, NAMES_MAX, nowMs);
+    const matches = matcherOfNames(text);
+    const hits = names.filter(({ name }) => matches(name)).map(({ name, lastAt }) => ({ name, at: time(lastAt) }));
+    const list = isWildcard(text) ? `/v1/events?name=${encodeURIComponent(text)}` : '/v1/events/names';
+    return { list, hits, stoppedEarly };
+  },
+  async function({ deps, env, text }) {
+    const ids = [...(await deps.functionTables.of(env)).all()].map(({ id }) => id);
+    const list = isWildcard(text) ? `/v1/runs?function_id=${encodeURIComponent(text)}` : '/v1/functions';
+    return { list, hits: ids.filter(matcherOfNames(text)).map((name) => ({ name })) };
+  },
+  async error({ deps, text, nowMs, ...sought }) {
+    if (text.length < ERROR_MIN || isWildcard(text)) return undefined;
+    const failed = { node: mentions('error', text), functionIds: undefined, statuses: ['Failed' as const] };
+    const { found, stoppedEarly } = await deps.searches.runs({ ...bounded(sought), ...failed, timeRange: {} }, nowMs);
+    const list = `/v1/runs?status=Failed&error=${encodeURIComponent(text)}`;
+    return { list, hits: found.map(hitOfRun), stoppedEarly };
+  },
+  async payload({ deps, text, id, nowMs, ...sought }) {
+    if (ID_PATTERN.test(id) || isWildcard(text)) return undefined;
+    const newest = { env: sought.env, timeRange: {}, limit: EVENTS_KNOWN };
+    const condition = payloadCondition((await deps.eventLists.list(newest, nowMs)).events, text);
+    if (condition === undefined) return undefined;
+    const search = { ...bounded(sought), node: parseSearch(condition, 'events'), timeRange: {} };
+    const { found, stoppedEarly } = await deps.searches.events(search, nowMs);
+    return { list: `/v1/events?search=${encodeURIComponent(condition)}`, hits: found.map(hitOfEvent), stoppedEarly };
+  },
+};
 
 export async function hitsOf(
-  { acceptedEvents: events, eventLists, eventCounts, runs, searches, functionTables }: TextHitDeps,
-  { env, principal }: { env: string; principal: string },
+  deps: TextHitDeps,
+  caller: { env: string; principal: string },
   text: string,
   nowMs: number,
 ): Promise<{ hits: Hits[]; stoppedEarly: StoppedEarly | undefined }> {
-  const found: Hits[] = [];
+  const all: Hits[] = [];
   let stoppedEarly: StoppedEarly | undefined;
-  const add = (kind: Hits['kind'], list: string, hits: readonly Hit[]) => {
-    if (hits.length > 0) found.push({ kind, list, hits: hits.slice(0, HITS) });
-  };
-  /** @returns undefined if the archive is unavailable */
-  const tried = async <T>(read: () => Promise<T>): Promise<T | undefined> => {
+  for (const kind of HIT_KINDS) {
     try {
-      return await read();
+      const found = await SOURCES[kind]({ deps, ...caller, text, id: text.toUpperCase(), nowMs });
+      stoppedEarly ??= found?.stoppedEarly;
+      if (found && found.hits.length > 0) all.push({ kind, list: found.list, hits: found.hits.slice(0, HITS) });
     } catch (error) {
       if (!isArchiveUnavailable(error)) throw error;
       stoppedEarly = 'archive_unavailable';
-      return undefined;
-    }
-  };
-  const id = text.toUpperCase();
-  const query = encodeURIComponent(text);
-
-  if (ID_PATTERN.test(id)) {
-    const event = await tried(() => events.read(env, id));
-    add('event', `/v1/events?id=${id}`, event ? [hitOfEvent(event)] : []);
-    const run = await tried(() => runs.read(env, id));
-    add('run', `/v1/runs?id_prefix=${id}`, run ? [hitOfRun(run)] : []);
-  } else if (id.length >= PREFIX_MIN && ID_PREFIX_PATTERN.test(id)) {
-    const common = { env, principal, limit: HITS, timeoutMs: SEARCH_MS };
-    const ofEvents = withinPrefix({}, id, false);
-    if (ofEvents) {
-      const page = await searches.events(
-        { ...common, node: beginsWith('internal_id', id), timeRange: ofEvents },
-        nowMs,
-      );
-      stoppedEarly ??= page.stoppedEarly;
-      add('events_by_prefix', `/v1/events?id_prefix=${id}`, page.found.map(hitOfEvent));
-    }
-    const ofRuns = withinPrefix({}, id, true);
-    if (ofRuns) {
-      const node = beginsWith('run_id', id);
-      const page = await searches.runs({ ...common, node, functionIds: undefined, timeRange: ofRuns }, nowMs);
-      stoppedEarly ??= page.stoppedEarly;
-      add('runs_by_prefix', `/v1/runs?id_prefix=${id}`, page.found.map(hitOfRun));
     }
   }
-
-  const named = await tried(() => eventLists.listById(text, { env, timeRange: {}, limit: HITS }));
-  stoppedEarly ??= named?.stoppedEarly;
-  add(
-    'deduplication_id',
-    `/v1/events?id=${query}`,
-    named?.events.filter((event) => event.id === text).map(hitOfEvent) ?? [],
-  );
-
-  const matches = matcherOfNames(text);
-  const names = await eventCounts.names(env, NAMES_MAX, nowMs);
-  stoppedEarly ??= names.stoppedEarly;
-  add(
-    'event_name',
-    isWildcard(text) ? `/v1/events?name=${query}` : '/v1/events/names',
-    names.names.filter(({ name }) => matches(name)).map(({ name, lastAt }) => ({ name, at: time(lastAt) })),
-  );
-  const functionIds = [...(await functionTables.of(env)).all()].map((fn) => fn.id);
-  add(
-    'function',
-    isWildcard(text) ? `/v1/runs?function_id=${query}` : '/v1/functions',
-    functionIds.filter(matches).map((name) => ({ name })),
-  );
-
-  if (text.length >= ERROR_MIN && !isWildcard(text)) {
-    const page = await searches.runs(
-      {
-        env,
-        principal,
-        node: mentions('error', text),
-        functionIds: undefined,
-        statuses: ['Failed'],
-        timeRange: {},
-        limit: HITS,
-        timeoutMs: SEARCH_MS,
-      },
-      nowMs,
-    );
-    stoppedEarly ??= page.stoppedEarly;
-    add('error', `/v1/runs?status=Failed&error=${query}`, page.found.map(hitOfRun));
-  }
-
-  const isId = ID_PATTERN.test(id) || isWildcard(text);
-  const newest = isId
-    ? undefined
-    : await tried(() => eventLists.list({ env, timeRange: {}, limit: EVENTS_KNOWN }, nowMs));
-  const condition = newest && payloadCondition(newest.events, text);
-  if (condition !== undefined) {
-    const node = parseSearch(condition, 'events');
-    const page = await searches.events(
-      { env, principal, node, timeRange: {}, limit: HITS, timeoutMs: SEARCH_MS },
-      nowMs,
-    );
-    stoppedEarly ??= page.stoppedEarly;
-    add('payload', `/v1/events?search=${encodeURIComponent(condition)}`, page.found.map(hitOfEvent));
-  }
-  return { hits: found, stoppedEarly };
+  return { hits: all, stoppedEarly };
 }
 
-/** Whether a field that the events have is the text: an order number, a customer.
- *  @returns a condition of searches; undefined: they have no such fields */
-function payloadCondition(events: readonly { data: unknown }[], text: string): string | undefined {
-  const fields = new Map<string, Field>();
-  for (const { data } of events) addFields(fields, 'data', data, FIELDS_KNOWN);
-  const isNumber = /^-?\d{1,15}$/.test(text);
-  const compared = [...fields.values()]
-    .filter(({ path, type }) => path.length <= PATH_MAX && (type === 'text' || (isNumber && type === 'number')))
-    .filter(({ path }) => isSearchable(`${path} == 0`))
-    .map(({ path, type }) => `${path} == ${type === 'text' ? JSON.stringify(text) : text}`);
-  let condition = '';
-  for (const one of compared.slice(0, FIELDS_COMPARED)) {
-    const longer = condition === '' ? one : `${condition} || ${one}`;
-    if (longer.length > LENGTH_MAX) break;
-    condition = longer;
-  }
-  return condition === '' || !isSearchable(condition) ? undefined : condition;
-}
+const bounded = ({ env, principal }: { env: string; principal: string }) => {
+  return { env, principal, limit: HITS, timeoutMs: SEARCH_MS };
+};
 
-function isSearchable(condition: string): boolean {
-  try {
-    parseSearch(condition, 'events');
-    return true;
-  } catch (error) {
-    if (error instanceof SearchError) return false;
-    throw error;
-  }
+function isPrefix(id: string): boolean {
+  return !ID_PATTERN.test(id) && id.length >= PREFIX_MIN && ID_PREFIX_PATTERN.test(id);
 }
 
 /** For `order/*`, functions with this prefix; for other texts, functions that contain it in upper or lower case. */
