@@ -7,7 +7,7 @@ export interface QueueItem {
   /** Environment of the run, because not every SDK names it in a checkpoint. */
   env: string;
   /** Number of finished steps that the call is for; undefined for the call of a planned step. */
-  at: number | undefined;
+  finishedSteps: number | undefined;
   /** Number of executions of the call's job at that time. */
   executions: number;
 }
@@ -15,16 +15,18 @@ export interface QueueItem {
 const MAX_LENGTH = 512;
 const itemSchema = z.tuple([z.string(), z.int().min(0).nullable(), z.int().min(0)]);
 
-export function encodeQueueItem({ env, at, executions }: QueueItem): string {
-  return Buffer.from(JSON.stringify([env, at ?? null, executions])).toString('base64url');
+export function encodeQueueItem({ env, finishedSteps, executions }: QueueItem): string {
+  return Buffer.from(JSON.stringify([env, finishedSteps ?? null, executions])).toString('base64url');
 }
 
 /** undefined if the service did not create it. */
 export function decodeQueueItem(text: string): QueueItem | undefined {
   if (text.length > MAX_LENGTH) return undefined;
   try {
-    const [env, at, executions] = itemSchema.parse(JSON.parse(Buffer.from(text, 'base64url').toString('utf8')));
-    return { env, at: at ?? undefined, executions };
+    const [env, finishedSteps, executions] = itemSchema.parse(
+      JSON.parse(Buffer.from(text, 'base64url').toString('utf8')),
+    );
+    return { env, finishedSteps: finishedSteps ?? undefined, executions };
   } catch {
     return undefined;
   }

@@ -13,7 +13,7 @@ export interface CallContext {
   events?: readonly EventRecord[] | undefined;
   maxAttempts: number;
   /** Number of finished steps that the call is for; undefined for the call of a planned step. */
-  at?: number | undefined;
+  finishedSteps?: number | undefined;
   /** Number of executions of the call's job. */
   executions: number;
   /** ID of the job of the call. */
@@ -68,7 +68,7 @@ export function callRequestBody(context: CallContext, client?: ClientFields): st
     max_attempts: maxAttempts,
     qi_id: context.whatIf
       ? NO_QUEUE_ITEM
-      : encodeQueueItem({ env: run.env, at: context.at, executions: context.executions }),
+      : encodeQueueItem({ env: run.env, finishedSteps: context.finishedSteps, executions: context.executions }),
     ...(client && run.earlierRuns && { rerun_of: run.earlierRuns }),
     run_id: run.id,
     stack: { current: stack.length, stack },

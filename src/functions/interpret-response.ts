@@ -22,7 +22,7 @@ export interface Failure extends RunFailure {
   /** Set if the version on which the run ends is not known. */
   isVersionUnknown?: true;
   /** Number of finished steps at the failure, if the call had stored some. */
-  at?: number;
+  finishedSteps?: number;
   /** Operations reported together with the error. */
   ops?: Op[];
   /** The request that a destination got. */

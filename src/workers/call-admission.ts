@@ -5,7 +5,7 @@ import { LRUCache } from 'lru-cache';
 import { NoConnection } from '../functions/connect/transport.ts';
 import type { ConnectCaller } from '../jobs/connect/connect-caller.ts';
 import type { FunctionTables } from '../jobs/functions/function-tables.ts';
-import type { CallJob, RunJob } from '../jobs/queues/queues.ts';
+import type { RunJob, RunRef, StoredCallJob } from '../jobs/queues/queues.ts';
 import type { CallLimiter } from '../jobs/runs/call-limiter.ts';
 import type { RunTransitions } from '../jobs/runs/run-transitions.ts';
 import type { AppFunction } from '../model/apps/app.ts';
@@ -51,7 +51,7 @@ export class MissingVersions extends Composed<Pick<OwnerDeps, 'runs' | 'transiti
   }
 
   /** @returns whether the run was paused: its job has nothing left to do */
-  async missed({ env, runId }: CallJob, app: string, version: string, nowMs: number): Promise<boolean> {
+  async missed({ env, runId }: RunRef, app: string, version: string, nowMs: number): Promise<boolean> {
     const key = JSON.stringify([env, app, version]);
     const since = this.#since.get(key);
     if (since === undefined) this.#since.set(key, nowMs);
@@ -65,7 +65,7 @@ export class MissingVersions extends Composed<Pick<OwnerDeps, 'runs' | 'transiti
 }
 
 /** The function as calls of the job's run need it: of functions whose runs are pinned, the run itself says at which version it is. */
-export type CalledFunction = (job: CallJob, fn: AppFunction) => AppFunction | Promise<AppFunction>;
+export type CalledFunction = (job: RunRef, fn: AppFunction) => AppFunction | Promise<AppFunction>;
 
 export function calledFunction({ functions, runs }: Pick<OwnerDeps, 'functions' | 'runs'>): CalledFunction {
   return (job, fn) => {
@@ -130,7 +130,7 @@ export function withCallLimits(
       const called = owner.fn && job.data.kind === 'call' ? calledBy(job.data, owner.fn) : undefined;
       const fn = called instanceof Promise ? await called : called;
       if (fn && isConnected(fn.url)) {
-        await withConnection(job as Job<CallJob>, fn, connector, handler);
+        await withConnection(job as Job<StoredCallJob>, fn, connector, handler);
         missing.found(fn, job.data.env);
       } else await handler(job);
     } catch (error) {
@@ -139,9 +139,7 @@ export function withCallLimits(
       const now = Date.now();
       const isOfApp = error.version === owner.fn?.version;
       const isPaused =
-        !isOfApp &&
-        error.version !== undefined &&
-        (await missing.missed(job.data as CallJob, owner.app, error.version, now));
+        !isOfApp && error.version !== undefined && (await missing.missed(job.data, owner.app, error.version, now));
       if (isPaused) return await handler(job);
       await defer(job, isOfApp ? callLimiter.block(owner, job.id as string, now) : now + VERSION_WAIT_MS);
     } finally {
@@ -153,13 +151,13 @@ export function withCallLimits(
 /** Handles the job once a connection of its app is reserved for the call.
  *  @throws NoConnection if none accepts the call */
 async function withConnection(
-  job: Job<CallJob>,
+  job: Job<StoredCallJob>,
   fn: AppFunction,
   connector: Connector,
   handler: Handler,
 ): Promise<void> {
-  const { env, runId, at, stepId, attemptsBefore = 0 } = job.data;
-  const identity = { runId, at, stepId, attempt: attemptsBefore + job.attemptsMade };
+  const { env, runId, at: finishedSteps, stepId, attemptsBefore = 0 } = job.data;
+  const identity = { runId, finishedSteps, stepId, attempt: attemptsBefore + job.attemptsMade };
   if (!(await connector.reserve(fn, env, identity))) throw new NoConnection('', fn.version);
   try {
     await handler(job);

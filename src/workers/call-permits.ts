@@ -1,7 +1,7 @@
 /** Makes calls only while they hold permits of their function's limits. A job that must wait is delayed, and becomes due when its call is
  *  admitted. */
 import { DelayedError, type Job } from 'bullmq';
-import type { CallJob, RunJob } from '../jobs/queues/queues.ts';
+import { type RunJob, readCallJob, type StoredCallJob } from '../jobs/queues/queues.ts';
 import type { AdmittedCalls } from '../jobs/runs/admitted-calls.ts';
 import { FunctionPaused } from '../jobs/runs/service-errors.ts';
 import type { Logger } from '../log.ts';
@@ -14,8 +14,8 @@ const ASIDE_MS = 3_600_000;
 export function withPermits(admittedCalls: AdmittedCalls, handler: Handler<RunJob>, log: Logger): Handler<RunJob> {
   return async (job) => {
     if (job.data.kind !== 'call') return handler(job);
-    const held = await admittedCalls.admit(job.data, job.attemptsStarted);
-    if (held === 'waits') return putAside(job as Job<CallJob>, admittedCalls);
+    const held = await admittedCalls.admit(readCallJob(job.data), job.attemptsStarted);
+    if (held === 'waits') return putAside(job as Job<StoredCallJob>, admittedCalls);
     let pausedRun: Run | undefined;
     try {
       await handler(job);
@@ -30,13 +30,13 @@ export function withPermits(admittedCalls: AdmittedCalls, handler: Handler<RunJo
     }
     if (!pausedRun) return;
     await admittedCalls.learnPause(pausedRun);
-    await putAside(job as Job<CallJob>, admittedCalls);
+    await putAside(job as Job<StoredCallJob>, admittedCalls);
   };
 }
 
 /** @throws DelayedError always: BullMQ then counts no attempt */
-async function putAside(job: Job<CallJob>, admittedCalls: AdmittedCalls): Promise<never> {
+async function putAside(job: Job<StoredCallJob>, admittedCalls: AdmittedCalls): Promise<never> {
   await job.moveToDelayed(Date.now() + ASIDE_MS, job.token).catch(() => undefined);
-  await admittedCalls.recheck(job.data, job.attemptsStarted).catch(() => undefined);
+  await admittedCalls.recheck(readCallJob(job.data), job.attemptsStarted).catch(() => undefined);
   throw new DelayedError();
 }

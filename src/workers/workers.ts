@@ -5,7 +5,7 @@ import type { Config } from '../config.ts';
 import { CoalescedIngestion } from '../jobs/ingestion/coalesced-ingestion.ts';
 import { type IngestDeps, ingest } from '../jobs/ingestion/ingest.ts';
 import type { PartitionQueues, SharedQueueOptions } from '../jobs/queues/partition-queues.ts';
-import { INGEST, type IngestJob, JOB_RETENTION, RUNS, type RunJob } from '../jobs/queues/queues.ts';
+import { INGEST, type IngestJob, JOB_RETENTION, RUNS, type RunJob, readCallJob } from '../jobs/queues/queues.ts';
 import type { AdmittedCalls } from '../jobs/runs/admitted-calls.ts';
 import { type CallDeps, call } from '../jobs/runs/call.ts';
 import type { CallLimiter } from '../jobs/runs/call-limiter.ts';
@@ -229,8 +229,9 @@ function createRunWorker(
     if (data.kind === 'wake') return wake(data, attempts, handlers.wake);
     // If a replica may take over, a job ends once the replica has the end of its run.
     const jobEnd = durability?.isReplicated ? undefined : jobEnds.of(job);
-    if (isWakeUp(job)) return call(data, timestamp + (opts.delay ?? 0), attempts, callAfterSleep, jobEnd);
-    return call(data, timestamp, attempts, handlers.call, jobEnd, addedJobs.startOf(job)?.loaded);
+    const callJob = readCallJob(data);
+    if (isWakeUp(job)) return call(callJob, timestamp + (opts.delay ?? 0), attempts, callAfterSleep, jobEnd);
+    return call(callJob, timestamp, attempts, handlers.call, jobEnd, addedJobs.startOf(job)?.loaded);
   };
   const handler = tracing ? (job: Job<RunJob>) => traceCallOrWake(job, tracing, () => runJob(job)) : runJob;
   const withPermit = withPermits(admittedCalls, withMetrics(RUNS, handler, recorder), log);

@@ -10,7 +10,7 @@ import { RUN_SERVICES } from '../../src/composition/runs.ts';
 import { readConfig } from '../../src/config.ts';
 import type { CallContext } from '../../src/functions/call-request.ts';
 import type { Outcome } from '../../src/functions/interpret-response.ts';
-import { type CallJob, JOB_RETENTION, RUNS, type RunJob } from '../../src/jobs/queues/queues.ts';
+import { JOB_RETENTION, RUNS, type RunJob, readCallJob, type StoredCallJob } from '../../src/jobs/queues/queues.ts';
 import { call } from '../../src/jobs/runs/call.ts';
 import { reconciliation } from '../../src/jobs/runs/reconcile.ts';
 import { isJobOutcome } from '../../src/jobs/runs/service-errors.ts';
@@ -144,7 +144,7 @@ export async function createCallBed() {
     const { internalId: eventId, requestId, receivedAt: queuedAt } = event;
     const created = { id: newId(), env: ENV, functionId, eventId, requestId, queuedAt };
     const { id: runId, ...ref } = created;
-    const call = { ref: { runId, ...ref }, at: 0, retries };
+    const call = { ref: { runId, ...ref }, finishedSteps: 0, retries };
     const owner = { env: ENV, branch: false, app };
     const job = startsAtOnce
       ? { ...((await deps.scheduler.waitingCall(call)) as WaitingJob), owner, event }
@@ -309,7 +309,7 @@ async function handle(
     if (data.kind === 'wake') await wake(data, attempts, deps);
     else
       await call(
-        data as CallJob,
+        readCallJob(data as StoredCallJob),
         job.timestamp,
         attempts,
         Object.assign(Object.create(deps), appSide(data.runId, deps, app)),
@@ -326,7 +326,11 @@ async function handle(
 function appSide(runId: string, { callCheckpoints }: Process['deps'], app: App) {
   const answer = (_: AppFunction, context: CallContext) =>
     app(context, (ops) =>
-      callCheckpoints.store(runId, { env: ENV, at: context.at, executions: context.executions } as never, ops),
+      callCheckpoints.store(
+        runId,
+        { env: ENV, finishedSteps: context.finishedSteps, executions: context.executions } as never,
+        ops,
+      ),
     );
   return {
     functionClient: { call: async (...args: Parameters<typeof answer>) => answer(...args) },

@@ -19,7 +19,15 @@ function attemptWith(state: State = {}): CallAttempt {
   const { at = 0, made = 0, finishedSteps = 0, pending = 0, continuesAt, pauses = false, isPinned = false } = state;
   const stack = Array.from({ length: finishedSteps }, (_, n) => `step-${n}`);
   return {
-    job: { kind: 'call', env: 'production', runId: 'r', eventId: 'e', requestId: 'q', functionId: 'f', at },
+    job: {
+      kind: 'call',
+      env: 'production',
+      runId: 'r',
+      eventId: 'e',
+      requestId: 'q',
+      functionId: 'f',
+      finishedSteps: at,
+    },
     attempts: { made, max: 3, executions: 1 },
     loaded: {
       run: isPinned ? { pin: { app: 'shop', version: 'v1' } } : {},
@@ -83,7 +91,7 @@ describe('The decision about a call', () => {
 
   it('a call of one planned step without an operation in its response does not end a call with checkpoints', () => {
     const attempt = attemptWith();
-    delete (attempt.job as { at?: number }).at;
+    delete attempt.job.finishedSteps;
     expect(decide({ kind: 'steps', ops: [] }, attempt).kind).to.equal('steps');
   });
 

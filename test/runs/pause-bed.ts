@@ -96,7 +96,7 @@ export async function createPauseBed() {
       });
       await store.runs.create(runs);
       const refs = runs.map(({ id: runId, ...run }) => ({ ...run, runId }));
-      await createProcess(store).scheduler.enqueueCalls(refs.map((ref) => ({ ref, at: 0, retries: 3 })));
+      await createProcess(store).scheduler.enqueueCalls(refs.map((ref) => ({ ref, finishedSteps: 0, retries: 3 })));
       return runs.map(({ id }) => id);
     },
 
@@ -111,7 +111,7 @@ export async function createPauseBed() {
         admittedCalls,
         async (job) => {
           const { env, runId, eventId } = job.data;
-          const loaded = await store.runs.load({ env, runId, eventId, at: 0 }, 0, Date.now(), 1e15);
+          const loaded = await store.runs.load({ env, runId, eventId, finishedSteps: 0 }, 0, Date.now(), 1e15);
           if (loaded.state === 'held') throw new FunctionPaused(loaded.run);
           called.push(runId);
           await handle(job);

@@ -63,7 +63,7 @@ const HOUR_MS = 3_600_000;
       requestId: run,
       functionId: 'late',
       kind: 'call',
-      at: 0,
+      finishedSteps: 0,
     } as const;
     expect(await admittedCalls.admit(job, 1)).to.equal('waits');
     await bed.resume('late');
@@ -169,6 +169,6 @@ const HOUR_MS = 3_600_000;
     const [found] = await bed.store.runs.readMany(ENV, [runId]);
     if (!found) throw new Error(`no run ${runId}`);
     const ref = { ...found, runId, functionId };
-    await bed.process().scheduler.ensureCall({ ref, at: 0, retries: 3 });
+    await bed.process().scheduler.ensureCall({ ref, finishedSteps: 0, retries: 3 });
   }
 });

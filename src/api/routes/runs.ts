@@ -48,7 +48,7 @@ function nextCallsOf(
   { id: runId }: Pick<Run, 'id'>,
   { pending, done }: Awaited<ReturnType<Steps['progress']>>,
 ): CallRef[] {
-  return [{ runId, at: done }, ...stepCallsOf(runId, pending).filter(({ request }) => !request)];
+  return [{ runId, finishedSteps: done }, ...stepCallsOf(runId, pending).filter(({ request }) => !request)];
 }
 
 const routes = routesOf({ tag: 'Runs', scope: 'environment', forApps: true });

@@ -4,12 +4,12 @@ import type { PartitionedIds } from '../../model/partitions/partitioned-ids.ts';
 
 export interface CallIdentity {
   runId: string;
-  at?: number | undefined;
+  finishedSteps?: number | undefined;
   stepId?: string | undefined;
   /** Number of earlier attempts of the job. */
   attempt: number;
 }
 
-export function callIdOf(ids: PartitionedIds, { runId, at = 0, stepId, attempt }: CallIdentity): string {
-  return ids.derived(runId, 'call', stepId ?? String(at), String(attempt));
+export function callIdOf(ids: PartitionedIds, { runId, finishedSteps = 0, stepId, attempt }: CallIdentity): string {
+  return ids.derived(runId, 'call', stepId ?? String(finishedSteps), String(attempt));
 }

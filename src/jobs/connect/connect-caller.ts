@@ -107,12 +107,12 @@ export class ConnectCaller implements ConnectTransport {
 
   async call(
     fn: AppFunction,
-    { run, at, stepId, jobId }: CallContext,
+    { run, finishedSteps, stepId, jobId }: CallContext,
     body: string,
     trace: Record<string, string>,
   ): Promise<CallResponse> {
     const { env, id: runId, attempt } = run;
-    const identity = { runId, at, stepId, attempt };
+    const identity = { runId, finishedSteps, stepId, attempt };
     const reserved = await this.#reservedFor(fn, identity);
     const callId = reserved?.callId ?? callIdOf(this.#options.ids, identity);
     const key = { env, callId };
@@ -267,6 +267,6 @@ export class ConnectCaller implements ConnectTransport {
 }
 
 /** The job of a call, without attempts: after a checkpoint, the attempts reported to the app differ from those of the job. */
-function jobKeyOf({ runId, at, stepId }: CallIdentity): string {
-  return `${runId} ${at} ${stepId}`;
+function jobKeyOf({ runId, finishedSteps, stepId }: CallIdentity): string {
+  return `${runId} ${finishedSteps} ${stepId}`;
 }

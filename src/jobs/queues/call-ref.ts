@@ -6,10 +6,10 @@ import type { Run } from '../../model/runs/run.ts';
 import { stepKey } from '../../model/runs/step-key.ts';
 import { type TracedRunRef, toRunRef } from './queues.ts';
 
-/** A call of a run, after `at` finished steps or for a planned step; or the request of a step. */
+/** A call of a run, after this number of finished steps or for a planned step; or the request of a step. */
 export interface CallRef {
   runId: string;
-  at?: number;
+  finishedSteps?: number;
   stepId?: string;
   request?: boolean;
 }
@@ -22,7 +22,7 @@ export interface StepCallRef extends CallRef {
 export interface CallToSchedule {
   ref: TracedRunRef;
   /** Number of finished steps with which the function continues; undefined for the call of a planned step. */
-  at?: number;
+  finishedSteps?: number;
   stepId?: string;
   /** Maximum number of attempts after the first. */
   retries: number;
@@ -32,18 +32,22 @@ export interface CallToSchedule {
 }
 
 /** @param fn undefined: the app no longer registers it */
-export function callOf(run: Run, { at = 0, stepId }: WhichCall, fn: Pick<AppFunction, 'retries'> | undefined) {
-  const which = stepId === undefined ? { at } : { stepId };
+export function callOf(
+  run: Run,
+  { finishedSteps = 0, stepId }: WhichCall,
+  fn: Pick<AppFunction, 'retries'> | undefined,
+) {
+  const which = stepId === undefined ? { finishedSteps } : { stepId };
   return { ref: toRunRef(run), ...which, retries: fn?.retries ?? DEFAULT_RETRIES };
 }
 
 interface WhichCall {
-  at?: number | undefined;
+  finishedSteps?: number | undefined;
   stepId?: string | undefined;
 }
 
-export function callRefOf({ ref: { runId }, at, stepId }: CallToSchedule): CallRef {
-  return { runId, ...(at !== undefined && { at }), ...(stepId !== undefined && { stepId }) };
+export function callRefOf({ ref: { runId }, finishedSteps, stepId }: CallToSchedule): CallRef {
+  return { runId, ...(finishedSteps !== undefined && { finishedSteps }), ...(stepId !== undefined && { stepId }) };
 }
 
 /** The calls of a run's planned steps, and the requests of its steps. */
@@ -54,19 +58,19 @@ export function stepCallsOf(runId: string, pending: ReadonlyMap<string, Pick<Pen
 }
 
 /** The first call has the ID of its run. */
-export function callJobId(runId: string, at: number | undefined, stepId: string | undefined): string {
+export function callJobId(runId: string, finishedSteps: number | undefined, stepId: string | undefined): string {
   if (stepId) return `${runId}-${stepKey(stepId)}`;
-  return at === 0 || at === undefined ? runId : `${runId}-${at}`;
+  return finishedSteps === 0 || finishedSteps === undefined ? runId : `${runId}-${finishedSteps}`;
 }
 
-export function jobIdOf({ runId, at, stepId, request }: CallRef): string {
-  const id = callJobId(runId, at, stepId);
+export function jobIdOf({ runId, finishedSteps, stepId, request }: CallRef): string {
+  const id = callJobId(runId, finishedSteps, stepId);
   return request ? `${id}-request` : id;
 }
 
 /** Name of the call in admissions. */
-export function entryOf({ runId, at = 0, stepId }: CallRef): string {
-  return stepId ? `${runId}//${stepId}` : `${runId}/${at}`;
+export function entryOf({ runId, finishedSteps = 0, stepId }: CallRef): string {
+  return stepId ? `${runId}//${stepId}` : `${runId}/${finishedSteps}`;
 }
 
 /** @returns undefined for a run that holds limits as a whole */
@@ -74,5 +78,5 @@ export function callOfEntry(entry: string): CallRef | undefined {
   const slash = entry.indexOf('/');
   if (slash === -1) return undefined;
   const [runId, rest] = [entry.slice(0, slash), entry.slice(slash + 1)];
-  return rest.startsWith('/') ? { runId, stepId: rest.slice(1) } : { runId, at: Number(rest) };
+  return rest.startsWith('/') ? { runId, stepId: rest.slice(1) } : { runId, finishedSteps: Number(rest) };
 }

@@ -59,10 +59,10 @@ export function toRunRef({
   return { env, runId: id, eventId, requestId, functionId, trace, keys, started: startedAt !== undefined, queuedAt };
 }
 
-/** One call of the run's function: with `at` finished steps, or to run the planned step `stepId`. */
+/** One call of the run's function: with a number of finished steps, or to run the planned step `stepId`. */
 export interface CallJob extends RunRef {
   kind: 'call';
-  at?: number;
+  finishedSteps?: number;
   stepId?: string;
   /** The sleep that ends with this call: it was the only thing to wait for, so it needs no wake job. */
   sleep?: string;
@@ -70,6 +70,15 @@ export interface CallJob extends RunRef {
   attemptsBefore?: number;
   /** Set if it was admitted before its first execution (flow-control/admission.ts). */
   admitted?: Admitted;
+}
+
+/** A call as its job in Redis has it: the number of finished steps is `at`. Scripts write it, too (begin-sleep.lua). */
+export interface StoredCallJob extends Omit<CallJob, 'finishedSteps'> {
+  at?: number;
+}
+
+export function readCallJob({ at, ...call }: StoredCallJob): CallJob {
+  return at === undefined ? call : { ...call, finishedSteps: at };
 }
 
 /** Partition of the limits whose permits a call holds, and when they were requested, Unix milliseconds. */
@@ -91,7 +100,7 @@ export interface RequestJob extends RunRef {
   origin: string;
 }
 
-export type RunJob = CallJob | WakeJob | RequestJob;
+export type RunJob = StoredCallJob | WakeJob | RequestJob;
 
 /** The tick of a cron trigger. */
 export interface CronTimer {

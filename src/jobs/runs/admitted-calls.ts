@@ -42,8 +42,12 @@ export class AdmittedCalls extends Composed<AdmittedCallsDeps> {
   /** @param executions of the job, including this one
    *  @returns the permits that the call holds; undefined: it has no limits; 'waits': it must not be made yet */
   async admit(job: CallJob, executions: number): Promise<CallPermits | 'waits' | undefined> {
-    const { env, runId, functionId, at, stepId, admitted } = job;
-    const entry = entryOf({ runId, ...(at !== undefined && { at }), ...(stepId !== undefined && { stepId }) });
+    const { env, runId, functionId, finishedSteps, stepId, admitted } = job;
+    const entry = entryOf({
+      runId,
+      ...(finishedSteps !== undefined && { finishedSteps }),
+      ...(stepId !== undefined && { stepId }),
+    });
     const { functions, runs, admission, scheduler, clock, trustMs } = this.deps;
     const [partition, admittedAt = 0] = admitted ?? [];
     if (partition !== undefined && executions === 1 && clock() - admittedAt < trustMs)
@@ -54,10 +58,11 @@ export class AdmittedCalls extends Composed<AdmittedCallsDeps> {
     }
     const run = await runs.read(env, runId);
     if (!run || hasEnded(run)) return partition === undefined ? undefined : { entry, partition };
-    const jobId = callJobId(runId, at, stepId);
-    const call = callOf(run, { at, stepId }, fn);
+    const jobId = callJobId(runId, finishedSteps, stepId);
+    const call = callOf(run, { finishedSteps, stepId }, fn);
     const ready = await admission.admit([call], executions);
-    const isOwn = ({ ref, at, stepId }: (typeof ready)[number]) => callJobId(ref.runId, at, stepId) === jobId;
+    const isOwn = ({ ref, finishedSteps, stepId }: (typeof ready)[number]) =>
+      callJobId(ref.runId, finishedSteps, stepId) === jobId;
     await scheduler.start(ready.filter((call) => !isOwn(call)));
     const own = ready.find(isOwn);
     if (!own) return 'waits';
@@ -74,9 +79,9 @@ export class AdmittedCalls extends Composed<AdmittedCallsDeps> {
   /** Makes a delayed job due if its call was admitted meanwhile. */
   async recheck(job: CallJob, executions: number): Promise<void> {
     const { admitted: _former, ...unadmitted } = job;
-    const { runId, at, stepId } = job;
+    const { runId, finishedSteps, stepId } = job;
     if ((await this.admit(unadmitted, executions)) !== 'waits')
-      await this.deps.scheduler.promoteDeferred(callJobId(runId, at, stepId));
+      await this.deps.scheduler.promoteDeferred(callJobId(runId, finishedSteps, stepId));
   }
 
   /** Releases the permits of an ended call. If Redis rejects it, the check of the admission does so. Calls that end together share a

@@ -94,7 +94,7 @@ export async function applyBeside(
   ops: readonly Op[],
   call: AnsweredCall,
   deps: OperationDeps,
-): Promise<{ failure?: Failure | undefined; at?: number }> {
+): Promise<{ failure?: Failure | undefined; finishedSteps?: number }> {
   const { run, stack } = call.loaded;
   await storeMetadata(ops, run, deps.runMetadata);
   const { steps, tooLarge } = finishedStepsOf(ops.filter((op) => isFinished(op, call)));
@@ -102,7 +102,7 @@ export async function applyBeside(
   if (stored?.outcome === 'steps' || stored?.outcome === 'bytes') return { failure: stateFailure(stored.outcome) };
   const failure = (await applyEach(ops.filter(isAside), call, deps)) ?? tooLarge;
   const isNew = stored?.outcome === 'stored' && stored.stackLength > stack.length;
-  return { failure, ...(isNew && { at: stored.stackLength }) };
+  return { failure, ...(isNew && { finishedSteps: stored.stackLength }) };
 }
 
 /** Fails a response after which the run would never continue. */

@@ -25,20 +25,20 @@ export function mayRetry({ attempts }: Pick<CallAttempt, 'attempts'>): boolean {
 
 /** The attempt, counted as the first one of the call with this number of finished steps. */
 export function continuing(attempt: CallAttempt, finishedSteps: number): CallAttempt {
-  if (attempt.job.at === undefined) return attempt;
+  if (attempt.job.finishedSteps === undefined) return attempt;
   return { ...attempt, continuesAt: finishedSteps, attempts: firstAttempt(attempt.attempts) };
 }
 
 /** The attempt, counted as the first one if its response reports new finished steps beside what failed. */
 export function afterReportedSteps(attempt: CallAttempt, ops: readonly Op[]): CallAttempt {
   const isNew = (op: Op) => isReturned(op) && !Object.hasOwn(attempt.loaded.memos, op.id);
-  if (attempt.job.at === undefined || !ops.some(isNew)) return attempt;
+  if (attempt.job.finishedSteps === undefined || !ops.some(isNew)) return attempt;
   return { ...attempt, attempts: firstAttempt(attempt.attempts) };
 }
 
 /** Attempts of a call taken over from a dead process: those before its checkpoint belonged to another state. */
-export function attemptsAt({ at }: CallJob, finishedSteps: number, attempts: JobAttempts): JobAttempts {
-  return at === undefined || at === finishedSteps ? attempts : firstAttempt(attempts);
+export function attemptsAt(job: CallJob, finishedSteps: number, attempts: JobAttempts): JobAttempts {
+  return job.finishedSteps === undefined || job.finishedSteps === finishedSteps ? attempts : firstAttempt(attempts);
 }
 
 function firstAttempt(attempts: JobAttempts): JobAttempts {

@@ -84,17 +84,17 @@ function kindOfSteps({ ops }: Steps, { job, loaded }: CallAttempt): Extract<Deci
   if (only && ops.length === 1 && isPlainStep(only) && !Object.hasOwn(loaded.memos, only.id)) return 'step';
   if (only && ops.length === 1 && sleepsAlone(only, job, loaded)) return 'sleep';
   if (ops.some(({ op }) => op === 'StepError')) return 'failedStep';
-  return job.at !== undefined && ops.every(({ op }) => op === 'DiscoveryRequest') ? 'noNewStep' : 'steps';
+  return job.finishedSteps !== undefined && ops.every(({ op }) => op === 'DiscoveryRequest') ? 'noNewStep' : 'steps';
 }
 
 /** Whether the operation begins a sleep that the run alone waits for, and whose end is all that it leaves. */
 function sleepsAlone(
   { id, op, metadata }: Op,
-  { at }: CallAttempt['job'],
+  { finishedSteps }: CallAttempt['job'],
   { run, memos, pending, planOnly }: CallAttempt['loaded'],
 ): boolean {
   if (op !== 'Sleep' || metadata != null || Object.hasOwn(memos, id)) return false;
-  return at !== undefined && pending === 0 && !planOnly && run.batch === undefined;
+  return finishedSteps !== undefined && pending === 0 && !planOnly && run.batch === undefined;
 }
 
 /** Whether its memo is all that the operation leaves. */

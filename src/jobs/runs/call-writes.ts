@@ -58,7 +58,8 @@ export async function commit(outcome: Outcome, call: CallAttempt, deps: CallWrit
 
 /** Handles a failure found by a write, which the app itself did not report. */
 async function commitFoundFailure(failure: Failure, attempt: CallAttempt, deps: CallWritesDeps): Promise<void> {
-  if (failure.at !== undefined) return commitFailure(failure, continuing(attempt, failure.at), deps);
+  if (failure.finishedSteps !== undefined)
+    return commitFailure(failure, continuing(attempt, failure.finishedSteps), deps);
   const owned = await retryStoreWrites(() => takeOwnership(attempt, deps));
   if (owned) await commitFailure(failure, owned, deps);
 }
@@ -82,8 +83,8 @@ const WRITES: Record<Write, Perform> = {
   async reportedSteps({ outcome }, attempt, deps) {
     const reported = outcome.ops ?? [];
     if (reported.length === 0) return undefined;
-    const { failure, at } = await applyBeside(reported, toAnsweredCall(attempt, deps), deps);
-    return { failure, ...(at !== undefined && { attempt: continuing(attempt, at) }) };
+    const { failure, finishedSteps } = await applyBeside(reported, toAnsweredCall(attempt, deps), deps);
+    return { failure, ...(finishedSteps !== undefined && { attempt: continuing(attempt, finishedSteps) }) };
   },
   async finishedStep({ outcome }, attempt, { transitions, telemetry }) {
     const [op] = outcome.ops ?? [];
@@ -93,9 +94,14 @@ const WRITES: Record<Write, Perform> = {
     const history = attemptHistory(outcome, attempt, problemOf);
     const race = outcome.race === true || asksForRace(op);
     const nextJob =
-      jobEnd && job.at !== undefined && !planOnly ? await transitions.nextJob(run, job.at + 1) : undefined;
+      jobEnd && job.finishedSteps !== undefined && !planOnly
+        ? await transitions.nextJob(run, job.finishedSteps + 1)
+        : undefined;
     const next = jobEnd && nextJob && { job: nextJob, end: jobEnd };
-    await transitions.finishStep(run.env, run.id, op.id, memoOf(op), { race, call: { at: job.at, history, next } });
+    await transitions.finishStep(run.env, run.id, op.id, memoOf(op), {
+      race,
+      call: { finishedSteps: job.finishedSteps, history, next },
+    });
     telemetry.recordHistory(run, history, memos);
     telemetry.publishRun(run, 'Running', null);
     return undefined;
@@ -105,9 +111,9 @@ const WRITES: Record<Write, Perform> = {
   async nextCall({ outcome }, attempt, deps) {
     return (await continueFromCheckpoint(attempt, deps)) ? undefined : applyResponse(outcome, attempt, deps);
   },
-  async answered(_, { job: { env, runId, at }, loaded }, { runs, telemetry }) {
+  async answered(_, { job: { env, runId, finishedSteps }, loaded }, { runs, telemetry }) {
     telemetry.publishRun(loaded.run, 'Running', null);
-    if (at !== undefined) await runs.recordAnswered(env, runId, at);
+    if (finishedSteps !== undefined) await runs.recordAnswered(env, runId, finishedSteps);
     return undefined;
   },
   async end({ kind, outcome }, attempt, { transitions }) {
@@ -130,7 +136,7 @@ const FAILURE_WRITES: Record<
     const delayMs = retryAfterMs ?? retryDelayMs(1, Math.random(), deps.retryScale);
     await deps.scheduler.enqueueCall({
       ref: toRunRef(loaded.run),
-      ...(continuesAt !== undefined && { at: continuesAt }),
+      ...(continuesAt !== undefined && { finishedSteps: continuesAt }),
       retries: attempts.max - 1,
       attemptsBefore: 1,
       delayMs,
@@ -150,8 +156,8 @@ async function takeOwnership(
 ): Promise<CallAttempt | undefined> {
   const { job, attempts, continuesAt } = attempt;
   if (!(await scheduler.isLastExecution(job, attempts.executions))) return undefined;
-  if (job.at === undefined || continuesAt !== undefined) return attempt;
-  const finishedSteps = await checkpoints.handOver(job.env, job.runId, String(job.at));
+  if (job.finishedSteps === undefined || continuesAt !== undefined) return attempt;
+  const finishedSteps = await checkpoints.handOver(job.env, job.runId, String(job.finishedSteps));
   return finishedSteps === undefined ? attempt : continuing(attempt, finishedSteps);
 }
 
@@ -185,7 +191,7 @@ async function beginSleep(outcome: Outcome, attempt: CallAttempt, deps: CallWrit
   const [op] = outcome.ops ?? [];
   const { job, jobEnd, loaded, attempts } = attempt;
   const { run, memos } = loaded;
-  if (outcome.kind !== 'steps' || !op || job.at === undefined) return undefined;
+  if (outcome.kind !== 'steps' || !op || job.finishedSteps === undefined) return undefined;
   const call = toAnsweredCall(attempt, deps, outcome);
   const sleep = pendingSleep(op, call.nowMs);
   if ('kind' in sleep || sleep.until === undefined) {
@@ -196,7 +202,7 @@ async function beginSleep(outcome: Outcome, attempt: CallAttempt, deps: CallWrit
   const wake = { ref: call.ref, stepId: op.id, untilMs: sleep.until, nowMs: call.nowMs };
   const nextJob = jobEnd && (await deps.scheduler.jobAfterSleep(wake, attempts.max - 1));
   const { begun, isScheduled } = await deps.steps.beginSleep(run, op.id, pendingStep(op, call, sleep), {
-    at: job.at,
+    finishedSteps: job.finishedSteps,
     history,
     next: nextJob && { job: nextJob, end: jobEnd },
   });
@@ -209,12 +215,12 @@ async function beginSleep(outcome: Outcome, attempt: CallAttempt, deps: CallWrit
 
 /** @returns whether the call had stored steps, with which another call now continues */
 async function continueFromCheckpoint(
-  { job: { env, runId, at }, loaded, attempts }: CallAttempt,
+  { job, loaded, attempts }: CallAttempt,
   { checkpoints, scheduler }: CallWritesDeps,
 ): Promise<boolean> {
-  const finishedSteps = await checkpoints.handOver(env, runId, String(at));
+  const finishedSteps = await checkpoints.handOver(job.env, job.runId, String(job.finishedSteps));
   if (finishedSteps === undefined) return false;
-  await scheduler.enqueueCall({ ref: toRunRef(loaded.run), at: finishedSteps, retries: attempts.max - 1 });
+  await scheduler.enqueueCall({ ref: toRunRef(loaded.run), finishedSteps, retries: attempts.max - 1 });
   return true;
 }
 

@@ -43,8 +43,8 @@ export async function call(
   jobEnd?: JobEnd,
   started?: Loaded,
 ): Promise<void> {
-  const { runId, at, stepId } = job;
-  const finish = () => deps.connectCaller.finish({ runId, at, stepId, attempt: attempts.made });
+  const { runId, finishedSteps, stepId } = job;
+  const finish = () => deps.connectCaller.finish({ runId, finishedSteps, stepId, attempt: attempts.made });
   try {
     await withServiceErrors(job, attempts, deps, () => callOnce(job, queuedAt, attempts, deps, jobEnd, started));
   } catch (error) {
@@ -100,8 +100,9 @@ async function callOnce(
     const called = loaded.run.pin ? await deps.functions.ofRun(loaded.run) : fn;
     await commit(await callFunction(called, attempt, deps), attempt, deps);
   } finally {
-    const { env, runId, at } = job;
-    if (loaded.planOnly && at !== undefined) await retryStoreWrites(() => deps.runs.donePlanning(env, runId, at));
+    const { env, runId, finishedSteps } = job;
+    if (loaded.planOnly && finishedSteps !== undefined)
+      await retryStoreWrites(() => deps.runs.donePlanning(env, runId, finishedSteps));
   }
 }
 
@@ -118,7 +119,7 @@ function recordStart({ run, event }: Loaded, startedAt: number, telemetry: Telem
 
 async function callFunction(
   fn: AppFunction | undefined,
-  { job: { at, stepId }, loaded, attempts, startedAt, pauses }: CallAttempt,
+  { job: { finishedSteps, stepId }, loaded, attempts, startedAt, pauses }: CallAttempt,
   deps: CallDeps,
 ): Promise<Outcome> {
   const { run, stack, memos, omitsMemos, planOnly } = loaded;
@@ -137,9 +138,9 @@ async function callFunction(
     events,
     // Official SDKs report the failure of a last attempt as permanent, and no attempt is the last of a run that pauses.
     maxAttempts: attempts.max + (pauses && fn.dialect === 'inngest' ? 1 : 0),
-    at,
+    finishedSteps,
     executions: attempts.executions,
-    jobId: callJobId(run.id, at, stepId),
+    jobId: callJobId(run.id, finishedSteps, stepId),
     startedAt,
     stepId,
     stack,

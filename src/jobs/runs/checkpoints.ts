@@ -31,15 +31,15 @@ export class CallCheckpoints extends Composed<CallCheckpointsDeps> {
     if (refusal) throw refusal;
   }
 
-  async #store(runId: string, { env, at, executions }: QueueItem, ops: readonly Op[]): Promise<void> {
+  async #store(runId: string, { env, finishedSteps, executions }: QueueItem, ops: readonly Op[]): Promise<void> {
     const { checkpoints, scheduler, telemetry, reconcileAfterMs } = this.deps;
-    if (at === undefined) throw superseded(runId, 'a call of one planned step has no checkpoints');
+    if (finishedSteps === undefined) throw superseded(runId, 'a call of one planned step has no checkpoints');
     const nowMs = Date.now();
     // Earlier times come from an app with a wrong clock.
     const during = { startedAt: nowMs - DAY_MS, endedAt: nowMs };
     const { steps, tooLarge } = finishedStepsOf(ops.filter(isStored), (op) => stepHistory(op, 0, during, nowMs));
-    const job = { key: scheduler.callJobKey({ runId, at }), executions };
-    const owner = { name: String(at), job, reconcileAt: nowMs + reconcileAfterMs };
+    const job = { key: scheduler.callJobKey({ runId, finishedSteps }), executions };
+    const owner = { name: String(finishedSteps), job, reconcileAt: nowMs + reconcileAfterMs };
     await storeMetadata(ops, { env, id: runId }, this.deps.runMetadata);
     const stored = await checkpoints.store(env, runId, steps, owner);
     switch (stored.outcome) {

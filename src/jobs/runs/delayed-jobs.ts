@@ -3,7 +3,7 @@ import { delayedUntil, JOB_FIELDS, QUEUE_KEYS } from '../../store/keys/bullmq.ts
 import { inPipelines, type Redis } from '../../store/redis/connection.ts';
 import { type CallRef, jobIdOf } from '../queues/call-ref.ts';
 import type { PartitionQueues } from '../queues/partition-queues.ts';
-import type { CallJob } from '../queues/queues.ts';
+import type { StoredCallJob } from '../queues/queues.ts';
 
 const FIELDS = [JOB_FIELDS.attempts, JOB_FIELDS.executions, JOB_FIELDS.options, JOB_FIELDS.data];
 
@@ -43,7 +43,7 @@ export class DelayedJobs {
       const [made, tried, opts, data] = fieldsOf.get(job) ?? [];
       // A job without data has ended meanwhile.
       if (!data || !opts) return undefined;
-      const { attemptsBefore = 0 } = JSON.parse(data) as Pick<CallJob, 'attemptsBefore'>;
+      const { attemptsBefore = 0 } = JSON.parse(data) as Pick<StoredCallJob, 'attemptsBefore'>;
       const { attempts = 1 } = JSON.parse(opts) as { attempts?: number };
       return {
         until: delayedUntil(scores[i] as string),

@@ -126,14 +126,14 @@ export class Endpoints extends Composed<EndpointsDeps> {
     if (failure?.retriable === false) return transitions.fail(run, failure, event);
     const { pending } = await steps.progress(env, id);
     if (failed) await this.deps.runs.recordError(env, id, errorOf(failed));
-    const at = await checkpoints.handOver(env, id, ENDPOINT);
+    const finishedSteps = await checkpoints.handOver(env, id, ENDPOINT);
     // A step that has ended meanwhile has scheduled the next call.
-    if (at === undefined) return;
+    if (finishedSteps === undefined) return;
     if (failed) {
       const delayMs = retryDelayMs(1, Math.random(), retryScale);
-      await scheduler.enqueueCall({ ref, at, retries, attemptsBefore: 1, delayMs });
-    } else if (pending.size === 0) await scheduler.enqueueCall({ ref, at, retries });
-    else await this.deps.runs.recordAnswered(env, id, at);
+      await scheduler.enqueueCall({ ref, finishedSteps, retries, attemptsBefore: 1, delayMs });
+    } else if (pending.size === 0) await scheduler.enqueueCall({ ref, finishedSteps, retries });
+    else await this.deps.runs.recordAnswered(env, id, finishedSteps);
   }
 
   /** @throws ServiceError run_ended */

@@ -35,8 +35,8 @@ export async function ensureCalls(
   if (owner === ENDPOINT) await checkpoints.handOver(env, id, owner);
   // While steps are pending, the last one that ends schedules the call (store-memo.lua). A call that has stored steps continues with them.
   const isDue = pending.size === 0 || racedAt > answeredAt || owner !== undefined;
-  const at = owner === undefined || owner === ENDPOINT ? done : Number(owner);
-  if (answeredAt < done && isDue) await scheduler.ensureCall({ ref, at, retries });
+  const finishedSteps = owner === undefined || owner === ENDPOINT ? done : Number(owner);
+  if (answeredAt < done && isDue) await scheduler.ensureCall({ ref, finishedSteps, retries });
   for (const [stepId, step] of pending) {
     if (step.op === 'StepPlanned') await scheduler.ensureCall({ ref, stepId, retries });
     if (step.origin !== undefined) await scheduler.ensureRequest({ ref, stepId, origin: step.origin, retries });

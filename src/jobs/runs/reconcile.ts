@@ -87,7 +87,10 @@ async function scheduleSleeping(due: readonly ActiveRun[], deps: ReconcileDeps, 
     const run = sleeping[i] as ActiveRun;
     waking.push(run);
     const ref = { ...run, ...scheduled.run };
-    const next = scheduled.at === undefined ? undefined : { at: scheduled.at, retries: await retriesOf(ref, deps) };
+    const next =
+      scheduled.finishedSteps === undefined
+        ? undefined
+        : { finishedSteps: scheduled.finishedSteps, retries: await retriesOf(ref, deps) };
     for (const wake of scheduled.wakes) wakes.push({ ref, ...wake, nowMs, next });
   }
   await scheduler.enqueueWakes(wakes);
@@ -162,7 +165,7 @@ async function ensureJobs(run: Run, deps: ReconcileDeps, nowMs: number): Promise
   const ref = toRunRef(run);
   const progress = await steps.progress(env, id);
   const { pending, done } = progress;
-  const next = pending.size === 1 ? { at: done + 1, retries: await retriesOf(ref, deps) } : undefined;
+  const next = pending.size === 1 ? { finishedSteps: done + 1, retries: await retriesOf(ref, deps) } : undefined;
   // Wake-ups come first, so that nothing else delays them.
   for (const [stepId, step] of pending) {
     if (step.until === undefined) continue;

@@ -5,11 +5,11 @@ import type { WaitingJob } from '../../store/redis/job-lists.ts';
 import type { AdmittedCallToSchedule } from '../flow-control/admission.ts';
 import { callJobId, jobIdOf } from '../queues/call-ref.ts';
 import {
-  type CallJob,
   type RequestJob,
   RUN_JOB,
   type RunJob,
   type RunRef,
+  type StoredCallJob,
   type TracedRunRef,
   type WakeJob,
 } from '../queues/queues.ts';
@@ -43,7 +43,7 @@ export interface WakeToSchedule {
   /** For a wait, name of the awaited event or signal. */
   eventName?: string | undefined;
   /** The call that follows a sleep, if its run waits for nothing else: number of finished steps, and retries. */
-  next?: { at: number; retries: number } | undefined;
+  next?: { finishedSteps: number; retries: number } | undefined;
 }
 
 export interface JobToAdd<Data extends RunJob = RunJob> {
@@ -52,20 +52,20 @@ export interface JobToAdd<Data extends RunJob = RunJob> {
   opts: JobsOptions & { jobId: string };
 }
 
-export function callJob(call: AdmittedCallToSchedule): JobToAdd<CallJob> {
-  const { ref, at, stepId, retries, attemptsBefore = 0, delayMs = 0, admitted } = call;
+export function callJob(call: AdmittedCallToSchedule): JobToAdd<StoredCallJob> {
+  const { ref, finishedSteps, stepId, retries, attemptsBefore = 0, delayMs = 0, admitted } = call;
   return {
     name: ref.functionId,
     data: {
       ...dataOf(ref),
       kind: 'call',
-      ...(at !== undefined && { at }),
+      ...(finishedSteps !== undefined && { at: finishedSteps }),
       ...(stepId && { stepId }),
       ...(attemptsBefore > 0 && { attemptsBefore }),
       ...(admitted && { admitted }),
     },
     opts: {
-      jobId: callJobId(ref.runId, at, stepId),
+      jobId: callJobId(ref.runId, finishedSteps, stepId),
       attempts: retries + 1 - attemptsBefore,
       ...(delayMs > 0 && { delay: delayMs }),
       ...traceOptions(ref.trace),
@@ -89,10 +89,15 @@ export function wakeJob({ ref, stepId, untilMs, nowMs, eventName }: WakeToSchedu
 /** The call that follows a sleep ends it, if it waits for nothing else: one job, and one script, instead of two. */
 export function callAfterSleep(
   wake: WakeToSchedule,
-  { at, retries }: { at?: number; retries: number },
-): JobToAdd<CallJob> {
+  { finishedSteps, retries }: { finishedSteps?: number; retries: number },
+): JobToAdd<StoredCallJob> {
   const { ref, stepId, untilMs, nowMs } = wake;
-  const { name, data, opts } = callJob({ ref, ...(at !== undefined && { at }), retries, delayMs: untilMs - nowMs });
+  const { name, data, opts } = callJob({
+    ref,
+    ...(finishedSteps !== undefined && { finishedSteps }),
+    retries,
+    delayMs: untilMs - nowMs,
+  });
   return { name, data: { ...data, sleep: stepId }, opts };
 }
 

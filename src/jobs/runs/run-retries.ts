@@ -137,7 +137,7 @@ export class RunRetries extends Composed<RunRetriesDeps> {
     const ofSteps = [...pending]
       .filter(([, step]) => step.op === 'StepPlanned' || requestsOutside(step))
       .map(([stepId, step]) => ({ runId: run.id, stepId, request: requestsOutside(step) }));
-    const calls = [{ runId: run.id, at: done }, ...ofSteps];
+    const calls = [{ runId: run.id, finishedSteps: done }, ...ofSteps];
     return this.deps.scheduler.delayedCalls(calls);
   }
 

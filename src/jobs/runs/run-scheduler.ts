@@ -204,7 +204,7 @@ export class RunScheduler {
     await this.start(
       await this.#admission.endRun(
         run,
-        calls.map(({ at, stepId }) => toCall(ref, at, stepId)),
+        calls.map(({ finishedSteps, stepId }) => toCall(ref, finishedSteps, stepId)),
       ),
     );
   }
@@ -287,8 +287,8 @@ export class RunScheduler {
   }
 
   /** Key of the call's job, in which BullMQ counts its executions (`ats`). */
-  callJobKey({ runId, at, stepId }: CallRef): string {
-    return this.#queueOf(runId).toKey(callJobId(runId, at, stepId));
+  callJobKey({ runId, finishedSteps, stepId }: CallRef): string {
+    return this.#queueOf(runId).toKey(callJobId(runId, finishedSteps, stepId));
   }
 
   /** Whether this execution of the call's job is the latest: another worker takes over the job of a worker that seems dead. */
@@ -340,6 +340,11 @@ function yielding(job: JobToAdd): JobToAdd {
   return { ...job, opts: { ...job.opts, priority: WAKE_UP_PRIORITY } };
 }
 
-function toCall(ref: TracedRunRef, at: number | undefined, stepId: string | undefined): CallToSchedule {
-  return { ref, ...(at !== undefined && { at }), ...(stepId !== undefined && { stepId }), retries: 0 };
+function toCall(ref: TracedRunRef, finishedSteps: number | undefined, stepId: string | undefined): CallToSchedule {
+  return {
+    ref,
+    ...(finishedSteps !== undefined && { finishedSteps }),
+    ...(stepId !== undefined && { stepId }),
+    retries: 0,
+  };
 }

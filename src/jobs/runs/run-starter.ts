@@ -45,7 +45,7 @@ export class RunStarter extends Composed<RunStarterDeps> {
     await this.#keepFutureEvents(toStart, nowMs);
     const callOf = (
       { id, fn, event, fromStep, keys, dueAt, trace = activeSpan }: RunToStart,
-      at = 0,
+      finishedSteps = 0,
     ): CallToSchedule => ({
       ref: {
         env: event.env,
@@ -57,7 +57,7 @@ export class RunStarter extends Composed<RunStarterDeps> {
         keys,
         queuedAt: nowMs,
       },
-      ...(fromStep?.input ? { stepId: fromStep.id } : { at }),
+      ...(fromStep?.input ? { stepId: fromStep.id } : { finishedSteps }),
       retries: fn.retries,
       delayMs: dueAt - nowMs,
     });

@@ -99,7 +99,7 @@ function nextCallsOf(runId: string, { pending, done }: PendingSteps): NextCall[]
     if (step.op !== 'StepPlanned' && !request) return [];
     return [{ ref: { runId, stepId, request }, step: { id: stepId, name: step.name } }];
   });
-  return [{ ref: { runId, at: done } }, ...ofSteps];
+  return [{ ref: { runId, finishedSteps: done } }, ...ofSteps];
 }
 
 function activeState(

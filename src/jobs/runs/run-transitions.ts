@@ -128,7 +128,7 @@ export class RunTransitions extends Composed<RunTransitionsDeps> {
 
   async #nextCall(run: Run, finishedSteps: number): Promise<CallToSchedule> {
     const fn = await this.deps.functions.find(run.env, run.functionId);
-    return callOf(run, { at: finishedSteps }, fn);
+    return callOf(run, { finishedSteps }, fn);
   }
 
   /** @param by the event that triggered the run, if available; the job of its call, if that has nothing else to do; and what the call adds to
@@ -293,9 +293,9 @@ export class RunTransitions extends Composed<RunTransitionsDeps> {
     const calls = stepCallsOf(runId, pending);
     const wakes = [...pending].filter(([, { until }]) => until !== undefined).map(([stepId]) => stepId);
     if (wakes.length > 0) await scheduler.removeWakes(runId, wakes);
-    const waiting = status === 'Completed' ? calls : [...calls, { runId, at: done }];
+    const waiting = status === 'Completed' ? calls : [...calls, { runId, finishedSteps: done }];
     const sleeps = [...pending.values()].some(({ op }) => op === 'Sleep');
-    await scheduler.removeCalls(sleeps ? [...waiting, { runId, at: done + 1 }] : waiting);
+    await scheduler.removeCalls(sleeps ? [...waiting, { runId, finishedSteps: done + 1 }] : waiting);
     await scheduler.endRun(run, waiting);
     await timeoutTimers.remove(run);
     if (isUnfinished) await unfinishedEnds.finish(env, runId);

@@ -29,17 +29,17 @@ export async function cancelIfOver(
 
 /** Cancels a run that has waited too long to start, even if its timer comes after its call. @returns whether it was cancelled */
 export async function isTooLate(
-  { env, runId, at }: CallJob,
+  { env, runId, finishedSteps }: CallJob,
   fn: AppFunction | undefined,
   nowMs: number,
   deps: TimeoutDeps,
 ): Promise<boolean> {
-  return at === 0 && timeoutsOf(fn)?.startMs !== undefined && cancelIfOver(env, runId, nowMs, deps);
+  return finishedSteps === 0 && timeoutsOf(fn)?.startMs !== undefined && cancelIfOver(env, runId, nowMs, deps);
 }
 
 /** Sets the timer of a run that has started with this call. */
 export async function watchStart(
-  { at }: CallJob,
+  { finishedSteps }: CallJob,
   fn: AppFunction | undefined,
   { run }: Loaded,
   { executions }: JobAttempts,
@@ -47,6 +47,6 @@ export async function watchStart(
   { timeoutTimers }: Pick<TimeoutDeps, 'timeoutTimers'>,
 ): Promise<void> {
   // An earlier execution may have died before setting the timer.
-  const isStart = run.startedAt === startedAt || (at === 0 && executions > 1);
+  const isStart = run.startedAt === startedAt || (finishedSteps === 0 && executions > 1);
   if (isStart) await timeoutTimers.watchStarted(run, fn, startedAt);
 }

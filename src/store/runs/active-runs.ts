@@ -28,7 +28,7 @@ export type Scheduled =
       outcome: 'needsWakes';
       run: Pick<Run, 'functionId' | 'eventId' | 'requestId' | 'trace'>;
       /** Number of finished steps of the call that follows, if nothing else is pending but one sleep. */
-      at?: number;
+      finishedSteps?: number;
       wakes: { stepId: string; untilMs: number }[];
     };
 
@@ -101,7 +101,7 @@ function toScheduled([
   eventId = '',
   requestId = '',
   trace,
-  at,
+  finishedSteps,
   ...steps
 ]: ScheduleReply): Scheduled {
   if (outcome !== 2) return { outcome: outcome === 1 ? 'done' : 'needsReconciliation' };
@@ -110,5 +110,5 @@ function toScheduled([
     untilMs: Number(steps[2 * i + 1]),
   }));
   const run = { functionId, eventId, requestId, ...(trace && { trace }) };
-  return { outcome: 'needsWakes', run, wakes, ...(at !== -1 && { at }) };
+  return { outcome: 'needsWakes', run, wakes, ...(finishedSteps !== -1 && { finishedSteps }) };
 }

@@ -39,7 +39,7 @@ export interface CallOf {
   runId: string;
   eventId: string;
   /** Length of the stack that the call is for; undefined for the call of a planned step. */
-  at?: number | undefined;
+  finishedSteps?: number | undefined;
   /** Hashed ID of the planned step to run. */
   stepId?: string | undefined;
   /** Hashed ID of the sleep that ends with the call. */
@@ -221,7 +221,7 @@ export class Runs extends Repository<
 
   /** Begins a call, if it is due, and reads what it needs. Ends the sleep before it. */
   async load(call: CallOf, attempt: number, nowMs: number, reconcileAt: number): Promise<LoadedState> {
-    const { env, runId, eventId, at, stepId, sleep } = call;
+    const { env, runId, eventId, finishedSteps, stepId, sleep } = call;
     const location = locationOf(this.keys, env, eventId);
     const keys = this.keys.of(runId);
     const reply = (await this.redis.loadCall(
@@ -235,7 +235,7 @@ export class Runs extends Repository<
       this.deps.retentionMs,
       memberOf(env, runId),
       reconcileAt,
-      at ?? '',
+      finishedSteps ?? '',
       stepId ?? '',
       location.field,
       sleep ?? '',
@@ -269,9 +269,9 @@ export class Runs extends Repository<
     };
   }
 
-  /** Records that the call with `at` finished steps has planned its steps, so that later calls no longer wait for it. */
-  async donePlanning(env: string, id: string, at: number): Promise<void> {
-    await this.redis.hdel(this.keys.of(id).run(env, id), PLANNING_FIELD + at);
+  /** Records that the call with this number of finished steps has planned its steps, so that later calls no longer wait for it. */
+  async donePlanning(env: string, id: string, finishedSteps: number): Promise<void> {
+    await this.redis.hdel(this.keys.of(id).run(env, id), PLANNING_FIELD + finishedSteps);
   }
 
   /** Records the error of an attempt that will be retried. Does nothing if the run has ended. */
@@ -290,9 +290,9 @@ export class Runs extends Repository<
     if (await this.redis.exists(key)) await this.redis.hset(key, RUN_FIELDS.keys, JSON.stringify(keys));
   }
 
-  /** Records that the response to the call with `at` finished steps was applied. Does nothing if the run is gone. */
-  async recordAnswered(env: string, id: string, at: number): Promise<void> {
-    await this.redis.recordAnswered(this.keys.of(id).run(env, id), at);
+  /** Records that the response to the call with this number of finished steps was applied. Does nothing if the run is gone. */
+  async recordAnswered(env: string, id: string, finishedSteps: number): Promise<void> {
+    await this.redis.recordAnswered(this.keys.of(id).run(env, id), finishedSteps);
   }
 
   /** Where the run continues: the number of finished steps (-1: none) of the last answered call, and of the time when a race-mode step

@@ -50,7 +50,7 @@ export interface ResultContext {
 /** Data about a call that is recorded together with its only step. */
 export interface AnsweringCall {
   /** Number of finished steps that it was made with; undefined for the call of a planned step. */
-  at: number | undefined;
+  finishedSteps: number | undefined;
   history: readonly HistoryEntry[];
   /** The job of the next call, and the end of the call's own job: both are written with the step, if nothing else is to be done. */
   next?: { job: WaitingJob; end: JobEnd } | undefined;
@@ -67,7 +67,7 @@ type MemoReply = [
 
 /** The call whose response is a sleep alone, and what follows it. */
 export interface CallBeforeSleep {
-  at: number;
+  finishedSteps: number;
   history: readonly HistoryEntry[];
   /** The job of the call after the sleep, and the end of this call's job: both are written with the step, if the run waits for nothing else. */
   next?: { job: JobAfterSleep; end: JobEnd } | undefined;
@@ -107,7 +107,7 @@ export class Steps extends Repository<ScriptedRedis, { retentionMs: number; offl
     const store = async (waiting: string, entry?: HistoryEntry) => {
       const ending = call?.next?.end.begin();
       const ofCall = call
-        ? [call.at ?? '', ...argumentsOf(call.next?.job, ending), ...call.history.map(encodeHistoryEntry)]
+        ? [call.finishedSteps ?? '', ...argumentsOf(call.next?.job, ending), ...call.history.map(encodeHistoryEntry)]
         : [];
       return (await this.redis.storeMemo(
         key,
@@ -179,7 +179,7 @@ export class Steps extends Repository<ScriptedRedis, { retentionMs: number; offl
     { env, id, eventId }: Pick<Run, 'env' | 'id' | 'eventId'>,
     stepId: string,
     step: Pending,
-    { at, history, next }: CallBeforeSleep,
+    { finishedSteps, history, next }: CallBeforeSleep,
   ): Promise<{ begun: Pending | 'steps' | undefined; isScheduled: boolean }> {
     const { bucket, field, overflow } = locationOf(this.keys, env, eventId);
     const keys = this.keys.of(id);
@@ -196,7 +196,7 @@ export class Steps extends Repository<ScriptedRedis, { retentionMs: number; offl
       stepId,
       JSON.stringify(step),
       this.#eventTtlMs(step),
-      at,
+      finishedSteps,
       ...(next ? afterSleep(next.job) : ['', '', '', '', '', '']),
       memberOf(env, id),
       ...endArguments(ending),

@@ -12,8 +12,8 @@ describe('A call without room for the memos of its run', () => {
       await own.runs.create([
         { env, id, eventId, functionId: 'shop-large', requestId: newId(), queuedAt: nowMs, reconcileAt: nowMs },
       ]);
-      const load = (at: number) =>
-        own.runs.load({ env, runId: id, eventId, at }, 0, nowMs, nowMs) as Promise<Record<string, unknown>>;
+      const load = (finishedSteps: number) =>
+        own.runs.load({ env, runId: id, eventId, finishedSteps }, 0, nowMs, nowMs) as Promise<Record<string, unknown>>;
       const store = (step: string, memo: object) =>
         own.checkpoints.store(env, id, [{ id: step, memo: JSON.stringify(memo) }]);
       const large = { data: 'x'.repeat(1.5 * MEBIBYTE) };

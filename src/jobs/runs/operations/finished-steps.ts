@@ -81,7 +81,7 @@ export async function finishSteps(
   const failure = (await applyRest()) ?? finished.tooLarge;
   if (failure?.retriable === false) return failure;
   const { pending, done } = await steps.progress(run.env, run.id);
-  if (failure) return { ...failure, ...(done > stack.length && { at: done }) };
+  if (failure) return { ...failure, ...(done > stack.length && { finishedSteps: done }) };
   // The app already knows about these steps.
   if (pending.size > 0 && !race) await runs.recordAnswered(run.env, run.id, stored.stackLength);
   else await transitions.scheduleNextCall(run, done);
