@@ -7,7 +7,7 @@ import { join, relative, resolve } from 'node:path';
 import { styleText } from 'node:util';
 import { type Allowed, askRegistry, problemsIn } from './lib/audit.ts';
 import { areBundlesStale, BUNDLES, bundleService } from './lib/bundle.ts';
-import { findChromium } from './lib/chromium-program.ts';
+import { findChromium, prepareChromium } from './lib/chromium-program.ts';
 import { CpuTimes } from './lib/cpu-times.ts';
 import { buildDashboard, isDashboardStale } from './lib/dashboard.ts';
 import { type MochaRun, runMocha, runQueue, TestsFailed, type Totals } from './lib/mocha.ts';
@@ -135,7 +135,7 @@ function onCluster(args: readonly string[]): MochaRun {
 /** Has a few mocha processes at a time, each on servers of its own, until all tests have run: once each, and a selection on a Redis Cluster. */
 async function allTests(): Promise<void> {
   // Install it before the tests start.
-  findChromium();
+  prepareChromium();
   const plan = planTests(ROOT, isAll ? [] : ONLY_WITH_ALL);
   const fileCount = plan.reduce((sum, { args }) => sum + args.length, 0);
   const onClusters = isAll ? onCluster(ON_CLUSTER) : { ...onCluster(ON_CLUSTER_SHORT), env: SHORT_ON_CLUSTER };
