@@ -106,7 +106,7 @@ const OUTSIDE_SRC = {
     'src/providers/catalog.ts',
     'src/providers/preset.ts',
     'src/settings',
-    'src/store/redis/keyspace.ts',
+    'src/store/redis/keyspace/keyspace.ts',
     'src/store/keys/key-declaration.ts',
   ],
   bench: ['clients/typescript/src', 'package.json', 'scripts/lib', 'src'],

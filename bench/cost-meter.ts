@@ -1,5 +1,5 @@
 /** Measures the cost of a load: CPU time of each process and traffic of Redis. Several rounds add up. */
-import { primariesOf } from '../src/store/redis/servers.ts';
+import { primariesOf } from '../src/store/redis/connection/servers.ts';
 import type { Cost, ProcessKind } from './results.ts';
 import type { TestBed } from './test-bed.ts';
 import { cpuSeconds } from './usage.ts';

@@ -3,8 +3,8 @@ import { setTimeout } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import { hashedKey } from '../src/functions/signing.ts';
 import { INGEST, QUEUE_KEYS, queueKey, RUNS } from '../src/store/keys/bullmq.ts';
-import { inPipelines } from '../src/store/redis/connection.ts';
-import { keyspace, type PartitionKeyspace } from '../src/store/redis/keyspace.ts';
+import { inPipelines } from '../src/store/redis/connection/connection.ts';
+import { keyspace, type PartitionKeyspace } from '../src/store/redis/keyspace/keyspace.ts';
 import { TRANSFORM } from './payloads.ts';
 
 export const SECRETS = {

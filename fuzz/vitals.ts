@@ -1,6 +1,6 @@
 /** The health of the service's processes during the attack: exits, event loop stalls, memory, and unfinished jobs. */
 import { INGEST, RUNS } from '../src/jobs/queues/queues.ts';
-import { keyspace } from '../src/store/redis/keyspace.ts';
+import { keyspace } from '../src/store/redis/keyspace/keyspace.ts';
 import type { Scrape } from '../test/support/scrape.ts';
 import { until } from '../test/support/until.ts';
 import type { Targets } from './targets.ts';

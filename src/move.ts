@@ -7,7 +7,7 @@ import { type Config, ConfigError, nodeProblem, readConfig } from './config.ts';
 import { createLog } from './log.ts';
 import { inTime } from './model/values/in-time.ts';
 import { InstallationMove, MoveProblem, type MoveSide } from './store/move/installation-move.ts';
-import { connect, type Redis, ready, toServiceError } from './store/redis/connection.ts';
+import { connect, type Redis, ready, toServiceError } from './store/redis/connection/connection.ts';
 import { createStore, partitionsWanted } from './store/store.ts';
 
 const REDIS_TIMEOUT_MS = 10_000;

@@ -9,12 +9,12 @@ import { exposureWarnings } from './model/network/exposure.ts';
 import { describeOutbound } from './model/network/outbound.ts';
 import { isLoopback } from './settings/checks.ts';
 import { checkCluster } from './store/redis/cluster/cluster-check.ts';
-import { connect, type Redis } from './store/redis/connection.ts';
-import { withHint } from './store/redis/connection-hints.ts';
+import { connect, type Redis } from './store/redis/connection/connection.ts';
+import { withHint } from './store/redis/connection/connection-hints.ts';
+import { checkPermissions } from './store/redis/connection/permission-check.ts';
+import { readServerInfo } from './store/redis/connection/server-info.ts';
+import { clusterOf } from './store/redis/connection/servers.ts';
 import { checkDurability } from './store/redis/durability/durability.ts';
-import { checkPermissions } from './store/redis/permissions.ts';
-import { readServerInfo } from './store/redis/server-info.ts';
-import { clusterOf } from './store/redis/servers.ts';
 import { createStore } from './store/store.ts';
 
 const REDIS_TIMEOUT_MS = 10_000;

@@ -7,7 +7,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { KeyDeclaration } from '../../src/store/keys/key-declaration.ts';
-import { KEY_DECLARATIONS_BY_ROOM } from '../../src/store/redis/keyspace.ts';
+import { KEY_DECLARATIONS_BY_ROOM } from '../../src/store/redis/keyspace/keyspace.ts';
 
 export const PAGE = resolve(import.meta.dirname, '../../docs/redis.md');
 const MARKED = /<!-- keys: ([\w-]+) -->\n[\s\S]*?<!-- end -->/g;
@@ -20,7 +20,8 @@ export function redisPage(): string {
   if (absent.length > 0) throw new Error(`docs/redis.md has no table of: ${absent.join(', ')}`);
   return page.replace(MARKED, (_, room: string) => {
     const declarations = tables[room];
-    if (!declarations) throw new Error(`docs/redis.md: there is no room ${room} in src/store/redis/keyspace.ts`);
+    if (!declarations)
+      throw new Error(`docs/redis.md: there is no room ${room} in src/store/redis/keyspace/keyspace.ts`);
     const rows = [...HEAD, ...Object.values(declarations).map(row)];
     return `<!-- keys: ${room} -->\n${rows.join('\n')}\n<!-- end -->`;
   });

@@ -1,7 +1,7 @@
 /** The Koa application: the middleware that every request passes, in order, and then the routes. */
 import Koa from 'koa';
 import type { DutyRunner } from '../duties/runner.ts';
-import type { EndpointOrigins } from '../jobs/runs/endpoint-origins.ts';
+import type { EndpointOrigins } from '../jobs/runs/calls/endpoint-origins.ts';
 import type { ProcessMetrics } from '../metrics/process-metrics.ts';
 import type { WebhookDirectory } from '../store/webhooks/webhook-directory.ts';
 import type { Tracing } from '../tracing/tracing.ts';

@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import { send } from '@koa/send';
 import type { Next } from 'koa';
 import { ServiceError } from '../errors.ts';
-import { toServiceError } from '../store/redis/connection.ts';
+import { toServiceError } from '../store/redis/connection/connection.ts';
 import { inlineStyle, sendPage } from './http/html-page.ts';
 import type { Context } from './http/router.ts';
 

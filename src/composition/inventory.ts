@@ -4,7 +4,7 @@ import { CONNECTION_DUTIES, DISCOVERY_DUTIES, WEB_DUTIES } from './web-duties.ts
 import { ARCHIVE_DUTIES, OUTBOX_DUTIES, PARTITION_DUTIES, WORKER_DUTIES } from './worker-duties.ts';
 
 export { JOB_RETENTION, QUEUE_JOBS } from '../jobs/queues/queues.ts';
-export { CONNECTIONS, type ConnectionDeclaration } from '../store/redis/connections.ts';
+export { CONNECTIONS, type ConnectionDeclaration } from '../store/redis/connection/connections.ts';
 
 export const DUTIES = {
   both: [...TELEMETRY_DUTIES],

@@ -3,7 +3,7 @@ import { EventSearch } from '../history/event-search.ts';
 import { Searches } from '../history/searches.ts';
 import { SelectedRuns } from '../jobs/bulk/selected-runs.ts';
 import { ReplayPlanner } from '../jobs/replays/planner.ts';
-import { EndpointOrigins } from '../jobs/runs/endpoint-origins.ts';
+import { EndpointOrigins } from '../jobs/runs/calls/endpoint-origins.ts';
 import type { Definitions } from './container.ts';
 import type { IngestionNeeds, IngestionParts } from './ingestion.ts';
 import type { RunServices } from './runs.ts';

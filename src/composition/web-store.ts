@@ -1,9 +1,9 @@
 /** Redis for web: connections, the store, and cached data. */
 import { claimSecretKey } from '../api/auth/reencrypt-secrets.ts';
 import { FollowedClock } from '../jobs/dev-clock/followed-clock.ts';
-import { connect, type Redis } from '../store/redis/connection.ts';
-import { CONNECTIONS } from '../store/redis/connections.ts';
-import { connectSubscriber, type Subscriber } from '../store/redis/pub-sub.ts';
+import { connect, type Redis } from '../store/redis/connection/connection.ts';
+import { CONNECTIONS } from '../store/redis/connection/connections.ts';
+import { connectSubscriber, type Subscriber } from '../store/redis/connection/pub-sub.ts';
 import { createStore, type Store } from '../store/store.ts';
 import { WebhookDirectory } from '../store/webhooks/webhook-directory.ts';
 import { createTransforms, type Transforms, traceTransforms } from '../transforms/transforms.ts';

@@ -4,7 +4,7 @@ import type { FoundContents } from '../archive/offloaded-run-rows.ts';
 import { writeEvent } from '../model/events/event-encoding.ts';
 import { timeOf } from '../model/ids.ts';
 import { Composed } from '../model/values/composed.ts';
-import { isStoreFailure } from '../store/redis/connection.ts';
+import { isStoreFailure } from '../store/redis/connection/connection.ts';
 import { eventsOf, type OffloadedRunSource, queuedAtOf, type Returned } from '../store/runs/offloaded-runs.ts';
 import type { Store } from '../store/store.ts';
 

@@ -2,10 +2,10 @@
 
 import type { Config } from '../config.ts';
 import type { PartitionedIds } from '../model/partitions/partitioned-ids.ts';
-import type { CacheInvalidation } from './redis/cache-invalidation.ts';
-import type { Keyspace } from './redis/keyspace.ts';
+import type { CacheInvalidation } from './redis/caching/cache-invalidation.ts';
+import type { ScriptedRedis } from './redis/connection/scripts.ts';
+import type { Keyspace } from './redis/keyspace/keyspace.ts';
 import type { Locks } from './redis/locks.ts';
-import type { ScriptedRedis } from './redis/scripts.ts';
 
 export interface StoreContext {
   redis: ScriptedRedis;

@@ -2,7 +2,7 @@
  *  start the call would be three more round trips before the first call of each run. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Job } from 'bullmq';
-import type { CallLimiter } from '../jobs/runs/call-limiter.ts';
+import type { CallLimiter } from '../jobs/runs/admission/call-limiter.ts';
 import type { CallOwner } from '../model/capacity/fair-shares.ts';
 import { JOB_FIELDS } from '../store/keys/bullmq.ts';
 import type { JobTaker, Taking, WaitingCall, WaitingJob } from '../store/redis/job-lists.ts';

@@ -2,8 +2,8 @@
  *  admitted. */
 import { DelayedError, type Job } from 'bullmq';
 import { type RunJob, readCallJob, type StoredCallJob } from '../jobs/queues/queues.ts';
-import type { AdmittedCalls } from '../jobs/runs/admitted-calls.ts';
-import { FunctionPaused } from '../jobs/runs/service-errors.ts';
+import type { AdmittedCalls } from '../jobs/runs/admission/admitted-calls.ts';
+import { FunctionPaused } from '../jobs/runs/calls/service-errors.ts';
 import type { Logger } from '../log.ts';
 import type { Run } from '../model/runs/run.ts';
 import type { Handler } from './job-middleware.ts';

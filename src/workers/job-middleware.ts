@@ -1,9 +1,9 @@
 /** Wraps every job handler: metrics, locks, replicas, outages of Redis, and release at shutdown. */
 import { DelayedError, type Job, UnrecoverableError, WaitingError } from 'bullmq';
-import { isJobOutcome } from '../jobs/runs/service-errors.ts';
+import { isJobOutcome } from '../jobs/runs/calls/service-errors.ts';
 import type { Logger } from '../log.ts';
 import { type MetricsRecorder, NOOP_RECORDER } from '../metrics/recorder.ts';
-import { isStoreFailure } from '../store/redis/connection.ts';
+import { isStoreFailure } from '../store/redis/connection/connection.ts';
 import type { Durability } from '../store/redis/durability/durable-write.ts';
 import type { TakeOver } from './take-over.ts';
 

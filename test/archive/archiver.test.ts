@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import type pg from 'pg';
 import { EVENT_KEYS } from '../../src/store/keys/events.ts';
 import type { KeyDeclaration } from '../../src/store/keys/key-declaration.ts';
-import { KEY_DECLARATIONS_BY_ROOM, PARTITION_KEY_WORDS } from '../../src/store/redis/keyspace.ts';
+import { KEY_DECLARATIONS_BY_ROOM, PARTITION_KEY_WORDS } from '../../src/store/redis/keyspace/keyspace.ts';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
 import { connectPostgres, schemaOf } from '../support/postgres.ts';
 import { findKeys } from '../support/redis.ts';

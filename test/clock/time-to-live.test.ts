@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { OF_MACHINES } from '../../src/jobs/dev-clock/time-to-live.ts';
 import type { KeyDeclaration } from '../../src/store/keys/key-declaration.ts';
-import { KEY_DECLARATIONS_BY_ROOM } from '../../src/store/redis/keyspace.ts';
+import { KEY_DECLARATIONS_BY_ROOM } from '../../src/store/redis/keyspace/keyspace.ts';
 
 /** Keys of hours or less for which time passes when a test moves the clock, and why. */
 const OF_THE_SERVICE: Readonly<Record<string, string>> = {

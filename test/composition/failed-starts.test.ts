@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect } from 'chai';
-import { SCHEMA_FIELD } from '../../src/store/redis/schema-version.ts';
+import { SCHEMA_FIELD } from '../../src/store/redis/keyspace/schema-version.ts';
 import { connectNodes, freshPrefix, type Redis } from '../support/redis.ts';
 import { startService } from '../support/service.ts';
 import { until } from '../support/until.ts';

@@ -4,7 +4,7 @@ import { CATALOGUE } from '../../src/errors.ts';
 import { JSON_TEXT } from '../../src/functions/connect/formats.ts';
 import { KIND, Reply } from '../../src/functions/connect/messages.ts';
 import { hashedKey } from '../../src/functions/signing.ts';
-import { OPERATION_NAMES } from '../../src/jobs/runs/apply-operations.ts';
+import { OPERATION_NAMES } from '../../src/jobs/runs/operations/apply-operations.ts';
 import { registrationSchema } from '../../src/model/apps/app.ts';
 import { readErrorSource } from '../../src/model/runs/error-source.ts';
 import { logBatchSchema } from '../../src/model/runs/log-lines.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { WRITES_OF, WRITES_OF_FAILURE } from '../../src/jobs/runs/call-decision.ts';
-import { WRITES_OF_END } from '../../src/jobs/runs/end-writes.ts';
+import { WRITES_OF, WRITES_OF_FAILURE } from '../../src/jobs/runs/calls/call-decision.ts';
+import { WRITES_OF_END } from '../../src/jobs/runs/ends/end-writes.ts';
 
 const ROW = /^\| `(\w+)` \|[^|]*\|([^|]*)\|$/gm;
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { FailureCounter } from '../../src/jobs/runs/failure-counter.ts';
+import { FailureCounter } from '../../src/jobs/runs/ends/failure-counter.ts';
 import { newId } from '../../src/model/ids.ts';
 import { startAppHost } from '../support/app-host.ts';
 import { type OwnStore, openStore } from '../support/own-store.ts';

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { type IngestDeps, ingest } from '../../src/jobs/ingestion/ingest.ts';
-import { unavailable } from '../../src/store/redis/connection.ts';
+import { unavailable } from '../../src/store/redis/connection/connection.ts';
 import { envelope } from '../support/own-store.ts';
 
 describe('The ingestion of an event when a replica may take over', () => {

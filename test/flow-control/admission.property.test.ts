@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import { Admissions, partsOf } from '../../src/store/flow-control/admissions.ts';
 import { readBacklogInfo } from '../../src/store/flow-control/backlog-info.ts';
-import type { PartitionKeyspace } from '../../src/store/redis/keyspace.ts';
-import { withScripts } from '../../src/store/redis/scripts.ts';
+import { withScripts } from '../../src/store/redis/connection/scripts.ts';
+import type { PartitionKeyspace } from '../../src/store/redis/keyspace/keyspace.ts';
 import { type OwnStore, openStore } from '../support/own-store.ts';
 import { findKeys } from '../support/redis.ts';
 import { AdmissionModel } from './admission-model.ts';

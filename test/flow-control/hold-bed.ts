@@ -21,7 +21,7 @@ import { runIdOf } from '../../src/model/runs/run.ts';
 import { Batches } from '../../src/store/flow-control/batches.ts';
 import { Debounces } from '../../src/store/flow-control/debounces.ts';
 import { Lanes } from '../../src/store/flow-control/lanes.ts';
-import type { ScriptedRedis } from '../../src/store/redis/scripts.ts';
+import type { ScriptedRedis } from '../../src/store/redis/connection/scripts.ts';
 import type { Store } from '../../src/store/store.ts';
 
 /** Where a worker dies while it looks at what is due. */

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { DeferredCalls } from '../../src/jobs/runs/deferred-calls.ts';
+import { DeferredCalls } from '../../src/jobs/runs/admission/deferred-calls.ts';
 import { AdaptiveLimit, type FinishedCall } from '../../src/model/capacity/adaptive-limit.ts';
 import { type CallOwner, FairShares } from '../../src/model/capacity/fair-shares.ts';
 

@@ -6,7 +6,7 @@ import { parseSeed, seededId } from '../../src/model/ids.ts';
 import { installationTag, partitionTag } from '../../src/model/partitions/hash-tags.ts';
 import { type LayoutVersion, PartitionLayout } from '../../src/model/partitions/layout.ts';
 import { PartitionedIds } from '../../src/model/partitions/partitioned-ids.ts';
-import { ANNOUNCED_MS, withVersion } from '../../src/store/redis/partitions.ts';
+import { ANNOUNCED_MS, withVersion } from '../../src/store/redis/keyspace/partitions.ts';
 import { assignedPartitions } from '../../src/workers/partition-assignment.ts';
 
 const HASH_SLOTS = 16_384;

@@ -7,7 +7,7 @@ import { copyInParts } from '../../src/store/move/copy-in-parts.ts';
 import { KeyMap } from '../../src/store/move/key-map.ts';
 import { scan } from '../../src/store/move/scan.ts';
 import { Comparison } from '../../src/store/move/verify.ts';
-import { KEY_DECLARATIONS_BY_ROOM, keyspace, PARTITION_KEY_WORDS } from '../../src/store/redis/keyspace.ts';
+import { KEY_DECLARATIONS_BY_ROOM, keyspace, PARTITION_KEY_WORDS } from '../../src/store/redis/keyspace/keyspace.ts';
 import { type OwnRedis, startOwnRedis } from '../support/own-redis.ts';
 
 const DAY_MS = 86_400_000;

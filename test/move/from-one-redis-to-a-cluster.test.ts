@@ -7,7 +7,7 @@ import { type Cluster, Redis } from 'ioredis';
 import { type RedisCluster, startCluster } from '../../scripts/lib/cluster/cluster.ts';
 import { migrate } from '../../src/archive/migrate.ts';
 import { lowerFence, raiseFence } from '../../src/store/move/fence.ts';
-import { keyspace } from '../../src/store/redis/keyspace.ts';
+import { keyspace } from '../../src/store/redis/keyspace/keyspace.ts';
 import { type AppHost, type Call, type CallAnswer, startAppHost } from '../support/app-host.ts';
 import { type OwnRedis, startOwnRedis } from '../support/own-redis.ts';
 import { archiveSettings, dropSchema } from '../support/postgres.ts';

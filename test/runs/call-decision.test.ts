@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type Outcome, permanentFailure, retriableFailure } from '../../src/functions/interpret-response.ts';
-import type { CallAttempt } from '../../src/jobs/runs/call-attempt.ts';
-import { decide, decideFailure } from '../../src/jobs/runs/call-decision.ts';
+import type { CallAttempt } from '../../src/jobs/runs/calls/call-attempt.ts';
+import { decide, decideFailure } from '../../src/jobs/runs/calls/call-decision.ts';
 import { MAX_STEP_BYTES } from '../../src/model/runs/memo.ts';
 import type { Op } from '../../src/model/runs/operation.ts';
 

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { mayCome } from '../../src/jobs/runs/missing-event.ts';
+import { mayCome } from '../../src/jobs/runs/calls/missing-event.ts';
 
 describe('A missing event', () => {
   const MINUTE_MS = 60_000;

@@ -6,10 +6,10 @@ import { Admission, type AdmittedCallToSchedule } from '../../src/jobs/flow-cont
 import { FunctionTables } from '../../src/jobs/functions/function-tables.ts';
 import { PartitionQueues, type QueueSet } from '../../src/jobs/queues/partition-queues.ts';
 import { createRunQueue, RUNS, type RunJob } from '../../src/jobs/queues/queues.ts';
-import { admissionChecks } from '../../src/jobs/runs/admission-checks.ts';
-import { AdmittedCalls } from '../../src/jobs/runs/admitted-calls.ts';
-import { RunScheduler } from '../../src/jobs/runs/run-scheduler.ts';
-import { FunctionPaused } from '../../src/jobs/runs/service-errors.ts';
+import { admissionChecks } from '../../src/jobs/runs/admission/admission-checks.ts';
+import { AdmittedCalls } from '../../src/jobs/runs/admission/admitted-calls.ts';
+import { FunctionPaused } from '../../src/jobs/runs/calls/service-errors.ts';
+import { RunScheduler } from '../../src/jobs/runs/scheduling/run-scheduler.ts';
 import type { AppFunction } from '../../src/model/apps/app.ts';
 import { homesOf } from '../../src/model/flow-control/limits.ts';
 import { newId } from '../../src/model/ids.ts';

@@ -1,7 +1,7 @@
 import { type Job, UnrecoverableError } from 'bullmq';
 import { expect } from 'chai';
-import { AttemptFailed } from '../../src/jobs/runs/service-errors.ts';
-import { unavailable } from '../../src/store/redis/connection.ts';
+import { AttemptFailed } from '../../src/jobs/runs/calls/service-errors.ts';
+import { unavailable } from '../../src/store/redis/connection/connection.ts';
 import type { Durability } from '../../src/store/redis/durability/durable-write.ts';
 import { withReplication } from '../../src/workers/job-middleware.ts';
 

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { PartitionLayout } from '../../src/model/partitions/layout.ts';
-import { keyspace } from '../../src/store/redis/keyspace.ts';
+import { keyspace } from '../../src/store/redis/keyspace/keyspace.ts';
 import { type AppHost, type Call, startAppHost } from '../support/app-host.ts';
 import { type Service, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';

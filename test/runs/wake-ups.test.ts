@@ -2,7 +2,7 @@ import { type Job, Worker } from 'bullmq';
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
 import { RUNS, type RunJob } from '../../src/jobs/queues/queues.ts';
-import type { WakeToSchedule } from '../../src/jobs/runs/run-jobs.ts';
+import type { WakeToSchedule } from '../../src/jobs/runs/scheduling/run-jobs.ts';
 import { newId } from '../../src/model/ids.ts';
 import { FEW, isWakeUp, MANY, WakeUps } from '../../src/workers/wake-ups.ts';
 import { redisUrl } from '../support/redis.ts';

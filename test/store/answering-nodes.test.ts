@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { AnsweringNodes } from '../../src/store/redis/cluster/answering-nodes.ts';
-import type { Redis } from '../../src/store/redis/connection.ts';
+import type { Redis } from '../../src/store/redis/connection/connection.ts';
 
 const HASH_SLOT = 7;
 

@@ -4,8 +4,13 @@ import { type RedisCluster, startCluster } from '../../scripts/lib/cluster/clust
 import type { ClusterNode } from '../../scripts/lib/cluster/node.ts';
 import { readConfig } from '../../src/config.ts';
 import { createLog } from '../../src/log.ts';
-import { connect, ready } from '../../src/store/redis/connection.ts';
-import { connectSubscriber, countSubscribers, publish, type Subscriber } from '../../src/store/redis/pub-sub.ts';
+import { connect, ready } from '../../src/store/redis/connection/connection.ts';
+import {
+  connectSubscriber,
+  countSubscribers,
+  publish,
+  type Subscriber,
+} from '../../src/store/redis/connection/pub-sub.ts';
 import { createStore, type Store } from '../../src/store/store.ts';
 import { freshPrefix } from '../support/redis.ts';
 import { until } from '../support/until.ts';

@@ -5,7 +5,7 @@ import type { ClusterNode } from '../../scripts/lib/cluster/node.ts';
 import { readConfig } from '../../src/config.ts';
 import type { ServiceError } from '../../src/errors.ts';
 import { createLog } from '../../src/log.ts';
-import { connect, ready, toServiceError } from '../../src/store/redis/connection.ts';
+import { connect, ready, toServiceError } from '../../src/store/redis/connection/connection.ts';
 import { scrape } from '../support/scrape.ts';
 import { type Service, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
-import { CoalescedRead } from '../../src/store/redis/coalesced-read.ts';
+import { CoalescedRead } from '../../src/store/redis/caching/coalesced-read.ts';
 
 /** Longer than a burst takes. */
 const INTERVAL_MS = 1_000;

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { PAGE } from '../../scripts/lib/redis-docs.ts';
 import type { KeyDeclaration } from '../../src/store/keys/key-declaration.ts';
-import { ENVIRONMENT_KEY_WORDS, KEY_DECLARATIONS_BY_ROOM, keyspace } from '../../src/store/redis/keyspace.ts';
+import { ENVIRONMENT_KEY_WORDS, KEY_DECLARATIONS_BY_ROOM, keyspace } from '../../src/store/redis/keyspace/keyspace.ts';
 
 const all = keyspace({ prefix: 'p' });
 const { of: _of, partition, all: _all, homesOf: _homesOf, homeOf: _homeOf, prefix: _prefix, ...ofInstallation } = all;

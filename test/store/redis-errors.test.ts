@@ -5,7 +5,13 @@ import { startRedisProxy } from '../../chaos/faults/redis-proxy.ts';
 import { readConfig } from '../../src/config.ts';
 import type { ServiceError } from '../../src/errors.ts';
 import { createLog, serializeError } from '../../src/log.ts';
-import { connect, isStoreFailure, ready, replies, toServiceError } from '../../src/store/redis/connection.ts';
+import {
+  connect,
+  isStoreFailure,
+  ready,
+  replies,
+  toServiceError,
+} from '../../src/store/redis/connection/connection.ts';
 import { addUser, PASSWORD, tokenIn } from '../support/auth.ts';
 import { type OwnRedis, startOwnRedis } from '../support/own-redis.ts';
 import { connectRedis, redisUrl } from '../support/redis.ts';

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { expect } from 'chai';
-import { type Migration, SCHEMA_FIELD, SchemaVersion } from '../../src/store/redis/schema-version.ts';
+import { type Migration, SCHEMA_FIELD, SchemaVersion } from '../../src/store/redis/keyspace/schema-version.ts';
 import { type OwnRedis, startOwnRedis } from '../support/own-redis.ts';
 import { run } from '../support/program.ts';
 import { connectRedis, deleteKeys, freshPrefix, type Redis } from '../support/redis.ts';

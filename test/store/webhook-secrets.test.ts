@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { Sealer } from '../../src/model/auth/seal.ts';
-import { type ScriptedRedis, withScripts } from '../../src/store/redis/scripts.ts';
+import { type ScriptedRedis, withScripts } from '../../src/store/redis/connection/scripts.ts';
 import { sealLocation } from '../../src/store/webhooks/webhook-in-use.ts';
 import { WebhookSecrets } from '../../src/store/webhooks/webhook-secrets.ts';
 import { connectRedis, deleteKeys, freshPrefix, keyspaceOf } from '../support/redis.ts';

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Writable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import { expect } from 'chai';
-import { coalesceWrites } from '../../src/store/redis/write-coalescing.ts';
+import { coalesceWrites } from '../../src/store/redis/connection/write-coalescing.ts';
 
 describe('Write coalescing of a connection', () => {
   let packets: string[];

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { Cluster, Redis } from 'ioredis';
 import { PartitionLayout } from '../../src/model/partitions/layout.ts';
-import { type Keyspace, keyspace } from '../../src/store/redis/keyspace.ts';
+import { type Keyspace, keyspace } from '../../src/store/redis/keyspace/keyspace.ts';
 
 export type { Keyspace, Redis };
 

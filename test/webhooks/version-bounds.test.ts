@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { Sealer } from '../../src/model/auth/seal.ts';
 import { newId } from '../../src/model/ids.ts';
-import { withScripts } from '../../src/store/redis/scripts.ts';
+import { withScripts } from '../../src/store/redis/connection/scripts.ts';
 import type { Webhook } from '../../src/store/webhooks/webhook.ts';
 import type { VersionBounds } from '../../src/store/webhooks/webhook-versions.ts';
 import { Webhooks } from '../../src/store/webhooks/webhooks.ts';

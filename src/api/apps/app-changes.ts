@@ -2,7 +2,7 @@
 import type { Quotas } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import type { Admission } from '../../jobs/flow-control/admission.ts';
-import type { TimeoutTimers } from '../../jobs/runs/timeout-timers.ts';
+import type { TimeoutTimers } from '../../jobs/runs/ends/timeout-timers.ts';
 import type { Schedules } from '../../jobs/timers/schedules.ts';
 import type { AppFunction } from '../../model/apps/app.ts';
 import { changesOf, contentOf, type SyncOrigin } from '../../model/apps/deploy.ts';

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import { decodeQueueItem } from '../../functions/call-ids.ts';
-import type { CallCheckpoints } from '../../jobs/runs/checkpoints.ts';
+import type { CallCheckpoints } from '../../jobs/runs/calls/checkpoints.ts';
 import { hasRun } from '../../jobs/runs/operations/finished-steps.ts';
 import type { Logger } from '../../log.ts';
 import { ID_PATTERN } from '../../model/ids.ts';

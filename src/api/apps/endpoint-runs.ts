@@ -8,8 +8,8 @@ import { dialectOf, headerName, SERVER_SDK } from '../../functions/headers.ts';
 import type { Acceptor } from '../../jobs/acceptance/acceptor.ts';
 import type { FunctionTables } from '../../jobs/functions/function-tables.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
-import { type EndpointOrigins, endpointRemedy } from '../../jobs/runs/endpoint-origins.ts';
-import type { Endpoints } from '../../jobs/runs/endpoints.ts';
+import { type EndpointOrigins, endpointRemedy } from '../../jobs/runs/calls/endpoint-origins.ts';
+import type { Endpoints } from '../../jobs/runs/calls/endpoints.ts';
 import type { AppFunction, EndpointProtocol } from '../../model/apps/app.ts';
 import { ID_PATTERN, timeOf } from '../../model/ids.ts';
 import {

@@ -1,7 +1,7 @@
 /** Answers of `/auth/…` to browsers. */
 import { ServiceError } from '../../errors.ts';
 import { PASSWORD_MAX, PASSWORD_MIN } from '../../model/auth/user.ts';
-import { toServiceError } from '../../store/redis/connection.ts';
+import { toServiceError } from '../../store/redis/connection/connection.ts';
 import { type Inline, sendPage } from '../http/html-page.ts';
 import type { Context } from '../http/router.ts';
 import { STYLE } from './page-layout.ts';

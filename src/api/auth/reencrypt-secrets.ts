@@ -2,7 +2,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { type Config, ConfigError } from '../../config.ts';
 import type { Logger } from '../../log.ts';
-import { ready } from '../../store/redis/connection.ts';
+import { ready } from '../../store/redis/connection/connection.ts';
 import type { Store } from '../../store/store.ts';
 
 const RETRY_MS = 500;

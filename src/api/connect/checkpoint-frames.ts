@@ -2,7 +2,7 @@
 import { ServiceError } from '../../errors.ts';
 import type { MessageOf } from '../../functions/connect/codec.ts';
 import type { Checkpoint, CheckpointAck } from '../../functions/connect/messages.ts';
-import type { CallCheckpoints } from '../../jobs/runs/checkpoints.ts';
+import type { CallCheckpoints } from '../../jobs/runs/calls/checkpoints.ts';
 import type { Logger } from '../../log.ts';
 import { ID_PATTERN } from '../../model/ids.ts';
 import { MAX_ANSWER_BYTES } from '../../model/runs/memo.ts';

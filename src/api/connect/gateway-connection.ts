@@ -15,7 +15,7 @@ import {
   RequestAck,
 } from '../../functions/connect/messages.ts';
 import { REPLY_MAX_BYTES, tooLargeReply } from '../../functions/connect/reply.ts';
-import { retryStoreWrites } from '../../jobs/runs/service-errors.ts';
+import { retryStoreWrites } from '../../jobs/runs/calls/service-errors.ts';
 import type { Connection } from '../../model/apps/connection.ts';
 import { ID_PATTERN } from '../../model/ids.ts';
 import { machineTime } from '../../model/values/clock.ts';

@@ -3,7 +3,7 @@ import type { Next } from 'koa';
 import { type ErrorCode, ServiceError } from '../../errors.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import type { Logger } from '../../log.ts';
-import { isOutOfMemory, toServiceError } from '../../store/redis/connection.ts';
+import { isOutOfMemory, toServiceError } from '../../store/redis/connection/connection.ts';
 import { lingeringBody } from './lingering-close.ts';
 import type { Context, Middleware } from './router.ts';
 

@@ -7,7 +7,7 @@ import type { Logger } from '../../log.ts';
 import { closestName } from '../../model/values/closest-name.ts';
 import { isJsonObject } from '../../model/values/json.ts';
 import { loadOnce } from '../../model/values/load-once.ts';
-import { toServiceError } from '../../store/redis/connection.ts';
+import { toServiceError } from '../../store/redis/connection/connection.ts';
 import { VERSION } from '../../version.ts';
 import { principalOf } from '../auth/principals.ts';
 import { readBody } from '../http/body.ts';

@@ -1,7 +1,7 @@
 /** Whether a web process can accept an event now. */
 import type { PartitionQueues } from '../../jobs/queues/partition-queues.ts';
 import { inTime } from '../../model/values/in-time.ts';
-import type { Redis } from '../../store/redis/connection.ts';
+import type { Redis } from '../../store/redis/connection/connection.ts';
 
 /** The time for which a request to `/e/` waits for Redis. */
 const TIMEOUT_MS = 2_000;

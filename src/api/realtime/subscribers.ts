@@ -8,7 +8,7 @@ import { Composed } from '../../model/values/composed.ts';
 import { inTime } from '../../model/values/in-time.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import type { RealtimeFeed } from '../../store/realtime/channels.ts';
-import { unavailable } from '../../store/redis/connection.ts';
+import { unavailable } from '../../store/redis/connection/connection.ts';
 
 /** Interval at which the existence of environments is checked. */
 const RECHECK_MS = 5_000;

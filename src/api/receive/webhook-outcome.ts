@@ -5,7 +5,7 @@ import type { AccessListMatcher } from '../../model/auth/allow-lists.ts';
 import type { Event } from '../../model/events/event.ts';
 import type { LogSummary } from '../../model/webhooks/request-log.ts';
 import type { HandshakeAnswer } from '../../providers/handshakes.ts';
-import { toServiceError } from '../../store/redis/connection.ts';
+import { toServiceError } from '../../store/redis/connection/connection.ts';
 import type { HeldReason } from '../../store/webhooks/held-events.ts';
 import type { CustomResponse, Received, Resolution } from './resolve-environment.ts';
 import { resultOfTransform } from './transform-result.ts';

@@ -8,7 +8,7 @@ import { HOUR_MS } from '../../model/values/time.ts';
 import { ownId } from '../../providers/default-id.ts';
 import type { MadeRequest } from '../../providers/sent-requests.ts';
 import type { EventLimits } from '../../store/environments/event-limits.ts';
-import { toServiceError } from '../../store/redis/connection.ts';
+import { toServiceError } from '../../store/redis/connection/connection.ts';
 import type { WebhookInUse } from '../../store/webhooks/webhook-in-use.ts';
 import type { MissingRequest, WebhookReconciliations } from '../../store/webhooks/webhook-reconciliations.ts';
 import { loggedRequestOf } from '../receive/logged-request.ts';

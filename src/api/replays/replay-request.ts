@@ -3,7 +3,7 @@ import { ServiceError } from '../../errors.ts';
 import type { History } from '../../history/history.ts';
 import type { Logger } from '../../log.ts';
 import type { LoggedRequest } from '../../model/webhooks/request-log.ts';
-import { toServiceError } from '../../store/redis/connection.ts';
+import { toServiceError } from '../../store/redis/connection/connection.ts';
 import type { WebhookInUse } from '../../store/webhooks/webhook-in-use.ts';
 import type {
   WebhookReplayOutcome,

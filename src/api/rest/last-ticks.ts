@@ -7,7 +7,7 @@ import type { PartitionedIds } from '../../model/partitions/partitioned-ids.ts';
 import { runIdOf } from '../../model/runs/run.ts';
 import { allSchedulesOf } from '../../model/schedules/schedules.ts';
 import { lastTick } from '../../model/schedules/ticks.ts';
-import type { Keyspace } from '../../store/redis/keyspace.ts';
+import type { Keyspace } from '../../store/redis/keyspace/keyspace.ts';
 import type { Runs } from '../../store/runs/runs.ts';
 import type { LastTick } from '../views/function.ts';
 

@@ -1,8 +1,8 @@
 /** `POST /v1/functions/:id/invoke`: runs one function by hand. */
 import { z } from 'zod';
 import { BACKPRESSURE_ERRORS, type ErrorCode, notFound } from '../../errors.ts';
-import type { ApiInvocation, Invoked } from '../../jobs/runs/invocations.ts';
-import { SKIPPED_INVOCATION_ERRORS } from '../../jobs/runs/skipped-invocation.ts';
+import type { ApiInvocation, Invoked } from '../../jobs/runs/steps/invocations.ts';
+import { SKIPPED_INVOCATION_ERRORS } from '../../jobs/runs/steps/skipped-invocation.ts';
 import { rejectDeep, sentEventSchema } from '../../model/events/sent-event.ts';
 import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';

@@ -4,7 +4,7 @@ import { ARCHIVE_STATES, type ArchiveHealthState } from '../../jobs/archive/arch
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import { queueStatuses } from '../../jobs/queues/queue-status.ts';
 import { DAY_MS } from '../../model/values/time.ts';
-import { type ClusterInfo, readServerInfo } from '../../store/redis/server-info.ts';
+import { type ClusterInfo, readServerInfo } from '../../store/redis/connection/server-info.ts';
 import type { OutboxReport } from '../../store/telemetry/outbox-status.ts';
 import { PROCESS_KINDS } from '../../store/telemetry/processes.ts';
 import { apiObject } from '../http/validation.ts';

@@ -7,7 +7,7 @@ import type { Event } from '../../model/events/event.ts';
 import { newId, seededId } from '../../model/ids.ts';
 import type { PartitionLayout } from '../../model/partitions/layout.ts';
 import type { PartitionedIds } from '../../model/partitions/partitioned-ids.ts';
-import type { Partitions } from '../../store/redis/partitions.ts';
+import type { Partitions } from '../../store/redis/keyspace/partitions.ts';
 import { GroupCommit, type GroupCommitDeps } from './group-commit.ts';
 import { type AcceptRequest, claimOf, type PendingEvent } from './pending-event.ts';
 

@@ -3,7 +3,7 @@
 import type { MetricsRecorder } from '../../metrics/recorder.ts';
 import { type Envelope, toEnvelope } from '../../model/events/event.ts';
 import type { Claimed, Deduplication } from '../../store/events/deduplication.ts';
-import { toServiceError, unavailable } from '../../store/redis/connection.ts';
+import { toServiceError, unavailable } from '../../store/redis/connection/connection.ts';
 import type { Durability, OnDisk } from '../../store/redis/durability/durable-write.ts';
 import type { ClaimedEvent, ClaimedJobs } from '../queues/claimed-jobs.ts';
 import type { PartitionQueues } from '../queues/partition-queues.ts';

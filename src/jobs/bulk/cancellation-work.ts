@@ -14,7 +14,7 @@ import type { Events } from '../../store/events/events.ts';
 import type { RunLists } from '../../store/runs/run-lists.ts';
 import type { Runs } from '../../store/runs/runs.ts';
 import type { ExpressionEvaluator } from '../functions/expression-evaluator.ts';
-import type { RunTransitions } from '../runs/run-transitions.ts';
+import type { RunTransitions } from '../runs/state-transitions.ts';
 import type { BulkWork } from './bulk-work.ts';
 
 const RUNS_AT_ONCE = 100;

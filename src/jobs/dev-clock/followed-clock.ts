@@ -2,10 +2,10 @@
  *  (clock-moves.ts) tells it by pub/sub; each answers when it is done. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { newId } from '../../model/ids.ts';
-import { unavailable } from '../../store/redis/connection.ts';
-import type { Keyspace } from '../../store/redis/keyspace.ts';
-import { publish, type Subscriber } from '../../store/redis/pub-sub.ts';
-import type { Redis } from '../../store/redis/servers.ts';
+import { unavailable } from '../../store/redis/connection/connection.ts';
+import { publish, type Subscriber } from '../../store/redis/connection/pub-sub.ts';
+import type { Redis } from '../../store/redis/connection/servers.ts';
+import type { Keyspace } from '../../store/redis/keyspace/keyspace.ts';
 import { shiftProcessTime } from './process-time.ts';
 import type { RunCounts } from './run-counts.ts';
 

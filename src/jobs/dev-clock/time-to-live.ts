@@ -6,9 +6,9 @@ import type { KeyDeclaration } from '../../store/keys/key-declaration.ts';
 import { RUN_KEYS } from '../../store/keys/runs.ts';
 import { PARTITION_KEYS, SHARED_KEYS } from '../../store/keys/shared.ts';
 import { TELEMETRY_KEYS } from '../../store/keys/telemetry.ts';
-import type { Keyspace } from '../../store/redis/keyspace.ts';
-import { readScript } from '../../store/redis/scripts.ts';
-import type { Redis } from '../../store/redis/servers.ts';
+import { readScript } from '../../store/redis/connection/scripts.ts';
+import type { Redis } from '../../store/redis/connection/servers.ts';
+import type { Keyspace } from '../../store/redis/keyspace/keyspace.ts';
 
 const { processes, process, liveWorkers, outboxStatus } = TELEMETRY_KEYS;
 /** Locks, leases, queues, heartbeats, what a duty renews, and requests in progress: they are about processes, which have the time of the machine. */

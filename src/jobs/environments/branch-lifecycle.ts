@@ -5,7 +5,7 @@ import { duty } from '../../duties/duty.ts';
 import type { Logger } from '../../log.ts';
 import { archived, deleting, type Environment } from '../../model/environment.ts';
 import { DAY_MS } from '../../model/values/time.ts';
-import type { Redis } from '../../store/redis/connection.ts';
+import type { Redis } from '../../store/redis/connection/connection.ts';
 import type { Store } from '../../store/store.ts';
 import { removeJobsOf } from '../queues/environment-jobs.ts';
 import type { PartitionQueues } from '../queues/partition-queues.ts';

@@ -9,7 +9,7 @@ import type { DecisionLog, FlowControl } from '../flow-control/flow-control.ts';
 import type { FunctionTables } from '../functions/function-tables.ts';
 import { type MatchingDeps, matchEvents } from '../matching/event-matcher.ts';
 import type { RunStarter } from '../runs/run-starter.ts';
-import type { WaitMatcher } from '../runs/wait-matcher.ts';
+import type { WaitMatcher } from '../runs/steps/wait-matcher.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { type AlreadyArchivedDeps, findAlreadyArchived } from './already-archived.ts';
 

@@ -4,7 +4,7 @@ import { exceededThresholds, type Load } from '../../model/capacity/thresholds.t
 import { PRODUCTION } from '../../model/environment.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import type { InstallationLimits } from '../../store/environments/installation-limits.ts';
-import type { Redis } from '../../store/redis/connection.ts';
+import type { Redis } from '../../store/redis/connection/connection.ts';
 import type { OutboxTerms } from './relay.ts';
 
 const DAY_SECONDS = 86_400;

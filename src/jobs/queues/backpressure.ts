@@ -14,7 +14,7 @@ import {
   retryAfterSeconds,
 } from '../../model/capacity/thresholds.ts';
 import { Composed } from '../../model/values/composed.ts';
-import type { Redis } from '../../store/redis/connection.ts';
+import type { Redis } from '../../store/redis/connection/connection.ts';
 import { readLoad } from './load.ts';
 import type { PartitionQueues } from './partition-queues.ts';
 

@@ -3,7 +3,7 @@
 
 import { chunksOf } from '../../model/values/chunks.ts';
 import { JOB_FIELDS, QUEUE_KEYS } from '../../store/keys/bullmq.ts';
-import { inPipelines, type Redis } from '../../store/redis/connection.ts';
+import { inPipelines, type Redis } from '../../store/redis/connection/connection.ts';
 import type { PartitionQueues } from './partition-queues.ts';
 import { INGEST, type IngestQueue, RUNS, type RunJob, type RunQueue, TIMERS, type TimerQueue } from './queues.ts';
 

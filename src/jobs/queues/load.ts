@@ -2,9 +2,9 @@
 import type { Load } from '../../model/capacity/thresholds.ts';
 import { sum } from '../../model/values/sum.ts';
 import { QUEUE_KEYS } from '../../store/keys/bullmq.ts';
-import { inPipelines, type Redis } from '../../store/redis/connection.ts';
-import { fullest, memoryOf } from '../../store/redis/server-info.ts';
-import { primariesOf } from '../../store/redis/servers.ts';
+import { inPipelines, type Redis } from '../../store/redis/connection/connection.ts';
+import { fullest, memoryOf } from '../../store/redis/connection/server-info.ts';
+import { primariesOf } from '../../store/redis/connection/servers.ts';
 import type { PartitionQueues } from './partition-queues.ts';
 import type { IngestQueue, RunQueue } from './queues.ts';
 

@@ -1,5 +1,5 @@
 /** The queues of every partition. Each partition has all kinds of queues, so that an event's jobs are in the event's partition. */
-import type { Keyspace } from '../../store/redis/keyspace.ts';
+import type { Keyspace } from '../../store/redis/keyspace/keyspace.ts';
 import type { IngestQueue, QueueOptions, RunQueue, TimerQueue } from './queues.ts';
 
 /** The queues of one partition. */

@@ -1,11 +1,11 @@
-/** The active runs of a replay that has started all its runs. The process that ends a run counts it (runs/run-transitions.ts). Runs whose
+/** The active runs of a replay that has started all its runs. The process that ends a run counts it (runs/state-transitions.ts). Runs whose
  *  process died before counting are counted here, and runs of a cancelled replay are cancelled here. */
 import type { History } from '../../history/history.ts';
 import type { BulkOperationRef } from '../../model/bulk/bulk-operation.ts';
 import { hasEnded } from '../../model/runs/run.ts';
 import type { StartedRuns } from '../../store/bulk/started-runs.ts';
 import type { Runs } from '../../store/runs/runs.ts';
-import type { RunTransitions } from '../runs/run-transitions.ts';
+import type { RunTransitions } from '../runs/state-transitions.ts';
 
 const CHECKED_AT_ONCE = 200;
 const CANCELLED_AT_ONCE = 100;

@@ -2,7 +2,7 @@
 import type { Logger } from '../../log.ts';
 import type { FailureReason } from '../../model/replays/replay.ts';
 import type { Events } from '../../store/events/events.ts';
-import { isStoreFailure } from '../../store/redis/connection.ts';
+import { isStoreFailure } from '../../store/redis/connection/connection.ts';
 import type { Runs } from '../../store/runs/runs.ts';
 import type { RunToStart } from '../flow-control/run-to-start.ts';
 import type { RunStarter } from '../runs/run-starter.ts';

@@ -9,7 +9,7 @@ import { chunksOf } from '../../model/values/chunks.ts';
 import { durationMs } from '../../model/values/duration.ts';
 import type { Events } from '../../store/events/events.ts';
 import type { NewWait, Waits } from '../../store/runs/waits.ts';
-import type { WaitMatcher } from './wait-matcher.ts';
+import type { WaitMatcher } from './steps/wait-matcher.ts';
 
 /** Number of runs whose waits are stored at once. */
 const STORED_AT_ONCE = 100;

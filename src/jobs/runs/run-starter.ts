@@ -17,8 +17,8 @@ import type { FunctionTables } from '../functions/function-tables.ts';
 import type { CallToSchedule } from '../queues/call-ref.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { CancelTriggers } from './cancel-triggers.ts';
-import type { RunScheduler } from './run-scheduler.ts';
-import { type TimeoutTimers, timeoutsOf } from './timeout-timers.ts';
+import { type TimeoutTimers, timeoutsOf } from './ends/timeout-timers.ts';
+import type { RunScheduler } from './scheduling/run-scheduler.ts';
 
 export interface RunStarterDeps extends Pick<Store, 'events' | 'runs'> {
   functions: Pick<FunctionTables, 'ofRun'>;

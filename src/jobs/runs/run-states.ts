@@ -14,7 +14,7 @@ import type { PendingSteps } from '../../store/runs/pending-steps.ts';
 import type { Steps } from '../../store/runs/steps.ts';
 import type { FunctionTables } from '../functions/function-tables.ts';
 import { type CallRef, entryOf } from '../queues/call-ref.ts';
-import type { DelayedJob, DelayedJobs } from './delayed-jobs.ts';
+import type { DelayedJob, DelayedJobs } from './scheduling/delayed-jobs.ts';
 
 export interface RunStatesDeps {
   ids: PartitionedIds;

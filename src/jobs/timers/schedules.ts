@@ -11,7 +11,7 @@ import type { Clock } from '../../model/values/clock.ts';
 import { Composed } from '../../model/values/composed.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import { QUEUE_KEYS } from '../../store/keys/bullmq.ts';
-import { inPipelines, type Redis } from '../../store/redis/connection.ts';
+import { inPipelines, type Redis } from '../../store/redis/connection/connection.ts';
 import type { Store } from '../../store/store.ts';
 import { schedulerKey } from '../queues/job-schedulers.ts';
 import type { PartitionQueues } from '../queues/partition-queues.ts';

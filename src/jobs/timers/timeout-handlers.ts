@@ -4,9 +4,9 @@ import type { Clock } from '../../model/values/clock.ts';
 import type { Position } from '../../store/redis/pagination.ts';
 import type { Store } from '../../store/store.ts';
 import type { ChangedTimeoutsTimer, TimeoutTimer } from '../queues/queues.ts';
-import type { RunTransitions } from '../runs/run-transitions.ts';
-import type { TimeoutTimers } from '../runs/timeout-timers.ts';
-import { cancelIfOver } from '../runs/timeouts.ts';
+import type { TimeoutTimers } from '../runs/ends/timeout-timers.ts';
+import { cancelIfOver } from '../runs/ends/timeouts.ts';
+import type { RunTransitions } from '../runs/state-transitions.ts';
 
 export interface TimeoutTimerDeps extends Pick<Store, 'runs' | 'runLists'> {
   timeoutTimers: TimeoutTimers;

@@ -5,7 +5,7 @@ import type { ChannelQueue } from '../../model/alerts/channel-queue.ts';
 import type { RuleId } from '../../model/alerts/rules.ts';
 import { DAY_MS } from '../../model/values/time.ts';
 import { changeField } from '../redis/changed-field.ts';
-import { replies } from '../redis/connection.ts';
+import { replies } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
 
 const TTL_MS = 30 * DAY_MS;

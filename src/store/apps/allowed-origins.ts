@@ -1,7 +1,7 @@
 /** Origins that people have allowed for each app (origin-patterns.ts). An app may have some before it first registers. */
 import { isAllowedOrigin, ORIGINS_MAX } from '../../origin-patterns.ts';
 import { changeField } from '../redis/changed-field.ts';
-import { replies } from '../redis/connection.ts';
+import { replies } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
 
 /** How long a requested registration may take: an app answers sooner or not at all. */

@@ -11,7 +11,7 @@ import {
 import type { Ending } from '../../model/runs/run.ts';
 import { DAY_MS } from '../../model/values/time.ts';
 import { changeField } from '../redis/changed-field.ts';
-import { inPipelines, replies } from '../redis/connection.ts';
+import { inPipelines, replies } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
 
 /** Fields of the ends of runs on a version that ramps up (runs/lua/lib/count-end.lua). */

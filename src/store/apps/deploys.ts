@@ -1,9 +1,9 @@
 /** The last deploys of each app, and of each environment (the keys `appDeploys` and `deploys`). */
 import type { Deploy } from '../../model/apps/deploy.ts';
 import { DAY_MS } from '../../model/values/time.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
+import type { ScriptedRedis } from '../redis/connection/scripts.ts';
+import type { Keyspace } from '../redis/keyspace/keyspace.ts';
 import { Repository } from '../redis/repository.ts';
-import type { ScriptedRedis } from '../redis/scripts.ts';
 
 /** Deploys outlive the runs that they explain. */
 const KEPT_MS = 90 * DAY_MS;

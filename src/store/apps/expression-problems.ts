@@ -1,5 +1,5 @@
 /** Why expressions of a function were not evaluated: the last reason, and the number of skipped events. Kept for a day. */
-import { type Redis, replies } from '../redis/connection.ts';
+import { type Redis, replies } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
 
 const TTL_MS = 86_400_000;

@@ -4,10 +4,10 @@ import type { ChainableCommander } from 'ioredis';
 import { ServiceError } from '../../errors.ts';
 import type { AppFunction, FunctionSettings, RefusedFunction } from '../../model/apps/app.ts';
 import { quotaExceeded } from '../../model/apps/quotas.ts';
-import { inPipelines, replies } from '../redis/connection.ts';
+import { inPipelines, replies } from '../redis/connection/connection.ts';
+import type { ScriptedRedis } from '../redis/connection/scripts.ts';
 import { KeyedQueue } from '../redis/keyed-queue.ts';
 import { Repository } from '../redis/repository.ts';
-import type { ScriptedRedis } from '../redis/scripts.ts';
 import type { TriggerHistory } from './trigger-history.ts';
 
 export interface Replaced {

@@ -1,6 +1,6 @@
 /** Schedule ticks that started no run because no worker was there in time: the last few per function. */
 import type { SkippedTicks } from '../../model/schedules/missed-ticks.ts';
-import type { Redis } from '../redis/connection.ts';
+import type { Redis } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
 
 const KEPT = 10;

@@ -1,8 +1,8 @@
 /** Earlier triggers of functions, from before the changes of the last days (the key `triggerHistory`). */
 import type { AppFunction } from '../../model/apps/app.ts';
 import { nextHistory, type PastTriggers, triggersOf } from '../../model/apps/trigger-history.ts';
-import type { Redis } from '../redis/connection.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
+import type { Redis } from '../redis/connection/connection.ts';
+import type { Keyspace } from '../redis/keyspace/keyspace.ts';
 import { Repository } from '../redis/repository.ts';
 
 /** Events are kept an hour longer than the retention. */

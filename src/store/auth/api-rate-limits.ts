@@ -3,8 +3,8 @@
 import { LRUCache } from 'lru-cache';
 import { RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import { atMost } from '../../model/values/cache-size.ts';
-import type { Redis } from '../redis/connection.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
+import type { Redis } from '../redis/connection/connection.ts';
+import type { Keyspace } from '../redis/keyspace/keyspace.ts';
 
 export const WINDOW_SECONDS = 60;
 /** Limit of a user per window: more than any number of open pages sends. */

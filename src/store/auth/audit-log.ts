@@ -1,8 +1,8 @@
 /** The audit log: who changed what, when and from where. Redis keeps the last 10,000 entries; with an archive, entries are also written to
  *  Postgres soon. Rejected attempts have a log of their own (rejection-log.ts), because anyone can cause ten thousand of them. */
 import type { Principal } from '../../model/auth/access.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
-import type { ScriptedRedis } from '../redis/scripts.ts';
+import type { ScriptedRedis } from '../redis/connection/scripts.ts';
+import type { Keyspace } from '../redis/keyspace/keyspace.ts';
 
 const MAX_ENTRIES = 10_000;
 

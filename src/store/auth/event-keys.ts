@@ -1,11 +1,11 @@
 /** Event keys: stored by ID, and cached in memory by the hash of their secret, so that requests are authenticated without Redis. */
 import { type AccessListMatcher, matcherOf } from '../../model/auth/allow-lists.ts';
 import { type EventKey, isStored, keyOfSetting } from '../../model/auth/event-key.ts';
-import type { CacheInvalidation } from '../redis/cache-invalidation.ts';
-import { type Redis, replies } from '../redis/connection.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
-import type { Subscriber } from '../redis/pub-sub.ts';
-import { ReplicatedCache } from '../redis/replicated-cache.ts';
+import type { CacheInvalidation } from '../redis/caching/cache-invalidation.ts';
+import { ReplicatedCache } from '../redis/caching/replicated-cache.ts';
+import { type Redis, replies } from '../redis/connection/connection.ts';
+import type { Subscriber } from '../redis/connection/pub-sub.ts';
+import type { Keyspace } from '../redis/keyspace/keyspace.ts';
 import { Repository } from '../redis/repository.ts';
 
 /** Interval at which a process records the use of a key. */

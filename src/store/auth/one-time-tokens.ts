@@ -1,7 +1,7 @@
 /** Tokens of links that work once: to set a password, or to create the first admin. Stored by their digest. */
 import { SealError, type Sealer } from '../../model/auth/seal.ts';
 import { digestOf, newSecret } from '../../model/auth/secret.ts';
-import type { Redis } from '../redis/connection.ts';
+import type { Redis } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
 
 export const TOKEN_LIFETIME_HOURS = 24;

@@ -2,8 +2,8 @@
  *  sign. A pending sign-in gives no access. */
 import { digestOf, newSecret } from '../../model/auth/secret.ts';
 import type { User } from '../../model/auth/user.ts';
+import type { ScriptedRedis } from '../redis/connection/scripts.ts';
 import { Repository } from '../redis/repository.ts';
-import type { ScriptedRedis } from '../redis/scripts.ts';
 import type { Users } from './users.ts';
 
 export const PENDING_LIFETIME_MS = 10 * 60_000;

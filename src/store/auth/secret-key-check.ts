@@ -3,7 +3,7 @@
 import { ConfigError } from '../../config.ts';
 import { SealError, type Sealer } from '../../model/auth/seal.ts';
 import type { Environments } from '../environments/environments.ts';
-import type { Redis } from '../redis/connection.ts';
+import type { Redis } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
 import type { WebhookSecrets } from '../webhooks/webhook-secrets.ts';
 import type { SigningKeys } from './signing-keys.ts';

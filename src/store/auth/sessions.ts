@@ -4,8 +4,8 @@
 import { digestOf, newSecret } from '../../model/auth/secret.ts';
 import type { Identity, User } from '../../model/auth/user.ts';
 import { HOUR_MS } from '../../model/values/time.ts';
+import type { ScriptedRedis } from '../redis/connection/scripts.ts';
 import { Repository } from '../redis/repository.ts';
-import type { ScriptedRedis } from '../redis/scripts.ts';
 import type { Users } from './users.ts';
 
 const IDLE_MS = 12 * HOUR_MS;

@@ -1,7 +1,7 @@
 /** Single sign-ons in progress. What the callback must know is in the browser's cookie, sealed; that it came is noted here. */
 import { SealError, type Sealer } from '../../model/auth/seal.ts';
 import { digestOf } from '../../model/auth/secret.ts';
-import type { Redis } from '../redis/connection.ts';
+import type { Redis } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
 
 export const FLOW_LIFETIME_MS = 10 * 60_000;

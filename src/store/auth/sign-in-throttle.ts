@@ -9,8 +9,8 @@
 import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import { digestOf } from '../../model/auth/secret.ts';
 import { addressBlock } from '../../model/network/address.ts';
-import type { Redis } from '../redis/connection.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
+import type { Redis } from '../redis/connection/connection.ts';
+import type { Keyspace } from '../redis/keyspace/keyspace.ts';
 import { Repository } from '../redis/repository.ts';
 
 export type ThrottleLimit = 'address' | 'account-address' | 'account' | 'second-factor';

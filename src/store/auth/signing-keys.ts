@@ -4,10 +4,10 @@ import { randomBytes } from 'node:crypto';
 import { SealError, type Sealer } from '../../model/auth/seal.ts';
 import { BRANCHES, ownerOfName, PRODUCTION } from '../../model/environment.ts';
 import type { Environments } from '../environments/environments.ts';
+import { CoalescedRead } from '../redis/caching/coalesced-read.ts';
 import { changeField } from '../redis/changed-field.ts';
-import { CoalescedRead } from '../redis/coalesced-read.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
-import type { ScriptedRedis } from '../redis/scripts.ts';
+import type { ScriptedRedis } from '../redis/connection/scripts.ts';
+import type { Keyspace } from '../redis/keyspace/keyspace.ts';
 
 /** How long a process caches a key. For that long after a rotation it still signs with the previous key, which is still valid. */
 const CACHED_MS = 5_000;

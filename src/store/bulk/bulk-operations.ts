@@ -7,10 +7,10 @@ import {
   type BulkOperationStatus,
   isOpen,
 } from '../../model/bulk/bulk-operation.ts';
-import { inPipelines, type Redis } from '../redis/connection.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
+import { inPipelines, type Redis } from '../redis/connection/connection.ts';
+import type { ScriptedRedis } from '../redis/connection/scripts.ts';
+import type { Keyspace } from '../redis/keyspace/keyspace.ts';
 import { Repository } from '../redis/repository.ts';
-import type { ScriptedRedis } from '../redis/scripts.ts';
 import { memberOf } from '../runs/active-runs.ts';
 import type { BulkKind } from './bulk-kind.ts';
 import { type Fields, fieldsOf, operationOf } from './operation-fields.ts';

@@ -3,8 +3,8 @@
 import { INSTALLATION, isOpen } from '../../model/bulk/bulk-operation.ts';
 import { BULK_SKIP_REASONS } from '../../model/runs/bulk-action.ts';
 import { type CancellationDefinition, digestOf } from '../../model/runs/cancellation.ts';
-import type { Redis } from '../redis/connection.ts';
-import { replies } from '../redis/connection.ts';
+import type { Redis } from '../redis/connection/connection.ts';
+import { replies } from '../redis/connection/connection.ts';
 import type { Locks } from '../redis/locks.ts';
 import { Repository } from '../redis/repository.ts';
 import { memberOf } from '../runs/active-runs.ts';

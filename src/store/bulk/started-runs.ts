@@ -2,8 +2,8 @@
  *  registration shows what a dead worker left undone. */
 import type { BulkOperationKind, BulkOperationRef } from '../../model/bulk/bulk-operation.ts';
 import type { RunStatus } from '../../model/runs/run.ts';
+import type { ScriptedRedis } from '../redis/connection/scripts.ts';
 import { Repository } from '../redis/repository.ts';
-import type { ScriptedRedis } from '../redis/scripts.ts';
 
 /** Prefix of the counts of ended runs. */
 export const ENDED = 'ended:';

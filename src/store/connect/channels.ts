@@ -1,6 +1,7 @@
 /** Messages between workers and gateways. */
-import type { Keyspace } from '../redis/keyspace.ts';
-import type { Subscriber } from '../redis/pub-sub.ts';
+
+import type { Subscriber } from '../redis/connection/pub-sub.ts';
+import type { Keyspace } from '../redis/keyspace/keyspace.ts';
 import type { GatewayMessage } from './connect-calls.ts';
 import type { ConnectionChange } from './connections.ts';
 

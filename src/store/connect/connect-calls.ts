@@ -2,8 +2,8 @@
  *  call and sends the call to its gateway; the gateway stores the reply. They notify each other by messages. Messages may be lost, so only stored
  *  state counts. */
 import { newId } from '../../model/ids.ts';
-import { replies } from '../redis/connection.ts';
-import { countCommand, countSubscribers, publish, publishCommand } from '../redis/pub-sub.ts';
+import { replies } from '../redis/connection/connection.ts';
+import { countCommand, countSubscribers, publish, publishCommand } from '../redis/connection/pub-sub.ts';
 import { Repository } from '../redis/repository.ts';
 
 /** Longer than any worker takes to notice another's death and to repeat its call. */

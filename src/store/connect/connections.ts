@@ -3,8 +3,8 @@
 import { createHash } from 'node:crypto';
 import type { Connection } from '../../model/apps/connection.ts';
 import { chunksOf } from '../../model/values/chunks.ts';
-import { replies } from '../redis/connection.ts';
-import { publish } from '../redis/pub-sub.ts';
+import { replies } from '../redis/connection/connection.ts';
+import { publish } from '../redis/connection/pub-sub.ts';
 import { Repository } from '../redis/repository.ts';
 
 export const RENEW_MS = 5_000;

@@ -1,7 +1,7 @@
 /** Session tokens: `/v0/connect/start` authenticates the app, and the token that it returns lets the app open one WebSocket. */
 import { createHash, randomBytes } from 'node:crypto';
 import type { Dialect } from '../../model/apps/app.ts';
-import type { Redis } from '../redis/connection.ts';
+import type { Redis } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
 
 const TTL_MS = 60_000;

@@ -1,5 +1,5 @@
 /** Connections of apps that dial out, and the calls that they work on. */
-import type { Subscriber } from '../redis/pub-sub.ts';
+import type { Subscriber } from '../redis/connection/pub-sub.ts';
 import type { StoreContext } from '../store-context.ts';
 import { ConnectChannels } from './channels.ts';
 import { ConnectCalls } from './connect-calls.ts';

@@ -2,10 +2,10 @@
  *  deletion can be repeated from the start. */
 import { setTimeout } from 'node:timers/promises';
 import { sum } from '../../model/values/sum.ts';
-import { inPipelines, type Redis } from '../redis/connection.ts';
-import { ENVIRONMENT_KEY_WORDS, type PartitionKeyspace } from '../redis/keyspace.ts';
+import { inPipelines, type Redis } from '../redis/connection/connection.ts';
+import { primariesOf } from '../redis/connection/servers.ts';
+import { ENVIRONMENT_KEY_WORDS, type PartitionKeyspace } from '../redis/keyspace/keyspace.ts';
 import { Repository } from '../redis/repository.ts';
-import { primariesOf } from '../redis/servers.ts';
 import { memberOf } from '../runs/active-runs.ts';
 
 const RUNS_AT_ONCE = 500;

@@ -1,12 +1,12 @@
 /** Environments. Production always exists; the API creates others, and apps create branches when they register. */
 import { quotaExceeded } from '../../model/apps/quotas.ts';
 import { type Environment, PRODUCTION } from '../../model/environment.ts';
-import type { CacheInvalidation } from '../redis/cache-invalidation.ts';
-import { CoalescedRead } from '../redis/coalesced-read.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
-import type { Subscriber } from '../redis/pub-sub.ts';
-import { ReplicatedCache } from '../redis/replicated-cache.ts';
-import type { ScriptedRedis } from '../redis/scripts.ts';
+import type { CacheInvalidation } from '../redis/caching/cache-invalidation.ts';
+import { CoalescedRead } from '../redis/caching/coalesced-read.ts';
+import { ReplicatedCache } from '../redis/caching/replicated-cache.ts';
+import type { Subscriber } from '../redis/connection/pub-sub.ts';
+import type { ScriptedRedis } from '../redis/connection/scripts.ts';
+import type { Keyspace } from '../redis/keyspace/keyspace.ts';
 
 const PRODUCTION_ENVIRONMENT: Environment = { name: PRODUCTION, kind: 'production', createdAt: 0 };
 

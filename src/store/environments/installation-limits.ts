@@ -1,9 +1,9 @@
 /** Limits of the whole installation that can be changed at run time. */
-import type { CacheInvalidation } from '../redis/cache-invalidation.ts';
-import type { Redis } from '../redis/connection.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
-import type { Subscriber } from '../redis/pub-sub.ts';
-import { ReplicatedCache } from '../redis/replicated-cache.ts';
+import type { CacheInvalidation } from '../redis/caching/cache-invalidation.ts';
+import { ReplicatedCache } from '../redis/caching/replicated-cache.ts';
+import type { Redis } from '../redis/connection/connection.ts';
+import type { Subscriber } from '../redis/connection/pub-sub.ts';
+import type { Keyspace } from '../redis/keyspace/keyspace.ts';
 
 export interface Limits {
   /** Maximum request body on /e/; absent: the setting EVENT_MAX_BYTES. */

@@ -12,7 +12,7 @@ import {
 import type { Run } from '../../model/runs/run.ts';
 import type { RunError } from '../../model/runs/run-error.ts';
 import { HOUR_MS } from '../../model/values/time.ts';
-import { inPipelines } from '../redis/connection.ts';
+import { inPipelines } from '../redis/connection/connection.ts';
 import { isOlder, newest, newestFirst, type Position } from '../redis/pagination.ts';
 import { Repository } from '../redis/repository.ts';
 import { errorGroupOf } from './error-group-fields.ts';

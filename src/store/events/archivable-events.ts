@@ -3,11 +3,11 @@
 import { chunksOf } from '../../model/values/chunks.ts';
 import { MINUTE_MS } from '../../model/values/time.ts';
 import { type DecisionBytes, decisionsOf, removeDecisions } from '../flow-control/archivable-decisions.ts';
+import type { ScriptedRedis } from '../redis/connection/scripts.ts';
 import { idsIn } from '../redis/joined-ids.ts';
-import type { PartitionKeyspace } from '../redis/keyspace.ts';
+import type { PartitionKeyspace } from '../redis/keyspace/keyspace.ts';
 import { type Position, toPositions } from '../redis/pagination.ts';
 import { Repository } from '../redis/repository.ts';
-import type { ScriptedRedis } from '../redis/scripts.ts';
 import type { EventRecords, FoundRecord } from './event-records.ts';
 
 /** Events of one name that were received within one minute. */

@@ -2,7 +2,7 @@
  *  every later step is idempotent. Once that event is enqueued, its claim is marked, and every later event is certainly a repeat. Before
  *  that, it may be the same event, sent again because the first request got no answer. */
 
-import { inPipelines, type Redis, replies } from '../redis/connection.ts';
+import { inPipelines, type Redis, replies } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
 
 /** Counted from the first event with the ID. */

@@ -3,7 +3,7 @@
 import { chunksOf } from '../../model/values/chunks.ts';
 import { sum } from '../../model/values/sum.ts';
 import { MINUTE_MS } from '../../model/values/time.ts';
-import { inPipelines, type Redis } from '../redis/connection.ts';
+import { inPipelines, type Redis } from '../redis/connection/connection.ts';
 import { newestFirst, type Position, toPositions } from '../redis/pagination.ts';
 import { Repository } from '../redis/repository.ts';
 import type { EventsByMinute } from './events-by-minute.ts';

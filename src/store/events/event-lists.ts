@@ -1,6 +1,6 @@
 /** Stored events, newest first, by name, source, time and ID. */
 import { isFrom } from '../../model/events/event.ts';
-import { inPipelines, type Redis } from '../redis/connection.ts';
+import { inPipelines, type Redis } from '../redis/connection/connection.ts';
 import { isOlder, newest, type Position, type TimeRange } from '../redis/pagination.ts';
 import { Repository } from '../redis/repository.ts';
 import type { EventRecords } from './event-records.ts';

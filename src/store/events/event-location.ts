@@ -4,7 +4,7 @@
 import type { Envelope } from '../../model/events/event.ts';
 import { timeOf } from '../../model/ids.ts';
 import { SLICE_LENGTH } from '../keys/events.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
+import type { Keyspace } from '../redis/keyspace/keyspace.ts';
 
 /** Extra lifetime of buckets beyond the retention, so that work within an hour after receipt need not move events. */
 export const SLACK_MS = 3_600_000;

@@ -1,6 +1,6 @@
 /** Whether events are in their buckets. An event is there until it is archived, unless its ID has the time of another day. */
-import { inPipelines, type Redis } from '../redis/connection.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
+import { inPipelines, type Redis } from '../redis/connection/connection.ts';
+import type { Keyspace } from '../redis/keyspace/keyspace.ts';
 import { locationOf } from './event-location.ts';
 
 /** In the order of the IDs. */

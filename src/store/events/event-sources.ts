@@ -3,9 +3,9 @@
 import { PRODUCTION } from '../../model/environment.ts';
 import { type Source, subjectOf } from '../../model/events/event.ts';
 import type { EncodedSource } from '../../model/events/event-encoding.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
+import type { ScriptedRedis } from '../redis/connection/scripts.ts';
+import type { Keyspace } from '../redis/keyspace/keyspace.ts';
 import { Repository } from '../redis/repository.ts';
-import type { ScriptedRedis } from '../redis/scripts.ts';
 
 /** A deleted environment may be created again with other numbers, but not sooner than this (jobs/environments/branch-lifecycle.ts).
  *  Production is never deleted. */

@@ -4,10 +4,10 @@ import type { Envelope } from '../../model/events/event.ts';
 import { addTo } from '../../model/values/counting.ts';
 import { sum } from '../../model/values/sum.ts';
 import { MINUTE_MS } from '../../model/values/time.ts';
-import { inPipelines } from '../redis/connection.ts';
-import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
+import { inPipelines } from '../redis/connection/connection.ts';
+import type { ScriptedPipeline, ScriptedRedis } from '../redis/connection/scripts.ts';
+import type { Keyspace, PartitionKeyspace } from '../redis/keyspace/keyspace.ts';
 import { Repository } from '../redis/repository.ts';
-import type { ScriptedPipeline, ScriptedRedis } from '../redis/scripts.ts';
 
 /** Number of minutes in the first read, and the growth factor of later reads. */
 const MINUTES_FIRST = 4;

@@ -1,9 +1,9 @@
 /** Archived events that are also kept in Redis, at their overflow keys, while a run needs them. */
 
 import { chunksOf } from '../../model/values/chunks.ts';
-import { inPipelines } from '../redis/connection.ts';
+import { inPipelines } from '../redis/connection/connection.ts';
 import { idsIn } from '../redis/joined-ids.ts';
-import type { PartitionKeyspace } from '../redis/keyspace.ts';
+import type { PartitionKeyspace } from '../redis/keyspace/keyspace.ts';
 import { type Position, toPositions } from '../redis/pagination.ts';
 import { Repository } from '../redis/repository.ts';
 import { fieldOf, locationOf, sliceOf } from './event-location.ts';

@@ -11,10 +11,10 @@ import {
   type Source,
 } from '../../model/events/event.ts';
 import { parseStored } from '../../model/values/json.ts';
-import { inPipelines, replies } from '../redis/connection.ts';
+import { inPipelines, replies } from '../redis/connection/connection.ts';
+import type { ScriptedRedis } from '../redis/connection/scripts.ts';
 import { newestFirst, toPositions } from '../redis/pagination.ts';
 import { Repository } from '../redis/repository.ts';
-import type { ScriptedRedis } from '../redis/scripts.ts';
 import type { EventRecords, FoundRecord } from './event-records.ts';
 import type { EventsByMinute } from './events-by-minute.ts';
 

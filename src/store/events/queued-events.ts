@@ -4,7 +4,7 @@ import type { Envelope } from '../../model/events/event.ts';
 import { timeOf } from '../../model/ids.ts';
 import { chunksOf } from '../../model/values/chunks.ts';
 import { INGEST, JOB_FIELDS, QUEUE_KEYS, queueKey } from '../keys/bullmq.ts';
-import { inPipelines } from '../redis/connection.ts';
+import { inPipelines } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
 
 /** A job is added at most this long after its events were received: after that, their sender got an error. */

@@ -3,9 +3,9 @@
  *  another worker takes over the job of a dead worker. The scripts derive their keys: `backlog`, `backlogInfo`, `functionBacklogs`, `limit`,
  *  `limitBacklogs`, `throttle`. */
 import { partsOfScoped, scopedFunction } from '../../model/apps/scoped-function.ts';
-import { inPipelines } from '../redis/connection.ts';
-import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
-import type { ScriptedRedis } from '../redis/scripts.ts';
+import { inPipelines } from '../redis/connection/connection.ts';
+import type { ScriptedRedis } from '../redis/connection/scripts.ts';
+import type { Keyspace, PartitionKeyspace } from '../redis/keyspace/keyspace.ts';
 import { type BacklogInfo, readBacklogInfo, writeBacklogInfo } from './backlog-info.ts';
 
 export interface CallToAdmit {

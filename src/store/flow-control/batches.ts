@@ -1,6 +1,7 @@
 /** Batches: a group of events that is also closed when it is full. */
-import type { Keyspace } from '../redis/keyspace.ts';
-import type { ScriptedRedis } from '../redis/scripts.ts';
+
+import type { ScriptedRedis } from '../redis/connection/scripts.ts';
+import type { Keyspace } from '../redis/keyspace/keyspace.ts';
 import { EventGroups, type GroupKind } from './event-groups.ts';
 
 /** Maximum size of the payloads in a batch; a single larger event is a batch by itself. */

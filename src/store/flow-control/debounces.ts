@@ -1,6 +1,7 @@
 /** Debounces: a group of events of which the latest is kept, until no later one has come for a period. */
-import type { Keyspace } from '../redis/keyspace.ts';
-import type { ScriptedRedis } from '../redis/scripts.ts';
+
+import type { ScriptedRedis } from '../redis/connection/scripts.ts';
+import type { Keyspace } from '../redis/keyspace/keyspace.ts';
 import { EventGroups, type GroupKind } from './event-groups.ts';
 
 /** The function's current periods. */

@@ -5,9 +5,9 @@ import { decodeDecisions, encodeDecision, type StoredDecision } from '../../mode
 import { hexOf, timeOf } from '../../model/ids.ts';
 import { chunksOf } from '../../model/values/chunks.ts';
 import { DECISION_PREFIX_LENGTHS } from '../keys/decisions.ts';
-import { replies } from '../redis/connection.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
-import type { ScriptedRedis } from '../redis/scripts.ts';
+import { replies } from '../redis/connection/connection.ts';
+import type { ScriptedRedis } from '../redis/connection/scripts.ts';
+import type { Keyspace } from '../redis/keyspace/keyspace.ts';
 
 /** Maximum number of events and decisions per script, which blocks Redis for a millisecond or two. */
 const EVENTS_AT_ONCE = 100;

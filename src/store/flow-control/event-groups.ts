@@ -2,8 +2,8 @@
  *  after another. A group is in the partition of its function and key value; its events may be in others. It is open until it is due; what it
  *  closes is kept until its run is created. */
 import { chunksOf } from '../../model/values/chunks.ts';
-import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
-import type { ScriptedRedis } from '../redis/scripts.ts';
+import type { ScriptedRedis } from '../redis/connection/scripts.ts';
+import type { Keyspace, PartitionKeyspace } from '../redis/keyspace/keyspace.ts';
 import {
   recordTimerCheck,
   type TimerCheck,

@@ -4,7 +4,7 @@
 
 import type { AppFunction } from '../../model/apps/app.ts';
 import { heldLimitId } from '../../model/flow-control/limits.ts';
-import { inPipelines, type Redis } from '../redis/connection.ts';
+import { inPipelines, type Redis } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
 
 export class HeldFunctions extends Repository<Redis> {

@@ -1,6 +1,6 @@
 /** Claims of runs on values of an idempotency key: the first run with a value holds it for a day. */
 
-import { inPipelines } from '../redis/connection.ts';
+import { inPipelines } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
 
 /** Counted from the first run with the value. */

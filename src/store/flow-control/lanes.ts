@@ -4,9 +4,9 @@ import { hash } from 'node:crypto';
 import type { LaneTurn, Order } from '../../model/flow-control/options.ts';
 import { functionOf, isShared, webhookOf } from '../../model/flow-control/order-id.ts';
 import { sum } from '../../model/values/sum.ts';
-import { inPipelines } from '../redis/connection.ts';
-import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
-import type { ScriptedRedis } from '../redis/scripts.ts';
+import { inPipelines } from '../redis/connection/connection.ts';
+import type { ScriptedRedis } from '../redis/connection/scripts.ts';
+import type { Keyspace, PartitionKeyspace } from '../redis/keyspace/keyspace.ts';
 import { EventGroups, type GroupKind } from './event-groups.ts';
 import type { TimerCheck, TimerCheckReply, WaitingFunction } from './timer-checks.ts';
 

@@ -3,8 +3,8 @@
 import { partsOfScoped } from '../../model/apps/scoped-function.ts';
 import { addTo } from '../../model/values/counting.ts';
 import { sum } from '../../model/values/sum.ts';
-import { inPipelines } from '../redis/connection.ts';
-import type { PartitionKeyspace } from '../redis/keyspace.ts';
+import { inPipelines } from '../redis/connection/connection.ts';
+import type { PartitionKeyspace } from '../redis/keyspace/keyspace.ts';
 import { Repository } from '../redis/repository.ts';
 import { partsOf } from './admissions.ts';
 import { type BacklogInfo, readBacklogInfo } from './backlog-info.ts';

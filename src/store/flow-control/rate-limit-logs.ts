@@ -1,7 +1,7 @@
 /** Runs that a rate limit admitted, and when: a log per value of its key. */
 
 import { chunksOf } from '../../model/values/chunks.ts';
-import { inPipelines } from '../redis/connection.ts';
+import { inPipelines } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
 
 /** Runs that request admission under one limit. */

@@ -1,6 +1,6 @@
 /** The holder of each value of a singleton's key: its active run. The holder may be stored in another partition than its run. */
 
-import { inPipelines } from '../redis/connection.ts';
+import { inPipelines } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
 
 export interface SingletonClaim {

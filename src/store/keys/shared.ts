@@ -14,19 +14,19 @@ export const SHARED_KEYS = {
     size: '36 bytes',
   }),
   cacheInvalidation: channel('cache-invalidation', 'Cached data has changed.', {
-    owner: 'redis/cache-invalidation.ts',
+    owner: 'redis/caching/cache-invalidation.ts',
     ttl: '–',
     size: 'empty messages',
   }),
   cacheVersion: string('cache-version', 'Changes with cached data.', {
-    owner: 'redis/cache-invalidation.ts',
+    owner: 'redis/caching/cache-invalidation.ts',
     ttl: '1 h',
     size: '26 bytes',
   }),
   partitionLayout: hash(
     'partition-layout',
-    'Number of partitions since when, as JSON (`model/partitions/layout.ts`); absent: one. `move`: a move from or to this Redis, as JSON (`redis/move-marker.ts`). `schema`: version of the data (`redis/schema-version.ts`).',
-    { owner: 'redis/partitions.ts', ttl: 'none', size: '3 fields' },
+    'Number of partitions since when, as JSON (`model/partitions/layout.ts`); absent: one. `move`: a move from or to this Redis, as JSON (`redis/keyspace/move-marker.ts`). `schema`: version of the data (`redis/keyspace/schema-version.ts`).',
+    { owner: 'redis/keyspace/partitions.ts', ttl: 'none', size: '3 fields' },
   ),
   diskBarrier,
   devClock: string('dev-clock', 'Milliseconds by which the clock of dev mode is ahead of the machine.', {
@@ -44,7 +44,7 @@ export const SHARED_KEYS = {
 /** Keys of each partition. */
 export const PARTITION_KEYS = {
   absent: string('absent', 'Never stored; named by scripts so that Redis refuses them whole while a hash slot moves.', {
-    owner: 'redis/scripts.ts',
+    owner: 'redis/connection/scripts.ts',
     ttl: '–',
     size: 'never stored',
   }),

@@ -2,7 +2,7 @@
  *  dumps that the target cannot read. Values are copied byte for byte. */
 
 import { chunksOf } from '../../model/values/chunks.ts';
-import { inPipelines, type Redis } from '../redis/connection.ts';
+import { inPipelines, type Redis } from '../redis/connection/connection.ts';
 import type { Rename } from './key-map.ts';
 
 /** Members, fields or entries per command; each may have a megabyte. */

@@ -1,6 +1,6 @@
 /** Copies keys from one Redis to another, with their TTLs: many small ones at a time, a large one in parts. Existing values on the target
  *  are replaced, so copying can be repeated. */
-import { type Command, inPipelines, type Redis } from '../redis/connection.ts';
+import { type Command, inPipelines, type Redis } from '../redis/connection/connection.ts';
 import { copyInParts } from './copy-in-parts.ts';
 import type { KeyMap, Rename } from './key-map.ts';
 

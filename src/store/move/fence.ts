@@ -2,8 +2,8 @@
  *  minutes, and does not know about the move. The queues' counters and the index of held events are replaced with texts, on which the commands of
  *  an acceptance fail. Their values are kept under the keys `fenced`. */
 import { INGEST, QUEUE_KEYS, queueKey, RUNS } from '../keys/bullmq.ts';
-import type { Redis } from '../redis/connection.ts';
-import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
+import type { Redis } from '../redis/connection/connection.ts';
+import type { Keyspace, PartitionKeyspace } from '../redis/keyspace/keyspace.ts';
 
 const TEXT = 'the installation moves to another Redis';
 

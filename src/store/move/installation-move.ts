@@ -5,10 +5,10 @@
 import { setTimeout } from 'node:timers/promises';
 import { newId } from '../../model/ids.ts';
 import { PartitionLayout } from '../../model/partitions/layout.ts';
-import type { Redis } from '../redis/connection.ts';
-import { type Keyspace, keyspace } from '../redis/keyspace.ts';
-import type { MoveMarker } from '../redis/move-marker.ts';
-import { primariesOf } from '../redis/servers.ts';
+import type { Redis } from '../redis/connection/connection.ts';
+import { primariesOf } from '../redis/connection/servers.ts';
+import { type Keyspace, keyspace } from '../redis/keyspace/keyspace.ts';
+import type { MoveMarker } from '../redis/keyspace/move-marker.ts';
 import type { Store } from '../store.ts';
 import { Copier } from './copy.ts';
 import { lowerFence, raiseFence } from './fence.ts';

@@ -1,6 +1,6 @@
 /** Maps key names of the source to those of the target. On a single Redis, the first partition and the installation share a prefix; on a
  *  cluster each has a hash tag. Further partitions have the same tags everywhere. */
-import { type Keyspace, PARTITION_KEY_WORDS } from '../redis/keyspace.ts';
+import { type Keyspace, PARTITION_KEY_WORDS } from '../redis/keyspace/keyspace.ts';
 import { fencedKeys } from './fence.ts';
 
 /** Keys of running processes, and keys that the move itself writes. */

@@ -1,8 +1,8 @@
 /** Partition layouts of both sides of a move, and the markers stored with them. */
 import { type LayoutVersion, PartitionLayout } from '../../model/partitions/layout.ts';
-import { MOVE_FIELD, type MoveMarker, readMarker } from '../redis/move-marker.ts';
-import { VERSIONS_FIELD, withVersion } from '../redis/partitions.ts';
-import { SCHEMA_FIELD } from '../redis/schema-version.ts';
+import { MOVE_FIELD, type MoveMarker, readMarker } from '../redis/keyspace/move-marker.ts';
+import { VERSIONS_FIELD, withVersion } from '../redis/keyspace/partitions.ts';
+import { SCHEMA_FIELD } from '../redis/keyspace/schema-version.ts';
 import type { Store } from '../store.ts';
 
 type Side = 'source' | 'target';

@@ -1,5 +1,5 @@
 /** Scans all keys of an installation on one server, in batches. A key may be returned twice. */
-import type { Redis } from '../redis/connection.ts';
+import type { Redis } from '../redis/connection/connection.ts';
 
 const SCAN_COUNT = 1_000;
 

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { addTo } from '../../model/values/counting.ts';
-import { type Command, inPipelines, type Redis } from '../redis/connection.ts';
+import { type Command, inPipelines, type Redis } from '../redis/connection/connection.ts';
 import { type KeyMap, kindOf, type Rename } from './key-map.ts';
 
 /** Approximate number of keys compared by content. */

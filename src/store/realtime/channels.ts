@@ -1,8 +1,8 @@
 /** Realtime messages between web processes over Redis pub/sub: one Redis channel for each channel of an environment with subscribers. */
 import { createHash } from 'node:crypto';
-import type { Redis } from '../redis/connection.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
-import { publish, type Subscriber } from '../redis/pub-sub.ts';
+import type { Redis } from '../redis/connection/connection.ts';
+import { publish, type Subscriber } from '../redis/connection/pub-sub.ts';
+import type { Keyspace } from '../redis/keyspace/keyspace.ts';
 import { Repository } from '../redis/repository.ts';
 
 /** A message is sent as the topic, a line break (which no topic contains), and the text. */

@@ -1,5 +1,5 @@
 /** Passes realtime messages from the publishing process to the processes with subscribers. Nothing is stored. */
-import type { Subscriber } from '../redis/pub-sub.ts';
+import type { Subscriber } from '../redis/connection/pub-sub.ts';
 import type { StoreContext } from '../store-context.ts';
 import { RealtimeFeed, RealtimePublisher } from './channels.ts';
 

@@ -1,5 +1,5 @@
 /** Optimistic read-modify-write of hash fields: no concurrent change is lost, and no hash exceeds its maximum number of fields. */
-import type { ScriptedRedis } from './scripts.ts';
+import type { ScriptedRedis } from './connection/scripts.ts';
 
 const TRIES_MAX = 20;
 

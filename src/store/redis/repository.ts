@@ -1,7 +1,7 @@
 /** Base of classes that store one kind of data in Redis: a connection, the keys of the installation, and further dependencies. */
-import type { Redis } from './connection.ts';
-import type { Keyspace } from './keyspace.ts';
-import type { ScriptedRedis } from './scripts.ts';
+import type { Redis } from './connection/connection.ts';
+import type { ScriptedRedis } from './connection/scripts.ts';
+import type { Keyspace } from './keyspace/keyspace.ts';
 
 export abstract class Repository<Connection extends Redis = ScriptedRedis, Deps = void> {
   protected readonly redis: Connection;

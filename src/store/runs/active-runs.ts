@@ -1,7 +1,7 @@
 /** Active runs, sorted by the time of their next reconciliation. */
 import type { Run } from '../../model/runs/run.ts';
 import { sum } from '../../model/values/sum.ts';
-import { inPipelines, replies } from '../redis/connection.ts';
+import { inPipelines, replies } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
 
 export interface ActiveRun {

@@ -4,9 +4,9 @@ import { chunksOf } from '../../model/values/chunks.ts';
 import { MINUTE_MS } from '../../model/values/time.ts';
 import { RUN_FIELDS } from '../keys/run-fields.ts';
 import { KEPT_PARTS, SEGMENT_LENGTHS_MS } from '../keys/runs.ts';
-import { inPipelines } from '../redis/connection.ts';
+import { inPipelines } from '../redis/connection/connection.ts';
+import { fromFlat } from '../redis/connection/scripts.ts';
 import { Repository } from '../redis/repository.ts';
-import { fromFlat } from '../redis/scripts.ts';
 import { PARTS, type PartContents } from './run-parts.ts';
 
 /** A run that is not archived now. */

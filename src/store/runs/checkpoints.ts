@@ -3,7 +3,7 @@
 import { MAX_STATE_BYTES, MAX_STEPS } from '../../model/runs/memo.ts';
 import type { HistoryEntry, Run } from '../../model/runs/run.ts';
 import { Grouped } from '../redis/grouped.ts';
-import type { PartitionKeyspace } from '../redis/keyspace.ts';
+import type { PartitionKeyspace } from '../redis/keyspace/keyspace.ts';
 import { Repository } from '../redis/repository.ts';
 import { memberOf } from './active-runs.ts';
 import { encodeHistoryEntry } from './history-entries.ts';

@@ -4,8 +4,8 @@
 import type { Ending } from '../../model/runs/run.ts';
 import { MINUTE_MS } from '../../model/values/time.ts';
 import { SEGMENT_LENGTHS_MS } from '../keys/runs.ts';
-import { inPipelines, type Redis } from '../redis/connection.ts';
-import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
+import { inPipelines, type Redis } from '../redis/connection/connection.ts';
+import type { Keyspace, PartitionKeyspace } from '../redis/keyspace/keyspace.ts';
 import { isOlder, mergeNewest, newestFirst, type Position, type TimeRange } from '../redis/pagination.ts';
 import { Repository } from '../redis/repository.ts';
 

@@ -2,10 +2,10 @@
  *  (events/event-location.ts). A set per event took twice the memory. */
 import { timeOf } from '../../model/ids.ts';
 import { fieldOf, sliceOf } from '../events/event-location.ts';
-import { inPipelines, type Redis } from '../redis/connection.ts';
+import { inPipelines, type Redis } from '../redis/connection/connection.ts';
+import type { ScriptedRedis } from '../redis/connection/scripts.ts';
 import { idsIn } from '../redis/joined-ids.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
-import type { ScriptedRedis } from '../redis/scripts.ts';
+import type { Keyspace } from '../redis/keyspace/keyspace.ts';
 
 /** A run created this long after its event is listed under an overflow key: it would keep the whole slice alive. */
 const OVERFLOW_MS = 86_400_000;

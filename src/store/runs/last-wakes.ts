@@ -1,9 +1,9 @@
 /** When the last of the runs that end on a version wakes, at bounded cost (docs/change-code-safely.md#see-what-is-needed). */
 import { type Pin, pinText } from '../../model/apps/versions.ts';
 import { chunksOf } from '../../model/values/chunks.ts';
-import { type Command, inPipelines } from '../redis/connection.ts';
+import { type Command, inPipelines } from '../redis/connection/connection.ts';
+import type { ScriptedRedis } from '../redis/connection/scripts.ts';
 import { Repository } from '../redis/repository.ts';
-import type { ScriptedRedis } from '../redis/scripts.ts';
 import { memberOf } from './active-runs.ts';
 import type { OffloadedRuns } from './offloaded-runs.ts';
 import { pendingStepsOf } from './pending-steps.ts';

@@ -3,11 +3,11 @@
 import type { Run } from '../../model/runs/run.ts';
 import { chunksOf } from '../../model/values/chunks.ts';
 import { RUN_FIELDS } from '../keys/run-fields.ts';
-import { inPipelines, replies } from '../redis/connection.ts';
+import { inPipelines, replies } from '../redis/connection/connection.ts';
+import { fromFlat, type ScriptedRedis } from '../redis/connection/scripts.ts';
 import { idsIn } from '../redis/joined-ids.ts';
 import type { Position, TimeRange } from '../redis/pagination.ts';
 import { Repository } from '../redis/repository.ts';
-import { fromFlat, type ScriptedRedis } from '../redis/scripts.ts';
 import { type ActiveRun, memberOf, readMember } from './active-runs.ts';
 
 /** The data of a run that lists show. */

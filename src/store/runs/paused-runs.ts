@@ -1,7 +1,7 @@
 /** Paused runs: the mark in their record, and their index. end-run.lua removes both at the end of a run. */
 import type { Pause } from '../../model/runs/pause.ts';
 import type { Run, RunError } from '../../model/runs/run.ts';
-import { inPipelines } from '../redis/connection.ts';
+import { inPipelines } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
 import { memberOf } from './active-runs.ts';
 

@@ -1,9 +1,9 @@
 /** Reads the pending steps of runs, without memos. */
 import { isArchiveUnavailable } from '../../errors.ts';
 import type { Pending } from '../../model/runs/memo.ts';
-import { replies } from '../redis/connection.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
-import { fromFlat, type ScriptedRedis } from '../redis/scripts.ts';
+import { replies } from '../redis/connection/connection.ts';
+import { fromFlat, type ScriptedRedis } from '../redis/connection/scripts.ts';
+import type { Keyspace } from '../redis/keyspace/keyspace.ts';
 import type { OffloadedRecord, OffloadedRuns, StepsReply } from './offloaded-runs.ts';
 import { toPending } from './run-record.ts';
 

@@ -1,7 +1,7 @@
 /** Finished steps of an archived run, restored to Redis for a while: a re-run from a step begins with the steps before it. */
 
 import { RUN_SUFFIXES } from '../keys/runs.ts';
-import { inPipelines } from '../redis/connection.ts';
+import { inPipelines } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
 
 /** If the process dies, the next one uses them. */

@@ -2,7 +2,7 @@
  *  those of the environment, which know minutes. */
 import { RUN_GROUPS, type RunGroup } from '../../model/runs/run.ts';
 import { MINUTE_MS } from '../../model/values/time.ts';
-import { inPipelines, type Redis } from '../redis/connection.ts';
+import { inPipelines, type Redis } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
 import type { EndedMinute, EndedRunIndex } from './ended-run-index.ts';
 

@@ -4,8 +4,9 @@
 import { isArchiveUnavailable } from '../../errors.ts';
 import { groupOf, RUN_GROUPS, type Run, type RunGroup, type RunStatus } from '../../model/runs/run.ts';
 import { RUN_FIELDS } from '../keys/run-fields.ts';
-import { inPipelines } from '../redis/connection.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
+import { inPipelines } from '../redis/connection/connection.ts';
+import type { ScriptedRedis } from '../redis/connection/scripts.ts';
+import type { Keyspace } from '../redis/keyspace/keyspace.ts';
 import {
   firstOf,
   isOlder,
@@ -16,7 +17,6 @@ import {
   type TimeRange,
 } from '../redis/pagination.ts';
 import { Repository } from '../redis/repository.ts';
-import type { ScriptedRedis } from '../redis/scripts.ts';
 import type { EndedRunIndex } from './ended-run-index.ts';
 import { runsOfEvents } from './event-runs.ts';
 import { ListedRuns } from './listed-runs.ts';

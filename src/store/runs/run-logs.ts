@@ -9,8 +9,8 @@ import {
   RUN_LOG_MAX_LINES,
 } from '../../model/runs/log-lines.ts';
 import type { RunStatus } from '../../model/runs/run.ts';
+import type { ScriptedRedis } from '../redis/connection/scripts.ts';
 import { Repository } from '../redis/repository.ts';
-import type { ScriptedRedis } from '../redis/scripts.ts';
 import type { OffloadedRuns } from './offloaded-runs.ts';
 
 export interface AppendedTo {

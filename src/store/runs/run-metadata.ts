@@ -5,8 +5,8 @@ import {
   type MetadataTarget,
   type MetadataUpdate,
 } from '../../model/runs/metadata.ts';
+import type { ScriptedRedis } from '../redis/connection/scripts.ts';
 import { Repository } from '../redis/repository.ts';
-import type { ScriptedRedis } from '../redis/scripts.ts';
 import { metadataChange } from './metadata-fields.ts';
 import type { OffloadedRuns } from './offloaded-runs.ts';
 

@@ -1,9 +1,9 @@
 /** Statuses of runs, without other fields. */
 import type { RunStatus } from '../../model/runs/run.ts';
 import { RUN_FIELDS } from '../keys/run-fields.ts';
-import { inPipelines } from '../redis/connection.ts';
+import { inPipelines } from '../redis/connection/connection.ts';
+import type { ScriptedRedis } from '../redis/connection/scripts.ts';
 import { Repository } from '../redis/repository.ts';
-import type { ScriptedRedis } from '../redis/scripts.ts';
 import type { OffloadedRuns } from './offloaded-runs.ts';
 
 export class RunStatuses extends Repository<ScriptedRedis, { offloadedRuns: OffloadedRuns }> {

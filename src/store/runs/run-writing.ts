@@ -6,8 +6,8 @@ import { cancelReasonText } from '../../model/runs/cancel-reason.ts';
 import type { Ending, Invoker, Run, RunStatus } from '../../model/runs/run.ts';
 import type { FromStep } from '../../model/runs/step-input.ts';
 import { RUN_FIELDS } from '../keys/run-fields.ts';
+import { fromFlat } from '../redis/connection/scripts.ts';
 import type { WaitingCall } from '../redis/job-lists.ts';
-import { fromFlat } from '../redis/scripts.ts';
 import { isOverflow } from './event-runs.ts';
 import { toRun } from './run-record.ts';
 

@@ -11,7 +11,8 @@ import { locationOf } from '../events/event-location.ts';
 import { QUEUE_KEYS, queueKey, RUNS } from '../keys/bullmq.ts';
 import { PLANNING_FIELD, RUN_FIELDS } from '../keys/run-fields.ts';
 import { RUN_SUFFIXES } from '../keys/runs.ts';
-import { inPipelines, replies } from '../redis/connection.ts';
+import { inPipelines, replies } from '../redis/connection/connection.ts';
+import { fromFlat, type ScriptedRedis } from '../redis/connection/scripts.ts';
 import {
   type Finished,
   type FinishReply,
@@ -20,9 +21,8 @@ import {
   toArguments,
   toFinished,
 } from '../redis/job-lists.ts';
-import type { PartitionKeyspace } from '../redis/keyspace.ts';
+import type { PartitionKeyspace } from '../redis/keyspace/keyspace.ts';
 import { Repository } from '../redis/repository.ts';
-import { fromFlat, type ScriptedRedis } from '../redis/scripts.ts';
 import { memberOf } from './active-runs.ts';
 import { segmentSize } from './ended-run-index.ts';
 import { addEventRuns } from './event-runs.ts';

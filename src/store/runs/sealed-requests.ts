@@ -3,8 +3,8 @@
 import type { Sealer } from '../../model/auth/seal.ts';
 import type { StepRequest } from '../../model/requests/step-request.ts';
 import { MAX_STATE_BYTES } from '../../model/runs/memo.ts';
+import type { ScriptedRedis } from '../redis/connection/scripts.ts';
 import { Repository } from '../redis/repository.ts';
-import type { ScriptedRedis } from '../redis/scripts.ts';
 
 export class SealedRequests extends Repository<ScriptedRedis, { sealer: Sealer }> {
   /** The first request of a step is kept. `bytes`: the run's requests and memos together are too large. */

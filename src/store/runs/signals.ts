@@ -3,9 +3,9 @@
 import { hasEnded, type RunStatus } from '../../model/runs/run.ts';
 import { runOfWait, waitKey } from '../../model/runs/wait.ts';
 import { RUN_FIELDS } from '../keys/run-fields.ts';
-import { replies } from '../redis/connection.ts';
+import { replies } from '../redis/connection/connection.ts';
+import type { ScriptedRedis } from '../redis/connection/scripts.ts';
 import { Repository } from '../redis/repository.ts';
-import type { ScriptedRedis } from '../redis/scripts.ts';
 import type { OffloadedRuns } from './offloaded-runs.ts';
 import { writeLocal, writeRemote } from './wait-location.ts';
 import { ttlOf } from './waits.ts';

@@ -3,7 +3,8 @@ import { MAX_STATE_BYTES, MAX_STEPS, type Memo, type Pending } from '../../model
 import type { HistoryEntry, Run, StepLinks } from '../../model/runs/run.ts';
 import { locationOf } from '../events/event-location.ts';
 import { RUN_SUFFIXES } from '../keys/runs.ts';
-import { inPipelines } from '../redis/connection.ts';
+import { inPipelines } from '../redis/connection/connection.ts';
+import { fromFlat, type ScriptedRedis } from '../redis/connection/scripts.ts';
 import {
   type FinishReply,
   type JobEnd,
@@ -13,7 +14,6 @@ import {
   type WaitingJob,
 } from '../redis/job-lists.ts';
 import { Repository } from '../redis/repository.ts';
-import { fromFlat, type ScriptedRedis } from '../redis/scripts.ts';
 import { memberOf } from './active-runs.ts';
 import { encodeHistoryEntry } from './history-entries.ts';
 import type { OffloadedRuns } from './offloaded-runs.ts';

@@ -1,5 +1,5 @@
 /** Ended runs whose jobs must still be removed, by the process that ended the run, or by another process if it dies. */
-import { inPipelines, type Redis, replies } from '../redis/connection.ts';
+import { inPipelines, type Redis, replies } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
 import { memberOf, readMember } from './active-runs.ts';
 import { toPending } from './run-record.ts';

@@ -2,7 +2,7 @@
 import { type Path, valueAt } from '../../model/expressions/paths.ts';
 import type { Wait } from '../../model/runs/wait.ts';
 import { digestOf } from '../../model/runs/wait-index.ts';
-import { inPipelines } from '../redis/connection.ts';
+import { inPipelines } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
 import { type RemoteWait, remoteWait } from './wait-location.ts';
 

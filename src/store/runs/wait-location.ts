@@ -1,7 +1,7 @@
 /** Locations of waits. A run stores the location of each of its waits, so that its end can remove them: JSON in `run:…:waits`. For a wait
  *  in the run's own partition: the hash that holds it, the paths of its name, and its path among those or ''. For others: `false`, the
  *  hashes of its name, of its name and value, and of the paths of its name, and its path or ''. */
-import type { PartitionKeyspace } from '../redis/keyspace.ts';
+import type { PartitionKeyspace } from '../redis/keyspace/keyspace.ts';
 
 /** A wait stored in another partition than its run. */
 export interface RemoteWait {

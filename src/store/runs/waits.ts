@@ -6,11 +6,11 @@ import type { Path } from '../../model/expressions/paths.ts';
 import { runOfWait } from '../../model/runs/wait.ts';
 import { chunksOf } from '../../model/values/chunks.ts';
 import { MAX_WAIT_MS } from '../../model/values/duration.ts';
-import { CoalescedRead } from '../redis/coalesced-read.ts';
-import { inPipelines, replies } from '../redis/connection.ts';
-import type { PartitionKeyspace } from '../redis/keyspace.ts';
+import { CoalescedRead } from '../redis/caching/coalesced-read.ts';
+import { inPipelines, replies } from '../redis/connection/connection.ts';
+import type { ScriptedPipeline } from '../redis/connection/scripts.ts';
+import type { PartitionKeyspace } from '../redis/keyspace/keyspace.ts';
 import { Repository } from '../redis/repository.ts';
-import type { ScriptedPipeline } from '../redis/scripts.ts';
 import type { StoredWait } from './wait-candidates.ts';
 import { type RemoteWait, readRemote, remoteWait, writeRemote } from './wait-location.ts';
 

@@ -2,8 +2,8 @@
 import type { Memo, Pending } from '../../model/runs/memo.ts';
 import type { HistoryEntry, Run } from '../../model/runs/run.ts';
 import { RUN_FIELDS } from '../keys/run-fields.ts';
+import { fromFlat } from '../redis/connection/scripts.ts';
 import { Repository } from '../redis/repository.ts';
-import { fromFlat } from '../redis/scripts.ts';
 import { decodeHistoryEntry } from './history-entries.ts';
 import { toMemos, toPending, toRun } from './run-record.ts';
 

@@ -1,6 +1,6 @@
 /** Progress of the archive, as reported by the workers that ship to it. */
-import type { Redis } from '../redis/connection.ts';
-import { replies } from '../redis/connection.ts';
+import type { Redis } from '../redis/connection/connection.ts';
+import { replies } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
 
 const TTL_MS = 30 * 86_400_000;

@@ -4,9 +4,9 @@
 import type { Durations } from '../../model/capacity/percentiles.ts';
 import { addTo } from '../../model/values/counting.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../model/values/time.ts';
-import { type Redis, replies } from '../redis/connection.ts';
+import { type Redis, replies } from '../redis/connection/connection.ts';
+import type { ScriptedRedis } from '../redis/connection/scripts.ts';
 import { Repository } from '../redis/repository.ts';
-import type { ScriptedRedis } from '../redis/scripts.ts';
 import {
   type BufferedFunction,
   emptyFunctionCounts,

@@ -6,9 +6,9 @@ import type { RunStatus } from '../../model/runs/run.ts';
 import type { RunState } from '../../model/runs/run-state.ts';
 import type { IssueKind, IssueState } from '../../model/webhooks/issue.ts';
 import type { LogOutcome } from '../../model/webhooks/request-log.ts';
-import type { Redis } from '../redis/connection.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
-import { publish, type Subscriber } from '../redis/pub-sub.ts';
+import type { Redis } from '../redis/connection/connection.ts';
+import { publish, type Subscriber } from '../redis/connection/pub-sub.ts';
+import type { Keyspace } from '../redis/keyspace/keyspace.ts';
 import { Repository } from '../redis/repository.ts';
 
 /** Items by kind. Fields of a later item replace those of an earlier one with the same `id`. Times are Unix milliseconds. */

@@ -2,7 +2,7 @@
  *  hour. A hash holds a block of time steps. Its fields are `<step within the block><letter>`, for latencies followed by the bucket. */
 
 import { HOUR_MS, MINUTE_MS } from '../../model/values/time.ts';
-import { type Redis, replies } from '../redis/connection.ts';
+import { type Redis, replies } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
 import {
   type BufferedCounts,

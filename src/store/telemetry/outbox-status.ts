@@ -1,6 +1,6 @@
 /** State of the outbox in an app's Postgres, as the worker that counts it reports it. */
-import type { Redis } from '../redis/connection.ts';
-import { replies } from '../redis/connection.ts';
+import type { Redis } from '../redis/connection/connection.ts';
+import { replies } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
 
 const TTL_MS = 3_600_000;

@@ -1,6 +1,6 @@
 /** Running processes. Each sends a heartbeat every two seconds; a process without one for ten seconds is gone. */
 import type { ThrottledApp } from '../../model/capacity/adaptive-limit.ts';
-import { type Redis, replies } from '../redis/connection.ts';
+import { type Redis, replies } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
 
 export const HEARTBEAT_MS = 2_000;

@@ -1,7 +1,7 @@
 /** The last durations of a function's runs and steps, stored individually: percentiles of a few are exact. */
 import { createHash } from 'node:crypto';
 import { EXACT_BELOW, type RecentDuration } from '../../model/capacity/percentiles.ts';
-import { inPipelines, type Redis } from '../redis/connection.ts';
+import { inPipelines, type Redis } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
 import { type BufferedFunction, OTHER_STEPS } from './function-buffer.ts';
 

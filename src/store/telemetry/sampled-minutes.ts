@@ -1,5 +1,5 @@
 /** Samples minutes of minute indexes, evenly spread. If there are few, takes all of them, so that sums are exact. */
-import { inPipelines, type Redis } from '../redis/connection.ts';
+import { inPipelines, type Redis } from '../redis/connection/connection.ts';
 
 export interface SampledMinute<Of> {
   of: Of;

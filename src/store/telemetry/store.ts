@@ -1,5 +1,5 @@
 /** Telemetry: counts over time, the processes that are running, and live updates between them. */
-import type { Subscriber } from '../redis/pub-sub.ts';
+import type { Subscriber } from '../redis/connection/pub-sub.ts';
 import { EndedRunIndex } from '../runs/ended-run-index.ts';
 import type { StoreContext } from '../store-context.ts';
 import { ArchiveStatus } from './archive-status.ts';

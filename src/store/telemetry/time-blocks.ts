@@ -1,5 +1,5 @@
 /** Time series in hashes: a hash holds a block of time steps. */
-import { inPipelines, type Redis } from '../redis/connection.ts';
+import { inPipelines, type Redis } from '../redis/connection/connection.ts';
 
 export interface Resolution {
   stepMs: number;

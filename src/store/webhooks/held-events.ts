@@ -1,7 +1,7 @@
 /** Held events (docs/webhooks.md#holding-page): webhook events without an environment. Each expires with the retention. */
 import type { Event } from '../../model/events/event.ts';
 import type { EventOrder } from '../../model/webhooks/webhook-order.ts';
-import { type Redis, replies } from '../redis/connection.ts';
+import { type Redis, replies } from '../redis/connection/connection.ts';
 import { newest, type TimeRange } from '../redis/pagination.ts';
 import { Repository } from '../redis/repository.ts';
 

@@ -1,9 +1,9 @@
 /** Requests of webhooks that destinations send on. They are written before their events are accepted, because the log of a webhook is written
  *  later, and drops requests. */
 import type { IncomingHttpHeaders } from 'node:http';
-import { replies } from '../redis/connection.ts';
+import { replies } from '../redis/connection/connection.ts';
+import type { ScriptedRedis } from '../redis/connection/scripts.ts';
 import { Repository } from '../redis/repository.ts';
-import type { ScriptedRedis } from '../redis/scripts.ts';
 
 export interface StoredOriginal {
   headers: IncomingHttpHeaders;

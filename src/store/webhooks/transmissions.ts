@@ -1,6 +1,6 @@
 /** Remembers the first body received under an ID, for providers whose signature covers the ID but not all of the body. */
 import { hash } from 'node:crypto';
-import type { Redis } from '../redis/connection.ts';
+import type { Redis } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
 
 export class Transmissions extends Repository<Redis> {

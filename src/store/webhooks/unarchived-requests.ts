@@ -2,10 +2,10 @@
  *  verifies that all of it is archived, and drops requests that are no longer hot. */
 import { encodeTime } from 'ulid';
 import type { LogStats, LogSummary } from '../../model/webhooks/request-log.ts';
-import { inPipelines, replies } from '../redis/connection.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
+import { inPipelines, replies } from '../redis/connection/connection.ts';
+import type { ScriptedRedis } from '../redis/connection/scripts.ts';
+import type { Keyspace } from '../redis/keyspace/keyspace.ts';
 import { Repository } from '../redis/repository.ts';
-import type { ScriptedRedis } from '../redis/scripts.ts';
 import { TTL_MS } from './webhook-log.ts';
 
 const LIST_EVERY_MS = 600_000;

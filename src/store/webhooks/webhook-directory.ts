@@ -1,7 +1,7 @@
 /** Webhooks by the hash of their keys, cached in memory, so that a request is authenticated without Redis. */
 import { digestOf } from '../../model/auth/secret.ts';
-import type { Subscriber } from '../redis/pub-sub.ts';
-import { ReplicatedCache } from '../redis/replicated-cache.ts';
+import { ReplicatedCache } from '../redis/caching/replicated-cache.ts';
+import type { Subscriber } from '../redis/connection/pub-sub.ts';
 import { hasKey, keysOf } from './webhook.ts';
 import type { WebhookInUse } from './webhook-in-use.ts';
 import type { Webhooks } from './webhooks.ts';

@@ -6,11 +6,11 @@ import { ID_PATTERN } from '../../model/ids.ts';
 import type { PartitionedIds } from '../../model/partitions/partitioned-ids.ts';
 import { sum } from '../../model/values/sum.ts';
 import { ISSUE_KINDS, ISSUE_STATES, type IssueKind, type IssueState, issueIdOf } from '../../model/webhooks/issue.ts';
-import { inPipelines, replies } from '../redis/connection.ts';
-import type { PartitionKeyspace } from '../redis/keyspace.ts';
+import { inPipelines, replies } from '../redis/connection/connection.ts';
+import type { ScriptedRedis } from '../redis/connection/scripts.ts';
+import type { PartitionKeyspace } from '../redis/keyspace/keyspace.ts';
 import { mergeNewest, newestAtOnce, type Position, type TimeRange } from '../redis/pagination.ts';
 import { Repository } from '../redis/repository.ts';
-import type { ScriptedRedis } from '../redis/scripts.ts';
 
 const TTL_MS = 90 * 86_400_000;
 export const REASONS_MAX = 20;

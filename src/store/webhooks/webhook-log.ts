@@ -9,10 +9,10 @@ import type {
   LogQuery,
   LogSummary,
 } from '../../model/webhooks/request-log.ts';
-import { inPipelines, replies } from '../redis/connection.ts';
-import type { Keyspace, PartitionKeyspace } from '../redis/keyspace.ts';
+import { inPipelines, replies } from '../redis/connection/connection.ts';
+import type { ScriptedRedis } from '../redis/connection/scripts.ts';
+import type { Keyspace, PartitionKeyspace } from '../redis/keyspace/keyspace.ts';
 import { Repository } from '../redis/repository.ts';
-import type { ScriptedRedis } from '../redis/scripts.ts';
 
 export const TTL_MS = 7 * 86_400_000;
 const MAX_BYTES = 32 * 1_048_576;

@@ -1,7 +1,7 @@
 /** The encrypted secrets of all webhooks, for changes of SECRET_KEY. */
 import { SealError, type Sealer } from '../../model/auth/seal.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
-import type { ScriptedRedis } from '../redis/scripts.ts';
+import type { ScriptedRedis } from '../redis/connection/scripts.ts';
+import type { Keyspace } from '../redis/keyspace/keyspace.ts';
 import { type StoredSecret, sealedSecretsOf, type Webhook } from './webhook.ts';
 import { sealLocation } from './webhook-in-use.ts';
 

@@ -1,7 +1,7 @@
 /** Requests of each webhook in each hour of the last 8 days, and the longest gap between two. */
 
 import { HOUR_MS } from '../../model/values/time.ts';
-import { inPipelines, type Redis } from '../redis/connection.ts';
+import { inPipelines, type Redis } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
 
 const HOURS_KEPT = 8 * 24;

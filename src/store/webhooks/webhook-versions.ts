@@ -1,7 +1,7 @@
 /** The last versions of each webhook: author, time and content. Webhooks write them (webhooks.ts); a webhook saved before versions
  *  existed has none until its next save. */
 import type { Principal } from '../../model/auth/access.ts';
-import type { Redis } from '../redis/connection.ts';
+import type { Redis } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
 import { snapshotOf, type VersionedField, versionOf, type Webhook, type WebhookSnapshot } from './webhook.ts';
 

@@ -1,5 +1,5 @@
 /** Since when the service has accepted webhook requests without interruption: a silence that includes an interruption is not detected. */
-import { type Redis, replies } from '../redis/connection.ts';
+import { type Redis, replies } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
 
 /** Longer than a deploy takes. */

@@ -2,11 +2,11 @@
  *  never has two contents. */
 import { notFound, ServiceError } from '../../errors.ts';
 import { SealError, type Sealer } from '../../model/auth/seal.ts';
-import type { CacheInvalidation } from '../redis/cache-invalidation.ts';
-import { inPipelines, replies } from '../redis/connection.ts';
-import type { Keyspace } from '../redis/keyspace.ts';
+import type { CacheInvalidation } from '../redis/caching/cache-invalidation.ts';
+import { inPipelines, replies } from '../redis/connection/connection.ts';
+import type { ScriptedRedis } from '../redis/connection/scripts.ts';
+import type { Keyspace } from '../redis/keyspace/keyspace.ts';
 import { Repository } from '../redis/repository.ts';
-import type { ScriptedRedis } from '../redis/scripts.ts';
 import { changedFields, keysOf, type StoredSecret, versionOf, type Webhook } from './webhook.ts';
 import { inUse, sealLocation, type WebhookInUse } from './webhook-in-use.ts';
 import { toArguments, VERSION_BOUNDS, type VersionBounds, type VersionOrigin } from './webhook-versions.ts';

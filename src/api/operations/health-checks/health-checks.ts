@@ -1,7 +1,7 @@
 /** Runs all health checks concurrently, each for at most two seconds. Simultaneous requests share a round. */
 import { ServiceError } from '../../../errors.ts';
 import { inTime } from '../../../model/values/in-time.ts';
-import { toServiceError } from '../../../store/redis/connection.ts';
+import { toServiceError } from '../../../store/redis/connection/connection.ts';
 import { CHECK_STATUSES, type CheckStatus, type Finding, type HealthCheck, problem } from './check.ts';
 
 const TIMEOUT_MS = 2_000;

@@ -1,10 +1,10 @@
 /** Health checks of Redis: reachable, version, durability, memory, clock, and the nodes of a cluster. */
 import type { Config } from '../../../config.ts';
 import { readClusterNodes } from '../../../store/redis/cluster/cluster-nodes.ts';
-import type { Redis } from '../../../store/redis/connection.ts';
+import type { Redis } from '../../../store/redis/connection/connection.ts';
+import { readServerVitals, type ServerVitals } from '../../../store/redis/connection/server-vitals.ts';
+import { clusterOf } from '../../../store/redis/connection/servers.ts';
 import { checkDurability } from '../../../store/redis/durability/durability.ts';
-import { readServerVitals, type ServerVitals } from '../../../store/redis/server-vitals.ts';
-import { clusterOf } from '../../../store/redis/servers.ts';
 import { type Finding, type HealthCheck, ok, orOk, problem, warning } from './check.ts';
 
 const MIN_MAJOR = 7;

@@ -5,7 +5,7 @@ import type { Memo } from '../../../model/runs/memo.ts';
 import { asksForRace, failureMemo, isFunctionError, isReturned, type Op } from '../../../model/runs/operation.ts';
 import type { HistoryEntry, RunError } from '../../../model/runs/run.ts';
 import type { FinishedStep } from '../../../store/runs/checkpoints.ts';
-import { STATE_ERRORS } from '../run-transitions.ts';
+import { STATE_ERRORS } from '../state-transitions.ts';
 import type { AnsweredCall, OperationDeps } from './operation-context.ts';
 import { tooLarge } from './steps.ts';
 

@@ -5,10 +5,10 @@ import type { Clock } from '../../../model/values/clock.ts';
 import type { Loaded } from '../../../store/runs/runs.ts';
 import type { Store } from '../../../store/store.ts';
 import type { TracedRunRef } from '../../queues/queues.ts';
-import type { Invocations } from '../invocations.ts';
-import type { RunScheduler } from '../run-scheduler.ts';
-import type { RunTransitions } from '../run-transitions.ts';
-import type { WaitMatcher } from '../wait-matcher.ts';
+import type { RunScheduler } from '../scheduling/run-scheduler.ts';
+import type { RunTransitions } from '../state-transitions.ts';
+import type { Invocations } from '../steps/invocations.ts';
+import type { WaitMatcher } from '../steps/wait-matcher.ts';
 
 export interface OperationDeps
   extends Pick<Store, 'runs' | 'steps' | 'runMetadata' | 'checkpoints' | 'waits' | 'signals' | 'requests' | 'defers'> {

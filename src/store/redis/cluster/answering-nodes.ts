@@ -3,8 +3,8 @@
  *  commands before it learns of its replacement, and a connection may assume that it owns its hash slots again. Its writes are then lost
  *  and its reads are stale. So work counts only if, for each hash slot, one node answered all of it (cluster-durability.ts). */
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Redis } from '../connection.ts';
-import { addressOf, onEachServer } from '../servers.ts';
+import type { Redis } from '../connection/connection.ts';
+import { addressOf, onEachServer } from '../connection/servers.ts';
 
 interface Answering {
   address: string;

@@ -1,8 +1,8 @@
 /** Checks a cluster before a release: what is missing, and how to fix it. */
 import type { Cluster } from 'ioredis';
 import type { Config } from '../../../config.ts';
-import { readServerInfo } from '../server-info.ts';
-import { addressOf, openReplica } from '../servers.ts';
+import { readServerInfo } from '../connection/server-info.ts';
+import { addressOf, openReplica } from '../connection/servers.ts';
 import { fromEach, readClusterNodes } from './cluster-nodes.ts';
 import { type ClusterFindings, findingsOf, readNodeSettings } from './cluster-settings.ts';
 

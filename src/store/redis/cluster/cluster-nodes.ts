@@ -2,7 +2,7 @@
 import type { Cluster } from 'ioredis';
 import { inTime } from '../../../model/values/in-time.ts';
 import { sum } from '../../../model/values/sum.ts';
-import type { Redis } from '../connection.ts';
+import type { Redis } from '../connection/connection.ts';
 
 const HASH_SLOTS = 16_384;
 /** A node that does not respond within this time counts as down. */

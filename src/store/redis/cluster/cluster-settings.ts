@@ -1,5 +1,5 @@
 /** Node settings that INGEST_DURABILITY=fsync relies on in a cluster, beyond those of a single server (durable-server.ts). */
-import type { Redis } from '../connection.ts';
+import type { Redis } from '../connection/connection.ts';
 
 /** With a longer timeout, events of a failed primary are rejected for longer than most senders retry. */
 const NODE_TIMEOUT_MAX_MS = 15_000;

@@ -3,9 +3,9 @@
 import { EventEmitter } from 'node:events';
 import type { Cluster } from 'ioredis';
 import type { Logger } from '../../../log.ts';
-import { connectNode, type Redis } from '../connection.ts';
-import { CONNECTIONS } from '../connections.ts';
-import { primaryOf } from '../servers.ts';
+import { connectNode, type Redis } from '../connection/connection.ts';
+import { CONNECTIONS } from '../connection/connections.ts';
+import { primaryOf } from '../connection/servers.ts';
 
 const RETRY_MS = 100;
 const RETRY_MAX_MS = 1_000;

@@ -4,8 +4,8 @@
  *  before; so is the replication stream. Writes during a barrier in flight share the next barrier. */
 import type { ChainableCommander } from 'ioredis';
 import { ServiceError } from '../../../errors.ts';
-import { type Redis, replies, toServiceError, unavailable } from '../connection.ts';
-import { infoField } from '../server-info.ts';
+import { type Redis, replies, toServiceError, unavailable } from '../connection/connection.ts';
+import { infoField } from '../connection/server-info.ts';
 import { type DurableServer, historyOf, type Replicated } from './durable-server.ts';
 
 /** With appendfsync everysec a sync starts within a second; the rest of the time covers a busy disk. This must be less than the command timeout of

@@ -4,10 +4,10 @@
 import { type Config, ConfigError } from '../../../config.ts';
 import type { Logger } from '../../../log.ts';
 import { AnsweringNodes } from '../cluster/answering-nodes.ts';
-import { connect, type Redis } from '../connection.ts';
-import { CONNECTIONS } from '../connections.ts';
-import type { Keyspace } from '../keyspace.ts';
-import { addressOf, clusterOf, primariesOf } from '../servers.ts';
+import { connect, type Redis } from '../connection/connection.ts';
+import { CONNECTIONS } from '../connection/connections.ts';
+import { addressOf, clusterOf, primariesOf } from '../connection/servers.ts';
+import type { Keyspace } from '../keyspace/keyspace.ts';
 import { ClusterDurability } from './cluster-durability.ts';
 import { DiskBarrier } from './disk-barrier.ts';
 import { durableServer, replicatedServer } from './durable-server.ts';

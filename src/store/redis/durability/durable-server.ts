@@ -1,8 +1,8 @@
 /** Whether a Redis can guarantee that a write is on its disk, and how the service knows. Before 7.2 it needs `appendfsync always`, which
  *  answers a write after the sync. Later versions have WAITAOF (disk-barrier.ts). A setting that cannot be verified counts as not set. */
 import { ConfigError } from '../../../config.ts';
-import { type Redis, toServiceError, unavailable } from '../connection.ts';
-import { infoField } from '../server-info.ts';
+import { type Redis, toServiceError, unavailable } from '../connection/connection.ts';
+import { infoField } from '../connection/server-info.ts';
 
 export interface DurableServer {
   /** Changes with each start of Redis and, if a replica may take over, with each failover. */

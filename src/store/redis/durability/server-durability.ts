@@ -3,7 +3,7 @@
  *  failure. */
 import { ConfigError } from '../../../config.ts';
 import type { Logger } from '../../../log.ts';
-import { type Redis, unavailable } from '../connection.ts';
+import { type Redis, unavailable } from '../connection/connection.ts';
 import type { DiskBarrier } from './disk-barrier.ts';
 import type { DurableServer } from './durable-server.ts';
 import { NOTHING, type OnDisk } from './durable-write.ts';

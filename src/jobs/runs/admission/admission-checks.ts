@@ -1,0 +1,78 @@
+/** Checks admissions: whether the holder of a permit is still alive, whether a limit has room for waiting calls, and whether backlogs
+ *  match the present configuration of their function. Completes work left undone by dead processes. */
+
+import { duty } from '../../../duties/duty.ts';
+import { hasEnded } from '../../../model/runs/run.ts';
+import type { Clock } from '../../../model/values/clock.ts';
+import type { DueCheck } from '../../../store/flow-control/admissions.ts';
+import type { Store } from '../../../store/store.ts';
+import type { Admission } from '../../flow-control/admission.ts';
+import { callOfEntry } from '../../queues/call-ref.ts';
+import type { RunScheduler } from '../scheduling/run-scheduler.ts';
+
+/** Interval of checks of an active run, which may sleep for months. */
+const RUN_CHECK_MS = 300_000;
+
+export interface AdmissionChecksDeps extends Pick<Store, 'admissions' | 'runs' | 'activeRuns'> {
+  admission: Admission;
+  scheduler: RunScheduler;
+  /** Interval of checks of an admission. */
+  checkMs: number;
+  clock: Clock;
+}
+
+const AGAIN_MS = 50;
+
+export const admissionChecks = duty<AdmissionChecksDeps>({
+  name: 'admission-checks',
+  about:
+    'Checks whether what holds a permit of a limit is alive, and whether calls wait that need not, at once after a deploy',
+  scope: 'partition',
+  everyMs: 1_000,
+  rounds:
+    (deps) =>
+    async ({ partition }) =>
+      (await checkAdmissions(partition, deps)) > 0 ? AGAIN_MS : undefined,
+});
+
+/** @returns number of checks made */
+async function checkAdmissions(partition: number, deps: AdmissionChecksDeps): Promise<number> {
+  const { admissions, clock } = deps;
+  const due = await admissions.claimChecks(partition, clock());
+  for (const check of due) {
+    await carryOut(partition, check, deps);
+    await admissions.doneChecking(partition, check);
+  }
+  return due.length;
+}
+
+async function carryOut(partition: number, check: DueCheck, deps: AdmissionChecksDeps): Promise<void> {
+  const { admission, scheduler } = deps;
+  switch (check.kind) {
+    case 'limit':
+      return scheduler.start(await admission.advance(partition, check.limit));
+    case 'function':
+      return admission.adapt(partition, check, (calls) => scheduler.start(calls));
+    case 'admission':
+      return checkAdmission(partition, check, deps);
+  }
+}
+
+async function checkAdmission(
+  partition: number,
+  { entry, env, claimedUntil }: { entry: string; env: string; claimedUntil: number },
+  { admissions, admission, scheduler, runs, activeRuns, checkMs, clock }: AdmissionChecksDeps,
+): Promise<void> {
+  const call = callOfEntry(entry);
+  const runId = call?.runId ?? entry;
+  if (call && (await scheduler.isLive(call))) {
+    await scheduler.promoteAdmitted(call);
+    return admissions.keep(partition, [entry], clock() + checkMs);
+  }
+  const run = await runs.read(env, runId);
+  const isActive = run !== undefined && !hasEnded(run);
+  if (!call && isActive) return admissions.keep(partition, [entry], clock() + RUN_CHECK_MS);
+  await scheduler.start(await admission.giveBack(partition, entry, claimedUntil));
+  // The call of an active run may still be due.
+  if (isActive) await activeRuns.postpone(env, runId, clock());
+}

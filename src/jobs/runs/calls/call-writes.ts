@@ -1,0 +1,242 @@
+/** Executes the writes of a call (call-decision.ts). Each can be repeated. */
+import { UnrecoverableError } from 'bullmq';
+import type { Failure, Outcome } from '../../../functions/interpret-response.ts';
+import { asksForRace } from '../../../model/runs/operation.ts';
+import { retryDelayMs } from '../../../model/runs/retry.ts';
+import type { Checkpoints } from '../../../store/runs/checkpoints.ts';
+import type { HistoryOfEnd } from '../../../store/runs/runs.ts';
+import { toRunRef } from '../../queues/queues.ts';
+import type { Telemetry } from '../../telemetry/telemetry.ts';
+import { attemptHistory, needsNoHistory } from '../attempt-history.ts';
+import { applyBeside, applyOperations, problemOf } from '../operations/apply-operations.ts';
+import { memoOf } from '../operations/finished-steps.ts';
+import type { AnsweredCall, OperationDeps } from '../operations/operation-context.ts';
+import { pendingSleep } from '../operations/sleep.ts';
+import { pendingStep, tooManySteps } from '../operations/steps.ts';
+import type { RunScheduler } from '../scheduling/run-scheduler.ts';
+import { afterReportedSteps, type CallAttempt, continuing, mayRetry } from './call-attempt.ts';
+import {
+  type Decision,
+  decide,
+  decideFailure,
+  type FailureWrite,
+  pauseReasonOf,
+  WRITES_OF,
+  WRITES_OF_FAILURE,
+  type Write,
+} from './call-decision.ts';
+import { AttemptFailed, retryStoreWrites } from './service-errors.ts';
+
+export interface CallWritesDeps extends OperationDeps {
+  checkpoints: Checkpoints;
+  scheduler: RunScheduler;
+  telemetry: Telemetry;
+  /** Setting RETRY_SCALE. */
+  retryScale: number;
+}
+
+/** Findings of a write: another worker's execution counts instead; the state of the run that the attempt counts for; or that the
+ *  attempt has failed. */
+type Found = 'superseded' | { attempt?: CallAttempt; failure?: Failure | undefined } | undefined;
+
+type Perform<D = Decision> = (decision: D, attempt: CallAttempt, deps: CallWritesDeps) => Promise<Found>;
+
+/** Writes the consequences of a call's outcome.
+ *  @throws AttemptFailed when another attempt follows, UnrecoverableError when the run has failed or is paused; Redis's error when it rejects a
+ *  write */
+export async function commit(outcome: Outcome, call: CallAttempt, deps: CallWritesDeps): Promise<void> {
+  const decision = decide(outcome, call);
+  let attempt = call;
+  for (const write of WRITES_OF[decision.kind]) {
+    const found = await retryStoreWrites(() => WRITES[write](decision, attempt, deps));
+    if (found === 'superseded') return;
+    attempt = found?.attempt ?? attempt;
+    if (found?.failure && decision.kind !== 'failed') return commitFoundFailure(found.failure, attempt, deps);
+  }
+  if (decision.kind === 'failed') await commitFailure(decision.outcome, attempt, deps);
+}
+
+/** Handles a failure found by a write, which the app itself did not report. */
+async function commitFoundFailure(failure: Failure, attempt: CallAttempt, deps: CallWritesDeps): Promise<void> {
+  if (failure.finishedSteps !== undefined)
+    return commitFailure(failure, continuing(attempt, failure.finishedSteps), deps);
+  const owned = await retryStoreWrites(() => takeOwnership(attempt, deps));
+  if (owned) await commitFailure(failure, owned, deps);
+}
+
+async function commitFailure(failure: Failure, attempt: CallAttempt, deps: CallWritesDeps): Promise<void> {
+  const decision = decideFailure(failure, attempt);
+  for (const write of WRITES_OF_FAILURE[decision]) {
+    await retryStoreWrites(() => FAILURE_WRITES[write](failure, attempt, deps));
+  }
+  if (decision === 'retriedByJob') throw new AttemptFailed(failure.error, failure.retryAfterMs);
+  if (decision === 'final' || decision === 'paused')
+    throw new UnrecoverableError(`${failure.error.name}: ${failure.error.message}`);
+}
+
+const WRITES: Record<Write, Perform> = {
+  async ownership(_, attempt, deps) {
+    const owned = await takeOwnership(attempt, deps);
+    return owned ? { attempt: owned } : 'superseded';
+  },
+  history: ({ outcome }, attempt, deps) => appendHistory(outcome, attempt, deps),
+  async reportedSteps({ outcome }, attempt, deps) {
+    const reported = outcome.ops ?? [];
+    if (reported.length === 0) return undefined;
+    const { failure, finishedSteps } = await applyBeside(reported, toAnsweredCall(attempt, deps), deps);
+    return { failure, ...(finishedSteps !== undefined && { attempt: continuing(attempt, finishedSteps) }) };
+  },
+  async finishedStep({ outcome }, attempt, { transitions, telemetry }) {
+    const [op] = outcome.ops ?? [];
+    if (outcome.kind !== 'steps' || !op) return undefined;
+    const { job, jobEnd, loaded } = attempt;
+    const { run, memos, planOnly } = loaded;
+    const history = attemptHistory(outcome, attempt, problemOf);
+    const race = outcome.race === true || asksForRace(op);
+    const nextJob =
+      jobEnd && job.finishedSteps !== undefined && !planOnly
+        ? await transitions.nextJob(run, job.finishedSteps + 1)
+        : undefined;
+    const next = jobEnd && nextJob && { job: nextJob, end: jobEnd };
+    await transitions.finishStep(run.env, run.id, op.id, memoOf(op), {
+      race,
+      call: { finishedSteps: job.finishedSteps, history, next },
+    });
+    telemetry.recordHistory(run, history, memos);
+    telemetry.publishRun(run, 'Running', null);
+    return undefined;
+  },
+  begunSleep: ({ outcome }, attempt, deps) => beginSleep(outcome, attempt, deps),
+  operations: ({ outcome }, attempt, deps) => applyResponse(outcome, attempt, deps),
+  async nextCall({ outcome }, attempt, deps) {
+    return (await continueFromCheckpoint(attempt, deps)) ? undefined : applyResponse(outcome, attempt, deps);
+  },
+  async answered(_, { job: { env, runId, finishedSteps }, loaded }, { runs, telemetry }) {
+    telemetry.publishRun(loaded.run, 'Running', null);
+    if (finishedSteps !== undefined) await runs.recordAnswered(env, runId, finishedSteps);
+    return undefined;
+  },
+  async end({ kind, outcome }, attempt, { transitions }) {
+    if (outcome.kind !== 'completed') return undefined;
+    const { run, event, planOnly } = attempt.loaded;
+    const { output, response } = outcome;
+    const history = kind === 'completed' ? historyOfEnd(outcome, attempt) : undefined;
+    const job = planOnly ? undefined : attempt.jobEnd;
+    await transitions.complete(run, { output, ...(response && { response }) }, { event, job, history });
+    return undefined;
+  },
+};
+
+const FAILURE_WRITES: Record<
+  FailureWrite,
+  (failure: Failure, attempt: CallAttempt, deps: CallWritesDeps) => Promise<void>
+> = {
+  error: ({ error }, { job: { env, runId } }, { runs }) => runs.recordError(env, runId, error),
+  async nextAttempt({ error, retryAfterMs }, { loaded, continuesAt, attempts }, deps) {
+    const delayMs = retryAfterMs ?? retryDelayMs(1, Math.random(), deps.retryScale);
+    await deps.scheduler.enqueueCall({
+      ref: toRunRef(loaded.run),
+      ...(continuesAt !== undefined && { finishedSteps: continuesAt }),
+      retries: attempts.max - 1,
+      attemptsBefore: 1,
+      delayMs,
+    });
+    deps.telemetry.publishRun(loaded.run, 'Running', error);
+  },
+  pause: (failure, attempt, { transitions }) =>
+    transitions.pause(attempt.loaded.run, pauseReasonOf(failure, attempt) ?? 'exhausted', failure.error),
+  failedEnd: (failure, { loaded }, { transitions }) => transitions.fail(loaded.run, failure, loaded.event),
+};
+
+/** Ends the ownership of the call, because after a failed attempt it stores no more steps.
+ *  @returns the attempt as it counts; undefined: another worker has taken over the job, whose attempt counts */
+async function takeOwnership(
+  attempt: CallAttempt,
+  { scheduler, checkpoints }: CallWritesDeps,
+): Promise<CallAttempt | undefined> {
+  const { job, attempts, continuesAt } = attempt;
+  if (!(await scheduler.isLastExecution(job, attempts.executions))) return undefined;
+  if (job.finishedSteps === undefined || continuesAt !== undefined) return attempt;
+  const finishedSteps = await checkpoints.handOver(job.env, job.runId, String(job.finishedSteps));
+  return finishedSteps === undefined ? attempt : continuing(attempt, finishedSteps);
+}
+
+async function appendHistory(
+  outcome: Outcome,
+  attempt: CallAttempt,
+  { runs, telemetry }: CallWritesDeps,
+): Promise<undefined> {
+  const entries = attemptHistory(outcome, attempt, problemOf);
+  await runs.appendHistory(attempt.job.env, attempt.job.runId, entries);
+  telemetry.recordHistory(attempt.loaded.run, entries, attempt.loaded.memos);
+}
+
+/** The attempt that completes the run, and reports no steps. */
+function historyOfEnd(outcome: Outcome, attempt: CallAttempt): HistoryOfEnd {
+  const onlyAfterCheckpoints = needsNoHistory(attempt.loaded, outcome, attempt.attempts.made);
+  return { entries: attemptHistory(outcome, attempt, problemOf), onlyAfterCheckpoints };
+}
+
+async function applyResponse(outcome: Outcome, attempt: CallAttempt, deps: CallWritesDeps): Promise<Found> {
+  if (outcome.kind !== 'steps') return undefined;
+  const counted = afterReportedSteps(attempt, outcome.ops);
+  const failure = await applyOperations(outcome.ops, toAnsweredCall(counted, deps, outcome), deps);
+  if (!failure) return undefined;
+  deps.telemetry.publishRun(attempt.loaded.run, 'Running', null);
+  return { failure: { ...failure, retryAfterMs: outcome.retryAfterMs } };
+}
+
+/** Begins a sleep alone: with nothing to do but to wait, the run needs no other job than that of the call after it. */
+async function beginSleep(outcome: Outcome, attempt: CallAttempt, deps: CallWritesDeps): Promise<Found> {
+  const [op] = outcome.ops ?? [];
+  const { job, jobEnd, loaded, attempts } = attempt;
+  const { run, memos } = loaded;
+  if (outcome.kind !== 'steps' || !op || job.finishedSteps === undefined) return undefined;
+  const call = toAnsweredCall(attempt, deps, outcome);
+  const sleep = pendingSleep(op, call.nowMs);
+  if ('kind' in sleep || sleep.until === undefined) {
+    await appendHistory(outcome, attempt, deps);
+    return applyResponse(outcome, attempt, deps);
+  }
+  const history = attemptHistory(outcome, attempt, problemOf);
+  const wake = { ref: call.ref, stepId: op.id, untilMs: sleep.until, nowMs: call.nowMs };
+  const nextJob = jobEnd && (await deps.scheduler.jobAfterSleep(wake, attempts.max - 1));
+  const { begun, isScheduled } = await deps.steps.beginSleep(run, op.id, pendingStep(op, call, sleep), {
+    finishedSteps: job.finishedSteps,
+    history,
+    next: nextJob && { job: nextJob, end: jobEnd },
+  });
+  deps.telemetry.recordHistory(run, history, memos);
+  deps.telemetry.publishRun(run, 'Running', null);
+  if (begun === 'steps') return { failure: tooManySteps() };
+  if (begun?.until !== undefined && !isScheduled) await deps.scheduler.enqueueWake({ ...wake, untilMs: begun.until });
+  return undefined;
+}
+
+/** @returns whether the call had stored steps, with which another call now continues */
+async function continueFromCheckpoint(
+  { job, loaded, attempts }: CallAttempt,
+  { checkpoints, scheduler }: CallWritesDeps,
+): Promise<boolean> {
+  const finishedSteps = await checkpoints.handOver(job.env, job.runId, String(job.finishedSteps));
+  if (finishedSteps === undefined) return false;
+  await scheduler.enqueueCall({ ref: toRunRef(loaded.run), finishedSteps, retries: attempts.max - 1 });
+  return true;
+}
+
+function toAnsweredCall(
+  attempt: CallAttempt,
+  { clock }: Pick<CallWritesDeps, 'clock'>,
+  { noRetry = false, race = false }: { noRetry?: boolean; race?: boolean } = {},
+): AnsweredCall {
+  const { loaded, attempts, startedAt } = attempt;
+  return {
+    loaded: loaded as AnsweredCall['loaded'],
+    ref: toRunRef(loaded.run),
+    retries: attempts.max - 1,
+    mayRetry: !noRetry && (mayRetry(attempt) || attempt.pauses === true),
+    startedAt,
+    nowMs: clock(),
+    race,
+  };
+}

@@ -1,0 +1,44 @@
+/** Checks a request to re-run a run from one of its steps. */
+import { ServiceError } from '../../../errors.ts';
+import type { AppFunction } from '../../../model/apps/app.ts';
+import type { HistoryEntry } from '../../../model/runs/run.ts';
+import { type FromStep, takesInput } from '../../../model/runs/step-input.ts';
+
+/** Maximum number of steps that an error names. */
+const NAMED_MAX = 20;
+/** Official SDKs that accept edited input, by the beginning of their registered name. Others would take it for a result. */
+const SDKS_WITH_INPUT = /^(inngest-)?js:/;
+
+/** @param isFinished whether the step has a memo
+ *  @param sdk SDK of the app
+ *  @throws ServiceError input_invalid */
+export function checkFromStep(
+  { id, input }: FromStep,
+  { history, isFinished }: { history: readonly HistoryEntry[]; isFinished: boolean },
+  fn: AppFunction,
+  sdk: string | undefined,
+): void {
+  const entries = history.filter(({ stepId }) => stepId === id);
+  if (!isFinished && entries.length === 0) {
+    throw invalid('from_step.step_id', `the run has no step "${id}" that has begun; ${stepsOf(history)}`);
+  }
+  if (input === undefined) return;
+  const op = entries.find((entry) => entry.op !== undefined)?.op;
+  if (!takesInput(op)) throw invalid('from_step.input', `a step of the kind ${op} takes no input; leave it out`);
+  if (fn.dialect !== 'inngest' || !SDKS_WITH_INPUT.test(sdk ?? '')) {
+    const detail =
+      'only steps of apps with the official TypeScript SDK take input; leave it out, or invoke the function with other data';
+    throw invalid('from_step.input', detail);
+  }
+}
+
+function stepsOf(history: readonly HistoryEntry[]): string {
+  const named = new Map(history.flatMap(({ stepId, name }) => (stepId === undefined ? [] : [[stepId, name]])));
+  if (named.size === 0) return 'it has none';
+  const shown = [...named].slice(0, NAMED_MAX).map(([id, name]) => (name === undefined ? id : `${id} ("${name}")`));
+  return `its steps: ${shown.join(', ')}${named.size > NAMED_MAX ? ', …' : ''}`;
+}
+
+function invalid(field: string, detail: string): ServiceError {
+  return new ServiceError('input_invalid', { detail: `field "${field}": ${detail}`, facts: { field } });
+}

@@ -1,0 +1,192 @@
+/** Manual retries: `rerun` starts a new run of the same function on the same event as a finished run; `retryNow` makes a delayed attempt
+ *  due at once; `resume` continues a paused run, and `giveUp` fails it. */
+
+import { ServiceError } from '../../../errors.ts';
+import type { History } from '../../../history/history.ts';
+import type { AppFunction } from '../../../model/apps/app.ts';
+import { requestsOutside } from '../../../model/runs/memo.ts';
+import { earlierRunsOf, type HistoryEntry, hasEnded, type Run } from '../../../model/runs/run.ts';
+import type { FromStep } from '../../../model/runs/step-input.ts';
+import { Composed } from '../../../model/values/composed.ts';
+import type { Apps } from '../../../store/apps/apps.ts';
+import type { PausedRuns } from '../../../store/runs/paused-runs.ts';
+import type { Steps } from '../../../store/runs/steps.ts';
+import type { Store } from '../../../store/store.ts';
+import type { EventRestorer } from '../../archive/event-restorer.ts';
+import type { Telemetry } from '../../telemetry/telemetry.ts';
+import type { RunStarter } from '../run-starter.ts';
+import { ensureCalls, type MissingCallsDeps } from '../scheduling/missing-calls.ts';
+import type { RunTransitions } from '../state-transitions.ts';
+import { checkFromStep } from './rerun-from-step.ts';
+
+/** The finished and pending steps of a run. */
+type Progress = Awaited<ReturnType<Steps['progress']>>;
+
+/** Until a run that was resumed is reconciled: the job of its last call may just be ending, or this process die. */
+const RESUMED_MS = 1_000;
+
+export interface RunRetriesDeps extends MissingCallsDeps, Pick<Store, 'ids' | 'events'> {
+  history: Pick<History, 'runs' | 'runParts' | 'steps'>;
+  /** A re-run reads its event from Redis. */
+  restorer: EventRestorer;
+  apps: Pick<Apps, 'read'>;
+  starter: RunStarter;
+  pausedRuns: Pick<PausedRuns, 'remove'>;
+  steps: Pick<Steps, 'progress'>;
+  transitions: Pick<RunTransitions, 'fail' | 'repeatPause'>;
+  telemetry: Pick<Telemetry, 'publishRun'>;
+}
+
+export class RunRetries extends Composed<RunRetriesDeps> {
+  /** Returns the active re-run if there is one: a re-run's ID is derived from the number of earlier re-runs. Each step and input has
+   *  re-runs of its own.
+   *  @returns the new run; undefined if there is no such run
+   *  @throws ServiceError run_active, function_archived, event_gone, input_invalid, archive_unavailable */
+  async rerun(env: string, runId: string, nowMs: number, fromStep?: FromStep): Promise<Run | undefined> {
+    const { runs } = this.deps.history;
+    const run = await runs.read(env, runId);
+    if (!run) return undefined;
+    if (!hasEnded(run)) throw new ServiceError('run_active', { detail: `it is ${run.status}; cancel it first` });
+    const { id, active } = await this.nextRerun(run, fromStep);
+    if (active) return active;
+    await this.#start(run, id, nowMs, fromStep);
+    return runs.read(env, id);
+  }
+
+  /** Re-runs a run under an ID that `nextRerun` returned. Idempotent.
+   *  @returns the new run; undefined if there is no such run
+   *  @throws ServiceError run_active, function_archived, event_gone, archive_unavailable */
+  async startRerun(
+    env: string,
+    runId: string,
+    id: string,
+    nowMs: number,
+    fromStep?: FromStep,
+  ): Promise<Run | undefined> {
+    const { runs } = this.deps.history;
+    const started = await runs.read(env, id);
+    if (started) return started;
+    const run = await runs.read(env, runId);
+    if (!run) return undefined;
+    if (!hasEnded(run)) throw new ServiceError('run_active', { detail: `it is ${run.status}; cancel it first` });
+    await this.#start(run, id, nowMs, fromStep);
+    return runs.read(env, id);
+  }
+
+  /** @throws ServiceError archive_unavailable */
+  historyOf({ env, id }: Run): Promise<HistoryEntry[]> {
+    return this.deps.history.runParts.read(env, id, 'history');
+  }
+
+  /** When the next delayed call of the run is due, Unix milliseconds: a retry after a failure, or the first call of a run on a future
+   *  event. undefined if no call is delayed. */
+  async nextAttemptAt(run: Run, progress: Progress): Promise<number | undefined> {
+    const due = [...(await this.#delayedCalls(run, progress)).values()];
+    return due.length === 0 ? undefined : Math.min(...due);
+  }
+
+  /** Whether `retryNow` has anything to do. */
+  async isWaiting(run: Run): Promise<boolean> {
+    if (hasEnded(run)) return false;
+    return (await this.#delayedCalls(run, await this.deps.history.steps.progress(run.env, run.id))).size > 0;
+  }
+
+  /** Makes all delayed calls of the run due now. The number of attempts is unchanged.
+   *  @returns the run; undefined if there is no such run
+   *  @throws ServiceError run_not_waiting */
+  async retryNow(env: string, runId: string): Promise<Run | undefined> {
+    const { history, scheduler } = this.deps;
+    const { runs, steps } = history;
+    const run = await runs.read(env, runId);
+    if (!run) return undefined;
+    const delayed = await this.#delayedCalls(run, await steps.progress(env, runId));
+    const promoted = await Promise.all([...delayed.keys()].map((jobId) => scheduler.promote(jobId)));
+    if (!promoted.includes(true)) throw new ServiceError('run_not_waiting', { detail: `it is ${run.status}` });
+    return runs.read(env, runId);
+  }
+
+  /** Continues a paused run where it stopped, with all attempts anew: the failed step, or the function itself, is called again.
+   *  @returns the run; undefined if there is no such run
+   *  @throws ServiceError run_not_paused */
+  async resume(env: string, runId: string, nowMs: number): Promise<Run | undefined> {
+    const { runs, steps, pausedRuns, transitions, telemetry } = this.deps;
+    const run = await runs.read(env, runId);
+    if (!run) return undefined;
+    await transitions.repeatPause(run);
+    // The first of several requests ends the pause, and enqueues the calls.
+    if (!(await pausedRuns.remove(run, nowMs + RESUMED_MS))) throw notPaused(run);
+    await ensureCalls(run, await steps.progress(env, runId), this.deps);
+    telemetry.publishRun(run, 'Running');
+    return runs.read(env, runId);
+  }
+
+  /** Fails a paused run with the error of its pause.
+   *  @returns the run; undefined if there is no such run
+   *  @throws ServiceError run_not_paused */
+  async giveUp(env: string, runId: string): Promise<Run | undefined> {
+    const { runs, transitions } = this.deps;
+    const run = await runs.read(env, runId);
+    if (!run) return undefined;
+    if (!run.pause || !run.error) throw notPaused(run);
+    await transitions.fail(run, { error: run.error });
+    return runs.read(env, runId);
+  }
+
+  async #delayedCalls(run: Run, { pending, done }: Progress): Promise<Map<string, number>> {
+    if (hasEnded(run)) return new Map();
+    const ofSteps = [...pending]
+      .filter(([, step]) => step.op === 'StepPlanned' || requestsOutside(step))
+      .map(([stepId, step]) => ({ runId: run.id, stepId, request: requestsOutside(step) }));
+    const calls = [{ runId: run.id, finishedSteps: done }, ...ofSteps];
+    return this.deps.scheduler.delayedCalls(calls);
+  }
+
+  /** Re-runs outlive their first run's record, so counting the stored ones, hot or archived, counts all.
+   *  @returns the ID of the next re-run; `active`: the present one, which must end first */
+  async nextRerun({ env, id: runId }: Run, fromStep?: FromStep): Promise<{ id: string; active?: Run }> {
+    const parts = fromStep ? ['from', fromStep.id, JSON.stringify(fromStep.input ?? null)] : ['retry'];
+    for (let count = 0; ; count++) {
+      const id = this.deps.ids.derived(runId, ...parts, String(count));
+      const rerun = await this.deps.history.runs.read(env, id);
+      if (!rerun) return { id };
+      if (!hasEnded(rerun)) return { id, active: rerun };
+    }
+  }
+
+  async #start(run: Run, id: string, nowMs: number, fromStep: FromStep | undefined): Promise<void> {
+    const { events, functions, restorer, starter } = this.deps;
+    const { env, id: retryOf, functionId, eventId, batch } = run;
+    const fn = (await functions.of(env)).find(functionId);
+    if (!fn || fn.archived) throw new ServiceError('function_archived', { detail: `"${functionId}" has no live app` });
+    if (fromStep) await this.#checkFromStep(run, fn, fromStep);
+    await restorer.ensure(env, batch ?? [eventId]);
+    const [record] = (await events.records(env, batch ?? [eventId])).filter((event) => event !== undefined);
+    if (!record) throw new ServiceError('event_gone', { detail: `"${eventId}" was kept no longer than the retention` });
+    // Waits from now: the event that cancelled the first run is older and does not cancel this one.
+    const event = { env, internalId: eventId, requestId: record.request_id, receivedAt: nowMs };
+    // Copied steps belong to the code that planned them.
+    const pin = fromStep && run.pin && (await functions.ofRun(run)) ? run.pin : undefined;
+    const of = {
+      ...(pin && { pin }),
+      ...(batch && { batch }),
+      // It does not wait for its turn, but its success ends the wait of a lane that its event stops.
+      ...(run.keys?.lane && { keys: { values: {}, lane: { id: run.keys.lane.id, order: run.keys.lane.order } } }),
+      ...(fromStep && { fromStep, earlierRuns: earlierRunsOf(run) }),
+    };
+    await starter.start([{ id, fn, event, dueAt: nowMs, retryOf, ...of }], nowMs);
+  }
+
+  async #checkFromStep({ env, id }: Run, fn: AppFunction, fromStep: FromStep): Promise<void> {
+    const { history: stored, apps } = this.deps;
+    const [history, memo, app] = await Promise.all([
+      stored.runParts.read(env, id, 'history'),
+      stored.steps.memo(env, id, fromStep.id),
+      apps.read(env, fn.app),
+    ]);
+    checkFromStep(fromStep, { history, isFinished: memo !== undefined }, fn, app?.sdk);
+  }
+}
+
+function notPaused({ status }: Run): ServiceError {
+  return new ServiceError('run_not_paused', { detail: `it is ${status}` });
+}

@@ -1,0 +1,350 @@
+/** Enqueues the jobs of runs. Job IDs are derived from the job's purpose, so enqueuing is idempotent. A call of a function with limits
+ *  gets its job when it is admitted (flow-control/admission.ts). */
+import { ErrorCode } from 'bullmq';
+import { type EnvironmentKind, PRODUCTION } from '../../../model/environment.ts';
+import type { Run } from '../../../model/runs/run.ts';
+import { chunksOf } from '../../../model/values/chunks.ts';
+import type { EnvironmentKinds } from '../../../store/environments/environment-kinds.ts';
+import { BRANCH_PRIORITY, delayedUntil, JOB_FIELDS, QUEUE_KEYS, WAKE_UP_PRIORITY } from '../../../store/keys/bullmq.ts';
+import type { JobLists, WaitingJob } from '../../../store/redis/job-lists.ts';
+import type { ActiveRuns } from '../../../store/runs/active-runs.ts';
+import type { JobAfterSleep } from '../../../store/runs/steps.ts';
+import type { Admission, AdmittedCallToSchedule } from '../../flow-control/admission.ts';
+import { type CallRef, type CallToSchedule, callJobId, callRefOf, jobIdOf } from '../../queues/call-ref.ts';
+import type { PartitionQueues } from '../../queues/partition-queues.ts';
+import { type RunQueue, type TracedRunRef, toRunRef } from '../../queues/queues.ts';
+import { DELAY_MAX_MS } from '../admission/deferred-calls.ts';
+import {
+  callAfterSleep,
+  callJob,
+  type JobToAdd,
+  type RequestToSchedule,
+  requestJob,
+  storedJob,
+  type WakeToSchedule,
+  waitingJob,
+  wakeJob,
+  wakeJobId,
+  wakeJobLeadMs,
+} from './run-jobs.ts';
+
+/** States of a job that will still run. A job in any other state has ended or is in no list, and only blocks a new one with its ID. */
+const LIVE_STATES: ReadonlySet<string> = new Set([
+  'active',
+  'delayed',
+  'paused',
+  'prioritized',
+  'waiting',
+  'waiting-children',
+]);
+/** BullMQ adds them in one transaction. */
+const WAKES_AT_ONCE = 100;
+
+export interface RunSchedulerDeps {
+  jobLists: Pick<JobLists, 'add'>;
+  queues: PartitionQueues;
+  environmentKinds: Pick<EnvironmentKinds, 'of'>;
+  admission: Admission;
+  activeRuns: Pick<ActiveRuns, 'advance'>;
+  reconcileAfterMs: number;
+}
+
+export class RunScheduler {
+  readonly #jobLists: Pick<JobLists, 'add'>;
+  readonly #queues: PartitionQueues;
+  readonly #kinds: Pick<EnvironmentKinds, 'of'>;
+  readonly #admission: Admission;
+  readonly #activeRuns: Pick<ActiveRuns, 'advance'>;
+  readonly #reconcileAfterMs: number;
+
+  constructor({ jobLists, queues, environmentKinds, admission, activeRuns, reconcileAfterMs }: RunSchedulerDeps) {
+    this.#jobLists = jobLists;
+    this.#queues = queues;
+    this.#kinds = environmentKinds;
+    this.#admission = admission;
+    this.#activeRuns = activeRuns;
+    this.#reconcileAfterMs = reconcileAfterMs;
+  }
+
+  async enqueueCall(call: CallToSchedule): Promise<void> {
+    await this.enqueueCalls([call]);
+  }
+
+  async enqueueCalls(calls: readonly CallToSchedule[]): Promise<void> {
+    if (calls.length === 0) return;
+    await this.start(await this.#admission.admit(calls));
+  }
+
+  /** @returns the job of the call, which is not enqueued; undefined: it waits for more than a worker */
+  async waitingCall(call: CallToSchedule): Promise<WaitingJob | undefined> {
+    if (!(await this.#needsOnlyWorker(call.ref))) return undefined;
+    const [job] = await this.#withPriorities([callJob(call)]);
+    return job && waitingJob(job);
+  }
+
+  /** @returns the job of the call after a sleep, whose number of finished steps is not known yet; undefined: it waits for more than time and a worker */
+  async jobAfterSleep(wake: WakeToSchedule, retries: number): Promise<JobAfterSleep | undefined> {
+    const { ref, untilMs, nowMs } = wake;
+    if (!(await this.#needsOnlyWorker(ref))) return undefined;
+    const [job] = await this.#withPriorities([yielding(callAfterSleep(wake, { retries }))]);
+    const id = `${ref.runId}-`;
+    const reconcileAt = this.#isFar(wake) ? { reconcileAt: nowMs + this.#reconcileAfterMs } : {};
+    return job && { ...storedJob(job), id, dueAt: Math.max(untilMs, nowMs), ...reconcileAt };
+  }
+
+  async #needsOnlyWorker({ env, runId, functionId }: TracedRunRef): Promise<boolean> {
+    // With tracing, BullMQ must add the job itself, because it makes the span.
+    return !this.#queueOf(runId).opts.telemetry && !(await this.#admission.isLimited(env, functionId));
+  }
+
+  /** Enqueues the jobs of admitted calls. */
+  async start(calls: readonly AdmittedCallToSchedule[]): Promise<void> {
+    if (calls.length === 0) return;
+    const waited = calls.filter(({ hasWaited }) => hasWaited);
+    // The job of a retry may exist already, delayed.
+    const delayed = waited.length > 0 ? await this.delayedCalls(waited.map(callRefOf)) : new Map();
+    let added: AdmittedCallToSchedule[] = [];
+    // Keeps the calls in order.
+    for (const call of calls) {
+      const jobId = jobIdOf(callRefOf(call));
+      if (!call.hasWaited || !delayed.has(jobId)) {
+        added.push(call);
+        continue;
+      }
+      await this.#add(added);
+      added = [];
+      await this.promoteDeferred(jobId);
+    }
+    await this.#add(added);
+  }
+
+  async #add(calls: readonly AdmittedCallToSchedule[]): Promise<void> {
+    if (calls.length === 0) return;
+    const byQueue = Map.groupBy(calls, ({ ref }) => this.#queueOf(ref.runId));
+    await Promise.all(
+      [...byQueue].map(async ([queue, some]) => this.#addTo(queue, await this.#withPriorities(some.map(callJob)))),
+    );
+  }
+
+  async #addTo(queue: RunQueue, jobs: readonly JobToAdd[]): Promise<void> {
+    // With tracing, BullMQ must add the jobs itself, because it makes the spans.
+    if (queue.opts.telemetry) return void (await queue.addBulk([...jobs]));
+    const waiting: WaitingJob[] = [];
+    const others: JobToAdd[] = [];
+    for (const job of jobs) {
+      const found = waitingJob(job);
+      if (found) waiting.push(found);
+      else others.push(job);
+    }
+    const added = this.#jobLists.add((suffix) => queue.toKey(suffix), waiting, Date.now());
+    await Promise.all([added, ...(others.length > 0 ? [queue.addBulk(others)] : [])]);
+  }
+
+  /** Wakes the step at `untilMs`, unless it has ended before. If that is far away, the reconciler enqueues the job in time. */
+  async enqueueWake(wake: WakeToSchedule): Promise<void> {
+    const { ref, nowMs } = wake;
+    if (this.#isFar(wake)) await this.#activeRuns.advance(ref.env, ref.runId, nowMs + this.#reconcileAfterMs);
+    else await this.#addOne(await this.#jobOfWake(wake));
+  }
+
+  /** Enqueues wake-ups that are due soon, of runs of one partition. */
+  async enqueueWakes(wakes: readonly WakeToSchedule[]): Promise<void> {
+    for (const some of chunksOf(wakes, WAKES_AT_ONCE)) {
+      const [{ ref }] = some as [WakeToSchedule];
+      const jobs = await Promise.all(some.map((wake) => this.#jobOfWake(wake)));
+      await this.#queueOf(ref.runId).addBulk(await this.#withPriorities(jobs));
+    }
+  }
+
+  /** It yields to other jobs until it is late. */
+  async #jobOfWake(wake: WakeToSchedule): Promise<JobToAdd> {
+    const { next, ref } = wake;
+    return yielding(next && (await this.#needsOnlyWorker(ref)) ? callAfterSleep(wake, next) : wakeJob(wake));
+  }
+
+  #isFar({ untilMs, nowMs, horizonMs = nowMs }: WakeToSchedule): boolean {
+    return untilMs > horizonMs + wakeJobLeadMs(this.#reconcileAfterMs);
+  }
+
+  /** Enqueues the request of a step. */
+  async enqueueRequest(request: RequestToSchedule): Promise<void> {
+    await this.#addOne(requestJob(request));
+  }
+
+  async #addOne(given: JobToAdd): Promise<void> {
+    for (const { name, data, opts } of await this.#withPriorities([given])) {
+      await this.#queueOf(data.runId).add(name, data, opts);
+    }
+  }
+
+  async ensureRequest(request: RequestToSchedule): Promise<void> {
+    await this.#removeDead(jobIdOf({ runId: request.ref.runId, stepId: request.stepId, request: true }));
+    await this.enqueueRequest(request);
+  }
+
+  /** Whether the job of a call will still run. */
+  async isLive(call: CallRef): Promise<boolean> {
+    const jobId = jobIdOf(call);
+    return LIVE_STATES.has(await this.#queueOf(jobId).getJobState(jobId));
+  }
+
+  /** Makes the job of an admitted call due, if it was put aside: what admitted the call may have died before it did. */
+  async promoteAdmitted(call: CallRef): Promise<void> {
+    if (await this.#isDueLate(call)) await this.promoteDeferred(jobIdOf(call));
+  }
+
+  /** Whether the job is delayed for longer than a call that waits for capacity (workers/call-permits.ts). */
+  async #isDueLate(call: CallRef): Promise<boolean> {
+    return ((await this.delayedCalls([call])).get(jobIdOf(call)) ?? 0) > Date.now() + DELAY_MAX_MS;
+  }
+
+  /** Withdraws the waiting calls of an ended run, and releases its limits. */
+  async endRun(run: Run, calls: readonly CallRef[]): Promise<void> {
+    const ref = toRunRef(run);
+    await this.start(
+      await this.#admission.endRun(
+        run,
+        calls.map(({ finishedSteps, stepId }) => toCall(ref, finishedSteps, stepId)),
+      ),
+    );
+  }
+
+  /** Enqueues the call unless its job is live. A dead job with its ID, failed or completed, is replaced. A job that waits for a permit is in a
+   *  backlog, or due: its worker may have died before it checked again. */
+  async ensureCall(call: CallToSchedule): Promise<void> {
+    const jobId = jobIdOf(callRefOf(call));
+    const queue = this.#queueOf(jobId);
+    const state = await queue.getJobState(jobId);
+    if (!LIVE_STATES.has(state)) {
+      await queue.remove(jobId, { removeChildren: false });
+      return this.enqueueCall(call);
+    }
+    // The worker of any other live job asks for admission: a retry that is not due yet holds no permits.
+    if (state !== 'delayed' || !(await this.#isPutAside(callRefOf(call)))) return;
+    const ready = await this.#admission.admit([call]);
+    await this.start(ready.map((one) => ({ ...one, hasWaited: true })));
+  }
+
+  /** Whether its first attempt was due once, and is put aside. */
+  async #isPutAside(call: CallRef): Promise<boolean> {
+    if (!(await this.#isDueLate(call))) return false;
+    const jobId = jobIdOf(call);
+    const job = await this.#queueOf(jobId).getJob(jobId);
+    return job !== undefined && job.attemptsMade === 0 && job.timestamp + (job.opts.delay ?? 0) <= Date.now();
+  }
+
+  async ensureWake(wake: WakeToSchedule): Promise<void> {
+    if (this.#isFar(wake)) return;
+    const { jobId } = (await this.#jobOfWake(wake)).opts;
+    const isLate = wake.nowMs >= wake.untilMs + this.#reconcileAfterMs;
+    if (isLate && (await this.#yields(wake.ref, jobId)))
+      return this.#queueOf(jobId).getBackend().changePriority(jobId, 0);
+    await this.#removeDead(jobId);
+    await this.enqueueWake(wake);
+  }
+
+  async #yields({ env }: TracedRunRef, jobId: string): Promise<boolean> {
+    const isBranch = env !== PRODUCTION && (await this.#kinds.of(env)) === 'branch';
+    return !isBranch && (await this.#queueOf(jobId).getJobState(jobId)) === 'prioritized';
+  }
+
+  async #removeDead(jobId: string): Promise<void> {
+    const queue = this.#queueOf(jobId);
+    if (!LIVE_STATES.has(await queue.getJobState(jobId))) {
+      await queue.remove(jobId, { removeChildren: false });
+    }
+  }
+
+  /** Removes the wake jobs of ended steps. An active job stays and finds nothing to do. */
+  async removeWakes(runId: string, stepIds: readonly string[]): Promise<void> {
+    await this.#remove(stepIds.map((stepId) => wakeJobId(runId, stepId)));
+  }
+
+  /** Removes calls that are no longer needed. An active job stays and finds nothing to do. */
+  async removeCalls(calls: readonly CallRef[]): Promise<void> {
+    await this.#remove(calls.map(jobIdOf));
+  }
+
+  async #remove(jobIds: readonly string[]): Promise<void> {
+    await Promise.all(jobIds.map((id) => this.#queueOf(id).remove(id, { removeChildren: false })));
+  }
+
+  /** @returns due times of the delayed calls, Unix milliseconds, by job ID */
+  async delayedCalls(calls: readonly CallRef[]): Promise<Map<string, number>> {
+    const ids = calls.map(jobIdOf);
+    const scores = await Promise.all(
+      ids.map(async (id) => {
+        const queue = this.#queueOf(id);
+        return (await queue.getBackend().client).zscore(queue.toKey(QUEUE_KEYS.delayed), id);
+      }),
+    );
+    return new Map(
+      ids.flatMap((id, i) => {
+        const score = scores[i];
+        return score ? [[id, delayedUntil(score)] as const] : [];
+      }),
+    );
+  }
+
+  /** Key of the call's job, in which BullMQ counts its executions (`ats`). */
+  callJobKey({ runId, finishedSteps, stepId }: CallRef): string {
+    return this.#queueOf(runId).toKey(callJobId(runId, finishedSteps, stepId));
+  }
+
+  /** Whether this execution of the call's job is the latest: another worker takes over the job of a worker that seems dead. */
+  async isLastExecution(call: CallRef, executions: number): Promise<boolean> {
+    const redis = await this.#queueOf(call.runId).getBackend().client;
+    return (await redis.hget(this.callJobKey(call), JOB_FIELDS.executions)) === String(executions);
+  }
+
+  /** Makes a delayed call due now.
+   *  @returns whether it was delayed; a call in any other state is unchanged */
+  async promote(jobId: string): Promise<boolean> {
+    const job = await this.#queueOf(jobId).getJob(jobId);
+    if (!job) return false;
+    try {
+      await job.promote();
+      return true;
+    } catch (error) {
+      if ((error as { code?: unknown }).code === ErrorCode.JobNotInState) return false;
+      throw error;
+    }
+  }
+
+  /** Makes a deferred call due now. If it is no longer delayed, it became due by itself. */
+  async promoteDeferred(jobId: string): Promise<void> {
+    try {
+      await this.#queueOf(jobId).getBackend().promote(jobId);
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== ErrorCode.JobNotInState) throw error;
+    }
+  }
+
+  /** The queue of the run's partition: job IDs begin with the run's ID. */
+  #queueOf(id: string): RunQueue {
+    return this.#queues.of(id).runs;
+  }
+
+  async #withPriorities<Job extends JobToAdd>(jobs: readonly Job[]): Promise<Job[]> {
+    const kinds = new Map<string, EnvironmentKind>();
+    for (const { env } of jobs.map(({ data }) => data)) {
+      if (env !== PRODUCTION && !kinds.has(env)) kinds.set(env, await this.#kinds.of(env));
+    }
+    return jobs.map((job) => {
+      return kinds.get(job.data.env) === 'branch' ? { ...job, opts: { ...job.opts, priority: BRANCH_PRIORITY } } : job;
+    });
+  }
+}
+
+function yielding(job: JobToAdd): JobToAdd {
+  return { ...job, opts: { ...job.opts, priority: WAKE_UP_PRIORITY } };
+}
+
+function toCall(ref: TracedRunRef, finishedSteps: number | undefined, stepId: string | undefined): CallToSchedule {
+  return {
+    ref,
+    ...(finishedSteps !== undefined && { finishedSteps }),
+    ...(stepId !== undefined && { stepId }),
+    retries: 0,
+  };
+}

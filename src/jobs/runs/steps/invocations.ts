@@ -1,0 +1,160 @@
+/** Invokes a function directly, from a step of another run or through the API: creates an event of the service, and one run on it. */
+
+import { ServiceError } from '../../../errors.ts';
+import { type Envelope, type Event, type EventRecord, toEnvelope } from '../../../model/events/event.ts';
+import { correlationId, FUNCTION_INVOKED } from '../../../model/events/lifecycle.ts';
+import { metaOf } from '../../../model/events/sessions.ts';
+import type { Decision } from '../../../model/flow-control/decision.ts';
+import { newId } from '../../../model/ids.ts';
+import { type Op, stepName } from '../../../model/runs/operation.ts';
+import { invokedRunId, type Run, runIdOf } from '../../../model/runs/run.ts';
+import { Composed } from '../../../model/values/composed.ts';
+import { isJsonObject } from '../../../model/values/json.ts';
+import type { Claim, Claimed, Deduplication } from '../../../store/events/deduplication.ts';
+import type { Store } from '../../../store/store.ts';
+import type { Candidate } from '../../flow-control/candidate.ts';
+import type { FlowControl } from '../../flow-control/flow-control.ts';
+import type { FunctionTables } from '../../functions/function-tables.ts';
+import type { Telemetry } from '../../telemetry/telemetry.ts';
+import type { RunStarter } from '../run-starter.ts';
+import type { RunTransitions } from '../state-transitions.ts';
+import { type InvocationListeners, isListening } from './invocation-listeners.ts';
+import { skippedApiError, skippedStepError } from './skipped-invocation.ts';
+
+export interface InvocationsDeps extends Pick<Store, 'ids' | 'events'> {
+  functions: FunctionTables;
+  flowControl: Pick<FlowControl, 'decideAndTell'>;
+  starter: RunStarter;
+  listeners: InvocationListeners;
+  transitions: RunTransitions;
+  telemetry: Telemetry;
+  /** Keys of invocations are claimed like deduplication IDs. */
+  claims: Pick<Deduplication, 'claim' | 'confirm'>;
+}
+
+export interface ApiInvocation {
+  env: string;
+  functionId: string;
+  payload: Pick<Event, 'data' | 'user' | 'v'>;
+  requestId: string;
+  nowMs: number;
+  /** A second invocation with the same key within a day returns the first one. */
+  idempotencyKey?: string | undefined;
+}
+
+export interface Invoked {
+  eventId: string;
+  runId: string;
+  /** Whether an earlier invocation had the same key. */
+  repeat: boolean;
+}
+
+export class Invocations extends Composed<InvocationsDeps> {
+  /** Starts the run that a step invokes. Its result finishes the step, and so does a decision not to start it. Idempotent: the IDs of run
+   *  and event are derived from the step.
+   *  @param cause the event that triggered the invoking run */
+  async invokeFromStep(invokingRun: Run, op: Op, cause?: EventRecord): Promise<void> {
+    const { env, id: runId } = invokingRun;
+    const { ids, functions, transitions } = this.deps;
+    const functionId = op.opts?.function_id ?? '';
+    const fn = (await functions.of(env)).find(functionId);
+    if (!fn || fn.archived) {
+      // Apps of the official SDKs match this name and message.
+      const error = { name: 'Error', message: `could not find function with ID: ${functionId}` };
+      await transitions.finishStep(env, runId, op.id, { error });
+      return;
+    }
+    const now = Date.now();
+    const event = invocationEvent(ids.derivedEvent(runId, 'invoke-event', op.id), invokingRun, op, now);
+    const invoker = { runId, stepId: op.id };
+    const run = { id: invokedRunId(ids, runId, op.id), fn, event, dueAt: now, invoker, cause: 'invocation' as const };
+    const skipped = await this.#start(run, event, now, isListening(invokingRun.functionId, cause));
+    if (skipped) await transitions.finishStep(env, runId, op.id, { error: skippedStepError(skipped) });
+  }
+
+  /** @returns undefined if the function does not exist
+   *  @throws ServiceError function_archived, SKIPPED_INVOCATION_ERRORS */
+  async invokeFromApi({
+    env,
+    functionId,
+    payload,
+    requestId,
+    nowMs,
+    idempotencyKey,
+  }: ApiInvocation): Promise<Invoked | undefined> {
+    const fn = (await this.deps.functions.of(env)).find(functionId);
+    if (!fn) return undefined;
+    if (fn.archived) throw new ServiceError('function_archived', { detail: `"${functionId}" has no live app` });
+    const claim = idempotencyKey === undefined ? undefined : { env, id: claimedId(functionId, idempotencyKey) };
+    const { eventId, isFirst, isDone } = await this.#claimEventId(claim, newId(nowMs));
+    const runId = runIdOf(this.deps.ids, eventId, functionId);
+    if (isDone) return { eventId, runId, repeat: true };
+    const provenance = { internalId: eventId, env, receivedAt: nowMs, source: 'api', requestId, index: 0 } as const;
+    const event = toEnvelope({ name: FUNCTION_INVOKED, ...payload }, provenance);
+    const run = { id: runId, fn, event, dueAt: nowMs, cause: 'invocation' as const };
+    const skipped = await this.#start(run, event, nowMs);
+    // The claim is not confirmed, so the same invocation may start its run later.
+    if (skipped) throw skippedApiError(skipped, Date.now());
+    if (claim) await this.deps.claims.confirm([{ ...claim, internalId: eventId }]);
+    return { eventId, runId, repeat: !isFirst };
+  }
+
+  /** ID of the event to invoke with: that of an earlier invocation, if there is one. The process of the earlier invocation may have died halfway,
+   *  so the invocation is repeated until it is confirmed. */
+  async #claimEventId(claim: Omit<Claim, 'internalId'> | undefined, ownId: string) {
+    if (!claim) return { eventId: ownId, isFirst: true, isDone: false };
+    const [claimed] = await this.deps.claims.claim([{ ...claim, internalId: ownId }]);
+    const { internalId, repeat } = claimed as Claimed;
+    return { eventId: internalId, isFirst: internalId === ownId, isDone: repeat };
+  }
+
+  /** The run starts last: once it has ended, the step has a result, and nothing repeats these writes. @returns why the run does not start;
+   *  undefined if it starts */
+  async #start(run: Candidate, event: Envelope, nowMs: number, untold = false): Promise<Decision | undefined> {
+    const { events, flowControl, starter, listeners, telemetry } = this.deps;
+    const stored = await events.storeNew([event]);
+    const listening = untold ? [] : await listeners.runsFor(event, run.fn.id, nowMs);
+    const repeated = stored.some(({ present }) => present) && { repeated: true };
+    const candidates = [run, ...listening].map((candidate) => ({ ...candidate, ...repeated }));
+    const { runs, decisions } = await flowControl.decideAndTell(candidates);
+    await events.markIngested(stored, nowMs);
+    telemetry.recordIngested(stored, Date.now());
+    await listeners.matchWaits(event);
+    await starter.start(runs, nowMs);
+    if (runs.some(({ id }) => id === run.id)) return undefined;
+    return decisions.find(({ functionId }) => functionId === run.fn.id);
+  }
+}
+
+/** Keys of invocations are claimed like deduplication IDs. */
+function claimedId(functionId: string, idempotencyKey: string): string {
+  return `${FUNCTION_INVOKED}:${functionId}:${idempotencyKey}`;
+}
+
+function invocationEvent(internalId: string, invokingRun: Run, op: Op, nowMs: number): Envelope {
+  const { data, user, v } = op.opts?.payload ?? {};
+  const meta = metaOf(op.opts?.payload);
+  const event = {
+    name: FUNCTION_INVOKED,
+    data: {
+      ...(isJsonObject(data) && data),
+      _inngest: {
+        fn_id: op.opts?.function_id,
+        correlation_id: correlationId({ runId: invokingRun.id, stepId: op.id }),
+        name: stepName(op),
+        source_fn_id: invokingRun.functionId,
+      },
+    },
+    ...(isJsonObject(user) && { user }),
+    ...(typeof v === 'string' && { v }),
+    ...(meta && { meta }),
+  };
+  return toEnvelope(event, {
+    internalId,
+    env: invokingRun.env,
+    receivedAt: nowMs,
+    source: 'service',
+    requestId: invokingRun.requestId,
+    index: 0,
+  });
+}

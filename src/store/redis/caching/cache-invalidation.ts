@@ -1,0 +1,75 @@
+/** Notifies processes that data cached in memory has changed. */
+import { newId } from '../../../model/ids.ts';
+import type { Redis } from '../connection/connection.ts';
+import { publishCommand, type Subscriber } from '../connection/pub-sub.ts';
+import type { Keyspace } from '../keyspace/keyspace.ts';
+import { CoalescedRead } from './coalesced-read.ts';
+
+/** Longer than any message is delayed. */
+const VERSION_TTL_MS = 3_600_000;
+/** In a cluster, a node that publishes may not know for a while that it was replaced. */
+const CHECK_MS = 2_000;
+
+export class CacheInvalidation {
+  readonly #redis: Redis;
+  readonly #channel: string;
+  readonly #versionKey: string;
+  readonly #version: CoalescedRead<string | null>;
+  #checking: NodeJS.Timeout | undefined;
+  /** Listeners in this process. */
+  readonly #listeners = new Set<() => Promise<void>>();
+
+  constructor(redis: Redis, keys: Keyspace) {
+    this.#redis = redis;
+    this.#channel = keys.cacheInvalidation;
+    this.#versionKey = keys.cacheVersion;
+    this.#version = new CoalescedRead(() => this.versionNow());
+  }
+
+  /** Resolves when the caches of this process are up to date, so that the author of a change reads it. */
+  async announce(): Promise<void> {
+    // A Redis that is out of memory rejects the version but permits deletions: then only the message is sent.
+    const announcing = this.#redis.pipeline([[publishCommand(this.#redis).toLowerCase(), this.#channel, '']]);
+    const [published] = (await announcing.set(this.#versionKey, newId(), 'PX', VERSION_TTL_MS).exec()) ?? [];
+    if (published?.[0]) throw published[0];
+    await Promise.all([...this.#listeners].map((listener) => listener()));
+  }
+
+  /** Like `version`, without coalescing: not for reads that unauthenticated requests cause. */
+  versionNow(): Promise<string | null> {
+    return this.#redis.get(this.#versionKey);
+  }
+
+  /** Changes with each change of the data. Safe for reads that unauthenticated requests cause. */
+  version(): Promise<string | null> {
+    return this.#version.get();
+  }
+
+  /** Calls `onChange` for every change, and whenever changes may have been missed: initially, after a reconnection, and in a cluster when
+   *  the version has changed.
+   *  @param subscriber a connection used only for subscriptions
+   *  @param onChange must not reject */
+  subscribe(subscriber: Subscriber, onChange: () => Promise<void>): void {
+    this.#listeners.add(onChange);
+    const listen = () => subscriber.subscribe(this.#channel).then(onChange, () => undefined);
+    subscriber.on('message', (channel) => {
+      if (channel === this.#channel) void onChange();
+    });
+    subscriber.on('ready', listen);
+    if (subscriber.status === 'ready') listen();
+    if (subscriber.isCluster) this.#check(subscriber);
+  }
+
+  /** Compares the version every few seconds. */
+  #check(subscriber: Subscriber): void {
+    if (this.#checking) return;
+    let last: string | null | undefined;
+    this.#checking = setInterval(async () => {
+      if (subscriber.status === 'end') return clearInterval(this.#checking);
+      const version = await this.versionNow().catch(() => last);
+      const isChanged = last !== undefined && version !== last;
+      last = version;
+      if (isChanged) for (const onChange of this.#listeners) void onChange();
+    }, CHECK_MS).unref();
+  }
+}
