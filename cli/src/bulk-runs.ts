@@ -22,6 +22,7 @@ export interface BulkOptions {
   dryRun?: boolean;
   yes?: boolean;
   detach?: boolean;
+  includeAlreadyRerun?: boolean;
 }
 
 export function withBulkOptions(command: Command): Command {
@@ -41,16 +42,17 @@ export async function changeMany(
   context: Context,
   more: Record<string, Json> = {},
 ): Promise<void> {
-  const { all = false, rate, dryRun, yes, detach } = options;
+  const { all = false, rate, dryRun, yes, detach, includeAlreadyRerun } = options;
   const isFiltered = Object.values(filter).some((value) => value !== undefined);
   if (!isFiltered && !all) throw usageError('Name the runs by ID, by filter, or with --all');
   const api = context.api();
   const output = context.output();
-  const body = { action, filter, all, ...more, ...(rate !== undefined && { rate }) };
+  const given = { ...(rate !== undefined && { rate }), ...(includeAlreadyRerun && { include_already_rerun: true }) };
+  const body = { action, filter, all, ...more, ...given };
   const { data: counted } = await api.post('/v1/runs/bulk', { ...body, dry_run: true });
   if (dryRun) return output.result(counted, () => printCount(output, counted));
   if (!output.json) printCount(output, counted);
-  if (counted.count === 0) return output.result(counted, () => {});
+  if (counted.count === leftOut(counted)) return output.result(counted, () => {});
   const where = api.settings.environment ?? 'production';
   await confirm(context, `${WORDS[action].asks} ${numberOf(counted)} runs in ${where}?`, yes);
   // Runs that were queued since the count are left alone.
@@ -65,11 +67,19 @@ export async function changeMany(
 function printCount(output: Output, counted: Json): void {
   const rows = counted.by_function.map((one: Json) => [one.function_id, one.count]);
   output.table(['FUNCTION', 'RUNS'], rows, 'No runs meet the filter.');
+  for (const [reason, count] of Object.entries(counted.skipped)) output.line(`${count} left out: ${reason}`);
+  if (counted.skipped.already_rerun) output.line('--include-already-rerun re-runs those, too.');
   if (counted.stopped_at) output.line(`Counted back to ${counted.stopped_at} only: all numbers are at least.`);
 }
 
-function numberOf({ count, stopped_at }: Json): string {
-  return stopped_at ? `at least ${count}` : String(count);
+function numberOf(counted: Json): string {
+  const count = counted.count - leftOut(counted);
+  return counted.stopped_at ? `at least ${count}` : String(count);
+}
+
+/** Number of runs that a re-run leaves out. */
+function leftOut({ skipped }: Json): number {
+  return Object.values<number>(skipped).reduce((sum, count) => sum + count, 0);
 }
 
 function lineOf({ action, status, matched, progress, waiting_because }: Json): string {

@@ -222,14 +222,14 @@ function bulkRounds(parts: Parts): BulkRounds {
     locks,
     log,
   } = parts;
-  const { replayPlanner: planner, selectedRuns, functions, candidateClient } = parts;
+  const { replayPlanner: planner, selectedRuns, reruns, functions, candidateClient } = parts;
   const restoreEvents = (env: string, eventIds: readonly string[]) => restorer.ensure(env, eventIds);
   const replays = { ...store, planner, load, history, starter, transitions, restoreEvents, log };
   return new BulkRounds({
     works: [
       replayWork(replays),
       cancellationWork({ ...store, events: history.events, evaluator, transitions }),
-      bulkActionWork({ ...store, selectedRuns, transitions, retries, runMoves, history, load }),
+      bulkActionWork({ ...store, selectedRuns, reruns, transitions, retries, runMoves, history, load }),
       whatIfWork({ whatIfs: store.whatIfs, history, functions, candidateClient, load }),
     ],
     environments,

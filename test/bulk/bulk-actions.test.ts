@@ -52,6 +52,7 @@ describe('Bulk actions on runs in the store', () => {
       searches: {} as never,
       functionTables: {} as never,
       runStates: {} as never,
+      reruns: {} as never,
       runs: { readMany: async (_env, ids) => ids.map((id) => ({ id, status: 'Running' }) as Run) },
     });
     const selection = { ...selectionIn('production'), statuses: ['Running' as const], startedBy: action.id };
@@ -66,7 +67,8 @@ describe('Bulk actions on runs in the store', () => {
   function depsFor(runs: readonly Run[]) {
     const nothing = {} as never;
     const selectedRuns = { page: async () => ({ found: runs, next: undefined }) } as never;
-    const others = { transitions: nothing, runMoves: nothing, retries: nothing, history: nothing };
+    const reruns = { of: async () => new Map() };
+    const others = { transitions: nothing, runMoves: nothing, retries: nothing, history: nothing, reruns };
     return { bulkActions: store.bulkActions, selectedRuns, ...others };
   }
 

@@ -150,6 +150,10 @@ describe('tidegate runs and invoke', () => {
     const cancelled = await cliOk(['runs', 'cancel', '--function', 'shop-hangs', '--yes', '--json'], { service });
     expect(cancelled.json).to.deep.include({ action: 'cancel', status: 'done' });
     for (const id of ids) expect((await service.get(`/v1/runs/${id}`)).body.data.status).to.equal('Cancelled');
+    const counted = await cliOk(['runs', 'retry', '--function', 'shop-fails', '--status', 'Failed', '--dry-run'], {
+      service,
+    });
+    expect(counted.stdout).to.match(/^2 left out: already_rerun\n--include-already-rerun /m);
     const again = await cliOk(['runs', 'retry', '--function', 'shop-fails', '--status', 'Failed', '--yes'], {
       service,
     });

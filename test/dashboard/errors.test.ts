@@ -219,6 +219,12 @@ describe('Errors in the dashboard', function () {
         '/v1/runs?function_id=mending-mended&status=Completed',
         ({ body: { data } }) => data.length === 1,
       );
+      await page.getByRole('button', { name: 'Re-run all with the newer code…' }).click();
+      const again = page.getByRole('dialog', { name: 'Re-run: 0 runs?' });
+      await again.getByText('1 already re-run').waitFor();
+      expect(await again.getByRole('button', { name: 'Re-run: 0 runs' }).isDisabled()).to.equal(true);
+      await again.getByRole('checkbox', { name: 'Also re-run the 1 run' }).check();
+      expect(await page.getByRole('button', { name: 'Re-run: 1 run' }).isEnabled()).to.equal(true);
     }));
 
   it('an ignored error stays away from the list of open errors though runs fail with it', () =>

@@ -35,6 +35,12 @@ const bodySchema = z.object({
     .describe(
       'For `retry`. failed_step: the new run keeps the results of the steps that finished before the failed step; a run without a failed step is skipped',
     ),
+  include_already_rerun: z
+    .boolean()
+    .default(false)
+    .describe(
+      'For `retry`. true: re-runs runs, too, that have been re-run already, because a later run of the function on the event has completed',
+    ),
   version: z
     .string()
     .min(1)
@@ -76,14 +82,15 @@ export function bulkActionRoutes({ bulkActions, selectedRuns, environments }: Ap
       summary: 'Cancel, re-run, retry, resume or move many runs',
       description:
         'Cancels the active runs that the filter selects, re-runs the ended ones as `POST /v1/runs/:id/retry` does, starts the delayed attempts as ' +
-        '`POST /v1/runs/:id/retry-now` does, resumes the paused ones as `POST /v1/runs/:id/resume` does, or moves active ones to another version of their app as `POST /v1/runs/:id/move` does, in the background, from the newest to the oldest. Re-runs call the app as it is now. Runs that are queued after the request are not affected. The runs are counted first, for at most 5 s. With `dry_run`, the response has status ' +
+        '`POST /v1/runs/:id/retry-now` does, resumes the paused ones as `POST /v1/runs/:id/resume` does, or moves active ones to another version of their app as `POST /v1/runs/:id/move` does, in the background, from the newest to the oldest. Re-runs call the app as it is now; a run is left out if a later run of its function on its event has completed or is active. Runs that are queued after the request are not affected. The runs are counted first, for at most 5 s. With `dry_run`, the response has status ' +
         '200 and the counts, and nothing changes.',
       body: bodySchema,
       status: 201,
       dryRunStatus: 200,
       data: z.union([bulkActionSchema, bulkDryRunSchema]),
       errors: ['not_found', 'environment_archived', 'quota_exceeded', 'searches_full', 'archive_unavailable'],
-      async handle({ env, body: { action, filter, from, version, all, rate, dry_run } }) {
+      async handle({ env, body }) {
+        const { action, filter, from, version, all, rate, dry_run } = body;
         const now = Date.now();
         if ((action === 'move') !== (version !== undefined)) {
           throw invalidField('version', 'it is needed by "move", and belongs to no other action');
@@ -95,11 +102,15 @@ export function bulkActionRoutes({ bulkActions, selectedRuns, environments }: Ap
         if (!dry_run && (await environments.read(env))?.archivedAt !== undefined) {
           throw new ServiceError('environment_archived');
         }
-        const counts = await selectedRuns.count(selection);
+        const leavesOut = action === 'retry' && !body.include_already_rerun;
+        const counts = await selectedRuns.count(selection, { leavesOut: leavesOut && dry_run });
         if (dry_run) return { status: 200, audited: false, data: presentBulkDryRun(action, selection, counts) };
         const { count, isExact } = counts;
         const matched = { count, isExact };
-        const ofRerun = action === 'retry' && from !== 'start' && { from };
+        const ofRerun = action === 'retry' && {
+          ...(from !== 'start' && { from }),
+          ...(!leavesOut && { includeAlreadyRerun: true as const }),
+        };
         const ofMove = version != null && { version };
         const definition = { id: newId(now), action, selection, ...ofRerun, ...ofMove, rate, matched, createdAt: now };
         const id = await bulkActions.add(env, definition, { position: null });

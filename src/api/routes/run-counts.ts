@@ -46,7 +46,7 @@ export function runCountRoutes({ selectedRuns, runHistogram, functionTables, con
       errors: ['searches_full', 'archive_unavailable'],
       async handle({ env, query: { status = RUN_STATUSES, ...filters } }) {
         const selection = filteredBy(env, status, filters, Date.now());
-        const { count, byStatus, isExact } = await selectedRuns.count(selection, COUNT_MS);
+        const { count, byStatus, isExact } = await selectedRuns.count(selection, { timeoutMs: COUNT_MS });
         return { data: { count, by_status: Object.fromEntries(byStatus), is_exact: isExact } };
       },
     }),

@@ -49,6 +49,7 @@ export const bulkActionSchema = apiObject('BulkAction', {
   id: z.string(),
   ...selectionShape,
   from: z.enum(RERUN_FROM).nullable().describe('Where re-runs begin; null: the action starts no re-runs'),
+  include_already_rerun: z.boolean().describe('Whether it re-runs runs, too, that have been re-run already'),
   version: z
     .string()
     .nullable()
@@ -63,7 +64,7 @@ export const bulkActionSchema = apiObject('BulkAction', {
     skipped: z
       .partialRecord(z.enum(BULK_SKIP_REASONS), z.int())
       .describe(
-        'Skipped runs by reason. run_not_waiting: the run had no delayed attempt; run_not_paused: the run was not paused; no_failed_step: no step of the run failed; run_active: the run, or a re-run of it, is active; run_ended: the run ended before it could be cancelled; run_gone: the run is no ' +
+        'Skipped runs by reason. run_not_waiting: the run had no delayed attempt; run_not_paused: the run was not paused; no_failed_step: no step of the run failed; already_rerun: a later run of its function on its event has completed, or began during this action; run_active: the run, or a re-run of it, is active; run_ended: the run ended before it could be cancelled; run_gone: the run is no ' +
           'longer stored; function_archived: its app no longer registers the function; event_gone: its event is no longer stored; version_unknown: its app has no such version, or that version lacks the function',
       ),
     position: z.iso
@@ -84,6 +85,9 @@ export const bulkDryRunSchema = apiObject('BulkActionDryRun', {
   count: z.int().describe('Runs that the filter selects now'),
   is_exact: z.boolean().describe('false: counting stopped after 5 s, and all numbers are lower bounds'),
   by_status: z.partialRecord(z.enum(RUN_STATUSES), z.int()),
+  skipped: z
+    .partialRecord(z.enum(BULK_SKIP_REASONS), z.int())
+    .describe('Of these runs, those that a re-run leaves out, by reason: the ones that have been re-run already'),
   by_function: z.array(z.object({ function_id: z.string(), count: z.int() })),
   sample: z.array(
     z.object({
@@ -116,6 +120,7 @@ export function presentBulkAction(bulk: BulkAction) {
     {
       ...presentSelection(action, selection),
       from: action === 'retry' ? (from ?? 'start') : null,
+      include_already_rerun: definition.includeAlreadyRerun ?? false,
       status: status as (typeof BULK_STATUSES)[number],
       progress: {
         done: counts.done ?? 0,
@@ -130,7 +135,7 @@ export function presentBulkAction(bulk: BulkAction) {
 export function presentBulkDryRun(
   action: BulkActionKind,
   selection: RunSelection,
-  { count, byStatus, byFunction, sample, isExact, stoppedAt }: RunCounts,
+  { count, byStatus, skipped, byFunction, sample, isExact, stoppedAt }: RunCounts,
 ): z.output<typeof bulkDryRunSchema> {
   const functions = [...byFunction].sort(([, a], [, b]) => b - a);
   return {
@@ -139,6 +144,7 @@ export function presentBulkDryRun(
     count,
     is_exact: isExact,
     by_status: Object.fromEntries(byStatus),
+    skipped: Object.fromEntries(skipped),
     by_function: functions.map(([function_id, ofFunction]) => ({ function_id, count: ofFunction })),
     sample: sample.map(({ id, functionId, status, queuedAt }) => ({
       run_id: id,

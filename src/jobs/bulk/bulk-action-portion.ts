@@ -22,6 +22,7 @@ import { failedStepOf } from '../runs/calls/failed-step.ts';
 import type { RunRetries } from '../runs/changes/run-retries.ts';
 import type { RunMoves } from '../runs/changes/version-moves.ts';
 import type { RunTransitions } from '../runs/state-transitions.ts';
+import type { RerunSkip, Reruns } from './reruns.ts';
 import type { SelectedRuns } from './selected-runs.ts';
 
 const RUNS_MAX = 100;
@@ -39,6 +40,8 @@ const REASONS_OF_ERRORS = [
   'version_unknown',
 ] as const satisfies readonly BulkSkipReason[];
 
+type PlannedRun = BulkPortion['runs'][number];
+
 export interface BulkPortionDeps {
   bulkActions: BulkStore['bulkActions'];
   selectedRuns: SelectedRuns;
@@ -46,6 +49,7 @@ export interface BulkPortionDeps {
   retries: Pick<RunRetries, 'nextRerun' | 'startRerun' | 'isWaiting' | 'retryNow' | 'resume' | 'historyOf'>;
   runMoves: Pick<RunMoves, 'move'>;
   history: Pick<History, 'runs'>;
+  reruns: Pick<Reruns, 'of'>;
 }
 
 /** @returns milliseconds until the next portion */
@@ -77,17 +81,28 @@ async function planPortion(action: BulkAction, deps: BulkPortionDeps): Promise<B
   const page = await deps.selectedRuns.page(selection, position ?? undefined, { limit, timeoutMs: SELECT_MS });
   const isAway = page.stoppedEarly === 'archive_unavailable';
   if (isAway && page.found.length === 0) throw new ServiceError('archive_unavailable');
-  const runs = [];
-  for (const run of page.found) runs.push(await planned(definition, run, deps));
+  const skips = await rerunsOf(action, page.found, deps);
+  const runs: PlannedRun[] = [];
+  for (const run of page.found) {
+    const skip = skips.get(run.id);
+    const one = skip ? { id: run.id, skip } : await planned(definition, run, deps);
+    // Another run of the same work is re-run.
+    const isTaken = one.rerunId !== undefined && runs.some(({ rerunId }) => rerunId === one.rerunId);
+    runs.push(isTaken ? { id: run.id, skip: 'already_rerun' } : one);
+  }
   const portion: BulkPortion = { runs, ...(page.next && { next: page.next }) };
   return (await deps.bulkActions.plan(action, portion)) ? portion : undefined;
 }
 
-async function planned(
-  action: BulkActionDefinition,
-  run: Run,
-  deps: BulkPortionDeps,
-): Promise<BulkPortion['runs'][number]> {
+/** @returns why runs are left out that have been re-run already, by ID
+ *  @throws ServiceError archive_unavailable */
+async function rerunsOf({ env, definition }: BulkAction, runs: readonly Run[], { reruns }: BulkPortionDeps) {
+  const { action, includeAlreadyRerun, createdAt: sinceMs } = definition;
+  if (action !== 'retry' || includeAlreadyRerun) return new Map<string, RerunSkip>();
+  return reruns.of(env, runs, { sinceMs, whenAway: 'throw' });
+}
+
+async function planned(action: BulkActionDefinition, run: Run, deps: BulkPortionDeps): Promise<PlannedRun> {
   const { id } = run;
   if (action.action === 'retry') return plannedRerun(action, run, deps);
   if (action.action === 'retry_now' && !(await deps.retries.isWaiting(run))) return { id, skip: 'run_not_waiting' };
@@ -99,12 +114,12 @@ async function plannedRerun(
   { from }: BulkActionDefinition,
   run: Run,
   { retries }: BulkPortionDeps,
-): Promise<BulkPortion['runs'][number]> {
+): Promise<PlannedRun> {
   const { id } = run;
   if (!hasEnded(run)) return { id, skip: 'run_active' };
   const fromStepId = from === 'failed_step' ? failedStepOf(await retries.historyOf(run)) : undefined;
   if (from === 'failed_step' && fromStepId === undefined) return { id, skip: 'no_failed_step' };
-  const rerun = await retries.nextRerun(run, fromStepId === undefined ? undefined : { id: fromStepId });
+  const rerun = await retries.nextRerun(run);
   if (rerun.active) return { id, skip: 'run_active' };
   return { id, rerunId: rerun.id, ...(fromStepId !== undefined && { fromStepId }) };
 }
@@ -117,11 +132,7 @@ async function actOn(action: BulkAction, { runs }: BulkPortion, deps: BulkPortio
   return results;
 }
 
-async function resultOf(
-  action: BulkAction,
-  run: BulkPortion['runs'][number],
-  deps: BulkPortionDeps,
-): Promise<BulkResult> {
+async function resultOf(action: BulkAction, run: PlannedRun, deps: BulkPortionDeps): Promise<BulkResult> {
   const { id: runId, rerunId } = run;
   const skip = run.skip ?? (await actOnOne(action, run, deps));
   if (skip) return { runId, skip };
@@ -131,7 +142,7 @@ async function resultOf(
 /** @returns why the run was skipped; undefined: it was cancelled, re-run, retried, resumed or moved */
 async function actOnOne(
   { env, id, definition: { action, version } }: BulkAction,
-  run: BulkPortion['runs'][number],
+  run: PlannedRun,
   { transitions, retries, runMoves, history }: BulkPortionDeps,
 ): Promise<BulkSkipReason | undefined> {
   if (action === 'cancel') {

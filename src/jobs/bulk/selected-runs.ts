@@ -17,6 +17,7 @@ import { addTo } from '../../model/values/counting.ts';
 import type { BulkStore } from '../../store/bulk/store.ts';
 import type { FunctionTables } from '../functions/function-tables.ts';
 import type { RunStates } from '../runs/run-states.ts';
+import type { RerunSkip, Reruns } from './reruns.ts';
 
 type Position = NonNullable<SearchPage<unknown>['next']>;
 
@@ -30,6 +31,8 @@ export interface RunCounts {
   count: number;
   byStatus: Map<RunStatus, number>;
   byFunction: Map<string, number>;
+  /** Runs that a re-run leaves out. */
+  skipped: Map<RerunSkip, number>;
   sample: Run[];
   /** false: a lower bound. */
   isExact: boolean;
@@ -43,6 +46,7 @@ export interface SelectedRunsDeps {
   runStates: Pick<RunStates, 'of'>;
   bulkActions: Pick<BulkStore['bulkActions'], 'read' | 'results'>;
   functionTables: FunctionTables;
+  reruns: Pick<Reruns, 'of'>;
 }
 
 export class SelectedRuns extends Composed<SelectedRunsDeps> {
@@ -99,22 +103,31 @@ export class SelectedRuns extends Composed<SelectedRunsDeps> {
     return { ids: [...new Set([...ids, ...left])], isLast: true };
   }
 
-  /** Bounded in time. */
-  async count(selection: RunSelection, timeoutMs: number = COUNT_MS): Promise<RunCounts> {
+  /** Bounded in time. @param leavesOut whether to count runs, too, that have been re-run already */
+  async count(
+    selection: RunSelection,
+    { timeoutMs = COUNT_MS, leavesOut = false }: { timeoutMs?: number; leavesOut?: boolean } = {},
+  ): Promise<RunCounts> {
     const deadline = performance.now() + timeoutMs;
     const counts: RunCounts = {
       count: 0,
       byStatus: new Map(),
       byFunction: new Map(),
+      skipped: new Map(),
       sample: [],
       isExact: true,
       stoppedAt: undefined,
     };
+    const taken = new Set<string>();
     let cursor: Position | undefined;
     for (;;) {
       const timeLeftMs = Math.max(1, deadline - performance.now());
       const page = await this.page(selection, cursor, { limit: COUNTED_AT_ONCE, timeoutMs: timeLeftMs });
       for (const run of page.found) add(counts, run);
+      if (leavesOut && performance.now() < deadline) {
+        const skips = await this.deps.reruns.of(selection.env, page.found, { taken, whenAway: 'hot' });
+        for (const reason of skips.values()) addTo(counts.skipped, reason);
+      }
       if (!page.next) return counts;
       if (page.stoppedEarly || performance.now() >= deadline) {
         return { ...counts, isExact: false, stoppedAt: isListed(selection) ? undefined : page.next.at };

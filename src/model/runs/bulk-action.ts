@@ -35,6 +35,7 @@ export const BULK_STATUSES = ['running', 'paused', 'cancelled', 'done'] as const
 
 /** Why a selected run was skipped. */
 export const BULK_SKIP_REASONS = [
+  'already_rerun',
   'run_active',
   'run_ended',
   'run_gone',
@@ -110,6 +111,8 @@ export interface BulkActionDefinition {
   selection: RunSelection;
   /** For re-runs; absent: from the start. */
   from?: RerunFrom;
+  /** For re-runs: of runs, too, that have been re-run already. */
+  includeAlreadyRerun?: true;
   /** For moves: the version on which the runs end; absent: they continue with the active one. */
   version?: string;
   /** Re-runs, retries or resumed runs per second. */

@@ -38,8 +38,8 @@ export interface RunRetriesDeps extends MissingCallsDeps, Pick<Store, 'ids' | 'e
 }
 
 export class RunRetries extends Composed<RunRetriesDeps> {
-  /** Returns the active re-run if there is one: a re-run's ID is derived from the number of earlier re-runs. Each step and input has
-   *  re-runs of its own.
+  /** Returns the active re-run if there is one: a re-run's ID is derived from the number of earlier re-runs of the function on the
+   *  event. Each step and input of a run has re-runs of its own.
    *  @returns the new run; undefined if there is no such run
    *  @throws ServiceError run_active, function_archived, event_gone, input_invalid, archive_unavailable */
   async rerun(env: string, runId: string, nowMs: number, fromStep?: FromStep): Promise<Run | undefined> {
@@ -141,12 +141,18 @@ export class RunRetries extends Composed<RunRetriesDeps> {
     return this.deps.scheduler.delayedCalls(calls);
   }
 
-  /** Re-runs outlive their first run's record, so counting the stored ones, hot or archived, counts all.
+  /** Re-runs outlive their event, so counting the stored ones, hot or archived, counts all. Whichever of the function's runs on the event
+   *  is re-run, the next re-run is the same: two requests at once start one.
    *  @returns the ID of the next re-run; `active`: the present one, which must end first */
-  async nextRerun({ env, id: runId }: Run, fromStep?: FromStep): Promise<{ id: string; active?: Run }> {
-    const parts = fromStep ? ['from', fromStep.id, JSON.stringify(fromStep.input ?? null)] : ['retry'];
+  async nextRerun(
+    { env, id: runId, eventId, functionId }: Run,
+    fromStep?: FromStep,
+  ): Promise<{ id: string; active?: Run }> {
+    const [of, ...parts] = fromStep
+      ? [runId, 'from', fromStep.id, JSON.stringify(fromStep.input ?? null)]
+      : [eventId, 'rerun', functionId];
     for (let count = 0; ; count++) {
-      const id = this.deps.ids.derived(runId, ...parts, String(count));
+      const id = this.deps.ids.derived(of, ...parts, String(count));
       const rerun = await this.deps.history.runs.read(env, id);
       if (!rerun) return { id };
       if (!hasEnded(rerun)) return { id, active: rerun };

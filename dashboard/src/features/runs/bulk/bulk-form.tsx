@@ -1,7 +1,9 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import type { BulkDryRun } from '../../../api/types.ts';
+import { totalOf } from '../../../ui/bulk-operations/operation.ts';
 import { Button } from '../../../ui/button.tsx';
+import { Checkbox } from '../../../ui/checkbox.tsx';
 import { Dialog } from '../../../ui/dialog.tsx';
 import { ErrorAlert } from '../../../ui/error-alert.tsx';
 import { TextField } from '../../../ui/field.tsx';
@@ -9,7 +11,7 @@ import { Loading } from '../../../ui/loading.tsx';
 import { toast } from '../../../ui/toast.tsx';
 import { type BulkKind, countFirst, type RerunFrom, startBulk } from './requests.ts';
 import { RerunChoice } from './rerun-choice.tsx';
-import { ACTION_NAMES, filterLines, runs } from './texts.ts';
+import { ACTION_NAMES, filterLines, runs, SKIP_TEXTS } from './texts.ts';
 import { trackBulk } from './tracked.ts';
 
 /** More runs than these must be confirmed by typing their number. */
@@ -35,6 +37,7 @@ export default function BulkForm({ env, action, filter: given, versionField, onC
   // The action uses the counted time range: "the last hour" would change with every rendering.
   const [filter] = useState(given);
   const [from, setFrom] = useState<RerunFrom>('start');
+  const [includes, setIncludes] = useState(false);
   const [typed, setTyped] = useState('');
   const [version, setVersion] = useState('');
   const request = { action, filter, ...(action === 'move' && { version: version || null }) };
@@ -47,7 +50,8 @@ export default function BulkForm({ env, action, filter: given, versionField, onC
     refetchOnWindowFocus: false,
   });
   const start = useMutation({
-    mutationFn: () => startBulk(env, { ...request, ...(action === 'retry' && { from }) }),
+    mutationFn: () =>
+      startBulk(env, { ...request, ...(action === 'retry' && { from, include_already_rerun: includes }) }),
     onSuccess: ({ id }) => {
       trackBulk({ env, id });
       toast.success(`${ACTION_NAMES[action]}: started`);
@@ -55,14 +59,19 @@ export default function BulkForm({ env, action, filter: given, versionField, onC
       onClose();
     },
   });
-  const count = counted.data?.count;
+  const already = counted.data?.skipped.already_rerun ?? 0;
+  const count = counted.data && countOf(counted.data) + (includes ? already : 0);
   const mustType = count !== undefined && count > TYPED_FROM;
   const isConfirmed = count !== undefined && count > 0 && (!mustType || typed.replaceAll(/\D/g, '') === String(count));
   const name = ACTION_NAMES[action];
   return (
     <Dialog
       open
-      title={count === undefined ? `${name}: counting…` : `${name}: ${some(counted.data)}?`}
+      title={
+        count === undefined
+          ? `${name}: counting…`
+          : `${name}: ${counted.data?.is_exact ? '' : 'at least '}${runs(count)}?`
+      }
       onClose={onClose}
       footer={
         <>
@@ -84,6 +93,11 @@ export default function BulkForm({ env, action, filter: given, versionField, onC
         {counted.error && <ErrorAlert error={counted.error} onRetry={() => void counted.refetch()} />}
         {counted.data && <Counted dryRun={counted.data} />}
         {versionField?.(version, setVersion)}
+        {already > 0 && (
+          <Checkbox checked={includes} onChange={setIncludes}>
+            Also re-run the {runs(already)} whose re-run has completed
+          </Checkbox>
+        )}
         {action === 'retry' && <RerunChoice value={from} onChange={setFrom} />}
         <p className="text-muted">{CONSEQUENCES[action]}</p>
         {mustType && (
@@ -113,13 +127,13 @@ const CONSEQUENCES: Record<BulkKind, ReactNode> = {
     'Attempts that wait for their time start at once. Runs that wait for nothing, sleep, or wait for an event are skipped. This cannot be undone.',
 };
 
-function some(dryRun: BulkDryRun | undefined): string {
-  if (!dryRun) return '';
-  return `${dryRun.is_exact ? '' : 'at least '}${runs(dryRun.count)}`;
+/** Number of runs that the action does not leave out. */
+function countOf({ count, skipped }: BulkDryRun): number {
+  return count - totalOf(skipped);
 }
 
 function Counted({ dryRun }: { dryRun: BulkDryRun }) {
-  const { by_status, by_function, is_exact, count, filter } = dryRun;
+  const { by_status, by_function, skipped, is_exact, count, filter } = dryRun;
   const shown = by_function.slice(0, FUNCTIONS_SHOWN);
   return (
     <section aria-label="What is selected" className="space-y-2">
@@ -135,6 +149,13 @@ function Counted({ dryRun }: { dryRun: BulkDryRun }) {
             .map(([status, ofStatus]) => `${ofStatus.toLocaleString()} ${status}`)
             .join(', ')}
         </Line>
+        {totalOf(skipped) > 0 && (
+          <Line name="Left out">
+            {Object.entries(skipped)
+              .map(([reason, some]) => `${some.toLocaleString()} ${SKIP_TEXTS[reason as keyof typeof SKIP_TEXTS]}`)
+              .join('; ')}
+          </Line>
+        )}
         {shown.length > 0 && (
           <Line name="Functions">
             <ul>

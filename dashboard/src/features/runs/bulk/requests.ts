@@ -15,6 +15,7 @@ export type SelectedRuns = { ids: readonly string[] } | { filters: RunFilters };
 export interface BulkRequest {
   action: BulkKind;
   from?: RerunFrom;
+  include_already_rerun?: boolean;
   rate?: number;
   version?: string | null;
   filter: object;

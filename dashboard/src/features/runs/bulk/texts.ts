@@ -22,6 +22,7 @@ export const DONE_NAMES: Record<BulkAction['action'], string> = {
 type Skips = BulkAction['progress']['skipped'];
 
 export const SKIP_TEXTS: Record<keyof Skips & string, string> = {
+  already_rerun: 'already re-run',
   run_active: 'still active, or a re-run of it is',
   run_ended: 'ended before',
   run_gone: 'no longer stored',
