@@ -152,6 +152,31 @@ describe('Alerts', () => {
     expect((await api('PATCH', '/v1/alert-rules/unknown', {})).status).to.equal(404);
   });
 
+  it('are heard by nobody else when a channel is deleted that their rule names alone', async () => {
+    const rules = async () => {
+      const { data } = (await api('GET', '/v1/alert-rules')).body;
+      return Object.fromEntries(
+        data.map(({ rule, channels }: { rule: string; channels: unknown }) => [rule, channels]),
+      );
+    };
+    for (const name of ['first', 'second']) {
+      await api('POST', '/v1/alert-channels', { name, kind: 'slack', url: 'https://example.com/hook' });
+    }
+    await api('PATCH', '/v1/alert-rules/held_events', { channels: ['first'] });
+    await api('PATCH', '/v1/alert-rules/no_worker', { channels: ['first', 'second'] });
+    const refused = await api('DELETE', '/v1/alert-channels/first');
+    expect([refused.status, refused.body.code]).to.deep.equal([409, 'alert_channel_in_use']);
+    expect(refused.body.error).to.include('held_events').and.not.include('no_worker');
+    expect(await rules()).to.deep.include({ held_events: ['first'], no_worker: ['first', 'second'] });
+    await api('PATCH', '/v1/alert-rules/held_events', { channels: [] });
+    const both = await Promise.all(['first', 'second'].map((name) => api('DELETE', `/v1/alert-channels/${name}`)));
+    expect(both.map(({ status }) => status)).to.include(409);
+    expect((await rules()).no_worker).to.have.length(1);
+    expect((await rules()).held_events).to.deep.equal([]);
+    await api('PATCH', '/v1/alert-rules/no_worker', { channels: null });
+    await api('PATCH', '/v1/alert-rules/held_events', { channels: null });
+  });
+
   it('of an error that is assigned to channels are told by those, also when it is not new, and no others', async () => {
     const host = await startAppHost();
     host.on('charge', () => ({ status: 400, body: { name: 'Error', message: 'declined' } }));

@@ -8,10 +8,11 @@ import { hasSecrets, referencesIn, type Variables, withSecrets } from './referen
 const PATHS = { webhooks: '/v1/webhooks', event_keys: '/v1/event-keys', api_keys: '/v1/api-keys' } as const;
 const MESSAGE = 'tidegate apply';
 
-/** Creates come first, in the order of the kinds: a webhook needs its environment. */
+/** Creates come first, in the order of the kinds: a webhook needs its environment. Deletions are in the reverse order: a channel that
+ *  a rule names alone cannot be deleted. */
 export function inOrder(changes: readonly Change[]): Change[] {
-  const rank = ({ action }: Change) => (action === 'delete' ? 1 : 0);
-  return [...changes].sort((a, b) => rank(a) - rank(b));
+  const deletions = changes.filter(({ action }) => action === 'delete');
+  return [...changes.filter(({ action }) => action !== 'delete'), ...deletions.reverse()];
 }
 
 /** Runs before anything is changed. @throws CliError that names the variables that are not set */

@@ -1,7 +1,7 @@
 /** `/v1/alerts`, `/v1/alert-rules`, `/v1/alert-channels`: what is wrong, from when on people hear of it, and where (docs/alerts.md). */
 
 import { z } from 'zod';
-import { notFound } from '../../errors.ts';
+import { notFound, ServiceError } from '../../errors.ts';
 import { isOpen } from '../../model/alerts/alert.ts';
 import type { ChannelSecrets } from '../../model/alerts/channel.ts';
 import { isRuleId, type RuleId, rulesOf } from '../../model/alerts/rules.ts';
@@ -141,16 +141,21 @@ export function alertRoutes(deps: ApiParts): Route[] {
       operationId: 'deleteAlertChannel',
       summary: 'Delete an alert channel',
       description:
-        'What it has not sent yet is not sent. Rules that name it no longer do; those that named it alone are heard everywhere.',
+        'What it has not sent yet is not sent. Rules that name it beside others no longer do. While a rule names it alone, it stays: the rule would be heard by nobody, or by all.',
+      errors: ['alert_channel_in_use'],
       async handle({ env, params: { name } }) {
-        await alertChannels.remove(env, name);
-        for (const [id, { channels }] of await alertRules.all(env)) {
-          if (!channels?.includes(name)) continue;
+        await alertChannels.read(env, name);
+        const rules = [...(await alertRules.all(env))].filter(([, { channels }]) => channels?.includes(name));
+        rejectInUse(rules.filter(([, { channels }]) => channels?.length === 1).map(([id]) => id));
+        for (const [id] of rules) {
           await alertRules.change(env, id, (choices) => {
-            const left = choices.channels?.filter((other) => other !== name) ?? [];
-            return withRuleInput(choices, { channels: left.length === 0 ? null : left });
+            const left = choices.channels?.filter((other) => other !== name);
+            // Another channel of the rule was deleted meanwhile.
+            if (left?.length === 0) rejectInUse([id]);
+            return left ? withRuleInput(choices, { channels: left }) : choices;
           });
         }
+        await alertChannels.remove(env, name);
         return {};
       },
     }),
@@ -169,4 +174,11 @@ export function alertRoutes(deps: ApiParts): Route[] {
       },
     }),
   ];
+}
+
+/** @throws ServiceError alert_channel_in_use if there are any */
+function rejectInUse(rules: readonly RuleId[]): void {
+  if (rules.length === 0) return;
+  const detail = `no other channel hears of ${rules.join(', ')}: name other channels in PATCH /v1/alert-rules/<rule>, or null for all`;
+  throw new ServiceError('alert_channel_in_use', { detail });
 }

@@ -125,7 +125,7 @@ function Actions({ of: { name } }: { of: AlertChannel }) {
       </Button>
       <ConfirmButton
         title={`Delete ${name}?`}
-        text="What it has not sent yet is not sent. This cannot be undone."
+        text="What it has not sent yet is not sent. Rules that name it beside others no longer do. This cannot be undone."
         confirmLabel="Delete"
         icon="trash"
         onConfirm={() => remove.mutateAsync().catch(() => {})}
