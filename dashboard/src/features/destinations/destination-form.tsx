@@ -2,6 +2,7 @@ import { useState } from 'react';
 import { callApi } from '../../api/client.ts';
 import { useEnv } from '../../api/environment.ts';
 import type { Destination, NewDestination } from '../../api/types.ts';
+import { NAME_FIELD } from '../../lib/name-field.ts';
 import { Select, TextArea, TextField } from '../../ui/field.tsx';
 import { FormDialog } from '../../ui/form-dialog.tsx';
 import { useAction } from '../../ui/use-action.ts';
@@ -45,10 +46,8 @@ export default function DestinationForm({ destination, onClose, onCreated }: Des
       {!destination && (
         <TextField
           label="Name"
-          hint="Letters, digits, “_”, “.” and “-”"
+          {...NAME_FIELD}
           value={draft.name}
-          required
-          maxLength={64}
           onChange={({ target }) => set({ name: target.value })}
         />
       )}

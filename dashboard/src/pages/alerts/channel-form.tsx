@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import { callApi } from '../../api/client.ts';
 import type { AlertChannel, CreatedAlertChannel } from '../../api/types.ts';
+import { NAME_FIELD } from '../../lib/name-field.ts';
 import { Checkbox } from '../../ui/checkbox.tsx';
 import { Select, TextField } from '../../ui/field.tsx';
 import { FormDialog } from '../../ui/form-dialog.tsx';
@@ -44,14 +45,7 @@ export function ChannelForm({
       onSubmit={() => save.mutate()}
       onClose={onClose}
     >
-      <TextField
-        label="Name"
-        hint="Letters, digits, dots and dashes, such as ops"
-        required
-        maxLength={64}
-        value={name}
-        onChange={({ target }) => setName(target.value)}
-      />
+      <TextField label="Name" {...NAME_FIELD} value={name} onChange={({ target }) => setName(target.value)} />
       <Select label="Kind" value={kind} onChange={({ target }) => setKind(target.value as AlertChannel['kind'])}>
         {Object.entries(KINDS).map(([id, one]) => (
           <option key={id} value={id}>
