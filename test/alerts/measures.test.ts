@@ -159,7 +159,7 @@ describe('Rules of alerts about webhooks', () => {
     const { id, url } = await create({ transform: 'function transform() { throw new Error("no"); }' });
     await deliver(url);
     const alert = await watched.opens('webhook_failing');
-    expect(alert).to.include({ subject_name: 'Orders', path: `/webhooks/${id}` });
+    expect(alert).to.include({ subject_name: 'Orders', path: `/webhooks/${id}?tab=issues` });
     expect(alert.detail).to.match(/^1 × transform: .*no/);
     expect((await service.post(`/v1/webhook-issues/${alert.subject}/resolve`)).status).to.equal(200);
     await watched.resolves('webhook_failing');
@@ -192,7 +192,7 @@ describe('Rules of alerts about webhooks', () => {
     const lookAt = (nowMs: number) => checkSilence(deps, nowMs, new Map() as never);
     for (let minutes = 0; minutes <= 240; minutes += 4) await lookAt(now + minutes * MINUTE_MS);
     const alert = await watched.opens('webhook_silent', 5 * 3_600);
-    expect(alert).to.include({ subject_name: 'Quiet', path: `/webhooks/${id}` });
+    expect(alert).to.include({ subject_name: 'Quiet', path: `/webhooks/${id}?tab=issues` });
     expect(alert.detail).to.match(/^no request since /);
     const again = now + 5 * HOUR_MS;
     const counts = { requests: 1, accepted: 1, rejected: 0, filtered: 0, unverified: 0 };
@@ -216,7 +216,7 @@ describe('Rules of alerts about webhooks', () => {
         expect((await service.post(`/v1/webhooks/${id}/reconcile`, { since })).status).to.equal(202);
       await reconcile();
       const alert = await watched.opens('webhook_incomplete');
-      expect(alert).to.include({ subject_name: 'Stripe', value: 1, path: `/webhooks/${id}` });
+      expect(alert).to.include({ subject_name: 'Stripe', value: 1, path: `/webhooks/${id}?tab=requests` });
       const transform = 'function transform() { return { name: "sent/mended", data: {} }; }';
       expect((await service.request('PATCH', `/v1/webhooks/${id}`, { transform })).status).to.equal(200);
       await service.waitFor(`/v1/webhooks/${id}/completeness`, ({ body: { data } }) => !data.is_running);

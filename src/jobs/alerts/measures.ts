@@ -165,7 +165,7 @@ const MEASURES: Record<RuleId, Measure> = {
     return issues.flatMap(({ issue, name }) => {
       if (issue.kind === 'silence') return [];
       const detail = `${number(issue.count)} × ${issue.kind}: ${issue.sample.message}`;
-      return [{ subject: issue.id, name, value: issue.count, detail, path: `/webhooks/${issue.webhookId}` }];
+      return [{ subject: issue.id, name, value: issue.count, detail, path: `/webhooks/${issue.webhookId}?tab=issues` }];
     });
   },
 
@@ -174,7 +174,15 @@ const MEASURES: Record<RuleId, Measure> = {
     return issues.flatMap(({ issue, name }) => {
       if (issue.kind !== 'silence') return [];
       const value = (context.nowMs - issue.openedAt) / 1_000;
-      return [{ subject: issue.id, name, value, detail: issue.sample.message, path: `/webhooks/${issue.webhookId}` }];
+      return [
+        {
+          subject: issue.id,
+          name,
+          value,
+          detail: issue.sample.message,
+          path: `/webhooks/${issue.webhookId}?tab=issues`,
+        },
+      ];
     });
   },
 
@@ -185,7 +193,7 @@ const MEASURES: Record<RuleId, Measure> = {
       const { missing } = await webhookReconciliations.counts(id, { from: 0, to: nowMs });
       if (missing === 0) return [];
       const detail = `${number(missing)} requests of the provider did not come, and could not be recovered yet`;
-      return [{ subject: id, name, value: missing, detail, path: `/webhooks/${id}` }];
+      return [{ subject: id, name, value: missing, detail, path: `/webhooks/${id}?tab=requests` }];
     });
     return (await Promise.all(measured)).flat();
   },
