@@ -52,6 +52,7 @@ import { fastEventRoute, type ReceiveDeps, receiveRoutes } from './receive/route
 import type { WebhookWatcher } from './receive/webhook-watcher.ts';
 import type { LiveStreams } from './rest/live-streams.ts';
 import { mount } from './rest/mount.ts';
+import { TargetNames } from './rest/target-names.ts';
 import { apiRoutes, officialRoutes, restApi } from './rest-api.ts';
 import { streamRoute } from './routes/stream.ts';
 
@@ -157,7 +158,9 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
   const { sessions, apiKeys } = store;
   const principals = new Principals({ config, apiKeys, sessions, signingKeys, environments });
   const auditLogger = new AuditLogger(store.auditLog, store.rejectionLog, log);
-  const mountDeps = { environments, principals, auditLogger, idempotentResponses: store.idempotentResponses };
+  const { idempotentResponses } = store;
+  const targetNames = new TargetNames(store);
+  const mountDeps = { environments, principals, auditLogger, targetNames, idempotentResponses };
   const browserSessions = new BrowserSessions(sessions, config.publicUrl);
   const secondFactors = new SecondFactors({ config, ...store });
   const passkeys = new Passkeys(store);

@@ -10,6 +10,7 @@ interface Entry {
   who: { kind: string; id: string; name: string };
   action: string;
   target: string | null;
+  target_name: string | null;
   summary: string;
   ip: string;
   request_id: string;
@@ -32,6 +33,7 @@ describe('audit log', () => {
     expect(entry).to.deep.include({
       action: 'POST /v1/api-keys',
       target: body.data.id,
+      target_name: 'CI',
       summary: 'Create an API key, name CI, access write',
       ip: '127.0.0.1',
       request_id: answered.get('x-request-id'),
@@ -43,8 +45,22 @@ describe('audit log', () => {
       who: { kind: 'setting', id: 'API_KEY', name: 'the setting API_KEY' },
       action: 'DELETE /v1/api-keys/:id',
       target: body.data.id,
+      target_name: 'CI',
     });
     expect((await service.get('/v1/events', key)).status).to.equal(401);
+  });
+
+  it('an entry has the name of a webhook, also of one that is gone, and a new name instead of the former', async () => {
+    const webhook = { name: 'Orders', transform: 'function transform() {}' };
+    const { id } = (await service.post('/v1/webhooks', webhook, service.apiHeaders)).body.data;
+    const path = `/v1/webhooks/${id}`;
+    await service.request('POST', `${path}/pause`, undefined, service.apiHeaders);
+    await service.request('PATCH', path, { name: 'Sales' }, service.apiHeaders);
+    await service.request('DELETE', path, undefined, service.apiHeaders);
+    const seen = (await entries()).slice(0, 4).map(({ target, target_name }) => [target, target_name]);
+    expect(seen).to.deep.equal(['Sales', 'Sales', 'Orders', 'Orders'].map((name) => [id, name]));
+    await service.request('POST', '/v1/environments', { name: 'qa', kind: 'named' }, service.apiHeaders);
+    expect((await entries())[0]).to.include({ target: 'qa', target_name: null });
   });
 
   it('GET /v1/audit lists sign-ins, and GET /v1/audit/refusals rejected ones', async () => {

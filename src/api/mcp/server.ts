@@ -23,7 +23,7 @@ const INSTRUCTIONS = `Tidegate receives events and webhooks and runs functions o
 number or a part of an error; read the event, the runs that it started and the decisions about it; then the history of a run. Times are ISO 8601 in UTC.
 Tools that change something say so; ask the person before you use one.`;
 
-export interface McpDeps extends Pick<MountDeps, 'environments' | 'auditLogger'> {
+export interface McpDeps extends Pick<MountDeps, 'environments' | 'auditLogger' | 'targetNames'> {
   routes: readonly Route[];
   publicUrl: string | undefined;
   /** The setting MCP_PAYLOADS. */

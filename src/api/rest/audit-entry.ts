@@ -58,14 +58,21 @@ const SELECTION_MAX_LENGTH = 500;
 
 type AuditedRoute = Pick<Route, 'method' | 'path' | 'summary' | 'scope'>;
 
-/** @param data the response's data, with the ID or name of a created object */
-export function auditEntryOf(ctx: Context, route: AuditedRoute, given: GivenInput, data: unknown): AuditedAction {
+/** @param data the response's data, with the ID or name of a created object
+ *  @param targetName what the object was called before the request */
+export function auditEntryOf(
+  ctx: Context,
+  route: AuditedRoute,
+  given: GivenInput,
+  { data, targetName }: { data: unknown; targetName: string | undefined },
+): AuditedAction {
   const { method, path, scope, summary } = route;
   const target = Object.values(given.params).join('/') || idOf(data);
   return {
     who: principalOf(ctx),
     action: `${method.toUpperCase()} ${path}`,
     ...(target && { target }),
+    ...nameOf(data, target, targetName),
     ...(scope === 'environment' && { environment: environmentOf(ctx) }),
     summary: [
       summary,
@@ -119,6 +126,14 @@ function eventsOf(path: string, data: unknown): string[] {
   const { assigned, sent, deleted } = (data ?? {}) as { assigned?: unknown; sent?: unknown; deleted?: unknown };
   const count = [assigned, sent].find(Array.isArray)?.length ?? deleted;
   return typeof count === 'number' ? [`${count} ${count === 1 ? 'event' : 'events'}`] : [];
+}
+
+/** A new name goes before the former one. */
+function nameOf(data: unknown, target: string | undefined, former: string | undefined): { targetName?: string } {
+  const { id, name, email } = (data ?? {}) as { id?: unknown; name?: unknown; email?: unknown };
+  const own = id === target ? [name, email] : [];
+  const targetName = [...own, former].find((value) => typeof value === 'string' && value !== target);
+  return targetName === undefined ? {} : { targetName: targetName as string };
 }
 
 function idOf(data: unknown): string | undefined {

@@ -23,6 +23,7 @@ import { auditEntryOf } from './audit-entry.ts';
 import { answerOnce } from './idempotency.ts';
 import { ListPage } from './list-response.ts';
 import type { GivenInput, Reply, Route } from './route.ts';
+import type { TargetNames } from './target-names.ts';
 
 /** Room for a transform of 65,536 characters, however it is escaped. */
 export const BODY_LIMIT_BYTES = 524_288;
@@ -31,6 +32,7 @@ const NO_FIELDS = z.strictObject({});
 export interface MountDeps extends Pick<Store, 'environments' | 'idempotentResponses'> {
   principals: Principals;
   auditLogger: AuditLogger;
+  targetNames: Pick<TargetNames, 'of'>;
 }
 
 export function mount(router: Router, routes: readonly Route[], deps: MountDeps): void {
@@ -145,10 +147,12 @@ export async function carryOut(
   ctx: Context,
   route: Route,
   given: GivenInput,
-  { environments, auditLogger }: Pick<MountDeps, 'environments' | 'auditLogger'>,
+  { environments, auditLogger, targetNames }: Pick<MountDeps, 'environments' | 'auditLogger' | 'targetNames'>,
 ): Promise<Reply> {
   const dialect = dialectOfRequest(ctx);
   const { params, query = NO_FIELDS, body = NO_FIELDS } = route;
+  const isAudited = route.method !== 'get' && route.audited !== false;
+  const targetName = isAudited ? await targetNames.of(route.path, given.params) : undefined;
   const reply = await route.handle({
     params: (params && validate(params, given.params, 'path parameter')) as never,
     query: validate(query, given.query, 'query parameter') as never,
@@ -159,8 +163,8 @@ export async function carryOut(
     dialect,
     origin: `${ctx.protocol}://${ctx.host}`,
   });
-  if (route.method !== 'get' && route.audited !== false && reply.audited !== false) {
-    await auditLogger.log(ctx, auditEntryOf(ctx, route, given, reply.data));
+  if (isAudited && reply.audited !== false) {
+    await auditLogger.log(ctx, auditEntryOf(ctx, route, given, { data: reply.data, targetName }));
   }
   return reply;
 }

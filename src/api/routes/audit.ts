@@ -20,6 +20,10 @@ export const entrySchema = apiObject('AuditEntry', {
   who: z.object({ kind: z.enum(PRINCIPAL_KINDS), id: z.string(), name: z.string() }),
   action: z.string().describe('A route of the API, or sign-in, set-up or set-password'),
   target: z.string().nullable().describe('ID or name of the changed object'),
+  target_name: z
+    .string()
+    .nullable()
+    .describe('Its name after the change, if it has one beside its ID; null of entries of earlier versions'),
   environment: z.string().nullable(),
   summary: z.string(),
   ip: z.string(),

@@ -62,14 +62,25 @@ export function columnsFor(onOpen: (entry: AuditEntry) => void): Column<AuditEnt
   ];
 }
 
-function Summary({ entry: { summary, target, action, who }, onOpen }: { entry: AuditEntry; onOpen(): void }) {
+function Summary({
+  entry: { summary, target, target_name, action, who },
+  onOpen,
+}: {
+  entry: AuditEntry;
+  onOpen(): void;
+}) {
   return (
     <>
       <button type="button" onClick={onOpen} title={summary} className="block max-w-full truncate hover:underline">
         {action === 'sign-in refused' ? `Sign-in rejected: ${summary}` : summary}
       </button>
       <div className="truncate text-xs text-muted md:hidden">{who.name}</div>
-      {target && <div className="hidden truncate font-mono text-xs text-muted md:block">{target}</div>}
+      {target && (
+        <div className="hidden truncate text-xs text-muted md:block">
+          {target_name && `${target_name} · `}
+          <span className="font-mono">{target}</span>
+        </div>
+      )}
     </>
   );
 }

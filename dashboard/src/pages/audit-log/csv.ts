@@ -7,6 +7,7 @@ const COLUMNS: [name: string, value: (entry: AuditEntry) => string | null][] = [
   ['actor', ({ who }) => who.name],
   ['action', ({ action }) => action],
   ['target', ({ target }) => target],
+  ['target_name', ({ target_name }) => target_name],
   ['environment', ({ environment }) => environment],
   ['summary', ({ summary }) => summary],
   ['ip', ({ ip }) => ip],

@@ -15,7 +15,10 @@ export function EntryDialog({ entry, onClose }: { entry: AuditEntry | undefined;
             {entry.who.name} <span className="text-muted">({ACTOR_KIND[entry.who.kind]})</span>
           </Line>
           <Line name="Action">{entry.action}</Line>
-          <Line name="Target">{entry.target ?? 'none'}</Line>
+          <Line name="Target">
+            {entry.target_name && `${entry.target_name} `}
+            {entry.target ? <span className="font-mono text-sm">{entry.target}</span> : 'none'}
+          </Line>
           <Line name="Environment">{entry.environment ?? 'all environments'}</Line>
           <Line name="IP address">{entry.ip}</Line>
           <Line name="Request ID">{entry.request_id}</Line>

@@ -20,8 +20,10 @@ export function matchesFilter(entry: AuditEntry, { q = '', who, from, to }: Filt
   const atMs = Date.parse(entry.at);
   if (atMs < (parseTime(from, nowMs) ?? 0) || atMs >= (parseTime(to, nowMs) ?? Number.POSITIVE_INFINITY)) return false;
   if (who !== undefined && entry.who.kind !== who) return false;
-  const { who: by, action, target, environment, summary, ip, request_id } = entry;
-  const text = [by.name, by.id, action, target, environment, summary, ip, request_id].join(' ').toLowerCase();
+  const { who: by, action, target, target_name, environment, summary, ip, request_id } = entry;
+  const text = [by.name, by.id, action, target, target_name, environment, summary, ip, request_id]
+    .join(' ')
+    .toLowerCase();
   return q
     .toLowerCase()
     .split(/\s+/)
