@@ -1,5 +1,5 @@
-/** Origins of apps: scheme, host and port. An SDK may take its app's origin from the `Host` of an anonymous request, so a new one counts only where a
- *  person has allowed it (docs/security.md#addresses-of-apps). */
+/** Origins of apps: scheme, host and port. An SDK may take its app's origin from the `Host` of an anonymous request, so
+ *  a new one counts only where a person has allowed it (docs/security.md#addresses-of-apps). */
 import { z } from 'zod';
 
 /** Maximum number of patterns per app, and in the setting APP_ORIGINS. */

@@ -1,5 +1,5 @@
-/** The tables of the archive are partitioned by retention in days, then by day: `events` → `events_r7` → `events_r7_20261123`. A day is dropped as a
- *  whole; no row is ever deleted by itself. */
+/** The tables of the archive are partitioned by retention in days, then by day: `events` → `events_r7` →
+ *  `events_r7_20261123`. A day is dropped as a whole; no row is ever deleted by itself. */
 
 import { DAY_MS } from '../model/values/time.ts';
 import type { Client } from './database.ts';

@@ -1,5 +1,5 @@
-/** Predicates on a JSON text in Postgres that are never false where a search's condition is true: most compare a fragment of the text, at a tenth
- *  of the cost of parsing it as jsonb. Callers test the results exactly (model/search/evaluate.ts). */
+/** Predicates on a JSON text in Postgres that are never false where a search's condition is true: most compare a
+ *  fragment of the text, at a tenth of the cost of parsing it as jsonb. Callers test the results exactly (model/search/evaluate.ts). */
 import type { Comparison, Literal, TextTest } from '../model/search/syntax.ts';
 
 /** A condition with a question mark for each value. */

@@ -1,5 +1,5 @@
-/** What reads of webhook requests share: keys under which they are counted (their outcome, and the result of their verification), and which are not
- *  found. */
+/** What reads of webhook requests share: keys under which they are counted (their outcome, and the result of their
+ *  verification), and which are not found. */
 import type { VerificationResult } from '../model/webhooks/request-log.ts';
 
 /** Condition with the webhook's ID: requests of a deleted webhook are not found. */

@@ -31,8 +31,8 @@ export interface Duty<Deps> {
   scope: Scope;
   /** Milliseconds between rounds, give or take a quarter. */
   everyMs: number | Varying<Deps>;
-  /** Lets one process at a time do a round. If it dies, another process takes over after this time. undefined: several processes may do rounds at
-   *  once. */
+  /** Lets one process at a time do a round. If it dies, another process takes over after this time. undefined: several
+   *  processes may do rounds at once. */
   leaseMs?: number;
   /** Delay of the first round. Default: 0. */
   firstAfterMs?: (deps: Deps) => number;

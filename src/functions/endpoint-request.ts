@@ -54,8 +54,10 @@ export function endpointRequest(
   };
 }
 
-/** The signed text, as SDKs verify it. The official TypeScript SDK reads the bodies of these methods as JSON, and verifies them in canonical form.
- *  It verifies calls of functions in the same way, and the client has written the body: a body that an SDK could take for a call is never signed.
+/** The signed text, as SDKs verify it. The official TypeScript SDK reads the bodies of these methods as JSON, and
+ *  verifies them in canonical form.
+ *  It verifies calls of functions in the same way, and the client has written the body: a body that an SDK could take
+ *  for a call is never signed.
  *  @throws EndpointRefused */
 function signedPart(endpoint: EndpointProtocol, { method, body }: Record<'method' | 'body', string>): string {
   // The official Go SDK (0.16.0) verifies the canonical form of the run's ID, which is no JSON and becomes nothing. So does a call whose body it

@@ -1,4 +1,5 @@
-/** The registration in an app's answer to a sync request (docs/protocol.md#registration). The app signs it with the key that signed the request. */
+/** The registration in an app's answer to a sync request (docs/protocol.md#registration). The app signs it with the key
+ *  that signed the request. */
 import type { Dialect } from '../model/apps/app.ts';
 import { isJsonObject } from '../model/values/json.ts';
 import { isSignedWith } from './signing.ts';

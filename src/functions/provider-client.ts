@@ -1,5 +1,5 @@
-/** Calls the APIs of webhook providers, within the address rules for apps. Redirects are not followed: the request has a key. Life cycle: one per
- *  process; `send` any number of times concurrently; `close`. */
+/** Calls the APIs of webhook providers, within the address rules for apps. Redirects are not followed: the request has
+ *  a key. Life cycle: one per process; `send` any number of times concurrently; `close`. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { request } from 'undici';
 import type { OutboundSettings } from '../config.ts';

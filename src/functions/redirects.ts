@@ -1,5 +1,5 @@
-/** Redirects of apps that repeat the same request at another URL: 307 and 308. Other statuses would change the method. Address rules apply to each
- *  target, because they apply to connections (http-agent.ts). */
+/** Redirects of apps that repeat the same request at another URL: 307 and 308. Other statuses would change the method.
+ *  Address rules apply to each target, because they apply to connections (http-agent.ts). */
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Dispatcher, request } from 'undici';
 

@@ -1,4 +1,5 @@
-/** Makes the requests of steps, within the address rules for apps. Life cycle: one per process; `send` any number of times concurrently; `close`. */
+/** Makes the requests of steps, within the address rules for apps. Life cycle: one per process; `send` any number of
+ *  times concurrently; `close`. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { errors } from 'undici';
 import type { EnvironmentKind } from '../model/environment.ts';

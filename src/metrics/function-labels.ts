@@ -1,5 +1,5 @@
-/** Decides which functions have their own series: their number is unbounded, so only the first functions get a series, and a series without values
- *  for an hour is dropped. */
+/** Decides which functions have their own series: their number is unbounded, so only the first functions get a series,
+ *  and a series without values for an hour is dropped. */
 import { scopedFunction } from '../model/apps/scoped-function.ts';
 
 export type FunctionLabel = readonly [environment: string, functionId: string];

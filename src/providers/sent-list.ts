@@ -1,5 +1,5 @@
-/** The schema of a provider's list of what it sent, a part of its preset: data, by which the service compares what came with what was sent, and fetches
- *  what is missing (docs/webhooks.md#nothing-missing).
+/** The schema of a provider's list of what it sent, a part of its preset: data, by which the service compares what came
+ *  with what was sent, and fetches what is missing (docs/webhooks.md#nothing-missing).
  *
  *  A *path* leads to a value in JSON, with dots between names; '' is the whole. Texts may have the fields of the account in braces. */
 import { z } from 'zod';

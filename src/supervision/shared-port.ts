@@ -1,8 +1,9 @@
-/** The port that all processes of a group listen on, each with a socket of its own (SO_REUSEPORT): Linux gives each new connection to one of them,
- *  by a hash of its addresses.
+/** The port that all processes of a group listen on, each with a socket of its own (SO_REUSEPORT): Linux gives each new
+ *  connection to one of them, by a hash of its addresses.
  *
- *  The supervisor keeps the sockets and accepts nothing. A process and its replacements get the same socket, by their number: connections that no
- *  process has accepted yet wait for the replacement. Linux would reset the connections of a socket that no process holds.
+ *  The supervisor keeps the sockets and accepts nothing. A process and its replacements get the same socket, by their
+ *  number: connections that no process has accepted yet wait for the replacement. Linux would reset the connections of
+ *  a socket that no process holds.
  *
  *  Measured with four processes, against the two ways of node:cluster:
  *  - When processes share one socket (SCHED_NONE), one process got 23 of 32 connections that clients keep open, and another none; here each

@@ -1,5 +1,6 @@
-/** BullMQ's spans, created by its OpenTelemetry package, filtered: BullMQ's housekeeping would create traces as long as the process runs, and two
- *  or three spans without information per job. Only the spans of adding and processing a job remain, if they belong to a recorded trace. */
+/** BullMQ's spans, created by its OpenTelemetry package, filtered: BullMQ's housekeeping would create traces as long as
+ *  the process runs, and two or three spans without information per job. Only the spans of adding and processing a job
+ *  remain, if they belong to a recorded trace. */
 import { type Context, context, ROOT_CONTEXT, type SpanContext, SpanKind, trace } from '@opentelemetry/api';
 import { BullMQOtel } from 'bullmq-otel';
 import { extractSpan, injectSpan, isRecorded } from './carrier.ts';

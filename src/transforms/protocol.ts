@@ -18,8 +18,8 @@ export interface Limits {
   cachedIsolateMb: number;
   /** A child process is replaced gracefully after this many batches, in case something leaks. */
   batchesPerChild: number;
-  /** An isolate is replaced after this many requests, so that leftovers of a transform cannot accumulate. Creating one takes 4 ms, and its code is
-   *  slow at first. */
+  /** An isolate is replaced after this many requests, so that leftovers of a transform cannot accumulate. Creating one
+   *  takes 4 ms, and its code is slow at first. */
   usesPerIsolate: number;
   logLines: number;
   logChars: number;
@@ -47,12 +47,13 @@ export type Command =
   | { type: 'evict'; id: string }
   | { type: 'run'; batch: number; handle: number; args: Arguments[] | null; aheadMs: number };
 
-/** The arguments of one call: the raw body (not encoded as JSON); the headers, the query, and for a large body the reference that replaces the raw
- *  one, as JSON; and the body as JSON. Without the latter, the body is the raw body if that is JSON, otherwise {}. */
+/** The arguments of one call: the raw body (not encoded as JSON); the headers, the query, and for a large body the
+ *  reference that replaces the raw one, as JSON; and the body as JSON. Without the latter, the body is the raw body if
+ *  that is JSON, otherwise {}. */
 export type Arguments = [raw: string, others: string, body?: string];
 
-/** Work for a thread. `args` holds the arguments of each request; null: only define the function. `aheadMs`: by how much the time of the transform
- *  is ahead of the machine. */
+/** Work for a thread. `args` holds the arguments of each request; null: only define the function. `aheadMs`: by how
+ *  much the time of the transform is ahead of the machine. */
 export interface Task {
   id: string;
   code: string;
@@ -83,7 +84,8 @@ const MB = 1_048_576;
 const BASE_MB = 128;
 
 /** Memory bounds of a child process. Above `replace`, the parent replaces it gracefully: it holds more than its isolates explain. Above
- *  `kill`, running code allocates memory that no V8 limit covers: a single transform can reach two to three times its limit before V8 stops it. */
+ *  `kill`, running code allocates memory that no V8 limit covers: a single transform can reach two to three times its
+ *  limit before V8 stops it. */
 export function memoryBounds({ threads, cachedMb, memoryLimitMb }: Limits) {
   const replace = (BASE_MB + threads * (cachedMb + memoryLimitMb)) * MB;
   return { replace, kill: replace + threads * 2 * memoryLimitMb * MB };

@@ -1,4 +1,5 @@
-/** A transform, its request and its outcome (docs/transforms.md#what-a-transform-gets). Read by `scheduler/` and by the rooms that run transforms. */
+/** A transform, its request and its outcome (docs/transforms.md#what-a-transform-gets). Read by `scheduler/` and by the
+ *  rooms that run transforms. */
 
 import type { BodyReference } from '../model/webhooks/large-bodies.ts';
 

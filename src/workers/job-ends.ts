@@ -1,5 +1,5 @@
-/** Takes jobs, and ends completed ones, by scripts of this service that do only what its jobs need (store/redis/lua/lib/finish-job.lua). A job may
- *  end within the script that ends the run of its call. */
+/** Takes jobs, and ends completed ones, by scripts of this service that do only what its jobs need
+ *  (store/redis/lua/lib/finish-job.lua). A job may end within the script that ends the run of its call. */
 import { Job, type JobJson } from 'bullmq';
 import { JOB_FIELDS, QUEUE_KEYS } from '../store/keys/bullmq.ts';
 import type { Finished, JobEnd, JobEnding, JobLists } from '../store/redis/job-lists.ts';

@@ -1,5 +1,5 @@
-/** A worker that fetches jobs less often while they arrive quickly, because each job's marker wakes it. A job that ends fetches the next one itself,
- *  so a backlog is not slowed down. */
+/** A worker that fetches jobs less often while they arrive quickly, because each job's marker wakes it. A job that ends
+ *  fetches the next one itself, so a backlog is not slowed down. */
 import { setTimeout } from 'node:timers/promises';
 import type { Job, Worker } from 'bullmq';
 import { JobRate } from '../jobs/ingestion/job-rate.ts';

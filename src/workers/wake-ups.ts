@@ -1,5 +1,5 @@
-/** A burst of wake-ups shares a worker with other runs: beside them, few are at work at a time, so an event, a call or a step beside them waits for few. A call that
- *  ends a sleep is at work until its run has continued, unless it waits: for capacity, or for an app that takes long. */
+/** Limits the wake-ups at work in a worker, so that a burst of them delays no other run. A call that ends a sleep counts until its run
+ *  has continued, except while it waits for capacity or for a slow app. */
 import type { Job } from 'bullmq';
 import type { FunctionClient } from '../functions/function-client.ts';
 import type { RunJob } from '../jobs/queues/queues.ts';
@@ -53,9 +53,9 @@ export class WakeUps {
     let isWaiting = false;
     let timer: NodeJS.Timeout | undefined;
     const letOthersAfter = (ms: number) => {
-      const dueAt = performance.now() + ms;
+      const dueAt = this.#now() + ms;
       timer = setTimeout(() => {
-        isWaiting = this.#waiting < this.#waitMax && performance.now() < dueAt + LATE_MS;
+        isWaiting = this.#waiting < this.#waitMax && this.#now() < dueAt + LATE_MS;
         if (!isWaiting) return letOthersAfter(LONG_MS);
         this.#waiting += 1;
         this.#end();

@@ -2,6 +2,7 @@
  *  the locks expire. */
 import type { Job } from 'bullmq';
 import type { Config } from '../config.ts';
+import type { FunctionClient } from '../functions/function-client.ts';
 import { CoalescedIngestion } from '../jobs/ingestion/coalesced-ingestion.ts';
 import { type IngestDeps, ingest } from '../jobs/ingestion/ingest.ts';
 import type { PartitionQueues, SharedQueueOptions } from '../jobs/queues/partition-queues.ts';
@@ -65,7 +66,13 @@ export interface WorkersDeps {
   jobTakers: Map<number, JobTaker<Loaded>>;
   isCluster: boolean;
   /** Dependencies of each kind of job. */
-  handlers: { ingest: IngestDeps; call: CallDeps; wake: WakeDeps; request: RequestDeps; timers: TimerHandlers };
+  handlers: {
+    ingest: IngestDeps;
+    call: CallDeps & { functionClient: FunctionClient };
+    wake: WakeDeps;
+    request: RequestDeps;
+    timers: TimerHandlers;
+  };
   callLimiter: CallLimiter;
   admittedCalls: AdmittedCalls;
   callOwner: OwnerDeps;
@@ -219,8 +226,7 @@ function createRunWorker(
   jobRelease: JobRelease,
 ): WatchedWorker<RunJob> {
   const wakeUps = new WakeUps(config.runConcurrency);
-  const functionClient = wakeUps.callsOf(handlers.call.functionClient);
-  const callAfterSleep: CallDeps = Object.create(handlers.call, { functionClient: { value: functionClient } });
+  const wakeUpClient = wakeUps.callsOf(handlers.call.functionClient);
   const runJob = (job: Job<RunJob>) => {
     const { data, timestamp, attemptsMade, attemptsStarted, opts } = job;
     const before = attemptsBefore(data);
@@ -230,8 +236,12 @@ function createRunWorker(
     // If a replica may take over, a job ends once the replica has the end of its run.
     const jobEnd = durability?.isReplicated ? undefined : jobEnds.of(job);
     const callJob = readCallJob(data);
-    if (isWakeUp(job)) return call(callJob, timestamp + (opts.delay ?? 0), attempts, callAfterSleep, jobEnd);
-    return call(callJob, timestamp, attempts, handlers.call, jobEnd, addedJobs.startOf(job)?.loaded);
+    if (isWakeUp(job)) {
+      const dueAt = timestamp + (opts.delay ?? 0);
+      return call(callJob, dueAt, attempts, handlers.call, { jobEnd, functionClient: wakeUpClient });
+    }
+    const started = addedJobs.startOf(job)?.loaded;
+    return call(callJob, timestamp, attempts, handlers.call, { jobEnd, started });
   };
   const handler = tracing ? (job: Job<RunJob>) => traceCallOrWake(job, tracing, () => runJob(job)) : runJob;
   const withPermit = withPermits(admittedCalls, withMetrics(RUNS, handler, recorder), log);

@@ -313,8 +313,7 @@ async function handle(
         job.timestamp,
         attempts,
         Object.assign(Object.create(deps), appSide(data.runId, deps, app)),
-        end,
-        started,
+        { jobEnd: end, started },
       );
     return undefined;
   } catch (error) {

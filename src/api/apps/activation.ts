@@ -60,8 +60,8 @@ export class Activation {
     this.#deps = deps;
   }
 
-  /** Makes a version the active one: its functions are those of the app again, and new runs start on it; or only a share of them, and the rest on the
-   *  version that was active.
+  /** Makes a version the active one: its functions are those of the app again, and new runs start on it; or only a
+   *  share of them, and the rest on the version that was active.
    *  @throws ServiceError not_found, input_invalid, quota_exceeded */
   async activate(
     env: string,

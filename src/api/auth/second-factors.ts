@@ -1,5 +1,5 @@
-/** Second factors of users: what proves one at sign-in, and their changes. Each change gives the user another version, which ends all sessions and all
- *  sign-ins that began before. Independent of HTTP. */
+/** Second factors of users: what proves one at sign-in, and their changes. Each change gives the user another version,
+ *  which ends all sessions and all sign-ins that began before. Independent of HTTP. */
 import { ServiceError } from '../../errors.ts';
 import {
   type SecondFactors as Factors,

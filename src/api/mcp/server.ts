@@ -131,7 +131,8 @@ function unknownTool(name: string, tools: readonly Tool[]): never {
   });
 }
 
-/** Arguments are as in JSON; parameters of paths and queries are texts. Unknown ones go to the body or the query, whose validation names them. */
+/** Arguments are as in JSON; parameters of paths and queries are texts. Unknown ones go to the body or the query, whose
+ *  validation names them. */
 function inputOf({ route, partOf }: Tool, given: Record<string, unknown>): GivenInput {
   const input = {
     params: {} as Record<string, string>,

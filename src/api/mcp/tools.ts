@@ -1,5 +1,5 @@
-/** The tools of `/mcp`: operations of the REST API that help to find out what happened, and to put it right. A tool has the input, the access, the
- *  limits and the errors of its operation. */
+/** The tools of `/mcp`: operations of the REST API that help to find out what happened, and to put it right. A tool has
+ *  the input, the access, the limits and the errors of its operation. */
 import type { Tool as ListedTool } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { covers, type Principal } from '../../model/auth/access.ts';

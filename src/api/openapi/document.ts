@@ -36,6 +36,7 @@ const TAGS: Record<string, string> = {
   Installation: 'Limits and settings of the whole installation.',
   'Audit log': 'Who changed what, and rejected sign-ins.',
   Health: 'Health checks; they need no authentication.',
+  Docs: 'The docs of this version as Markdown; they need no authentication.',
 };
 
 const metadataSchema = z.object({

@@ -1,4 +1,4 @@
-/** The operations outside the REST API: receiving events and health checks. They need no API key. */
+/** The operations outside the REST API: receiving events, health checks and the docs. They need no API key. */
 import { z } from 'zod';
 import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject } from 'zod-openapi';
 import { DUTY_STATES } from '../../duties/loop.ts';
@@ -73,6 +73,22 @@ function health(operationId: string, summary: string, schema: z.ZodType, mayFail
   };
 }
 
+function page(operationId: string, summary: string, type: string, parameters?: z.ZodObject): ZodOpenApiOperationObject {
+  return {
+    operationId,
+    tags: ['Docs'],
+    summary,
+    ...(parameters && { requestParams: { path: parameters } }),
+    responses: {
+      '200': { description: 'The page', content: { [type]: { schema: { type: 'string' } } } },
+      ...(parameters && failures(['not_found'])),
+    },
+    security: [],
+  };
+}
+
+const pageName = z.object({ page: z.string().describe('Name of a page in `/llms.txt`, such as `events.md`') });
+
 export const HEALTH_CHECKS = { '/livez': statusSchema, '/readyz': readySchema, '/health': healthSchema };
 
 export const OPEN_PATHS: ZodOpenApiPathsObject = {
@@ -80,4 +96,6 @@ export const OPEN_PATHS: ZodOpenApiPathsObject = {
   '/livez': { get: health('checkLiveness', 'Check whether the process is alive', statusSchema, false) },
   '/readyz': { get: health('checkReadiness', 'Check whether the process is ready', readySchema, true) },
   '/health': { get: health('getHealth', 'Get the health of the service', healthSchema, true) },
+  '/llms.txt': { get: page('getDocsIndex', 'Get the index of the docs', 'text/plain') },
+  '/docs/{page}': { get: page('getDocsPage', 'Get a page of the docs', 'text/markdown', pageName) },
 };

@@ -34,7 +34,8 @@ export class Credentials {
   readonly #eventKeys: EventKeys;
   readonly #webhooks: WebhookDirectory;
   readonly #dev: boolean;
-  /** In dev mode: digests of secrets that Redis does not know. Secrets are random, so no user can later be given a secret that was tried before. */
+  /** In dev mode: digests of secrets that Redis does not know. Secrets are random, so no user can later be given a
+   *  secret that was tried before. */
   readonly #unknown = new LRUCache<string, true>(atMost(UNKNOWN_MAX));
 
   constructor(eventKeys: EventKeys, webhooks: WebhookDirectory, dev: boolean) {

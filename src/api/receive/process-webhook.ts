@@ -1,5 +1,6 @@
-/** Processes a webhook request, a new one or one from the log (docs/webhooks.md#request-life-cycle): answers handshakes, verifies, filters, runs the
- *  transform, decides the outcome (webhook-outcome.ts) and commits it. A dry run decides and does not commit. */
+/** Processes a webhook request, a new one or one from the log (docs/webhooks.md#request-life-cycle): answers
+ *  handshakes, verifies, filters, runs the transform, decides the outcome (webhook-outcome.ts) and commits it. A dry
+ *  run decides and does not commit. */
 
 import { ServiceError } from '../../errors.ts';
 import type { Acceptor } from '../../jobs/acceptance/acceptor.ts';

@@ -1,5 +1,5 @@
-/** The response to a sender or an app whose request was not rejected, shared by the fast path and the router. The response has none of the headers
- *  that only pages need. */
+/** The response to a sender or an app whose request was not rejected, shared by the fast path and the router. The
+ *  response has none of the headers that only pages need. */
 
 import type { Context } from '../http/router.ts';
 import { isSecure } from '../http/secure-connection.ts';

@@ -1,5 +1,5 @@
-/** Reconciles one webhook for a while: reads the provider's list page by page, then recovers what is missing, oldest first. How far it came is in Redis
- *  after each step, so any process goes on where another one stopped. */
+/** Reconciles one webhook for a while: reads the provider's list page by page, then recovers what is missing, oldest
+ *  first. How far it came is in Redis after each step, so any process goes on where another one stopped. */
 import { ServiceError } from '../../errors.ts';
 import type { ProviderClient } from '../../functions/provider-client.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../model/values/time.ts';

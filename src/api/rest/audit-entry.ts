@@ -21,8 +21,8 @@ const LOGGED_FIELDS = [
   'abort_when',
   'since',
 ];
-/** Fields that select objects: events or requests to replay, runs of bulk actions, events to send again, assign or discard, and allowed origins of
- *  apps. */
+/** Fields that select objects: events or requests to replay, runs of bulk actions, events to send again, assign or
+ *  discard, and allowed origins of apps. */
 const LOGGED_SELECTION = [
   'action',
   'all',

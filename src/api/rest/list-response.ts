@@ -1,5 +1,5 @@
-/** List responses of at most two megabytes. A page ends before the item that would exceed the limit. A single item above the limit is sent without
- *  its large fields. */
+/** List responses of at most two megabytes. A page ends before the item that would exceed the limit. A single item
+ *  above the limit is sent without its large fields. */
 import type { MaybeIncomplete, StoppedEarly } from '../../history/merged-page.ts';
 import { nextPage, pageFrom, pageOf } from './list-query.ts';
 

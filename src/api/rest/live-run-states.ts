@@ -1,5 +1,5 @@
-/** Adds the states of runs to live updates. A worker knows what happened to a run, but not always its state, which also depends on other steps and
- *  on the limits of its function. Reading the state takes pipelines, so it is read only while clients watch. */
+/** Adds the states of runs to live updates. A worker knows what happened to a run, but not always its state, which also
+ *  depends on other steps and on the limits of its function. Reading the state takes pipelines, so it is read only while clients watch. */
 import type { RunStates } from '../../jobs/runs/run-states.ts';
 import { shortErrorText } from '../../model/runs/error-text.ts';
 import { hasEnded, type Run } from '../../model/runs/run.ts';

@@ -1,4 +1,5 @@
-/** Serves the routes of the REST API: checks access, reads and validates the input, runs the handler, writes the audit entry and the response. */
+/** Serves the routes of the REST API: checks access, reads and validates the input, runs the handler, writes the audit
+ *  entry and the response. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Next } from 'koa';

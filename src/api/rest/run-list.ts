@@ -1,4 +1,5 @@
-/** Lists of runs: by default without outputs and with truncated errors; on request with outputs and whole errors, as many as fit into a response. */
+/** Lists of runs: by default without outputs and with truncated errors; on request with outputs and whole errors, as
+ *  many as fit into a response. */
 
 import { z } from 'zod';
 import type { History } from '../../history/history.ts';

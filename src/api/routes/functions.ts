@@ -47,8 +47,8 @@ const routes = routesOf({ tag: 'Functions', scope: 'environment' });
 export function pausingOf(deps: ApiParts) {
   const { functions, cancellations, admission, heldFunctions, schedules } = deps;
 
-  /** A held function has a limit of 0, so waiting calls now wait for another limit. The new limit is recorded before the change, too, in case this
-   *  process dies. */
+  /** A held function has a limit of 0, so waiting calls now wait for another limit. The new limit is recorded before
+   *  the change, too, in case this process dies. */
   async function changing(env: string, functionId: string, change: () => Promise<void>): Promise<void> {
     await admission.noteChange(env, [functionId]);
     await change();

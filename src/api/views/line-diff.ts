@@ -2,8 +2,8 @@
 import { createTwoFilesPatch, FILE_HEADERS_ONLY, formatPatch } from 'diff';
 
 const CONTEXT_LINES = 3;
-/** Maximum number of inserted and deleted lines. The time grows with the square of this number: at this maximum, at most 60 ms in texts of 65,536
- *  characters; 600 ms for 2,000 lines. */
+/** Maximum number of inserted and deleted lines. The time grows with the square of this number: at this maximum, at
+ *  most 60 ms in texts of 65,536 characters; 600 ms for 2,000 lines. */
 const EDITS_MAX = 500;
 
 /** Texts that differ in more lines are shown as replaced as a whole. The header has both names. */

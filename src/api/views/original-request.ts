@@ -1,5 +1,5 @@
-/** The API's representation of a logged request as it was received, for programs that forward it. Signatures are shown: each proves only this one
- *  request. Passwords and tokens are hidden: they would let the reader make other requests. */
+/** The API's representation of a logged request as it was received, for programs that forward it. Signatures are shown:
+ *  each proves only this one request. Passwords and tokens are hidden: they would let the reader make other requests. */
 import { z } from 'zod';
 import { LOG_OUTCOMES, type LoggedRequest } from '../../model/webhooks/request-log.ts';
 import { presetOf } from '../../providers/catalog.ts';

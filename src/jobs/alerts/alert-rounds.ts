@@ -104,8 +104,8 @@ export class AlertRounds extends Composed<AlertRoundsDeps> {
     return measured;
   }
 
-  /** Sends the events of changes, each with the same ID on all attempts, where a function or a wait listens (docs/decisions/0020-lifecycle-events.md), and
-   *  keeps resolved alerts. */
+  /** Sends the events of changes, each with the same ID on all attempts, where a function or a wait listens
+   *  (docs/decisions/0020-lifecycle-events.md), and keeps resolved alerts. */
   async #record(env: string, nowMs: number): Promise<void> {
     const { alertBooks, acceptor, ids, keys, publicUrl } = this.deps;
     const { unrecorded } = await alertBooks.read(env);

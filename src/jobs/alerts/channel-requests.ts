@@ -150,7 +150,8 @@ interface Incident {
   page: string | undefined;
 }
 
-/** On-call services have one incident for each rule of an environment: it is open while any alert of the rule is. A repeated request changes nothing. */
+/** On-call services have one incident for each rule of an environment: it is open while any alert of the rule is. A
+ *  repeated request changes nothing. */
 function incidentsOf(outbound: Omit<Outbound, 'secrets'>): Incident[] {
   const { env, message, publicUrl, isTest } = outbound;
   const words = wordsOf(outbound);

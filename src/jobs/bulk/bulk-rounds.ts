@@ -1,4 +1,5 @@
-/** Carries out bulk operations. Any process that has the work of a kind carries it out portion by portion, and resumes where another process stopped.
+/** Carries out bulk operations. Any process that has the work of a kind carries it out portion by portion, and resumes
+ *  where another process stopped.
  *  Several operations proceed at once, longest overdue first, but few of one environment, so that a slow one does not delay others. */
 import { ServiceError } from '../../errors.ts';
 import type { Logger } from '../../log.ts';

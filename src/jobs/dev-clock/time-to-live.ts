@@ -11,7 +11,8 @@ import type { Redis } from '../../store/redis/connection/servers.ts';
 import type { Keyspace } from '../../store/redis/keyspace/keyspace.ts';
 
 const { processes, process, liveWorkers, outboxStatus } = TELEMETRY_KEYS;
-/** Locks, leases, queues, heartbeats, what a duty renews, and requests in progress: they are about processes, which have the time of the machine. */
+/** Locks, leases, queues, heartbeats, what a duty renews, and requests in progress: they are about processes, which
+ *  have the time of the machine. */
 export const OF_MACHINES: KeyDeclaration[] = [
   ...Object.values({ ...CONNECT_KEYS, ...SHARED_KEYS, ...PARTITION_KEYS }),
   processes,

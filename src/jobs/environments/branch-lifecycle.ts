@@ -138,8 +138,8 @@ async function deleteData(env: string, deps: BranchLifecycleDeps, signal: AbortS
   if (jobs + keys === 0 && isForgotten && (await forgetArchived(env, deps))) await deps.environments.remove(env);
 }
 
-/** Hides the archived data; it leaves Postgres with its days (jobs/archive/day-maintenance.ts). @returns false if Postgres is unavailable; a later
- *  round repeats this */
+/** Hides the archived data; it leaves Postgres with its days (jobs/archive/day-maintenance.ts). @returns false if
+ *  Postgres is unavailable; a later round repeats this */
 async function forgetArchived(env: string, { archive, log }: BranchLifecycleDeps): Promise<boolean> {
   try {
     await archive?.numbers.forgetEnvironment(env, Date.now());

@@ -21,8 +21,8 @@ import { ExpressionReader, type ReadExpression, type UnreadKey } from './express
 const SKEW_MS = 2_000;
 const TURN_MS = 10;
 
-/** `merged`: another run covers the event. `pending`: the event is being ingested, or waits in a lane. `unknown`: no run or decision is stored, although the
- *  triggers were met. */
+/** `merged`: another run covers the event. `pending`: the event is being ingested, or waits in a lane. `unknown`: no
+ *  run or decision is stored, although the triggers were met. */
 export const OUTCOMES = ['ran', 'skipped', 'merged', 'pending', 'unknown'] as const;
 
 const OUTCOME_BY_REASON: Partial<Record<DecisionReason, (typeof OUTCOMES)[number]>> = {

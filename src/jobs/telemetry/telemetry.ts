@@ -1,5 +1,5 @@
-/** Telemetry of a process: its heartbeat, its counters, and live updates. Data is collected in memory and sent at intervals, so that work does not
- *  wait for it. A killed process loses unsent data. */
+/** Telemetry of a process: its heartbeat, its counters, and live updates. Data is collected in memory and sent at
+ *  intervals, so that work does not wait for it. A killed process loses unsent data. */
 import type { Outcome } from '../../functions/interpret-response.ts';
 import type { CallResult, MetricsRecorder } from '../../metrics/recorder.ts';
 import { isStepError } from '../../model/errors/failing-step.ts';

@@ -1,5 +1,5 @@
-/** The timer of lanes: starts the runs of the events that leave their lanes. An event is removed only after its run exists, so a worker may die at
- *  any point. It also looks at runs whose ends may have been lost. */
+/** The timer of lanes: starts the runs of the events that leave their lanes. An event is removed only after its run
+ *  exists, so a worker may die at any point. It also looks at runs whose ends may have been lost. */
 import type { Envelope } from '../../model/events/event.ts';
 import type { TriggerTable } from '../../model/events/triggers.ts';
 import type { Decision } from '../../model/flow-control/decision.ts';

@@ -1,6 +1,7 @@
 /** How a what-if shares its worker with production. */
 
-/** A what-if rests this many times as long as a group of calls took: it takes at most a quarter of the worker's time, so other events wait little longer. */
+/** A what-if rests this many times as long as a group of calls took: it takes at most a quarter of the worker's time,
+ *  so other events wait little longer. */
 const RESTS = 3;
 /** A group that took longer than a third of this has mostly waited for the candidate, which takes nothing from the worker. */
 const REST_MAX_MS = 1_000;

@@ -18,8 +18,8 @@ export interface WalkOptions {
   open: ReadonlySet<string>;
   /** The walk stops after this number of calls. */
   callsMax: number;
-  /** Whether to continue after a step that the run does not have, while results are left, as if it had returned the next of these: if that result is asked
-   *  for later, the step was added, and otherwise it may have taken its place. */
+  /** Whether to continue after a step that the run does not have, while results are left, as if it had returned the
+   *  next of these: if that result is asked for later, the step was added, and otherwise it may have taken its place. */
   supposes?: boolean;
 }
 

@@ -1,5 +1,6 @@
-/** What-ifs as bulk operations: for each function of the app its active runs, then the completed and the failed ones, newest first. They have a client of their own,
- *  so they take no capacity of calls, rest after each group of calls, and wait while the service has a backlog. */
+/** What-ifs as bulk operations: for each function of the app its active runs, then the completed and the failed ones,
+ *  newest first. They have a client of their own, so they take no capacity of calls, rest after each group of calls,
+ *  and wait while the service has a backlog. */
 import { setTimeout as wait } from 'node:timers/promises';
 import type { History } from '../../history/history.ts';
 import type { AppFunction } from '../../model/apps/app.ts';

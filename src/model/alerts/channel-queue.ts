@@ -1,5 +1,5 @@
-/** What an alert channel sends when: changes that come together become one message, quiet hours and a limit per hour hold it back, and what does not
- *  fit is counted. Pure, as alert.ts. */
+/** What an alert channel sends when: changes that come together become one message, quiet hours and a limit per hour
+ *  hold it back, and what does not fit is counted. Pure, as alert.ts. */
 import { wallClockOffsetMs } from '../schedules/wall-clock.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../values/time.ts';
 import { type Alert, CHANGES, type Change, isOpen } from './alert.ts';

@@ -1,7 +1,7 @@
 /** URLs that an app reports as its own. SDKs derive them from an incoming request, which anybody may send, so host, path, query and user name
  *  (`Host: a@b`) cannot be trusted. The query of an app's URL is part of every call: with `probe=trust` the official TypeScript SDK answers
- *  without running the function. Therefore the query counts only if a person configured it, a user name never counts, and another path counts only
- *  if the app has left the known path. */
+ *  without running the function. Therefore the query counts only if a person configured it, a user name never counts,
+ *  and another path counts only if the app has left the known path. */
 import { isJsonObject } from '../values/json.ts';
 import type { AppFunction } from './app.ts';
 import { isConnected } from './connection.ts';

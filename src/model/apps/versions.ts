@@ -83,8 +83,8 @@ export interface VersionChoices {
   aborted?: AbortedRamp;
 }
 
-/** `active`: new runs start on it. `ramping`: a share of them does. `draining`: only runs pinned to it call it. `waiting`: nothing does before it is
- *  activated. `drained`: nothing does. */
+/** `active`: new runs start on it. `ramping`: a share of them does. `draining`: only runs pinned to it call it.
+ *  `waiting`: nothing does before it is activated. `drained`: nothing does. */
 export const VERSION_STATES = ['active', 'ramping', 'draining', 'waiting', 'drained'] as const;
 export type VersionState = (typeof VERSION_STATES)[number];
 
@@ -111,8 +111,8 @@ export function percentOf(version: string, { active, ramp }: StartedVersions): n
   return version === active ? 100 - (ramp?.percent ?? 0) : 0;
 }
 
-/** The version on which a new run of the function ends; undefined: its runs are not pinned. The same for a run that is created twice; and a run that is on
- *  the ramped version at 5 % would be there at 20 %. */
+/** The version on which a new run of the function ends; undefined: its runs are not pinned. The same for a run that is
+ *  created twice; and a run that is on the ramped version at 5 % would be there at 20 %. */
 export function versionOfRun({ version, ramp }: Pick<AppFunction, 'version' | 'ramp'>, runId: string) {
   if (version === undefined || !ramp) return version;
   // The digits of the ID are not evenly spread: its time comes first.
@@ -120,7 +120,8 @@ export function versionOfRun({ version, ramp }: Pick<AppFunction, 'version' | 'r
   return share < ramp.percent ? ramp.version : version;
 }
 
-/** The version on which the runs start that do not start on a version that ramps up: the active one, or if that one is to go down, the one before. */
+/** The version on which the runs start that do not start on a version that ramps up: the active one, or if that one is
+ *  to go down, the one before. */
 export function formerOf(
   versions: readonly AppVersion[],
   version: string,
@@ -149,8 +150,8 @@ export interface RampedVersion extends Ramp {
   functions: readonly AppFunction[];
 }
 
-/** The functions of the active version as they are stored while another one ramps up. Functions that the other one lacks, or that are not pinned there, have
- *  no part in it.
+/** The functions of the active version as they are stored while another one ramps up. Functions that the other one
+ *  lacks, or that are not pinned there, have no part in it.
  *  @param ramped undefined: no version does */
 export function withRamp(
   functions: readonly AppFunction[],
@@ -185,8 +186,8 @@ export function asVersion(
   });
 }
 
-/** Whether a registration makes its version the active one. An app that pins runs keeps processes of earlier versions, which register again whenever
- *  they restart.
+/** Whether a registration makes its version the active one. An app that pins runs keeps processes of earlier versions,
+ *  which register again whenever they restart.
  *  @param wasActive the version has been the active one */
 export function becomesActive(
   { version, wasActive, isPinned }: { version: string; wasActive: boolean; isPinned: boolean },

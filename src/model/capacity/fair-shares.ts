@@ -1,6 +1,7 @@
-/** Shares a worker's capacity for calls between environments and apps. Calls cannot be interrupted, so capacity must be free before calls of other
- *  groups arrive: a group may use its own share and part of the unused capacity. A single group uses nearly all capacity, several groups share it,
- *  and some capacity always stays free for new groups (dynamic thresholds, Choudhury and Hahne 1998). */
+/** Shares a worker's capacity for calls between environments and apps. Calls cannot be interrupted, so capacity must be
+ *  free before calls of other groups arrive: a group may use its own share and part of the unused capacity. A single
+ *  group uses nearly all capacity, several groups share it, and some capacity always stays free for new groups (dynamic
+ *  thresholds, Choudhury and Hahne 1998). */
 
 import { PRODUCTION } from '../environment.ts';
 

@@ -48,8 +48,8 @@ export function countWithin({ hours }: Pick<ErrorGroup, 'hours'>, from: number, 
   return count;
 }
 
-/** Merges one group's records of several partitions. A user changes all records; a partition's first failure makes an open one. So the group is ignored
- *  if any record is, and otherwise open if any is. */
+/** Merges one group's records of several partitions. A user changes all records; a partition's first failure makes an
+ *  open one. So the group is ignored if any record is, and otherwise open if any is. */
 export function mergedGroup(parts: readonly [ErrorGroup, ...ErrorGroup[]]): ErrorGroup {
   const [first, ...others] = parts;
   return others.reduce((one, other) => {

@@ -16,7 +16,8 @@ export interface StackFrame {
 /** Owner of frames without a file: `at Array.map (<anonymous>)`. */
 export const RUNTIME = 'the runtime';
 
-/** Folders that hold packages, and how many path parts after them name a package. Packages nest, so the last of these folders in a path decides. */
+/** Folders that hold packages, and how many path parts after them name a package. Packages nest, so the last of these
+ *  folders in a path decides. */
 const PACKAGE_FOLDERS: readonly [folder: string, depth: number][] = [
   ['/node_modules/', 1],
   ['/site-packages/', 1],

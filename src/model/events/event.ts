@@ -66,7 +66,8 @@ export const eventSchema = z
 
 export type Event = z.infer<typeof eventSchema>;
 
-/** Source of an event: an event key (keys of settings have no ID), a webhook, the outbox of an app, a user through the API, or the service itself.
+/** Source of an event: an event key (keys of settings have no ID), a webhook, the outbox of an app, a user through the
+ *  API, or the service itself.
  *  `event:<internal ID>`: a copy of that event. */
 export type Source =
   | 'event-key'

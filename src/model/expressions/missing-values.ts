@@ -77,7 +77,8 @@ function isTrue(value: unknown): boolean {
   return Boolean(value);
 }
 
-/** Returns the first operand if it decides, else the second. An operand that cannot be evaluated counts only if the other operand does not decide.
+/** Returns the first operand if it decides, else the second. An operand that cannot be evaluated counts only if the
+ *  other operand does not decide.
  *  @param deciding the value that decides: true for `||`, false for `&&` */
 function logical(evaluator: Evaluator, node: CheckedNode, context: unknown, deciding: boolean): unknown {
   const left = evaluator.tryEval(node.left as CheckedNode, context);

@@ -70,8 +70,8 @@ export class PartitionLayout {
   }
 
   /** The partitions that may have a claim on a deduplication ID, in the order in which processes ask them: the partitions of all layouts of the
-   *  last day, by the first version that had each. The order does not depend on the time, so processes whose clocks differ agree: the first claim
-   *  in the first partition stands. */
+   *  last day, by the first version that had each. The order does not depend on the time, so processes whose clocks
+   *  differ agree: the first claim in the first partition stands. */
   claimHomesOf(text: string, nowMs: number): number[] {
     const home = this.homeOf(text, nowMs);
     if (this.versions.length === 1) return [home];

@@ -1,4 +1,5 @@
-/** Bulk actions: cancel, re-run, retry now, resume or move to another version all runs that a filter selects or that a request names (docs/functions.md). */
+/** Bulk actions: cancel, re-run, retry now, resume or move to another version all runs that a filter selects or that a
+ *  request names (docs/functions.md). */
 import type { BulkOperation } from '../bulk/bulk-operation.ts';
 import type { Excludable } from './excluded-functions.ts';
 import type { RunStateKind } from './run-state.ts';

@@ -1,5 +1,5 @@
-/** The error map for all schemas of user input: it says what was expected instead of an invalid value. Texts of a schema itself take precedence. The
- *  texts follow "got …: ". */
+/** The error map for all schemas of user input: it says what was expected instead of an invalid value. Texts of a
+ *  schema itself take precedence. The texts follow "got …: ". */
 import type { z } from 'zod';
 import { closestName } from './closest-name.ts';
 

@@ -6,8 +6,8 @@ import type { PartitionedIds } from '../partitions/partitioned-ids.ts';
 export const ISSUE_KINDS = ['verification', 'transform', 'quarantine', 'silence'] as const;
 export type IssueKind = (typeof ISSUE_KINDS)[number];
 
-/** `acknowledged`: a user has seen the issue; `ignored`: users do not want to hear of it. Both keep counting failures; the next failure reopens a
- *  resolved issue. */
+/** `acknowledged`: a user has seen the issue; `ignored`: users do not want to hear of it. Both keep counting failures;
+ *  the next failure reopens a resolved issue. */
 export const ISSUE_STATES = ['open', 'acknowledged', 'resolved', 'ignored'] as const;
 export type IssueState = (typeof ISSUE_STATES)[number];
 

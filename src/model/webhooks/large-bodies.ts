@@ -1,5 +1,5 @@
-/** Bodies of webhook requests that are larger than events may be (docs/webhooks.md#large-bodies): the setting of a webhook, and the part of a body
- *  that its transform gets. */
+/** Bodies of webhook requests that are larger than events may be (docs/webhooks.md#large-bodies): the setting of a
+ *  webhook, and the part of a body that its transform gets. */
 import { isJsonObject } from '../values/json.ts';
 
 /** GitHub's limit, the largest of the providers with a preset. */

@@ -1,7 +1,7 @@
-/** Documents of providers by URL: certificates and key sets. Anybody who knows a webhook's URL can send requests that name documents, so requests
- *  must not cause frequent fetches: results and failures are cached, concurrent requests share a fetch, and the fetches of documents that were
- *  never valid are limited per webhook. Nobody can lock out the provider: a known document remains usable while it is fetched again, and its
- *  fetches are not limited. */
+/** Documents of providers by URL: certificates and key sets. Anybody who knows a webhook's URL can send requests that
+ *  name documents, so requests must not cause frequent fetches: results and failures are cached, concurrent requests
+ *  share a fetch, and the fetches of documents that were never valid are limited per webhook. Nobody can lock out the
+ *  provider: a known document remains usable while it is fetched again, and its fetches are not limited. */
 import { LRUCache } from 'lru-cache';
 import { FETCHES_PER_MINUTE, type FetchBudget } from './fetch-budget.ts';
 import { type Failure, type FetchDocument, failed, type VerifyOptions } from './verification.ts';

@@ -1,5 +1,5 @@
-/** Decodes signatures and keys strictly. Node's decoders skip unknown characters, so many texts would decode to one signature, and a replay with a
- *  changed text could pass as another request. */
+/** Decodes signatures and keys strictly. Node's decoders skip unknown characters, so many texts would decode to one
+ *  signature, and a replay with a changed text could pass as another request. */
 import type { SIGNATURE_ENCODINGS } from '../preset.ts';
 
 export type SignatureEncoding = (typeof SIGNATURE_ENCODINGS)[number];

@@ -1,6 +1,6 @@
 /** Calls that apps receive over connections: which connection has which call, until when, and the replies. A worker reserves a connection for a
- *  call and sends the call to its gateway; the gateway stores the reply. They notify each other by messages. Messages may be lost, so only stored
- *  state counts. */
+ *  call and sends the call to its gateway; the gateway stores the reply. They notify each other by messages. Messages
+ *  may be lost, so only stored state counts. */
 import { newId } from '../../model/ids.ts';
 import { replies } from '../redis/connection/connection.ts';
 import { countCommand, countSubscribers, publish, publishCommand } from '../redis/connection/pub-sub.ts';

@@ -1,5 +1,6 @@
-/** Error groups: how often runs of a function failed for the same reason, and when. Each partition counts its own runs, and atomically removes the
- *  mark of a counted run: so each failed run counts once, no matter which process ended it or how often its end is repeated. */
+/** Error groups: how often runs of a function failed for the same reason, and when. Each partition counts its own runs,
+ *  and atomically removes the mark of a counted run: so each failed run counts once, no matter which process ended it
+ *  or how often its end is repeated. */
 
 import {
   ERROR_GROUP_STATES,

@@ -1,6 +1,6 @@
-/** The location of an event follows from its ID: the bucket of the slice of time (1.024 s) that the ID begins with. A bucket is one hash, in which
- *  an event takes less than half the memory of a key of its own. A bucket expires as a whole, so an event that must be kept longer, or whose ID
- *  does not match its time of receipt, has an overflow key. */
+/** The location of an event follows from its ID: the bucket of the slice of time (1.024 s) that the ID begins with. A
+ *  bucket is one hash, in which an event takes less than half the memory of a key of its own. A bucket expires as a
+ *  whole, so an event that must be kept longer, or whose ID does not match its time of receipt, has an overflow key. */
 import type { Envelope } from '../../model/events/event.ts';
 import { timeOf } from '../../model/ids.ts';
 import { SLICE_LENGTH } from '../keys/events.ts';

@@ -44,8 +44,8 @@ export const JOB_FIELDS = {
   priority: 'priority',
 } as const;
 
-/** BullMQ takes jobs without a priority first, then those with the lowest number: any number of wake-ups that are due at once delays no calls, and
- *  any number of jobs of branches no others. */
+/** BullMQ takes jobs without a priority first, then those with the lowest number: any number of wake-ups that are due
+ *  at once delays no calls, and any number of jobs of branches no others. */
 export const WAKE_UP_PRIORITY = 1;
 export const BRANCH_PRIORITY = 2;
 

@@ -1,6 +1,6 @@
 /** Makes the Redis that an installation moves away from reject new events and jobs. It stops a process that was overlooked, or suspended for
- *  minutes, and does not know about the move. The queues' counters and the index of held events are replaced with texts, on which the commands of
- *  an acceptance fail. Their values are kept under the keys `fenced`. */
+ *  minutes, and does not know about the move. The queues' counters and the index of held events are replaced with
+ *  texts, on which the commands of an acceptance fail. Their values are kept under the keys `fenced`. */
 import { INGEST, QUEUE_KEYS, queueKey, RUNS } from '../keys/bullmq.ts';
 import type { Redis } from '../redis/connection/connection.ts';
 import type { Keyspace, PartitionKeyspace } from '../redis/keyspace/keyspace.ts';

@@ -1,5 +1,5 @@
-/** Parts of runs that are kept after their end (keys/runs.ts declares them): their form in Redis, their form in the archive, and the form in which
- *  they are read. */
+/** Parts of runs that are kept after their end (keys/runs.ts declares them): their form in Redis, their form in the
+ *  archive, and the form in which they are read. */
 import { KEPT_PARTS, type KeptPart, RUN_SUFFIXES } from '../keys/runs.ts';
 import { fromFlat, type ScriptedRedis } from '../redis/connection/scripts.ts';
 import { Repository } from '../redis/repository.ts';

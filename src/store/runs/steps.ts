@@ -20,8 +20,8 @@ import type { OffloadedRuns } from './offloaded-runs.ts';
 import { allPendingStepsOf, type PendingSteps, pendingStepsOf } from './pending-steps.ts';
 import { toRun } from './run-record.ts';
 
-/** Result of storing a memo. `wait`: the step while it was pending, and its history entry, unless a call ran it. `callAgain`: the function must be
- *  called again. `there`: an earlier memo is kept. `steps`, `bytes`: the run has too many. */
+/** Result of storing a memo. `wait`: the step while it was pending, and its history entry, unless a call ran it.
+ *  `callAgain`: the function must be called again. `there`: an earlier memo is kept. `steps`, `bytes`: the run has too many. */
 export type MemoOutcome =
   | { outcome: 'stored'; stackLength: number; run: Run; wait: StepWait | undefined; callAgain: boolean }
   | { outcome: 'there'; stackLength: number; run: Run; callAgain: boolean }
@@ -73,7 +73,8 @@ export interface CallBeforeSleep {
   next?: { job: JobAfterSleep; end: JobEnd } | undefined;
 }
 
-/** The job of the call after a sleep. Its number of finished steps, with which its ID ends and which its data has, is known when the step has begun. */
+/** The job of the call after a sleep. Its number of finished steps, with which its ID ends and which its data has, is
+ *  known when the step has begun. */
 export interface JobAfterSleep extends WaitingJob {
   /** Unix milliseconds. */
   dueAt: number;

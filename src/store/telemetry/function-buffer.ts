@@ -1,5 +1,5 @@
-/** Counts and durations of functions and their steps between two writes to Redis, like those of environments (counter-buffer.ts): a few increments
- *  for each run and step that ends. */
+/** Counts and durations of functions and their steps between two writes to Redis, like those of environments
+ *  (counter-buffer.ts): a few increments for each run and step that ends. */
 import { bucketOf } from '../../model/capacity/histogram.ts';
 import { type Durations, EXACT_BELOW } from '../../model/capacity/percentiles.ts';
 import { addTo } from '../../model/values/counting.ts';

@@ -20,8 +20,8 @@ export interface WebhookInUse extends Webhook {
   openSecrets: readonly string[];
   /** The secrets as stored, in the same order. */
   liveSecrets: readonly StoredSecret[];
-  /** `refused`: an earlier version of the service accepted the filter, and this version does not. The webhook's requests are rejected, and stay in
-   *  the log. */
+  /** `refused`: an earlier version of the service accepted the filter, and this version does not. The webhook's
+   *  requests are rejected, and stay in the log. */
   filterExpression: Pick<Expression, 'evaluate'> | 'refused' | undefined;
   /** An expression that this version of the service does not accept has no value. */
   orderExpressions: Record<'key' | 'by', Pick<Expression, 'valueOf'> | undefined> | undefined;

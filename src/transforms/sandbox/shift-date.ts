@@ -1,5 +1,5 @@
-/** Shifts the time inside of an isolate, when the clock of dev mode is moved. The isolate receives this function as source text, like the bootstrap, and
- *  runs it before everything else. */
+/** Shifts the time inside of an isolate, when the clock of dev mode is moved. The isolate receives this function as
+ *  source text, like the bootstrap, and runs it before everything else. */
 export function shiftDate(aheadMs: number): void {
   const { construct } = Reflect;
   const MachineDate = Date;

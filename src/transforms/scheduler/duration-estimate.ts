@@ -7,8 +7,8 @@ const WEIGHT_OF_NEWEST = 0.2;
 const BATCH_MS = 1;
 export const BATCH_MAX = 32;
 
-/** Estimates how long each transform takes, by `QueuedRequest.key`. Only fast transforms may queue inside the child, where no request can overtake
- *  them. A transform without history counts as slow. */
+/** Estimates how long each transform takes, by `QueuedRequest.key`. Only fast transforms may queue inside the child,
+ *  where no request can overtake them. A transform without history counts as slow. */
 export class DurationEstimate {
   readonly #meanMs = new LRUCache<string, number>(atMost(10_000));
 

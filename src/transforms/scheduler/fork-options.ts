@@ -37,8 +37,8 @@ export function forkOptions(): ForkOptions {
   };
 }
 
-/** The node_modules that contain the package, as a link or a folder: in this tree, or, if the service is installed as a package, in the service or
- *  in the project that installed it. */
+/** The node_modules that contain the package, as a link or a folder: in this tree, or, if the service is installed as a
+ *  package, in the service or in the project that installed it. */
 function foldersOf(name: string): string[] {
   const folder = createRequire(import.meta.url)
     .resolve.paths(name)

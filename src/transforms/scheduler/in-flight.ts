@@ -31,8 +31,8 @@ interface InFlightBatch {
   startedAt: number | undefined;
 }
 
-/** The batches that a child has received and not returned. It starts them in the order in which they were sent, one per thread. The oldest batches
- *  are therefore running, and the parent knows their start times without a message. */
+/** The batches that a child has received and not returned. It starts them in the order in which they were sent, one per
+ *  thread. The oldest batches are therefore running, and the parent knows their start times without a message. */
 export class InFlightRequests {
   readonly #threads: number;
   readonly #batches = new Map<number, InFlightBatch>();

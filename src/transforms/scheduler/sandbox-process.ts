@@ -46,7 +46,8 @@ export interface SandboxEvents {
 }
 
 /** `time` and `memory`: the parent killed the child for exceeding a limit. `crash`: the child exited by itself. `killed`: another process killed
- *  the child, or stopped it until the parent killed it; no request is to blame. `recalled`: the parent killed the child to get its requests back;
+ *  the child, or stopped it until the parent killed it; no request is to blame. `recalled`: the parent killed the child
+ *  to get its requests back;
  *  no request is to blame. */
 export type ExitCause = StopCause | 'crash' | 'killed' | 'recalled';
 

@@ -6,6 +6,10 @@ import type { Line } from '../../ui/chart-props.ts';
 import { Card } from '../../ui/page.tsx';
 
 const DASHED = [5, 4];
+const LATENCIES = [
+  { of: 'ack_ms', title: 'Ingest latency', subtitle: 'from request to response' },
+  { of: 'start_ms', title: 'Start latency', subtitle: 'from event to first function call' },
+] as const;
 
 /** Events and runs over time, and how fast they are.
  *  @param withLatency false: counts alone */
@@ -29,7 +33,7 @@ export function Charts({ metrics, withLatency = true }: { metrics: Metrics; with
       dash: DASHED,
     },
   ];
-  const latency = (of: 'ack_ms' | 'start_ms'): Line[] => [
+  const latency = (of: (typeof LATENCIES)[number]['of']): Line[] => [
     { label: 'p50', color: '--accent', values: points.map((point) => point[of]?.p50 ?? null) },
     { label: 'p95', color: '--busy', values: points.map((point) => point[of]?.p95 ?? null), dash: DASHED },
   ];
@@ -37,24 +41,10 @@ export function Charts({ metrics, withLatency = true }: { metrics: Metrics; with
     <div className="grid gap-4 lg:grid-cols-2">
       <ChartCard title="Events" subtitle="received per interval" {...shared} lines={events} format={wholeCount} />
       <ChartCard title="Runs" subtitle="finished per interval" {...shared} lines={runs} format={wholeCount} />
-      {withLatency && (
-        <>
-          <ChartCard
-            title="Ingest latency"
-            subtitle="from request to response"
-            {...shared}
-            lines={latency('ack_ms')}
-            format={formatMilliseconds}
-          />
-          <ChartCard
-            title="Start latency"
-            subtitle="from event to first function call"
-            {...shared}
-            lines={latency('start_ms')}
-            format={formatMilliseconds}
-          />
-        </>
-      )}
+      {withLatency &&
+        LATENCIES.map(({ of, ...texts }) => (
+          <ChartCard key={of} {...texts} {...shared} lines={latency(of)} format={formatMilliseconds} />
+        ))}
     </div>
   );
 }

@@ -44,8 +44,8 @@ export class SingleSignOn extends Composed<Pick<Store, 'users'>> {
     return { user: existing(changed), changes: [`role ${role} instead of ${user.role}`] };
   }
 
-  /** Connects an identity with the user of an email address. A user who signed in before must be signed in: whoever has the address at a provider is not
-   *  therefore the same person. */
+  /** Connects an identity with the user of an email address. A user who signed in before must be signed in: whoever has
+   *  the address at a provider is not therefore the same person. */
   async #connect(
     settings: OidcProvider,
     { id, role: before }: User,

@@ -25,28 +25,35 @@ import { FunctionPaused, isJobOutcome, retryStoreWrites, withServiceErrors } fro
 export interface CallDeps extends CallWritesDeps {
   functions: FunctionTables;
   events: Events;
-  functionClient: FunctionClient;
+  functionClient: Pick<FunctionClient, 'call'>;
   timeoutTimers: TimeoutTimers;
   connectCaller: Pick<ConnectCaller, 'finish'>;
   /** A run idle for this long is reconciled. */
   reconcileAfterMs: number;
 }
 
-/** @param started what the call has found, if it started as its run was created
- *  @throws AttemptFailed when another attempt follows, UnrecoverableError when the run has failed or is paused; Redis's error when it rejects
+export interface CallOptions {
+  /** How its job ends with what the call writes; undefined: the job ends by itself. */
+  jobEnd?: JobEnd | undefined;
+  /** What the call has found, if it started as its run was created. */
+  started?: Loaded | undefined;
+  /** Makes the call instead of the one of the dependencies. */
+  functionClient?: Pick<FunctionClient, 'call'> | undefined;
+}
+
+/** @throws AttemptFailed when another attempt follows, UnrecoverableError when the run has failed or is paused; Redis's error when it rejects
  *  commands, or FunctionPaused: then the attempt has no outcome and must be repeated */
 export async function call(
   job: CallJob,
   queuedAt: number,
   attempts: JobAttempts,
   deps: CallDeps,
-  jobEnd?: JobEnd,
-  started?: Loaded,
+  options: CallOptions = {},
 ): Promise<void> {
   const { runId, finishedSteps, stepId } = job;
   const finish = () => deps.connectCaller.finish({ runId, finishedSteps, stepId, attempt: attempts.made });
   try {
-    await withServiceErrors(job, attempts, deps, () => callOnce(job, queuedAt, attempts, deps, jobEnd, started));
+    await withServiceErrors(job, attempts, deps, () => callOnce(job, queuedAt, attempts, deps, options));
   } catch (error) {
     if (isJobOutcome(error)) await finish();
     throw error;
@@ -59,8 +66,7 @@ async function callOnce(
   queuedAt: number,
   attempts: JobAttempts,
   deps: CallDeps,
-  jobEnd: JobEnd | undefined,
-  started: Loaded | undefined,
+  { jobEnd, started, functionClient = deps.functionClient }: CallOptions,
 ): Promise<void> {
   const startedAt = started?.run.startedAt ?? deps.clock();
   const fn = await deps.functions.find(job.env, job.functionId);
@@ -98,7 +104,7 @@ async function callOnce(
   };
   try {
     const called = loaded.run.pin ? await deps.functions.ofRun(loaded.run) : fn;
-    await commit(await callFunction(called, attempt, deps), attempt, deps);
+    await commit(await callFunction(called, attempt, functionClient, deps), attempt, deps);
   } finally {
     const { env, runId, finishedSteps } = job;
     if (loaded.planOnly && finishedSteps !== undefined)
@@ -120,6 +126,7 @@ function recordStart({ run, event }: Loaded, startedAt: number, telemetry: Telem
 async function callFunction(
   fn: AppFunction | undefined,
   { job: { finishedSteps, stepId }, loaded, attempts, startedAt, pauses }: CallAttempt,
+  functionClient: Pick<FunctionClient, 'call'>,
   deps: CallDeps,
 ): Promise<Outcome> {
   const { run, stack, memos, omitsMemos, planOnly } = loaded;
@@ -149,7 +156,7 @@ async function callFunction(
     planOnly: planOnly && stepId === undefined,
     defers,
   };
-  const outcome = await countedCall(fn, context, deps);
+  const outcome = await countedCall(fn, context, { functionClient, telemetry: deps.telemetry });
   deps.telemetry.recordCall(outcome, performance.now() - calledAt);
   return outcome;
 }

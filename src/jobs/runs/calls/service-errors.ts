@@ -1,6 +1,6 @@
 /** Errors of the service itself while it works on a run. Each counts as an attempt, because another might succeed; the last one fails or
- *  pauses the run, so that no run stays Running forever. When Redis rejects commands, no attempt counts: writes are retried for a while, and then
- *  the job waits. */
+ *  pauses the run, so that no run stays Running forever. When Redis rejects commands, no attempt counts: writes are
+ *  retried for a while, and then the job waits. */
 import { setTimeout } from 'node:timers/promises';
 import { UnrecoverableError } from 'bullmq';
 import { NoConnection } from '../../../functions/connect/transport.ts';

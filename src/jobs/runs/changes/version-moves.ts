@@ -1,5 +1,5 @@
-/** Moves active runs to another version of their app (model/apps/versions.ts). A call in flight continues, and counts; the next call goes to the other version. A run that
- *  paused because its version was gone continues. */
+/** Moves active runs to another version of their app (model/apps/versions.ts). A call in flight continues, and counts;
+ *  the next call goes to the other version. A run that paused because its version was gone continues. */
 import { ServiceError } from '../../../errors.ts';
 import type { Pin } from '../../../model/apps/versions.ts';
 import { hasEnded, type Run } from '../../../model/runs/run.ts';

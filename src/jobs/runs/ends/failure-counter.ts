@@ -1,5 +1,5 @@
-/** Counts failed and paused runs in error groups (docs/glossary.md). The end of a run, or its pause, stores a mark with its error group's data; counting removes
- *  the mark. If a process dies in between, whoever repeats the end counts the run. */
+/** Counts failed and paused runs in error groups (docs/glossary.md). The end of a run, or its pause, stores a mark with
+ *  its error group's data; counting removes the mark. If a process dies in between, whoever repeats the end counts the run. */
 import { type FailingStep, failingStepOf } from '../../../model/errors/failing-step.ts';
 import { fingerprintOf } from '../../../model/errors/fingerprint.ts';
 import type { Run } from '../../../model/runs/run.ts';

@@ -1,5 +1,6 @@
-/** Events about the end and the pause of runs. `function.failed` is stored for every failed run; the others only if a function or a wait of the environment
- *  might match them (docs/decisions/0020-lifecycle-events.md). Their IDs are derived from the run, so sending an event again changes nothing. */
+/** Events about the end and the pause of runs. `function.failed` is stored for every failed run; the others only if a
+ *  function or a wait of the environment might match them (docs/decisions/0020-lifecycle-events.md). Their IDs are
+ *  derived from the run, so sending an event again changes nothing. */
 
 import { type Event, type EventRecord, receivedEventOf } from '../../../model/events/event.ts';
 import { triggerEventOf } from '../../../model/events/expression-event.ts';

@@ -1,4 +1,5 @@
-/** `Gateway` and `AIGateway`: the step ends with the response to a request that the service makes in a separate job (../steps/request-job.ts). */
+/** `Gateway` and `AIGateway`: the step ends with the response to a request that the service makes in a separate job
+ *  (../steps/request-job.ts). */
 import type { Failure } from '../../../functions/interpret-response.ts';
 import { permanentFailure } from '../../../functions/interpret-response.ts';
 import {

@@ -82,7 +82,8 @@ export class RunScheduler {
     return job && waitingJob(job);
   }
 
-  /** @returns the job of the call after a sleep, whose number of finished steps is not known yet; undefined: it waits for more than time and a worker */
+  /** @returns the job of the call after a sleep, whose number of finished steps is not known yet; undefined: it waits
+   *  for more than time and a worker */
   async jobAfterSleep(wake: WakeToSchedule, retries: number): Promise<JobAfterSleep | undefined> {
     const { ref, untilMs, nowMs } = wake;
     if (!(await this.#needsOnlyWorker(ref))) return undefined;

@@ -20,8 +20,8 @@ export interface InvocationListenersDeps extends Pick<Store, 'ids' | 'waits'> {
 }
 
 export class InvocationListeners extends Composed<InvocationListenersDeps> {
-  /** Runs of functions that listen. A function whose only trigger is `inngest/function.invoked` without an expression only declares that it can be
-   *  invoked: it does not run when other functions are invoked.
+  /** Runs of functions that listen. A function whose only trigger is `inngest/function.invoked` without an expression
+   *  only declares that it can be invoked: it does not run when other functions are invoked.
    *  @param invokedId function that the event invokes */
   async runsFor(event: Envelope, invokedId: string, dueAt: number): Promise<Candidate[]> {
     const { ids, functions, evaluator } = this.deps;

@@ -99,8 +99,8 @@ export class Invocations extends Composed<InvocationsDeps> {
     return { eventId, runId, repeat: !isFirst };
   }
 
-  /** ID of the event to invoke with: that of an earlier invocation, if there is one. The process of the earlier invocation may have died halfway,
-   *  so the invocation is repeated until it is confirmed. */
+  /** ID of the event to invoke with: that of an earlier invocation, if there is one. The process of the earlier
+   *  invocation may have died halfway, so the invocation is repeated until it is confirmed. */
   async #claimEventId(claim: Omit<Claim, 'internalId'> | undefined, ownId: string) {
     if (!claim) return { eventId: ownId, isFirst: true, isDone: false };
     const [claimed] = await this.deps.claims.claim([{ ...claim, internalId: ownId }]);

@@ -1,7 +1,7 @@
 -- Changes functions of an environment, if they are still at the version at which they were read.
 -- KEYS: functions, paused functions, settings, trigger history (hashes by function ID), version
--- ARGV: the version that was read (empty: none), first version, TTL of the history (ms), number of IDs to remove, number of functions, these IDs,
---   IDs and functions (JSON), IDs and histories (JSON)
+-- ARGV: the version that was read (empty: none), first version, TTL of the history (ms), number of IDs to remove, number of
+--   functions, these IDs, IDs and functions (JSON), IDs and histories (JSON)
 -- Returns 1: changed; 0: the version is another.
 if (redis.call('GET', KEYS[5]) or '') ~= ARGV[1] then
   return 0

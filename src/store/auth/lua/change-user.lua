@@ -1,6 +1,6 @@
 #!lua flags=allow-oom
--- Changes or deletes a user, unless no admin who can sign in would remain. Runs even when Redis is out of memory, because a second factor that was
--- used is part of the user.
+-- Changes or deletes a user, unless no admin who can sign in would remain. Runs even when Redis is out of memory, because a
+-- second factor that was used is part of the user.
 -- KEYS: users (hash: ID -> JSON), names (hash: email address or identity -> ID)
 -- ARGV: ID, new user (JSON; '' deletes), user as it was read (JSON), names of the user
 -- Returns 1: done; 0: the user has changed since it was read; -1: no admin would remain.

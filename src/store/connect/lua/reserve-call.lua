@@ -1,8 +1,8 @@
 -- Gives a call to the connection with the most free capacity, unless it has one already.
 -- KEYS: call (hash), ready connections of the app (zset)
 -- ARGV: prefixes of connection (hash), connection's calls (zset), functions (set) and gateway (channel), call ID, app, function ID,
---       time until the call must be acknowledged (ms), TTL of the call (ms), new lease ID, caller ID, lease ID to replace if the call is not
---       acknowledged ('': none), a random number, NUMSUB or SHARDNUMSUB, version of the app ('': any)
+--       time until the call must be acknowledged (ms), TTL of the call (ms), new lease ID, caller ID, lease ID to replace if the
+--       call is not acknowledged ('': none), a random number, NUMSUB or SHARDNUMSUB, version of the app ('': any)
 -- Returns { 'assigned', connection ID, gateway ID }; { 'pending', connection ID }: the call has a connection or a reply; { 'full' }: no
 --   connection has capacity; { 'none' }: no connection has the function, or none of this version has it.
 

@@ -1,7 +1,7 @@
 -- Resolves, ignores or reopens an error group.
 -- KEYS: group (hash), open groups, resolved groups, ignored groups (zsets: fingerprint by its last failure)
--- ARGV: fingerprint, new state, who changes it (JSON text), now (ms), TTL of the groups (ms), how often a failure has reopened the group in all
---       partitions
+-- ARGV: fingerprint, new state, who changes it (JSON text), now (ms), TTL of the groups (ms), how often a failure has reopened
+--       the group in all partitions
 -- Returns 1: changed; 0: it has this state; -1: there is no such group.
 local group, open, resolved, ignored = unpack(KEYS)
 local fingerprint, state, by, now, ttl, reopened = unpack(ARGV)

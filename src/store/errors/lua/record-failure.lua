@@ -1,9 +1,10 @@
--- Counts a failed run in its error group, once: the run has a mark, which goes with it. The first failure opens the group, and one after it was
--- resolved reopens it. If a function or an environment has too many groups, the group with the oldest last failure is deleted.
+-- Counts a failed run in its error group, once: the run has a mark, which goes with it. The first failure opens the group, and
+-- one after it was resolved reopens it. If a function or an environment has too many groups, the group with the oldest last
+-- failure is deleted.
 -- KEYS: run (hash), group (hash), groups of the function, open groups, resolved groups, ignored groups (zsets: fingerprint by its last
 --       failure)
--- ARGV: JSON object: fingerprint, functionId, runId, step, name, message, at (ms), hour (start in hours), hoursKept, samplesMax, ofFunctionMax,
---       ofEnvironmentMax, ttlMs
+-- ARGV: JSON object: fingerprint, functionId, runId, step, name, message, at (ms), hour (start in hours), hoursKept, samplesMax,
+--       ofFunctionMax, ofEnvironmentMax, ttlMs
 -- Returns 'opened', 'reopened', or '' for a group that was open; 0: the run was counted before, or is not there.
 local run, group, of_function, open, resolved, ignored = unpack(KEYS)
 local args = cjson.decode(ARGV[1])

@@ -1,6 +1,6 @@
 -- Reads the data of events of one environment that is not in their records.
--- KEYS: what precedes: the event ID in the key of its number of repeats (string), the slice in the key of events' runs (hash), the event ID in the
---       overflow key of an event's runs (string)
+-- KEYS: what precedes: the event ID in the key of its number of repeats (string), the slice in the key of events' runs (hash),
+--       the event ID in the overflow key of an event's runs (string)
 -- ARGV: event IDs
 -- Returns for each event that has any: its position in the arguments (from 0), its number of repeats, the IDs of its runs in a row.
 local duplicates_prefix, runs_prefix, overflow_runs_prefix = unpack(KEYS)

@@ -1,6 +1,6 @@
 -- Stores decisions about events of one environment. Of several decisions about one event and function, the last one counts.
--- KEYS: prefix of the keys that events share (hash; the key ends with the beginning of an event's ID), prefix of the key that an event has alone
--- (string)
+-- KEYS: prefix of the keys that events share (hash; the key ends with the beginning of an event's ID), prefix of the key that an
+-- event has alone (string)
 -- ARGV: TTL (ms), then for each event: its ID, its field in a hash, whether it has a key of its own ("1"), its decisions
 --       (model/flow-control/decision-encoding.ts), each about another function
 -- Returns nothing.

@@ -1,6 +1,6 @@
 -- Reads the decisions about events of one environment.
--- KEYS: prefix of the keys that events share (hash; the key ends with the beginning of an event's ID), prefix of the key that an event has alone
--- (string)
+-- KEYS: prefix of the keys that events share (hash; the key ends with the beginning of an event's ID), prefix of the key that an
+-- event has alone (string)
 -- ARGV: for each event: its ID, its field in a hash
 -- Returns for each event that has any: its position in the arguments (from 0), then its decisions; later ones take precedence.
 local shared_prefix, own_prefix = unpack(KEYS)

@@ -1,4 +1,5 @@
-/** Explains failed connections to Redis: the original message of Redis, TLS or the network, plus a hint if the message does not say what to do. */
+/** Explains failed connections to Redis: the original message of Redis, TLS or the network, plus a hint if the message
+ *  does not say what to do. */
 import type { RedisServers } from '../../../config.ts';
 
 type Hint = [pattern: RegExp, withTls: boolean | undefined, hint: string];

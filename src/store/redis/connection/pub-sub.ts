@@ -1,5 +1,6 @@
 /** Messages between processes over Redis pub/sub; in a cluster over sharded pub/sub, in which publishers and subscribers use the node with the
- *  channel's hash slot. The number of receivers is then known, and messages are not broadcast to all nodes. Messages may be lost in both cases. */
+ *  channel's hash slot. The number of receivers is then known, and messages are not broadcast to all nodes. Messages
+ *  may be lost in both cases. */
 import type { Config } from '../../../config.ts';
 import type { Logger } from '../../../log.ts';
 import { ClusterSubscriber } from '../cluster/cluster-subscriber.ts';

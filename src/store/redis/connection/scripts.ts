@@ -230,8 +230,8 @@ export function withScripts(redis: Redis, devClockKey?: string): ScriptedRedis {
 
 type ScriptMethod = (this: { redis: Record<string, unknown> }, ...args: Argument[]) => unknown;
 
-/** ioredis copies all scripts of a connection, including BullMQ's, into each pipeline, which takes 0.05 ms. A pipeline now asks its connection for
- *  the script that it sends. */
+/** ioredis copies all scripts of a connection, including BullMQ's, into each pipeline, which takes 0.05 ms. A pipeline
+ *  now asks its connection for the script that it sends. */
 function shareWithPipelines(redis: Redis): void {
   const { scriptsSet } = redis as unknown as { scriptsSet: Record<string, unknown> };
   const define = redis.defineCommand.bind(redis);

@@ -8,8 +8,8 @@ import { type Redis, replies, toServiceError, unavailable } from '../connection/
 import { infoField } from '../connection/server-info.ts';
 import { type DurableServer, historyOf, type Replicated } from './durable-server.ts';
 
-/** With appendfsync everysec a sync starts within a second; the rest of the time covers a busy disk. This must be less than the command timeout of
- *  the connection. */
+/** With appendfsync everysec a sync starts within a second; the rest of the time covers a busy disk. This must be less
+ *  than the command timeout of the connection. */
 const SYNC_TIMEOUT_MS = 4_000;
 const MARKER_TTL_MS = 60_000;
 

@@ -1,6 +1,6 @@
 /** The partition layout as stored in Redis (key `partitionLayout`). Each process reads it first, and follows its changes: it must know a new
- *  version before the version is in force. A version is therefore announced in advance, and a process that cannot read for most of that time stops
- *  working with partitions until it can. */
+ *  version before the version is in force. A version is therefore announced in advance, and a process that cannot read
+ *  for most of that time stops working with partitions until it can. */
 import { ConfigError } from '../../../config.ts';
 import { type LayoutVersion, PartitionLayout } from '../../../model/partitions/layout.ts';
 import { PartitionedIds } from '../../../model/partitions/partitioned-ids.ts';

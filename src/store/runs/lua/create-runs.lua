@@ -5,8 +5,9 @@
 -- ARGV: time of creation (ms), retention of the lists of events' runs (ms), then prefixes of IDs: of a run's member in the active runs,
 --       the key of a run, the key of events' runs (a slice follows), its overflow key (an event ID follows), the index of a function's
 --       active runs; then the runs as JSON, each an array: ID, time of the first reconciliation (ms), function ID, event ID, whether it
---       is created long after its event, when its first call starts (ms) if the worker takes its job, or false, then fields and values of its hash (run-fields.ts), that of its version first; if there are jobs, the token of a worker that
---       takes some at once or '', duration of its locks (ms), how many it takes, and of each job its ID, name, data and options (JSON).
+--       is created long after its event, when its first call starts (ms) if the worker takes its job, or false, then fields and
+--       values of its hash (run-fields.ts), that of its version first; if there are jobs, the token of a worker that takes some
+--       at once or '', duration of its locks (ms), how many it takes, and of each job its ID, name, data and options (JSON).
 --       The arguments before and after the runs are positional: this runs for every event that triggers a function.
 -- Returns the IDs of the jobs that the worker has taken, and those of the runs whose first calls have started; {} without jobs.
 local active_runs, active_runs_in_env, offloaded_runs, waiting_jobs, held_functions = unpack(KEYS)

@@ -34,8 +34,8 @@
 --       then fields and values to set
 --       then history entries (JSON)
 -- Returns {2}: functions that the run has deferred must be started first
---         {1, number of finished steps, pending steps (ID, JSON, …), number of keys with waits, waits in other partitions (key, location, …),
---           the reply of finish_job}: ended now
+--         {1, number of finished steps, pending steps (ID, JSON, …), number of keys with waits, waits in other partitions (key,
+--           location, …), the reply of finish_job}: ended now
 --         {0}: the run had ended, or does not exist
 -- With {1} and {0}, history is added.
 local run, active_runs, active_runs_in_env, active_index, ended_index, ended_minutes, waits, wait_paths, unfinished_ends, job =

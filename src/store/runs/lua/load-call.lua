@@ -12,8 +12,9 @@
 --       Positional: this runs for every call.
 -- Returns {'due', run, event or false, stack, memos, number of pending steps, 1 if new steps are only planned, the pending step
 -- to run or false, 1 if the memos have no room in a call: then long ones are null}; {'ended', run}: the run has
--- ended; {'held', run}: its function is paused, and it must not start; {'paused', run}: the run is paused; {'superseded'}: a later call does this one's work, or the step is
--- finished; {'sleeps'}: the sleep has to end by a script of its own first; {'nextCallDue', run, number of finished steps}: a later call is due, but may not be enqueued because a worker died; {'gone'}.
+-- ended; {'held', run}: its function is paused, and it must not start; {'paused', run}: the run is paused; {'superseded'}: a
+-- later call does this one's work, or the step is finished; {'sleeps'}: the sleep has to end by a script of its own first;
+-- {'nextCallDue', run, number of finished steps}: a later call is due, but may not be enqueued because a worker died; {'gone'}.
 -- The run and the memos are JSON objects: to read a reply of many strings takes a client twice as long.
 local run, bucket, overflow, active_runs, held_functions = unpack(KEYS)
 local now, attempt, retention, member, reconcile_at, stack_length, step, event_field, sleep = unpack(ARGV)

@@ -1,6 +1,6 @@
 -- @include runs/lua/lib/run-contents.lua
--- Removes a run that Postgres has, with its entries in lists, and sets its alarm. Does nothing if the run has changed since it was read, or if
--- these contents are offloaded already: a client that lost the response sends the command again, and so may another worker.
+-- Removes a run that Postgres has, with its entries in lists, and sets its alarm. Does nothing if the run has changed since it
+-- was read, or if these contents are offloaded already: a client that lost the response sends the command again, and so may another worker.
 -- KEYS: run (hash), active runs (zset), active runs of the environment (zset), active runs of the function (zset), offloaded runs (hash),
 --       offloaded runs by function (hash)
 -- ARGV: run ID, function ID, member of the run in the active runs, contents as they were read, next reconciliation as it was read (ms),

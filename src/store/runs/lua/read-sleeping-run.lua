@@ -4,7 +4,8 @@
 -- Reads a run that does nothing but sleep or wait until a time, to offload it (offload-run.lua).
 -- KEYS: run (hash), active runs (zset)
 -- ARGV: member of the run in the active runs, time (ms), maximum bytes of its contents, names of fields
--- Returns {next reconciliation (ms), time of Redis (µs), contents, pending steps: ID, JSON, …, number of finished steps, values of the fields};
+-- Returns {next reconciliation (ms), time of Redis (µs), contents, pending steps: ID, JSON, …, number of finished steps, values
+-- of the fields};
 -- {}: the run does more, or has more bytes.
 local run, active_runs = unpack(KEYS)
 local member, time, max_bytes = unpack(ARGV, 1, 3)

@@ -4,9 +4,11 @@
 -- soon. A run that does nothing else is packed.
 -- KEYS: run (hash), active runs (zset)
 -- ARGV: member of the run in the active runs, now (ms), how long before its time a wake-up gets its job (ms), time until the next
---       reconciliation unless the run is idle (ms), latest time of the next reconciliation (ms) or '', '1' if the run has just been reconciled, or ''
+--       reconciliation unless the run is idle (ms), latest time of the next reconciliation (ms) or '', '1' if the run has just
+--       been reconciled, or ''
 -- Returns {1}: done; {0}: the run has to be reconciled first, or has ended; {2, function ID, event ID, request ID, trace or false,
--- number of finished steps of the next call if one sleep alone is pending or -1; step, end (ms), step, …}: the wake-ups of these steps need jobs first, and nothing else.
+-- number of finished steps of the next call if one sleep alone is pending or -1; step, end (ms), step, …}: the wake-ups of these
+-- steps need jobs first, and nothing else.
 local run, active_runs = unpack(KEYS)
 local member, now, soon, reconcile_after, latest, is_reconciled = unpack(ARGV)
 now, soon, reconcile_after, is_reconciled = tonumber(now), tonumber(soon), tonumber(reconcile_after), is_reconciled == '1'

@@ -1,7 +1,7 @@
 -- @include runs/lua/lib/is-active.lua
 -- @include runs/lua/lib/packed-run.lua
--- Stores the results of steps of one or more runs, with their history: for each run of several steps at once. First write wins: a stored memo
--- never changes.
+-- Stores the results of steps of one or more runs, with their history: for each run of several steps at once. First write wins: a
+-- stored memo never changes.
 -- KEYS: active runs (zset)
 --       then for each run: run (hash)
 --         job of the call that stores the steps (hash of BullMQ); the run again: none
@@ -15,8 +15,8 @@
 --         time of the next reconciliation (ms), or ''
 --         1: the results are in race mode; 0: they are not
 --         then for each step: its ID, memo (JSON), history entry (JSON) or ''
--- Returns for each run {outcome, length of the stack}; 'stored' also has function, event, time of creation, time of start, replay and error,
--- each as before or false. Outcomes:
+-- Returns for each run {outcome, length of the stack}; 'stored' also has function, event, time of creation, time of start, replay
+-- and error, each as before or false. Outcomes:
 --   'stored': all steps, now or before
 --   'stale': the owner no longer continues the run
 --   'steps', 'bytes': too many, so none is stored

@@ -1,8 +1,8 @@
 -- Changes the state of an issue of a webhook.
 -- KEYS: issue (hash), issues that are open, acknowledged, resolved, ignored (zsets: issue ID by its last failure), pending notifications
 -- (zset)
--- ARGV: JSON object: id, from (states that it may have), to, by (JSON text), nowMs, ttlMs, notification (optional: JSON text of the notification
--- to send, as `recovered`)
+-- ARGV: JSON object: id, from (states that it may have), to, by (JSON text), nowMs, ttlMs, notification (optional: JSON text of
+-- the notification to send, as `recovered`)
 -- Returns 1: changed; 0: it has another state; -1: there is no such issue.
 local issue, open, acknowledged, resolved, ignored, notifications = unpack(KEYS)
 local args = cjson.decode(ARGV[1])

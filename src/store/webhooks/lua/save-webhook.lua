@@ -1,7 +1,8 @@
 -- Writes a webhook and its versions, unless it has changed since it was read.
 -- KEYS: webhooks (hash: ID -> JSON), webhook keys (hash: key -> ID), versions of the webhook (hash)
--- ARGV: ID, webhook as it was read (JSON; '': it is new), webhook (JSON), keys to add (JSON list), keys to remove (JSON list), maximum number of
---       versions, their maximum bytes; then for each version to add its number, summary (JSON) and snapshot (JSON), the live one last
+-- ARGV: ID, webhook as it was read (JSON; '': it is new), webhook (JSON), keys to add (JSON list), keys to remove (JSON list),
+--       maximum number of versions, their maximum bytes; then for each version to add its number, summary (JSON) and snapshot
+--       (JSON), the live one last
 -- Returns 1: written; 0: the webhook has changed, or it is gone.
 local webhooks, webhook_keys, versions = unpack(KEYS)
 local id, before, after, added, removed, max_versions, max_bytes = unpack(ARGV)

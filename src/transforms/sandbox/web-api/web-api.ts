@@ -16,8 +16,9 @@ const PARTS = {
   clone: { names: /\bstructuredClone\b/, source: `(${cloneCode})(kit)` },
 };
 
-/** An expression that is a function `(hostCall) => object[]`: it adds the parts to the global object, and returns objects that code can reach only
- *  through them. Strict, so that no function of it shows its caller or its arguments. 'null': the code names none. */
+/** An expression that is a function `(hostCall) => object[]`: it adds the parts to the global object, and returns
+ *  objects that code can reach only through them. Strict, so that no function of it shows its caller or its arguments.
+ *  'null': the code names none. */
 export function webApiSource(code: string): string {
   const sources = Object.values(PARTS).flatMap(({ names, source }) => (names.test(code) ? [source] : []));
   if (sources.length === 0) return 'null';

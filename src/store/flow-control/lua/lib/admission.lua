@@ -77,7 +77,8 @@ local function is_behind(limit, backlog, score)
   return first ~= nil and first ~= backlog and tonumber(first_score) < score
 end
 
--- Whether the call's run already holds its permit because its first call was lost after its admission. This call then waits for no other run.
+-- Whether the call's run already holds its permit because its first call was lost after its admission. This call then waits for
+-- no other run.
 local function has_permit(limit, entry)
   return limit[2] == 'r' and redis.call('SISMEMBER', limit_key(limit[1]), run_of(entry)) == 1
 end

@@ -57,7 +57,8 @@ end
 
 KINDS.debounce = {}
 
--- Events: first is `ts`. Keeps the latest of the events with the same key value. Returns for each event: {'waits'}; {'replaces', ID of the earlier event};
+-- Events: first is `ts`. Keeps the latest of the events with the same key value. Returns for each event: {'waits'}; {'replaces',
+-- ID of the earlier event};
 -- {'replaced', ID of the later event}; or {'fired', ID}: the debounce has fired, with this event or a later one.
 function KINDS.debounce.add(events)
   local results = {}

@@ -1,5 +1,6 @@
--- A timer check: a timer job that handles what is due for a function. Its key holds the number of timer checks so far and, once the job is enqueued, the
--- time of the next one (ms): `<number>:<time>`. A timer check that is overdue by LOST_MS is considered lost, and replaced.
+-- A timer check: a timer job that handles what is due for a function. Its key holds the number of timer checks so far and, once
+-- the job is enqueued, the time of the next one (ms): `<number>:<time>`. A timer check that is overdue by LOST_MS is considered
+-- lost, and replaced.
 local LOST_MS = 30000
 -- Longer than any debounce takes.
 local LOOK_TTL_MS = 777600000
@@ -14,7 +15,8 @@ local function write_timer_check(key, number, time)
   redis.call('SET', key, string.format('%.0f:%s', number, time and string.format('%.0f', time) or ''), 'PX', LOOK_TTL_MS)
 end
 
--- wanted: when something is due (ms), or nil. Returns {time, delay (ms), number of timer checks so far} of the timer check to schedule; {}: none.
+-- wanted: when something is due (ms), or nil. Returns {time, delay (ms), number of timer checks so far} of the timer check to
+-- schedule; {}: none.
 local function timer_check_to_schedule(key, now, wanted)
   if not wanted then
     return {}

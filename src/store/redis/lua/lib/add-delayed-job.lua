@@ -1,5 +1,5 @@
--- Adds a delayed job to a queue of BullMQ, unless it exists. The same as its script (addDelayedJob) does, apart from what the jobs of runs do not have and
--- the stream of the queue's events.
+-- Adds a delayed job to a queue of BullMQ, unless it exists. The same as its script (addDelayedJob) does, apart from what the
+-- jobs of runs do not have and the stream of the queue's events.
 -- `prefix`: of the queue's keys; `now`, `due_at`: ms; `data`, `options`: JSON.
 local function add_delayed_job(prefix, now, due_at, id, name, data, options, priority)
   -- Fails when the installation has moved to another Redis (move/fence.ts).

@@ -1,7 +1,8 @@
--- Adds jobs to a queue of BullMQ, each once. The same as its script for one job (addStandardJob) does, apart from what the jobs of runs do not have
--- (parents, deduplication) and the stream of the queue's events, which nobody reads: a quarter of the time.
--- `prefix`: of the queue's keys; `now`: ms; `args`: for each job its ID, name, data (JSON), options (JSON); `token`: for the locks of a worker
--- that takes jobs at once if no others come before them, '' or nil: none does; `lock_ms`: duration of locks; `takes_max`: how many it takes.
+-- Adds jobs to a queue of BullMQ, each once. The same as its script for one job (addStandardJob) does, apart from what the jobs
+-- of runs do not have (parents, deduplication) and the stream of the queue's events, which nobody reads: a quarter of the time.
+-- `prefix`: of the queue's keys; `now`: ms; `args`: for each job its ID, name, data (JSON), options (JSON); `token`: for the
+-- locks of a worker that takes jobs at once if no others come before them, '' or nil: none does; `lock_ms`: duration of locks;
+-- `takes_max`: how many it takes.
 -- Returns the IDs of the jobs that it has taken.
 local function add_jobs(prefix, now, args, token, lock_ms, takes_max)
   local ARGS_PER_JOB = 4

@@ -4,8 +4,8 @@ local function next_due(prefix)
   return score and math.floor(tonumber(score) / DELAYED_SCORE_PER_MS)
 end
 
--- Lets delayed jobs wait that are due, in their order. The same as BullMQ's script (promoteDelayedJobs) does with a thousand at once, which would hold up
--- everything else for as long as a hundred calls take.
+-- Lets delayed jobs wait that are due, in their order. The same as BullMQ's script (promoteDelayedJobs) does with a thousand at
+-- once, which would hold up everything else for as long as a hundred calls take.
 local function promote_due(prefix, now)
   local PROMOTED_AT_ONCE, PRIORITY_FACTOR = 50, 0x100000000
   local delayed = prefix .. QUEUE_DELAYED
@@ -40,11 +40,12 @@ local function pop_job(prefix)
   return id
 end
 
--- Takes the next waiting job of a queue of BullMQ. The same as its script (moveToActive) does, apart from what the jobs of this service do not
--- have and the stream of the queue's events. Cases that this function does not know are left to BullMQ's script. A wake-up yields to others once: it has
--- no priority afterwards.
+-- Takes the next waiting job of a queue of BullMQ. The same as its script (moveToActive) does, apart from what the jobs of this
+-- service do not have and the stream of the queue's events. Cases that this function does not know are left to BullMQ's script. A
+-- wake-up yields to others once: it has no priority afterwards.
 -- `prefix`: of the queue's keys; `token`: for the lock; `lock_ms`: duration of locks.
--- Returns {0}: no job is taken, there may be one; {1, due_at}: no job waits; {2, due_at, ID, fields before this change, 1 if it was the last one or 0}.
+-- Returns {0}: no job is taken, there may be one; {1, due_at}: no job waits; {2, due_at, ID, fields before this change, 1 if it
+-- was the last one or 0}.
 -- due_at: when the next delayed job is due (ms), or 0.
 local function take_job(prefix, token, now, lock_ms)
   local is_paused, max_active, max_rate = unpack(redis.call('HMGET', prefix .. QUEUE_SETTINGS, 'paused', 'concurrency', 'max'))
@@ -73,9 +74,9 @@ local function take_job(prefix, token, now, lock_ms)
   return {2, due_at or 0, id, cjson.encode(fields), is_last and 1 or 0}
 end
 
--- Ends a completed job of BullMQ that is not kept, and takes the next waiting one. The same as its script (moveToFinished) does, apart from what
--- the jobs of this service do not have (parents, deduplication, rate limits) and the stream of the queue's events, which nobody reads: half of the
--- time. Cases that this function does not know are left to BullMQ's script.
+-- Ends a completed job of BullMQ that is not kept, and takes the next waiting one. The same as its script (moveToFinished) does,
+-- apart from what the jobs of this service do not have (parents, deduplication, rate limits) and the stream of the queue's
+-- events, which nobody reads: half of the time. Cases that this function does not know are left to BullMQ's script.
 -- `job`: key of the job; `token`: of its lock; `lock_ms`: duration of locks; `takes_next`: '1' to take the next job.
 -- Returns {}: nothing is done, because the worker no longer holds the job; otherwise what take_job does.
 local function finish_job(job, id, token, now, lock_ms, takes_next)

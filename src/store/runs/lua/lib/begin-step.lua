@@ -1,5 +1,6 @@
 -- Records that a step has begun, once.
--- `count`: number of steps of the run, finished and begun; `event`: bucket, field in it and overflow key of its event, which stays for `event_ttl` ms.
+-- `count`: number of steps of the run, finished and begun; `event`: bucket, field in it and overflow key of its event, which
+-- stays for `event_ttl` ms.
 -- Returns the pending step as it is stored; '': the step is finished; 'steps': the run has too many; and whether it is new.
 local function begin_step(run, count, max_steps, event, step, pending_step, event_ttl)
   local pending = run .. SUFFIX_PENDING

@@ -1,4 +1,5 @@
--- Parts that a run keeps after its end (keys/runs.ts). A part of KEPT_PARTS: suffix of its key, type, field by which it changes, field with its bytes.
+-- Parts that a run keeps after its end (keys/runs.ts). A part of KEPT_PARTS: suffix of its key, type, field by which it changes,
+-- field with its bytes.
 
 -- Returns the entries of the list, or the fields of the hash.
 local function read_part(run, part)

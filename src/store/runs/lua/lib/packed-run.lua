@@ -2,8 +2,9 @@
 -- so short that Redis keeps the hash compact. Nothing but this file knows the form. A script that changes steps unpacks them first
 -- (packed_runs().unpack, if it has FIELD_PACKED); history may be appended to a packed run, and comes after what is packed.
 --
--- The form: version, number of finished steps, number of pending steps; then lines: history entries, ID and JSON of each pending step, ID and
--- memo of each finished step. JSON has no control characters, so control characters replace frequent texts. They are restored in reverse order:
+-- The form: version, number of finished steps, number of pending steps; then lines: history entries, ID and JSON of each pending
+-- step, ID and memo of each finished step. JSON has no control characters, so control characters replace frequent texts. They are
+-- restored in reverse order:
 -- 1. TWIN: the entry of an attempt, and that of the step that it ran, which begins alike.
 -- 2. HASHED before a step's name: its ID, if that is the hash of the name, as SDKs make it. ID and a byte: an ID that occurred before.
 -- 3. TIME: milliseconds, as the difference from the time before; the first from the run's creation.

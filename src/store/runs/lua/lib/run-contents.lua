@@ -1,5 +1,5 @@
--- Returns all of a run, in a form that only this version, read-contents.lua and return-run.lua need to know: the packed list of suffix, type,
--- contents, …
+-- Returns all of a run, in a form that only this version, read-contents.lua and return-run.lua need to know: the packed list of
+-- suffix, type, contents, …
 local function run_contents(run)
   local parts = {}
   local suffixes = { '', unpack(PART_SUFFIXES) }
