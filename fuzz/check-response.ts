@@ -54,7 +54,7 @@ function checkVerified({ area, method, expects }: HttpCase, status: number, body
     return `a request of the provider was rejected: ${body.slice(0, 300)}`;
   }
   const bytes = Buffer.byteLength(body);
-  return bytes > WEBHOOK_ANSWER_MAX_BYTES ? `the answer has ${bytes} bytes` : undefined;
+  return bytes > WEBHOOK_ANSWER_MAX_BYTES ? `the response has ${bytes} bytes` : undefined;
 }
 
 /** An incomplete request may get no response until the server's timeout. */

@@ -84,7 +84,7 @@ export const CATALOGUE = {
   overloaded: [503, 'The service is overloaded'],
   unavailable: [503, 'Redis is unavailable'],
   sso_interrupted: [400, 'Single sign-on did not begin in this browser, or has ended'],
-  sso_rejected: [401, 'The answer of the identity provider is not accepted'],
+  sso_rejected: [401, 'The response of the identity provider is not accepted'],
   sso_unavailable: [503, 'The identity provider is unavailable'],
   email_unverified: [403, 'The identity provider does not confirm the email address'],
   domain_refused: [403, 'Users with this email domain may not sign in'],

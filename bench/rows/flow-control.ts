@@ -146,7 +146,7 @@ export const lanes: Measurement = {
     bench.withTestBed({}, async (testBed) => {
       await testBed.service.register('bench', [
         { id: 'run', event: 'bench/run' },
-        // The call of the first lane has no answer, and those of all others wait for it.
+        // The call of the first lane has no response, and those of all others wait for it.
         { id: 'hold', event: 'bench/hold', options: { order: { key: 'event.data.lane' }, concurrency: 1 } },
         { id: 'other', event: 'bench/other', options: { order: ORDER } },
       ]);
@@ -207,7 +207,7 @@ export const waitingMemory: Measurement = {
     }),
 };
 
-/** Runs that wait behind the call of one that has no answer. */
+/** Runs that wait behind the call of one that has no response. */
 async function backlog(testBed: TestBed, count: number): Promise<void> {
   await testBed.host('hold-waiting');
   await testBed.service.sendMany({ name: 'bench/hold', data: { key: 'waiting' } }, count);

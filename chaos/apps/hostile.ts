@@ -19,7 +19,7 @@ type Behavior = (response: ServerResponse, request: IncomingMessage) => void | P
 
 export const BEHAVIORS: Record<string, Behavior> = {
   hang: () => {},
-  'half an answer': (response) => {
+  'half a response': (response) => {
     response.writeHead(206, { ...SDK, 'content-length': '1000' });
     response.write('[{"id": "');
     void setTimeout(50).then(() => response.destroy());

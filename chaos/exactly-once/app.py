@@ -151,7 +151,7 @@ def orders() -> None:
 
 
 class Answering:
-    """Tells when an answer has been sent."""
+    """Tells when a response has been sent."""
 
     def __init__(self, app: Any) -> None:
         self._app = app

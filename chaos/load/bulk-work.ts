@@ -75,7 +75,7 @@ export class BulkWork {
       for (const id of ids) this.#rerun.add(id);
   }
 
-  /** @returns false: the service is away, or has too many already; an answer may have been lost */
+  /** @returns false: the service is away, or has too many already; a response may have been lost */
   async #begin(body: object): Promise<boolean> {
     return this.#service.post(BULK_PATH, body).then(
       () => true,

@@ -14,7 +14,7 @@ const REPLAY_EVERY_MS = 7_000;
 const REPLAY_RATE = 10;
 const RESUME_EVERY_MS = 1_000;
 const RETRY_MS = 300;
-/** Also the answer to a pause takes time. */
+/** Also the response to a pause takes time. */
 const ANSWER_MS = 8_000;
 
 export class ControlWork {

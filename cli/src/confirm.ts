@@ -4,7 +4,7 @@ import type { Context } from './context.ts';
 import { CliError, usageError } from './exit-codes.ts';
 import { printable } from './output.ts';
 
-/** @throws CliError if the answer is not yes, or if there is no terminal and `yes` is not given */
+/** @throws CliError unless the person says yes, or if there is no terminal and `yes` is not given */
 export async function confirm(context: Context, question: string, yes = false): Promise<void> {
   if (yes) return;
   if (!context.stdin.isTTY) throw usageError(`${question} Add --yes to say so`);

@@ -145,7 +145,7 @@ func (g *checkpointGroups) outcomes(group []*groupedCheckpoint) []checkpointOutc
 	return outcomesIn(a, err, len(group))
 }
 
-// outcomesIn: each checkpoint has a status of its own in the answer; if there is none, that of the answer.
+// outcomesIn: each checkpoint has a status of its own in the response; if there is none, that of the response.
 func outcomesIn(a answer, err error, count int) []checkpointOutcome {
 	if err != nil || a.status != http.StatusOK {
 		return slices.Repeat([]checkpointOutcome{{status: a.status, err: err}}, count)

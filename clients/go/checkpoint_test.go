@@ -61,7 +61,7 @@ func checkpointed(t *testing.T, options *tidegate.Checkpoint, handler tidegate.H
 	return answer, func() string { return fmt.Sprint(all) }
 }
 
-// opsOf has the names of an answer's operations.
+// opsOf has the names of a response's operations.
 func opsOf(t *testing.T, a tidegate.AppAnswer) string {
 	t.Helper()
 	var ops []struct{ DisplayName string }

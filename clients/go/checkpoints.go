@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	// maxBufferedLength of steps, in bytes: with one more step, the largest, an answer still has room for them.
+	// maxBufferedLength of steps, in bytes: with one more step, the largest, a response still has room for them.
 	maxBufferedLength = 1_048_576
 	storeTimeout      = 10 * time.Second
 	// slowStore: a request that fails sooner costs a call little.
@@ -27,7 +27,7 @@ type checkpoints struct {
 	groups      checkpointGroups
 }
 
-// sendCheckpoint sends the body of a checkpoint to the service, and returns the status of the answer.
+// sendCheckpoint sends the body of a checkpoint to the service, and returns the status of the response.
 type sendCheckpoint func(ctx context.Context, runID string, body []byte) (int, error)
 
 // of a call is nil when each step ends it. onStored is called when steps are stored.
@@ -78,7 +78,7 @@ type callCheckpoints struct {
 	store  func([]replay.Op) bool
 	buffer int
 	endsAt time.Time
-	// unstored steps have finished, and belong into the answer, before what ends the call.
+	// unstored steps have finished, and belong into the response, before what ends the call.
 	unstored []replay.Op
 	length   int
 }

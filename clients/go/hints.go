@@ -11,7 +11,7 @@ import (
 const devHint = "For a service on your own machine set SERVICE_DEV=1 instead, " +
 	"or SERVICE_DEV=http://127.0.0.1:<port> when it does not listen on port 8288"
 
-// unreachable says that no answer has come, and how to fix that.
+// unreachable says that no response has come, and how to fix that.
 func (s settings) unreachable(baseURL string, err error) string {
 	message := fmt.Sprintf("The service at %s could not be reached: %v", baseURL, err)
 	switch {
@@ -25,7 +25,7 @@ func (s settings) unreachable(baseURL string, err error) string {
 	}
 }
 
-// refusedHint follows the message of an answer of this status; it is empty when the mode of the app cannot be the reason.
+// refusedHint follows the message of a response of this status; it is empty when the mode of the app cannot be the reason.
 func (s settings) refusedHint(status int) string {
 	switch {
 	case status != http.StatusUnauthorized:

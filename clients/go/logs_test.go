@@ -193,7 +193,7 @@ func TestLogsAreSentOnlyWhereTheyAreWanted(t *testing.T) {
 	}
 }
 
-func TestLogsDoNotKeepTheAnswer(t *testing.T) {
+func TestLogsDoNotKeepTheResponse(t *testing.T) {
 	say := func(_ context.Context, logger *slog.Logger) error { logger.Info("x"); return nil }
 	if a := callLogging(t, "http://127.0.0.1:1", logsCtx, "", tidegate.ClientOpts{}, say); a.Status != 200 || string(a.Body) != `"done"` {
 		t.Errorf("got %d %s", a.Status, a.Body)

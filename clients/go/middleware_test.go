@@ -96,7 +96,7 @@ func TestMiddlewareIsAroundRunsStepsAndSends(t *testing.T) {
 	}
 }
 
-// wire is the app's answer to a call with these fields of its body.
+// wire is the app's response to a call with these fields of its body.
 func wire(t *testing.T, fn tidegate.ServableFunction, client *tidegate.Client, body string) tidegate.AppAnswer {
 	t.Helper()
 	app := newApp(t, client, tidegate.ServeOpts{}, fn)

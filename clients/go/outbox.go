@@ -169,7 +169,7 @@ func (c *Client) found(ctx context.Context, path string, ids []string) (map[stri
 		return nil, refusedBy(a, "the look-up at "+path)
 	}
 	if err := json.Unmarshal(a.body, &told); err != nil {
-		return nil, fmt.Errorf("the answer of the look-up at %s: %w", path, err)
+		return nil, fmt.Errorf("the response of the look-up at %s: %w", path, err)
 	}
 	found := map[string]bool{}
 	for _, one := range told.Data {

@@ -126,7 +126,7 @@ func readIDs(a answer) ([]string, *failure) {
 	if a.ok() && body.IDs != nil {
 		return body.IDs, nil
 	}
-	message := fmt.Sprintf("The answer (%d) has no ids, so it did not come from the service", a.status)
+	message := fmt.Sprintf("The response (%d) has no ids, so it did not come from the service", a.status)
 	if !a.ok() {
 		message = firstOf(textOf(body.Error), fmt.Sprintf("The service answered %d", a.status))
 	}

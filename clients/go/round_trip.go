@@ -22,7 +22,7 @@ func (a answer) ok() bool { return a.status >= 200 && a.status < 300 }
 
 // roundTrip sends one request and reads its response, within the timeout. Its errors never tell the address: a key may be in it.
 func roundTrip(ctx context.Context, client *http.Client, method, address string, header http.Header, body []byte, within time.Duration) (answer, error) {
-	late := fmt.Errorf("no answer within %s", within)
+	late := fmt.Errorf("no response within %s", within)
 	timed, cancel := context.WithTimeoutCause(ctx, within, late)
 	defer cancel()
 	request, err := http.NewRequestWithContext(timed, method, address, bytes.NewReader(body))

@@ -15,7 +15,7 @@ import (
 const (
 	logTries      = 2
 	logTryTimeout = 2 * time.Second
-	// answerWaits is for platforms where nothing runs after an answer.
+	// answerWaits is for platforms where nothing runs after a response.
 	answerWaits = time.Second
 	// maxLogSends at the same time; more are left out.
 	maxLogSends = 1_000

@@ -81,7 +81,7 @@ func TestTheContextEndsASend(t *testing.T) {
 		if !errors.Is(err, context.Canceled) || !errors.Is(err, errStopping) || time.Since(began) > 10*time.Second {
 			t.Errorf("got %v after %s", err, time.Since(began))
 		}
-		// The end may come before the answer has been read.
+		// The end may come before the response has been read.
 		if send.Status == 503 && (send.RequestID != "req-1" || send.Message != "The send was aborted. Until then: The service answered 503") {
 			t.Errorf("got %+v", send)
 		}

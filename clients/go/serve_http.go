@@ -22,7 +22,7 @@ func (h *AppHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header()[name] = values
 	}
 	w.WriteHeader(a.Status)
-	// A client that has gone needs no answer.
+	// A client that has gone needs no response.
 	_, _ = w.Write(a.Body)
 }
 

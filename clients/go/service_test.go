@@ -100,7 +100,7 @@ func (s realService) ended(t *testing.T, eventID string) runState {
 		request.Header.Set("authorization", "Bearer "+os.Getenv("TEST_API_KEY"))
 		_, body := ask(t, request)
 		var found struct{ Data []runState }
-		// Until the event is stored, the answer is an error.
+		// Until the event is stored, the response is an error.
 		if json.Unmarshal(body, &found) == nil && len(found.Data) > 0 && found.Data[0].Status != "Running" && found.Data[0].Status != "Queued" && found.Data[0].Status != "Scheduled" {
 			return found.Data[0]
 		}

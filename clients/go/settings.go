@@ -85,7 +85,7 @@ func (s settings) errorSource() bool {
 	return value != "0" && value != "false"
 }
 
-// stopsWithAnswer: the platform stops the process when it has the answer.
+// stopsWithAnswer: the platform stops the process when it has the response.
 func (s settings) stopsWithAnswer() bool { return os.Getenv("AWS_LAMBDA_FUNCTION_NAME") != "" }
 
 // serverless: the platform limits how long a request may take, and charges for the time.

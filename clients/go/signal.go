@@ -50,7 +50,7 @@ func (c *Client) post(ctx context.Context, path string, body []byte) (answer, er
 	return askService(ctx, serviceRequest{http.MethodPost, path, header, body}, s)
 }
 
-// refusedBy is the error of an answer other than the expected one.
+// refusedBy is the error of a response other than the expected one.
 func refusedBy(a answer, what string) error {
 	var body struct {
 		Error json.RawMessage `json:"error"`

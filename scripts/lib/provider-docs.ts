@@ -110,8 +110,8 @@ function ageOf({ verification }: Preset): string {
   return seconds % 3_600 === 0 ? `${seconds / 3_600} h` : seconds % 60 === 0 ? `${seconds / 60} min` : `${seconds} s`;
 }
 
-function handshakeOf({ method, verified, answer, confirm }: Handshake): string {
-  const what = confirm ? 'confirms a URL' : JSON.stringify(answer).includes('{hmac:') ? 'HMAC' : 'echo';
+function handshakeOf({ method, verified, response, confirm }: Handshake): string {
+  const what = confirm ? 'confirms a URL' : JSON.stringify(response).includes('{hmac:') ? 'HMAC' : 'echo';
   return `${method}, ${what}${verified ? ', signed' : ''}`;
 }
 

@@ -14,8 +14,8 @@ const IDLE_MS = 30_000;
 /** For reads of the API. Searches have a shorter limit of their own. */
 export const STATEMENT_TIMEOUT_MS = 10_000;
 /** Limit of any statement, including the longest shipments: a hung Postgres would otherwise keep the connection and its user forever. */
-const NO_ANSWER_MS = 150_000;
-/** Time for the answer beyond the statement's limit in Postgres. */
+const NO_RESPONSE_MS = 150_000;
+/** Time for the response beyond the statement's limit in Postgres. */
 const ANSWER_MS = 2_000;
 /** Time for statements in progress, at shutdown. */
 const CLOSE_MS = 2_000;
@@ -61,7 +61,7 @@ export class Database {
       max: poolSize,
       connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
       idleTimeoutMillis: IDLE_MS,
-      query_timeout: NO_ANSWER_MS,
+      query_timeout: NO_RESPONSE_MS,
       keepAlive: true,
       keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
       allowExitOnIdle: true,

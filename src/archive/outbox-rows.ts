@@ -154,5 +154,5 @@ function explained(error: Error): Error {
     return new Error(message, { cause: error });
   }
   const reason = isArchiveUnavailable(error) ? ((error.cause as Error | undefined)?.message ?? '') : error.message;
-  return new Error(`the database of the outbox: ${reason || 'no answer'}`, { cause: error });
+  return new Error(`the database of the outbox: ${reason || 'no response'}`, { cause: error });
 }

@@ -81,7 +81,7 @@ export function signatureHeaders(
   };
 }
 
-/** Headers of a request to register in the answer. The app's dialect is unknown at this point. */
+/** Headers of a request to register in the response. The app's dialect is unknown at this point. */
 export function inBandSyncHeaders(url: string, body: string, signingKey: string): Record<string, string> {
   const all = DIALECTS.map((dialect) => ({
     [headerName(dialect, 'sdk')]: SERVER_SDK,
@@ -97,7 +97,7 @@ export function whatIfHeaders(id: string): Record<string, string> {
   return Object.fromEntries(namesOf('what-if').map((name) => [name, id]));
 }
 
-/** Value of `sync-kind`: the answer has the registration. */
+/** Value of `sync-kind`: the response has the registration. */
 export const IN_BAND = 'in_band';
 
 export const SERVER_SDK = `tidegate:v${VERSION}`;

@@ -1,4 +1,4 @@
-/** The registration in an app's answer to a sync request (docs/protocol.md#registration). The app signs it with the key
+/** The registration in an app's response to a sync request (docs/protocol.md#registration). The app signs it with the key
  *  that signed the request. */
 import type { Dialect } from '../model/apps/app.ts';
 import { isJsonObject } from '../model/values/json.ts';
@@ -13,7 +13,7 @@ export interface InBandRegistration {
   dialect: Dialect;
 }
 
-/** @throws Error if the answer is unsigned or not a registration */
+/** @throws Error if the response is unsigned or not a registration */
 export function inBandRegistration(
   text: string,
   given: { signature: string | undefined; dialect: Dialect; signingKey: string; nowMs: number },
@@ -23,14 +23,15 @@ export function inBandRegistration(
   const bodies = text.endsWith('\n') ? [text, text.slice(0, -1)] : [text];
   if (!bodies.some((body) => isSignedWith(signature, body, signingKey, nowMs))) {
     throw new Error(
-      "the answer has a registration that is not signed with the environment's signing key; check the app's key, mode and clock",
+      "the response has a registration that is not signed with the environment's signing key; check the app's key, mode and clock",
     );
   }
-  const answer = parse(text);
-  if (!isJsonObject(answer) || typeof answer.app_id !== 'string') throw new Error('the answer is not a registration');
-  const { app_id: appName, url, framework, functions, env, deployId, appVersion } = answer;
+  const registration = parse(text);
+  if (!isJsonObject(registration) || typeof registration.app_id !== 'string')
+    throw new Error('the response is not a registration');
+  const { app_id: appName, url, framework, functions, env, deployId, appVersion } = registration;
   return {
-    text: JSON.stringify({ appName, url, framework, functions, sdk: sdkOf(answer), deployId, appVersion }),
+    text: JSON.stringify({ appName, url, framework, functions, sdk: sdkOf(registration), deployId, appVersion }),
     appName,
     env: typeof env === 'string' && env !== '' ? env : undefined,
     dialect,

@@ -11,13 +11,13 @@ const TIMEOUT_MS = 15_000;
 /** A page of 100 items of 320 KB, or one item of 25 MiB. */
 const MAX_BYTES = 32 * 1_048_576;
 
-export interface ProviderAnswer {
+export interface ProviderResponse {
   status: number;
   headers: IncomingHttpHeaders;
   text: string;
 }
 
-/** There is no answer. */
+/** There is no response. */
 export class ProviderUnreachable extends Error {
   override name = 'ProviderUnreachable';
   readonly reason: 'address_blocked' | 'provider_silent' | 'response_too_large' | 'provider_unreachable';
@@ -38,7 +38,7 @@ export class ProviderClient {
   }
 
   /** Resolves for any status. @throws ProviderUnreachable */
-  async send(method: 'GET' | 'POST', url: string, headers: Record<string, string>): Promise<ProviderAnswer> {
+  async send(method: 'GET' | 'POST', url: string, headers: Record<string, string>): Promise<ProviderResponse> {
     const { host } = new URL(url);
     try {
       const response = await request(url, {
@@ -64,7 +64,7 @@ function unreachable(error: Error, host: string, timeoutMs: number): ProviderUnr
     return new ProviderUnreachable('address_blocked', `the request was not made: ${error.message}`);
   }
   if (error instanceof ResponseTooLarge) {
-    return new ProviderUnreachable('response_too_large', `the answer of ${host} is larger than ${MAX_BYTES} bytes`);
+    return new ProviderUnreachable('response_too_large', `the response of ${host} is larger than ${MAX_BYTES} bytes`);
   }
   if (error.name === 'TimeoutError' || /Timeout/.test(error.name)) {
     return new ProviderUnreachable('provider_silent', `${host} did not answer within ${timeoutMs / 1_000} s`);

@@ -1,4 +1,4 @@
-/** Asks an app to register (docs/protocol.md#registration): in production in its answer (in-band), otherwise by a request of its own. */
+/** Asks an app to register (docs/protocol.md#registration): in production in its response (in-band), otherwise by a request of its own. */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ParsedUrlQuery } from 'node:querystring';
 import type { Dispatcher } from 'undici';
@@ -15,7 +15,7 @@ import { requestFollowing } from './redirects.ts';
 export const SYNC_REQUEST_TIMEOUT_MS = 10_000;
 const REPEATED_PARAMETER = 'deployId';
 const WHAT_IF_PREFIX = 'what-if-';
-/** Maximum size of an answer without a registration. */
+/** Maximum size of a response without a registration. */
 const RESPONSE_MAX_BYTES = 65_536;
 /** Maximum length of the quoted part of a response. */
 const BODY_CHARS = 500;
@@ -55,7 +55,7 @@ export async function requestSync({
     const text = await readText(body, hasRegistration ? registrationMaxBytes : RESPONSE_MAX_BYTES);
     const dialect = dialectOf(headers);
     if (!dialect) {
-      // Answer of the official TypeScript SDK without keys.
+      // Response of the official TypeScript SDK without keys.
       const failed = statusCode >= 500 ? `. It says: ${text.slice(0, BODY_CHARS)}${hint(undefined)}` : '';
       throw unreachable(
         `the response (status ${statusCode}) has no sdk header; check that this is an app's URL${failed}`,

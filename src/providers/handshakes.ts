@@ -1,12 +1,12 @@
 /** Answers handshakes: requests by which a provider checks the URL before it sends any. They make no event. */
 import { sameSecret } from '../model/auth/secret.ts';
-import { answerTexts } from './handshake-answer.ts';
+import { responseTexts } from './handshake-response.ts';
 import type { Handshake, Method, Preset } from './preset.ts';
 import type { ProviderRequest } from './provider-request.ts';
 import { nameOf } from './verification/fields.ts';
 import { type Failure, type FetchDocument, failed } from './verification/verification.ts';
 
-export interface HandshakeAnswer {
+export interface HandshakeResponse {
   status: number;
   headers: Record<string, string>;
   body: string;
@@ -17,7 +17,7 @@ export interface HandshakeAnswer {
 export interface HandshakeOptions {
   /** Whether the request has been verified: handshakes without a signature are tried before, the others after. */
   verified: boolean;
-  /** The secret that signs the answer comes first. */
+  /** The secret that signs the response comes first. */
   secrets: readonly string[];
   settings: Readonly<Record<string, string>>;
   fetchDocument: FetchDocument;
@@ -28,18 +28,18 @@ export type AnswerHandshake = (
   preset: Preset,
   request: ProviderRequest,
   options: HandshakeOptions,
-) => Promise<HandshakeAnswer | Failure | undefined> | undefined;
+) => Promise<HandshakeResponse | Failure | undefined> | undefined;
 
 /** Methods that only the preset's handshakes use. */
 export function handshakeMethods({ handshakes }: Preset): Method[] {
   return handshakes.map(({ method }) => method).filter((method) => method !== 'POST');
 }
 
-export const answerHandshake: AnswerHandshake = (preset, request, options) => {
+export const respondToHandshake: AnswerHandshake = (preset, request, options) => {
   const handshake = preset.handshakes.find(
     (candidate) => candidate.verified === options.verified && meets(request, candidate),
   );
-  return handshake && answer(handshake, preset, request, options);
+  return handshake && respond(handshake, preset, request, options);
 };
 
 /** Whether the request has all values of the conditions. Conditions that depend on a setting are checked later: a wrong value is an error. */
@@ -52,16 +52,16 @@ function meets(request: ProviderRequest, { method, when }: Handshake): boolean {
   });
 }
 
-async function answer(
+async function respond(
   handshake: Handshake,
   preset: Preset,
   request: ProviderRequest,
   { secrets, settings, fetchDocument }: HandshakeOptions,
-): Promise<HandshakeAnswer | Failure | undefined> {
-  const { status, type } = handshake.answer;
+): Promise<HandshakeResponse | Failure | undefined> {
+  const { status, type } = handshake.response;
   const refused = checkSettings(handshake, request, settings);
   if (refused) return refused;
-  const texts = answerTexts(handshake.answer, preset, request, secrets[0]);
+  const texts = responseTexts(handshake.response, preset, request, secrets[0]);
   if (texts === undefined || 'result' in texts) return texts;
   const unconfirmed = handshake.confirm && (await confirmUrl(request, handshake.confirm, fetchDocument));
   if (unconfirmed) return unconfirmed;

@@ -134,7 +134,7 @@ const conditionSchema = z.strictObject({
   at: locationSchema,
   /** Absent: any value. */
   equals: z.string().max(200).optional(),
-  /** Name of a webhook setting that the value must equal; otherwise the answer is 401. */
+  /** Name of a webhook setting that the value must equal; otherwise the response is 401. */
   setting: z.string().max(50).optional(),
 });
 
@@ -147,12 +147,12 @@ export const handshakeSchema = z
     when: z.array(conditionSchema).min(1).max(5),
     /** false: the provider does not sign it. */
     verified: z.boolean(),
-    answer: z.strictObject({
+    response: z.strictObject({
       status: z.int().min(200).max(204).default(200),
       type: z.enum(['text/plain', 'application/json']).default('text/plain'),
       /** JSON: a text or an object of texts. */
       body: z.union([z.string(), z.record(z.string(), z.union([z.string(), z.number()]))]),
-      /** Headers of the answer. */
+      /** Headers of the response. */
       headers: z.record(z.string(), z.string()).optional(),
     }),
     /** Fetches the URL at a location before answering, if its host has one of these suffixes. */

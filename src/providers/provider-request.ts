@@ -6,7 +6,7 @@ import type { Location } from './preset.ts';
 const FORM = 'application/x-www-form-urlencoded';
 /** Maximum number of fields of a query string or form. */
 const MAX_FIELDS = 1_000;
-/** Maximum length of a value that becomes a signature, an ID or part of an answer. */
+/** Maximum length of a value that becomes a signature, an ID or part of a response. */
 const VALUE_MAX_LENGTH = 8_192;
 
 export interface ProviderRequestInput {

@@ -76,7 +76,7 @@ export const sentListSchema = z.strictObject({
   subscription: z
     .strictObject({
       path: urlPathSchema,
-      /** The path of the types in the answer, and the type that means all. */
+      /** The path of the types in the response, and the type that means all. */
       types: pathSchema,
       all: z.string(),
       /** The path of the type in an item. */

@@ -42,7 +42,7 @@ export interface SentPage {
   oldestAt: number | undefined;
 }
 
-/** The provider's answer is none that its documentation describes. */
+/** The provider's response is none that its documentation describes. */
 export class SentListError extends Error {
   override name = 'SentListError';
 }
@@ -147,7 +147,7 @@ function appToken(pem: string, app: string, nowMs: number): string {
   return `${text}.${sign('sha256', Buffer.from(text), createPrivateKey(pem)).toString('base64url')}`;
 }
 
-/** @param text the body of the answer
+/** @param text the body of the response
  *  @param types of the items that the endpoint gets; undefined: all
  *  @throws SentListError */
 export function pageOf(
@@ -156,8 +156,8 @@ export function pageOf(
   headers: IncomingHttpHeaders,
   types: ReadonlySet<string> | undefined,
 ): SentPage {
-  const answer = jsonOf(text);
-  const found = valueAt(answer, list.items);
+  const document = jsonOf(text);
+  const found = valueAt(document, list.items);
   if (!Array.isArray(found)) throw new SentListError('its list is no list');
   const items: SentItem[] = [];
   let invalid = 0;
@@ -172,7 +172,7 @@ export function pageOf(
     const type = list.subscription && textAt(one, list.subscription.type);
     if (types === undefined || (type !== undefined && types.has(type))) items.push(item);
   }
-  return { items, next: nextOf(list, answer, found.at(-1), headers), invalid, oldestAt };
+  return { items, next: nextOf(list, document, found.at(-1), headers), invalid, oldestAt };
 }
 
 function itemOf(list: SentList, given: unknown): SentItem | undefined {
@@ -182,9 +182,14 @@ function itemOf(list: SentList, given: unknown): SentItem | undefined {
   return Number.isFinite(at) && /^[\w.-]{1,200}$/.test(ref) ? { id, ref, at } : undefined;
 }
 
-function nextOf({ pages }: SentList, answer: unknown, last: unknown, headers: IncomingHttpHeaders): string | undefined {
+function nextOf(
+  { pages }: SentList,
+  document: unknown,
+  last: unknown,
+  headers: IncomingHttpHeaders,
+): string | undefined {
   if (pages.by === 'last-item') {
-    const more = valueAt(answer, pages.more);
+    const more = valueAt(document, pages.more);
     const next = more === true ? textAt(last, pages.id) : undefined;
     if (more !== false && next === undefined) throw new SentListError('it does not say where its list goes on');
     return next;
@@ -196,7 +201,7 @@ function nextOf({ pages }: SentList, answer: unknown, last: unknown, headers: In
   return (url && URL.parse(url, 'https://provider')?.searchParams.get(pages.parameter)) || undefined;
 }
 
-/** Types that the endpoint gets, by the answer of the provider; undefined: all. @throws SentListError */
+/** Types that the endpoint gets, by the response of the provider; undefined: all. @throws SentListError */
 export function typesOf({ subscription }: SentList, text: string): ReadonlySet<string> | undefined {
   const types = subscription && valueAt(jsonOf(text), subscription.types);
   if (!Array.isArray(types)) throw new SentListError('the endpoint has no list of event types');
@@ -209,20 +214,20 @@ export interface MadeRequest {
 }
 
 /** The request that would have come.
- *  @param text the answer for one item
+ *  @param text the response for one item
  *  @returns undefined if the provider has the item without its body
  *  @throws SentListError */
 export function requestOf({ request }: SentList, text: string): MadeRequest | undefined {
-  const answer = jsonOf(text);
-  const value = valueAt(answer, request.body);
+  const document = jsonOf(text);
+  const value = valueAt(document, request.body);
   if (value === undefined || value === null || value === '') return undefined;
   const headers: IncomingHttpHeaders = {};
-  const given = request.headersAt === undefined ? {} : valueAt(answer, request.headersAt);
+  const given = request.headersAt === undefined ? {} : valueAt(document, request.headersAt);
   for (const [name, header] of isJsonObject(given) ? Object.entries(given) : []) {
     if (typeof header === 'string') headers[name.toLowerCase()] = header;
   }
   Object.assign(headers, request.headers);
-  // The whole answer stays as the provider wrote it.
+  // The whole response stays as the provider wrote it.
   const body = request.body === '' ? text : typeof value === 'string' ? value : JSON.stringify(value);
   const isForm = request.formField !== undefined && String(headers['content-type'] ?? '').startsWith(FORM);
   const sent = isForm ? new URLSearchParams({ [request.formField as string]: body }).toString() : body;
@@ -231,11 +236,11 @@ export function requestOf({ request }: SentList, text: string): MadeRequest | un
 
 /** @throws SentListError */
 function jsonOf(text: string): unknown {
-  if (!isShallowJson(text)) throw new SentListError('its answer is nested too deeply');
+  if (!isShallowJson(text)) throw new SentListError('its response is nested too deeply');
   try {
     return parseStored(text);
   } catch {
-    throw new SentListError('its answer is not JSON');
+    throw new SentListError('its response is not JSON');
   }
 }
 

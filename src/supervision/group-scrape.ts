@@ -51,14 +51,14 @@ export class GroupScrape {
   /** A process that does not respond in time keeps its last metrics, so that sums do not fall. */
   async #ask(child: ChildProcess): Promise<void> {
     const request = ++this.#lastRequest;
-    const answer = Promise.withResolvers<MetricsSnapshot | undefined>();
-    this.#waiting.set(request, answer.resolve);
-    const noAnswer = () => answer.resolve(undefined);
-    child.once('exit', noAnswer);
+    const response = Promise.withResolvers<MetricsSnapshot | undefined>();
+    this.#waiting.set(request, response.resolve);
+    const noResponse = () => response.resolve(undefined);
+    child.once('exit', noResponse);
     send(child, { kind: 'metrics?', request });
-    const metrics = await Promise.race([answer.promise, setTimeout(TIMEOUT_MS, undefined, { ref: false })]);
+    const metrics = await Promise.race([response.promise, setTimeout(TIMEOUT_MS, undefined, { ref: false })]);
     this.#waiting.delete(request);
-    child.off('exit', noAnswer);
+    child.off('exit', noResponse);
     if (metrics && this.#children.has(child)) this.#metrics.record(child.pid as number, metrics);
   }
 

@@ -29,7 +29,7 @@ describe('HTTP POST to an app', () => {
   async function failureOf(response: Promise<unknown>): Promise<Error> {
     return response.then(
       () => {
-        throw new Error('an answer came');
+        throw new Error('a response came');
       },
       (error: Error) => error,
     );

@@ -24,7 +24,7 @@ describe('The API of archived runs', () => {
   let postgres: pg.Client;
   let eventId: string;
   let runId: string;
-  /** Its answer while it was in Redis. */
+  /** Its response while it was in Redis. */
   let hot: { data: Record<string, unknown> };
 
   before(async () => {

@@ -85,7 +85,7 @@ describe('passkeys', () => {
       ['another challenge', { challenge: 'AAAA' }, /challenge/],
       ['the signature of another key', { key: privateKey }, /signature/],
       ['nobody there', { absent: true }, /present/i],
-      ['an answer that makes a passkey', { type: 'webauthn.create' }, /type/],
+      ['a response that makes a passkey', { type: 'webauthn.create' }, /type/],
       ['an unknown passkey', { id: 'AAAA' }, /not one of yours/],
     ];
     for (const [what, lie, reason] of lies) {
@@ -132,7 +132,7 @@ describe('passkeys', () => {
       expect((await give(visitor, authenticator.get(await challengeOf(visitor)))).status).to.equal(401);
     });
 
-    it('text that is no answer', async () => {
+    it('text that is no response', async () => {
       const { email } = await addWithPasskey('garbled@example.com');
       const visitor = await members.begin(email);
       for (const text of ['', 'x', 'null', '[]', '{"id":1,"response":null}', '{"id":"AAAA","response":{}}']) {

@@ -95,7 +95,7 @@ describe('second factors', () => {
     expect(done.body.data).to.include({ kind: 'user', name: email });
   });
 
-  it('a wrong password gets the same answer with and without a second factor', async () => {
+  it('a wrong password gets the same response with and without a second factor', async () => {
     await members.addWithTotp('with@example.com');
     await members.add('without@example.com');
     const [one, two] = await Promise.all(
@@ -200,7 +200,7 @@ describe('second factors', () => {
       expect((await members.givePassword(email)).location).to.equal('/');
     });
 
-    it('the answer of one user sets up nothing for another', async () => {
+    it('the response of one user sets up nothing for another', async () => {
       const [eve, ada] = [await members.add('eve@example.com'), await members.add('ada@example.com')];
       const path = members.at('/auth/account/totp');
       const { body } = await eve.visitor.json(`${path}/set-up`, { current_password: PASSWORD });

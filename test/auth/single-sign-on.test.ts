@@ -155,11 +155,11 @@ describe('Single sign-on', () => {
 
   describe('rejects', () => {
     const cases: [title: string, status: number, lie: Parameters<typeof comeBack>[2], said: RegExp][] = [
-      ['an answer with the issuer of another provider', 401, { query: { iss: 'https://other.example' } }, /"iss"/],
-      ['an answer without an issuer of a provider that sends it', 401, { query: { iss: undefined } }, /"iss"/],
+      ['a response with the issuer of another provider', 401, { query: { iss: 'https://other.example' } }, /"iss"/],
+      ['a response without an issuer of a provider that sends it', 401, { query: { iss: undefined } }, /"iss"/],
       ['a forged state', 400, { query: { state: 'forged' } }, /begin again/],
       ['a missing state', 400, { query: { state: undefined } }, /begin again/],
-      ['an answer at the callback of another provider', 400, { provider: 'invited' }, /begin again/],
+      ['a response at the callback of another provider', 400, { provider: 'invited' }, /begin again/],
       ['an unknown code', 401, { query: { code: 'guessed' } }, /invalid_grant/],
       ['an unsigned ID token', 401, { signedBy: 'none' }, /not accepted/],
       ['an ID token signed with the client secret', 401, { signedBy: 'secret' }, /not accepted/],
@@ -193,7 +193,7 @@ describe('Single sign-on', () => {
       });
     }
 
-    it('an answer in another browser', async () => {
+    it('a response in another browser', async () => {
       const [victim, attacker] = [new Visitor(), new Visitor()];
       const query = await begin(attacker);
       await begin(victim);
@@ -203,7 +203,7 @@ describe('Single sign-on', () => {
       }
     });
 
-    it('an answer that came before, without a word to the provider', async () => {
+    it('a response that came before, without a word to the provider', async () => {
       await invite('once@example.com');
       const visitor = new Visitor();
       const query = await begin(visitor);

@@ -31,7 +31,7 @@ describe('The benchmark of the archive', function () {
     }
   });
 
-  it('reads what it has loaded, and each answer has the expected entries', async () => {
+  it('reads what it has loaded, and each response has the expected entries', async () => {
     const { rows } = await measured(archiveReads);
     expect(rows.map(({ value }) => value).every((value) => value > 0)).to.equal(true);
   });

@@ -184,7 +184,7 @@ describe('The history of scripts/chaos', () => {
     expect(check(...sends, start('r', 10, { sentIds: ['1', '3'] }))).to.have.length(1);
   });
 
-  it('proves runs that start between the answer to a pause and the resumption', () => {
+  it('proves runs that start between the response to a pause and the resumption', () => {
     const check = (...entries: Entry[]) => checkPauses(new History(entries), FN);
     const paused = [control('pause', 1_000, { completedMs: 2_000 }), control('resume', 5_000)];
     expect(check(...paused, start('r1', 1_900), start('r2', 5_005))).to.deep.equal([]);

@@ -119,7 +119,7 @@ describe('The history of scripts/chaos', () => {
       expect(findRepeats(new History(all), TIMES).afterFinished).to.have.length(1);
     });
 
-    it('whose results the app had before it was killed: only those without an answer run again', () => {
+    it('whose results the app had before it was killed: only those without a response run again', () => {
       const found = (again: Execution) => {
         const entries = [fault('kill-app', 9_960, 10_500), step('a', 9_900), step('b', 9_950, ['a']), again];
         const { excused, afterFinished, unexcused } = findRepeats(new History(entries), TIMES);

@@ -57,7 +57,7 @@ function meaningOf(service: Service, path: string, calls: readonly Call[]): Prom
       if (run.error || next?.body.ctx.attempt > 0) return 'retry';
       return (next || (await hasWaiting(service, run.run_id))) && 'progress';
     },
-    { describe: 'the answer means something to the service' },
+    { describe: 'the response means something to the service' },
   );
 }
 

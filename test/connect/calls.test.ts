@@ -298,7 +298,7 @@ describe('A call over a connection', () => {
       const eventId = await send();
       const call = await instance.nextCall();
       instance.acknowledge(call);
-      // The last one may have no answer.
+      // The last one may have no response.
       const extending = setInterval(() => void instance.extend(call).catch(() => undefined), 1_000);
       const [worker] = service.workers.splice(0, 1);
       await end(worker as ServiceProcess);

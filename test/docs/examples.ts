@@ -36,7 +36,7 @@ export async function runCurl(code: string, service: string, variables: Record<s
 }
 
 /** A text that ends in "…" stands for any that begins so, and the duration 0 for any. */
-export function expectLike(actual: unknown, shown: unknown, service: string, path = 'the answer'): void {
+export function expectLike(actual: unknown, shown: unknown, service: string, path = 'the response'): void {
   if (typeof shown === 'string' && shown.endsWith('…')) {
     const beginning = shown.slice(0, -1).replace(SERVICE, service);
     expect(actual, path).to.satisfy((text: unknown) => typeof text === 'string' && text.startsWith(beginning));
@@ -52,7 +52,7 @@ export function expectLike(actual: unknown, shown: unknown, service: string, pat
   }
 }
 
-/** The part of the answer that the page shows. */
+/** The part of the response that the page shows. */
 export function partOf(actual: unknown, shown: unknown): unknown {
   if (typeof shown !== 'object' || shown === null || typeof actual !== 'object' || actual === null) return actual;
   const fields = Object.entries(actual).filter(([key]) => Object.hasOwn(shown, key));

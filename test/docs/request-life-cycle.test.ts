@@ -38,7 +38,7 @@ describe('The request life cycle in docs/', () => {
     return answer.body.data;
   };
 
-  /** Sends a request with all faults, then without the first, and so on: each answer is the error of the first that is left. */
+  /** Sends a request with all faults, then without the first, and so on: each response is the error of the first that is left. */
   async function expectFirstFaultToWin(valid: Sent, faults: readonly Fault[]): Promise<void> {
     for (const [i, { code, fix }] of faults.entries()) {
       const sent: Sent = { ...valid, headers: { ...valid.headers } };

@@ -23,7 +23,7 @@ describe('Requests in docs/', () => {
 
   for (const name of ['events.md', 'providers.md', 'transforms.md', 'webhooks.md']) {
     describe(`docs/${name}`, () => {
-      /** What later examples take from the answers to earlier ones. */
+      /** What later examples take from the responses to earlier ones. */
       const variables: Record<string, string> = {};
       const blocks = blocksOf(pageOf(name));
 
@@ -34,7 +34,7 @@ describe('Requests in docs/', () => {
           const answered = await until(
             async () => {
               const answer = await runCurl(code, service.url, variables);
-              // A request enters the log after its answer.
+              // A request enters the log after its response.
               return answer.body.data?.length !== 0 && answer;
             },
             { describe: () => `the list that ${title} asks for has something in it` },
@@ -92,7 +92,7 @@ describe('Requests in docs/', () => {
   });
 });
 
-// biome-ignore lint/suspicious/noExplicitAny: any answer of the API
+// biome-ignore lint/suspicious/noExplicitAny: any response of the API
 function remember({ data }: any, variables: Record<string, string>): void {
   if (data?.url) Object.assign(variables, { WEBHOOK_URL: data.url, WEBHOOK_ID: data.id });
   if (data?.[0]?.id) variables.REQUEST_ID = data[0].id;

@@ -48,7 +48,7 @@ describe('order', () => {
     );
     return {
       answer: async (status = 200) => {
-        await until(() => waiting.length > 0, { describe: 'a call waits for its answer' });
+        await until(() => waiting.length > 0, { describe: 'a call waits for its response' });
         waiting.shift()?.(status);
       },
     };

@@ -109,7 +109,7 @@ export const FEATURES: OfficialApp[] = [
   go('official-go-features', ['features']),
 ];
 
-/** The same functions, in apps that stream their answers. */
+/** The same functions, in apps that stream their responses. */
 export const STREAMING: OfficialApp[] = [
   npm(4, 'streaming', 'official-npm-4-streaming'),
   npm(3, 'streaming', 'official-npm-3-streaming'),

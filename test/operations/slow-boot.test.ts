@@ -31,7 +31,7 @@ describe('A web process that starts while Redis is slow', () => {
     let infos = 0;
     proxy.delay((reply) => (reply.includes('redis_version:') && ++infos > 2 ? SLOW_MS : 0));
     service = await startService({ workers: 0, env: { REDIS_URL: proxy.url } });
-    // Answers to commands from the boot are still slow. A new connection is fast.
+    // Responses to commands from the boot are still slow. A new connection is fast.
     proxy.delay(() => 0);
     await until(async () => (await send()).status === 200, { describe: 'it takes events' });
     // It has also read what it keeps in memory.

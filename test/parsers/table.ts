@@ -72,7 +72,7 @@ const ANSWER_PARTS = process.env.TEST_ALL ? 1 : 4;
 const ANSWER_BYTES = RESPONSE_MAX_BYTES / ANSWER_PARTS;
 const ANSWERS = {
   budgetMs: 800 / ANSWER_PARTS,
-  reason: "an app's own answer, of which V8's parser takes most: it keeps a worker from its other calls for so long",
+  reason: "an app's own response, of which V8's parser takes most: it keeps a worker from its other calls for so long",
 };
 const QUOTAS = {
   apps: 200,
@@ -310,7 +310,7 @@ export const PARSERS: readonly Parser[] = [
     [['digits around a point', fill('1', HEADER_BYTES / 2, '', '.') + fill('1', HEADER_BYTES / 2)]],
   ),
   {
-    name: 'a moment that an answer names',
+    name: 'a moment that a response names',
     bytes: EVENT_BYTES,
     attacks: [
       ...runs(EVENT_BYTES, ['1', '1s', '1s ', ' ', '1.1', '-', '\n', '(', '1 ', '2026-01-01T']),
@@ -344,8 +344,8 @@ export const PARSERS: readonly Parser[] = [
     parse: (text) => Array.from({ length: 500 }, () => NAMES.allowsName(text)),
   },
   ...[
-    { name: "an app's answer that a run is done", status: 200 },
-    { name: "an app's answer of operations", status: 206 },
+    { name: "an app's response that a run is done", status: 200 },
+    { name: "an app's response of operations", status: 206 },
     { name: "an app's error", status: 500 },
   ].flatMap(({ name, status }): Parser[] => {
     const parse = (text: string) => interpretResponse({ status, headers: SDK, body: text }, 0);

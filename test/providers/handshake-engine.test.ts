@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { errorOf } from '../../src/api/receive/verify-webhook.ts';
 import { PRESETS, presetOf } from '../../src/providers/catalog.ts';
-import { answerHandshake, type HandshakeAnswer, type HandshakeOptions } from '../../src/providers/handshakes.ts';
+import { type HandshakeOptions, type HandshakeResponse, respondToHandshake } from '../../src/providers/handshakes.ts';
 import { handshakeSchema, type Preset } from '../../src/providers/preset.ts';
 import { ProviderRequest } from '../../src/providers/provider-request.ts';
 import type { Failure } from '../../src/providers/verification/verification.ts';
@@ -35,7 +35,7 @@ describe('Handshakes that confirm a URL', () => {
   const preset = presetWith({
     when: [{ at: 'body:type', equals: 'confirm' }],
     verified: true,
-    answer: { body: 'confirmed' },
+    response: { body: 'confirmed' },
     confirm: { at: 'body:url', hosts: ['amazonaws.com', 'amazonaws.com.cn'] },
   });
 
@@ -43,7 +43,7 @@ describe('Handshakes that confirm a URL', () => {
     const fetched: string[] = [];
     const fetchDocument = async (wanted: string) => String(fetched.push(wanted));
     const request = requestOf('POST', {}, '', { type: 'confirm', url });
-    const result = await answerHandshake(preset, request, options({ fetchDocument, ...more }));
+    const result = await respondToHandshake(preset, request, options({ fetchDocument, ...more }));
     return { result, fetched };
   }
 
@@ -102,9 +102,9 @@ describe('Responses to handshakes', () => {
     const preset = presetWith({
       when: [{ at: 'body:secret' }],
       verified: true,
-      answer: { body: '', headers: { 'X-Echo': '{body:secret}' } },
+      response: { body: '', headers: { 'X-Echo': '{body:secret}' } },
     });
-    const answer = (secret: string) => answerHandshake(preset, requestOf('POST', {}, '', { secret }), options());
+    const answer = (secret: string) => respondToHandshake(preset, requestOf('POST', {}, '', { secret }), options());
     expect(await answer('abc'))
       .to.have.property('headers')
       .that.includes({ 'x-echo': 'abc' });
@@ -116,12 +116,12 @@ describe('Responses to handshakes', () => {
     const preset = presetWith({
       when: [{ at: 'body:challenge' }],
       verified: true,
-      answer: { type: 'application/json', body: { challenge: '{body:challenge}', kind: 1 } },
+      response: { type: 'application/json', body: { challenge: '{body:challenge}', kind: 1 } },
     });
     await fc.assert(
       fc.asyncProperty(fc.string({ minLength: 1, maxLength: 300, unit: anyCharacter }), async (challenge) => {
-        const answer = await answerHandshake(preset, requestOf('POST', {}, '', { challenge }), options());
-        expect(JSON.parse((answer as HandshakeAnswer).body)).to.deep.equal({ challenge, kind: 1 });
+        const answer = await respondToHandshake(preset, requestOf('POST', {}, '', { challenge }), options());
+        expect(JSON.parse((answer as HandshakeResponse).body)).to.deep.equal({ challenge, kind: 1 });
       }),
     );
   });
@@ -176,14 +176,14 @@ describe('Any request', () => {
           if (fails) throw new Error('away');
           return '';
         };
-        const made = await answerHandshake(preset, request, options({ verified, fetchDocument }));
+        const made = await respondToHandshake(preset, request, options({ verified, fetchDocument }));
         expectNoSecret(made);
       }),
       { numRuns: 500 },
     );
   });
 
-  function expectNoSecret(made: HandshakeAnswer | Failure | undefined): void {
+  function expectNoSecret(made: HandshakeResponse | Failure | undefined): void {
     const text = JSON.stringify(made) ?? '';
     for (const secret of [SECRET, TOKEN]) expect(text).not.to.include(secret);
     if (!made || 'result' in made) return;

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { expect } from 'chai';
 import { PRESETS } from '../../src/providers/catalog.ts';
-import { unknownPlaceholders } from '../../src/providers/handshake-answer.ts';
+import { unknownPlaceholders } from '../../src/providers/handshake-response.ts';
 import { lastLogged } from '../support/provider-tests.ts';
 import { type Service, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -105,7 +105,7 @@ describe('Handshakes of providers', () => {
     expect((await lastLogged(service, id)).ids).to.deep.equal([]);
   });
 
-  it('during a rotation the answer is signed with the secret that the provider used', async () => {
+  it('during a rotation the response is signed with the secret that the provider used', async () => {
     const { url } = await create({ provider: 'zoom', secrets: ['new secret', 'old secret'] });
     for (const secret of ['new secret', 'old secret']) {
       const answer = await (await validate(url, secret, 'token1')).json();
@@ -278,8 +278,8 @@ describe('Handshakes of providers', () => {
 describe('Handshakes of presets', () => {
   it('have only placeholders that the service knows', () => {
     for (const { id, handshakes } of PRESETS) {
-      for (const { answer } of handshakes) {
-        const { body, headers = {} } = answer;
+      for (const { response } of handshakes) {
+        const { body, headers = {} } = response;
         const templates = [...(typeof body === 'string' ? [body] : Object.values(body)), ...Object.values(headers)];
         expect(
           templates.flatMap((text) => unknownPlaceholders(String(text))),

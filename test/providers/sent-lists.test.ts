@@ -76,7 +76,7 @@ describe('Lists of what providers sent', () => {
     });
   });
 
-  it('an answer that does not say whether more follows is no end of the list', () => {
+  it('a response that does not say whether more follows is no end of the list', () => {
     for (const text of ['{"data": []}', '{"data": [], "has_more": true}', '{"error": {}}', '<html>', '[]']) {
       expect(() => pageOf(listOf('stripe'), text, {}, undefined), text).to.throw(SentListError);
     }

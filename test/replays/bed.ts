@@ -15,12 +15,12 @@ export interface ReplayBed {
   send(events: { name: string; data?: object; id?: string }[]): Promise<string[]>;
   /** Waits until so many runs of the function have the status. */
   runs(functionId: string, status: string, count: number): Promise<void>;
-  // biome-ignore lint/suspicious/noExplicitAny: any answer of the API
+  // biome-ignore lint/suspicious/noExplicitAny: any response of the API
   create(body?: object): Promise<any>;
-  // biome-ignore lint/suspicious/noExplicitAny: any answer of the API
+  // biome-ignore lint/suspicious/noExplicitAny: any response of the API
   dryRun(body?: object): Promise<any>;
   /** Waits until the replay is as the condition says. */
-  // biome-ignore lint/suspicious/noExplicitAny: any answer of the API
+  // biome-ignore lint/suspicious/noExplicitAny: any response of the API
   until(id: string, condition: (replay: any) => boolean, timeoutMs?: number): Promise<any>;
   results(id: string, query?: string): Promise<(ReplayResult & { event_id: string; run_id: string })[]>;
   close(): Promise<void>;

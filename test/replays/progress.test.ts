@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { until } from '../support/until.ts';
 import { type ReplayBed, startReplayBed } from './bed.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: an answer of the API
+// biome-ignore lint/suspicious/noExplicitAny: a response of the API
 const isSettled = ({ status, runs }: any) => status === 'done' && runs.active === 0;
 
 describe('The progress of a replay', () => {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { FAILS, type ReplayBed, range, startReplayBed } from './bed.ts';
 
-// biome-ignore lint/suspicious/noExplicitAny: an answer of the API
+// biome-ignore lint/suspicious/noExplicitAny: a response of the API
 const isSettled = ({ status, runs }: any) => status === 'done' && runs.active === 0;
 
 describe('A replay', () => {

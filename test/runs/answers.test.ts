@@ -1,4 +1,4 @@
-/** Answers of apps as the official SDKs send them, and errors as their apps expect them back. */
+/** Responses of apps as the official SDKs send them, and errors as their apps expect them back. */
 import { expect } from 'chai';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
 import { type Service, startService } from '../support/service.ts';

@@ -78,7 +78,7 @@ export interface Ended {
   unlisted: string[];
 }
 
-/** The connection of a process that may die: from then on it sends nothing and gets no answer. */
+/** The connection of a process that may die: from then on it sends nothing and gets no response. */
 class MortalRedis extends Redis {
   commandsLeft = LIVES;
   sent = 0;

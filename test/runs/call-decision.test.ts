@@ -43,7 +43,7 @@ function attemptWith(state: State = {}): CallAttempt {
 const op = (name: string): Op => ({ op: name, id: 'a', displayName: 'a' });
 const COMPLETED: Outcome = { kind: 'completed', output: '1' };
 const RETRIABLE = retriableFailure('Declined', 'the card was declined');
-const NO_ANSWER = { ...RETRIABLE, noResponse: true } as const;
+const NO_RESPONSE = { ...RETRIABLE, noResponse: true } as const;
 
 const DECISIONS: [title: string, outcome: Outcome, state: State, kind: string][] = [
   ['a first call that completes', COMPLETED, {}, 'completed'],
@@ -75,8 +75,8 @@ const FAILURES: [title: string, failure: typeof RETRIABLE, state: State, decisio
   ['the last attempt of a function that pauses then', RETRIABLE, { made: 2, pauses: true }, 'paused'],
   ['an earlier attempt of a function that pauses', RETRIABLE, { made: 1, pauses: true }, 'retriedByJob'],
   ['the last attempt of a pinned run', RETRIABLE, { made: 2, isPinned: true }, 'final'],
-  ['the last attempt of a pinned run whose app is gone', NO_ANSWER, { made: 2, isPinned: true }, 'paused'],
-  ['the last attempt of a run whose app is gone', NO_ANSWER, { made: 2 }, 'final'],
+  ['the last attempt of a pinned run whose app is gone', NO_RESPONSE, { made: 2, isPinned: true }, 'paused'],
+  ['the last attempt of a run whose app is gone', NO_RESPONSE, { made: 2 }, 'final'],
   ['an attempt of a call that has stored steps', RETRIABLE, { continuesAt: 1 }, 'retriedFromCheckpoint'],
   ['a failure that no retry would mend', permanentFailure('NoCustomer', 'no such customer'), {}, 'final'],
   ['the same of a function that pauses', permanentFailure('NoCustomer', 'no such customer'), { pauses: true }, 'final'],

@@ -143,7 +143,7 @@ describe('The sharing of calls in flight', () => {
         : { status: 503, body: { name: 'Overloaded', message: 'too much' }, headers: { 'retry-after': '1' } };
     });
     await send('sick/x', 300);
-    // How many calls arrive together at first, and until the answers are noticed, depends on the machine's load.
+    // How many calls arrive together at first, and until the responses are noticed, depends on the machine's load.
     await until(() => peaks.length >= 100 && Math.max(...peaks.slice(-50)) <= 2, {
       describe: () => `it is called less; the last were ${peaks.slice(-50)}`,
     });

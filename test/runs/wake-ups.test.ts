@@ -134,7 +134,7 @@ describe('A burst of wake-ups', () => {
     }
   });
 
-  it('stores the answers of apps before it calls others', async () => {
+  it('stores the responses of apps before it calls others', async () => {
     const answers: (() => void)[] = [];
     const ends: (() => void)[] = [];
     const wakeUps = new WakeUps(CONCURRENCY, () => 0);

@@ -35,7 +35,7 @@ export class Authenticator {
     this.#origin = origin;
   }
 
-  /** The browser's answer to options of a new passkey, as text. */
+  /** The browser's response to options of a new passkey, as text. */
   create(options: Options, lie: PasskeyLie = {}): string {
     const { x, y } = this.keys.publicKey.export({ format: 'jwk' });
     const id = Buffer.from(this.id, 'base64url');
@@ -67,7 +67,7 @@ export class Authenticator {
     });
   }
 
-  /** The browser's answer to options of a sign-in, as text. */
+  /** The browser's response to options of a sign-in, as text. */
   get(options: Options, lie: PasskeyLie = {}): string {
     this.#counter++;
     const clientDataJSON = this.#client('webauthn.get', options, lie);

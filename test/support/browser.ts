@@ -29,7 +29,7 @@ const SHOWN_CHARACTERS = 6_000;
 
 /** A path without a page. */
 const NOWHERE = '/nowhere';
-/** Removes the answers that the dashboard keeps for its next page; what all pages show is asked for again. Its cache is in the component that provides it. */
+/** Removes the responses that the dashboard keeps for its next page; what all pages show is asked for again. Its cache is in the component that provides it. */
 const FORGET_ANSWERS = `(() => {
   const root = document.getElementById('root');
   let fiber = root[Object.keys(root).find((key) => key.startsWith('__reactContainer'))].stateNode.current;
@@ -85,7 +85,7 @@ function sharedBrowser(): Promise<Browser> {
 
 /** Starts the browser before the tests of a suite.
  *  @param onePage: the tests share a page as far as they leave it clean, because another one costs more CPU time than what they look at. `open` then goes from
- *  page to page without loading the dashboard again, and without its answers
+ *  page to page without loading the dashboard again, and without its responses
  *  @returns a function that opens a page in a new browser context, does the work, and fails on console errors */
 export function browserForSuite({ onePage = false } = {}): WithPage {
   let kept: KeptPage | undefined;

@@ -7,7 +7,7 @@ export interface HeldRequests {
   url: string;
   /** The most that there were at the same time. */
   readonly most: number;
-  /** Resolves when so many wait for an answer. */
+  /** Resolves when so many wait for a response. */
   waiting(count: number): Promise<void>;
   /** Answers the one that has waited longest. */
   answer(): void;

@@ -143,7 +143,7 @@ export async function storedEvent(service: Service, id: string) {
   return until(async () => (await service.get(`/v1/events/${id}`)).body.data, { describe: 'the event is stored' });
 }
 
-/** IDs of the events of the nth request: an answer that a transform chose has none. */
+/** IDs of the events of the nth request: a response that a transform chose has none. */
 async function loggedIds(service: Service, webhookId: string, nth: number): Promise<string[]> {
   const path = `/v1/webhooks/${webhookId}/requests?limit=10`;
   const logged = await until(async () => (await service.get(path)).body.data.at(-nth), {

@@ -29,7 +29,7 @@ export async function tokenFor(
   return answer.jwt;
 }
 
-/** Resolves when the connection is open; rejects with the status of the answer if it is refused. */
+/** Resolves when the connection is open; rejects with the status of the response if it is refused. */
 export async function subscribe(url: string, token: string): Promise<Subscriber> {
   const socket = new WebSocket(`${url.replace('http', 'ws')}/v1/realtime/connect?token=${encodeURIComponent(token)}`);
   const messages: Loose[] = [];

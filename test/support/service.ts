@@ -191,7 +191,7 @@ export class Service {
   }
 
   /** Waits until a worker has stored the event: by its ID alone it is found from its acknowledgment on.
-   *  @returns the answer of GET /v1/events/:id */
+   *  @returns the response of GET /v1/events/:id */
   async stored(id: string | undefined, headers?: Record<string, string>): Promise<Answer> {
     const isListed = async () => (await this.get(`/v1/events?id=${id}`, headers)).body.data?.length === 1;
     await until(isListed, { describe: `the event ${id} is stored` });

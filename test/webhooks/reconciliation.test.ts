@@ -141,7 +141,7 @@ describe('Reconciliation of webhooks', () => {
       });
       const nextId = async () => (await host.nextCall('f')).body.event.data.id as string;
       const finish = async () => {
-        await until(() => waiting.length > 0, { describe: 'a call waits for its answer' });
+        await until(() => waiting.length > 0, { describe: 'a call waits for its response' });
         waiting.shift()?.();
       };
       const start = Date.now() - HOUR_MS;

@@ -49,7 +49,7 @@ describe('Flow control in a what-if', () => {
     const flows = new Map(functions.map(({ id, flow }: { id: string; flow: unknown }) => [id, flow]));
     expect([flows.get('shop-same'), flows.get('shop-free')]).to.deep.equal([null, null]);
     const [limited, queued, merged, fresh] = ['limited', 'queued', 'merged', 'fresh'].map(
-      // biome-ignore lint/suspicious/noExplicitAny: the answer's shape is that of the API
+      // biome-ignore lint/suspicious/noExplicitAny: the response's shape is that of the API
       (id) => flows.get(`shop-${id}`) as any,
     );
     expect(limited.present).to.deep.include({ events: EVENTS, runs: 30, complete: true });

@@ -65,7 +65,7 @@ describe('A what-if that an app cannot answer', () => {
     expect(found.skipped).to.be.within(5, 2 * RUNS_EACH);
   });
 
-  it('recognizes a missing function of the candidate by its answer to a function that no app has', async () => {
+  it('recognizes a missing function of the candidate by its response to a function that no app has', async () => {
     const none = (id: string) => ({ status: 500, body: { name: 'Error', message: `there is no ${id}` } });
     candidate.on('one', () => none('refused-one'));
     candidate.on('what-if-without-a-function', () => none('what-if-without-a-function'));

@@ -2,9 +2,9 @@
 import type { History } from '../history.ts';
 import { seconds, type Violation } from '../violation.ts';
 
-/** A call that was made before the answer reaches the app within this time. */
+/** A call that was made before the response reaches the app within this time. */
 const REACHES_APP_WITHIN_MS = 250;
-/** A fault may start this long before the answer and still delay such a call. */
+/** A fault may start this long before the response and still delay such a call. */
 const DELAYED_SINCE_MS = 5_000;
 
 export function checkCancellations(history: History): Violation[] {

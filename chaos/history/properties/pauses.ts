@@ -3,7 +3,7 @@ import type { Control } from '../entry.ts';
 import type { History } from '../history.ts';
 import { seconds, type Violation } from '../violation.ts';
 
-/** The call of a run that started before the answer reaches the app within this time, unless its worker or the app was stopped, or its worker
+/** The call of a run that started before the response reaches the app within this time, unless its worker or the app was stopped, or its worker
  *  died: then the service's record of its start decides. */
 const REACHES_APP_WITHIN_MS = 250;
 /** Rounded times of the API. */
@@ -29,7 +29,7 @@ export function checkPauses(history: History, functionId: string): Violation[] {
     const last = (early.at(-1)?.atMs ?? 0) - pause.completedMs;
     return [
       {
-        what: `${functionId}: ${early.length} runs started while it was paused, the last one ${seconds(last)} after the answer`,
+        what: `${functionId}: ${early.length} runs started while it was paused, the last one ${seconds(last)} after the response`,
         proof: [pause, ...early, ...(resume ? [resume] : [])],
       },
     ];

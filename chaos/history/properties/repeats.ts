@@ -14,7 +14,7 @@ export interface Repeats {
   /** Repeats during a crash, or while Redis rejected writes. */
   excused: number;
   unexcused: Violation[];
-  /** Executed again after the app had their results, or the answer that they are stored. No crash excuses that, and no death of the app. */
+  /** Executed again after the app had their results, or the response that they are stored. No crash excuses that, and no death of the app. */
   afterFinished: Violation[];
 }
 

@@ -43,7 +43,7 @@ async function checkCertificate({ hostname, port }: URL): Promise<Finding> {
       const { valid_to } = socket.getPeerCertificate();
       finish(describe(hostname, Date.parse(valid_to), socket.authorized, socket.authorizationError));
     });
-    socket.setTimeout(TIMEOUT_MS, () => socket.destroy(new Error('no answer in time')));
+    socket.setTimeout(TIMEOUT_MS, () => socket.destroy(new Error('no response in time')));
     socket.on('error', ({ message }) => {
       const fix = 'Check the proxy and its certificate.';
       finish(problem('certificate', `no TLS connection to ${hostname}: ${message}`, fix));

@@ -22,12 +22,12 @@ export interface Target {
 }
 
 export interface Forwarded {
-  /** null: there was no answer. */
+  /** null: there was no response. */
   status: number | null;
   duration_ms: number;
-  /** Why there was no answer. */
+  /** Why there was no response. */
   error: string | null;
-  /** The beginning of the answer. */
+  /** The beginning of the response. */
   body: string;
 }
 
@@ -51,7 +51,7 @@ export async function forward(request: Json, { to, headers, signal }: Target): P
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     return answer({
-      error: code === 'ECONNREFUSED' ? `nothing listens at ${to.host}` : message || code || 'no answer',
+      error: code === 'ECONNREFUSED' ? `nothing listens at ${to.host}` : message || code || 'no response',
     });
   }
 }
@@ -97,7 +97,7 @@ function send(
       },
       resolve,
     );
-    request.setTimeout(TIMEOUT_MS, () => request.destroy(new Error(`no answer within ${TIMEOUT_MS / 1_000} s`)));
+    request.setTimeout(TIMEOUT_MS, () => request.destroy(new Error(`no response within ${TIMEOUT_MS / 1_000} s`)));
     request.on('error', reject);
     request.end(body);
   });

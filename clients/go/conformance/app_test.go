@@ -98,7 +98,7 @@ func runAppCase(t *testing.T, c appCase) *playedApp {
 	return a
 }
 
-// ask sends a request to the app, and compares the answer.
+// ask sends a request to the app, and compares the response.
 func (a *playedApp) ask(t *testing.T, r appRequest, expected appAnswer) {
 	t.Helper()
 	body := bodyOf(t, a.places.fillJSON(r.Body))

@@ -17,7 +17,7 @@ const (
 	// flushFor is how long replies are flushed: the service keeps a call without a lease no longer.
 	flushFor        = 5 * time.Minute
 	flushTryTimeout = 10 * time.Second
-	// Statuses of a checkpoint without an answer: the call ends with its steps.
+	// Statuses of a checkpoint without a response: the call ends with its steps.
 	superseded = http.StatusConflict
 	unanswered = http.StatusGatewayTimeout
 )

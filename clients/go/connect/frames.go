@@ -12,7 +12,7 @@ import (
 
 const subprotocol = "v1.connect.tidegate"
 
-// maxFrameBytes: the gateway closes a connection with a longer frame. What is between this and the limit of an answer
+// maxFrameBytes: the gateway closes a connection with a longer frame. What is between this and the limit of a response
 // fails the call there.
 const maxFrameBytes = 12 * 1_048_576
 
@@ -117,7 +117,7 @@ func replyOf(requestID, sdk string, r hosted.Reply, maxBytes int) reply {
 	if len(r.Body) < maxBytes/6 || len(frameText("workerReply", whole)) < maxBytes {
 		return whole
 	}
-	message := "the answer to the call is too large; store large data elsewhere and return its location"
+	message := "the response to the call is too large; store large data elsewhere and return its location"
 	body := encode(map[string]string{"name": "OutputTooLarge", "message": message})
 	return reply{RequestID: requestID, Status: replyError, Body: string(body), NoRetry: true, SDKVersion: sdk}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/tidegate/tidegate/clients/go/internal/hosted"
 )
 
-func TestAnAnswerThatIsTooLargeForAFrameFailsTheCall(t *testing.T) {
+func TestAResponseThatIsTooLargeForAFrameFailsTheCall(t *testing.T) {
 	var failure struct{ Name string }
 	large := replyOf("c1", "go:v1", hosted.Reply{Status: http.StatusOK, Body: encode(strings.Repeat("x", 1_000))}, 1_000)
 	if err := json.Unmarshal([]byte(large.Body), &failure); err != nil || failure.Name != "OutputTooLarge" || large.Status != replyError || !large.NoRetry {

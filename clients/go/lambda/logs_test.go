@@ -15,7 +15,7 @@ import (
 	"github.com/tidegate/tidegate/clients/go/lambda"
 )
 
-// patientClock sleeps until it need not: the answer waits for a second at most, which a busy machine may take for nothing.
+// patientClock sleeps until it need not: the response waits for a second at most, which a busy machine may take for nothing.
 type patientClock struct{ clock.Clock }
 
 func (patientClock) Sleep(ctx context.Context, _ time.Duration) { <-ctx.Done() }

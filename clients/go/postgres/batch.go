@@ -185,7 +185,7 @@ func (b *batch) take(which func(i int) bool) []claimed {
 	return taken
 }
 
-// decideOld looks up what was first sent so long ago that the service may have forgotten its deduplication ID. Nothing is guessed: without an answer
+// decideOld looks up what was first sent so long ago that the service may have forgotten its deduplication ID. Nothing is guessed: without a response
 // none of it is sent.
 func (b *batch) decideOld(ctx context.Context) error {
 	candidates := map[int64][]string{}

@@ -34,7 +34,7 @@ type answered struct {
 
 type handler func(ctx context.Context, in tidegate.Input[map[string]any]) (any, error)
 
-// call calls a function as the service does, and reads its answer.
+// call calls a function as the service does, and reads its response.
 func call(t *testing.T, h handler, c called) answered {
 	t.Helper()
 	var log bytes.Buffer

@@ -17,7 +17,7 @@ type NoCardError struct{ card int }
 
 func (e *NoCardError) Error() string { return fmt.Sprint("card ", e.card) }
 
-// failing is the answer of a function that returns the error, without the stack.
+// failing is the response of a function that returns the error, without the stack.
 func failing(t *testing.T, err error) string {
 	t.Helper()
 	body := call(t, func(context.Context, tidegate.Input[map[string]any]) (any, error) { return nil, err }, called{}).body

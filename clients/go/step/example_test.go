@@ -103,7 +103,7 @@ func ExampleInfer() {
 	// Output: 206 requests: summary
 }
 
-// Whatever is there first: the answer of a supplier, or the end of an hour.
+// Whatever is there first: the response of a supplier, or the end of an hour.
 func ExampleRace() {
 	handler := func(ctx context.Context, in tidegate.Input[map[string]any]) (any, error) {
 		return step.Race(ctx,

@@ -180,7 +180,7 @@ def test_what_is_logged_has_arrived_when_the_handler_returns(
     front: Front, is_async: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("AWS_LAMBDA_FUNCTION_NAME", "fn")
-    # The answer waits for a second at most, which a busy machine may take for nothing.
+    # The response waits for a second at most, which a busy machine may take for nothing.
     monkeypatch.setattr(_send_logs, "_ANSWER_WAITS_SECONDS", 60.0)
     with played_service(Reply()) as service, Tidegate("shop", is_dev=True, base_url=service.url) as own:
 

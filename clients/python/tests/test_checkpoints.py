@@ -114,7 +114,7 @@ def test_options_that_make_no_sense_are_refused(checkpoint: Any, message: str) -
 
 
 class HeldTransport:
-    """Answers a request when its answer is set, in an event loop or in threads."""
+    """Answers a request when its response is set, in an event loop or in threads."""
 
     def __init__(self) -> None:
         self.asked: list[tuple[str, Future[HttpResponse]]] = []

@@ -146,7 +146,7 @@ def lines(process: subprocess.Popen[str], count: int) -> list[str]:
     return [process.stdout.readline().strip() for _ in range(count)]
 
 
-def test_an_answer_that_is_too_large_for_a_frame_fails_the_call() -> None:
+def test_a_response_that_is_too_large_for_a_frame_fails_the_call() -> None:
     reply = reply_of("c1", AppAnswer(status=200, headers={}, body=json.dumps("x" * 12 * 1_048_576)))
     assert (reply["status"], reply["noRetry"]) == (2, True)
     assert json.loads(reply["body"])["name"] == "OutputTooLarge"

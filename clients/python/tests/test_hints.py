@@ -47,7 +47,7 @@ def _sent(client: Tidegate, way: str) -> str:
 
 
 def _registered(client: Tidegate, way: str, serve_origin: str | None = "https://shop.example") -> str:
-    """The answer to a registration."""
+    """The response to a registration."""
     handler = Handler(client, [_function(client)], serve_origin=serve_origin)
     request = AppRequest(method="PUT", url="/api/service", headers={"host": "127.0.0.1"})
     answer = asyncio.run(handler.answer_async(request)) if way == "async" else handler.answer(request)

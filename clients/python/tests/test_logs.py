@@ -184,7 +184,7 @@ def test_nothing_is_sent_unless_the_service_takes_it_and_the_client_is_not_told_
     assert [line["message"] for line in batch_of(service)["lines"]] == ["told"]
 
 
-def test_the_answer_neither_waits_for_the_service_nor_fails_with_it() -> None:
+def test_the_response_neither_waits_for_the_service_nor_fails_with_it() -> None:
     fn = logging_once(client := client_of(None))
     assert Handler(client, [fn]).answer(request_of(fn)).status == 200
 

@@ -176,7 +176,7 @@ def test_settings_are_read_when_they_are_needed(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("kind", TRANSPORTS)
 class TestATransport:
-    def test_posts_and_reads_the_answer(self, kind: str, way: str) -> None:
+    def test_posts_and_reads_the_response(self, kind: str, way: str) -> None:
         with _service(SENT) as (service, client):
             assert _send(client(kind), way) == ["01A"]
             assert service.requests[0].headers["x-service-sdk"] == "py:v0.1.0"

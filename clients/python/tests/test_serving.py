@@ -259,7 +259,7 @@ def test_registering_tells_the_service_where_the_app_is(name: str) -> None:
         assert asked.json["framework"] == asked.headers["x-service-framework"] == host.framework
 
 
-def test_the_answer_to_a_registration_tells_what_does_not_work_as_configured() -> None:
+def test_the_response_to_a_registration_tells_what_does_not_work_as_configured() -> None:
     problems = [{"id": "shop-plain", "problems": ["retries: 99 count as 20"]}]
     unsupported = [{"function": "shop-plain", "field": "throttle.smooth", "message": "the service ignores it"}]
     body = {"ok": True, "modified": True, "functions": problems, "unsupported": unsupported, "more": 1}

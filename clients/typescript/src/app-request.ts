@@ -8,6 +8,6 @@ export interface AppRequest {
   header(name: string): string | undefined;
   /** The raw body (preferred), or a parsed body. */
   body(): Promise<Buffer | string | object>;
-  /** Lets this work end on a platform that otherwise stops the process with the answer. */
+  /** Lets this work end on a platform that otherwise stops the process with the response. */
   waitUntil?: ((work: Promise<unknown>) => void) | undefined;
 }

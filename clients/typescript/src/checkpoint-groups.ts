@@ -27,7 +27,7 @@ export class CheckpointGroups {
   /** The service is older than groups. */
   #isUnknown = false;
 
-  /** Resolves to the status of the answer for this checkpoint. */
+  /** Resolves to the status of the response for this checkpoint. */
   send(runId: string, body: string, settings: Settings): Promise<number> {
     if (this.#isUnknown) return sendOne(runId, body, settings);
     return new Promise((resolve, reject) => {
@@ -89,7 +89,7 @@ async function sendOne(runId: string, body: string, settings: Settings): Promise
   return (await askService(path, { method: 'POST', headers: HEADERS, body }, settings, TIMEOUT_MS)).status;
 }
 
-/** Each checkpoint has a status of its own in the answer; if there is none, that of the answer. */
+/** Each checkpoint has a status of its own in the response; if there is none, that of the response. */
 function statusesIn(status: number, text: string, count: number): number[] {
   const { results } = parseObject(text);
   const each = status === 200 && Array.isArray(results) ? results : [];

@@ -7,13 +7,13 @@ import type { TidegateFunction } from './function-types.ts';
 import type { Settings } from './settings.ts';
 import type { Op } from './steps/op.ts';
 
-/** Maximum characters of buffered steps: an answer has room for them and one more step of the largest size. */
+/** Maximum characters of buffered steps: a response has room for them and one more step of the largest size. */
 const MAX_BUFFERED_LENGTH = 1_048_576;
 /** A request that fails sooner costs a call little. */
 const SLOW_MS = 1_000;
 const PAUSE_MS = 60_000;
 
-/** Sends the body of a checkpoint to the service. Resolves to the status of the answer. */
+/** Sends the body of a checkpoint to the service. Resolves to the status of the response. */
 export type SendCheckpoint = (runId: string, body: string, settings: Settings) => Promise<number>;
 
 /** The checkpoints of an app's functions. */
@@ -90,7 +90,7 @@ export class CallCheckpoints {
     this.#endsAtMs = performance.now() + maxRuntimeMs;
   }
 
-  /** Finished steps that belong into the answer, before what ends the call. */
+  /** Finished steps that belong into the response, before what ends the call. */
   get unstored(): readonly Op[] {
     return this.#unstored;
   }

@@ -4,7 +4,7 @@ import { reasonOf } from './response.ts';
 const DEV =
   'if the service is in dev mode, set SERVICE_DEV=1 where the app runs, or SERVICE_DEV=http://127.0.0.1:<port> when it does not listen on port 8288';
 
-/** The message when no answer has come. Has the address without its path, which may contain a secret key. */
+/** The message when no response has come. Has the address without its path, which may contain a secret key. */
 export function unreachable(cause: unknown, baseUrl: string, mode: 'dev' | 'cloud'): string {
   const reason = reasonOf(cause);
   const message = `The service at ${baseUrl} could not be reached: ${reason}`;

@@ -94,7 +94,7 @@ function readAnswer(response: ServiceResponse, mode: Settings['mode']): { ids: s
   const { ids, error, code, limit_bytes: limitBytes } = parseObject(text);
   if (ok && Array.isArray(ids)) return { ids };
   const message = ok
-    ? `The answer (${status}) has no ids, so it did not come from the service`
+    ? `The response (${status}) has no ids, so it did not come from the service`
     : typeof error === 'string'
       ? error
       : `The service answered ${status}`;

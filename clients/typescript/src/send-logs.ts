@@ -13,7 +13,7 @@ const TRY_TIMEOUT_MS = 2_000;
 /** How long a response waits for the logs on platforms that stop the process with the response. */
 const ANSWER_WAITS_MS = 1_000;
 
-/** Resolves when the answer may be sent: at once, except where the platform stops the process with the answer. Never rejects. */
+/** Resolves when the response may be sent: at once, except where the platform stops the process with the response. Never rejects. */
 export async function sendLogs(
   { runId, attempt }: { runId: string; attempt: number },
   collector: LogCollector,

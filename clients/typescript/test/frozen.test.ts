@@ -1,4 +1,4 @@
-/** Logs of a function, where the platform stops the process with the answer. */
+/** Logs of a function, where the platform stops the process with the response. */
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { type Logger, Tidegate } from 'tidegate';
@@ -33,7 +33,7 @@ describe('The log of a function', () => {
       const [answered, arrived] = [Promise.withResolvers<void>(), Promise.withResolvers<string>()];
       const url = await listen(async (req, res) => {
         const body = await text(req);
-        // The service waits for the app's answer: it would wait for ever if that waited for the service.
+        // The service waits for the app's response: it would wait for ever if that waited for the service.
         await answered.promise;
         res.end('{}');
         arrived.resolve(body);
@@ -64,7 +64,7 @@ describe('The log of a function', () => {
     const LONG_MS = 60_000;
     beforeEach(() => {
       process.env.AWS_LAMBDA_FUNCTION_NAME = 'fn';
-      // The answer waits for a second at most, which a busy machine may take for nothing.
+      // The response waits for a second at most, which a busy machine may take for nothing.
       globalThis.setTimeout = ((run: () => void, ms?: number) =>
         setTimeout(run, ms === 1_000 ? LONG_MS : ms)) as typeof setTimeout;
     });

@@ -1,4 +1,4 @@
-/** Platforms that stop the process with the answer unless they are told of the work that is left: how each asks an app, and what it has for that work. */
+/** Platforms that stop the process with the response unless they are told of the work that is left: how each asks an app, and what it has for that work. */
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createApp, defineEventHandler, toNodeListener } from 'h3';

@@ -39,9 +39,9 @@ async function ask(
   await askedRegistrations.start(env, id);
   const whatIf = { id, dialect };
   const request = { url, agent, signingKey, registrationMaxBytes: BODY_MAX_BYTES, whatIf, hint: () => '' };
-  const answer = await requestSync(request);
+  const response = await requestSync(request);
   const given = await askedRegistrations.take(env, id);
-  if ('registration' in answer) return answer.registration;
+  if ('registration' in response) return response.registration;
   if (given) return given;
   throw new ServiceError('app_unreachable', { detail: `PUT ${url}: the candidate has not registered` });
 }

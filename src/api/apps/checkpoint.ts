@@ -45,8 +45,8 @@ const ROUTE = '/v1/checkpoint/:run_id/async';
 const GROUP_ROUTE = '/v1/checkpoints';
 
 export function checkpointRoutes(router: Router, publicUrl: string | undefined, deps: CheckpointRouteDeps): void {
-  router.post(ROUTE, (ctx) => answer(ctx, ctx.params.run_id, publicUrl, deps));
-  router.post(GROUP_ROUTE, (ctx) => answerGroup(ctx, publicUrl, deps));
+  router.post(ROUTE, (ctx) => respond(ctx, ctx.params.run_id, publicUrl, deps));
+  router.post(GROUP_ROUTE, (ctx) => respondToGroup(ctx, publicUrl, deps));
 }
 
 /** Apps send one for every step, or for the steps that end together. */
@@ -55,13 +55,13 @@ export function fastCheckpointRoutes(publicUrl: string | undefined, deps: Checkp
     {
       path: /^\/v1\/checkpoint\/([0-7][0-9A-HJKMNP-TV-Z]{25})\/async$/,
       route: ROUTE,
-      answer: (ctx, runId) => answer(ctx, runId, publicUrl, deps),
+      respond: (ctx, runId) => respond(ctx, runId, publicUrl, deps),
     },
-    { path: /^\/v1\/(checkpoints)$/, route: GROUP_ROUTE, answer: (ctx) => answerGroup(ctx, publicUrl, deps) },
+    { path: /^\/v1\/(checkpoints)$/, route: GROUP_ROUTE, respond: (ctx) => respondToGroup(ctx, publicUrl, deps) },
   ];
 }
 
-async function answer(
+async function respond(
   ctx: Context,
   runId: string,
   publicUrl: string | undefined,
@@ -74,7 +74,7 @@ async function answer(
   respondWithJson(ctx, publicUrl, {});
 }
 
-async function answerGroup(ctx: Context, publicUrl: string | undefined, deps: CheckpointRouteDeps): Promise<void> {
+async function respondToGroup(ctx: Context, publicUrl: string | undefined, deps: CheckpointRouteDeps): Promise<void> {
   requireCredentials(ctx, deps);
   const { checkpoints } = validate(checkpointGroupSchema, await readCheckpoint(ctx), 'field');
   // The key is checked before anything is stored, so that an app with a rotated key can send all of them again.

@@ -31,7 +31,7 @@ export interface CheckedRegistration {
   /** The registered app; undefined if it is unknown. */
   before: App | undefined;
   by: SyncOrigin;
-  /** The URL that a person asked for, if this registration is the answer. */
+  /** The URL that a person asked for, if this registration is the response. */
   askedUrl: string | undefined;
 }
 
@@ -48,7 +48,7 @@ export class OriginCheck extends Composed<OriginCheckDeps> {
   /** Ignores a query that only the app reports, and a new path while the app still responds at the known path. */
   async trusted(env: string, checked: CheckedRegistration): Promise<TrustedRegistration> {
     const { registration, functions, before, by, askedUrl } = checked;
-    // The answer to a sync request has the query of the request.
+    // The response to a sync request has the query of the request.
     if (this.deps.dev || !namesItsUrl(by) || askedUrl !== undefined) return checked;
     const trusted = { ...checked, ...withTrustedQuery(registration, functions, before?.url) };
     const { url } = trusted.registration;

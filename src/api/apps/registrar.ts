@@ -77,7 +77,7 @@ export class Registrar {
 
   /** `modified`: whether a function changed.
    *  @param confirm rejects if the registration no longer counts: a probe of the app may take a while
-   *  @param askedUrl URL that the service asked, if this is the app's answer
+   *  @param askedUrl URL that the service asked, if this is the app's response
    *  @throws ServiceError quota_exceeded, registration_held, overloaded */
   async register(
     env: string,

@@ -20,7 +20,7 @@ export function problemsOf(registered: readonly AppFunction[]): FunctionProblems
   return all.filter(({ problems }) => problems.length > 0);
 }
 
-/** Text that official SDKs show from an answer. Without it they report that everything is registered, whatever the problems are. */
+/** Text that official SDKs show from a response. Without it they report that everything is registered, whatever the problems are. */
 export function shownBySdk(
   functions: readonly FunctionProblems[],
   declinedUrl: string | undefined,
@@ -65,7 +65,7 @@ export function refusalOf(registered: number, refused: readonly RefusedFunction[
   });
 }
 
-/** Answer to an app if UNSUPPORTED is `reject`. */
+/** Response to an app if UNSUPPORTED is `reject`. */
 export function unsupportedRefusal(unsupported: Unsupported): ServiceError {
   return new ServiceError('registration_invalid', {
     detail:

@@ -69,7 +69,7 @@ export class AppSync extends Composed<AppSyncDeps> {
   ): Promise<{ registration: InBandRegistration } | SyncResult> {
     const { dev, address, apps, allowedOrigins, functions, signingKeys, environmentKinds, httpAgent } = this.deps;
     const before = new Map((await apps.all(env)).map(({ name, registeredAt }) => [name, registeredAt]));
-    // Apps that do not register in their answer send a registration of their own meanwhile.
+    // Apps that do not register in their response send a registration of their own meanwhile.
     const endRequest = dev
       ? undefined
       : await allowedOrigins.startRequest(env, { urls: [url], app: onlyApp }, Date.now());

@@ -1,4 +1,4 @@
-/** Asks the browser for a passkey when a form with `data-passkey` is sent, and sends its answer in the field `credential`. */
+/** Asks the browser for a passkey when a form with `data-passkey` is sent, and sends its response in the field `credential`. */
 import { inlineScript } from '../http/html-page.ts';
 
 export const PASSKEY_SCRIPT = inlineScript(`

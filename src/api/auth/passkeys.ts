@@ -131,10 +131,10 @@ function parsed<Answer extends object>(text: string): Answer {
     const answer: unknown = JSON.parse(text);
     if (typeof answer === 'object' && answer !== null) return answer as Answer;
   } catch {}
-  throw invalid('the answer of the browser is not one');
+  throw invalid('the response of the browser is not one');
 }
 
-/** Errors of the library are about the answer. */
+/** Errors of the library are about the response. */
 async function checked<Result>(result: Promise<Result>): Promise<Result> {
   try {
     return await result;

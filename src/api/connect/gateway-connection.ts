@@ -165,7 +165,7 @@ export class GatewayConnection {
     return { env: this.record.env, callId, connectionId: this.record.id, leaseMs: this.#deps.leaseMs };
   }
 
-  /** Without an answer the instance repeats the message: it extends leases regularly, and flushes its replies. */
+  /** Without a response the instance repeats the message: it extends leases regularly, and flushes its replies. */
   #store(storing: Promise<void>, bytes: number): void {
     this.#countUnconfirmed(1, bytes);
     storing

@@ -10,7 +10,7 @@ export interface FastRoute {
   path: RegExp;
   /** Same value as the router's; used by metrics, traces and the log. */
   route: string;
-  answer(ctx: Context, param: string): Promise<void>;
+  respond(ctx: Context, param: string): Promise<void>;
 }
 
 export interface FastPathDeps {
@@ -36,21 +36,21 @@ export function fastPath(deps: FastPathDeps): Middleware {
       if (param === undefined) continue;
       ctx.state.requestId = newId();
       ctx._matchedRoute = found.route;
-      if (observers.length === 0) return answer(ctx, param, found, deps);
+      if (observers.length === 0) return respond(ctx, param, found, deps);
       const observe = (i: number): unknown =>
-        observers[i]?.(ctx, async () => observe(i + 1)) ?? answer(ctx, param, found, deps);
+        observers[i]?.(ctx, async () => observe(i + 1)) ?? respond(ctx, param, found, deps);
       return observe(0);
     }
     return next();
   };
 }
 
-async function answer(ctx: Context, param: string, route: FastRoute, deps: FastPathDeps): Promise<void> {
+async function respond(ctx: Context, param: string, route: FastRoute, deps: FastPathDeps): Promise<void> {
   try {
     // Parses the query, so that too many fields are rejected before anything reads them.
     if (ctx.req.url?.includes('?')) void ctx.query;
     deps.admit?.(ctx);
-    await route.answer(ctx, param);
+    await route.respond(ctx, param);
   } catch (thrown) {
     ctx.set('x-request-id', ctx.state.requestId);
     setSecurityHeaders(ctx, deps.publicUrl);

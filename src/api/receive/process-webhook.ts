@@ -11,7 +11,7 @@ import { newId } from '../../model/ids.ts';
 import type { PartitionedIds } from '../../model/partitions/partitioned-ids.ts';
 import { EVENT_ORDER, type EventOrder } from '../../model/webhooks/webhook-order.ts';
 import { defaultId, ownId } from '../../providers/default-id.ts';
-import { answerHandshake } from '../../providers/handshakes.ts';
+import { respondToHandshake } from '../../providers/handshakes.ts';
 import type { ProviderRequest } from '../../providers/provider-request.ts';
 import type { Store } from '../../store/store.ts';
 import type { WebhookInUse } from '../../store/webhooks/webhook-in-use.ts';
@@ -106,15 +106,15 @@ async function handshakeOf(
   if (!preset) return undefined;
   // Uses the secret that matched, because the provider may not know the newest secret yet.
   const matched = liveSecrets.findIndex(({ id }) => id === verification?.secretId);
-  const answer = await answerHandshake(preset, request, {
+  const response = await respondToHandshake(preset, request, {
     verified: verification !== undefined,
     secrets: matched > 0 ? openSecrets.slice(matched) : openSecrets,
     settings,
     fetchDocument: dryRun ? async () => '' : fetchDocument,
   });
-  if (!answer) return undefined;
-  if ('result' in answer) throw errorOf(answer);
-  return { outcome: 'handshake', answer };
+  if (!response) return undefined;
+  if ('result' in response) throw errorOf(response);
+  return { outcome: 'handshake', response };
 }
 
 /** Methods used only by handshakes make no events.

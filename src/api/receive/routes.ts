@@ -38,7 +38,7 @@ export function fastEventRoute(deps: ReceiveDeps): FastRoute {
   return {
     path: /^\/e\/([\w-]{1,1024})(?:\?|$)/,
     route: '/e/:key',
-    async answer(ctx, key) {
+    async respond(ctx, key) {
       if (!deps.dev) return respond(ctx, deps.publicUrl, await receive(ctx, key, deps));
       const crossOrigin = crossOriginHeaders(ctx);
       try {

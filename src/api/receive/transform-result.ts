@@ -29,10 +29,10 @@ export function resultOfTransform(
   if (unknown !== undefined) {
     throw failed(`it returned the field ${describe(unknown)} beside "events" and "response"; expected only these`);
   }
-  const answer = responseOfTransform(response);
+  const given = responseOfTransform(response);
   return {
     events: eventsOf(events ?? null, text, nowMs, maxFutureMs),
-    ...(answer && { response: answer }),
+    ...(given && { response: given }),
   };
 }
 

@@ -4,7 +4,7 @@ import { ServiceError } from '../../errors.ts';
 import type { AccessListMatcher } from '../../model/auth/allow-lists.ts';
 import type { Event } from '../../model/events/event.ts';
 import type { LogSummary } from '../../model/webhooks/request-log.ts';
-import type { HandshakeAnswer } from '../../providers/handshakes.ts';
+import type { HandshakeResponse } from '../../providers/handshakes.ts';
 import { toServiceError } from '../../store/redis/connection/connection.ts';
 import type { HeldReason } from '../../store/webhooks/held-events.ts';
 import type { CustomResponse, Received, Resolution } from './resolve-environment.ts';
@@ -31,7 +31,7 @@ export type WebhookDecision =
   /** The transform returned no event. */
   | { outcome: 'ignored'; response?: CustomResponse | undefined }
   /** The provider checked the URL. */
-  | { outcome: 'handshake'; answer: HandshakeAnswer };
+  | { outcome: 'handshake'; response: HandshakeResponse };
 
 export type WebhookOutcome = WebhookDecision | { outcome: 'rejected'; error: unknown };
 
@@ -69,14 +69,14 @@ export interface WebhookDecisionInput {
 export function decideOutcome(input: WebhookDecisionInput): WebhookDecision {
   const { returned, text, allowList, selection, resolution, receivedAt, eventMaxFutureMs } = input;
   const { events: made, response } = resultOfTransform(returned, text, receivedAt, eventMaxFutureMs);
-  const answer = response && { response };
-  if (made.length === 0) return { outcome: 'ignored', ...answer };
+  const given = response && { response };
+  if (made.length === 0) return { outcome: 'ignored', ...given };
   // Completed before filtering by name: a list of event names that changes between two retries must not change the IDs.
   const completed = complete(made, input);
   const events = completed.filter(({ name }) => allowList.allowsName(name));
-  if (events.length === 0) return { outcome: 'filtered', events: completed, reason: 'event_refused', ...answer };
-  if ('held' in resolution) return { outcome: 'held', events, reason: resolution.held, selection, ...answer };
-  return { outcome: 'accepted', events, env: resolution.env, ...answer };
+  if (events.length === 0) return { outcome: 'filtered', events: completed, reason: 'event_refused', ...given };
+  if ('held' in resolution) return { outcome: 'held', events, reason: resolution.held, selection, ...given };
+  return { outcome: 'accepted', events, env: resolution.env, ...given };
 }
 
 /** Adds deduplication IDs, and whether the request was verified. */
@@ -104,7 +104,7 @@ export function rejected(error: unknown): WebhookResult {
  *  @throws the error of a rejected request */
 export function responseOf({ decided, ids }: WebhookResult): Received {
   if (decided.outcome === 'rejected') throw decided.error;
-  if (decided.outcome === 'handshake') return { ids, env: undefined, response: decided.answer };
+  if (decided.outcome === 'handshake') return { ids, env: undefined, response: decided.response };
   return {
     ids,
     env: decided.outcome === 'accepted' ? decided.env : undefined,
@@ -131,7 +131,7 @@ export function logFieldsOf({ decided, ids, console, verification }: WebhookResu
     case 'ignored':
       return { outcome, status: statusOf(decided), ...common };
     case 'handshake':
-      return { outcome, status: decided.answer.status, message: decided.answer.note, ...common };
+      return { outcome, status: decided.response.status, message: decided.response.note, ...common };
     case 'rejected':
       return { outcome, ...errorFields(decided.error), ...common };
   }

@@ -1,4 +1,4 @@
-/** The answer to "is anything missing?": what the provider sent since a time, what of it came, and what is missing and why. */
+/** Whether anything is missing: what the provider sent since a time, what of it came, and what is missing and why. */
 import type { WebhookInUse } from '../../store/webhooks/webhook-in-use.ts';
 import type {
   CheckedSpan,

@@ -1,5 +1,5 @@
-/** A webhook's access to its provider's list of what it sent: each answer that is no success becomes a problem with the time of the next try. */
-import type { ProviderAnswer, ProviderClient } from '../../functions/provider-client.ts';
+/** A webhook's access to its provider's list of what it sent: each response that is no success becomes a problem with the time of the next try. */
+import type { ProviderClient, ProviderResponse } from '../../functions/provider-client.ts';
 import { ProviderUnreachable } from '../../functions/provider-client.ts';
 import { retryAfterMs } from '../../model/runs/retry.ts';
 import { HOUR_MS, MINUTE_MS } from '../../model/values/time.ts';
@@ -69,29 +69,29 @@ export class ProviderList {
   /** @returns undefined if the provider no longer has the item; `request` is undefined if it has it without its body
    *  @throws ListProblem */
   async item(ref: string): Promise<{ request: MadeRequest | undefined } | undefined> {
-    const answer = await this.#send('GET', itemUrl(this.#list, this.#account, ref));
-    if (answer.status === 404 || answer.status === 410) return undefined;
-    this.#check(answer);
-    return { request: this.#read(() => requestOf(this.#list, answer.text)) };
+    const response = await this.#send('GET', itemUrl(this.#list, this.#account, ref));
+    if (response.status === 404 || response.status === 410) return undefined;
+    this.#check(response);
+    return { request: this.#read(() => requestOf(this.#list, response.text)) };
   }
 
   /** Asks the provider to send a request again. @returns whether it does @throws ListProblem */
   async redeliver(ref: string): Promise<boolean> {
     const url = redeliverUrl(this.#list, this.#account, ref);
     if (url === undefined) return false;
-    const answer = await this.#send('POST', url);
-    if (answer.status >= 400 && answer.status < 500 && !isRateLimit(answer)) return false;
-    this.#check(answer);
+    const response = await this.#send('POST', url);
+    if (response.status >= 400 && response.status < 500 && !isRateLimit(response)) return false;
+    this.#check(response);
     return true;
   }
 
-  async #get(url: string): Promise<ProviderAnswer> {
-    const answer = await this.#send('GET', url);
-    this.#check(answer);
-    return answer;
+  async #get(url: string): Promise<ProviderResponse> {
+    const response = await this.#send('GET', url);
+    this.#check(response);
+    return response;
   }
 
-  async #send(method: 'GET' | 'POST', url: string): Promise<ProviderAnswer> {
+  async #send(method: 'GET' | 'POST', url: string): Promise<ProviderResponse> {
     const now = Date.now();
     if (this.#restsUntil > now) {
       throw new ListProblem(
@@ -107,16 +107,16 @@ export class ProviderList {
       throw new ListProblem('key_rejected', `the key is not a private key of an app of ${this.#name}`, HOUR_MS);
     }
     try {
-      const answer = await this.#client.send(method, url, headers);
-      this.#noteRateLimit(answer);
-      return answer;
+      const response = await this.#client.send(method, url, headers);
+      this.#noteRateLimit(response);
+      return response;
     } catch (error) {
       if (!(error instanceof ProviderUnreachable)) throw error;
       throw new ListProblem(error.reason, error.message, error.reason === 'address_blocked' ? HOUR_MS : undefined);
     }
   }
 
-  #noteRateLimit({ headers }: ProviderAnswer): void {
+  #noteRateLimit({ headers }: ProviderResponse): void {
     const { remaining, reset } = this.#list.rateLimit ?? {};
     if (remaining === undefined || reset === undefined || headers[remaining] !== '0') return;
     const until = Number(headers[reset]) * 1_000;
@@ -124,15 +124,15 @@ export class ProviderList {
   }
 
   /** @throws ListProblem */
-  #check(answer: ProviderAnswer): void {
-    const { status, headers } = answer;
+  #check(response: ProviderResponse): void {
+    const { status, headers } = response;
     if (status >= 200 && status < 300) return;
     const name = this.#name;
     const now = Date.now();
     const [header] = [headers['retry-after']].flat();
     const retryMs = header === undefined ? undefined : retryAfterMs(header, now);
     const restMs = this.#restsUntil > now ? this.#restsUntil - now : undefined;
-    if (isRateLimit(answer) || (status === 403 && restMs !== undefined)) {
+    if (isRateLimit(response) || (status === 403 && restMs !== undefined)) {
       const delayMs = retryMs ?? restMs ?? RATE_LIMIT_MS;
       throw new ListProblem('rate_limited', `${name} answered ${status}: too many requests`, delayMs);
     }
@@ -163,7 +163,7 @@ export class ProviderList {
   }
 }
 
-function isRateLimit({ status, headers }: ProviderAnswer): boolean {
+function isRateLimit({ status, headers }: ProviderResponse): boolean {
   return status === 429 || ((status === 403 || status === 503) && headers['retry-after'] !== undefined);
 }
 

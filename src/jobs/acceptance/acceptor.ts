@@ -1,4 +1,4 @@
-/** Accepts events: from a valid request to a job in Redis (group-commit.ts). A sender gets its answer once Redis has stored its events,
+/** Accepts events: from a valid request to a job in Redis (group-commit.ts). A sender gets its response once Redis has stored its events,
  *  or has failed to. An event with a deduplication ID goes to the partition of that ID, and a seeded event to the partition of its seed.
  *  All others are spread over the partitions in turn. A partition that rejects events is skipped for a moment. */
 
@@ -47,7 +47,7 @@ export class Acceptor {
     });
   }
 
-  /** Events of requests that have no answer yet. */
+  /** Events of requests that have no response yet. */
   get unansweredEvents(): number {
     return this.#unanswered;
   }

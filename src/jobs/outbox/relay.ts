@@ -14,7 +14,7 @@ import type { Acceptor } from '../acceptance/acceptor.ts';
 
 const ROWS_AT_ONCE = 100;
 const LEASE_SECONDS = 30;
-/** A pass sends no more after this time, so that its lease lasts until the last answer. */
+/** A pass sends no more after this time, so that its lease lasts until the last response. */
 const SEND_MS = 15_000;
 /** Maximum size of the events that are in memory and sent together; a larger event is sent alone. */
 const PORTION_BYTES = 1_048_576;

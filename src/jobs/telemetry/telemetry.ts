@@ -87,7 +87,7 @@ export class Telemetry {
     if (verification) this.#recorder.webhookVerified(verification);
   }
 
-  /** @param ms from the request that sent the events to its answer */
+  /** @param ms from the request that sent the events to its response */
   recordAcknowledgement(env: string, ms: number): void {
     this.#counters.time(env, 'ack', ms);
     this.#recorder.eventsAcknowledged(ms);

@@ -40,7 +40,7 @@ export async function checkActive(found: Found<ActiveRun>, fn: AppFunction, deps
     const hasAll = steps.stack.every((id) => walk.asked.has(id));
     // Its next call would have all results, also results that it has not asked for.
     const end = hasAll ? walk.end : (endOf(await ask(found, fn, steps, deps)) ?? { kind: 'plans' });
-    return end.kind === 'noAnswer' ? { skip: 'no_answer' } : compareActive(steps, walk, end);
+    return end.kind === 'noResponse' ? { skip: 'no_answer' } : compareActive(steps, walk, end);
   });
 }
 
@@ -81,7 +81,7 @@ function skipOf({ end }: Walk): Skip | undefined {
   switch (end.kind) {
     case 'executed':
       return 'executes_steps';
-    case 'noAnswer':
+    case 'noResponse':
       return 'no_answer';
     case 'tooManyCalls':
       return 'too_many_calls';

@@ -31,7 +31,7 @@ export type WalkEnd =
   /** The function has run a step although it was asked to plan only. */
   | { kind: 'executed' }
   /** No app answered. */
-  | { kind: 'noAnswer' }
+  | { kind: 'noResponse' }
   | { kind: 'tooManyCalls' };
 
 export interface Walk {
@@ -104,7 +104,7 @@ class Walker {
         memos: Object.fromEntries(this.#results),
       });
       const end = endOf(outcome);
-      const ops = end?.kind === 'noAnswer' ? [] : (outcome.ops ?? []).filter((op) => !isAside(op));
+      const ops = end?.kind === 'noResponse' ? [] : (outcome.ops ?? []).filter((op) => !isAside(op));
       if (ops.some(({ op }) => RAN.has(op))) return { kind: 'executed' };
       for (const op of ops) {
         if (!this.asked.has(op.id)) this.asked.set(op.id, op);
@@ -152,7 +152,7 @@ export function endOf(outcome: Outcome): WalkEnd | undefined {
   if (outcome.kind === 'steps') return undefined;
   if (outcome.kind === 'completed') return { kind: 'completed', output: outcome.output };
   // An app's error has a summary; the service's own errors have none.
-  if (outcome.noResponse || outcome.summary === undefined) return { kind: 'noAnswer' };
+  if (outcome.noResponse || outcome.summary === undefined) return { kind: 'noResponse' };
   const { name, message } = outcome.error;
   return { kind: 'failed', error: { name, message } };
 }

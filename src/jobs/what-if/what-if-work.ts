@@ -36,7 +36,7 @@ const STATUSES: Readonly<Record<Scope, readonly RunStatus[]>> = {
 const AT_ONCE = 4;
 /** After this time a portion begins no more runs: if its process dies, another one checks them again. */
 const PORTION_MS = 3_000;
-/** A what-if ends after this number of runs in a row without an answer. */
+/** A what-if ends after this number of runs in a row without a response. */
 const UNANSWERED_MAX = 5;
 
 export interface WhatIfWorkDeps extends CheckDeps, StoredRunsDeps {
@@ -62,7 +62,7 @@ interface Portion {
   before: Readonly<Record<string, number>>;
   counts: Record<string, number>;
   examples: WhatIfExample[];
-  /** Runs without an answer since the last one with an answer. */
+  /** Runs without a response since the last one with a response. */
   unanswered: number;
   stop?: Stop;
   endsAt: number;

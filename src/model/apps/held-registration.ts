@@ -49,7 +49,7 @@ export function unconfirmedOrigins({ given, present, allowed, holdsNewApps }: Re
   return given.filter((origin) => !present?.includes(origin) && !isAllowedOrigin(origin, allowed));
 }
 
-/** Whether the app itself reports its URL. The answer to a sync request does so too, and may name another URL than the requested one.
+/** Whether the app itself reports its URL. The response to a sync request does so too, and may name another URL than the requested one.
  *  Apps that connect have no URL. */
 export function namesItsUrl({ kind }: SyncOrigin): boolean {
   return kind !== 'connection';

@@ -39,7 +39,7 @@ const optionsSchema = z.looseObject({
 const SDK_NAME = /^(?:step|group)\.\w[\w.]{0,60}$/;
 /** Names, as users know them, of operations that SDKs have and the service does not support. */
 const SDK_NAMES: Readonly<Record<string, string>> = {
-  SyncRunComplete: 'the end of a durable endpoint in the answer to a call',
+  SyncRunComplete: 'the end of a durable endpoint in the response to a call',
 };
 
 /** Operations with known options; options of others are not checked. */
@@ -134,7 +134,7 @@ export function parseOps(body: unknown): ParsedOps {
   return { ops, refused };
 }
 
-/** The official Go SDK fills an answer with these, without IDs, for steps that it has already stored. */
+/** The official Go SDK fills a response with these, without IDs, for steps that it has already stored. */
 function asksForNothing(given: unknown): boolean {
   return isJsonObject(given) && given.op === 'None';
 }

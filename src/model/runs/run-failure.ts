@@ -28,7 +28,7 @@ const INNGEST_ERRORS: Record<string, { name: string; message: string; summary?: 
 /** How a run has failed. */
 export interface RunFailure {
   error: RunError;
-  /** JSON text of the app's answer, if `error` does not represent it exactly. */
+  /** JSON text of the app's response, if `error` does not represent it exactly. */
   output?: string | undefined;
   /** A short summary of an app's error; the service's own errors use name and message. */
   summary?: string | undefined;

@@ -60,7 +60,7 @@ export interface Run {
   queuedAt: number;
   startedAt?: number;
   endedAt?: number;
-  /** JSON text of the return value; for a failed run, the app's answer if it differs from `error`. */
+  /** JSON text of the return value; for a failed run, the app's response if it differs from `error`. */
   output?: string;
   /** The response of an endpoint; the output is its body. */
   response?: EndpointResponse;

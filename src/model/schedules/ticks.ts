@@ -14,7 +14,7 @@ const NAMES: Readonly<Record<string, string>> = { '@midnight': '0 0 * * *', '@an
 const LOOK_BACK_MS = 3 * 3_600_000;
 /** Maximum number of repeated ticks that are skipped: as many as a schedule by the second has in three hours. */
 const REPEATED_MAX = 11_000;
-/** Caches of parsed texts (kilobytes each) and of last answers (bytes each): many schedules share a text and tick together. */
+/** Caches of parsed texts (kilobytes each) and of last responses (bytes each): many schedules share a text and tick together. */
 const PARSED_MAX = 500;
 const ANSWERS_MAX = 20_000;
 

@@ -13,13 +13,13 @@ export default {
   },
   secret: {
     label: 'X-Hook-Secret',
-    where: 'Field X-Hook-Secret of the answer when you create the webhook with the API of Asana',
+    where: 'Field X-Hook-Secret of the response when you create the webhook with the API of Asana',
   },
   handshakes: [
     {
       when: [{ at: 'header:x-hook-secret' }],
       verified: false,
-      answer: { status: 200, body: '', headers: { 'x-hook-secret': '{header:x-hook-secret}' } },
+      response: { status: 200, body: '', headers: { 'x-hook-secret': '{header:x-hook-secret}' } },
       note: 'Asana sent the secret with which it will sign. Save it, if you created this webhook at Asana.',
     },
   ],
@@ -28,7 +28,7 @@ export default {
     'Save this webhook without a secret.',
     'POST to https://app.asana.com/api/1.0/webhooks with the resource to watch.',
     'target: {url}',
-    'The answer has the field X-Hook-Secret: paste it here. Requests before that are answered 401, and Asana repeats them.',
+    'The response has the field X-Hook-Secret: paste it here. Requests before that are answered 401, and Asana repeats them.',
   ],
   // One event for each kind of change. Every eight hours Asana sends an empty list, to check whether the URL still responds.
   transform: `function transform(evt) {

@@ -25,7 +25,7 @@ export default {
       when: [{ at: 'body:Type', equals: 'SubscriptionConfirmation' }],
       verified: true,
       confirm: { at: 'body:SubscribeURL', hosts: ['amazonaws.com', 'amazonaws.com.cn'] },
-      answer: { body: '' },
+      response: { body: '' },
       note: 'Amazon SNS asked for a confirmation of the subscription, and got it.',
     },
   ],

@@ -24,13 +24,13 @@ export default {
       // An interaction has an ID; a webhook event, whose type may be 1 as well, has none.
       when: [{ at: 'body:type', equals: '1' }, { at: 'body:id' }],
       verified: true,
-      answer: { type: 'application/json', body: { type: 1 } },
+      response: { type: 'application/json', body: { type: 1 } },
       note: 'Discord checked the URL for interactions.',
     },
     {
       when: [{ at: 'body:type', equals: '0' }, { at: 'body:application_id' }],
       verified: true,
-      answer: { status: 204, body: '' },
+      response: { status: 204, body: '' },
       note: 'Discord checked the URL for events.',
     },
   ],

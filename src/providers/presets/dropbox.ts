@@ -18,7 +18,7 @@ export default {
       method: 'GET',
       when: [{ at: 'query:challenge' }],
       verified: false,
-      answer: { body: '{query:challenge}' },
+      response: { body: '{query:challenge}' },
       note: 'Dropbox has verified the URL.',
     },
   ],

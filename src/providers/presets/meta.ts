@@ -34,7 +34,7 @@ export default {
         { at: 'query:hub.verify_token', setting: 'verify_token' },
       ],
       verified: false,
-      answer: { body: '{query:hub.challenge}' },
+      response: { body: '{query:hub.challenge}' },
       note: 'Meta has verified the URL.',
     },
   ],

@@ -15,7 +15,7 @@ export default {
     {
       when: [{ at: 'query:validationToken' }],
       verified: false,
-      answer: { body: '{query:validationToken}' },
+      response: { body: '{query:validationToken}' },
       note: 'Microsoft Graph has validated the URL.',
     },
   ],

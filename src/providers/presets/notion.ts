@@ -22,7 +22,7 @@ export default {
       // The request delivers the token that later verifies requests, so this request itself cannot be verified.
       when: [{ at: 'body:verification_token' }],
       verified: false,
-      answer: { body: 'ok' },
+      response: { body: 'ok' },
       note: 'Notion sent its verification token: copy verification_token from the body, save it as the secret of this webhook, and enter it in Notion below Verify',
     },
   ],

@@ -15,7 +15,7 @@ export default {
       method: 'GET',
       when: [{ at: 'header:x-okta-verification-challenge' }],
       verified: false,
-      answer: { type: 'application/json', body: { verification: '{header:x-okta-verification-challenge}' } },
+      response: { type: 'application/json', body: { verification: '{header:x-okta-verification-challenge}' } },
       note: 'Okta has verified the URL.',
     },
   ],

@@ -20,7 +20,7 @@ export default {
     {
       when: [{ at: 'body:type', equals: 'url_verification' }],
       verified: true,
-      answer: { body: '{body:challenge}' },
+      response: { body: '{body:challenge}' },
     },
   ],
   eventName: 'slack/{body:event.type}',

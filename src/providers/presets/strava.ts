@@ -29,7 +29,7 @@ export default {
         { at: 'query:hub.verify_token', setting: 'verify_token' },
       ],
       verified: false,
-      answer: { type: 'application/json', body: { 'hub.challenge': '{query:hub.challenge}' } },
+      response: { type: 'application/json', body: { 'hub.challenge': '{query:hub.challenge}' } },
       note: 'Strava has validated the URL.',
     },
   ],

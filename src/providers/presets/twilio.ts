@@ -30,7 +30,7 @@ export default {
   const status = data.CallStatus || data.MessageStatus || data.SmsStatus || "received";
   return {
     events: { name: "twilio/" + kind + "." + status, data },
-    // Twilio reads the answer as TwiML; this one does nothing.
+    // Twilio reads the response as TwiML; this one does nothing.
     response: { headers: { "content-type": "text/xml" }, body: "<Response/>" },
   };
 }

@@ -21,7 +21,7 @@ export default {
     {
       when: [{ at: 'header:twitch-eventsub-message-type', equals: 'webhook_callback_verification' }],
       verified: true,
-      answer: { body: '{body:challenge}' },
+      response: { body: '{body:challenge}' },
       note: 'Twitch has verified the URL for a subscription.',
     },
   ],

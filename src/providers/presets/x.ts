@@ -21,7 +21,7 @@ export default {
       method: 'GET',
       when: [{ at: 'query:crc_token' }],
       verified: false,
-      answer: {
+      response: {
         type: 'application/json',
         body: { response_token: 'sha256={hmac:sha256:base64:query:crc_token}' },
       },

@@ -20,7 +20,7 @@ export default {
     {
       when: [{ at: 'body:event', equals: 'endpoint.url_validation' }],
       verified: true,
-      answer: {
+      response: {
         type: 'application/json',
         body: {
           plainToken: '{body:payload.plainToken}',

@@ -1,6 +1,6 @@
 /** Claims on deduplication IDs. A claim stores the internal ID of the first event with the ID; repeats get the same internal ID, so that
  *  every later step is idempotent. Once that event is enqueued, its claim is marked, and every later event is certainly a repeat. Before
- *  that, it may be the same event, sent again because the first request got no answer. */
+ *  that, it may be the same event, sent again because the first request got no response. */
 
 import { inPipelines, type Redis, replies } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';

@@ -34,7 +34,7 @@ export const SHARED_KEYS = {
     ttl: 'none',
     size: 'a number',
   }),
-  devClockMessages: channel('dev-clock-messages', 'Moves of the clock of dev mode, and the answers of processes.', {
+  devClockMessages: channel('dev-clock-messages', 'Moves of the clock of dev mode, and the responses of processes.', {
     owner: '../jobs/dev-clock/followed-clock.ts',
     ttl: '–',
     size: '1 JSON object per message',

@@ -1,7 +1,7 @@
 /** Groups requests that come together: they share one script, which takes Redis and this process much less time than one script each. While
  *  scripts are in flight, the next group collects; a request that comes alone waits for none. */
 
-/** Maximum number of scripts in flight. One would leave Redis idle while its answer travels; more would make smaller groups. */
+/** Maximum number of scripts in flight. One would leave Redis idle while its response travels; more would make smaller groups. */
 const IN_FLIGHT = 2;
 /** Maximum number of requests per script, which blocks Redis for a millisecond. */
 const REQUESTS_MAX = 50;

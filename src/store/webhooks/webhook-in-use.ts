@@ -3,7 +3,7 @@ import { type AccessListMatcher, matcherOf } from '../../model/auth/allow-lists.
 import { SealError, type Sealer } from '../../model/auth/seal.ts';
 import { compileFilter, compileOrder, type Expression } from '../../model/expressions/expression.ts';
 import { presetOf } from '../../providers/catalog.ts';
-import { withoutTokens } from '../../providers/handshake-answer.ts';
+import { withoutTokens } from '../../providers/handshake-response.ts';
 import { handshakeMethods } from '../../providers/handshakes.ts';
 import type { Method, Preset } from '../../providers/preset.ts';
 import { failed, type Verifier } from '../../providers/verification/verification.ts';

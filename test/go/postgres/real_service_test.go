@@ -16,7 +16,7 @@ import (
 	"github.com/tidegate/tidegate/clients/go/postgres"
 )
 
-// network loses the answers to requests with events, if it is told to, and counts them.
+// network loses the responses to requests with events, if it is told to, and counts them.
 type network struct {
 	loses bool
 	sends atomic.Int64
@@ -33,7 +33,7 @@ func (n *network) RoundTrip(r *http.Request) (*http.Response, error) {
 	n.answered <- struct{}{}
 	if n.loses && err == nil {
 		_ = answer.Body.Close()
-		return nil, errors.New("the answer is lost")
+		return nil, errors.New("the response is lost")
 	}
 	return answer, err
 }

@@ -120,11 +120,11 @@ func TestEventsCountOnceWhateverHasDiedWhen(t *testing.T) {
 		"after it has claimed": {sql: `update tidegate_outbox set leased_until = now() - interval '1 second', sent_at = now(),
 			sends = array['1767225600000,ABEiM0RVZneImQ==,' || position]`},
 		"the service, before it has stored":     {fails: func(times int, _ func()) int { return map[bool]int{true: hangUp}[times == 1] }},
-		"the service, before its answer":        {fails: func(times int, store func()) int { store(); return map[bool]int{true: hangUp}[times == 1] }},
+		"the service, before its response":        {fails: func(times int, store func()) int { store(); return map[bool]int{true: hangUp}[times == 1] }},
 		"the service, for a while":              {fails: func(times int, _ func()) int { return map[bool]int{true: 503}[times <= 3] }},
 		"the service has too much to do":        {fails: func(times int, _ func()) int { return map[bool]int{true: 429}[times == 1] }},
 		"the key of the app is not known yet":   {fails: func(times int, _ func()) int { return map[bool]int{true: 401}[times == 1] }},
-		"the answer is of something in between": {fails: func(times int, store func()) int { store(); return map[bool]int{true: 502}[times == 1] }},
+		"the response is of something in between": {fails: func(times int, store func()) int { store(); return map[bool]int{true: 502}[times == 1] }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newService(t, tidegate.ClientOpts{})
@@ -302,7 +302,7 @@ func (d database) sentLongAgo(t *testing.T, hours int) {
 	d.exec(t, "update tidegate_outbox set sent_at = now() - $1 * interval '1 hour', leased_until = null", hours)
 }
 
-// notAnswered has a relay send events, which the service stores or not, and die without an answer.
+// notAnswered has a relay send events, which the service stores or not, and die without a response.
 func (d database) notAnswered(t *testing.T, s *service, isStored bool, events ...any) {
 	s.set(func() {
 		s.fails = func(_ []sentEvent, store func()) (int, any) {

@@ -45,7 +45,7 @@ type sentEvent struct {
 	Data json.RawMessage `json:"data"`
 }
 
-// hangUp is a status: the connection is cut without an answer.
+// hangUp is a status: the connection is cut without a response.
 const hangUp = -1
 
 func newService(t *testing.T, options tidegate.ClientOpts) *service {

@@ -75,7 +75,7 @@ type operation struct {
 	Error struct{ Name, Message string }
 }
 
-// call is one call of a function with the step "book" in the run, as the service makes it. It returns the only operation of the answer.
+// call is one call of a function with the step "book" in the run, as the service makes it. It returns the only operation of the response.
 func call(t *testing.T, runID string, run book, more func() error) operation {
 	t.Helper()
 	client := newClient(t, tidegate.ClientOpts{})

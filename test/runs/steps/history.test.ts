@@ -34,7 +34,7 @@ describe('The history of a run', () => {
     });
     const waiting = client.createFunction({ id: 'waiting', triggers: { event: 'history/wait' } }, async ({ step }) => {
       await step.sleep('a nap', '50ms');
-      await step.waitForEvent('an answer', { event: 'history/answer', timeout: '1h' });
+      await step.waitForEvent('a response', { event: 'history/answer', timeout: '1h' });
       await step.waitForEvent('in vain', { event: 'history/never', timeout: '50ms' });
       await step.invoke('another', { function: invoked });
       await step.invoke('a broken one', { function: broken }).catch(() => {});
@@ -61,7 +61,7 @@ describe('The history of a run', () => {
         'tell many',
         Array.from({ length: 25 }, () => ({ name: 'history/told', data: {} })),
       );
-      await step.waitForEvent('an answer', { event: 'history/linked-answer', timeout: '1h' });
+      await step.waitForEvent('a response', { event: 'history/linked-answer', timeout: '1h' });
       await step.invoke('another', { function: invoked });
       await step.invoke('slow one', { function: slow, timeout: '200ms' }).catch(() => {});
       await step.invoke('nobody', { function: nobody }).catch(() => {});
@@ -87,7 +87,7 @@ describe('The history of a run', () => {
     ).body.data;
     const path = `/v1/runs/${run_id}`;
     const waits = ({ name, waits_for, status }: Entry) =>
-      name === 'an answer' && waits_for === 'history/answer' && status === 'Waiting';
+      name === 'a response' && waits_for === 'history/answer' && status === 'Waiting';
     await service.waitFor(path, ({ body }) => body.data.history.some(waits));
     await service.post('/e/key', { name: 'history/answer', data: {} });
     const { data: run } = (await service.waitFor(path, ({ body }) => body.data.ended_at !== null)).body;
@@ -101,7 +101,7 @@ describe('The history of a run', () => {
     ]);
     expect(steps.map(({ name, waits_for }) => [name, waits_for])).to.deep.equal([
       ['a nap', null],
-      ['an answer', 'history/answer'],
+      ['a response', 'history/answer'],
       ['in vain', 'history/never'],
       ['another', null],
       ['a broken one', null],
@@ -116,7 +116,7 @@ describe('The history of a run', () => {
       await service.waitFor(`/v1/events/${body.ids[0]}/runs`, ({ body }) => body.data?.length === 1)
     ).body.data;
     const path = `/v1/runs/${run_id}`;
-    const waits = ({ name, status }: Entry) => name === 'an answer' && status === 'Waiting';
+    const waits = ({ name, status }: Entry) => name === 'a response' && status === 'Waiting';
     await service.waitFor(path, ({ body }) => body.data.history.some(waits));
     const answer = (await service.post('/e/key', { name: 'history/linked-answer', data: {} })).body.ids[0];
     const isInvoking = ({ name, status }: Entry) => name === 'slow one' && status === 'Waiting';
@@ -148,7 +148,7 @@ describe('The history of a run', () => {
       expect(sent.body.data.name).to.equal('history/told');
     }
     expect([last('tell many').event_ids.length, last('tell many').events_sent]).to.deep.equal([20, 25]);
-    expect(last('an answer').event_id).to.equal(answer);
+    expect(last('a response').event_id).to.equal(answer);
 
     const invokedBy = async (name: string) => (await service.get(`/v1/runs/${last(name).run_id}`)).body.data;
     expect((await invokedBy('another')).function_id).to.equal('history-invoked');

@@ -40,7 +40,7 @@ describe('step.sendEvent', () => {
   }
 });
 
-/** A proxy in front of the service that forwards events, and loses the first answer to those of a step. */
+/** A proxy in front of the service that forwards events, and loses the first response to those of a step. */
 async function losingFirstAnswer(service: Service): Promise<[url: string, close: () => Promise<void>]> {
   let lost = false;
   const server = createServer(async (request, response) => {

@@ -55,7 +55,7 @@ describe('Overlapping calls of one run', () => {
       }
       told.push(ctx.disable_immediate_execution);
       const answer = ctx.disable_immediate_execution ? progress(planned('y2')) : runIt('y2');
-      // The earlier call's answer comes after this one's.
+      // The earlier call's response comes after this one's.
       setImmediate(later.resolve);
       return answer;
     });

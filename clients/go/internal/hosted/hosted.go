@@ -23,11 +23,11 @@ type App struct {
 	// Ask is a request to the service that proves who asks, POST with JSON. It fails with a *tidegate.ServeError when the
 	// service could not be reached, or with a *tidegate.ConfigError.
 	Ask func(ctx context.Context, path string, body []byte, within time.Duration) (Answer, error)
-	// Run never fails: a call that reaches no function has an answer too.
+	// Run never fails: a call that reaches no function has a response too.
 	Run func(ctx context.Context, call Call) Reply
 }
 
-// Answer of the service.
+// Response of the service.
 type Answer struct {
 	Status int
 	Body   []byte

@@ -41,7 +41,7 @@ class _Task(Enum):
 
 @dataclass(frozen=True, eq=False)
 class _Waiting:
-    """A checkpoint; the effect of waiting for the status of its answer, or for something to do."""
+    """A checkpoint; the effect of waiting for the status of its response, or for something to do."""
 
     run_id: str
     body: str
@@ -90,7 +90,7 @@ class CheckpointGroups:
         """The service is older than groups."""
 
     def send(self, run_id: str, body: str, settings: Settings) -> Effects[int]:
-        """Comes to the status of the answer for this checkpoint. Raises ServeError, ConfigError."""
+        """Comes to the status of the response for this checkpoint. Raises ServeError, ConfigError."""
         own = _Waiting(run_id, body, settings, (settings.base_url, settings.env))
         if self._is_unknown:
             return (yield from _send_alone(own))
@@ -177,7 +177,7 @@ def _post(path: str, body: str, settings: Settings) -> Effects[HttpResponse]:
 
 
 def _statuses_in(answer: HttpResponse, count: int) -> list[int]:
-    """Each checkpoint has a status of its own in the answer; if there is none, that of the answer."""
+    """Each checkpoint has a status of its own in the response; if there is none, that of the response."""
     if answer.status != 200:
         return [answer.status] * count
     try:

@@ -22,7 +22,7 @@ _SLOW_SECONDS = 1.0
 _PAUSE_SECONDS = 60.0
 
 SendCheckpoint = Callable[[str, str, Settings], Effects[int]]
-"""Sends the run's ID and the body of a checkpoint to the service. Comes to the status of the answer."""
+"""Sends the run's ID and the body of a checkpoint to the service. Comes to the status of the response."""
 
 
 class Checkpoints:
@@ -94,7 +94,7 @@ class CallCheckpoints:
         self._ends_at = time.monotonic() + options.max_runtime_seconds
         self._length = 0
         self.unstored: list[Op] = []
-        """Finished steps that belong into the answer, before what ends the call."""
+        """Finished steps that belong into the response, before what ends the call."""
 
     def keep(self, step: Op) -> Effects[bool]:
         """Stores a finished step, possibly later together with others. Returns whether the call continues."""

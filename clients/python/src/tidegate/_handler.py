@@ -1,4 +1,4 @@
-"""Answers of an app at its one URL, whatever the web framework: GET introspects, PUT registers, POST runs a function.
+"""Responses of an app at its one URL, whatever the web framework: GET introspects, PUT registers, POST runs a function.
 
 A framework's adapter turns its request into an AppRequest and sends the AppAnswer; nothing else.
 """

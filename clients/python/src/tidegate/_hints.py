@@ -8,7 +8,7 @@ from ._settings import DEV_HINT, Settings
 
 
 def unreachable(settings: Settings, error: BaseException) -> str:
-    """The message when no answer has come. Has the address without its path: a key in that is a secret."""
+    """The message when no response has come. Has the address without its path: a key in that is a secret."""
     message = f"The service at {settings.base_url} could not be reached: {error}"
     if not any(isinstance(one, ConnectionRefusedError) for one in _causes(error)):
         return message
@@ -21,7 +21,7 @@ def unreachable(settings: Settings, error: BaseException) -> str:
 
 
 def refused(settings: Settings, message: str, status: int) -> str:
-    """The message of an answer, and what may mend it when the app's mode can be the reason."""
+    """The message of a response, and what may mend it when the app's mode can be the reason."""
     if status != 401:
         return message
     if settings.mode == "dev":

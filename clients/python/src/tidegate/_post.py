@@ -111,7 +111,7 @@ def _read_answer(response: HttpResponse, settings: Settings) -> list[str] | Fail
         return cast("list[str]", ids)
     error, code, limit_bytes = answer.get("error"), answer.get("code"), answer.get("limit_bytes")
     if response.ok:
-        message = f"The answer ({response.status}) has no ids, so it did not come from the service"
+        message = f"The response ({response.status}) has no ids, so it did not come from the service"
     else:
         message = error if isinstance(error, str) else f"The service answered {response.status}"
         message = hints.refused(settings, message, response.status)

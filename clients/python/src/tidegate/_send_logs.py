@@ -1,4 +1,4 @@
-"""Sends what a function has logged in a call, or up to a checkpoint of it, beside the answer to it: neither waits
+"""Sends what a function has logged in a call, or up to a checkpoint of it, beside the response to it: neither waits
 for the other."""
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class LogSender:
             return
         path = f"/v0/runs/{quote(call.run_id, safe='')}/logs"
         body = write({"batch": uuid.uuid4().hex, "attempt": call.attempt, **batch}).encode()
-        # It raises where too many wait, the interpreter shuts down, or the answer should wait no longer.
+        # It raises where too many wait, the interpreter shuts down, or the response should wait no longer.
         with suppress(Exception):
             sent = self._submit(path, body, settings)
             if os.environ.get("AWS_LAMBDA_FUNCTION_NAME"):

@@ -17,7 +17,7 @@ class HttpRequest:
     headers: Mapping[str, str]
     body: bytes | None = None
     timeout: float
-    """Seconds, for all of it: connecting, sending, and reading the answer."""
+    """Seconds, for all of it: connecting, sending, and reading the response."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,11 +40,11 @@ class Transport(Protocol):
     """Redirects are not followed: the address of the service holds a key."""
 
     def send(self, request: HttpRequest) -> HttpResponse:
-        """Raises TransportError when no answer came."""
+        """Raises TransportError when no response came."""
         ...
 
     async def send_async(self, request: HttpRequest) -> HttpResponse:
-        """Raises TransportError when no answer came."""
+        """Raises TransportError when no response came."""
         ...
 
     def close(self) -> None:
@@ -95,7 +95,7 @@ LATE = "it did not answer in time"
 
 
 def reason_of(error: BaseException) -> str:
-    """Why there was no answer."""
+    """Why there was no response."""
     if isinstance(error, TimeoutError | asyncio.TimeoutError):
         return LATE
     return str(error) or type(error).__name__

@@ -39,7 +39,7 @@ def call_request(
 
 
 class Caller:
-    """Calls of one client's functions. An answer is its status, and its body as JSON."""
+    """Calls of one client's functions. A response is its status, and its body as JSON."""
 
     def __init__(self, client: Tidegate) -> None:
         self._client = client
@@ -51,7 +51,7 @@ class Caller:
         return _read(await Handler(self._client, [fn]).answer_async(call_request(fn, *args, **kwargs)))
 
     def ops(self, fn: Function[Any], *args: Any, **kwargs: Any) -> list[tuple[str, str]]:
-        """Code and name of each op of an answer that is under way."""
+        """Code and name of each op of a response that is under way."""
         status, ops = self(fn, *args, **kwargs)
         assert status == 206, ops
         return [(op["op"], op["displayName"]) for op in ops]

@@ -23,7 +23,7 @@ def variable(name: str) -> str:
 
 
 def wait_for(http: httpx.Client, path: str, until: Callable[[httpx.Response], bool]) -> httpx.Response:
-    """Asks until the answer is as wished: the service has no other way to tell."""
+    """Asks until the response is as wished: the service has no other way to tell."""
     ends_at = time.monotonic() + _PATIENCE_SECONDS
     never = threading.Event()
     while True:

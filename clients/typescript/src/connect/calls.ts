@@ -11,7 +11,7 @@ import type { GatewaySocket } from './socket.ts';
 /** A connection confirms a reply within this time, or a request brings it. */
 const CONFIRM_MS = 5_000;
 const STORE_TIMEOUT_MS = 10_000;
-/** Statuses of a checkpoint without an answer: the call ends with its steps. */
+/** Statuses of a checkpoint without a response: the call ends with its steps. */
 const SUPERSEDED = 409;
 const UNANSWERED = 504;
 /** The service keeps a call without a lease no longer. */

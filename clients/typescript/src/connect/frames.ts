@@ -81,7 +81,7 @@ export function replyOf(requestId: string, { status, headers, body }: Outcome): 
   };
   if (body.length < FRAME_MAX_BYTES / 6 || Buffer.byteLength(frameText('workerReply', reply)) < FRAME_MAX_BYTES)
     return reply;
-  const message = 'the answer to the call is too large; store large data elsewhere and return its location';
+  const message = 'the response to the call is too large; store large data elsewhere and return its location';
   const error = JSON.stringify({ name: 'OutputTooLarge', message });
   return { ...reply, status: REPLY_STATUS.error, noRetry: true, body: error };
 }

@@ -28,7 +28,7 @@ const FIELDS = {
   replies: true,
   requests: true,
   answer: true,
-  meaning: 'it is the service that reads an answer',
+  meaning: 'it is the service that reads a response',
 } as const;
 
 const CLIENT = { id: 'shop', is_dev: true, base_url: '{{service}}' };

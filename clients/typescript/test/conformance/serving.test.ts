@@ -18,7 +18,7 @@ const FIELDS = {
   serve: true,
   request: true,
   answer: true,
-  meaning: 'it is the service that reads an answer',
+  meaning: 'it is the service that reads a response',
 } as const;
 
 describe('TypeScript conforms: serving', () => {

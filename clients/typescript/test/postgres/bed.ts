@@ -76,8 +76,8 @@ export class FakeService implements Sender {
     const ids = events
       .slice(0, count)
       .map((event, index) => this.#accept(event.id as string, seededId(seed, index + 1)));
-    if (this.fault === 'answer lost') return { ids: [], failure: { message: 'no answer', isFinal: false } };
-    return count === events.length ? { ids } : { ids, failure: { message: 'no answer', isFinal: false } };
+    if (this.fault === 'answer lost') return { ids: [], failure: { message: 'no response', isFinal: false } };
+    return count === events.length ? { ids } : { ids, failure: { message: 'no response', isFinal: false } };
   }
 
   #accept(id: string, internalId: string): string {

@@ -147,7 +147,7 @@ describe('A relay of the outbox', () => {
   it('gives back the rows of a send that failed', async () => {
     await commit(['a', 'b', 'c', 'd']);
     service.fault = 'half accepted';
-    expect(await batch()).to.include({ claimed: 4, failure: 'no answer' });
+    expect(await batch()).to.include({ claimed: 4, failure: 'no response' });
     expect(await waiting()).to.deep.equal(['c', 'd']);
     service.fault = 'none';
     await batch();

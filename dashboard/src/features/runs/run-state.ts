@@ -5,7 +5,7 @@ import { relative } from '../../ui/time.tsx';
 import { attemptText } from './attempts.ts';
 import type { ListedRun } from './run.ts';
 
-/** Absent where the run comes from an answer of a moment ago, or of an earlier version. */
+/** Absent where the run comes from a response of a moment ago, or of an earlier version. */
 export type RunInState = Pick<ListedRun, 'status'> & { state?: RunState | undefined };
 
 export const STATE_LABELS: Record<RunState['kind'], string> = {

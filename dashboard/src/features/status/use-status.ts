@@ -9,7 +9,7 @@ import { useThrottled } from '../../lib/use-throttled.ts';
 
 const REFETCH_MS = 10_000;
 const REFETCH_DURING_OUTAGE_MS = 2_000;
-/** A connection that is renewed sooner, or an answer that comes sooner, is no outage: a deploy, a proxy's limit. */
+/** A connection that is renewed sooner, or a response that comes sooner, is no outage: a deploy, a proxy's limit. */
 const BROKEN_AFTER_MS = 3_000;
 /** Codes of responses of a service that cannot reach its Redis. */
 const STORE_CODES = new Set(['unavailable', 'overloaded']);

@@ -7,7 +7,7 @@ import { Badge } from '../../ui/status-badge.tsx';
 import { DateTime, Time } from '../../ui/time.tsx';
 import { reasonLabel } from './outcome.tsx';
 
-/** The answer to "is anything missing?", for a webhook with access to what its provider sent. */
+/** What is missing, for a webhook with access to what its provider sent. */
 export function Completeness({ webhook }: { webhook: Webhook }) {
   const { data } = useCompleteness(webhook);
   const reconcile = useReconcile(webhook.id);

@@ -7,7 +7,7 @@ interface Response {
   body: string | null;
 }
 
-/** The answer that the transform gives the provider. */
+/** The response that the transform gives the provider. */
 export function CustomResponse({ response }: { response: Response }) {
   const { status, headers, body } = response;
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);

@@ -1,4 +1,4 @@
-/** One OpenID provider: where browsers sign in, what its answer says, and which logout tokens are its own. The library checks the answers; it is
+/** One OpenID provider: where browsers sign in, what its response says, and which logout tokens are its own. The library checks the responses; it is
  *  loaded with the first sign-in. */
 import type { createRemoteJWKSet } from 'jose';
 import type { ClientAuth, Configuration, IDToken } from 'openid-client';

@@ -25,7 +25,7 @@ export class IdentityProviders {
   constructor(deps: IdentityProvidersDeps) {
     const { oidc, publicUrl } = deps.config;
     this.#deps = deps;
-    // Each provider has a callback of its own: an answer of one is never taken for that of another.
+    // Each provider has a callback of its own: a response of one is never taken for that of another.
     this.#providers = oidc.map((settings) => {
       const path = settings.id === MAIN_PROVIDER ? '/auth/oidc/callback' : `/auth/oidc/callback/${settings.id}`;
       return new IdentityProvider(settings, { redirectUri: `${publicUrl}${path}`, fetch: this.#fetch.fetch });

@@ -28,13 +28,13 @@ export class ProviderFetch {
       const signal = AbortSignal.timeout(TIMEOUT_MS);
       const dispatcher = this.#agent.for('production');
       const sent = { method, headers, body: body as string, redirect: 'manual', dispatcher, signal } as const;
-      const answer = await fetch(url, sent);
-      const bytes = await readBytes((answer.body ?? []) as AsyncIterable<Buffer>, MAX_BYTES);
-      if (answer.status >= 500) throw new ProviderAway(`${host} answers ${answer.status}`);
-      const { status } = answer;
+      const response = await fetch(url, sent);
+      const bytes = await readBytes((response.body ?? []) as AsyncIterable<Buffer>, MAX_BYTES);
+      if (response.status >= 500) throw new ProviderAway(`${host} answers ${response.status}`);
+      const { status } = response;
       return new Response(EMPTY.includes(status) ? null : new Uint8Array(bytes), {
         status,
-        headers: [...answer.headers],
+        headers: [...response.headers],
       });
     } catch (error) {
       throw error instanceof ProviderAway ? error : new ProviderAway(reasonOf(error as Error, host), { cause: error });
@@ -47,6 +47,6 @@ export class ProviderFetch {
 }
 
 function reasonOf(error: Error, host: string): string {
-  if (error.name === 'TimeoutError') return `${host} did not answer within ${TIMEOUT_MS / 1_000} s`;
+  if (error.name === 'TimeoutError') return `${host} did not response within ${TIMEOUT_MS / 1_000} s`;
   return `the request to ${host} failed: ${error.cause instanceof Error ? error.cause.message : error.message}`;
 }

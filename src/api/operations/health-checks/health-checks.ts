@@ -42,7 +42,7 @@ export class HealthChecks {
 }
 
 async function runOne({ id, run }: HealthCheck, nowMs: number): Promise<Finding[]> {
-  const late = new Error(`no answer within ${TIMEOUT_MS / 1_000} s`);
+  const late = new Error(`no response within ${TIMEOUT_MS / 1_000} s`);
   try {
     return await inTime(run(nowMs), TIMEOUT_MS, () => late);
   } catch (error) {

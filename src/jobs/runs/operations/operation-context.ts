@@ -28,7 +28,7 @@ export interface AnsweredCall {
   /** Whether another attempt of this call may follow. */
   mayRetry: boolean;
   startedAt: number;
-  /** When its answer is applied. */
+  /** When its response is applied. */
   nowMs: number;
   /** The app requests race mode for all steps of the response. */
   race: boolean;

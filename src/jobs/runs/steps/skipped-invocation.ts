@@ -41,7 +41,7 @@ export function skippedStepError(decision: Decision): RunError {
   return { name: 'InvocationSkipped', message: `invoked function did not run (${decision.reason})` };
 }
 
-/** The answer to an invocation through the API. */
+/** The response to an invocation through the API. */
 export function skippedApiError(decision: Decision, nowMs: number): ServiceError {
   const { reason, runId, until } = decision;
   const { code } = TOLD[reason] ?? { code: 'function_singleton' };

@@ -44,7 +44,7 @@ export function kitCode(host: HostCall) {
     return getOwnPropertyDescriptor(target, key)?.get as () => unknown;
   }
 
-  /** @returns the answer; undefined: the host refuses */
+  /** @returns the response; undefined: the host refuses */
   function ask(operation: string, a: string, b: string, c: string): string {
     for (const one of [operation, a, b, c]) if (typeof one !== 'string') throw new TypeError('expected a string');
     let answer = '';

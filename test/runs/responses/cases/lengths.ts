@@ -33,7 +33,7 @@ export const LENGTHS: readonly HostileResponse[] = [
     must: { status: 'Completed', calls: 2 },
   },
   {
-    name: 'an answer of 9 MB',
+    name: 'a response of 9 MB',
     answer: () => ({ body: 'x'.repeat(9_000_000) }),
     must: failedAfterRetry('OutputTooLarge', 'larger than 8454144 bytes'),
   },

@@ -28,7 +28,7 @@ _CONFIRM_SECONDS = 5.0
 _STORE_TIMEOUT_SECONDS = 10.0
 _SUPERSEDED = 409
 _UNANSWERED = 504
-"""Statuses of a checkpoint without an answer: the call ends with its steps."""
+"""Statuses of a checkpoint without a response: the call ends with its steps."""
 _FLUSH_SECONDS = 300.0
 """The service keeps a call without a lease no longer."""
 _TRY_TIMEOUT_SECONDS = 10.0

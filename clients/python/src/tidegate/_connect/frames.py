@@ -15,7 +15,7 @@ _STATUS = {200: 1, 206: 0}
 """Status of a reply, by the status of the response. Other statuses are errors."""
 _ERROR = 2
 _FRAME_MAX_BYTES = 12 * 1_048_576
-"""The gateway closes a connection with a longer frame. What is between this and the limit of an answer fails the call
+"""The gateway closes a connection with a longer frame. What is between this and the limit of a response fails the call
 there."""
 
 
@@ -49,6 +49,6 @@ def reply_of(request_id: str, answer: AppAnswer) -> dict[str, Any]:
     is_short = len(answer.body) < _FRAME_MAX_BYTES // 6
     if is_short or len(frame_text("workerReply", reply).encode()) < _FRAME_MAX_BYTES:
         return reply
-    message = "the answer to the call is too large; store large data elsewhere and return its location"
+    message = "the response to the call is too large; store large data elsewhere and return its location"
     error = write({"name": "OutputTooLarge", "message": message})
     return {**reply, "status": _ERROR, "noRetry": True, "body": error}

@@ -60,7 +60,7 @@ Progress = Done | Failed | Ops
 
 @dataclass(frozen=True)
 class Run:
-    """Run this step; its outcome is the answer, unless `kept` takes it."""
+    """Run this step; its outcome is the response, unless `kept` takes it."""
 
     step: FoundStep
 

@@ -1,4 +1,4 @@
-/** Fills in the answer of a handshake from the request. Echoed values come from anyone, so they are bounded, and never become code or an
+/** Fills in the response of a handshake from the request. Echoed values come from anyone, so they are bounded, and never become code or an
  *  additional header. */
 import { createHmac, createSecretKey } from 'node:crypto';
 import { type Handshake, type Location, locationSchema, type Preset } from './preset.ts';
@@ -21,8 +21,8 @@ const HEADER_VALUE = /^[\x20-\x7e]*$/;
 type Lookup = (placeholder: string) => string | undefined;
 
 /** undefined if the request has nothing to echo. */
-export function answerTexts(
-  { type, body, headers = {} }: Handshake['answer'],
+export function responseTexts(
+  { type, body, headers = {} }: Handshake['response'],
   preset: Preset,
   request: ProviderRequest,
   secret: string | undefined,
@@ -44,7 +44,7 @@ export function answerTexts(
  *  send longer bodies, or JSON. */
 export function withoutTokens({ handshakes }: Pick<Preset, 'handshakes'>, verifier: Verifier): Verifier {
   const signsForAnybody = handshakes.some(
-    (handshake) => !handshake.verified && JSON.stringify(handshake.answer).includes('{hmac:'),
+    (handshake) => !handshake.verified && JSON.stringify(handshake.response).includes('{hmac:'),
   );
   if (!signsForAnybody) return verifier;
   return (request, options) => {

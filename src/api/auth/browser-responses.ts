@@ -1,4 +1,4 @@
-/** Answers of `/auth/…` to browsers. */
+/** Responses of `/auth/…` to browsers. */
 import { ServiceError } from '../../errors.ts';
 import { PASSWORD_MAX, PASSWORD_MIN } from '../../model/auth/user.ts';
 import { toServiceError } from '../../store/redis/connection/connection.ts';
