@@ -50,7 +50,7 @@ import { handleChangedTimeouts, handleTimeout } from '../jobs/timers/timeout-han
 import type { TimerHandlers } from '../jobs/timers/timer-handlers.ts';
 import type { Deduplication } from '../store/events/deduplication.ts';
 import type { JobTaker } from '../store/redis/job-lists.ts';
-import type { Loaded } from '../store/runs/runs.ts';
+import type { Loaded } from '../store/runs/loaded-run.ts';
 import type { Definitions } from './container.ts';
 import type { IngestionNeeds, IngestionParts } from './ingestion.ts';
 

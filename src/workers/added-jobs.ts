@@ -6,7 +6,7 @@ import type { CallLimiter } from '../jobs/runs/admission/call-limiter.ts';
 import type { CallOwner } from '../model/capacity/fair-shares.ts';
 import { JOB_FIELDS } from '../store/keys/bullmq.ts';
 import type { JobTaker, Taking, WaitingCall, WaitingJob } from '../store/redis/job-lists.ts';
-import type { Loaded } from '../store/runs/runs.ts';
+import type { Loaded } from '../store/runs/loaded-run.ts';
 import { jobOf } from './job-ends.ts';
 import type { WatchedWorker } from './watched-worker.ts';
 

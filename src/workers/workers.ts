@@ -19,7 +19,7 @@ import type { MetricsRecorder } from '../metrics/recorder.ts';
 import { retryDelayMs } from '../model/runs/retry.ts';
 import type { Durability } from '../store/redis/durability/durable-write.ts';
 import type { JobLists, JobTaker } from '../store/redis/job-lists.ts';
-import type { Loaded } from '../store/runs/runs.ts';
+import type { Loaded } from '../store/runs/loaded-run.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import { AddedJobs } from './added-jobs.ts';
 import {

@@ -92,7 +92,7 @@ describe('Issues of webhooks in the dashboard, for users with read access', () =
   let service: Service;
   before(async () => {
     service = await startService({ dev: false });
-    await addUser(service, 'viewer@example.com', 'read-only');
+    await addUser(service, 'reader@example.com', 'read-only');
   });
   after(() => service.stop());
 
@@ -101,7 +101,7 @@ describe('Issues of webhooks in the dashboard, for users with read access', () =
       const { url } = await make(service, '/v1/webhooks', { name: 'Broken', transform: BROKEN });
       await service.post(new URL(url).pathname, {});
       await page.goto(service.url);
-      await signIn(page, 'viewer@example.com');
+      await signIn(page, 'reader@example.com');
       await settled(page);
       await page.getByRole('link', { name: 'Issues 1 open' }).click();
       await page.getByText('Requires write access').waitFor();

@@ -24,7 +24,7 @@ import { newId } from '../../src/model/ids.ts';
 import type { Op } from '../../src/model/runs/operation.ts';
 import type { HistoryEntry, Run } from '../../src/model/runs/run.ts';
 import type { JobEnd, JobTaker, WaitingJob } from '../../src/store/redis/job-lists.ts';
-import type { Loaded } from '../../src/store/runs/runs.ts';
+import type { Loaded } from '../../src/store/runs/loaded-run.ts';
 import { createStore } from '../../src/store/store.ts';
 import { JobEnds, jobOf } from '../../src/workers/job-ends.ts';
 import { WatchedWorker } from '../../src/workers/watched-worker.ts';

@@ -4,7 +4,7 @@ import { type Memo, type Pending, requestsOutside } from '../../model/runs/memo.
 import { errorOf, type Op, stepName } from '../../model/runs/operation.ts';
 import type { HistoryEntry, RunError } from '../../model/runs/run.ts';
 import { linksOfRequest, linksOfResult } from '../../model/runs/step-links.ts';
-import type { Loaded } from '../../store/runs/runs.ts';
+import type { Loaded } from '../../store/runs/loaded-run.ts';
 import type { ResultContext } from '../../store/runs/steps.ts';
 import type { CallAttempt } from './calls/call-attempt.ts';
 

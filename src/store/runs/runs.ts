@@ -1,7 +1,7 @@
 /** Runs. A run's record is created once under its derived ID, which makes repeated work on it idempotent. It lives until the run has
  *  ended, and then for the retention. */
-import { type Pin, pinText, readPin } from '../../model/apps/versions.ts';
-import { type EventRecord, recordOf } from '../../model/events/event.ts';
+import { type Pin, pinText } from '../../model/apps/versions.ts';
+import { recordOf } from '../../model/events/event.ts';
 import { readEvent } from '../../model/events/event-encoding.ts';
 import { FUNCTION_FINISHED } from '../../model/events/lifecycle.ts';
 import type { FrozenKeys } from '../../model/flow-control/options.ts';
@@ -10,117 +10,33 @@ import type { Ending, HistoryEntry, Run, RunError } from '../../model/runs/run.t
 import { locationOf } from '../events/event-location.ts';
 import { QUEUE_KEYS, queueKey, RUNS } from '../keys/bullmq.ts';
 import { PLANNING_FIELD, RUN_FIELDS } from '../keys/run-fields.ts';
-import { RUN_SUFFIXES } from '../keys/runs.ts';
-import { inPipelines, replies } from '../redis/connection/connection.ts';
-import { fromFlat, type ScriptedRedis } from '../redis/connection/scripts.ts';
-import {
-  type Finished,
-  type FinishReply,
-  type JobEnding,
-  type JobTaker,
-  toArguments,
-  toFinished,
-} from '../redis/job-lists.ts';
+import { replies } from '../redis/connection/connection.ts';
+import { fromFlat } from '../redis/connection/scripts.ts';
+import { type JobTaker, toArguments, toFinished } from '../redis/job-lists.ts';
 import type { PartitionKeyspace } from '../redis/keyspace/keyspace.ts';
-import { Repository } from '../redis/repository.ts';
 import { memberOf } from './active-runs.ts';
 import { segmentSize } from './ended-run-index.ts';
 import { addEventRuns } from './event-runs.ts';
-import { decodeHistoryEntry, encodeHistoryEntry } from './history-entries.ts';
+import { encodeHistoryEntry } from './history-entries.ts';
+import { type CallOf, type Loaded, type LoadedState, startOf } from './loaded-run.ts';
 import type { OffloadedRuns } from './offloaded-runs.ts';
+import { type EndOptions, type EndReply, type LeftOver, toRemoteWaits } from './run-end.ts';
+import { RunReads } from './run-reads.ts';
 import { toPending, toRun } from './run-record.ts';
-import { endingFields, type NewRun, portionsOf, rowOf, startedRun } from './run-writing.ts';
-import { type RemoteWait, readRemote } from './wait-location.ts';
+import { endingFields, type NewRun, portionsOf, rowOf } from './run-writing.ts';
 import type { Waits } from './waits.ts';
-
-/** A call of a run's function. */
-export interface CallOf {
-  env: string;
-  runId: string;
-  eventId: string;
-  /** Length of the stack that the call is for; undefined for the call of a planned step. */
-  finishedSteps?: number | undefined;
-  /** Hashed ID of the planned step to run. */
-  stepId?: string | undefined;
-  /** Hashed ID of the sleep that ends with the call. */
-  sleep?: string | undefined;
-}
-
-/** State of the run that a call finds. */
-export type LoadedState =
-  | ({ state: 'due' } & Loaded)
-  | { state: 'ended'; run: Run }
-  /** The run's function is paused, so the run must not start. */
-  | { state: 'held'; run: Run }
-  | { state: 'paused'; run: Run }
-  /** The run has more finished steps than the call is for, and the call for these may be missing, because a worker died. */
-  | { state: 'nextCallDue'; run: Run; finishedSteps: number }
-  /** The sleep has to end first, because more goes on in the run than that. */
-  | { state: 'sleeps' }
-  /** There is no such run, or another call does this one's work. */
-  | { state: 'superseded' };
-
-/** Everything a call needs. */
-export interface Loaded {
-  run: Run;
-  /** undefined if it is no longer stored. */
-  event: EventRecord | undefined;
-  stack: string[];
-  memos: Record<string, Memo>;
-  /** The memos have no room in a call: long ones are null. */
-  omitsMemos?: true;
-  /** Number of steps that have begun and not finished. */
-  pending: number;
-  /** The planned step that the call is for. */
-  step?: Pending;
-  /** New steps are only planned, not run in this call: other steps are pending, or another call may plan the same ones. */
-  planOnly: boolean;
-}
-
-/** The steps of a run when it ended. */
-export interface StepsAtEnd {
-  /** Number of finished steps that the next call would have had. */
-  done: number;
-  /** Pending steps by their hashed IDs. */
-  pending: Map<string, Pending>;
-  /** Whether the removal of jobs is recorded as unfinished (unfinished-ends.ts). */
-  isUnfinished: boolean;
-}
-
-/** Further effects of the end of a run. */
-export interface EndOptions {
-  /** Whether it may have jobs besides those of its pending steps; then, and if it has pending steps, its end is unfinished until they are
-   *  removed (unfinished-ends.ts). */
-  hasJobs?: boolean;
-  /** Number of deferred functions already started. */
-  startedDefers?: number;
-  /** The job of the call that ends the run: it ends with the run if that leaves nothing to do. */
-  job?: JobEnding;
-  history?: HistoryOfEnd | undefined;
-}
-
-/** Entries to append to the history, even if the run had ended before. */
-export interface HistoryOfEnd {
-  entries: readonly HistoryEntry[];
-  /** Without checkpoints, the record of the run says as much. */
-  onlyAfterCheckpoints: boolean;
-}
-
-/** The state of a run when it ended. */
-export interface LeftOver extends StepsAtEnd {
-  /** Whether runs wait for the event about this end. */
-  awaited: boolean;
-  /** The end of the job that ended with the run. */
-  finished?: Finished;
-}
 
 /** Number of the first argument of end-run.lua that is a field. */
 const FIRST_FIELD_OF_END = 15;
 
-export class Runs extends Repository<
-  ScriptedRedis,
-  { waits: Waits; offloadedRuns: OffloadedRuns; retentionMs: number; segmentSize?: number | undefined }
-> {
+export interface RunsDeps {
+  waits: Waits;
+  offloadedRuns: OffloadedRuns;
+  retentionMs: number;
+  segmentSize?: number | undefined;
+}
+
+export class Runs extends RunReads<RunsDeps> {
   /** Creates each run that does not exist yet, and adds the jobs that come with them.
    *  @param takerOf the worker of a partition that may take some of the jobs
    *  @returns what the first calls find that have started, by run ID */
@@ -367,12 +283,6 @@ export class Runs extends Repository<
     return { done, pending, isUnfinished, awaited, ...(finished && { finished }) };
   }
 
-  /** The version on which the run ends, read by itself; undefined: it is not pinned, or not stored. */
-  async pinOf(env: string, id: string): Promise<Pin | undefined> {
-    const text = await this.redis.hget(this.keys.of(id).run(env, id), RUN_FIELDS.version);
-    return text === null ? undefined : readPin(text);
-  }
-
   /** Changes the version on which an active run ends.
    *  @param pin undefined: it continues with the active one
    *  @returns false: it has ended, or does not exist */
@@ -380,105 +290,4 @@ export class Runs extends Repository<
     const keys = this.keys.of(id);
     return (await this.redis.moveRun(keys.run(env, id), keys.activeRunsIn(env), id, pin ? pinText(pin) : '')) === 1;
   }
-
-  async read(env: string, id: string): Promise<Run | undefined> {
-    return (await this.readMany(env, [id]))[0];
-  }
-
-  /** For whoever changes it next: an offloaded run is brought back. */
-  async readToChange(env: string, id: string): Promise<Run | undefined> {
-    return (await this.readManyToChange(env, [id]))[0];
-  }
-
-  /** The last entries of the history, in the order of their ends. */
-  async lastHistory(env: string, id: string, count: number): Promise<HistoryEntry[]> {
-    const read = await this.redis.readPart(this.keys.of(id).run(env, id), RUN_SUFFIXES.history, -count);
-    return (read as string[]).map(decodeHistoryEntry);
-  }
-
-  /** The functions of runs, in the order of the runs; null for a run that is not stored. */
-  functionIds(runs: readonly { env: string; runId: string }[]): Promise<(string | null)[]> {
-    const commands = runs.map(({ env, runId }) => ['hget', this.keys.of(runId).run(env, runId), RUN_FIELDS.functionId]);
-    return inPipelines(this.redis, commands);
-  }
-
-  /** In the order of the IDs; runs that are not stored are omitted.
-   *  @throws ServiceError archive_unavailable */
-  async readMany(env: string, ids: readonly string[]): Promise<Run[]> {
-    return this.#withMissing(env, ids, async (missing) => {
-      const offloaded = await this.deps.offloadedRuns.parts(env, missing);
-      return [...offloaded].map(([id, parts]) => toRun(env, id, fromFlat(parts.get('') ?? [])));
-    });
-  }
-
-  /** Which runs are stored, in Redis or offloaded. */
-  async present(env: string, ids: readonly string[]): Promise<Set<string>> {
-    const present = new Set<string>();
-    const others = () => ids.filter((id) => !present.has(id));
-    const look = async () => {
-      const commands = others().map((id) => ['hexists', this.keys.of(id).run(env, id), RUN_FIELDS.status]);
-      const found = await inPipelines<number>(this.redis, commands);
-      for (const [i, id] of others().entries()) if (found[i] === 1) present.add(id);
-    };
-    await look();
-    if (others().length === 0) return present;
-    for (const id of await this.deps.offloadedRuns.which(env, others())) present.add(id);
-    // One may have come back a moment ago.
-    await look();
-    return present;
-  }
-
-  /** For whoever changes them next: offloaded ones are brought back.
-   *  @throws ServiceError archive_unavailable */
-  async readManyToChange(env: string, ids: readonly string[]): Promise<Run[]> {
-    return this.#withMissing(env, ids, async (missing) => {
-      await this.deps.offloadedRuns.bringBack(env, missing);
-      return [];
-    });
-  }
-
-  /** @param find runs that are not in Redis */
-  async #withMissing(
-    env: string,
-    ids: readonly string[],
-    find: (missing: readonly string[]) => Promise<Run[]>,
-  ): Promise<Run[]> {
-    const byId = new Map((await this.#readMany(env, ids)).map((run) => [run.id, run]));
-    const areMissing = () => ids.filter((id) => !byId.has(id));
-    if (areMissing().length > 0 && this.deps.offloadedRuns.mayExist) {
-      for (const run of await find(areMissing())) byId.set(run.id, run);
-      // Others may have come back a moment ago.
-      for (const run of await this.#readMany(env, areMissing())) byId.set(run.id, run);
-    }
-    return ids.flatMap((id) => byId.get(id) ?? []);
-  }
-
-  async #readMany(env: string, ids: readonly string[]): Promise<Run[]> {
-    if (ids.length === 0) return [];
-    const commands = ids.map((id) => ['hgetall', this.keys.of(id).run(env, id)]);
-    const found = await inPipelines<Record<string, string>>(this.redis, commands);
-    return found.flatMap((fields, i) => (fields[RUN_FIELDS.status] ? [toRun(env, ids[i] as string, fields)] : []));
-  }
-}
-
-type EndReply = [
-  outcome: number,
-  done?: number,
-  begun?: string[],
-  keysWithWaits?: number,
-  apart?: string[],
-  end?: FinishReply,
-];
-
-function toRemoteWaits(flat: readonly string[]): [key: string, RemoteWait][] {
-  return Array.from({ length: flat.length / 2 }, (_, i): [string, RemoteWait | undefined] => [
-    flat[2 * i] as string,
-    readRemote(flat[2 * i + 1] as string),
-  ]).filter((entry): entry is [string, RemoteWait] => entry[1] !== undefined);
-}
-
-/** What the first call of a run finds that starts as the run is created. */
-function startOf(run: NewRun, startsAt: number): Loaded {
-  const event = run.job?.event && recordOf(run.job.event);
-  return { run: startedRun(run, startsAt), event, stack: [], memos: {}, pending: 0, planOnly: false };
 }

@@ -2,8 +2,8 @@
 import { inPipelines, type Redis, replies } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
 import { memberOf, readMember } from './active-runs.ts';
+import type { StepsAtEnd } from './run-end.ts';
 import { toPending } from './run-record.ts';
-import type { StepsAtEnd } from './runs.ts';
 
 export class UnfinishedEnds extends Repository<Redis> {
   /** Unfinished ends of a partition from before a time, oldest first. */

@@ -2,7 +2,7 @@
  *  state of the run: its failure is the first attempt of a call for that state, whose job is another one. */
 import { isReturned, type Op } from '../../../model/runs/operation.ts';
 import type { JobEnd } from '../../../store/redis/job-lists.ts';
-import type { Loaded } from '../../../store/runs/runs.ts';
+import type { Loaded } from '../../../store/runs/loaded-run.ts';
 import type { CallJob, JobAttempts } from '../../queues/queues.ts';
 
 export interface CallAttempt {

@@ -8,7 +8,7 @@ import type { Run } from '../../../model/runs/run.ts';
 import { withStepInput } from '../../../model/runs/step-input.ts';
 import type { Events } from '../../../store/events/events.ts';
 import type { JobEnd } from '../../../store/redis/job-lists.ts';
-import type { Loaded, LoadedState } from '../../../store/runs/runs.ts';
+import type { Loaded, LoadedState } from '../../../store/runs/loaded-run.ts';
 import type { ConnectCaller } from '../../connect/connect-caller.ts';
 import type { FunctionTables } from '../../functions/function-tables.ts';
 import { callJobId } from '../../queues/call-ref.ts';

@@ -4,7 +4,7 @@ import type { Failure, Outcome } from '../../../functions/interpret-response.ts'
 import { asksForRace } from '../../../model/runs/operation.ts';
 import { retryDelayMs } from '../../../model/runs/retry.ts';
 import type { Checkpoints } from '../../../store/runs/checkpoints.ts';
-import type { HistoryOfEnd } from '../../../store/runs/runs.ts';
+import type { HistoryOfEnd } from '../../../store/runs/run-end.ts';
 import { toRunRef } from '../../queues/queues.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { attemptHistory, needsNoHistory } from '../attempt-history.ts';

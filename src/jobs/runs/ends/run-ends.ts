@@ -10,7 +10,7 @@ import { Composed } from '../../../model/values/composed.ts';
 import type { StartedRuns } from '../../../store/bulk/started-runs.ts';
 import { isStoreFailure } from '../../../store/redis/connection/connection.ts';
 import type { JobEnd } from '../../../store/redis/job-lists.ts';
-import type { HistoryOfEnd, LeftOver, StepsAtEnd } from '../../../store/runs/runs.ts';
+import type { HistoryOfEnd, LeftOver, StepsAtEnd } from '../../../store/runs/run-end.ts';
 import type { Store } from '../../../store/store.ts';
 import type { LaneEnds } from '../../flow-control/lane-ends.ts';
 import type { FunctionTables } from '../../functions/function-tables.ts';

@@ -1,7 +1,8 @@
 /** Cancels runs that reach a timeout, without waiting for a call in flight. */
 import type { AppFunction } from '../../../model/apps/app.ts';
 import { hasEnded } from '../../../model/runs/run.ts';
-import type { Loaded, Runs } from '../../../store/runs/runs.ts';
+import type { Loaded } from '../../../store/runs/loaded-run.ts';
+import type { Runs } from '../../../store/runs/runs.ts';
 import type { CallJob, JobAttempts } from '../../queues/queues.ts';
 import type { RunTransitions } from '../state-transitions.ts';
 import { type TimeoutTimers, timeoutsOf } from './timeout-timers.ts';

@@ -2,7 +2,7 @@
 
 import type { Pending } from '../../../model/runs/memo.ts';
 import type { Clock } from '../../../model/values/clock.ts';
-import type { Loaded } from '../../../store/runs/runs.ts';
+import type { Loaded } from '../../../store/runs/loaded-run.ts';
 import type { Store } from '../../../store/store.ts';
 import type { TracedRunRef } from '../../queues/queues.ts';
 import type { RunScheduler } from '../scheduling/run-scheduler.ts';

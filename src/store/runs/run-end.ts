@@ -1,0 +1,58 @@
+/** What the end of a run finds and leaves. */
+import type { Pending } from '../../model/runs/memo.ts';
+import type { HistoryEntry } from '../../model/runs/run.ts';
+import type { Finished, FinishReply, JobEnding } from '../redis/job-lists.ts';
+import { type RemoteWait, readRemote } from './wait-location.ts';
+
+/** The steps of a run when it ended. */
+export interface StepsAtEnd {
+  /** Number of finished steps that the next call would have had. */
+  done: number;
+  /** Pending steps by their hashed IDs. */
+  pending: Map<string, Pending>;
+  /** Whether the removal of jobs is recorded as unfinished (unfinished-ends.ts). */
+  isUnfinished: boolean;
+}
+
+/** Further effects of the end of a run. */
+export interface EndOptions {
+  /** Whether it may have jobs besides those of its pending steps; then, and if it has pending steps, its end is unfinished until they are
+   *  removed (unfinished-ends.ts). */
+  hasJobs?: boolean;
+  /** Number of deferred functions already started. */
+  startedDefers?: number;
+  /** The job of the call that ends the run: it ends with the run if that leaves nothing to do. */
+  job?: JobEnding;
+  history?: HistoryOfEnd | undefined;
+}
+
+/** Entries to append to the history, even if the run had ended before. */
+export interface HistoryOfEnd {
+  entries: readonly HistoryEntry[];
+  /** Without checkpoints, the record of the run says as much. */
+  onlyAfterCheckpoints: boolean;
+}
+
+/** The state of a run when it ended. */
+export interface LeftOver extends StepsAtEnd {
+  /** Whether runs wait for the event about this end. */
+  awaited: boolean;
+  /** The end of the job that ended with the run. */
+  finished?: Finished;
+}
+
+export type EndReply = [
+  outcome: number,
+  done?: number,
+  begun?: string[],
+  keysWithWaits?: number,
+  apart?: string[],
+  end?: FinishReply,
+];
+
+export function toRemoteWaits(flat: readonly string[]): [key: string, RemoteWait][] {
+  return Array.from({ length: flat.length / 2 }, (_, i): [string, RemoteWait | undefined] => [
+    flat[2 * i] as string,
+    readRemote(flat[2 * i + 1] as string),
+  ]).filter((entry): entry is [string, RemoteWait] => entry[1] !== undefined);
+}
