@@ -115,6 +115,7 @@ export async function fuzz({
   async function sendBatch(batch: Attack[], before: Vitals): Promise<Finding[]> {
     const isTimed = timed && Math.floor(done / BATCH) % TIMED_EVERY === 0;
     const suspects = isTimed ? await neighbor.during(duringMs, () => sendAll(batch, 1)) : await sendAll(batch, AT_ONCE);
+    if (!exitedProcess(targets)) await targets.cancelBulkWork();
     await untilIdle(targets);
     if (exitedProcess(targets)) return [await findFatalCase(batch)];
     const found: Finding[] = [];

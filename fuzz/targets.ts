@@ -42,6 +42,8 @@ export interface Targets {
   document: OpenApiDocument;
   /** Creates missing resources again. */
   refresh(): Promise<void>;
+  /** Cancels bulk actions and replays that cases began: they would make runs for hours. */
+  cancelBulkWork(): Promise<void>;
   /** The Prometheus metrics of web and worker. */
   scrapes(): Promise<{ web: Scrape; worker: Scrape }>;
   /** @throws Error when a new event gets no finished run in time, or a process exited */
@@ -87,6 +89,7 @@ export async function startTargets(): Promise<Targets> {
     host,
     document,
     refresh,
+    cancelBulkWork: () => cancelBulkWork(service),
     scrapes: async () => ({
       web: await scrape(`http://127.0.0.1:${web?.metricsPort}`),
       worker: await scrape(`http://127.0.0.1:${worker?.metricsPort}`),
@@ -185,6 +188,15 @@ async function createWork(
   names.view = (await api('POST', '/v1/views', view))?.id ?? names.view ?? 'none';
   await service.post(`/e/${names['hook:branches']}`, { message: 'held' });
   names['held-event'] = (await api('GET', '/v1/holding?limit=1'))?.[0]?.id ?? 'none';
+}
+
+async function cancelBulkWork(service: Service): Promise<void> {
+  for (const path of ['/v1/runs/bulk', '/v1/replays']) {
+    const { body } = await service.get(`${path}?status=running&limit=100`, service.apiHeaders);
+    for (const { id } of body.data ?? []) {
+      await service.request('POST', `${path}/${id}/cancel`, undefined, service.apiHeaders);
+    }
+  }
 }
 
 /** With two versions. */

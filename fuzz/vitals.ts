@@ -10,6 +10,7 @@ export const LOOP_LIMIT_SECONDS = 0.25;
 const DELAY = 'tidegate_event_loop_delay_cpu_seconds';
 /** A call without a response takes CALL_TIMEOUT_SECONDS, and is retried. */
 const IDLE_MS = 30_000;
+const JOBS_SHOWN = 5;
 
 type Role = 'web' | 'worker';
 
@@ -38,12 +39,14 @@ export async function untilIdle(targets: Targets): Promise<void> {
   const { redis, prefix } = targets.service;
   const { queues } = keyspace({ prefix }).partition(0);
   const lists = [INGEST, RUNS].flatMap((queue) => ['wait', 'active'].map((state) => `${queues}:${queue}:${state}`));
+  let left: string[] = [];
   const isIdle = async () => {
     if (exitedProcess(targets)) return true;
-    const lengths = await Promise.all(lists.map((list) => redis.llen(list)));
-    return lengths.every((length) => length === 0);
+    const jobs = await Promise.all(lists.map((list) => redis.lrange(list, 0, JOBS_SHOWN - 1)));
+    left = lists.flatMap((list, at) => (jobs[at] ?? []).map((job) => `${list} ${job}`));
+    return left.length === 0;
   };
-  await until(isIdle, { timeoutMs: IDLE_MS, describe: 'the worker has no jobs left' });
+  await until(isIdle, { timeoutMs: IDLE_MS, describe: () => `the worker has no jobs left: ${left.join(', ')}` });
 }
 
 function stallCount(scrape: Scrape): number {
