@@ -87,7 +87,8 @@ describe('Registration in the response to the service, in production', () => {
 
   it('the service sends a signed request in both dialects, and registers the functions of the response', async () => {
     const { status, body } = await registers({});
-    expect([status, body.data]).to.deep.equal([200, { url, functions: [], unsupported: [], unsupported_count: 0 }]);
+    const functions = [{ id: 'in-band-f', problems: [] }];
+    expect([status, body.data]).to.deep.equal([200, { url, functions, unsupported: [], unsupported_count: 0 }]);
     expect(request?.body).to.equal(JSON.stringify({ url }));
     for (const prefix of ['x-service-', 'x-inngest-']) {
       const { [`${prefix}sync-kind`]: kind, [`${prefix}signature`]: signature = '' } = request?.headers ?? {};
@@ -182,7 +183,7 @@ describe('Registration in the response to the service, in production', () => {
       const { status, body } = await service.post('/v1/apps', { url: at }, service.apiHeaders);
       expect([status, body.data], JSON.stringify(body)).to.deep.equal([
         200,
-        { url: at, functions: [], unsupported: [], unsupported_count: 0 },
+        { url: at, functions: [{ id: 'own-f', problems: [] }], unsupported: [], unsupported_count: 0 },
       ]);
       expect((await read('own')).body.data).to.include({ function_count: 1, dialect: 'service' });
     } finally {

@@ -61,7 +61,7 @@ describe('tidegate apps, functions, webhooks, keys and environments', () => {
 
   it('registers, lists, shows, diagnoses and deletes an app', async () => {
     const { stdout } = await run('apps', 'sync', host.url);
-    expect(stdout).to.include(`Registered ${host.url}`);
+    expect(stdout).to.include(`Registered ${host.url}: 1 function.`);
     expect((await run('apps', 'list')).stdout).to.match(/^shop +1 /m);
     expect((await run('apps', 'get', 'shop')).stdout).to.match(/^shop-receipt +order\/paid if … *$/m);
     const check = await cli(['apps', 'check', 'shop'], { service });

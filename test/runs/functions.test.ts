@@ -87,7 +87,7 @@ describe('Functions', () => {
       const { status, body } = await service.post('/v1/apps', { url: host.url });
       expect([status, body.data]).to.deep.equal([
         200,
-        { url: host.url, functions: [], unsupported: [], unsupported_count: 0 },
+        { url: host.url, functions: [{ id: 'told-f', problems: [] }], unsupported: [], unsupported_count: 0 },
       ]);
       const id = await send('told/x');
       expect((await endedRuns(id))[0]?.function_id).to.equal('told-f');

@@ -127,7 +127,9 @@ function stateOf({ archived, paused_at, queued_runs }: Json): string {
 }
 
 export function printRegistration(output: Output, { url, functions }: Json): void {
-  output.line(`Registered ${printable(url)}.`);
+  output.line(
+    `Registered ${printable(url)}: ${functions.length} ${functions.length === 1 ? 'function' : 'functions'}.`,
+  );
   for (const { id, problems } of functions as { id: string; problems: string[] }[]) {
     for (const problem of problems) output.line(printable(`${id}: ${problem}`));
   }

@@ -8,7 +8,7 @@ import { shellWord } from '../../model/values/shell-word.ts';
 /** Maximum number of functions in a text. */
 const SHOWN_MAX = 20;
 
-/** A registered function, and the parts of its configuration that have no effect. */
+/** A registered function, and the parts of its configuration that have no effect; empty: it works. */
 export interface FunctionProblems {
   id: string;
   problems: string[];
@@ -16,8 +16,13 @@ export interface FunctionProblems {
 
 /** Registered functions that do not work as configured. */
 export function problemsOf(registered: readonly AppFunction[]): FunctionProblems[] {
+  return functionsOf(registered).filter(({ problems }) => problems.length > 0);
+}
+
+/** All of them, sorted by ID. */
+export function functionsOf(registered: readonly AppFunction[]): FunctionProblems[] {
   const all = registered.map((fn) => ({ id: fn.id, problems: functionProblems(fn) }));
-  return all.filter(({ problems }) => problems.length > 0);
+  return all.sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
 /** Text that official SDKs show from a response. Without it they report that everything is registered, whatever the problems are. */

@@ -16,7 +16,7 @@ import { notRegisteredHint } from './mode-hints.ts';
 import { isHeld } from './origin-check.ts';
 import { BODY_MAX_BYTES } from './register.ts';
 import type { Registrar } from './registrar.ts';
-import { type FunctionProblems, problemsOf, refusalOf } from './registration-problems.ts';
+import { type FunctionProblems, functionsOf, refusalOf } from './registration-problems.ts';
 
 /** Result of a sync request. */
 export interface SyncResult {
@@ -24,7 +24,7 @@ export interface SyncResult {
   app: string;
   /** The requested URL, or the URL in the app's response. */
   url: string;
-  /** Functions that do not work as configured. */
+  /** All functions of the app. */
   functions: FunctionProblems[];
   /** undefined if the service acts on all fields. */
   unsupported: Unsupported | undefined;
@@ -97,7 +97,7 @@ export class AppSync extends Composed<AppSyncDeps> {
     return {
       app: registered.name,
       url,
-      functions: problemsOf(own),
+      functions: functionsOf(own),
       unsupported: registered.unsupported,
     };
   }
@@ -121,7 +121,7 @@ export class AppSync extends Composed<AppSyncDeps> {
     return {
       app: String(appName),
       url: parsed.registration.url,
-      functions: problemsOf(registered),
+      functions: functionsOf(registered),
       unsupported: parsed.checked.unsupported,
     };
   }

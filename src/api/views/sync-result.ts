@@ -18,7 +18,9 @@ export const syncResultSchema = z.object({
   url: z.url(),
   functions: z
     .array(z.object({ id: z.string(), problems: z.array(z.string()) }))
-    .describe('Functions of the app that do not work as configured; empty: all work'),
+    .describe(
+      'All functions of the app, sorted by ID; problems: parts of a function that do not work as configured, none if it works',
+    ),
   unsupported: unsupportedSchema,
   unsupported_count: z.int(),
 });
