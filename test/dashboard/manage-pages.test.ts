@@ -87,6 +87,43 @@ describe('The pages that manage the service', () => {
       await page.getByText('No matching entries').waitFor();
     }));
 
+  it('the audit log names a webhook that is gone', () =>
+    withPage(async (page) => {
+      const { id } = await make(service, '/v1/webhooks', { name: 'Gone orders' });
+      await service.request('DELETE', `/v1/webhooks/${id}`, undefined, service.apiHeaders);
+      await openPage(page, '/audit-log?from=1h&q=gone');
+      const row = page.getByRole('row').filter({ hasText: 'Delete a webhook' });
+      await row.getByText(`Gone orders · ${id}`).waitFor();
+    }));
+
+  it('the form of an alert channel says which names are allowed before it sends one, and a channel that a rule needs stays', () =>
+    withPage(
+      async (page) => {
+        await openPage(page, '/alerts?tab=channels');
+        await page.getByRole('button', { name: 'Create channel' }).first().click();
+        const dialog = page.getByRole('dialog', { name: 'Create channel' });
+        const name = dialog.getByLabel('Name');
+        await name.fill('#ops');
+        await dialog.getByLabel('Kind').selectOption('Slack');
+        await dialog.getByLabel('URL').fill('https://example.com/hook');
+        await dialog.getByText('Letters, digits, “_”, “.” and “-”').waitFor();
+        const sent: string[] = [];
+        page.on('request', (one) => one.method() === 'POST' && sent.push(one.url()));
+        await dialog.getByRole('button', { name: 'Create channel' }).click();
+        expect([await dialog.locator('input:invalid').count(), sent]).to.deep.equal([1, []]);
+        await name.fill('ops');
+        await dialog.getByRole('button', { name: 'Create channel' }).click();
+        await dialog.waitFor({ state: 'detached' });
+        await service.request('PATCH', '/v1/alert-rules/no_worker', { channels: ['ops'] }, service.apiHeaders);
+        await page.getByRole('button', { name: 'Delete ops' }).click();
+        await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click();
+        await page.getByText(/no other channel hears of no_worker/).waitFor();
+        await service.request('PATCH', '/v1/alert-rules/no_worker', { channels: null }, service.apiHeaders);
+        await service.request('DELETE', '/v1/alert-channels/ops', undefined, service.apiHeaders);
+      },
+      { forgive: /409/ },
+    ));
+
   it('a replay links to each new run', () =>
     withPage(async (page) => {
       const event = await send(service, { name: 'order/placed', data: { number: 1 } });
