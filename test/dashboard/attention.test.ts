@@ -62,6 +62,21 @@ describe('Attention in the dashboard', () => {
       await page.waitForURL('**/runs?status=Failed');
     }));
 
+  it('the overview names the functions whose calls a limit has held back for long, with a link to the limit', () =>
+    withPage(async (page) => {
+      await page.route('**/v1/overview*', async (route) => {
+        const response = await route.fetch();
+        const json = await response.json();
+        const since = new Date(Date.now() - 600_000).toISOString();
+        json.data.limit_holds = [{ function_id: 'test-app-refuse', name: 'refuse', waiting: 12, since }];
+        await route.fulfill({ response, json });
+      });
+      await open(page, service.url);
+      const cards = page.getByRole('list', { name: 'Needs attention' });
+      await cards.getByRole('link', { name: /refuse waits for a limit.*12 calls, the first for 10 min/ }).click();
+      await page.waitForURL('**/functions/test-app-refuse*');
+    }));
+
   it('navigation and overview count failed runs, held events and rejected requests as they happen', () =>
     withPage(async (page) => {
       await open(page, service.url);
@@ -77,6 +92,8 @@ describe('Attention in the dashboard', () => {
       const cards = page.getByRole('list', { name: 'Needs attention' });
       await cards.getByRole('link', { name: /1 held event|Held events 1 wait/ }).waitFor();
       await cards.getByRole('link', { name: /1 rejected webhook request/ }).waitFor();
+      await cards.getByRole('link', { name: /1 open error|New error/ }).waitFor();
+      await page.getByRole('region', { name: 'Failure rate' }).getByText('1 run failed').waitFor();
     }));
 
   it('a browser with notifications turned on shows a failed run while nobody looks at the page', () =>

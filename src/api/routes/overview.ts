@@ -1,9 +1,10 @@
 /** `/v1/overview`: the state of the service at a glance. */
 import { z } from 'zod';
 import { ARCHIVE_STATES, type ArchiveHealthState } from '../../jobs/archive/archive-health.ts';
+import { limitHolds } from '../../jobs/flow-control/limit-holds.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import { queueStatuses } from '../../jobs/queues/queue-status.ts';
-import { DAY_MS } from '../../model/values/time.ts';
+import { DAY_MS, MINUTE_MS } from '../../model/values/time.ts';
 import { type ClusterInfo, readServerInfo } from '../../store/redis/connection/server-info.ts';
 import type { OutboxReport } from '../../store/telemetry/outbox-status.ts';
 import { PROCESS_KINDS } from '../../store/telemetry/processes.ts';
@@ -14,6 +15,9 @@ import { present } from '../views/present.ts';
 import { time } from '../views/time.ts';
 
 const MAX_FAILING = 10;
+/** A shorter wait is what limits are for. */
+const HELD_MS = 5 * MINUTE_MS;
+const MAX_HOLDS = 10;
 
 const processSchema = z.object({
   id: z.string(),
@@ -99,6 +103,13 @@ const failingSchema = z.object({
   cancelled: z.int(),
 });
 
+const holdSchema = z.object({
+  function_id: z.string(),
+  name: z.string(),
+  waiting: z.int().describe('Calls that wait for a limit of the function'),
+  since: z.iso.datetime().describe('When the first of them began to wait'),
+});
+
 export const overviewSchema = apiObject('Overview', {
   processes: z.array(processSchema).describe('Number of live processes; a dead process is counted for up to 10 s'),
   workers_alive: z.int().describe('0: events are accepted but not processed'),
@@ -110,6 +121,9 @@ export const overviewSchema = apiObject('Overview', {
   failing_functions: z
     .array(failingSchema)
     .describe('Functions with failed runs in the last 24 hours, most failures first'),
+  limit_holds: z
+    .array(holdSchema)
+    .describe('Functions of which a call has waited for a limit for 5 minutes, the longest wait first; at most 10'),
   paused_runs: z.int().describe('Runs that wait until a user resumes them'),
   open_webhook_issues: z.int().describe('Issues of webhooks that no user has acknowledged'),
 });
@@ -128,12 +142,24 @@ export function overviewRoutes(deps: ApiParts): Route[] {
     pausedRuns,
     webhookIssues,
     outboxStatus,
+    limitUsage,
   } = deps;
+
+  const namesOf = async (env: string) =>
+    new Map((await functions.all(env)).functions.map(({ id, name }) => [id, name] as const));
+
+  async function longHolds(env: string, nowMs: number) {
+    const long = (await limitHolds(env, limitUsage)).filter(({ since }) => nowMs - since >= HELD_MS);
+    if (long.length === 0) return [];
+    const names = await namesOf(env);
+    return long.slice(0, MAX_HOLDS).map(({ functionId, waiting, since }) => {
+      return { function_id: functionId, name: names.get(functionId) ?? functionId, waiting, since: time(since) };
+    });
+  }
 
   /** Most failed runs first. */
   async function failingFunctions(env: string, nowMs: number) {
-    const [counted, known] = await Promise.all([metrics.functions(env, nowMs - DAY_MS, nowMs), functions.all(env)]);
-    const names = new Map(known.functions.map(({ id, name }) => [id, name]));
+    const [counted, names] = await Promise.all([metrics.functions(env, nowMs - DAY_MS, nowMs), namesOf(env)]);
     return counted
       .filter(({ failed }) => failed > 0)
       .sort((a, b) => b.failed - a.failed || (a.functionId < b.functionId ? -1 : 1))
@@ -152,13 +178,14 @@ export function overviewRoutes(deps: ApiParts): Route[] {
       data: overviewSchema,
       async handle({ env }) {
         const nowMs = Date.now();
-        const [alive, status, failing, queued, archive, outbox, paused, openIssues] = await Promise.all([
+        const [alive, status, failing, queued, archive, outbox, holds, paused, openIssues] = await Promise.all([
           processes.alive(),
           readServerInfo(redis),
           failingFunctions(env, nowMs),
           queueStatuses(queues, nowMs),
           archiveHealth.state(nowMs),
           outboxStatus.read(),
+          longHolds(env, nowMs),
           pausedRuns.count([env]),
           webhookIssues.count('open', nowMs),
         ]);
@@ -172,6 +199,7 @@ export function overviewRoutes(deps: ApiParts): Route[] {
             archive: presentArchive(archive),
             outbox: outbox ? presentOutbox(outbox, nowMs) : null,
             failing_functions: failing,
+            limit_holds: holds,
             paused_runs: paused,
             open_webhook_issues: openIssues,
           },

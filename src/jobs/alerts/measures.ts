@@ -5,7 +5,6 @@ import type { AppFunction } from '../../model/apps/app.ts';
 import { BRANCHES, PRODUCTION } from '../../model/environment.ts';
 import { ALERT_OPENED, ALERT_RESOLVED } from '../../model/events/event.ts';
 import { listensTo } from '../../model/events/triggers.ts';
-import { homesOf } from '../../model/flow-control/limits.ts';
 import { MINUTE_MS } from '../../model/values/time.ts';
 import type { Redis } from '../../store/redis/connection/connection.ts';
 import { readServerInfo } from '../../store/redis/connection/server-info.ts';
@@ -13,6 +12,7 @@ import type { PausedRuns } from '../../store/runs/paused-runs.ts';
 import type { Store } from '../../store/store.ts';
 import type { Webhook } from '../../store/webhooks/webhook.ts';
 import type { FunctionLanes } from '../flow-control/function-lanes.ts';
+import { limitHolds } from '../flow-control/limit-holds.ts';
 import type { FunctionTables } from '../functions/function-tables.ts';
 import type { PartitionQueues } from '../queues/partition-queues.ts';
 import { queueStatuses } from '../queues/queue-status.ts';
@@ -55,7 +55,6 @@ const ENDED_MIN = 10;
 const FUNCTIONS_READ = 50;
 const ISSUES_READ = 500;
 const WEBHOOKS_READ = 1_000;
-const BACKLOGS_READ = 10;
 
 const number = new Intl.NumberFormat('en', { maximumFractionDigits: 1 }).format;
 
@@ -126,24 +125,15 @@ const MEASURES: Record<RuleId, Measure> = {
   },
 
   async limit_holds({ limitUsage, functions }, { env, nowMs }) {
-    const waiting = (await limitUsage.waitingCalls())
-      .filter((one) => one.env === env && one.waiting > 0)
-      .sort((a, b) => b.waiting - a.waiting)
-      .slice(0, FUNCTIONS_READ);
-    if (waiting.length === 0) return [];
+    const holds = await limitHolds(env, limitUsage);
+    if (holds.length === 0) return [];
     const table = await functions.of(env);
-    const measured = waiting.map(async ({ functionId, waiting: calls }) => {
-      const homes = limitUsage.inDifferentPartitions(homesOf(env, functionId));
-      const backlogs = await Promise.all(
-        homes.map((home) => limitUsage.backlogsOf(home, env, functionId, BACKLOGS_READ)),
-      );
-      const since = backlogs.flatMap(({ longest }) => longest.map((one) => one.since));
-      const seconds = since.length === 0 ? 0 : Math.max(0, (nowMs - Math.min(...since)) / 1_000);
-      const detail = `the first of ${number(calls)} calls has waited for ${inWords(seconds)}`;
+    return holds.map(({ functionId, waiting, since }) => {
+      const seconds = Math.max(0, (nowMs - since) / 1_000);
+      const detail = `the first of ${number(waiting)} calls has waited for ${inWords(seconds)}`;
       const name = table.find(functionId)?.name ?? functionId;
       return { subject: functionId, name, value: seconds, detail, path: functionPath(functionId) };
     });
-    return Promise.all(measured);
   },
 
   async lane_stopped({ functionLanes, functions }, { env, nowMs }) {

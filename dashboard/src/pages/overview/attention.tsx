@@ -2,15 +2,17 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, type LinkProps } from '@tanstack/react-router';
 import { callApi } from '../../api/client.ts';
 import { useEnv } from '../../api/environment.ts';
-import type { Alert, Status } from '../../api/types.ts';
+import type { Alert, Overview, Status } from '../../api/types.ts';
 import { alertLink, alertTitle } from '../../features/alerts/alert.ts';
 import { useStatus } from '../../features/status/use-status.ts';
 import { formatCount } from '../../lib/format.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Card } from '../../ui/page.tsx';
+import { duration, useNow } from '../../ui/time.tsx';
 import { useRejectedRequests } from './rejected-requests.ts';
 
 const ALERTS_SHOWN = 5;
+const HOLDS_SHOWN = 3;
 const REFETCH_MS = 10_000;
 
 interface Line {
@@ -24,17 +26,19 @@ interface Line {
 }
 
 /** What needs a person: open alerts, then what waits for a decision; one line says so if nothing does.
- *  @param pausedRuns of the environment */
-export function Attention({ pausedRuns }: { pausedRuns: number }) {
+ *  @param overview undefined: it cannot be read */
+export function Attention({ overview }: { overview: Overview | undefined }) {
   const { data: status } = useStatus();
   const alerts = useOpenAlerts();
   const rejected = useRejectedRequests();
+  const now = useNow();
   if (!status || !alerts) return null;
   const told = new Set<string>(alerts.map(({ rule }) => rule));
-  const counted = linesOf(status, pausedRuns, rejected).filter(
-    ({ rules = [] }) => !rules.some((rule) => told.has(rule)),
-  );
-  const lines = [...alerts.map(lineOfAlert), ...counted];
+  const waiting = [
+    ...linesOf(status, overview?.paused_runs ?? 0, rejected),
+    ...holdLines(overview?.limit_holds ?? [], now),
+  ].filter(({ rules = [] }) => !rules.some((rule) => told.has(rule)));
+  const lines = [...alerts.map(lineOfAlert), ...waiting];
   return (
     <Card>
       {lines.length === 0 ? (
@@ -97,6 +101,14 @@ function linesOf(status: Status, pausedRuns: number, rejected: number): Line[] {
       ['runs_paused'],
     ],
     [
+      status.open_errors,
+      'open error',
+      'open errors',
+      'Runs fail with it. Mend the cause, then re-run them.',
+      { to: '/errors' },
+      ['new_error', 'function_failing'],
+    ],
+    [
       status.held_events,
       'held event',
       'held events',
@@ -132,4 +144,15 @@ function linesOf(status: Status, pausedRuns: number, rejected: number): Line[] {
     .map(([count, one, several, hint, link, rules = []]) => {
       return { key: one, text: `${formatCount(count)} ${count === 1 ? one : several}`, hint, link, rules };
     });
+}
+
+/** What a limit has held back for long: the longest wait of each function. */
+function holdLines(holds: Overview['limit_holds'], nowMs: number): Line[] {
+  return holds.slice(0, HOLDS_SHOWN).map(({ function_id, name, waiting, since }) => ({
+    key: `limit ${function_id}`,
+    text: `${name} waits for a limit`,
+    hint: `${formatCount(waiting)} ${waiting === 1 ? 'call' : 'calls'}, the first for ${duration(nowMs - Date.parse(since))}.`,
+    link: { to: '/functions/$id', params: { id: function_id } } as LinkProps,
+    rules: ['limit_holds'],
+  }));
 }

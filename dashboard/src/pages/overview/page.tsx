@@ -11,6 +11,7 @@ import { Card, Page } from '../../ui/page.tsx';
 import { SegmentedLinks } from '../../ui/segmented-links.tsx';
 import { Attention } from './attention.tsx';
 import { FailingFunctions } from './failing-functions.tsx';
+import { useFailuresAtOnce } from './failures-at-once.ts';
 import { MetricTiles } from './metric-tiles.tsx';
 import { Onboarding } from './onboarding.tsx';
 import { ArchiveAlert, BackpressureAlert, OutboxCard, ProcessesCard, RedisCard } from './system-health.tsx';
@@ -22,6 +23,7 @@ export default function OverviewPage() {
   const { range = TIME_RANGES[0] } = useSearch({ from: '/' });
   const metrics = useMetrics(env, range);
   const overview = useOverview(env);
+  useFailuresAtOnce();
   const newest = useNewestEvent(env);
   const now = overview.data?.data;
   return (
@@ -38,7 +40,7 @@ export default function OverviewPage() {
         </Card>
       )}
       <div className="space-y-4">
-        <Attention pausedRuns={now?.paused_runs ?? 0} />
+        {(now || overview.error) && <Attention overview={now} />}
         {metrics.error && <ErrorAlert error={metrics.error} onRetry={() => void metrics.refetch()} />}
         {metrics.isPending && (
           <Card>
