@@ -87,6 +87,7 @@ describe('Bulk actions in the dashboard', () => {
       await panel(page, /^Re-run: 2 runs/)
         .getByText('2 runs re-run')
         .waitFor();
+      expect(await page.locator('[data-sonner-toast]').count()).to.equal(0);
       await page.getByRole('link', { name: 'Events', exact: true }).click();
       await page.waitForURL('**/events*');
       const shown = panel(page, /^Re-run: 2 runs/);

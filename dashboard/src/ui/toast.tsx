@@ -1,4 +1,4 @@
-/** Short messages in the corner of the page after an action. What shows them loads with the first one. */
+/** Short messages at the top of the page after an action. What shows them loads with the first one. */
 import { lazy, Suspense, useCallback, useSyncExternalStore } from 'react';
 import type { Show } from './toaster.tsx';
 

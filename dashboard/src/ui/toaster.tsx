@@ -12,6 +12,8 @@ const COLORS = {
   '--normal-border': 'var(--line-strong)',
   '--normal-text': 'var(--text)',
 } as CSSProperties;
+/** Below the top bar. The corners at the bottom have the cards of bulk actions and the buttons of dialogs. */
+const OFFSET = { top: '4rem' };
 const ICONS = {
   success: <Icon name="check" className="text-good" />,
   error: <Icon name="warning" className="text-bad" />,
@@ -21,5 +23,5 @@ const show: Show = (kind, message) => void sonner[kind](message);
 
 export default function Toaster({ onReady }: { onReady(show: Show): void }) {
   useEffect(() => onReady(show), [onReady]);
-  return <SonnerToaster position="bottom-right" icons={ICONS} style={COLORS} />;
+  return <SonnerToaster position="top-center" offset={OFFSET} mobileOffset={OFFSET} icons={ICONS} style={COLORS} />;
 }

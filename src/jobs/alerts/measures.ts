@@ -51,6 +51,7 @@ export interface MeasureContext {
 type Measure = (deps: MeasureDeps, context: MeasureContext) => Promise<Measured[]>;
 
 const ENDED_MIN = 10;
+const NAME_MAX = 120;
 /** Per environment and round: those with the most failures, or calls. */
 const FUNCTIONS_READ = 50;
 const ISSUES_READ = 500;
@@ -93,7 +94,7 @@ const MEASURES: Record<RuleId, Measure> = {
       return [
         {
           subject,
-          name: `${name}: ${message}`.split('\n')[0]?.slice(0, 120) ?? name,
+          name: shortened(`${name}: ${message}`.split('\n')[0] ?? name),
           value: count,
           detail: `failed ${runs}`,
           path: `/errors/${subject}`,
@@ -252,6 +253,10 @@ function ofEnvironment(webhooks: readonly Webhook[], env: string): Webhook[] {
 function actsOnAlerts(fn: AppFunction | undefined): boolean {
   const names = [ALERT_OPENED, ALERT_RESOLVED];
   return fn?.triggers.some(({ event }) => event !== undefined && names.some((name) => listensTo(event, name))) ?? false;
+}
+
+function shortened(text: string): string {
+  return text.length > NAME_MAX ? `${text.slice(0, NAME_MAX - 1)}…` : text;
 }
 
 function functionPath(id: string): string {

@@ -16,7 +16,7 @@ export function ErrorGroupLine({ group, showsFunction = false }: { group: ErrorG
         <Link
           to="/errors/$fingerprint"
           params={{ fingerprint }}
-          className="min-w-0 truncate font-medium hover:underline"
+          className="line-clamp-2 min-w-0 font-medium break-words hover:underline"
           title={message}
         >
           {message || name}

@@ -26,7 +26,7 @@ export function Alerts({ state }: { state: Alert['state'] }) {
       label={state === 'open' ? 'Open alerts' : 'Past alerts'}
       columns={columns}
       rowKey={({ id }) => id}
-      rowHeight={60}
+      rowHeight={76}
       empty={empty}
     />
   );
@@ -44,7 +44,7 @@ function columnsOf(state: Alert['state']): Column<Alert>[] {
           <Link
             {...alertLink(path)}
             title={detail}
-            className="block truncate font-medium hover:text-accent hover:underline"
+            className="line-clamp-2 font-medium break-words hover:text-accent hover:underline"
           >
             {alertTitle({ title, subject_name })}
           </Link>

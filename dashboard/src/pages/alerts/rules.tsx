@@ -15,7 +15,7 @@ export function Rules() {
   const columns = useMemo(() => columnsOf(setChanging), []);
   return (
     <>
-      <ListTable list={rules} label="Rules" columns={columns} rowKey={({ rule }) => rule} rowHeight={60} />
+      <ListTable list={rules} label="Rules" columns={columns} rowKey={({ rule }) => rule} rowHeight={76} />
       {changing && <RuleForm rule={changing} onClose={() => setChanging(undefined)} />}
     </>
   );
@@ -26,24 +26,24 @@ function columnsOf(change: (rule: AlertRule) => void): Column<AlertRule>[] {
     {
       id: 'rule',
       header: 'Rule',
-      width: 'minmax(0, 2fr)',
+      width: 'minmax(0, 1fr)',
       cell: ({ title, measures, changed }) => (
         <div className="min-w-0">
           <div className="flex items-center gap-2">
             <span className="truncate font-medium">{title}</span>
             {changed.length > 0 && <Badge tone="neutral">changed</Badge>}
           </div>
-          <p className="truncate text-xs text-muted" title={measures}>
+          <p className="line-clamp-2 text-xs text-muted" title={measures}>
             {measures}
           </p>
         </div>
       ),
     },
-    { id: 'when', header: 'Opens', width: 'minmax(0, 1fr)', hideOnMobile: true, cell: (rule) => <When of={rule} /> },
+    { id: 'when', header: 'Opens', width: '11rem', hideOnMobile: true, cell: (rule) => <When of={rule} /> },
     {
       id: 'channels',
       header: 'Channels',
-      width: 'minmax(0, 1fr)',
+      width: '9rem',
       hideOnMobile: true,
       cell: ({ channels }) => <span className="truncate">{channels?.join(', ') ?? 'all'}</span>,
     },

@@ -52,9 +52,9 @@ export function Attention({ overview }: { overview: Overview | undefined }) {
             <li key={key}>
               <Link {...link} className="flex items-start gap-3 px-4 py-2.5 hover:bg-sunken">
                 <Icon name="warning" className={`mt-0.5 ${isCritical ? 'text-bad' : 'text-warn'}`} />
-                <span className="min-w-0 flex-1 sm:flex sm:items-baseline sm:gap-3">
+                <span className="min-w-0 flex-1 gap-x-3 sm:flex sm:flex-wrap sm:items-baseline">
                   <span className="block font-medium break-words tabular-nums">{text}</span>
-                  <span className="block min-w-0 text-sm text-muted sm:flex-1 sm:truncate">{hint}</span>
+                  <span className="block min-w-0 text-sm break-words text-muted">{hint}</span>
                 </span>
                 <Icon name="arrow-right" className="mt-0.5 text-muted" />
               </Link>

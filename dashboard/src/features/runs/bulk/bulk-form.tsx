@@ -8,7 +8,6 @@ import { Dialog } from '../../../ui/dialog.tsx';
 import { ErrorAlert } from '../../../ui/error-alert.tsx';
 import { TextField } from '../../../ui/field.tsx';
 import { Loading } from '../../../ui/loading.tsx';
-import { toast } from '../../../ui/toast.tsx';
 import { type BulkKind, countFirst, type RerunFrom, startBulk } from './requests.ts';
 import { RerunChoice } from './rerun-choice.tsx';
 import { ACTION_NAMES, filterLines, runs, SKIP_TEXTS } from './texts.ts';
@@ -54,7 +53,6 @@ export default function BulkForm({ env, action, filter: given, versionField, onC
       startBulk(env, { ...request, ...(action === 'retry' && { from, include_already_rerun: includes }) }),
     onSuccess: ({ id }) => {
       trackBulk({ env, id });
-      toast.success(`${ACTION_NAMES[action]}: started`);
       onStarted?.();
       onClose();
     },
