@@ -24,7 +24,7 @@ export interface HandshakeOptions {
 }
 
 /** undefined if the request is not a handshake of this preset. */
-export type AnswerHandshake = (
+export type RespondToHandshake = (
   preset: Preset,
   request: ProviderRequest,
   options: HandshakeOptions,
@@ -35,7 +35,7 @@ export function handshakeMethods({ handshakes }: Preset): Method[] {
   return handshakes.map(({ method }) => method).filter((method) => method !== 'POST');
 }
 
-export const respondToHandshake: AnswerHandshake = (preset, request, options) => {
+export const respondToHandshake: RespondToHandshake = (preset, request, options) => {
   const handshake = preset.handshakes.find(
     (candidate) => candidate.verified === options.verified && meets(request, candidate),
   );

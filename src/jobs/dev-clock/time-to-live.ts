@@ -6,7 +6,7 @@ import type { KeyDeclaration } from '../../store/keys/key-declaration.ts';
 import { RUN_KEYS } from '../../store/keys/runs.ts';
 import { PARTITION_KEYS, SHARED_KEYS } from '../../store/keys/shared.ts';
 import { TELEMETRY_KEYS } from '../../store/keys/telemetry.ts';
-import { readScript } from '../../store/redis/connection/scripts.ts';
+import { readScript } from '../../store/redis/connection/script-source.ts';
 import type { Redis } from '../../store/redis/connection/servers.ts';
 import type { Keyspace } from '../../store/redis/keyspace/keyspace.ts';
 

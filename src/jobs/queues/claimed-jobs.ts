@@ -4,7 +4,7 @@ import { Job, type RedisQueueBackend } from 'bullmq';
 import { addStandardJob } from 'bullmq/dist/cjs/scripts/addStandardJob-9.js';
 import { type Claimed, ENQUEUED } from '../../store/events/deduplication.ts';
 import type { Redis } from '../../store/redis/connection/connection.ts';
-import { readScript } from '../../store/redis/connection/scripts.ts';
+import { readScript } from '../../store/redis/connection/script-source.ts';
 import type { Keyspace, PartitionKeyspace } from '../../store/redis/keyspace/keyspace.ts';
 import type { PartitionQueues } from './partition-queues.ts';
 import { INGEST, type IngestJob } from './queues.ts';

@@ -1,5 +1,5 @@
 /** Data of BullMQ that is read or written without its API: names of keys, fields of jobs, and scores of delayed jobs.
- *  test/store/bullmq.test.ts compares it with the installed version. Scripts get the fields as constants (redis/connection/scripts.ts). */
+ *  test/store/bullmq.test.ts compares it with the installed version. Scripts get the fields as constants (redis/connection/script-source.ts). */
 
 export const INGEST = 'ingest';
 export const RUNS = 'runs';

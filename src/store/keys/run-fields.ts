@@ -1,4 +1,4 @@
-/** Field names of runs, and markers in their JSON. Scripts get them as constants (redis/connection/scripts.ts). */
+/** Field names of runs, and markers in their JSON. Scripts get them as constants (redis/connection/script-source.ts). */
 
 import type { HistoryEntry } from '../../model/runs/run.ts';
 

@@ -1,19 +1,19 @@
 /** Enqueues the jobs of runs. Job IDs are derived from the job's purpose, so enqueuing is idempotent. A call of a function with limits
  *  gets its job when it is admitted (flow-control/admission.ts). */
-import { ErrorCode } from 'bullmq';
 import { type EnvironmentKind, PRODUCTION } from '../../../model/environment.ts';
 import type { Run } from '../../../model/runs/run.ts';
 import { chunksOf } from '../../../model/values/chunks.ts';
 import type { EnvironmentKinds } from '../../../store/environments/environment-kinds.ts';
-import { BRANCH_PRIORITY, delayedUntil, JOB_FIELDS, QUEUE_KEYS, WAKE_UP_PRIORITY } from '../../../store/keys/bullmq.ts';
+import { BRANCH_PRIORITY, WAKE_UP_PRIORITY } from '../../../store/keys/bullmq.ts';
 import type { JobLists, WaitingJob } from '../../../store/redis/job-lists.ts';
 import type { ActiveRuns } from '../../../store/runs/active-runs.ts';
 import type { JobAfterSleep } from '../../../store/runs/steps.ts';
 import type { Admission, AdmittedCallToSchedule } from '../../flow-control/admission.ts';
-import { type CallRef, type CallToSchedule, callJobId, callRefOf, jobIdOf } from '../../queues/call-ref.ts';
+import { type CallRef, type CallToSchedule, callRefOf, jobIdOf } from '../../queues/call-ref.ts';
 import type { PartitionQueues } from '../../queues/partition-queues.ts';
 import { type RunQueue, type TracedRunRef, toRunRef } from '../../queues/queues.ts';
 import { DELAY_MAX_MS } from '../admission/deferred-calls.ts';
+import { LIVE_STATES, QueuedRunJobs } from './queued-run-jobs.ts';
 import {
   callAfterSleep,
   callJob,
@@ -24,19 +24,9 @@ import {
   type WakeToSchedule,
   waitingJob,
   wakeJob,
-  wakeJobId,
   wakeJobLeadMs,
 } from './run-jobs.ts';
 
-/** States of a job that will still run. A job in any other state has ended or is in no list, and only blocks a new one with its ID. */
-const LIVE_STATES: ReadonlySet<string> = new Set([
-  'active',
-  'delayed',
-  'paused',
-  'prioritized',
-  'waiting',
-  'waiting-children',
-]);
 /** BullMQ adds them in one transaction. */
 const WAKES_AT_ONCE = 100;
 
@@ -49,17 +39,16 @@ export interface RunSchedulerDeps {
   reconcileAfterMs: number;
 }
 
-export class RunScheduler {
+export class RunScheduler extends QueuedRunJobs {
   readonly #jobLists: Pick<JobLists, 'add'>;
-  readonly #queues: PartitionQueues;
   readonly #kinds: Pick<EnvironmentKinds, 'of'>;
   readonly #admission: Admission;
   readonly #activeRuns: Pick<ActiveRuns, 'advance'>;
   readonly #reconcileAfterMs: number;
 
   constructor({ jobLists, queues, environmentKinds, admission, activeRuns, reconcileAfterMs }: RunSchedulerDeps) {
+    super(queues);
     this.#jobLists = jobLists;
-    this.#queues = queues;
     this.#kinds = environmentKinds;
     this.#admission = admission;
     this.#activeRuns = activeRuns;
@@ -95,7 +84,7 @@ export class RunScheduler {
 
   async #needsOnlyWorker({ env, runId, functionId }: TracedRunRef): Promise<boolean> {
     // With tracing, BullMQ must add the job itself, because it makes the span.
-    return !this.#queueOf(runId).opts.telemetry && !(await this.#admission.isLimited(env, functionId));
+    return !this.queueOf(runId).opts.telemetry && !(await this.#admission.isLimited(env, functionId));
   }
 
   /** Enqueues the jobs of admitted calls. */
@@ -121,7 +110,7 @@ export class RunScheduler {
 
   async #add(calls: readonly AdmittedCallToSchedule[]): Promise<void> {
     if (calls.length === 0) return;
-    const byQueue = Map.groupBy(calls, ({ ref }) => this.#queueOf(ref.runId));
+    const byQueue = Map.groupBy(calls, ({ ref }) => this.queueOf(ref.runId));
     await Promise.all(
       [...byQueue].map(async ([queue, some]) => this.#addTo(queue, await this.#withPriorities(some.map(callJob)))),
     );
@@ -153,7 +142,7 @@ export class RunScheduler {
     for (const some of chunksOf(wakes, WAKES_AT_ONCE)) {
       const [{ ref }] = some as [WakeToSchedule];
       const jobs = await Promise.all(some.map((wake) => this.#jobOfWake(wake)));
-      await this.#queueOf(ref.runId).addBulk(await this.#withPriorities(jobs));
+      await this.queueOf(ref.runId).addBulk(await this.#withPriorities(jobs));
     }
   }
 
@@ -174,19 +163,13 @@ export class RunScheduler {
 
   async #addOne(given: JobToAdd): Promise<void> {
     for (const { name, data, opts } of await this.#withPriorities([given])) {
-      await this.#queueOf(data.runId).add(name, data, opts);
+      await this.queueOf(data.runId).add(name, data, opts);
     }
   }
 
   async ensureRequest(request: RequestToSchedule): Promise<void> {
-    await this.#removeDead(jobIdOf({ runId: request.ref.runId, stepId: request.stepId, request: true }));
+    await this.removeDead(jobIdOf({ runId: request.ref.runId, stepId: request.stepId, request: true }));
     await this.enqueueRequest(request);
-  }
-
-  /** Whether the job of a call will still run. */
-  async isLive(call: CallRef): Promise<boolean> {
-    const jobId = jobIdOf(call);
-    return LIVE_STATES.has(await this.#queueOf(jobId).getJobState(jobId));
   }
 
   /** Makes the job of an admitted call due, if it was put aside: what admitted the call may have died before it did. */
@@ -214,7 +197,7 @@ export class RunScheduler {
    *  backlog, or due: its worker may have died before it checked again. */
   async ensureCall(call: CallToSchedule): Promise<void> {
     const jobId = jobIdOf(callRefOf(call));
-    const queue = this.#queueOf(jobId);
+    const queue = this.queueOf(jobId);
     const state = await queue.getJobState(jobId);
     if (!LIVE_STATES.has(state)) {
       await queue.remove(jobId, { removeChildren: false });
@@ -230,7 +213,7 @@ export class RunScheduler {
   async #isPutAside(call: CallRef): Promise<boolean> {
     if (!(await this.#isDueLate(call))) return false;
     const jobId = jobIdOf(call);
-    const job = await this.#queueOf(jobId).getJob(jobId);
+    const job = await this.queueOf(jobId).getJob(jobId);
     return job !== undefined && job.attemptsMade === 0 && job.timestamp + (job.opts.delay ?? 0) <= Date.now();
   }
 
@@ -239,91 +222,14 @@ export class RunScheduler {
     const { jobId } = (await this.#jobOfWake(wake)).opts;
     const isLate = wake.nowMs >= wake.untilMs + this.#reconcileAfterMs;
     if (isLate && (await this.#yields(wake.ref, jobId)))
-      return this.#queueOf(jobId).getBackend().changePriority(jobId, 0);
-    await this.#removeDead(jobId);
+      return this.queueOf(jobId).getBackend().changePriority(jobId, 0);
+    await this.removeDead(jobId);
     await this.enqueueWake(wake);
   }
 
   async #yields({ env }: TracedRunRef, jobId: string): Promise<boolean> {
     const isBranch = env !== PRODUCTION && (await this.#kinds.of(env)) === 'branch';
-    return !isBranch && (await this.#queueOf(jobId).getJobState(jobId)) === 'prioritized';
-  }
-
-  async #removeDead(jobId: string): Promise<void> {
-    const queue = this.#queueOf(jobId);
-    if (!LIVE_STATES.has(await queue.getJobState(jobId))) {
-      await queue.remove(jobId, { removeChildren: false });
-    }
-  }
-
-  /** Removes the wake jobs of ended steps. An active job stays and finds nothing to do. */
-  async removeWakes(runId: string, stepIds: readonly string[]): Promise<void> {
-    await this.#remove(stepIds.map((stepId) => wakeJobId(runId, stepId)));
-  }
-
-  /** Removes calls that are no longer needed. An active job stays and finds nothing to do. */
-  async removeCalls(calls: readonly CallRef[]): Promise<void> {
-    await this.#remove(calls.map(jobIdOf));
-  }
-
-  async #remove(jobIds: readonly string[]): Promise<void> {
-    await Promise.all(jobIds.map((id) => this.#queueOf(id).remove(id, { removeChildren: false })));
-  }
-
-  /** @returns due times of the delayed calls, Unix milliseconds, by job ID */
-  async delayedCalls(calls: readonly CallRef[]): Promise<Map<string, number>> {
-    const ids = calls.map(jobIdOf);
-    const scores = await Promise.all(
-      ids.map(async (id) => {
-        const queue = this.#queueOf(id);
-        return (await queue.getBackend().client).zscore(queue.toKey(QUEUE_KEYS.delayed), id);
-      }),
-    );
-    return new Map(
-      ids.flatMap((id, i) => {
-        const score = scores[i];
-        return score ? [[id, delayedUntil(score)] as const] : [];
-      }),
-    );
-  }
-
-  /** Key of the call's job, in which BullMQ counts its executions (`ats`). */
-  callJobKey({ runId, finishedSteps, stepId }: CallRef): string {
-    return this.#queueOf(runId).toKey(callJobId(runId, finishedSteps, stepId));
-  }
-
-  /** Whether this execution of the call's job is the latest: another worker takes over the job of a worker that seems dead. */
-  async isLastExecution(call: CallRef, executions: number): Promise<boolean> {
-    const redis = await this.#queueOf(call.runId).getBackend().client;
-    return (await redis.hget(this.callJobKey(call), JOB_FIELDS.executions)) === String(executions);
-  }
-
-  /** Makes a delayed call due now.
-   *  @returns whether it was delayed; a call in any other state is unchanged */
-  async promote(jobId: string): Promise<boolean> {
-    const job = await this.#queueOf(jobId).getJob(jobId);
-    if (!job) return false;
-    try {
-      await job.promote();
-      return true;
-    } catch (error) {
-      if ((error as { code?: unknown }).code === ErrorCode.JobNotInState) return false;
-      throw error;
-    }
-  }
-
-  /** Makes a deferred call due now. If it is no longer delayed, it became due by itself. */
-  async promoteDeferred(jobId: string): Promise<void> {
-    try {
-      await this.#queueOf(jobId).getBackend().promote(jobId);
-    } catch (error) {
-      if ((error as { code?: unknown }).code !== ErrorCode.JobNotInState) throw error;
-    }
-  }
-
-  /** The queue of the run's partition: job IDs begin with the run's ID. */
-  #queueOf(id: string): RunQueue {
-    return this.#queues.of(id).runs;
+    return !isBranch && (await this.queueOf(jobId).getJobState(jobId)) === 'prioritized';
   }
 
   async #withPriorities<Job extends JobToAdd>(jobs: readonly Job[]): Promise<Job[]> {
