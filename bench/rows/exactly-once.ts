@@ -6,40 +6,22 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import type pg from 'pg';
-import { Tidegate } from 'tidegate';
-import { outbox } from 'tidegate/postgres';
 import { runTransaction } from '../../clients/typescript/src/postgres/step-transaction.ts';
 import type { Measurement } from '../bench.ts';
 import { sinceBoot } from '../count-calls.ts';
 import type { AppAnswer, AppOrder, Claimed } from '../outbox-app.ts';
-import {
-  AppTables,
-  EVENTS,
-  INSERT_BOOKING,
-  INSERT_INDEXED,
-  INSERT_ORDER,
-  INSERT_PLAIN,
-  STEPS,
-} from '../outbox-tables.ts';
-import { eventOf } from '../payloads.ts';
+import { AppTables, INSERT_BOOKING, STEPS } from '../outbox-tables.ts';
 import { type BenchProcess, ROOT } from '../processes.ts';
 import type { Measured } from '../results.ts';
 import type { Row } from '../row.ts';
 import { SECRETS } from '../service.ts';
 import { median, medians, quantile } from '../statistics.ts';
 import type { TestBed } from '../test-bed.ts';
+import { GROUP, MAX_TIMES, PREFIX, WRITE, writes } from './exactly-once-writes.ts';
 
-const group = 'exactly-once';
-const PREFIX = 'exactly once:';
-const WRITE = `${PREFIX} a transaction with an order and its event`;
 const LAG = `${PREFIX} from the commit to the function, 50 commits/s`;
 const DEATH = `${PREFIX} from the death of the app, whose relay had claimed the event, to the function`;
 const STEP = `${PREFIX} a step with an insert`;
-const PLAIN = 'a plain insert of the event, no index but the key';
-const INDEXED = "a plain insert, with the outbox's indexes";
-const shop = new Tidegate({ id: 'bench' });
-const CONNECTIONS = [1, 8] as const;
-const MAX_TIMES = 1.3;
 const COMMIT_EVERY_MS = 20;
 const RUNS_PER_SECOND = 4;
 const DEATHS_PER_ROUND = 4;
@@ -50,7 +32,7 @@ type RowsOf = (testBed: TestBed, tables: AppTables) => Promise<Row[]>;
 
 function measurement(name: string, rowsOf: RowsOf): Measurement {
   return {
-    group,
+    group: GROUP,
     names: [name],
     measure: (bench) =>
       bench.withTestBed({ archive: true }, async (testBed) =>
@@ -68,91 +50,6 @@ export const exactlyOnce: readonly Measurement[] = [
   measurement(DEATH, deaths),
   measurement(STEP, steps),
 ];
-
-type Transaction = (client: pg.PoolClient, event: OrderEvent) => Promise<unknown>;
-interface OrderEvent {
-  name: string;
-  id: string;
-  data: object;
-}
-
-/** Microseconds of a transaction, with something that listens as a relay does, and nothing that sends. */
-async function writes({ bench }: TestBed, tables: AppTables): Promise<Row[]> {
-  const { rounds, seconds } = bench.options;
-  const kinds: Record<'own' | 'plain' | 'indexed', Transaction> = {
-    own: (client, event) => outbox(client, shop, event),
-    plain: (client, event) => client.query(INSERT_PLAIN, [JSON.stringify(event)]),
-    indexed: (client, event) => client.query(INSERT_INDEXED, [JSON.stringify(event)]),
-  };
-  const listener = await tables.pool.connect();
-  await listener.query('listen tidegate_outbox');
-  const rows: Row[] = [];
-  for (const connections of CONNECTIONS) {
-    const timed = (kind: keyof typeof kinds) => () => microseconds(tables, connections, seconds, kinds[kind]);
-    const reached =
-      connections === 1
-        ? await inTurns(tables, rounds * seconds, kinds)
-        : await medians(rounds, { own: timed('own'), plain: timed('plain'), indexed: timed('indexed') });
-    const references = [
-      { what: PLAIN, value: reached.plain },
-      { what: INDEXED, value: reached.indexed },
-    ];
-    const work = `${WRITE}, ${connections === 1 ? 'one connection' : `${connections} connections`}`;
-    const targets = connections === 1 ? [{ times: MAX_TIMES, of: PLAIN }] : [];
-    rows.push({ group, work, value: reached.own, unit: 'µs', references, targets });
-  }
-  listener.release(true);
-  return rows;
-}
-
-/** One of each after the other on the same connection, until the time is over for each. @returns medians */
-async function inTurns<Kind extends string>(
-  tables: AppTables,
-  seconds: number,
-  kinds: Record<Kind, Transaction>,
-): Promise<Record<Kind, number>> {
-  await tables.empty();
-  const names = Object.keys(kinds) as Kind[];
-  const all = new Map<Kind, number[]>(names.map((name) => [name, []]));
-  const client = await tables.pool.connect();
-  const endAt = sinceBoot() + names.length * seconds * 1_000;
-  while (sinceBoot() < endAt) {
-    for (const name of names) {
-      const startedAt = sinceBoot();
-      await transact(client, kinds[name]);
-      all.get(name)?.push(1_000 * (sinceBoot() - startedAt));
-    }
-  }
-  client.release();
-  return Object.fromEntries(names.map((name) => [name, median(all.get(name) as number[])])) as Record<Kind, number>;
-}
-
-async function transact(client: pg.PoolClient, write: Transaction): Promise<void> {
-  const id = randomUUID();
-  await client.query('begin');
-  await client.query(INSERT_ORDER, [id]);
-  await write(client, { ...eventOf(EVENTS.paid), id } as OrderEvent);
-  await client.query('commit');
-}
-
-/** Until the time is over, on so many connections at once. */
-async function microseconds(
-  tables: AppTables,
-  connections: number,
-  seconds: number,
-  write: Transaction,
-): Promise<number> {
-  await tables.empty();
-  const startedAt = sinceBoot();
-  let count = 0;
-  const work = async () => {
-    const client = await tables.pool.connect();
-    for (; sinceBoot() - startedAt < seconds * 1_000; count++) await transact(client, write);
-    client.release();
-  };
-  await Promise.all(Array.from({ length: connections }, work));
-  return (1_000 * (sinceBoot() - startedAt)) / count;
-}
 
 /** @param port for one that registers: a registered app keeps its address */
 async function startApp(
@@ -200,7 +97,7 @@ async function lags(testBed: TestBed, tables: AppTables): Promise<Row[]> {
   await testBed.stopProcess(app);
   const at = (q: number, kind: keyof typeof all) => median(all[kind].map((ms) => quantile(ms, q)));
   const row = (q: number, name: string): Omit<Row, 'targets'> => ({
-    group,
+    group: GROUP,
     work: `${LAG}, ${name}`,
     value: at(q, 'own'),
     unit: 'ms',
@@ -234,7 +131,7 @@ async function deaths(testBed: TestBed, tables: AppTables): Promise<Row[]> {
   testBed.bench.progress(`after deaths: ${JSON.stringify(measured)}`);
   const names = { process: '`tidegate outbox relay`', instance: 'another instance' };
   return (['process', 'instance'] as const).map((heir) => ({
-    group,
+    group: GROUP,
     work: `${DEATH}, which ${names[heir]} sends, longest of ${measured[heir].length}`,
     value: Math.max(...measured[heir]),
     unit: 'ms',
@@ -310,7 +207,7 @@ async function steps(testBed: TestBed, tables: AppTables): Promise<Row[]> {
       }),
     plain: () => repeatedly(seconds, () => pool.query(INSERT_BOOKING, values)),
   });
-  const row = { group, unit: 'µs' } as const;
+  const row = { group: GROUP, unit: 'µs' } as const;
   const [run, insert] = ['`step.run` with the same insert', 'the insert by itself'];
   return [
     {

@@ -3,10 +3,9 @@
 import type { Job } from 'bullmq';
 import type { Config } from '../config.ts';
 import type { FunctionClient } from '../functions/function-client.ts';
-import { CoalescedIngestion } from '../jobs/ingestion/coalesced-ingestion.ts';
-import { type IngestDeps, ingest } from '../jobs/ingestion/ingest.ts';
+import type { IngestDeps } from '../jobs/ingestion/ingest.ts';
 import type { PartitionQueues, SharedQueueOptions } from '../jobs/queues/partition-queues.ts';
-import { INGEST, type IngestJob, JOB_RETENTION, RUNS, type RunJob, readCallJob } from '../jobs/queues/queues.ts';
+import { JOB_RETENTION, RUNS, type RunJob, readCallJob } from '../jobs/queues/queues.ts';
 import type { AdmittedCalls } from '../jobs/runs/admission/admitted-calls.ts';
 import type { CallLimiter } from '../jobs/runs/admission/call-limiter.ts';
 import { type CallDeps, call } from '../jobs/runs/calls/call-job.ts';
@@ -31,17 +30,16 @@ import {
   withCallLimits,
 } from './call-admission.ts';
 import { withPermits } from './call-permits.ts';
+import { createIngestWorker } from './ingest-worker.ts';
 import { JobEnds } from './job-ends.ts';
 import { JobRelease, withLockExtension, withMetrics, withOutageDelay, withReplication } from './job-middleware.ts';
-import { PoisonJobs } from './poison-jobs.ts';
 import { ResilientWorker } from './resilient-worker.ts';
 import { takeOverOf } from './take-over.ts';
-import { ThrottledWorker } from './throttled-worker.ts';
 import { createTimerWorker } from './timer-worker.ts';
-import { traceCallOrWake, traceIngest } from './traced-jobs.ts';
+import { traceCallOrWake } from './traced-jobs.ts';
 import { isWakeUp, WakeUps } from './wake-ups.ts';
 import { WatchedWorker } from './watched-worker.ts';
-import { exponentialBackoff, logJobs, workerOptions } from './worker-options.ts';
+import { logJobs, workerOptions } from './worker-options.ts';
 
 const WAKE_RETRY_MS = 1_000;
 /** Time for released jobs to reach Redis. */
@@ -112,7 +110,7 @@ export function startWorkers(deps: WorkersDeps): Workers {
       return new ResilientWorker(created, deps.isCluster, log);
     };
     assigned.set(partition, {
-      ingest: lasting(() => createIngestWorker(partition, deps)),
+      ingest: lasting(() => createIngestWorker(partition, { ...deps, handlers: handlers.ingest })),
       runs: lasting(() => createRunWorker(partition, deps, jobRelease)),
       timers: lasting(() => createTimerWorker(partition, { ...deps, handlers: handlers.timers })),
     });
@@ -162,47 +160,6 @@ function allOf({ ingest, runs, timers }: PartitionWorkers): ResilientWorker[] {
 
 function shareOf(concurrency: number, partitions: number): number {
   return Math.max(Math.min(concurrency, INGEST_CONCURRENCY_MIN), Math.ceil(concurrency / Math.max(1, partitions)));
-}
-
-function createIngestWorker(
-  partition: number,
-  { config, queueOptions, queues, jobLists, handlers, log, recorder, tracing }: WorkersDeps,
-): WatchedWorker<IngestJob> {
-  const deps = handlers.ingest;
-  const coalesced = new CoalescedIngestion(
-    (events) => ingest(events, deps),
-    () => worker.concurrency,
-  );
-  const ingestJob = (job: Job<IngestJob>) => {
-    if (tracing) return traceIngest(job, deps, tracing);
-    return isSuspect(job) ? ingest(job.data.events, deps) : coalesced.run(job.data.events);
-  };
-  const { ingest: queue } = queues.partition(partition);
-  const poisonJobs = new PoisonJobs({ addBulk: (jobs) => deps.replicated(() => queue.addBulk(jobs)) }, log, recorder);
-  const handler = (job: Job<IngestJob>) => {
-    recorder.ingestJobStarted(job.data.events.length);
-    return poisonJobs.handle(job, ingestJob);
-  };
-  const worker: ThrottledWorker<IngestJob> = new ThrottledWorker<IngestJob>(
-    INGEST,
-    withMetrics(INGEST, handler, recorder),
-    {
-      ...workerOptions(config, queueOptions, queues.prefixOf(partition)),
-      ...JOB_RETENTION[INGEST],
-      concurrency: config.ingestConcurrency,
-      settings: {
-        backoffStrategy: exponentialBackoff,
-      },
-    },
-  );
-  new JobEnds(worker, jobLists);
-  logJobs(worker, log, ({ id, data }) => ({ queue: INGEST, job: id, events: data.events.length }));
-  return worker;
-}
-
-/** A job that failed or stalled before is ingested by itself. */
-function isSuspect({ data, attemptsMade, stalledCounter }: Job<IngestJob>): boolean {
-  return data.isolated === true || attemptsMade > 0 || stalledCounter > 0;
 }
 
 function createRunWorker(

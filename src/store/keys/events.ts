@@ -1,4 +1,4 @@
-/** Keys of the events room, and constants for its scripts (redis/connection/scripts.ts). */
+/** Keys of the events room, and constants for its scripts (redis/connection/script-source.ts). */
 import { hash, string, zset } from './key-declaration.ts';
 
 /** Leading characters of a ULID that the events of a bucket share: 1.024 seconds. */

@@ -1,4 +1,4 @@
-/** Keys of the runs room, and constants for its scripts (redis/connection/scripts.ts). */
+/** Keys of the runs room, and constants for its scripts (redis/connection/script-source.ts). */
 import { hash, type KeyDeclaration, list, string, zset } from './key-declaration.ts';
 
 /** Lengths of the segments of ended runs: a run is in the first segment of its time with room (ended-run-index.ts). */
