@@ -12,7 +12,7 @@ import type { WebhookInUse } from '../../store/webhooks/webhook-in-use.ts';
 import type { LargeBodyTask, ParsedLargeBody, UnreadableLargeBody } from './large-body-thread.ts';
 import type { WebhookRequest } from './webhook-request.ts';
 
-/** How long who reads a kept body waits for memory. */
+/** How long a body that arrives, and who reads a kept one, waits for memory. */
 const WAIT_MAX_MS = 10_000;
 /** The fields of one body, as JSON. */
 const FIELDS_MAX_BYTES = 524_288;
@@ -64,12 +64,12 @@ export class LargeBodies {
     return this.#deps.bodies !== undefined;
   }
 
-  /** Reserves memory for a body before it is read.
+  /** Reserves memory for a body before it is read. All who need memory wait in their order.
    *  @returns gives the memory back
    *  @throws ServiceError overloaded */
-  reserve(webhookId: string, bytes: number): GiveBack {
-    const giveBack = this.#deps.room.take(webhookId, bytes);
-    if (!giveBack) throw overloaded('large bodies of other requests fill the memory for them; send it again later');
+  async reserve(webhookId: string, bytes: number): Promise<GiveBack> {
+    const giveBack = await this.#deps.room.wait(webhookId, bytes, WAIT_MAX_MS);
+    if (!giveBack) throw overloaded('large bodies of other requests fill the memory for them; try again later');
     return giveBack;
   }
 
@@ -160,11 +160,9 @@ export class LargeBodies {
   /** A large body alone. `giveBack` must follow.
    *  @throws ServiceError archive_unavailable, overloaded */
   async read(webhookId: string, requestId: string, bytes = LARGE_BODY_MAX_BYTES): Promise<HeldBody> {
-    const { room, bodies } = this.#deps;
-    const giveBack = await room.wait(webhookId, bytes, WAIT_MAX_MS);
-    if (!giveBack) throw overloaded('large bodies that others read fill the memory for them');
+    const giveBack = await this.reserve(webhookId, bytes);
     try {
-      return { body: await bodies?.read(webhookId, requestId), giveBack };
+      return { body: await this.#deps.bodies?.read(webhookId, requestId), giveBack };
     } catch (error) {
       giveBack();
       throw error;

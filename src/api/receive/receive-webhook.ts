@@ -68,7 +68,7 @@ export async function receiveWebhook(
     // The body is read first, so that the log has it even if the request is then rejected.
     const limit = limitOf(webhook, deps.eventLimits.of(environmentSelection(ctx) ?? webhook.env));
     const largest = largestOf(ctx.req, webhook, limit.bytes, deps.largeBodies.canKeep);
-    if (largest) giveBack = deps.largeBodies.reserve(webhook.id, largest.reserved);
+    if (largest) giveBack = await deps.largeBodies.reserve(webhook.id, largest.reserved);
     body = await readBody(ctx.req, largest?.bytes ?? limit.bytes, limit.remedy);
     if (body.length > limit.bytes) large = { storedAs: requestId, isStored: false };
     telemetry.recordReceived(body.length);

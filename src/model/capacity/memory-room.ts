@@ -4,6 +4,8 @@ export interface MemoryLimits {
   bytes: number;
   /** Whoever asks for more gets this. */
   bytesOfGroup: number;
+  /** How many of one group wait for a time: whoever comes then does not wait. */
+  waitingOfGroup: number;
 }
 
 /** Gives the memory back; idempotent. */
@@ -25,22 +27,19 @@ export class MemoryRoom {
     this.#limits = limits;
   }
 
-  /** @returns undefined: there is no room now */
-  take(group: string, bytes: number): GiveBack | undefined {
-    const wanted = Math.min(bytes, this.#limits.bytesOfGroup);
-    return this.#fitsInGroup(group, wanted) && this.#fits(wanted) ? this.#reserve(group, wanted) : undefined;
-  }
-
   /** Waits for room, after those who wait already.
+   *  @param maxMs who has no such time waits however many wait
    *  @returns undefined: there was none within this time */
   async wait(group: string, bytes: number, maxMs?: number): Promise<GiveBack | undefined> {
-    const taken = this.#waiting.size === 0 ? this.take(group, bytes) : undefined;
-    if (taken) return taken;
+    const wanted = Math.min(bytes, this.#limits.bytesOfGroup);
+    if (this.#waiting.size === 0 && this.#fitsInGroup(group, wanted) && this.#fits(wanted))
+      return this.#reserve(group, wanted);
+    if (maxMs !== undefined && this.#waitingOf(group) >= this.#limits.waitingOfGroup) return undefined;
     return new Promise((resolve) => {
       const timer = maxMs === undefined ? undefined : setTimeout(() => giveUp(), maxMs);
       const waiting: Waiting = {
         group,
-        bytes: Math.min(bytes, this.#limits.bytesOfGroup),
+        bytes: wanted,
         start(giveBack) {
           clearTimeout(timer);
           resolve(giveBack);
@@ -55,6 +54,12 @@ export class MemoryRoom {
       this.#waiting.add(waiting);
       this.#startWaiting();
     });
+  }
+
+  #waitingOf(group: string): number {
+    let count = 0;
+    for (const waiting of this.#waiting) if (waiting.group === group) count += 1;
+    return count;
   }
 
   #startWaiting(): void {
