@@ -45,6 +45,11 @@ const FUNCTION = functionOf('shop-pay');
 export const INVOKED = functionOf('shop-bill');
 /** Its runs pause after their only attempt. */
 export const PAUSING = { ...functionOf('shop-renew'), retries: 0, onExhausted: 'pause' } as AppFunction;
+/** Its limits concern only the starts of its runs. */
+export const LIMITED = {
+  ...functionOf('shop-pack'),
+  config: { concurrency: { fn: [{ limit: 100 }] }, throttle: { limit: 100, period: '1s' } },
+} as AppFunction;
 /** It listens to pauses. */
 const LISTENING = functionOf('shop-tell', [{ event: RUN_PAUSED }]);
 /** It ticks each second. */
@@ -126,7 +131,7 @@ export async function createCallBed() {
   const prefix = freshPrefix();
   const observer = await startProcess(prefix);
   const { store, deps } = observer;
-  await store.functions.replaceForApp(ENV, 'shop', [FUNCTION, INVOKED, PAUSING, LISTENING, TICKING], 1_000);
+  await store.functions.replaceForApp(ENV, 'shop', [FUNCTION, INVOKED, PAUSING, LIMITED, LISTENING, TICKING], 1_000);
   const queuePrefix = deps.queues.prefixOf(0);
   const connection = new Redis(redisUrl(), { maxRetriesPerRequest: null });
   const worker = new WatchedWorker<RunJob>(RUNS, null, {

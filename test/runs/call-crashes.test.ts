@@ -8,7 +8,16 @@ import {
 import { CronTicks } from '../../src/jobs/timers/cron.ts';
 import { newId } from '../../src/model/ids.ts';
 import type { Op } from '../../src/model/runs/operation.ts';
-import { type App, type CallBed, createCallBed, INVOKED, PAUSING, type RunOptions, TICKING } from './call-bed.ts';
+import {
+  type App,
+  type CallBed,
+  createCallBed,
+  INVOKED,
+  LIMITED,
+  PAUSING,
+  type RunOptions,
+  TICKING,
+} from './call-bed.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
@@ -91,6 +100,12 @@ const SCENARIOS: Scenario[] = [
       return stack.includes('nap') ? completed('paid') : steps(nap('1m'));
     },
     ...{ status: 'Completed', output: 'paid', steps: ['a', 'b', 'nap'] },
+  },
+  {
+    title: 'holds limits as a whole, and sleeps after a step',
+    fn: LIMITED,
+    app: ({ stack }) => [steps(finished('a')), steps(nap('1m'))][stack.length] ?? completed('paid'),
+    ...{ status: 'Completed', output: 'paid', steps: ['a', 'nap'] },
   },
   {
     title: 'sleeps for a month after a step',

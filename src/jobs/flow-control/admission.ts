@@ -11,8 +11,15 @@ import type { Admissions, AdmittedCall, EndedCall, Progress } from '../../store/
 import type { BacklogInfo } from '../../store/flow-control/backlog-info.ts';
 import { type CallToSchedule, callOf, callOfEntry, callRefOf, entryOf } from '../queues/call-ref.ts';
 import type { PartitionQueues } from '../queues/partition-queues.ts';
-import type { Admitted } from '../queues/queues.ts';
-import { hasLimits, type LimitedCall, LimitedCalls, type LimitedCallsDeps, toAdmit } from './limited-calls.ts';
+import type { Admitted, TracedRunRef } from '../queues/queues.ts';
+import {
+  hasLimits,
+  type LimitedCall,
+  LimitedCalls,
+  type LimitedCallsDeps,
+  limitsContinuing,
+  toAdmit,
+} from './limited-calls.ts';
 
 /** A call that may get its job now. */
 export interface AdmittedCallToSchedule extends CallToSchedule {
@@ -57,10 +64,11 @@ export class Admission {
     return [...free, ...(await this.#admitLimited(limited, executions))];
   }
 
-  /** Whether the function's calls have limits. */
-  async isLimited(env: string, functionId: string): Promise<boolean> {
+  /** Whether the call has limits.
+   *  @param ref whether its run has started decides which limits it has */
+  async isLimited({ env, functionId, started }: TracedRunRef): Promise<boolean> {
     const fn = await this.#deps.functions.find(env, functionId);
-    return fn !== undefined && hasLimits(fn);
+    return fn !== undefined && (started ? limitsContinuing(fn) : hasLimits(fn));
   }
 
   /** Releases the permits of an ended call or run. @returns the calls admitted next */

@@ -73,6 +73,12 @@ export interface CallBeforeSleep {
   next?: { job: JobAfterSleep; end: JobEnd } | undefined;
 }
 
+export interface BegunSleep {
+  begun: Pending | 'steps' | undefined;
+  isScheduled: boolean;
+  nextFinishedSteps: number | undefined;
+}
+
 /** The job of the call after a sleep. Its number of finished steps, with which its ID ends and which its data has, is
  *  known when the step has begun. */
 export interface JobAfterSleep extends WaitingJob {
@@ -175,18 +181,19 @@ export class Steps extends Repository<ScriptedRedis, { retentionMs: number; offl
   }
 
   /** Begins a sleep that came alone with the response to a call, which is then answered.
-   *  @returns what `begin` returns, and whether the call's job has ended, and what follows the sleep is scheduled */
+   *  @returns what `begin` returns; whether the call's job has ended, and what follows the sleep is scheduled; if not, the number of finished steps
+   *  of the call after the sleep, if the run waits for nothing else */
   async beginSleep(
     { env, id, eventId }: Pick<Run, 'env' | 'id' | 'eventId'>,
     stepId: string,
     step: Pending,
     { finishedSteps, history, next }: CallBeforeSleep,
-  ): Promise<{ begun: Pending | 'steps' | undefined; isScheduled: boolean }> {
+  ): Promise<BegunSleep> {
     const { bucket, field, overflow } = locationOf(this.keys, env, eventId);
     const keys = this.keys.of(id);
     const run = keys.run(env, id);
     const ending = next?.end.begin();
-    const [stored, end] = (await this.redis.beginSleep(
+    const [stored, end, nextFinishedSteps] = (await this.redis.beginSleep(
       run,
       bucket,
       overflow,
@@ -202,12 +209,12 @@ export class Steps extends Repository<ScriptedRedis, { retentionMs: number; offl
       memberOf(env, id),
       ...endArguments(ending),
       ...history.map(encodeHistoryEntry),
-    )) as [stored: string, end: FinishReply];
+    )) as [stored: string, end: FinishReply, nextFinishedSteps?: number];
     const finished = toFinished(end);
     if (finished) next?.end.record(finished);
     const isScheduled = finished !== undefined;
-    if (stored === 'steps') return { begun: stored, isScheduled };
-    return { begun: stored === '' ? undefined : (JSON.parse(stored) as Pending), isScheduled };
+    if (stored === 'steps') return { begun: stored, isScheduled, nextFinishedSteps };
+    return { begun: stored === '' ? undefined : (JSON.parse(stored) as Pending), isScheduled, nextFinishedSteps };
   }
 
   /** Half the retention is for a wake-up that is late. With more, the event of each sleep would need a key of its own. */

@@ -10,7 +10,7 @@ import type { EndedCall } from '../../../store/flow-control/admissions.ts';
 import type { HeldFunctions } from '../../../store/flow-control/held-functions.ts';
 import type { Runs } from '../../../store/runs/runs.ts';
 import type { Admission } from '../../flow-control/admission.ts';
-import { hasLimits } from '../../flow-control/limited-calls.ts';
+import { hasLimits, limitsContinuing } from '../../flow-control/limited-calls.ts';
 import type { FunctionTables } from '../../functions/function-tables.ts';
 import { callJobId, callOf, entryOf } from '../../queues/call-ref.ts';
 import type { CallJob } from '../../queues/queues.ts';
@@ -42,7 +42,7 @@ export class AdmittedCalls extends Composed<AdmittedCallsDeps> {
   /** @param executions of the job, including this one
    *  @returns the permits that the call holds; undefined: it has no limits; 'waits': it must not be made yet */
   async admit(job: CallJob, executions: number): Promise<CallPermits | 'waits' | undefined> {
-    const { env, runId, functionId, finishedSteps, stepId, admitted } = job;
+    const { env, runId, functionId, finishedSteps, stepId, admitted, sleep } = job;
     const entry = entryOf({
       runId,
       ...(finishedSteps !== undefined && { finishedSteps }),
@@ -53,7 +53,8 @@ export class AdmittedCalls extends Composed<AdmittedCallsDeps> {
     if (partition !== undefined && executions === 1 && clock() - admittedAt < trustMs)
       return { entry, partition, executions };
     const fn = await functions.find(env, functionId);
-    if (!fn || !hasLimits(fn)) {
+    // A run that sleeps has started.
+    if (!fn || !(sleep === undefined ? hasLimits(fn) : limitsContinuing(fn))) {
       return partition === undefined ? undefined : { entry, partition };
     }
     const run = await runs.read(env, runId);

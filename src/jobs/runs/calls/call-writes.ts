@@ -201,15 +201,24 @@ async function beginSleep(outcome: Outcome, attempt: CallAttempt, deps: CallWrit
   const history = attemptHistory(outcome, attempt, problemOf);
   const wake = { ref: call.ref, stepId: op.id, untilMs: sleep.until, nowMs: call.nowMs };
   const nextJob = jobEnd && (await deps.scheduler.jobAfterSleep(wake, attempts.max - 1));
-  const { begun, isScheduled } = await deps.steps.beginSleep(run, op.id, pendingStep(op, call, sleep), {
-    finishedSteps: job.finishedSteps,
-    history,
-    next: nextJob && { job: nextJob, end: jobEnd },
-  });
+  const { begun, isScheduled, nextFinishedSteps } = await deps.steps.beginSleep(
+    run,
+    op.id,
+    pendingStep(op, call, sleep),
+    {
+      finishedSteps: job.finishedSteps,
+      history,
+      next: nextJob && { job: nextJob, end: jobEnd },
+    },
+  );
   deps.telemetry.recordHistory(run, history, memos);
   deps.telemetry.publishRun(run, 'Running', null);
   if (begun === 'steps') return { failure: tooManySteps() };
-  if (begun?.until !== undefined && !isScheduled) await deps.scheduler.enqueueWake({ ...wake, untilMs: begun.until });
+  if (begun?.until !== undefined && !isScheduled) {
+    const next =
+      nextFinishedSteps === undefined ? undefined : { finishedSteps: nextFinishedSteps, retries: attempts.max - 1 };
+    await deps.scheduler.enqueueWake({ ...wake, untilMs: begun.until, next });
+  }
   return undefined;
 }
 

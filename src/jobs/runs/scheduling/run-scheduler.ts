@@ -82,9 +82,9 @@ export class RunScheduler extends QueuedRunJobs {
     return job && { ...storedJob(job), id, dueAt: Math.max(untilMs, nowMs), ...reconcileAt };
   }
 
-  async #needsOnlyWorker({ env, runId, functionId }: TracedRunRef): Promise<boolean> {
+  async #needsOnlyWorker(ref: TracedRunRef): Promise<boolean> {
     // With tracing, BullMQ must add the job itself, because it makes the span.
-    return !this.queueOf(runId).opts.telemetry && !(await this.#admission.isLimited(env, functionId));
+    return !this.queueOf(ref.runId).opts.telemetry && !(await this.#admission.isLimited(ref));
   }
 
   /** Enqueues the jobs of admitted calls. */
@@ -146,10 +146,12 @@ export class RunScheduler extends QueuedRunJobs {
     }
   }
 
-  /** It yields to other jobs until it is late. */
+  /** It yields to other jobs until it is late. A call with limits would sleep on while it waits for them, so it has a wake job before it. */
   async #jobOfWake(wake: WakeToSchedule): Promise<JobToAdd> {
     const { next, ref } = wake;
-    return yielding(next && (await this.#needsOnlyWorker(ref)) ? callAfterSleep(wake, next) : wakeJob(wake));
+    // A run that sleeps has started.
+    const callsAtOnce = next && !(await this.#admission.isLimited({ ...ref, started: true }));
+    return yielding(callsAtOnce ? callAfterSleep(wake, next) : wakeJob(wake));
   }
 
   #isFar({ untilMs, nowMs, horizonMs = nowMs }: WakeToSchedule): boolean {

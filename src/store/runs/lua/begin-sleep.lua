@@ -19,7 +19,8 @@
 --       locks (ms), '1' to take the next job then the entries of the call (JSON)
 --       Positional: this runs for every sleep.
 -- Returns {the pending step as it is stored; '': it is finished or the run has ended; 'steps': the run has too many; the result
--- of finish_job, {} if the job has not ended}.
+-- of finish_job, {} if the job has not ended; number of finished steps of the call after the sleep, if the run waits for
+-- nothing else and that call has no job}.
 local run, bucket, overflow, active_runs, job = unpack(KEYS)
 local event_field, max_steps, step, pending_step, event_ttl, answered = unpack(ARGV, 1, 6)
 local next_id, due_at, name, data, options, reconcile_at, member = unpack(ARGV, 7, 13)
@@ -45,8 +46,11 @@ if stored == 'steps' then
   return {stored, {}}
 end
 record_answered(run, answered, answered_at, checkpoint)
-if job == run or stored ~= pending_step or redis.call('HLEN', run .. SUFFIX_PENDING) ~= 1 then
+if stored ~= pending_step or redis.call('HLEN', run .. SUFFIX_PENDING) ~= 1 then
   return {stored, {}}
+end
+if job == run then
+  return {stored, {}, done + 1}
 end
 if reconcile_at ~= '' then
   redis.call('ZADD', active_runs, 'XX', 'LT', reconcile_at, member)
