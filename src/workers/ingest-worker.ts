@@ -14,6 +14,7 @@ import { withMetrics } from './job-middleware.ts';
 import { PoisonJobs } from './poison-jobs.ts';
 import { ThrottledWorker } from './throttled-worker.ts';
 import { traceIngest } from './traced-jobs.ts';
+import type { WakeUps } from './wake-ups.ts';
 import type { WatchedWorker } from './watched-worker.ts';
 import { exponentialBackoff, logJobs, workerOptions } from './worker-options.ts';
 
@@ -31,6 +32,7 @@ interface IngestWorkerDeps {
 export function createIngestWorker(
   partition: number,
   { config, queueOptions, queues, jobLists, handlers: deps, log, recorder, tracing }: IngestWorkerDeps,
+  wakeUps: Pick<WakeUps, 'yieldTo'>,
 ): WatchedWorker<IngestJob> {
   const coalesced = new CoalescedIngestion(
     (events) => ingest(events, deps),
@@ -48,7 +50,7 @@ export function createIngestWorker(
   };
   const worker: ThrottledWorker<IngestJob> = new ThrottledWorker<IngestJob>(
     INGEST,
-    withMetrics(INGEST, handler, recorder),
+    withMetrics(INGEST, wakeUps.yieldTo(handler), recorder),
     {
       ...workerOptions(config, queueOptions, queues.prefixOf(partition)),
       ...JOB_RETENTION[INGEST],

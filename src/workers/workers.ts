@@ -95,6 +95,7 @@ const INGEST_CONCURRENCY_MIN = 4;
 export function startWorkers(deps: WorkersDeps): Workers {
   const { config, callLimiter, handlers, recorder, log } = deps;
   const jobRelease = new JobRelease();
+  const wakeUps = new WakeUps(config.runConcurrency);
   const assigned = new Map<number, PartitionWorkers>();
   /** Workers of partitions that another process has taken over; they finish their jobs. */
   const leaving = new Set<ResilientWorker>();
@@ -110,8 +111,8 @@ export function startWorkers(deps: WorkersDeps): Workers {
       return new ResilientWorker(created, deps.isCluster, log);
     };
     assigned.set(partition, {
-      ingest: lasting(() => createIngestWorker(partition, { ...deps, handlers: handlers.ingest })),
-      runs: lasting(() => createRunWorker(partition, deps, jobRelease)),
+      ingest: lasting(() => createIngestWorker(partition, { ...deps, handlers: handlers.ingest }, wakeUps)),
+      runs: lasting(() => createRunWorker(partition, deps, wakeUps, jobRelease)),
       timers: lasting(() => createTimerWorker(partition, { ...deps, handlers: handlers.timers })),
     });
   };
@@ -180,10 +181,11 @@ function createRunWorker(
     recorder,
     tracing,
   }: WorkersDeps,
+  wakeUps: WakeUps,
   jobRelease: JobRelease,
 ): WatchedWorker<RunJob> {
-  const wakeUps = new WakeUps(config.runConcurrency);
   const wakeUpClient = wakeUps.callsOf(handlers.call.functionClient);
+  const otherClient = wakeUps.otherCallsOf(handlers.call.functionClient);
   const runJob = (job: Job<RunJob>) => {
     const { data, timestamp, attemptsMade, attemptsStarted, opts } = job;
     const before = attemptsBefore(data);
@@ -198,7 +200,7 @@ function createRunWorker(
       return call(callJob, dueAt, attempts, handlers.call, { jobEnd, functionClient: wakeUpClient });
     }
     const started = addedJobs.startOf(job)?.loaded;
-    return call(callJob, timestamp, attempts, handlers.call, { jobEnd, started });
+    return call(callJob, timestamp, attempts, handlers.call, { jobEnd, started, functionClient: otherClient });
   };
   const handler = tracing ? (job: Job<RunJob>) => traceCallOrWake(job, tracing, () => runJob(job)) : runJob;
   const withPermit = withPermits(admittedCalls, withMetrics(RUNS, handler, recorder), log);

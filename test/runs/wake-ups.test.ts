@@ -1,10 +1,11 @@
 import { type Job, Worker } from 'bullmq';
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
+import type { Outcome } from '../../src/functions/interpret-response.ts';
 import { RUNS, type RunJob } from '../../src/jobs/queues/queues.ts';
 import type { WakeToSchedule } from '../../src/jobs/runs/scheduling/run-jobs.ts';
 import { newId } from '../../src/model/ids.ts';
-import { FEW, isWakeUp, MANY, WakeUps } from '../../src/workers/wake-ups.ts';
+import { FEW, isWakeUp, MANY, OTHERS_PER_WAKE_UP, WakeUps } from '../../src/workers/wake-ups.ts';
 import { redisUrl } from '../support/redis.ts';
 import { until } from '../support/until.ts';
 import { createPauseBed, ENV, type PauseBed } from './pause-bed.ts';
@@ -74,23 +75,33 @@ describe('A burst of wake-ups', () => {
     return { begun, ends, handle };
   }
 
-  it('is at work a few at a time beside other jobs, in order', async () => {
-    const { begun, ends, handle } = jobs(new WakeUps(CONCURRENCY, () => 0));
-    const call = handle(jobOf('call', { kind: 'call' }));
+  it('is a fifth of the jobs at work, in order', async () => {
+    const wakeUps = new WakeUps(CONCURRENCY, () => 0);
+    const { begun, ends, handle } = jobs(wakeUps);
+    const ingest = wakeUps.yieldTo<object>(() => new Promise<void>((resolve) => ends.push(resolve)));
+    const ingested = ingest({} as Job<object>);
     const wakes = Array.from({ length: 20 }, (_, n) => handle(wakeUp(n)));
-    const other = handle(jobOf('other', { kind: 'call' }));
     const names = wakes.map((_, n) => `wake ${n}`);
-    expect(begun).to.deep.equal(['call', ...names.slice(0, FEW), 'other']);
+    expect(begun, 'beside one').to.deep.equal(names.slice(0, 1));
+    const calls = Array.from({ length: 2 * OTHERS_PER_WAKE_UP }, (_, n) =>
+      handle(jobOf(`call ${n}`, { kind: 'call' })),
+    );
+    const wakesBegun = () => begun.filter((id) => names.includes(id));
     ends[1]?.();
     await wakes[0];
     await settle();
-    expect(begun.slice(FEW + 2)).to.deep.equal([names[FEW]]);
-    for (let n = 0; n < begun.length; n++) {
+    expect(wakesBegun(), 'beside many').to.deep.equal(names.slice(0, 1 + 3));
+    ends[0]?.();
+    for (const end of ends.slice(2, 2 + calls.length)) end();
+    await Promise.all([ingested, ...calls]);
+    await settle();
+    expect(wakesBegun(), 'between others').to.deep.equal(names.slice(0, 1 + FEW));
+    for (let n = 0; n < ends.length; n++) {
       ends[n]?.();
       await settle();
     }
-    await Promise.all([...wakes, call, other]);
-    expect(begun.filter((id) => names.includes(id))).to.deep.equal(names);
+    await Promise.all(wakes);
+    expect(wakesBegun()).to.deep.equal(names);
   });
 
   it('is at work many at a time while there is nothing else', async () => {
@@ -98,21 +109,47 @@ describe('A burst of wake-ups', () => {
     const wakes = Array.from({ length: 2 * MANY }, (_, n) => handle(wakeUp(n)));
     expect(begun).to.have.length(MANY);
     const call = handle(jobOf('call', { kind: 'call' }));
-    const isAtWork = () => begun.length - 1 - ended;
-    let ended = 0;
-    for (; ended < MANY - FEW; ended++) {
-      expect(isAtWork()).to.equal(MANY - ended);
+    for (let ended = 0; ended < MANY - 1; ended++) {
+      expect(begun).to.have.length(MANY + 1);
       ends[ended]?.();
       await wakes[ended];
     }
-    ends[ended]?.();
+    ends[MANY - 1]?.();
     await settle();
     expect(begun, 'one more').to.have.length(MANY + 2);
-    for (let n = 0; n < begun.length; n++) {
+    for (let n = 0; n < ends.length; n++) {
       ends[n]?.();
       await settle();
     }
     await Promise.all([...wakes, call]);
+  });
+
+  it('does not count a call whose app answers', async () => {
+    const wakeUps = new WakeUps(CONCURRENCY, () => 0);
+    const answer = Promise.withResolvers<Outcome>();
+    const stored = Promise.withResolvers<void>();
+    const app = wakeUps.otherCallsOf({ call: () => answer.promise });
+    const { begun, ends, handle } = jobs(wakeUps);
+    const other = wakeUps.yieldTo<object>(async () => {
+      await app.call({} as never, {} as never);
+      await stored.promise;
+    })({} as Job<object>);
+    const wakes = Array.from({ length: 2 * FEW }, (_, n) => handle(wakeUp(n)));
+    expect(begun).to.have.length(FEW);
+    answer.resolve({ kind: 'completed', output: 'null' });
+    await settle();
+    ends[0]?.();
+    await wakes[0];
+    await settle();
+    expect(begun, 'while its answer is stored').to.have.length(FEW);
+    stored.resolve();
+    await other;
+    expect(begun).to.have.length(FEW + 1);
+    for (let n = 0; n < ends.length; n++) {
+      ends[n]?.();
+      await settle();
+    }
+    await Promise.all(wakes);
   });
 
   it('does not wait for apps that take long, and leaves most of the worker to others', async () => {
