@@ -5,13 +5,13 @@ import type { Outcome } from '../../src/functions/interpret-response.ts';
 import { RUNS, type RunJob } from '../../src/jobs/queues/queues.ts';
 import type { WakeToSchedule } from '../../src/jobs/runs/scheduling/run-jobs.ts';
 import { newId } from '../../src/model/ids.ts';
+import { BRANCH_PRIORITY, QUEUE_KEYS } from '../../src/store/keys/bullmq.ts';
 import { FEW, isWakeUp, MANY, OTHERS_PER_WAKE_UP, WakeUps } from '../../src/workers/wake-ups.ts';
 import { redisUrl } from '../support/redis.ts';
 import { until } from '../support/until.ts';
 import { createPauseBed, ENV, type PauseBed } from './pause-bed.ts';
 
 const WAKES = 250;
-const LATE_MS = 120_000;
 const CONCURRENCY = 30;
 const WAITING_MAX = 10;
 
@@ -47,15 +47,21 @@ describe('The wake-up of a run that slept for long', () => {
     for (const { ref } of wakes) expect(await next()).to.equal(ref.runId);
   });
 
-  it('comes in its turn once it is late', async () => {
-    const wake = due();
-    const { scheduler } = bed.process();
-    await scheduler.enqueueWakes([wake]);
-    const [before] = await bed.start('f', 1);
-    await scheduler.ensureWake({ ...wake, nowMs: wake.untilMs + LATE_MS - 1 });
-    await scheduler.ensureWake({ ...wake, nowMs: wake.untilMs + LATE_MS });
-    const [after] = await bed.start('f', 1);
-    expect([await next(), await next(), await next()]).to.deep.equal([before, wake.ref.runId, after]);
+  it('is every fifth job taken while calls always wait, before the jobs of branches', async () => {
+    const wakes = [due(), due()];
+    await bed.process().scheduler.enqueueWakes(wakes);
+    const calls = await bed.start('f', 4);
+    const queue = bed.process().queues.partition(0).runs;
+    const branch = { jobId: 'of a branch', priority: BRANCH_PRIORITY };
+    await queue.add('f', { ...(wakes[0] as WakeToSchedule).ref, runId: 'branch', kind: 'call' }, branch);
+    const fifth = Math.ceil(Date.now() / 5) * 5;
+    const taken: string[] = [];
+    for (const nowMs of [1, 5, 9, 10, 15, 16, 17].map((ms) => fifth + ms)) {
+      const { next } = await bed.store.jobLists.take(queue.toKey(QUEUE_KEYS.waiting), 't', nowMs, 60_000);
+      taken.push(JSON.parse(next?.fields.data ?? '{}').runId);
+    }
+    const [first, second] = wakes.map(({ ref }) => ref.runId);
+    expect(taken).to.deep.equal([calls[0], first, calls[1], second, calls[2], calls[3], 'branch']);
   });
 });
 

@@ -201,11 +201,11 @@ describe('Jobs that are changed without BullMQ', () => {
         'come in the order of BullMQ: those without a priority, the others, and delayed ones in time',
         async () => {
           await queue.add('one', {}, { jobId: 'later', delay: 60_000 });
-          await queue.add('one', {}, { jobId: 'urgent', priority: 1 });
+          await queue.add('one', {}, { jobId: 'of a branch', priority: BRANCH_PRIORITY });
           await queue.add('one', {}, { jobId: 'due', delay: 1_000, timestamp: Date.now() - 2_000 });
           await add('first');
           const ids = [await take(), await take(), await take(), await take()].map((job) => job?.id);
-          expect(ids).to.deep.equal(['first', 'due', 'urgent', undefined]);
+          expect(ids).to.deep.equal(['first', 'due', 'of a branch', undefined]);
           await add('second');
           await queue.pause();
           expect(await take()).to.equal(undefined);
@@ -329,14 +329,15 @@ describe('Jobs that are changed without BullMQ', () => {
     },
   );
 
-  itOnSingleRedis('of wake-ups yield to others once', async () => {
+  itOnSingleRedis('of wake-ups yield to others once, at most', async () => {
     new JobEnds(worker, store.jobLists);
     const ids = ['wake-up', 'of a branch'];
     await queue.add('one', {}, { jobId: 'wake-up', priority: WAKE_UP_PRIORITY });
     await queue.add('one', {}, { jobId: 'of a branch', priority: BRANCH_PRIORITY });
     await add('first');
     const taken = [(await take()) as Job, (await take()) as Job, (await take()) as Job];
-    expect(taken.map(({ id }) => id)).to.deep.equal(['first', ...ids]);
+    // Some wake-ups come first (finish-job.lua).
+    expect(taken.map(({ id }) => id).slice(0, 2)).to.have.members(['first', 'wake-up']);
     for (const job of taken) await job.moveToWait(TOKEN);
     const states = await Promise.all(ids.map((id) => queue.getJobState(id)));
     expect(states).to.deep.equal(['waiting', 'prioritized']);

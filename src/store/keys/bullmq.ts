@@ -45,7 +45,7 @@ export const JOB_FIELDS = {
 } as const;
 
 /** BullMQ takes jobs without a priority first, then those with the lowest number: any number of wake-ups that are due
- *  at once delays no calls, and any number of jobs of branches no others. */
+ *  at once delays calls little (finish-job.lua), and any number of jobs of branches no others. */
 export const WAKE_UP_PRIORITY = 1;
 export const BRANCH_PRIORITY = 2;
 

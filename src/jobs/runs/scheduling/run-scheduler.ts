@@ -146,7 +146,7 @@ export class RunScheduler extends QueuedRunJobs {
     }
   }
 
-  /** It yields to other jobs until it is late. A call with limits would sleep on while it waits for them, so it has a wake job before it. */
+  /** It yields to other jobs. A call with limits would sleep on while it waits for them, so it has a wake job before it. */
   async #jobOfWake(wake: WakeToSchedule): Promise<JobToAdd> {
     const { next, ref } = wake;
     // A run that sleeps has started.
@@ -222,16 +222,8 @@ export class RunScheduler extends QueuedRunJobs {
   async ensureWake(wake: WakeToSchedule): Promise<void> {
     if (this.#isFar(wake)) return;
     const { jobId } = (await this.#jobOfWake(wake)).opts;
-    const isLate = wake.nowMs >= wake.untilMs + this.#reconcileAfterMs;
-    if (isLate && (await this.#yields(wake.ref, jobId)))
-      return this.queueOf(jobId).getBackend().changePriority(jobId, 0);
     await this.removeDead(jobId);
     await this.enqueueWake(wake);
-  }
-
-  async #yields({ env }: TracedRunRef, jobId: string): Promise<boolean> {
-    const isBranch = env !== PRODUCTION && (await this.#kinds.of(env)) === 'branch';
-    return !isBranch && (await this.queueOf(jobId).getJobState(jobId)) === 'prioritized';
   }
 
   async #withPriorities<Job extends JobToAdd>(jobs: readonly Job[]): Promise<Job[]> {

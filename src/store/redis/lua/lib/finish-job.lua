@@ -24,16 +24,30 @@ local function promote_due(prefix, now)
   redis.call('ZADD', prefix .. QUEUE_MARKER, 0, '0')
 end
 
--- Moves the first waiting job to the active ones: jobs without a priority come first. Returns its ID; false: no job waits.
-local function pop_job(prefix)
-  local id = redis.call('RPOPLPUSH', prefix .. QUEUE_WAITING, prefix .. QUEUE_ACTIVE)
-  if id then
-    return id
+-- Moves the first waiting job to the active ones: jobs without a priority come first. But every fifth is a wake-up, if one waits: else none would come
+-- while calls always wait. Returns its ID; false: no job waits.
+local function pop_job(prefix, now)
+  local TAKES_PER_WAKE_UP, PRIORITY_FACTOR = 5, 0x100000000
+  local prioritized, active = prefix .. QUEUE_PRIORITIZED, prefix .. QUEUE_ACTIVE
+  local id
+  -- The clock is random enough.
+  if now % TAKES_PER_WAKE_UP == 0 then
+    local next_priority = (WAKE_UP_PRIORITY + 1) * PRIORITY_FACTOR
+    id = redis.call('ZRANGEBYSCORE', prioritized, '-inf', '(' .. next_priority, 'LIMIT', 0, 1)[1]
+    if id then
+      redis.call('ZREM', prioritized, id)
+    end
   end
-  id = redis.call('ZPOPMIN', prefix .. QUEUE_PRIORITIZED)[1]
+  if not id then
+    local waiting = redis.call('RPOPLPUSH', prefix .. QUEUE_WAITING, active)
+    if waiting then
+      return waiting
+    end
+    id = redis.call('ZPOPMIN', prioritized)[1]
+  end
   if id then
-    redis.call('LPUSH', prefix .. QUEUE_ACTIVE, id)
-    if redis.call('EXISTS', prefix .. QUEUE_PRIORITIZED) == 0 then
+    redis.call('LPUSH', active, id)
+    if redis.call('EXISTS', prioritized) == 0 then
       redis.call('DEL', prefix .. QUEUE_PRIORITY_COUNTER)
     end
   end
@@ -57,7 +71,7 @@ local function take_job(prefix, token, now, lock_ms)
     promote_due(prefix, now)
     due_at = next_due(prefix)
   end
-  local id = pop_job(prefix)
+  local id = pop_job(prefix, now)
   if not id then
     return {1, due_at or 0}
   end
