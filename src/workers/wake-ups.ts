@@ -1,18 +1,18 @@
-/** A burst of wake-ups shares a process with other work: of the jobs at work, they are a fifth. An event on its way to its call needs some ten round trips
- *  to Redis, and each waits for what the wake-ups at work do meanwhile. A call that ends a sleep is at work until its run has continued, unless it waits:
- *  for capacity, or for an app that takes long. */
+/** A burst of wake-ups shares a process with other work: beside others, one begins for each four runs that do not sleep. An event on its way to its call needs
+ *  some ten round trips to Redis, and each waits for what wake-ups do meanwhile. A call that ends a sleep is at work until its run has continued,
+ *  unless it waits: for capacity, or for an app that takes long. */
 import type { Job } from 'bullmq';
 import type { FunctionClient } from '../functions/function-client.ts';
 import type { RunJob } from '../jobs/queues/queues.ts';
 import type { Handler } from './job-middleware.ts';
 
-/** Other jobs at work for each wake-up at work; one always is. */
-export const OTHERS_PER_WAKE_UP = 4;
+/** Other jobs that end for each wake-up that begins beside them: a run that does not sleep has two, one of which ingests its event. */
+export const OTHERS_PER_WAKE_UP = 8;
 /** Wake-ups at work between other jobs: enough to keep a process, its Redis and an app busy… */
 export const FEW = 4;
 /** …and without others, when commands that are sent together save a third of the CPU time. */
 export const MANY = 32;
-/** How long ago another job was at work, if others come. */
+/** How long ago another job began or ended, if others come and go. One that takes longer only waits. */
 const OTHERS_MS = 250;
 /** An app that takes longer waits itself, and more calls at a time make it no slower… */
 const LONG_MS = 50;
@@ -25,6 +25,9 @@ export class WakeUps {
   #atWork = 0;
   #waiting = 0;
   #othersAtWork = 0;
+  /** Since a wake-up began beside others. */
+  #othersEnded = 0;
+  #retry: NodeJS.Timeout | undefined;
   readonly #now: () => number;
   #lastOtherAt = Number.NEGATIVE_INFINITY;
 
@@ -41,8 +44,12 @@ export class WakeUps {
       // While a request of a step is answered, its job is not at work.
       if (job.data.kind === 'request') return handler(job);
       if (!isWakeUp(job)) return this.#beside(() => handler(job));
-      if (this.#atWork < this.#max) this.#atWork += 1;
-      else await new Promise<void>((resolve) => this.#next.push(resolve));
+      if (this.#next.length === 0 && this.#mayBegin()) this.#atWork += 1;
+      else
+        await new Promise<void>((resolve) => {
+          this.#next.push(resolve);
+          this.#startNext();
+        });
       try {
         await handler(job);
       } finally {
@@ -57,33 +64,30 @@ export class WakeUps {
   }
 
   async #beside(work: () => Promise<void>): Promise<void> {
-    this.#beginOther();
+    this.#changeOthers(1);
     try {
       await work();
     } finally {
-      this.#endOther();
+      this.#othersEnded = Math.min(OTHERS_PER_WAKE_UP, this.#othersEnded + 1);
+      this.#changeOthers(-1);
     }
   }
 
-  #beginOther(): void {
-    this.#othersAtWork += 1;
+  #changeOthers(by: 1 | -1): void {
+    this.#othersAtWork += by;
     this.#lastOtherAt = this.#now();
-  }
-
-  #endOther(): void {
-    this.#othersAtWork -= 1;
-    this.#startNext();
+    if (by < 0) this.#startNext();
   }
 
   /** For calls that end no sleep: while an app answers, they are not at work. */
   otherCallsOf(client: Pick<FunctionClient, 'call'>): Pick<FunctionClient, 'call'> {
     return {
       call: async (...args) => {
-        this.#endOther();
+        this.#changeOthers(-1);
         try {
           return await client.call(...args);
         } finally {
-          this.#beginOther();
+          this.#changeOthers(1);
         }
       },
     };
@@ -119,23 +123,32 @@ export class WakeUps {
     return { call: (...args) => this.wait(client.call(...args), LONG_MS) };
   }
 
-  get #max(): number {
-    if (this.#othersAtWork > 0) return Math.min(MANY, Math.ceil(this.#othersAtWork / OTHERS_PER_WAKE_UP));
-    return this.#now() - this.#lastOtherAt < OTHERS_MS ? FEW : MANY;
-  }
-
   #end(): void {
     this.#atWork -= 1;
     this.#startNext();
   }
 
   #startNext(): void {
-    if (this.#next.length === 0) return;
-    const max = this.#max;
-    while (this.#next.length > 0 && this.#atWork < max) {
+    while (this.#next.length > 0 && this.#mayBegin()) {
       this.#atWork += 1;
       this.#next.shift()?.();
     }
+    // When the others at work only wait, nothing else starts it.
+    if (this.#next.length > 0) this.#retry ??= setTimeout(() => this.#tryAgain(), OTHERS_MS).unref();
+  }
+
+  #tryAgain(): void {
+    this.#retry = undefined;
+    this.#startNext();
+  }
+
+  #mayBegin(): boolean {
+    if (this.#now() - this.#lastOtherAt >= OTHERS_MS) return this.#atWork < MANY;
+    if (this.#atWork >= FEW) return false;
+    if (this.#othersAtWork === 0) return true;
+    if (this.#othersEnded < OTHERS_PER_WAKE_UP) return false;
+    this.#othersEnded = 0;
+    return true;
   }
 }
 

@@ -81,33 +81,39 @@ describe('A burst of wake-ups', () => {
     return { begun, ends, handle };
   }
 
-  it('is a fifth of the jobs at work, in order', async () => {
+  it('begins beside other jobs for each few of these that end, and a few between them, in order', async () => {
     const wakeUps = new WakeUps(CONCURRENCY, () => 0);
     const { begun, ends, handle } = jobs(wakeUps);
-    const ingest = wakeUps.yieldTo<object>(() => new Promise<void>((resolve) => ends.push(resolve)));
-    const ingested = ingest({} as Job<object>);
+    const quick = wakeUps.yieldTo<object>(async () => {});
+    const ingested = wakeUps.yieldTo<object>(() => new Promise<void>((resolve) => ends.push(resolve)))(
+      {} as Job<object>,
+    );
     const wakes = Array.from({ length: 20 }, (_, n) => handle(wakeUp(n)));
     const names = wakes.map((_, n) => `wake ${n}`);
-    expect(begun, 'beside one').to.deep.equal(names.slice(0, 1));
-    const calls = Array.from({ length: 2 * OTHERS_PER_WAKE_UP }, (_, n) =>
-      handle(jobOf(`call ${n}`, { kind: 'call' })),
-    );
-    const wakesBegun = () => begun.filter((id) => names.includes(id));
-    ends[1]?.();
-    await wakes[0];
-    await settle();
-    expect(wakesBegun(), 'beside many').to.deep.equal(names.slice(0, 1 + 3));
+    for (let ended = 0; ended < 2 * OTHERS_PER_WAKE_UP; ended++) {
+      expect(begun, `after ${ended}`).to.deep.equal(names.slice(0, Math.floor(ended / OTHERS_PER_WAKE_UP)));
+      await quick({} as Job<object>);
+    }
     ends[0]?.();
-    for (const end of ends.slice(2, 2 + calls.length)) end();
-    await Promise.all([ingested, ...calls]);
-    await settle();
-    expect(wakesBegun(), 'between others').to.deep.equal(names.slice(0, 1 + FEW));
-    for (let n = 0; n < ends.length; n++) {
+    await ingested;
+    expect(begun, 'between others').to.deep.equal(names.slice(0, FEW));
+    for (let n = 1; n < ends.length; n++) {
       ends[n]?.();
       await settle();
     }
     await Promise.all(wakes);
-    expect(wakesBegun()).to.deep.equal(names);
+    expect(begun).to.deep.equal(names);
+  });
+
+  it('begins beside other jobs that only wait', async () => {
+    const wakeUps = new WakeUps(CONCURRENCY);
+    const { begun, ends, handle } = jobs(wakeUps);
+    const call = handle(jobOf('call', { kind: 'call' }));
+    const wakes = Array.from({ length: MANY }, (_, n) => handle(wakeUp(n)));
+    expect(begun).to.deep.equal(['call']);
+    await until(async () => begun.length === 1 + MANY, { describe: 'all have begun' });
+    for (const end of ends) end();
+    await Promise.all([...wakes, call]);
   });
 
   it('is at work many at a time while there is nothing else', async () => {
@@ -115,19 +121,21 @@ describe('A burst of wake-ups', () => {
     const wakes = Array.from({ length: 2 * MANY }, (_, n) => handle(wakeUp(n)));
     expect(begun).to.have.length(MANY);
     const call = handle(jobOf('call', { kind: 'call' }));
-    for (let ended = 0; ended < MANY - 1; ended++) {
+    ends[MANY]?.();
+    await call;
+    for (let ended = 0; ended < MANY - FEW; ended++) {
       expect(begun).to.have.length(MANY + 1);
       ends[ended]?.();
       await wakes[ended];
     }
-    ends[MANY - 1]?.();
+    ends[MANY - FEW]?.();
     await settle();
     expect(begun, 'one more').to.have.length(MANY + 2);
     for (let n = 0; n < ends.length; n++) {
       ends[n]?.();
       await settle();
     }
-    await Promise.all([...wakes, call]);
+    await Promise.all(wakes);
   });
 
   it('does not count a call whose app answers', async () => {
