@@ -58,6 +58,11 @@ export class WakeUps {
     };
   }
 
+  /** Number of wake-ups that wait for their turn. */
+  get waiting(): number {
+    return this.#next.length;
+  }
+
   /** For jobs of another queue. */
   yieldTo<Data>(handler: Handler<Data>): Handler<Data> {
     return (job) => this.#beside(() => handler(job));

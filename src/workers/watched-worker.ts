@@ -26,6 +26,8 @@ interface Loop {
 export class WatchedWorker<Data> extends Worker<Data, void> {
   // Set by the first fetch, which may be in BullMQ's constructor.
   declare private watch: Watch | undefined;
+  /** Number of jobs in progress that wait for the ends of others. */
+  declare waitingJobs: (() => number) | undefined;
 
   /** Whether it had room for a job and has not fetched for long. */
   isStuck(nowMs: number): boolean {
@@ -38,11 +40,12 @@ export class WatchedWorker<Data> extends Worker<Data, void> {
     this.watched().last = job;
   }
 
-  /** Number of jobs that it can run besides the jobs of its loop, which keeps half of its capacity. */
+  /** Number of jobs that it can run besides the jobs of its loop, which keeps half of its capacity. Jobs that wait leave their room to others. */
   get room(): number {
     if (this.closing || this.paused || !this.running) return 0;
     const { inProgress, taken } = this.watched();
-    return Math.min(this.capacity - inProgress, Math.floor(this.capacity / 2) - taken.size);
+    const atWork = inProgress - (this.waitingJobs?.() ?? 0);
+    return Math.min(this.capacity - atWork, Math.floor(this.capacity / 2) - taken.size);
   }
 
   /** @returns a job that is active already; undefined: the worker has begun to close since, and other workers get the job */

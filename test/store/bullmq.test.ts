@@ -522,6 +522,15 @@ describe('Jobs that are added with the runs of their calls', () => {
     expect(jobs.filter(isTaken).map(({ id }) => id)).to.deep.equal(created.slice(0, 2));
   });
 
+  itOnSingleRedis('are taken beside jobs that wait for the ends of others', async () => {
+    void worker.run();
+    for (let n = 0; n < 4; n++) await queue.add('one', {});
+    await until(() => jobs.length === 4, { describe: 'the worker is full' });
+    worker.waitingJobs = () => 4;
+    const created = await create(3);
+    expect(jobs.filter(isTaken).map(({ id }) => id)).to.deep.equal(created.slice(0, 2));
+  });
+
   itOnSingleRedis('leave the worker looking for others as they end', async () => {
     worker.concurrency = 2;
     void worker.run();
