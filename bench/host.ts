@@ -17,6 +17,8 @@ export interface HostReport {
   ages: number[];
   /** Milliseconds from the end of each sleep of `bench-napping` to the call after it. */
   late: number[];
+  /** How many of these calls came between each event with a `sentAt` and its call. */
+  overtaken: number[];
 }
 
 const STEPS = 10;
@@ -64,6 +66,7 @@ const UNTIL = /"until":"([^"]+)"/;
 function napUntil(until: string, done: number): object | undefined {
   if (done === 0) return { id: idOf('nap'), op: 'Sleep', name: until, displayName: 'nap', opts: { duration: until } };
   seen.late.push(seen.lastAt - Date.parse(until));
+  awokeAt.push(seen.lastAt);
   return undefined;
 }
 
@@ -92,7 +95,9 @@ async function storeSteps(call: string, size: number): Promise<void> {
 }
 
 const NOTHING_SEEN = { calls: 0, lastAt: 0 };
-let seen: HostReport = { ...NOTHING_SEEN, ages: [], late: [] };
+/** When each run of `bench-napping` was called after its sleep, Unix milliseconds, in order. */
+const awokeAt: number[] = [];
+let seen: HostReport = { ...NOTHING_SEEN, ages: [], late: [], overtaken: [] };
 let held: (() => void)[] | undefined;
 let holdsAll = false;
 const WAITING = '"key":"waiting"';
@@ -105,7 +110,10 @@ const server = createServer((request, response) => {
     seen.lastAt = performance.timeOrigin + performance.now();
     const body = Buffer.concat(chunks).toString('latin1');
     const sentAt = (/"sentAt":([\d.]+)/.exec(body) ?? SCHEDULED.exec(body))?.[1];
-    if (sentAt) seen.ages.push(seen.lastAt - Number(sentAt));
+    if (sentAt) {
+      seen.ages.push(seen.lastAt - Number(sentAt));
+      seen.overtaken.push(awokeAt.length - 1 - awokeAt.findLastIndex((at) => at < Number(sentAt)));
+    }
     const finished = () => Number(/"current":(\d+)/.exec(body)?.[1]);
     const done = request.url?.includes('bench-ten') ? finished() : STEPS;
     const waiting = WAITING_FUNCTION.exec(request.url ?? '')?.[1];
@@ -137,6 +145,6 @@ process.on('message', (order: HostCommand) => {
     held = undefined;
   }
   process.send?.(seen);
-  seen = { ...NOTHING_SEEN, ages: [], late: [] };
+  seen = { ...NOTHING_SEEN, ages: [], late: [], overtaken: [] };
 });
 process.once('disconnect', () => process.exit());

@@ -36,6 +36,7 @@ const WORK = {
   start: 'many runs sleep: start of a worker until its first call',
   page: 'many runs sleep: the first page of runs',
   plain: `many runs sleep, ${WAKING}`,
+  overtaken: `many runs sleep, ${WAKING}: wake-ups called between an event and its call`,
   late: 'many runs sleep, 10,000 wake up within a second: delay of a wake-up',
 };
 
@@ -82,6 +83,7 @@ export const sleepers: Measurement = {
         row(WORK.start, fullStart, times(2, EMPTY, emptyStart)),
         row(`${WORK.page}, p50`, quantile(pages, 0.5), { targets: [{ most: 10 }] }),
         row(`${WORK.plain}, p99`, p99(beside.ages), times(3, ALONE, p99(alone.ages))),
+        row(`${WORK.overtaken}, p99`, p99(beside.overtaken), { unit: 'wake-ups' }),
         row(`${WORK.late}, p99`, p99(beside.late)),
       ];
       return { rows, costs: [cost], series: [] };
