@@ -1,12 +1,13 @@
-/** A burst of wake-ups shares a process with other work: beside others, one begins for each four runs that do not sleep. An event on its way to its call needs
- *  some ten round trips to Redis, and each waits for what wake-ups do meanwhile. A call that ends a sleep is at work until its run has continued,
- *  unless it waits: for capacity, or for an app that takes long. */
+/** A burst of wake-ups shares a process with other work: beside others, one begins for each four runs that do not sleep. An
+ *  event on its way to its call needs some ten round trips to Redis, and each waits for what wake-ups do meanwhile. A call
+ *  that ends a sleep is at work until its run has continued, unless it waits: for capacity, or for an app that takes long. */
 import type { Job } from 'bullmq';
 import type { FunctionClient } from '../functions/function-client.ts';
 import type { RunJob } from '../jobs/queues/queues.ts';
 import type { Handler } from './job-middleware.ts';
 
-/** Other jobs that end for each wake-up that begins beside them: a run that does not sleep has two, one of which ingests its event. */
+/** Other jobs that end for each wake-up that begins beside them: a run that does not sleep has two, one of which ingests its
+ *  event. */
 export const OTHERS_PER_WAKE_UP = 8;
 /** Wake-ups at work between other jobs: enough to keep a process, its Redis and an app busy… */
 export const FEW = 4;

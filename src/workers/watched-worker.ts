@@ -40,7 +40,8 @@ export class WatchedWorker<Data> extends Worker<Data, void> {
     this.watched().last = job;
   }
 
-  /** Number of jobs that it can run besides the jobs of its loop, which keeps half of its capacity. Jobs that wait leave their room to others. */
+  /** Number of jobs that it can run besides the jobs of its loop, which keeps half of its capacity. Jobs that wait leave
+   *  their room to others. */
   get room(): number {
     if (this.closing || this.paused || !this.running) return 0;
     const { inProgress, taken } = this.watched();

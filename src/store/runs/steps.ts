@@ -181,8 +181,8 @@ export class Steps extends Repository<ScriptedRedis, { retentionMs: number; offl
   }
 
   /** Begins a sleep that came alone with the response to a call, which is then answered.
-   *  @returns what `begin` returns; whether the call's job has ended, and what follows the sleep is scheduled; if not, the number of finished steps
-   *  of the call after the sleep, if the run waits for nothing else */
+   *  @returns what `begin` returns; whether the call's job has ended, and what follows the sleep is scheduled; if not, the
+   *  number of finished steps of the call after the sleep, if the run waits for nothing else */
   async beginSleep(
     { env, id, eventId }: Pick<Run, 'env' | 'id' | 'eventId'>,
     stepId: string,

@@ -24,8 +24,8 @@ local function promote_due(prefix, now)
   redis.call('ZADD', prefix .. QUEUE_MARKER, 0, '0')
 end
 
--- Moves the first waiting job to the active ones: jobs without a priority come first. But every fifth is a wake-up, if one waits: else none would come
--- while calls always wait. Returns its ID; false: no job waits.
+-- Moves the first waiting job to the active ones: jobs without a priority come first. But every fifth is a wake-up, if one
+-- waits: else none would come while calls always wait. Returns its ID; false: no job waits.
 local function pop_job(prefix, now)
   local TAKES_PER_WAKE_UP, PRIORITY_FACTOR = 5, 0x100000000
   local prioritized, active = prefix .. QUEUE_PRIORITIZED, prefix .. QUEUE_ACTIVE
