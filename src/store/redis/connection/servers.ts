@@ -72,7 +72,18 @@ function openCluster(
       redisOptions: { ...ofNodes, ...credentialsOf(new URL(first)), ...tlsOf(first, tlsVerify) },
     } satisfies ClusterOptions,
   );
-  return opened as unknown as Redis;
+  return endReads(opened) as unknown as Redis;
+}
+
+/** A connection that ends during its periodic read of the owners of hash slots would go on to read for ever, and keep the process alive: ioredis
+ *  stops only a read that has not begun. Also its duplicates, which BullMQ makes. */
+function endReads(cluster: Cluster): Cluster {
+  const { clearNodesRefreshInterval } = cluster as unknown as { clearNodesRefreshInterval(): void };
+  // Called after what ioredis does when the read has ended, at once if there is none.
+  cluster.once('end', () => cluster.refreshSlotsCache(() => clearNodesRefreshInterval.call(cluster)));
+  const { duplicate } = cluster;
+  cluster.duplicate = (...options) => endReads(duplicate.apply(cluster, options));
+  return cluster;
 }
 
 /** The cluster behind a connection; undefined for a single server. */

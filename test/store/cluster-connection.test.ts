@@ -1,0 +1,54 @@
+import { once } from 'node:events';
+import { expect } from 'chai';
+import type { Cluster } from 'ioredis';
+import { type RedisCluster, startCluster } from '../../scripts/lib/cluster/cluster.ts';
+import { readConfig } from '../../src/config.ts';
+import { createLog } from '../../src/log.ts';
+import { connect } from '../../src/store/redis/connection/connection.ts';
+import { clusterOf } from '../../src/store/redis/connection/servers.ts';
+
+describe('A connection to a Redis Cluster', () => {
+  let nodes: RedisCluster;
+  before(async () => {
+    nodes = await startCluster({ replicas: 0 });
+  });
+  after(() => nodes.stop());
+
+  const open = (): Cluster => {
+    const config = readConfig({ MODE: 'dev', REDIS_CLUSTER_URLS: nodes.urls.join() });
+    return clusterOf(connect(config, 'wait', createLog('silent', 'test'))) as Cluster;
+  };
+
+  /** The read that the connection makes by itself every few seconds has begun. */
+  const readBegins = async (cluster: Cluster): Promise<{ end: Promise<void> }> => {
+    await cluster.ping();
+    const begun = Promise.withResolvers<{ end: Promise<void> }>();
+    const end = Promise.withResolvers<void>();
+    const { refreshSlotsCache } = cluster;
+    cluster.refreshSlotsCache = (callback) => {
+      refreshSlotsCache.call(cluster, (error) => {
+        callback?.(error);
+        end.resolve();
+      });
+      begun.resolve({ end: end.promise });
+    };
+    return begun.promise;
+  };
+
+  const endsDuringRead = async (cluster: Cluster) => {
+    const read = await readBegins(cluster);
+    const ended = once(cluster, 'end');
+    cluster.disconnect();
+    await Promise.all([ended, read.end]);
+    expect(cluster).to.include({ slotsTimer: null });
+  };
+
+  it('reads the owners of hash slots no more after it has ended during such a read', () => endsDuringRead(open()));
+
+  it('has duplicates that do the same', async () => {
+    const cluster = open();
+    const duplicate = cluster.duplicate();
+    cluster.disconnect();
+    await endsDuringRead(duplicate);
+  });
+});
