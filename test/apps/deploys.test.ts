@@ -46,6 +46,14 @@ describe('deploys', () => {
     });
   });
 
+  it('texts that are no well-formed Unicode are stored, and change like others', async () => {
+    await register('texts', [on('a')], { framework: 'f\ud800' });
+    expect((await register('texts', [on('a')], { framework: 'f\udfff\ud800' })).status).to.equal(200);
+    const response = await register('texts', [on('a'), on('b')], { framework: '\ud800' });
+    expect(response.status).to.equal(200);
+    expect(await deploysOf('app=texts')).to.have.length(3);
+  });
+
   it('a registration with the same functions in any order is not a deploy', async () => {
     await register('same', [on('a'), on('b')]);
     await register('same', [on('b'), on('a')]);

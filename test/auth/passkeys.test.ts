@@ -158,10 +158,12 @@ describe('passkeys', () => {
     }
     const options = await optionsFor(visitor);
     const credential = authenticator.create(options);
-    expect((await visitor.json(path(), { name: 'A', credential })).status).to.equal(200);
+    expect((await visitor.json(path(), { name: 'A\ud800', credential })).status).to.equal(200);
     expect((await visitor.json(path(), { name: 'A', credential })).body.code, 'again').to.equal(
       'second_factor_invalid',
     );
+    // Names need not be well-formed Unicode.
+    expect((await add(visitor, new Authenticator(origin))).status, 'another').to.equal(200);
   });
 
   it('a user has ten at most, and removes them with the password', async () => {

@@ -87,7 +87,7 @@ for (const { title, env } of forms) {
 
     it('the first failure of a transform opens an issue and sends an event, and further ones are counted', async () => {
       const webhook = await make();
-      const { status, id } = await deliver(webhook, { throws: 'one' });
+      const { status, id } = await deliver(webhook, { throws: 'one \ud800' });
       expect(status).to.equal(400);
       const issue = await issueWith(webhook, 1);
       expect(issue).to.deep.include({

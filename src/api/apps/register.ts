@@ -1,4 +1,5 @@
 /** `POST /fn/register`: an app registers its functions (docs/protocol.md). The responses have the shape of the protocol. */
+
 import type { Quotas } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { dialectOf, headerName, readHeader, SERVER_SDK } from '../../functions/headers.ts';
@@ -11,6 +12,7 @@ import type { Apps } from '../../store/apps/apps.ts';
 import type { AskedRegistrations, GivenRegistration } from '../../store/apps/asked-registrations.ts';
 import { isStillProven, requireProven } from '../auth/proven-environment.ts';
 import { readBody } from '../http/body.ts';
+import { serviceErrorOf } from '../http/error-handler.ts';
 import type { Context, Router } from '../http/router.ts';
 import { type AppGuardDeps, appGuard, environmentOfApp } from './app-requests.ts';
 import { localAddress, otherKindProblem, type ServiceAddress } from './mode-hints.ts';
@@ -68,7 +70,7 @@ export function registerRoute(router: Router, deps: RegisterRouteDeps): void {
       const name = nameIn(text);
       // A held registration does not change the app.
       if (!isHeld(error) && isStillProven(ctx, environments.find(env))) {
-        const { message } = error as Error;
+        const { message } = serviceErrorOf(error);
         await apps.recordSyncFailure(env, (app) => app.name === name, message, Date.now(), 'told', BY_APP);
       }
       throw error;

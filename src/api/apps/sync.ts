@@ -1,4 +1,5 @@
 /** Asks an app at its URL to register, on request of a user (docs/protocol.md#registration). */
+
 import { ServiceError } from '../../errors.ts';
 import type { HttpAgent } from '../../functions/http-agent.ts';
 import type { InBandRegistration } from '../../functions/in-band-registration.ts';
@@ -12,6 +13,7 @@ import { describe } from '../../model/values/json.ts';
 import type { AllowedOrigins } from '../../store/apps/allowed-origins.ts';
 import type { Apps } from '../../store/apps/apps.ts';
 import type { Store } from '../../store/store.ts';
+import { serviceErrorOf } from '../http/error-handler.ts';
 import { notRegisteredHint } from './mode-hints.ts';
 import { isHeld } from './origin-check.ts';
 import { BODY_MAX_BYTES } from './register.ts';
@@ -50,7 +52,9 @@ export class AppSync extends Composed<AppSyncDeps> {
   async register(env: string, url: string, by: SyncOrigin, onlyApp?: string): Promise<SyncResult> {
     const { apps } = this.deps;
     const failed = (isMeant: Parameters<Apps['recordSyncFailure']>[1], found: 'told' | 'asked') => (error: Error) =>
-      apps.recordSyncFailure(env, isMeant, error.message, Date.now(), found, by).then(() => Promise.reject(error));
+      apps
+        .recordSyncFailure(env, isMeant, serviceErrorOf(error).message, Date.now(), found, by)
+        .then(() => Promise.reject(error));
     const found = await this.#request(env, url, onlyApp).catch(failed((app) => app.url === url, 'asked'));
     const answered = 'functions' in found ? found.app : found.registration.appName;
     if (onlyApp !== undefined && answered !== onlyApp) throw otherApp(url, onlyApp, answered);

@@ -1,4 +1,5 @@
 /** Registers the functions that an app announces with its connection. */
+
 import { createHash } from 'node:crypto';
 import { ServiceError } from '../../errors.ts';
 import type { AppConfiguration, WorkerConnectRequest } from '../../functions/connect/messages.ts';
@@ -8,6 +9,7 @@ import type { ConnectSession } from '../../store/connect/sessions.ts';
 import type { Store } from '../../store/store.ts';
 import { BY_CONNECTION, type Registrar } from '../apps/registrar.ts';
 import { refusalOf } from '../apps/registration-problems.ts';
+import { serviceErrorOf } from '../http/error-handler.ts';
 import { TEXT_MAX_LENGTH } from './limits.ts';
 
 export interface RegisterConnectionDeps extends Pick<Store, 'apps' | 'connections'> {
@@ -47,7 +49,14 @@ async function registerApp(
   const isRegistered =
     registered?.url === CONNECT_URL && (await connections.isReconnection(env, instanceId, functionsHash));
   const recordFailure = (error: Error) =>
-    apps.recordSyncFailure(env, (app) => app.name === name, error.message, Date.now(), 'told', BY_CONNECTION);
+    apps.recordSyncFailure(
+      env,
+      (app) => app.name === name,
+      serviceErrorOf(error).message,
+      Date.now(),
+      'told',
+      BY_CONNECTION,
+    );
   try {
     if (!isRegistered) {
       const given = {

@@ -1,8 +1,10 @@
 /** The last deploys of each app, and of each environment (the keys `appDeploys` and `deploys`). */
+
 import type { Deploy } from '../../model/apps/deploy.ts';
 import { DAY_MS } from '../../model/values/time.ts';
 import type { ScriptedRedis } from '../redis/connection/scripts.ts';
 import type { Keyspace } from '../redis/keyspace/keyspace.ts';
+import { luaJson } from '../redis/lua-json.ts';
 import { Repository } from '../redis/repository.ts';
 
 /** Deploys outlive the runs that they explain. */
@@ -23,7 +25,7 @@ export class Deploys extends Repository {
   /** @returns whether the deploy was added: not if the app's last deploy has the same content */
   async record(env: string, deploy: Deploy): Promise<boolean> {
     const keys = [this.keys.appDeploys(env, deploy.app), this.keys.deploys(env)] as const;
-    const text = JSON.stringify(deploy);
+    const text = luaJson(deploy);
     const limits = [OF_APP_MAX, OF_ENVIRONMENT_MAX, this.#keptMs];
     return (await this.redis.recordDeploy(...keys, text, deploy.content, ...limits)) === 1;
   }

@@ -1,6 +1,8 @@
 /** Rejected attempts, separate from the audit log: anyone can cause any number of them, and they must not displace entries there.
  *  Attempts of the same kind form one entry with a count; the last 1,000 entries are kept for 30 days. */
+
 import { digestOf } from '../../model/auth/secret.ts';
+import { luaJson } from '../redis/lua-json.ts';
 import { Repository } from '../redis/repository.ts';
 
 export const MAX_REJECTIONS = 1_000;
@@ -36,7 +38,7 @@ export class RejectionLog extends Repository {
     const id = digestOf(JSON.stringify(rejection)).slice(0, 16);
     const args = { id, rejection, requestId, nowMs, maxEntries: MAX_REJECTIONS, ttlMs: TTL_MS };
     const { rejections, rejectionEntries } = this.keys;
-    await this.redis.recordRejection(rejections, rejectionEntries, JSON.stringify(args));
+    await this.redis.recordRejection(rejections, rejectionEntries, luaJson(args));
   }
 
   /** Most recently repeated first.

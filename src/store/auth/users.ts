@@ -1,6 +1,8 @@
 /** Users. Once there is an admin who can sign in, there is always one. */
+
 import { digestOf } from '../../model/auth/secret.ts';
 import type { Identity, User } from '../../model/auth/user.ts';
+import { luaJson } from '../redis/lua-json.ts';
 import { Repository } from '../redis/repository.ts';
 
 /** Return codes of the scripts. */
@@ -63,7 +65,7 @@ export class Users extends Repository {
 
   async #create(user: User, first: boolean): Promise<boolean> {
     const { users, userEmails } = this.keys;
-    const text = JSON.stringify(user);
+    const text = luaJson(user);
     const made = await this.redis.createUser(users, userEmails, user.id, text, first ? 1 : 0, ...namesOf(user));
     return made === DONE;
   }
@@ -75,7 +77,7 @@ export class Users extends Repository {
       if (before === null) return 'unknown';
       const user = JSON.parse(before) as User;
       const changed = alter?.(user);
-      const after = changed ? JSON.stringify(changed) : '';
+      const after = changed ? luaJson(changed) : '';
       const done = await this.redis.changeUser(users, userEmails, id, after, before, ...namesOf(changed ?? user));
       if (done === DONE) return changed ?? user;
       if (done === LAST_ADMIN) return 'last-admin';

@@ -14,6 +14,7 @@ import type { Run } from '../../model/runs/run.ts';
 import type { RunError } from '../../model/runs/run-error.ts';
 import { HOUR_MS } from '../../model/values/time.ts';
 import { inPipelines } from '../redis/connection/connection.ts';
+import { luaJson } from '../redis/lua-json.ts';
 import { isOlder, newest, newestFirst, type Position } from '../redis/pagination.ts';
 import { Repository } from '../redis/repository.ts';
 import { errorGroupOf } from './error-group-fields.ts';
@@ -46,12 +47,11 @@ export class ErrorGroups extends Repository {
     const keys = this.keys.of(runId);
     const args = {
       fingerprint,
-      // cjson and Redis do not support lone surrogates.
       functionId: functionId.toWellFormed(),
       runId,
-      ...(step !== undefined && { step: step.slice(0, STEP_MAX).toWellFormed() }),
-      name: error.name.toWellFormed(),
-      message: error.message.slice(0, MESSAGE_MAX).toWellFormed(),
+      ...(step !== undefined && { step: step.slice(0, STEP_MAX) }),
+      name: error.name,
+      message: error.message.slice(0, MESSAGE_MAX),
       at: nowMs,
       hour: Math.floor(nowMs / HOUR_MS),
       hoursKept: HOURS_KEPT,
@@ -65,7 +65,7 @@ export class ErrorGroups extends Repository {
       keys.errorGroup(env, fingerprint),
       keys.functionErrorGroups(env, args.functionId),
       ...ERROR_GROUP_STATES.map((state) => keys.errorGroups(env, state)),
-      JSON.stringify(args),
+      luaJson(args),
     );
     return happened !== 0;
   }

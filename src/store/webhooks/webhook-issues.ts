@@ -9,6 +9,7 @@ import { ISSUE_KINDS, ISSUE_STATES, type IssueKind, type IssueState, issueIdOf }
 import { inPipelines, replies } from '../redis/connection/connection.ts';
 import type { ScriptedRedis } from '../redis/connection/scripts.ts';
 import type { PartitionKeyspace } from '../redis/keyspace/keyspace.ts';
+import { luaJson } from '../redis/lua-json.ts';
 import { mergeNewest, newestAtOnce, type Position, type TimeRange } from '../redis/pagination.ts';
 import { Repository } from '../redis/repository.ts';
 
@@ -109,13 +110,13 @@ export class WebhookIssues extends Repository<ScriptedRedis, PartitionedIds> {
       webhookId,
       kind,
       ...failures,
-      sample: JSON.stringify(sample),
+      sample: luaJson(sample),
       reasonsMax: REASONS_MAX,
       nowMs,
       ttlMs: TTL_MS,
       ...(marker !== undefined && { ifNot: marker }),
     };
-    const reply = await this.redis.recordWebhookFailures(...this.#keysOf(id), JSON.stringify(args));
+    const reply = await this.redis.recordWebhookFailures(...this.#keysOf(id), luaJson(args));
     const [happened, state, reopened] = reply as [Recorded['happened'], IssueState, number];
     return { id, happened, state, reopened };
   }

@@ -1,0 +1,12 @@
+/** JSON that scripts of Redis decode. */
+
+/** An escape of JSON: a letter, or the code unit of a lone surrogate, which JSON.stringify writes for nothing else. */
+const ESCAPE = /\\(?:ud[89a-f]..|.)/g;
+const LONE = 6;
+const REPLACEMENT = String.fromCharCode(0xfffd);
+
+/** As JSON.stringify, in well-formed Unicode: cjson refuses the escapes of lone surrogates, which each JSON text of a stranger may have. */
+export function luaJson(value: unknown): string {
+  const text = JSON.stringify(value);
+  return text.includes('\\ud') ? text.replace(ESCAPE, (one) => (one.length === LONE ? REPLACEMENT : one)) : text;
+}
