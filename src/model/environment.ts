@@ -41,6 +41,24 @@ export interface Environment {
   deletingAt?: number;
 }
 
+/** Which environment something concerns, as rules of access see it. */
+export type EnvironmentRef = Pick<Environment, 'name' | 'kind'>;
+
+/** Whose an object is; unknown if what it belonged to is deleted. */
+export type Owner = EnvironmentRef | 'unknown';
+
+/** @param environment the environment of that name; undefined: none exists, so the name can only become a branch */
+export function refOf(name: string, environment: EnvironmentRef | undefined): EnvironmentRef {
+  if (name === PRODUCTION) return { name, kind: 'production' };
+  return { name, kind: environment?.kind ?? 'branch' };
+}
+
+/** @param owner of a key or a webhook: an environment with keys of its own, or BRANCHES */
+export function refOfOwner(owner: string): EnvironmentRef {
+  if (owner === BRANCHES) return { name: BRANCH_SET, kind: 'branch' };
+  return { name: owner, kind: owner === PRODUCTION ? 'production' : 'named' };
+}
+
 /** Owner of the environment's keys and webhooks: the environment, or the set of all branches. */
 export function ownerOf({ name, kind }: Environment): string {
   return kind === 'branch' ? BRANCHES : name;

@@ -65,7 +65,7 @@ export const singleSignOn = {
   OIDC_ROLE_RULES: roleRulesSchema
     .optional()
     .describe(
-      'Roles by group, such as `admins=admin,devs=member,*=read-only`, or as JSON; the highest counts. If not set, users have the role of their invitation',
+      'Roles by group, such as `admins=admin,devs=read-only,devs=member@staging`, or as JSON; the highest counts, in each environment. If not set, users have the role of their invitation',
     ),
   OIDC_GROUPS_CLAIM: z.string().min(1).default('groups').describe('Claim with the groups of a user'),
   OIDC_VERIFIED_CLAIM: z

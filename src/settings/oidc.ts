@@ -8,6 +8,7 @@ const ROLES = {
   write: 'member',
   'read-only': 'read-only',
   read: 'read-only',
+  none: 'none',
 } as const;
 type RoleName = (typeof ROLES)[keyof typeof ROLES];
 
@@ -15,27 +16,42 @@ export interface RoleRule {
   /** A group of the provider; `*`: every user. */
   group: string;
   role: RoleName;
+  /** The environment where the role replaces that of the other rules; "branches": all branch environments; absent: the role itself. */
+  environment?: string;
 }
 
 /** ID of the provider of OIDC_ISSUER. */
 export const MAIN_PROVIDER = 'main';
 export const SIGN_UPS = ['first-sign-in', 'invited'] as const;
 const EXPECTED_RULES =
-  'expected rules such as admins=admin,devs=member,*=read-only, or the same as JSON: {"admins": "admin"}';
+  'expected rules such as admins=admin,devs=read-only,devs=member@staging, or the same as JSON: {"devs": ["read-only", "member@staging"]}';
 
-/** `admins=admin,devs=write,*=read`, or a JSON object for groups whose names have commas. */
-export const roleRulesSchema = z.union([z.string(), z.record(z.string(), z.string())]).transform((given, context) => {
-  const rules = pairsOf(given)?.map(([group, name]) => ({ group, role: ROLES[name as keyof typeof ROLES] }));
-  if (rules && rules.length > 0 && rules.every(({ group, role }) => group !== '' && role)) return rules as RoleRule[];
+const rulesByGroupSchema = z.record(z.string(), z.union([z.string(), z.array(z.string())]));
+type RulesByGroup = z.output<typeof rulesByGroupSchema>;
+
+/** `admins=admin,devs=read,devs=write@staging`, or a JSON object for groups whose names have commas. */
+export const roleRulesSchema = z.union([z.string(), rulesByGroupSchema]).transform((given, context) => {
+  const rules = pairsOf(given)?.map(ruleOf);
+  if (rules && rules.length > 0 && rules.every((rule) => rule !== undefined)) return rules;
   context.addIssue({ code: 'custom', message: EXPECTED_RULES, input: given });
   return z.NEVER;
 });
 
-function pairsOf(given: string | Record<string, string>): [string, string][] | undefined {
-  if (typeof given !== 'string') return Object.entries(given);
+function ruleOf([group, given]: [string, string]): RoleRule | undefined {
+  const [name = '', environment, ...more] = given.split('@');
+  if (group === '' || !Object.hasOwn(ROLES, name) || environment === '' || more.length > 0) return undefined;
+  return { group, role: ROLES[name as keyof typeof ROLES], ...(environment !== undefined && { environment }) };
+}
+
+function pairsOf(given: string | RulesByGroup): [string, string][] | undefined {
+  if (typeof given !== 'string') {
+    return Object.entries(given).flatMap(([group, roles]) =>
+      [roles].flat().map((role): [string, string] => [group, role]),
+    );
+  }
   if (given.trimStart().startsWith('{')) {
-    const parsed = z.record(z.string(), z.string()).safeParse(jsonOf(given));
-    return parsed.success ? Object.entries(parsed.data) : undefined;
+    const parsed = rulesByGroupSchema.safeParse(jsonOf(given));
+    return parsed.success ? pairsOf(parsed.data) : undefined;
   }
   return given.split(',').map((rule) => {
     const end = rule.lastIndexOf('=');

@@ -76,7 +76,7 @@ describe('Assistants at /mcp', () => {
     await reader.close();
     const elsewhere = await connect(service, await keyHeaders(service, 'write', 'production'));
     const own = (await elsewhere.listTools()).tools.map(({ name }) => name);
-    expect(own).to.include('cancel_run').and.not.include('list_webhooks');
+    expect(own).to.include('cancel_run').and.not.include('list_health_checks');
     await elsewhere.close();
     expect((await request('POST', `${service.url}/mcp`, { body: {} })).status).to.equal(401);
   });

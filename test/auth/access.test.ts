@@ -2,8 +2,11 @@
 import { createHash } from 'node:crypto';
 import { appRoutes } from '@bull-board/api/dist/routes.js';
 import { expect } from 'chai';
+import { SCOPES, type Scope } from '../../src/api/auth/guard.ts';
 import { BOARD_ACCESS } from '../../src/api/operations/board-access.ts';
-import { ACCESS, type Access, covers } from '../../src/model/auth/access.ts';
+import { ownerInBody } from '../../src/api/rest/owners.ts';
+import { ACCESS, type Access, type AccessLevel, covers } from '../../src/model/auth/access.ts';
+import type { EnvironmentRoles, Role } from '../../src/model/auth/user.ts';
 import { addUser, type Headers, keyHeaders, sessionHeaders } from '../support/auth.ts';
 import { officialRoutes, routes } from '../support/route-table.ts';
 import { type Service, startService } from '../support/service.ts';
@@ -12,21 +15,25 @@ interface GuardedRoute {
   method: string;
   path: string;
   access: Access;
-  scope: 'environment' | 'installation';
+  scope: Scope;
+  /** The new object belongs to production unless the body says otherwise. */
+  createsInProduction?: boolean;
   hasBody: boolean;
   forApps?: true | undefined;
 }
 
-const table: GuardedRoute[] = [...routes, ...officialRoutes].map(({ method, path, access, scope, body, forApps }) => ({
+const table: GuardedRoute[] = [...routes, ...officialRoutes].map(({ method, path, access, scope, ...route }) => ({
   method: method.toUpperCase(),
   path,
   access,
   scope,
-  hasBody: body !== undefined,
-  forApps,
+  createsInProduction: route.owner === ownerInBody,
+  hasBody: route.body !== undefined,
+  forApps: route.forApps,
 }));
 
-const installation = { scope: 'installation', hasBody: false } as const;
+/** Bull Board shows the jobs of all environments. */
+const board = { scope: 'all-environments', hasBody: false } as const;
 /** Every unsafe route of Bull Board in the installed version. */
 function boardRoutes(): GuardedRoute[] {
   return appRoutes.api.flatMap(({ method, route }) =>
@@ -35,33 +42,69 @@ function boardRoutes(): GuardedRoute[] {
       const path = `/queues${route}`;
       // A forbidden route responds with 404 to principals with write access.
       const access = BOARD_ACCESS[name] ?? 'write';
-      return verb === 'get' ? [] : [{ ...installation, method: verb.toUpperCase(), path, access }];
+      return verb === 'get' ? [] : [{ ...board, method: verb.toUpperCase(), path, access }];
     }),
   );
 }
 
 /** The other routes behind the guard. */
 const others: GuardedRoute[] = [
-  { ...installation, method: 'GET', path: '/queues', access: 'read' },
-  { ...installation, method: 'GET', path: '/queues/api/queues', access: 'read' },
-  { ...installation, method: 'PUT', path: '/queues/api/queues/nope/pause', access: 'write' },
+  { ...board, method: 'GET', path: '/queues', access: 'read' },
+  { ...board, method: 'GET', path: '/queues/api/queues', access: 'read' },
+  { ...board, method: 'PUT', path: '/queues/api/queues/nope/pause', access: 'write' },
   ...boardRoutes(),
-  { ...installation, method: 'GET', path: '/v1/nope', access: 'read' },
+  { ...board, method: 'GET', path: '/v1/nope', access: 'read' },
   { scope: 'environment', hasBody: false, method: 'GET', path: '/v1/stream', access: 'read' },
 ];
 /** The documentation of the API, for every principal. */
 const described = ['/', '/docs', '/openapi.json'];
 
+/** The access to the installation and to each kind of environment, written out. */
+interface Levels {
+  base: AccessLevel;
+  production: AccessLevel;
+  staging: AccessLevel;
+  branches: AccessLevel;
+}
+
 interface Holder {
   who: string;
-  /** undefined: no access. */
-  access: Access | undefined;
-  /** The environment that the key is restricted to. */
-  environment?: string;
+  /** undefined: the credential is unknown. */
+  levels: Levels | undefined;
   /** Its key is that of production: with another environment it is unknown. */
   isApp?: true;
   headers: () => Headers;
 }
+
+/** Users with roles by environment. */
+const WITH_ROLES: Record<string, { role: Role; roles: EnvironmentRoles; levels: Levels }> = {
+  'member of staging': {
+    role: 'none',
+    roles: { staging: 'member' },
+    levels: { base: 'none', production: 'none', staging: 'write', branches: 'none' },
+  },
+  'member without production': {
+    role: 'member',
+    roles: { production: 'none', branches: 'read-only' },
+    levels: { base: 'write', production: 'none', staging: 'write', branches: 'read' },
+  },
+  'reader, admin of staging': {
+    role: 'read-only',
+    roles: { staging: 'admin' },
+    levels: { base: 'read', production: 'read', staging: 'admin', branches: 'read' },
+  },
+  'admin, reader of production': {
+    role: 'admin',
+    roles: { production: 'read-only' },
+    levels: { base: 'admin', production: 'read', staging: 'admin', branches: 'admin' },
+  },
+  'member of branches': {
+    role: 'none',
+    roles: { branches: 'member' },
+    levels: { base: 'none', production: 'none', staging: 'none', branches: 'write' },
+  },
+};
+const SELECTED = { production: 'production', staging: 'staging', 'feature/x': 'branches' } as const;
 
 /** Behind the signing key of the environment. */
 const APP_ROUTES = [
@@ -86,13 +129,18 @@ describe('Access to routes', () => {
   const made: Record<string, Headers> = {};
   before(async () => {
     service = await startService({ dev: false, workers: 0 });
-    const staging = { name: 'staging', kind: 'named', createdAt: Date.now() };
-    await service.redis.hset(`${service.prefix}:environments`, staging.name, JSON.stringify(staging));
+    for (const [name, kind] of Object.entries({ staging: 'named', 'feature/x': 'branch' })) {
+      expect((await service.post('/v1/environments', { name, kind }, service.apiHeaders)).status).to.equal(201);
+    }
     for (const access of ACCESS) made[`${access} key`] = await keyHeaders(service, access);
     made['staging key'] = await keyHeaders(service, 'admin', 'staging');
     for (const role of ['admin', 'member', 'read-only'] as const) {
       await addUser(service, `${role}@example.com`, role);
       made[role] = await sessionHeaders(service, `${role}@example.com`);
+    }
+    for (const [at, [who, { role, roles }]] of Object.entries(WITH_ROLES).entries()) {
+      await addUser(service, `user-${at}@example.com`, role, roles);
+      made[who] = await sessionHeaders(service, `user-${at}@example.com`);
     }
     made['signing key'] = service.appHeaders;
     made['event key'] = { authorization: `Bearer ${service.env.EVENT_KEYS}` };
@@ -105,44 +153,57 @@ describe('Access to routes', () => {
     return digest ?? createHash('sha256').digest('hex');
   }
 
-  const holder = (who: string, access?: Access, environment?: string): Holder => ({
-    who,
-    access,
-    ...(environment && { environment }),
-    headers: () => made[who] ?? {},
-  });
+  const everywhere = (level: Access): Levels => ({ base: level, production: level, staging: level, branches: level });
+  const nowhere: Levels = { base: 'none', production: 'none', staging: 'none', branches: 'none' };
+  const holder = (who: string, levels?: Levels): Holder => ({ who, levels, headers: () => made[who] ?? {} });
   const holders: Holder[] = [
     holder('nobody'),
     holder('event key'),
-    { ...holder('signing key', 'write', 'production'), isApp: true },
+    { ...holder('signing key', { ...nowhere, production: 'write' }), isApp: true },
     holder('hash of a key'),
-    holder('read key', 'read'),
-    holder('write key', 'write'),
-    holder('admin key', 'admin'),
-    holder('staging key', 'admin', 'staging'),
-    holder('read-only', 'read'),
-    holder('member', 'write'),
-    holder('admin', 'admin'),
+    holder('read key', everywhere('read')),
+    holder('write key', everywhere('write')),
+    holder('admin key', everywhere('admin')),
+    holder('staging key', { ...nowhere, staging: 'admin' }),
+    holder('read-only', everywhere('read')),
+    holder('member', everywhere('write')),
+    holder('admin', everywhere('admin')),
+    ...Object.entries(WITH_ROLES).map(([who, { levels }]) => holder(who, levels)),
   ];
 
   const ask = ({ method, path, hasBody }: GuardedRoute, headers: Headers) =>
     service.request(method, path.replace(/:\w+/g, 'nope'), hasBody ? {} : undefined, headers);
 
   /** The error that the guard must return; undefined: it must allow the request. */
-  function rejection(route: GuardedRoute, holder: Holder, selected: string): string | undefined {
-    const { access, environment, isApp } = holder;
-    if (access === undefined || (isApp && environment !== selected)) return 'credentials_invalid';
+  function rejection(
+    route: GuardedRoute,
+    { levels, isApp }: Holder,
+    selected: keyof typeof SELECTED,
+  ): string | undefined {
+    if (levels === undefined || (isApp && selected !== 'production')) return 'credentials_invalid';
     if (isApp && !route.forApps) return 'access_denied';
-    if (!covers(access, route.access)) return 'access_denied';
-    const isRestricted = environment !== undefined && (route.scope === 'installation' || environment !== selected);
-    return isRestricted ? 'access_denied' : undefined;
+    return needed(route, levels, selected).every((level) => covers(level, route.access)) ? undefined : 'access_denied';
+  }
+
+  /** Where the route needs its access. The objects that the table asks for do not exist, so no owner is known. */
+  function needed(
+    { scope, createsInProduction }: GuardedRoute,
+    levels: Levels,
+    selected: keyof typeof SELECTED,
+  ): AccessLevel[] {
+    const all = Object.values(levels);
+    if (scope === 'environment') return [levels[SELECTED[selected]]];
+    if (scope === 'installation') return [levels.base];
+    if (scope === 'all-environments') return all;
+    const highest = (['admin', 'write', 'read'] as const).find((level) => all.includes(level)) ?? 'none';
+    return [highest, ...(createsInProduction ? [levels.production] : [])];
   }
 
   it('every route declares its access and scope', () => {
     expect(table.length).to.be.greaterThan(10);
     for (const { path, access, scope } of table) {
       expect(ACCESS, path).to.include(access);
-      expect(['environment', 'installation'], path).to.include(scope);
+      expect(SCOPES, path).to.include(scope);
     }
   });
 
@@ -155,7 +216,7 @@ describe('Access to routes', () => {
   for (const route of [...table, ...others]) {
     it(`${route.method} ${route.path}: ${route.access} access to the ${route.scope}`, async () => {
       for (const one of holders) {
-        for (const selected of ['production', 'staging']) {
+        for (const selected of Object.keys(SELECTED) as (keyof typeof SELECTED)[]) {
           const { status, body } = await ask(route, { ...one.headers(), 'x-service-env': selected });
           const expected = rejection(route, one, selected);
           const what = `${one.who}, ${selected}: ${status} ${JSON.stringify(body).slice(0, 200)}`;
@@ -170,8 +231,8 @@ describe('Access to routes', () => {
 
   for (const path of described) {
     it(`GET ${path}: every principal`, async () => {
-      for (const { who, access, headers } of holders) {
-        expect((await service.get(path, headers())).status, who).to.equal(access === undefined ? 401 : 200);
+      for (const { who, levels, headers } of holders) {
+        expect((await service.get(path, headers())).status, who).to.equal(levels === undefined ? 401 : 200);
       }
     });
   }

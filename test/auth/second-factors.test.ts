@@ -277,7 +277,7 @@ describe('second factors', () => {
     const store = await openStore(undefined, { SECRET_KEY: key });
     const next = await openStore(store.prefix, { SECRET_KEY: key.toUpperCase(), SECRET_KEY_FALLBACK: key });
     const last = await openStore(store.prefix, { SECRET_KEY: key.toUpperCase() });
-    const user = newUser('sealed@example.com', 'member');
+    const user = newUser('sealed@example.com', { role: 'member' });
     const secret = newTotpSecret();
     const totp = { sealed: store.totpSecrets.seal(secret, user.id), addedAt: 0, lastStep: 0 };
     await store.users.create({ ...user, secondFactors: { totp, passkeys: [], recoveryCodes: [] } });

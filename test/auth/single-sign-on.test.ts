@@ -1,7 +1,8 @@
 import { expect } from 'chai';
 import type { JWTPayload } from 'jose';
 import { freePort } from '../../scripts/lib/ports.ts';
-import { domainOf } from '../../src/model/auth/sign-in-rules.ts';
+import { domainOf, rolesOf } from '../../src/model/auth/sign-in-rules.ts';
+import { roleRulesSchema } from '../../src/settings/oidc.ts';
 import { postForm } from '../support/auth.ts';
 import {
   CLIENT,
@@ -36,7 +37,7 @@ describe('Single sign-on', () => {
         id: 'hostile',
         name: 'Hostile',
         issuer: hostile.issuer,
-        role_rules: 'admins=admin,staff=read',
+        role_rules: 'admins=admin,staff=read,partners=member@staging',
         allowed_domains: 'example.com',
         sign_up: 'first-sign-in',
       },
@@ -292,6 +293,38 @@ describe('Single sign-on', () => {
       expect((await userOf('flo@example.com')).role).to.equal('admin');
       await signIn({ ...person, groups: 'staff' });
       expect((await userOf('flo@example.com')).role).to.equal('read-only');
+    });
+
+    it('groups give roles in single environments, and take them away', async () => {
+      const person = { sub: 'ivy', email: 'ivy@example.com' };
+      const rolesIn = async () => {
+        const { role, environment_roles } = await userOf('ivy@example.com');
+        return [role, environment_roles];
+      };
+      await signIn({ ...person, groups: ['partners'] });
+      expect(await rolesIn()).to.deep.equal(['none', { staging: 'member' }]);
+      await signIn({ ...person, groups: ['partners', 'staff'] });
+      expect(await rolesIn()).to.deep.equal(['read-only', { staging: 'member' }]);
+      await signIn({ ...person, groups: ['staff'] });
+      expect(await rolesIn()).to.deep.equal(['read-only', {}]);
+      const { summary } = (await service.get('/v1/audit')).body.data[0];
+      expect(summary).to.include('role read-only instead of read-only, member in staging');
+    });
+
+    it('the highest rule of each environment counts', () => {
+      const rules = (given: string) => roleRulesSchema.parse(given);
+      const all = rules('{"a, b": ["read", "member@staging", "none@production"], "c": "admin@staging", "*": "none"}');
+      expect(rolesOf(all, ['a, b', 'c'])).to.deep.equal({
+        role: 'read-only',
+        environmentRoles: { staging: 'admin', production: 'none' },
+      });
+      expect(rolesOf(all, ['d']), 'no access at all').to.equal(undefined);
+      expect(rolesOf(rules('a=admin'), ['a']), 'the admin gives the roles in environments').to.deep.equal({
+        role: 'admin',
+      });
+      for (const wrong of ['a=member@', 'a=owner@staging', 'a=member@x@y', 'a=constructor', '=member@staging']) {
+        expect(roleRulesSchema.safeParse(wrong).success, wrong).to.equal(false);
+      }
     });
 
     it('the subject is the person: another one with the email address does not become the user', async () => {

@@ -1,7 +1,7 @@
 /** Keys and users of a service in production mode, for tests of authorization. */
 import { scryptSync } from 'node:crypto';
 import type { Access } from '../../src/model/auth/access.ts';
-import type { Role, User } from '../../src/model/auth/user.ts';
+import type { EnvironmentRoles, Role, User } from '../../src/model/auth/user.ts';
 import { type Answer, request } from './http.ts';
 import type { Service } from './service.ts';
 
@@ -26,8 +26,14 @@ export async function keyHeaders(service: Service, access: Access, environment?:
 }
 
 /** Invites a user and accepts the invitation; then its password is stored as a cheaper hash. */
-export async function addUser(service: Service, email: string, role: Role): Promise<string> {
-  const invited = await service.post('/v1/users', { email, role }, service.apiHeaders);
+export async function addUser(
+  service: Service,
+  email: string,
+  role: Role,
+  environmentRoles: EnvironmentRoles = {},
+): Promise<string> {
+  const body = { email, role, environment_roles: environmentRoles };
+  const invited = await service.post('/v1/users', body, service.apiHeaders);
   const token = tokenIn(invited.body.data.set_password_url);
   await service.post('/auth/set-password', { token, password: PASSWORD });
   const { id } = invited.body.data;

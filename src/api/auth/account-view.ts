@@ -24,6 +24,7 @@ export function accountView(state: AccountState) {
   return {
     email: user.email,
     role: user.role,
+    environment_roles: user.environmentRoles ?? {},
     has_password: user.password !== undefined && state.mayUsePassword,
     providers: namesOf(user),
     second_factors: {

@@ -3,7 +3,7 @@ import type { Config } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { hashPassword, isPassword } from '../../model/auth/password.ts';
 import { newSecret } from '../../model/auth/secret.ts';
-import type { Role, User } from '../../model/auth/user.ts';
+import type { User } from '../../model/auth/user.ts';
 import { newId } from '../../model/ids.ts';
 import { Composed } from '../../model/values/composed.ts';
 import type { OneTimeToken } from '../../store/auth/one-time-tokens.ts';
@@ -106,8 +106,8 @@ export class Accounts extends Composed<AccountsDeps> {
 
   /** Creates a user without a password, and the token to set one.
    *  @throws ServiceError email_taken */
-  async invite(email: string, role: Role): Promise<Invited> {
-    const user = newUser(email, role);
+  async invite(email: string, roles: Pick<User, 'role' | 'environmentRoles'>): Promise<Invited> {
+    const user = newUser(email, roles);
     if (!(await this.deps.users.create(user))) throw new ServiceError('email_taken', { detail: email });
     return { user, token: await this.passwordToken(user) };
   }
@@ -146,13 +146,14 @@ export class Accounts extends Composed<AccountsDeps> {
   }
 }
 
-export function newUser(email: string, role: Role): User {
+export function newUser(email: string, { role, environmentRoles }: Pick<User, 'role' | 'environmentRoles'>): User {
   const now = Date.now();
-  return { id: newId(), email, role, version: newSecret(), createdAt: now, updatedAt: now };
+  const roles = { role, ...(environmentRoles && { environmentRoles }) };
+  return { id: newId(), email, ...roles, version: newSecret(), createdAt: now, updatedAt: now };
 }
 
 async function newAdmin(email: string, password: string): Promise<User> {
-  return { ...newUser(email, 'admin'), password: await hashPassword(password) };
+  return { ...newUser(email, { role: 'admin' }), password: await hashPassword(password) };
 }
 
 /** A token becomes invalid when the password changes. */

@@ -2,8 +2,17 @@
 import type { Next } from 'koa';
 import type { Config } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
-import { type Access, covers, type Principal } from '../../model/auth/access.ts';
-import { PRODUCTION } from '../../model/environment.ts';
+import {
+  type Access,
+  type AccessLevel,
+  accessAnywhere,
+  accessTo,
+  accessToAll,
+  covers,
+  onlyEnvironment,
+  type Principal,
+} from '../../model/auth/access.ts';
+import { BRANCH_SET, type EnvironmentRef, type Owner, PRODUCTION } from '../../model/environment.ts';
 import { environmentSelection } from '../http/environment-selection.ts';
 import type { Context, Middleware } from '../http/router.ts';
 import { isSafeMethod, requireOwnScript } from './csrf.ts';
@@ -33,38 +42,70 @@ function isBrowser(ctx: Context): boolean {
 
 export interface AccessRule {
   access: Access;
-  scope: 'environment' | 'installation';
+  scope: Scope;
   /** Apps may also use it, with their signing key. */
   forApps?: true | undefined;
 }
 
-/** @throws ServiceError access_denied */
-export function allow(ctx: Context, { access, scope, forApps }: AccessRule): void {
+/** The environments whose access a request needs (docs/security.md#roles-by-environment). */
+export const SCOPES = [
+  /** The one that the request selects. */
+  'environment',
+  /** The owner of the object: it is known once the object is found. */
+  'owner',
+  /** None: the base access. */
+  'installation',
+  /** All of them, because the response shows them together. */
+  'all-environments',
+  /** Any: the response has nothing of an environment. */
+  'any-environment',
+] as const;
+export type Scope = (typeof SCOPES)[number];
+
+/** What can be decided before the object is known.
+ *  @param selected the environment that the request selects; undefined for other scopes
+ *  @throws ServiceError access_denied */
+export function allow(
+  ctx: Context,
+  { access, scope, forApps }: AccessRule,
+  selected: EnvironmentRef | undefined,
+): void {
   const principal = principalOf(ctx);
   if (principal.kind === 'signing-key' && !forApps) {
     throw accessDenied('a signing key gives an app access to its events and runs only; use an API key');
   }
-  requireAccess(principal, access);
-  const { environment } = principal;
-  if (environment === undefined) return;
-  if (scope === 'installation') {
-    throw accessDenied(`this key is restricted to the environment "${environment}"; use a key without a restriction`);
-  }
-  const selected = environmentOf(ctx);
-  if (selected !== environment) {
-    throw accessDenied(`this key is restricted to the environment "${environment}"; use a key for "${selected}"`);
+  if (scope === 'environment') {
+    if (!selected) throw new TypeError('the environment that the request selects is missing');
+    allowIn(principal, access, selected);
+  } else if (scope === 'installation') {
+    requireLevel(principal, accessTo(principal), access, 'the whole installation');
+  } else if (scope === 'all-environments') {
+    requireLevel(principal, accessToAll(principal), access, 'all environments');
+  } else {
+    requireLevel(principal, accessAnywhere(principal), access, 'any environment');
   }
 }
 
-/** The selected environment, otherwise the environment to which the principal is restricted, otherwise production. */
+/** @throws ServiceError access_denied */
+export function allowIn(principal: Principal, access: Access, owner: Owner): void {
+  requireLevel(principal, accessTo(principal, owner), access, nameOf(owner));
+}
+
+function nameOf(owner: Owner): string {
+  if (owner === 'unknown') return 'all environments';
+  return owner.name === BRANCH_SET ? 'all branch environments' : `the environment "${owner.name}"`;
+}
+
+/** The selected environment, otherwise the only one that the principal can access, otherwise production. */
 export function environmentOf(ctx: Context): string {
-  return environmentSelection(ctx) ?? principalOf(ctx).environment ?? PRODUCTION;
+  return environmentSelection(ctx) ?? onlyEnvironment(principalOf(ctx)) ?? PRODUCTION;
 }
 
-function requireAccess({ name, access }: Principal, needed: Access): void {
-  if (!covers(access, needed)) {
-    throw accessDenied(`this request needs ${needed} access, and ${name} has ${access} access`);
-  }
+function requireLevel(principal: Principal, has: AccessLevel, needed: Access, what: string): void {
+  if (covers(has, needed)) return;
+  const only = onlyEnvironment(principal);
+  const owned = has === 'none' ? `no access${only === undefined ? '' : ` but to "${only}"`}` : `${has} access`;
+  throw accessDenied(`this request needs ${needed} access to ${what}, and ${principal.name} has ${owned}`);
 }
 
 function accessDenied(detail: string): ServiceError {

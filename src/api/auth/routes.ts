@@ -2,6 +2,7 @@
 
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
+import { onlyEnvironment } from '../../model/auth/access.ts';
 import { emailSchema, passwordSchema, principalOfUser } from '../../model/auth/user.ts';
 import { sendPage } from '../http/html-page.ts';
 import { clientAddress } from '../http/incoming-request.ts';
@@ -139,8 +140,11 @@ export function authRoutes(
 
   router.get('/auth/me', async (ctx) => {
     ctx.state.principal = await principals.of(ctx);
-    const { kind, id, name, access, environment } = principalOf(ctx);
-    ctx.body = { data: { kind, id, name, access, environment: environment ?? null } };
+    const principal = principalOf(ctx);
+    const { kind, id, name, environments = {} } = principal;
+    const environment = onlyEnvironment(principal);
+    const access = environment === undefined ? principal.access : environments[environment];
+    ctx.body = { data: { kind, id, name, access, environment: environment ?? null, environments } };
   });
 
   router.get('/sign-in', async (ctx) => {

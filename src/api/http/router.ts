@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import type KoaRouter from '@koa/router';
 import type { DefaultContext, Next, ParameterizedContext } from 'koa';
 import type { ErrorCode } from '../../errors.ts';
-import type { Principal } from '../../model/auth/access.ts';
+import type { AccessLevel, Principal } from '../../model/auth/access.ts';
 import type { Environment } from '../../model/environment.ts';
 import { paramsCheck } from './path-ids.ts';
 
@@ -31,6 +31,8 @@ export interface RequestState {
   principal: Principal | undefined;
   /** The environment of the selected name when the request was authenticated for it (auth/proven-environment.ts). */
   proven: Proven | undefined;
+  /** The principal's access to what the route concerns, once it is known. */
+  granted: AccessLevel | undefined;
   /** Whether the body had not arrived yet when access was checked. */
   isBodyAwaited: boolean;
   /** Error code of the response. */

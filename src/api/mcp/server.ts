@@ -4,18 +4,19 @@
 import type * as Library from '@modelcontextprotocol/server';
 import { ServiceError } from '../../errors.ts';
 import type { Logger } from '../../log.ts';
+import { refOf } from '../../model/environment.ts';
 import { closestName } from '../../model/values/closest-name.ts';
 import { isJsonObject } from '../../model/values/json.ts';
 import { loadOnce } from '../../model/values/load-once.ts';
 import { toServiceError } from '../../store/redis/connection/connection.ts';
 import { VERSION } from '../../version.ts';
-import { principalOf } from '../auth/principals.ts';
+import { allow, environmentOf } from '../auth/guard.ts';
 import { readBody } from '../http/body.ts';
 import type { Context, Router } from '../http/router.ts';
-import { admit, carryOut, type MountDeps } from '../rest/mount.ts';
+import { admit, carryOut, grantedAccess, type MountDeps } from '../rest/mount.ts';
 import type { GivenInput, Route } from '../rest/route.ts';
 import { textOf } from './results.ts';
-import { isOpenTo, type Tool, toolsOf } from './tools.ts';
+import { type Tool, toolsOf } from './tools.ts';
 
 const BODY_MAX_BYTES = 262_144;
 const DEFAULT_LIMIT = '20';
@@ -93,8 +94,17 @@ class Protocol {
   }
 
   #toolsOf(ctx: Context): Tool[] {
-    const principal = principalOf(ctx);
-    return [...this.#tools.values()].filter((tool) => isOpenTo(principal, tool));
+    return [...this.#tools.values()].filter(({ route }) => this.#isOpen(ctx, route));
+  }
+
+  #isOpen(ctx: Context, route: Route): boolean {
+    try {
+      const name = environmentOf(ctx);
+      allow(ctx, route, refOf(name, this.#deps.environments.find(name)));
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   async #call(ctx: Context, name: string, given: Record<string, unknown>) {
@@ -103,7 +113,8 @@ class Protocol {
       await admit(ctx, tool.route, this.#deps);
       const input = inputOf(tool, given);
       tool.checkParams(input);
-      const reply = await carryOut(ctx, tool.route, input, this.#deps);
+      const granted = await grantedAccess(ctx, tool.route, input);
+      const reply = await carryOut(ctx, tool.route, input, granted, this.#deps);
       try {
         return { content: [{ type: 'text' as const, text: textOf(reply, this.#deps) }] };
       } finally {

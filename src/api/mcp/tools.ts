@@ -2,7 +2,6 @@
  *  the input, the access, the limits and the errors of its operation. */
 import type { Tool as ListedTool } from '@modelcontextprotocol/server';
 import { z } from 'zod';
-import { covers, type Principal } from '../../model/auth/access.ts';
 import { paramsCheck } from '../http/path-ids.ts';
 import type { GivenInput, Route } from '../rest/route.ts';
 
@@ -82,11 +81,6 @@ export function toolsOf(routes: readonly Route[]): Tool[] {
     if (!route) throw new Error(`no route has the operationId ${operationId}`);
     return toolOf(route, more);
   });
-}
-
-/** What the principal may use. */
-export function isOpenTo({ access, environment }: Principal, { route }: Tool): boolean {
-  return covers(access, route.access) && (environment === undefined || route.scope === 'environment');
 }
 
 function toolOf(route: Route, more: string): Tool {

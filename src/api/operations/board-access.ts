@@ -77,7 +77,7 @@ async function loadRoutes(): Promise<Middleware> {
 export async function allowOnBoard(ctx: Context, next: Next): Promise<void> {
   const isChange = !isSafeMethod(ctx);
   const access = isChange && isBoard(ctx.path) ? BOARD_ACCESS[ctx.state.boardRoute?.name ?? ''] : undefined;
-  allow(ctx, { access: access ?? (isChange ? 'write' : 'read'), scope: 'installation' });
+  allow(ctx, { access: access ?? (isChange ? 'write' : 'read'), scope: 'all-environments' }, undefined);
   if (isChange && access === undefined && isBoard(ctx.path)) {
     throw new ServiceError('not_found', {
       detail: 'this action of Bull Board is turned off; /docs lists the actions of the API',

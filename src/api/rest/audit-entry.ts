@@ -11,6 +11,7 @@ const LOGGED_FIELDS = [
   'name',
   'email',
   'role',
+  'environment_roles',
   'access',
   'environment',
   'kind',

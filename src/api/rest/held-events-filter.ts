@@ -27,9 +27,11 @@ export interface HeldEventPage {
   next?: Position;
 }
 
+/** @param isOpen whether the principal may do this with events of the webhook */
 export async function findHeldEvents(
   heldEvents: HeldEvents,
   filter: HeldEventFilter,
+  isOpen: (webhookId: string) => boolean,
   { limit, cursor }: { limit: number; cursor?: Position | undefined },
 ): Promise<HeldEventPage> {
   const page: HeldEvent[] = [];
@@ -37,7 +39,7 @@ export async function findHeldEvents(
   let foundChars = 0;
   const timeRange = { after: filter.received_after, before: filter.received_before, cursor };
   for await (const { held, size } of heldEvents.iterate(timeRange)) {
-    if (matches(held, filter)) {
+    if (isOpen(held.webhookId) && matches(held, filter)) {
       page.push(held);
       foundChars += size;
     }

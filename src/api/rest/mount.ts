@@ -6,19 +6,20 @@ import type { Next } from 'koa';
 import type { HttpMethodEnum } from 'koa-body';
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
-import { PRODUCTION } from '../../model/environment.ts';
+import { type AccessLevel, accessAnywhere, accessTo, accessToAll } from '../../model/auth/access.ts';
+import { PRODUCTION, refOf } from '../../model/environment.ts';
 import { describe, parseExact } from '../../model/values/json.ts';
 import { loadOnce } from '../../model/values/load-once.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import type { EventLimit } from '../../store/environments/event-limits.ts';
 import type { Store } from '../../store/store.ts';
 import type { AuditLogger } from '../auth/audit-logger.ts';
-import { allow, environmentOf } from '../auth/guard.ts';
+import { allow, allowIn, environmentOf } from '../auth/guard.ts';
 import { type Principals, principalOf } from '../auth/principals.ts';
 import { rememberProven, requireProven } from '../auth/proven-environment.ts';
 import { bodyError, describeType, isJsonType, mediaTypeOf, readBody, rejectEncoding } from '../http/body.ts';
 import { dialectOfRequest } from '../http/dialect.ts';
-import type { Context, Middleware, RouteContext, Router } from '../http/router.ts';
+import type { Context, Handler, Middleware, RouteContext, Router } from '../http/router.ts';
 import { isOptional, ownParameters, validate } from '../http/validation.ts';
 import { auditEntryOf } from './audit-entry.ts';
 import { answerOnce } from './idempotency.ts';
@@ -42,6 +43,7 @@ export function mount(router: Router, routes: readonly Route[], deps: MountDeps)
       checkAccess(route, deps),
       bodyReader(route),
       ...(route.method === 'get' ? [] : [checkAccessAgain(route, deps)]),
+      checkOwner(route),
       ...(route.method === 'post' ? [answerOnce(route, deps.idempotentResponses)] : []),
       (ctx: RouteContext) => serve(ctx, route, deps),
     ];
@@ -57,10 +59,44 @@ export async function admit(
   route: Route,
   { environments }: Pick<MountDeps, 'environments'>,
 ): Promise<void> {
-  allow(ctx, route);
-  if (route.scope === 'environment') {
-    rememberProven(ctx, { environment: await environments.findOrFetch(environmentOf(ctx)) });
+  if (route.scope !== 'environment') return allow(ctx, route, undefined);
+  const name = environmentOf(ctx);
+  const environment = await environments.findOrFetch(name);
+  allow(ctx, route, refOf(name, environment));
+  rememberProven(ctx, { environment });
+}
+
+/** The principal's access to what the route concerns; `none` if the handler decides about each object.
+ *  @throws ServiceError access_denied, and the error of a missing object if its environment is hidden */
+export async function grantedAccess(ctx: Context, route: Route, given: GivenInput): Promise<AccessLevel> {
+  const principal = principalOf(ctx);
+  const { scope, owner, access } = route;
+  if (scope === 'environment') return accessTo(principal, refOf(environmentOf(ctx), ctx.state.proven?.environment));
+  if (scope === 'all-environments') return accessToAll(principal);
+  if (scope === 'any-environment') return accessAnywhere(principal);
+  if (owner === undefined) return accessTo(principal);
+  if (owner === 'each') return 'none';
+  const found = await owner.find(given);
+  if (!found) {
+    if (owner.missing) throw owner.missing(given);
+    return 'none';
   }
+  const has = accessTo(principal, found);
+  if (owner.missing && has === 'none') throw owner.missing(given);
+  allowIn(principal, access, found);
+  return has;
+}
+
+/** Runs before a stored response is repeated: the role may have changed since. */
+function checkOwner(route: Route): Handler {
+  return async (ctx, next) => {
+    ctx.state.granted = await grantedAccess(ctx, route, givenTo(ctx, route));
+    await next();
+  };
+}
+
+function givenTo(ctx: RouteContext, route: Route): GivenInput {
+  return { params: ctx.params, query: ownParameters(ctx.query), body: bodyOf(ctx, route) };
 }
 
 /** Runs before the request is read. */
@@ -77,7 +113,8 @@ function checkAccessAgain(route: Route, { principals }: MountDeps): Middleware {
   return async (ctx, next) => {
     if (ctx.state.isBodyAwaited) {
       ctx.state.principal = await principals.of(ctx);
-      allow(ctx, route);
+      const selected = route.scope === 'environment' ? environmentOf(ctx) : undefined;
+      allow(ctx, route, selected === undefined ? undefined : refOf(selected, ctx.state.proven?.environment));
     }
     await next();
   };
@@ -143,14 +180,18 @@ function requireJson(contentType: string): void {
   });
 }
 
-/** Validates the input, runs the handler and writes the audit entry, for a request that is admitted. */
+/** Validates the input, runs the handler and writes the audit entry, for a request that is admitted.
+ *  @param granted by `grantedAccess` */
 export async function carryOut(
   ctx: Context,
   route: Route,
   given: GivenInput,
+  granted: AccessLevel,
   { environments, auditLogger, targetNames }: Pick<MountDeps, 'environments' | 'auditLogger' | 'targetNames'>,
 ): Promise<Reply> {
   const dialect = dialectOfRequest(ctx);
+  const principal = principalOf(ctx);
+  const { kind, id, name } = principal;
   const { params, query = NO_FIELDS, body = NO_FIELDS } = route;
   const isAudited = route.method !== 'get' && route.audited !== false;
   const targetName = isAudited ? await targetNames.of(route.path, given.params) : undefined;
@@ -160,7 +201,8 @@ export async function carryOut(
     body: validate(body, given.body, 'field') as never,
     env: route.scope === 'environment' ? await selectedEnvironment(ctx, environments) : PRODUCTION,
     requestId: ctx.state.requestId,
-    principal: principalOf(ctx),
+    principal: { kind, id, name, access: granted },
+    accessTo: (owner) => accessTo(principal, owner),
     dialect,
     origin: `${ctx.protocol}://${ctx.host}`,
   });
@@ -171,8 +213,8 @@ export async function carryOut(
 }
 
 async function serve(ctx: RouteContext, route: Route, deps: MountDeps): Promise<void> {
-  const given = { params: ctx.params, query: ownParameters(ctx.query), body: bodyOf(ctx, route) };
-  const reply = await carryOut(ctx, route, given, deps);
+  const { granted = 'none' } = ctx.state;
+  const reply = await carryOut(ctx, route, givenTo(ctx, route), granted, deps);
   if (reply.onSent) onClose(ctx.res, reply.onSent);
   ctx.status = reply.status ?? route.status ?? (route.data || route.file ? 200 : 204);
   if (route.file) {

@@ -1,9 +1,11 @@
 /** A route of the REST API, declared once: its schemas validate the input and describe it in the OpenAPI document. */
 import { z } from 'zod';
-import type { ErrorCode } from '../../errors.ts';
+import type { ErrorCode, ServiceError } from '../../errors.ts';
 import type { Dialect } from '../../model/apps/app.ts';
-import type { Access, Principal } from '../../model/auth/access.ts';
+import type { Access, AccessLevel, Principal } from '../../model/auth/access.ts';
+import type { Owner } from '../../model/environment.ts';
 import type { EventLimit } from '../../store/environments/event-limits.ts';
+import type { Scope } from '../auth/guard.ts';
 import { strict } from '../http/validation.ts';
 
 type Schema = z.ZodType;
@@ -21,15 +23,31 @@ export interface Input<Params, Query, Body> {
   params: Params;
   query: Query;
   body: Body;
-  /** Name of the selected environment; production when none is selected, and for routes with the scope `installation`. */
+  /** Name of the selected environment; production when none is selected, and for routes of another scope. */
   env: string;
   /** Becomes the request ID of the events and runs that the request creates. */
   requestId: string;
-  principal: Principal;
+  principal: Caller;
+  /** For routes whose owner is `each`: what the principal may do with an object of the owner. */
+  accessTo(owner: Owner): AccessLevel;
   /** Dialect of the response: names and values of some fields depend on it (http/dialect.ts). */
   dialect: Dialect;
   /** Scheme and host by which the client reached the service. */
   origin: string;
+}
+
+/** Who sent the request. */
+export interface Caller extends Pick<Principal, 'kind' | 'id' | 'name'> {
+  /** Access to what the route concerns: the selected environment, the owner, or the installation. */
+  access: AccessLevel;
+}
+
+/** Finds the environment that owns the object of a request. */
+export interface OwnerOf {
+  /** undefined if there is no such object. */
+  find(given: GivenInput): Promise<Owner | undefined>;
+  /** Also the error for an object of a hidden environment. Absent: the handler rejects what has no owner. */
+  missing?(given: GivenInput): ServiceError;
 }
 
 /** The input of a route before its validation. */
@@ -48,8 +66,10 @@ export interface Route {
   tag: string;
   /** The access that the principal needs. */
   access: Access;
-  /** Scope of the route: the environment selected by `x-service-env`, or the whole installation. */
-  scope: 'environment' | 'installation';
+  scope: Scope;
+  /** With the scope `owner`. `each`: the response has objects of several owners, and the handler leaves out or rejects those that the
+   *  principal may not see or change. */
+  owner?: OwnerOf | 'each';
   /** Apps may use it too, with their signing key. */
   forApps?: true;
   /** A verb and its object in camel case. Never change it: generated clients have a method of this name. */
@@ -95,7 +115,7 @@ export interface Reply {
 }
 
 /** Fields that the routes of a file share. */
-type Shared = Pick<Route, 'tag' | 'scope'> & Partial<Pick<Route, 'access' | 'forApps' | 'audited'>>;
+type Shared = Pick<Route, 'tag' | 'scope'> & Partial<Pick<Route, 'access' | 'forApps' | 'audited' | 'owner'>>;
 
 export type Routes = ReturnType<typeof routesOf>;
 
@@ -123,7 +143,9 @@ export function routesOf(shared: Shared) {
       const access = method === 'get' ? 'read' : 'write';
       const errors = path.includes(':') ? ['not_found'] : [];
       const own = { ...definition, params, query: strict(query), body: strict(body) };
-      return { access, errors, ...shared, ...own, method, path } as unknown as Route;
+      const route = { access, errors, ...shared, ...own, method, path } as unknown as Route;
+      if ((route.scope === 'owner') === (route.owner !== undefined)) return route;
+      throw new TypeError(`${method} ${path}: a route has an owner if its scope is "owner", and only then`);
     };
   return { get: on('get'), post: on('post'), put: on('put'), patch: on('patch'), delete: on('delete') };
 }

@@ -1,6 +1,7 @@
 /** `/v1/environments`: creates, lists, archives and deletes environments. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
+import { covers } from '../../model/auth/access.ts';
 import {
   archived,
   deleting,
@@ -15,6 +16,7 @@ import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { namePosition, pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
+import { environmentInPath } from '../rest/owners.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { present } from '../views/present.ts';
 import { maxBytesSchema } from './installation-limits.ts';
@@ -61,14 +63,17 @@ export function environmentRoutes(deps: ApiParts): Route[] {
 
   return [
     routes.get('/v1/environments', {
+      scope: 'owner',
+      owner: 'each',
       operationId: 'listEnvironments',
       summary: 'List environments',
-      description: 'Production first, then by name.',
+      description: 'Production first, then by name. Environments to which the principal has no access are left out.',
       query: z.object(pageQuery(namePosition)),
       data: z.array(environmentSchema),
-      async handle({ query: { limit, cursor } }) {
-        const all = await environments.all();
-        const rest = cursor === undefined ? all : all.slice(1).filter(({ name }) => after(name, cursor));
+      async handle({ accessTo, query: { limit, cursor } }) {
+        const all = (await environments.all()).filter((environment) => covers(accessTo(environment), 'read'));
+        const isLater = ({ name }: Environment) => name !== PRODUCTION && after(name, cursor as string);
+        const rest = cursor === undefined ? all : all.filter(isLater);
         const page = rest.slice(0, limit);
         const next = rest.length > limit ? page.at(-1)?.name : undefined;
         return listReply(page, { present: presentEnvironment, positionOf: ({ name }) => name, next });
@@ -92,6 +97,8 @@ export function environmentRoutes(deps: ApiParts): Route[] {
       },
     }),
     routes.get('/v1/environments/:name', {
+      scope: 'owner',
+      owner: environmentInPath((name) => environments.findOrFetch(name)),
       operationId: 'getEnvironment',
       summary: 'Get an environment',
       data: environmentSchema,

@@ -1,13 +1,16 @@
 /** `/v1/event-keys`: the secrets with which senders post events. */
 import { z } from 'zod';
 import { notFound } from '../../errors.ts';
+import { covers } from '../../model/auth/access.ts';
 import { type EventKey, hintOf, newEventKeySecret } from '../../model/auth/event-key.ts';
 import { digestOf } from '../../model/auth/secret.ts';
+import { refOfOwner } from '../../model/environment.ts';
 import { newId } from '../../model/ids.ts';
 import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { namePosition, pageQuery } from '../rest/list-query.ts';
 import { sortedReply } from '../rest/list-response.ts';
+import { ownerInBody, ownerOfEventKey } from '../rest/owners.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { listFields, listsOf, presentLists, shownListFields } from '../views/list-fields.ts';
 import { checkOwner, ownerNameSchema, ownerSchema, presentOwner } from '../views/owner.ts';
@@ -36,9 +39,9 @@ export const createdEventKeySchema = eventKeySchema
 
 const settableFields = { ...listFields, max_bytes: maxBytesSchema.nullish() };
 
-const routes = routesOf({ tag: 'Event keys', scope: 'installation' });
-
 export function eventKeyRoutes({ eventKeys, environments }: ApiParts): Route[] {
+  const routes = routesOf({ tag: 'Event keys', scope: 'owner', owner: ownerOfEventKey(eventKeys) });
+
   async function existing(id: string): Promise<EventKey> {
     const key = await eventKeys.read(id);
     if (!key) throw notFound('event key', id);
@@ -49,6 +52,7 @@ export function eventKeyRoutes({ eventKeys, environments }: ApiParts): Route[] {
 
   return [
     routes.post('/v1/event-keys', {
+      owner: ownerInBody,
       access: 'admin',
       operationId: 'createEventKey',
       summary: 'Create an event key',
@@ -77,14 +81,16 @@ export function eventKeyRoutes({ eventKeys, environments }: ApiParts): Route[] {
       },
     }),
     routes.get('/v1/event-keys', {
+      owner: 'each',
       operationId: 'listEventKeys',
       summary: 'List event keys',
       description: 'In order of creation. The keys of the setting EVENT_KEYS are not included.',
       query: z.object(pageQuery(namePosition)),
       data: z.array(eventKeySchema),
-      async handle({ query }) {
+      async handle({ query, accessTo }) {
         const [all, uses] = await Promise.all([eventKeys.all(), eventKeys.lastUses()]);
-        return sortedReply(all, 'id', query, (key) => presentKey(key, uses.get(key.id)));
+        const visible = all.filter(({ env }) => covers(accessTo(refOfOwner(env)), 'read'));
+        return sortedReply(visible, 'id', query, (key) => presentKey(key, uses.get(key.id)));
       },
     }),
     routes.get('/v1/event-keys/:id', {

@@ -28,7 +28,7 @@ export const healthSchema = apiObject('Health', {
   ),
 });
 
-const routes = routesOf({ tag: 'Overview', scope: 'installation' });
+const routes = routesOf({ tag: 'Overview', scope: 'all-environments' });
 
 export function healthCheckRoutes(deps: ApiParts): Route[] {
   const { config, redis } = deps;

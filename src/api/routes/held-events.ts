@@ -2,7 +2,8 @@
  *  (docs/webhooks.md). */
 import { z } from 'zod';
 import { BACKPRESSURE_ERRORS, invalidField, ServiceError } from '../../errors.ts';
-import { environmentNameSchema } from '../../model/environment.ts';
+import { type Access, type AccessLevel, covers } from '../../model/auth/access.ts';
+import { environmentNameSchema, refOf } from '../../model/environment.ts';
 import { eventSchema } from '../../model/events/event.ts';
 import { ID_PATTERN } from '../../model/ids.ts';
 import { chunksOf } from '../../model/values/chunks.ts';
@@ -17,9 +18,12 @@ import { findHeldEvents, heldEventFilter } from '../rest/held-events-filter.ts';
 import { BATCH_MAX, inBatches } from '../rest/in-batches.ts';
 import { nextPage, pageQuery, timePosition } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
-import { type Route, routesOf } from '../rest/route.ts';
+import { heldEventNotFound, ownerOfHeldEvent, ownersOfWebhooks } from '../rest/owners.ts';
+import { type Input, type Route, routesOf } from '../rest/route.ts';
 import { omittedField } from '../views/incomplete.ts';
 import { present } from '../views/present.ts';
+
+type AccessTo = Input<never, never, never>['accessTo'];
 
 const IDS_MAX = 1_000;
 /** Number of events read at once: each may be as large as a request. */
@@ -62,24 +66,31 @@ const target = {
   environment: environmentNameSchema.describe('Name of the environment that gets the events'),
 };
 
-const routes = routesOf({ tag: 'Holding page', scope: 'installation' });
-
-export function heldEventRoutes({ heldEvents, environments, acceptor, backpressure }: ApiParts): Route[] {
+export function heldEventRoutes(deps: ApiParts): Route[] {
+  const { heldEvents, webhooks, environments, acceptor, backpressure } = deps;
+  const routes = routesOf({ tag: 'Holding page', scope: 'owner', owner: ownerOfHeldEvent(deps) });
   const path = '/v1/holding';
+
+  /** Whether the principal may do something with the held events of a webhook. */
+  async function openTo(accessTo: AccessTo, needed: Access): Promise<(webhookId: string) => boolean> {
+    const ownerOf = await ownersOfWebhooks(webhooks);
+    return (webhookId) => covers(accessTo(ownerOf(webhookId)), needed);
+  }
 
   async function existing(id: string): Promise<HeldEvent> {
     const held = await heldEvents.read(id);
-    if (!held) throw notFound(id);
+    if (!held) throw heldEventNotFound(id);
     return held;
   }
 
-  async function heldAmong(ids: readonly string[]): Promise<HeldEvent[]> {
+  async function heldAmong(ids: readonly string[], isOpen: (webhookId: string) => boolean): Promise<HeldEvent[]> {
     const found = await Promise.all(ids.map((id) => heldEvents.read(id)));
-    return found.filter((held) => held !== undefined);
+    return found.filter((held) => held !== undefined && isOpen(held.webhookId)) as HeldEvent[];
   }
 
-  async function checkTarget(name: string): Promise<void> {
+  async function checkTarget(name: string, accessTo: AccessTo): Promise<void> {
     const environment = await environments.findOrFetch(name);
+    requireWrite(accessTo(refOf(name, environment)), name);
     if (!environment) throw new ServiceError('environment_unknown', { detail: `got ${describe(name)}` });
     rejectArchived(environment);
   }
@@ -88,12 +99,18 @@ export function heldEventRoutes({ heldEvents, environments, acceptor, backpressu
    *  that a crash loses nothing. */
   async function assign({ internalId, webhookId, event: held, order, requestId }: HeldEvent, env: string) {
     const assignedTo = await heldEvents.assign(internalId, env);
-    if (assignedTo !== env) throw notFound(internalId, `; it was assigned to "${assignedTo}"`);
+    if (assignedTo !== env) throw heldEventNotFound(internalId, `; it was assigned to "${assignedTo}"`);
     const request = { env, source: `webhook:${webhookId}` as const, requestId, receivedAt: Date.now() };
     const event = order ? { ...held, [EVENT_ORDER]: order } : held;
     const eventId = await acceptor.acceptWithId(event, internalId, request);
     await heldEvents.remove(internalId);
     return { internal_id: internalId, event_id: eventId };
+  }
+
+  /** @throws ServiceError access_denied */
+  function requireWrite(access: AccessLevel, name: string): void {
+    if (covers(access, 'write')) return;
+    throw new ServiceError('access_denied', { detail: `this request needs write access to the environment "${name}"` });
   }
 
   async function removeAll(ids: readonly string[]): Promise<number> {
@@ -103,14 +120,16 @@ export function heldEventRoutes({ heldEvents, environments, acceptor, backpressu
 
   return [
     routes.get(path, {
+      owner: 'each',
       operationId: 'listHeldEvents',
       summary: 'List held events',
       description:
         'Newest first. With a filter, a page may have fewer events than its limit although more follow; only the last page has no cursor.',
       query: z.object({ ...heldEventFilter, ...pageQuery(timePosition) }),
       data: z.array(listedHeldSchema),
-      async handle({ query: { limit, cursor, ...filter } }) {
-        const { page, next } = await findHeldEvents(heldEvents, filter, { limit, cursor });
+      async handle({ accessTo, query: { limit, cursor, ...filter } }) {
+        const isOpen = await openTo(accessTo, 'read');
+        const { page, next } = await findHeldEvents(heldEvents, filter, isOpen, { limit, cursor });
         return listReply(page, { present: presentHeld, positionOf, next, omittable: ['event.data', 'event.user'] });
       },
     }),
@@ -131,22 +150,24 @@ export function heldEventRoutes({ heldEvents, environments, acceptor, backpressu
       body: z.object(target),
       data: assignedSchema,
       errors: ['not_found', 'environment_unknown', 'environment_archived', ...BACKPRESSURE_ERRORS],
-      async handle({ params: { id }, body: { environment } }) {
+      async handle({ accessTo, params: { id }, body: { environment } }) {
         backpressure.admit();
-        await checkTarget(environment);
+        await checkTarget(environment, accessTo);
         return { data: await assign(await existing(id), environment) };
       },
     }),
     routes.post(`${path}/assign`, {
+      owner: 'each',
       operationId: 'assignHeldEvents',
       summary: 'Assign held events to an environment by filter or ID',
       description: `Newest first, ${BULK_BOUNDS}. \`ids\` selects these events only.`,
       body: z.object({ ...target, ...heldEventFilter, ...cursorField, ids: ids.optional() }),
       data: z.object({ assigned: z.array(assignedSchema), more: moreSchema }),
       errors: ['environment_unknown', 'environment_archived', ...BACKPRESSURE_ERRORS],
-      async handle({ body: { environment, cursor, ids, ...filter } }) {
+      async handle({ accessTo, body: { environment, cursor, ids, ...filter } }) {
         if (ids) rejectFilter({ ...filter, cursor });
-        await checkTarget(environment);
+        await checkTarget(environment, accessTo);
+        const isOpen = await openTo(accessTo, 'write');
         const assigned: z.input<typeof assignedSchema>[] = [];
         const assignAll = async (page: readonly HeldEvent[]) => {
           backpressure.admit();
@@ -158,20 +179,27 @@ export function heldEventRoutes({ heldEvents, environments, acceptor, backpressu
             }),
           );
         };
-        for (const some of chunksOf([...new Set(ids)], IDS_AT_ONCE)) await assignAll(await heldAmong(some));
-        const find = (from: typeof cursor) => findHeldEvents(heldEvents, filter, { limit: BATCH_MAX, cursor: from });
+        for (const some of chunksOf([...new Set(ids)], IDS_AT_ONCE)) await assignAll(await heldAmong(some, isOpen));
+        const find = (from: typeof cursor) =>
+          findHeldEvents(heldEvents, filter, isOpen, { limit: BATCH_MAX, cursor: from });
         const next = ids ? undefined : await inBatches(cursor, find, assignAll);
         return { data: { assigned, more: next !== undefined }, metadata: nextPage(next) };
       },
     }),
     routes.post(`${path}/discard`, {
+      owner: 'each',
       operationId: 'discardHeldEvents',
       summary: 'Delete held events by ID',
       body: z.strictObject({ ids }),
       status: 200,
       data: z.object({ deleted: z.int() }),
-      async handle({ body: { ids } }) {
-        return { data: { deleted: await removeAll([...new Set(ids)]) } };
+      async handle({ accessTo, body: { ids } }) {
+        const isOpen = await openTo(accessTo, 'write');
+        let deleted = 0;
+        for (const some of chunksOf([...new Set(ids)], IDS_AT_ONCE)) {
+          deleted += await removeAll((await heldAmong(some, isOpen)).map(({ internalId }) => internalId));
+        }
+        return { data: { deleted } };
       },
     }),
     routes.delete(`${path}/:id`, {
@@ -179,22 +207,24 @@ export function heldEventRoutes({ heldEvents, environments, acceptor, backpressu
       summary: 'Delete a held event',
       params,
       async handle({ params: { id } }) {
-        if (!(await heldEvents.remove(id))) throw notFound(id);
+        if (!(await heldEvents.remove(id))) throw heldEventNotFound(id);
         return {};
       },
     }),
     routes.delete(path, {
+      owner: 'each',
       operationId: 'deleteHeldEvents',
       summary: 'Delete held events by filter',
       description: `Newest first, ${BULK_BOUNDS}. Requires a filter or \`all=true\`.`,
       query: z.object({ ...heldEventFilter, ...allField, ...cursorField }),
       data: z.object({ deleted: z.int(), more: moreSchema }),
-      async handle({ query: { cursor, all, ...filter } }) {
+      async handle({ accessTo, query: { cursor, all, ...filter } }) {
         requireFilter(filter, all);
+        const isOpen = await openTo(accessTo, 'write');
         let deleted = 0;
         const next = await inBatches(
           cursor,
-          (from) => findHeldEvents(heldEvents, filter, { limit: BATCH_MAX, cursor: from }),
+          (from) => findHeldEvents(heldEvents, filter, isOpen, { limit: BATCH_MAX, cursor: from }),
           async (page) => {
             deleted += await removeAll(page.map(({ internalId }) => internalId));
           },
@@ -227,10 +257,6 @@ function requireFilter(filter: object, all: 'true' | undefined): void {
 function rejectFilter(filter: object): void {
   if (Object.values(filter).every((value) => value === undefined)) return;
   throw invalidField('ids', 'it selects by itself; remove the filter');
-}
-
-function notFound(id: string, why = ''): ServiceError {
-  return new ServiceError('not_found', { detail: `there is no held event with the ID "${id}"${why}` });
 }
 
 function positionOf({ receivedAt, internalId }: HeldEvent): Position {

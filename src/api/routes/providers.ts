@@ -64,7 +64,7 @@ export const providerDetailsSchema = apiObject('ProviderDetails', {
   }),
 });
 
-const routes = routesOf({ tag: 'Webhooks', scope: 'installation' });
+const routes = routesOf({ tag: 'Webhooks', scope: 'any-environment' });
 
 export function providerRoutes(): Route[] {
   return [

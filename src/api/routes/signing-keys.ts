@@ -1,11 +1,12 @@
 /** `/v1/environments/:name/signing-key`: the key that signs calls to an environment's apps, and with which these apps authenticate. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
-import { BRANCH_SET, BRANCHES, ownerOf } from '../../model/environment.ts';
+import { BRANCH_SET, BRANCHES, ownerOf, refOfOwner } from '../../model/environment.ts';
 import { describe } from '../../model/values/json.ts';
 import type { SigningKeyPair } from '../../store/auth/signing-keys.ts';
 import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
+import { environmentInPath } from '../rest/owners.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { ownerNameSchema, presentOwner } from '../views/owner.ts';
 
@@ -20,9 +21,19 @@ const params = z.object({
   name: z.string().describe(`Name of an environment; "${BRANCH_SET}" for the key of all branch environments`),
 });
 
-const routes = routesOf({ tag: 'Signing keys', scope: 'installation', access: 'admin' });
-
 export function signingKeyRoutes({ signingKeys, environments }: ApiParts): Route[] {
+  const routes = routesOf({
+    tag: 'Signing keys',
+    scope: 'owner',
+    access: 'admin',
+    // All branch environments have one key.
+    owner: environmentInPath(async (name) => {
+      if (name === BRANCH_SET) return refOfOwner(BRANCHES);
+      const environment = await environments.findOrFetch(name);
+      return environment && refOfOwner(ownerOf(environment));
+    }),
+  });
+
   async function ownerNamed(name: string): Promise<string> {
     if (name === BRANCH_SET) return BRANCHES;
     const environment = await environments.findOrFetch(name);

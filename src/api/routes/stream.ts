@@ -1,13 +1,14 @@
 /** `GET /v1/stream`: live updates of an environment as server-sent events. It is the only route of the API whose response does not end. */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
-import { PRODUCTION } from '../../model/environment.ts';
+import { accessToAll, covers } from '../../model/auth/access.ts';
+import { PRODUCTION, refOf } from '../../model/environment.ts';
 import { describe } from '../../model/values/json.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import { allow, environmentOf } from '../auth/guard.ts';
 import { type Principals, principalOf } from '../auth/principals.ts';
 import { acceptsGzipStream } from '../http/compression.ts';
-import { type Context, Router } from '../http/router.ts';
+import { Router } from '../http/router.ts';
 import { ownParameters, validate } from '../http/validation.ts';
 import type { LiveStreams } from '../rest/live-streams.ts';
 
@@ -23,20 +24,31 @@ export interface StreamRouteDeps {
 export function streamRoute(principals: Principals, { environments, liveStreams }: StreamRouteDeps): Router {
   const router = new Router();
   router.get('/v1/stream', async (ctx) => {
-    allow(ctx, ACCESS_RULE);
-    validate(NO_PARAMETERS, ownParameters(ctx.query), 'query parameter');
     const env = environmentOf(ctx);
+    const isAllowed = async () => {
+      allow(ctx, ACCESS_RULE, refOf(env, await environments.findOrFetch(env)));
+      return covers(accessToAll(principalOf(ctx)), 'read');
+    };
+    const seesInstallation = await isAllowed();
+    validate(NO_PARAMETERS, ownParameters(ctx.query), 'query parameter');
     if (env !== PRODUCTION && !(await environments.findOrFetch(env))) {
       throw new ServiceError('environment_unknown', { detail: `got ${describe(env)}` });
     }
     const gzip = acceptsGzipStream(ctx);
-    const { kind, id, environment } = principalOf(ctx);
+    const { kind, id } = principalOf(ctx);
     const stream = liveStreams.open({
       gzip,
       env,
       principal: `${kind}:${id}`,
-      seesInstallation: environment === undefined,
-      isAllowed: () => isStillAllowed(ctx, principals),
+      seesInstallation,
+      /** The session may have ended, the key may have been revoked, the role may be another, another user may have signed in. */
+      async isAllowed() {
+        ctx.state.principal = await principals.of(ctx);
+        return isAllowed().then(
+          (sees) => sees || !seesInstallation,
+          () => false,
+        );
+      },
     });
     if (!stream) {
       throw new ServiceError('overloaded', {
@@ -54,17 +66,4 @@ export function streamRoute(principals: Principals, { environments, liveStreams 
     ctx.body = stream;
   });
   return router;
-}
-
-/** The session may have ended, the key may have been revoked, another user may have signed in. */
-async function isStillAllowed(ctx: Context, principals: Principals): Promise<boolean> {
-  const principal = await principals.of(ctx);
-  if (!principal) return false;
-  ctx.state.principal = principal;
-  try {
-    allow(ctx, ACCESS_RULE);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -44,7 +44,7 @@ export const transformResultSchema = apiObject('TransformResult', {
   duration_ms: z.number(),
 });
 
-const routes = routesOf({ tag: 'Webhooks', scope: 'installation' });
+const routes = routesOf({ tag: 'Webhooks', scope: 'any-environment' });
 
 export function transformRoutes({
   transforms,

@@ -3,8 +3,15 @@ import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import { kindsOf, SECOND_FACTORS } from '../../model/auth/second-factors.ts';
 import { newSecret } from '../../model/auth/secret.ts';
-import { emailSchema, isActive, roleSchema, type User } from '../../model/auth/user.ts';
-import { PRODUCTION } from '../../model/environment.ts';
+import {
+  type EnvironmentRoles,
+  emailSchema,
+  environmentRolesSchema,
+  isActive,
+  roleSchema,
+  type User,
+} from '../../model/auth/user.ts';
+import { BRANCH_SET, PRODUCTION } from '../../model/environment.ts';
 import { describe } from '../../model/values/json.ts';
 import { viewOwnerOf } from '../../store/auth/saved-views.ts';
 import type { Unchanged } from '../../store/auth/users.ts';
@@ -19,6 +26,7 @@ export const userSchema = apiObject('User', {
   id: z.string(),
   email: z.email(),
   role: roleSchema,
+  environment_roles: environmentRolesSchema,
   active: z.boolean().describe('Whether the user has set a password, or signed in at a provider'),
   has_password: z.boolean(),
   providers: z.array(z.string()).describe('Where the user signs in by single sign-on'),
@@ -44,6 +52,7 @@ export function userRoutes({
 }: ApiParts): Route[] {
   const presentUser = (user: User) =>
     present(userSchema, user, {
+      environment_roles: user.environmentRoles ?? {},
       active: isActive(user),
       has_password: user.password !== undefined,
       providers: identityProviders.namesOf(user),
@@ -51,6 +60,17 @@ export function userRoutes({
     });
   const linkFor = (user: User, token: string, origin: string) =>
     `${publicUrl ?? origin}/${accounts.mayUsePassword(user) ? `set-password?token=${token}` : 'sign-in'}`;
+
+  /** A name that the user has already may be that of an environment that was deleted since.
+   *  @throws ServiceError environment_unknown */
+  async function checkNames(roles: EnvironmentRoles, before: EnvironmentRoles = {}): Promise<void> {
+    for (const name of Object.keys(roles)) {
+      if (name === BRANCH_SET || Object.hasOwn(before, name) || (await environments.findOrFetch(name))) continue;
+      throw new ServiceError('environment_unknown', {
+        detail: `field "environment_roles": got ${describe(name)}; GET /v1/environments lists the environments`,
+      });
+    }
+  }
 
   async function existing(id: string): Promise<User> {
     const user = await users.read(id);
@@ -72,26 +92,29 @@ export function userRoutes({
       operationId: 'inviteUser',
       summary: 'Invite a user',
       description: 'The service sends no email: give the link to the user yourself.',
-      body: z.object({ email: emailSchema, role: roleSchema }),
+      body: z.object({ email: emailSchema, role: roleSchema, environment_roles: environmentRolesSchema.optional() }),
       status: 201,
       data: userSchema.extend({ set_password_url: linkSchema }).meta({ id: 'InvitedUser' }),
-      errors: ['email_taken'],
-      async handle({ body: { email, role }, origin }) {
-        const { user, token } = await accounts.invite(email, role);
+      errors: ['email_taken', 'environment_unknown'],
+      async handle({ body: { email, role, environment_roles: environmentRoles }, origin }) {
+        if (environmentRoles) await checkNames(environmentRoles);
+        const { user, token } = await accounts.invite(email, { role, ...(environmentRoles && { environmentRoles }) });
         return { data: { ...presentUser(user), set_password_url: linkFor(user, token, origin) } };
       },
     }),
     routes.patch('/v1/users/:id', {
       formerMethod: 'put',
       operationId: 'updateUser',
-      summary: 'Change the role of a user',
-      description: "Takes effect at the user's next request.",
-      body: z.object({ role: roleSchema }),
+      summary: 'Change the roles of a user',
+      description:
+        "Takes effect at the user's next request. Omitted fields stay unchanged; `environment_roles` replaces all roles in single environments.",
+      body: z.object({ role: roleSchema.optional(), environment_roles: environmentRolesSchema.optional() }),
       data: userSchema,
-      errors: ['not_found', 'last_admin'],
-      async handle({ params: { id }, body: { role } }) {
-        const updatedAt = Date.now();
-        return { data: presentUser(changed(await users.change(id, (user) => ({ ...user, role, updatedAt })), id)) };
+      errors: ['not_found', 'last_admin', 'environment_unknown'],
+      async handle({ params: { id }, body: { role, environment_roles: environmentRoles } }) {
+        if (environmentRoles) await checkNames(environmentRoles, (await existing(id)).environmentRoles);
+        const change = { ...(role && { role }), ...(environmentRoles && { environmentRoles }), updatedAt: Date.now() };
+        return { data: presentUser(changed(await users.change(id, (user) => ({ ...user, ...change })), id)) };
       },
     }),
     routes.delete('/v1/users/:id', {

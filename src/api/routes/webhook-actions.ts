@@ -3,14 +3,14 @@ import { z } from 'zod';
 import { newSecret } from '../../model/auth/secret.ts';
 import type { Webhook } from '../../store/webhooks/webhook.ts';
 import type { ApiParts } from '../parts.ts';
+import { ownerOfWebhook } from '../rest/owners.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { presentWebhook, webhookSchema } from '../views/webhook.ts';
 
 const DAY_SECONDS = 86_400;
 
-const routes = routesOf({ tag: 'Webhooks', scope: 'installation' });
-
 export function webhookActionRoutes({ publicUrl, webhooks }: ApiParts): Route[] {
+  const routes = routesOf({ tag: 'Webhooks', scope: 'owner', owner: ownerOfWebhook(webhooks) });
   const response = { data: webhookSchema, errors: ['not_found' as const, 'version_conflict' as const] };
   const present = (webhook: Webhook, origin: string) => ({
     data: presentWebhook(webhook, publicUrl ?? origin, Date.now()),

@@ -2,15 +2,19 @@
 
 import { z } from 'zod';
 import { BACKPRESSURE_ERRORS, notFound, ServiceError } from '../../errors.ts';
+import { covers } from '../../model/auth/access.ts';
 import { INSTALLATION, isOpen } from '../../model/bulk/bulk-operation.ts';
+import { refOfOwner } from '../../model/environment.ts';
 import { CODES_OF_KIND, ISSUE_KINDS, ISSUE_STATES, type IssueState } from '../../model/webhooks/issue.ts';
 import { isOlder, type Position } from '../../store/redis/pagination.ts';
+import type { Webhook } from '../../store/webhooks/webhook.ts';
 import type { WebhookIssue } from '../../store/webhooks/webhook-issues.ts';
 import type { ApiParts } from '../parts.ts';
 import { existingWebhook } from '../receive/existing-webhook.ts';
 import { startReplay } from '../replays/start-replay.ts';
 import { countPosition, listQuery, longPageQuery, pageQuery, timePosition } from '../rest/list-query.ts';
 import { countedReply, listReply } from '../rest/list-response.ts';
+import { ownerOfIssue, ownerOfWebhook } from '../rest/owners.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { presentIssue, webhookIssueSchema } from '../views/webhook-issue.ts';
 import { presentStarted, replayRateSchema, startedReplaySchema } from '../views/webhook-replay.ts';
@@ -31,10 +35,9 @@ const ACTIONS = [
   ['reopen', 'open', 'Reopen an issue of a webhook', 'Undoes the last change of the state.'],
 ] as const satisfies [string, IssueState, string, string][];
 
-const routes = routesOf({ tag: 'Webhooks', scope: 'installation' });
-
 export function webhookIssueRoutes(deps: ApiParts): Route[] {
   const { webhooks, webhookIssues, webhookReplays, telemetry } = deps;
+  const routes = routesOf({ tag: 'Webhooks', scope: 'owner', owner: ownerOfIssue(deps) });
 
   async function existing(id: string): Promise<{ issue: WebhookIssue; webhookName: string }> {
     const issue = await webhookIssues.find(id);
@@ -43,7 +46,7 @@ export function webhookIssueRoutes(deps: ApiParts): Route[] {
     return { issue, webhookName: webhook.name };
   }
 
-  /** Newest failure first. Issues of deleted webhooks are left out. */
+  /** Newest failure first. Issues of deleted and hidden webhooks are left out. */
   async function page(
     {
       limit,
@@ -56,9 +59,10 @@ export function webhookIssueRoutes(deps: ApiParts): Route[] {
       state?: readonly IssueState[] | undefined;
       kind?: readonly string[] | undefined;
     },
+    isVisible: (webhook: Webhook) => boolean,
     nowMs: number,
   ) {
-    const names = new Map((await webhooks.all()).map(({ id, name }) => [id, name]));
+    const names = new Map((await webhooks.all()).filter(isVisible).map(({ id, name }) => [id, name]));
     const found: { issue: WebhookIssue; webhookName: string; position: Position }[] = [];
     let last = cursor;
     for (let examined = 0; examined < EXAMINED_MAX; examined += READ_AT_ONCE) {
@@ -79,6 +83,7 @@ export function webhookIssueRoutes(deps: ApiParts): Route[] {
 
   return [
     routes.get('/v1/webhook-issues', {
+      owner: 'each',
       operationId: 'listWebhookIssues',
       summary: 'List issues of webhooks',
       description: 'The issue with the newest failure comes first. An issue is deleted 90 days after its last failure.',
@@ -90,9 +95,12 @@ export function webhookIssueRoutes(deps: ApiParts): Route[] {
       }),
       data: z.array(webhookIssueSchema),
       errors: ['not_found'],
-      async handle({ query: { webhook_id: webhookId, ...query } }) {
+      async handle({ accessTo, query: { webhook_id: webhookId, ...query } }) {
+        const isVisible = ({ env }: Webhook) => covers(accessTo(refOfOwner(env)), 'read');
         if (webhookId !== undefined) {
-          const { name } = await existingWebhook(webhooks, webhookId);
+          const webhook = await existingWebhook(webhooks, webhookId);
+          if (!isVisible(webhook)) throw notFound('webhook', webhookId);
+          const { name } = webhook;
           const { state, kind, limit, cursor } = query;
           const found = newestFirst(await webhookIssues.ofWebhook(webhookId)).filter(
             (issue) =>
@@ -107,12 +115,13 @@ export function webhookIssueRoutes(deps: ApiParts): Route[] {
             next: last && positionOf(last),
           });
         }
-        const { found, next } = await page(query, Date.now());
+        const { found, next } = await page(query, isVisible, Date.now());
         const present = ({ issue, webhookName }: (typeof found)[0]) => presentIssue(issue, webhookName);
         return listReply(found, { present, positionOf: ({ position }) => position, next });
       },
     }),
     routes.get('/v1/webhooks/:id/issues', {
+      owner: ownerOfWebhook(webhooks),
       operationId: 'listIssuesOfWebhook',
       summary: 'List issues of a webhook',
       description: 'At most one of each kind; the issue with the newest failure comes first.',

@@ -14,6 +14,7 @@ import { responseOf } from '../receive/webhook-outcome.ts';
 import { largeOf } from '../receive/webhook-request.ts';
 import { listQuery, pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
+import { ownerOfWebhook } from '../rest/owners.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { customResponseSchema } from '../views/custom-response.ts';
 import { originalRequestSchema, presentOriginal } from '../views/original-request.ts';
@@ -32,10 +33,9 @@ const rerunSchema = apiObject('Rerun', {
   duration_ms: z.number(),
 });
 
-const routes = routesOf({ tag: 'Webhooks', scope: 'installation' });
-
 export function webhookLogRoutes(deps: ApiParts): Route[] {
   const { webhooks, webhookLog, requestLogWriter, backpressure, largeBodies } = deps;
+  const routes = routesOf({ tag: 'Webhooks', scope: 'owner', owner: ownerOfWebhook(webhooks) });
 
   async function loggedRequest(webhookId: string, requestId: string): Promise<LoggedRequest> {
     const request = await webhookLog.read(webhookId, requestId);

@@ -6,13 +6,13 @@ import type { Webhook } from '../../store/webhooks/webhook.ts';
 import type { ApiParts } from '../parts.ts';
 import { existingWebhook } from '../receive/existing-webhook.ts';
 import { completenessOf } from '../reconciliation/completeness.ts';
+import { ownerOfWebhook } from '../rest/owners.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { timeSchema } from '../views/time.ts';
 import { completenessSchema, presentCompleteness } from '../views/webhook-completeness.ts';
 
-const routes = routesOf({ tag: 'Webhooks', scope: 'installation' });
-
 export function webhookReconciliationRoutes({ webhooks, webhookReconciliations }: ApiParts): Route[] {
+  const routes = routesOf({ tag: 'Webhooks', scope: 'owner', owner: ownerOfWebhook(webhooks) });
   /** @throws ServiceError not_found, input_invalid */
   async function reconciled(id: string): Promise<Webhook> {
     const webhook = await existingWebhook(webhooks, id);

@@ -15,6 +15,7 @@ import { existingWebhook } from '../receive/existing-webhook.ts';
 import { startReplay } from '../replays/start-replay.ts';
 import { longPageQuery, namePosition, pageOf, pageOfNewest } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
+import { ownerOfWebhook } from '../rest/owners.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { expressionSchema } from '../views/expression.ts';
 import { transformSchema } from '../views/webhook.ts';
@@ -65,10 +66,9 @@ const bodySchema = z.object({
   rate: replayRateSchema,
 });
 
-const routes = routesOf({ tag: 'Webhooks', scope: 'installation' });
-
 export function webhookReplayRoutes(deps: ApiParts): Route[] {
   const { webhooks, webhookReplays } = deps;
+  const routes = routesOf({ tag: 'Webhooks', scope: 'owner', owner: ownerOfWebhook(webhooks) });
 
   async function existing(webhookId: string, id: string): Promise<WebhookReplay> {
     await existingWebhook(webhooks, webhookId);

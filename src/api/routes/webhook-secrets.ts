@@ -4,15 +4,15 @@ import { invalidField, ServiceError } from '../../errors.ts';
 import { presetOf } from '../../providers/catalog.ts';
 import type { Webhook } from '../../store/webhooks/webhook.ts';
 import type { ApiParts } from '../parts.ts';
+import { ownerOfWebhook } from '../rest/owners.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { presentWebhook, webhookSchema } from '../views/webhook.ts';
 import { checkSecrets, SECRETS_MAX, sealed, secretSchema } from '../views/webhook-verification-input.ts';
 
 const DAY_SECONDS = 86_400;
 
-const routes = routesOf({ tag: 'Webhooks', scope: 'installation' });
-
 export function webhookSecretRoutes({ publicUrl, webhooks }: ApiParts): Route[] {
+  const routes = routesOf({ tag: 'Webhooks', scope: 'owner', owner: ownerOfWebhook(webhooks) });
   const present = (webhook: Webhook, origin: string) => ({
     data: presentWebhook(webhook, publicUrl ?? origin, Date.now()),
   });

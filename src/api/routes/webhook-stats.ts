@@ -1,5 +1,7 @@
 /** `/v1/webhooks/stats`: request counts of each webhook. */
 import { z } from 'zod';
+import { covers } from '../../model/auth/access.ts';
+import { refOfOwner } from '../../model/environment.ts';
 import type { LogStats } from '../../model/webhooks/request-log.ts';
 import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
@@ -17,7 +19,7 @@ export const webhookStatsSchema = apiObject('WebhookStats', {
   unverified: z.int().describe('Requests that failed verification; they were rejected'),
 });
 
-const routes = routesOf({ tag: 'Webhooks', scope: 'installation' });
+const routes = routesOf({ tag: 'Webhooks', scope: 'owner', owner: 'each' });
 
 export function webhookStatsRoutes({ webhooks, webhookLog }: ApiParts): Route[] {
   return [
@@ -28,8 +30,9 @@ export function webhookStatsRoutes({ webhooks, webhookLog }: ApiParts): Route[] 
         'Counts the requests in the request log: the latest requests of at most 7 days; with an archive, all requests of `RETENTION_DAYS`.',
       query: z.object(longPageQuery(namePosition)),
       data: z.array(webhookStatsSchema),
-      async handle({ query }) {
-        const { page, next } = pageOf(await webhooks.all(), ({ id }) => id, query);
+      async handle({ query, accessTo }) {
+        const visible = (await webhooks.all()).filter(({ env }) => covers(accessTo(refOfOwner(env)), 'read'));
+        const { page, next } = pageOf(visible, ({ id }) => id, query);
         const ids = page.map(({ id }) => id);
         const { stats, stoppedEarly } = await webhookLog.stats(ids, Date.now());
         const counted = stats.map((one, i) => ({ ...one, id: ids[i] as string }));

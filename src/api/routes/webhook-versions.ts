@@ -8,6 +8,7 @@ import type { ApiParts } from '../parts.ts';
 import { existingWebhook } from '../receive/existing-webhook.ts';
 import { pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
+import { ownerOfWebhook } from '../rest/owners.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { presentWebhook, webhookSchema } from '../views/webhook.ts';
 import { type HandlingInput, handlingOf } from '../views/webhook-input.ts';
@@ -28,10 +29,9 @@ const NUMBER = /^[1-9]\d{0,8}$/;
 const number = z.coerce.number().int().min(1);
 const versionParams = z.object({ id: z.string(), version: z.string().describe('Number of the version') });
 
-const routes = routesOf({ tag: 'Webhooks', scope: 'installation' });
-
 export function webhookVersionRoutes(deps: ApiParts): Route[] {
   const { publicUrl, webhooks, webhookVersions, transforms } = deps;
+  const routes = routesOf({ tag: 'Webhooks', scope: 'owner', owner: ownerOfWebhook(webhooks) });
 
   /** @param version a number as text; any other text names no version */
   async function existing(webhook: Webhook, version: string | number) {

@@ -2,8 +2,9 @@
 
 import { z } from 'zod';
 import { invalidField, ServiceError } from '../../errors.ts';
+import { covers } from '../../model/auth/access.ts';
 import { newSecret } from '../../model/auth/secret.ts';
-import { BRANCHES } from '../../model/environment.ts';
+import { BRANCHES, refOfOwner } from '../../model/environment.ts';
 import { newId } from '../../model/ids.ts';
 import { presetOf } from '../../providers/catalog.ts';
 import type { Webhook } from '../../store/webhooks/webhook.ts';
@@ -12,10 +13,11 @@ import { existingWebhook } from '../receive/existing-webhook.ts';
 import type { LargeBodies } from '../receive/large-bodies.ts';
 import { namePosition, pageQuery } from '../rest/list-query.ts';
 import { sortedReply } from '../rest/list-response.ts';
+import { ownerInBody, ownerOfWebhook } from '../rest/owners.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { listFields, listsOf } from '../views/list-fields.ts';
 import { checkOwner, ownerSchema } from '../views/owner.ts';
-import { presentWebhook, transformSchema, visibleTo, webhookNameSchema, webhookSchema } from '../views/webhook.ts';
+import { presentWebhook, transformSchema, visibleWith, webhookNameSchema, webhookSchema } from '../views/webhook.ts';
 import { type HandlingInput, handlingFields, handlingOf } from '../views/webhook-input.ts';
 import { authorOf, ifVersionSchema, messageSchema, requireVersion } from '../views/webhook-version.ts';
 
@@ -26,8 +28,6 @@ const DEFAULT_TRANSFORM = `function transform(evt, headers = {}, queryParams = {
   };
 }
 `;
-
-const routes = routesOf({ tag: 'Webhooks', scope: 'installation' });
 
 export function webhookRoutes({
   dev,
@@ -42,6 +42,7 @@ export function webhookRoutes({
   largeBodies,
   timerChecks,
 }: ApiParts): Route[] {
+  const routes = routesOf({ tag: 'Webhooks', scope: 'owner', owner: ownerOfWebhook(webhooks) });
   /** A key is sent to its provider alone. @throws ServiceError dev_mode_only */
   const rejectOtherApi = (reconciliation: { api_url?: string | undefined } | null | undefined) => {
     if (dev || reconciliation?.api_url === undefined) return;
@@ -56,6 +57,7 @@ export function webhookRoutes({
 
   return [
     routes.post('/v1/webhooks', {
+      owner: ownerInBody,
       operationId: 'createWebhook',
       summary: 'Create a webhook',
       body: z.object({
@@ -98,14 +100,17 @@ export function webhookRoutes({
       },
     }),
     routes.get('/v1/webhooks', {
+      owner: 'each',
       operationId: 'listWebhooks',
       summary: 'List webhooks',
       description: 'In order of creation.',
       query: z.object(pageQuery(namePosition)),
       data: z.array(webhookSchema),
-      async handle({ query, principal, origin }) {
-        const item = (webhook: Webhook) => visibleTo(principal, present(webhook, origin));
-        return sortedReply(await webhooks.all(), 'id', query, item);
+      async handle({ query, accessTo, origin }) {
+        const accessToIt = ({ env }: Webhook) => accessTo(refOfOwner(env));
+        const visible = (await webhooks.all()).filter((webhook) => covers(accessToIt(webhook), 'read'));
+        const item = (webhook: Webhook) => visibleWith(accessToIt(webhook), present(webhook, origin));
+        return sortedReply(visible, 'id', query, item);
       },
     }),
     routes.get('/v1/webhooks/:id', {
@@ -113,7 +118,7 @@ export function webhookRoutes({
       summary: 'Get a webhook',
       data: webhookSchema,
       async handle({ params: { id }, principal, origin }) {
-        return { data: visibleTo(principal, present(await existingWebhook(webhooks, id), origin)) };
+        return { data: visibleWith(principal.access, present(await existingWebhook(webhooks, id), origin)) };
       },
     }),
     routes.patch('/v1/webhooks/:id', {

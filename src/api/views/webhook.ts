@@ -1,6 +1,6 @@
 /** The API's representation of a webhook. */
 import { z } from 'zod';
-import { covers, type Principal } from '../../model/auth/access.ts';
+import { type AccessLevel, covers } from '../../model/auth/access.ts';
 import { presetOf } from '../../providers/catalog.ts';
 import { METHODS, verificationSchema } from '../../providers/preset.ts';
 import { versionOf, type Webhook } from '../../store/webhooks/webhook.ts';
@@ -122,6 +122,6 @@ export function presentOrder({ order }: Pick<Webhook, 'order'>): z.infer<typeof 
 }
 
 /** Hides the URLs, which authenticate senders, from principals with read access. */
-export function visibleTo(principal: Principal, webhook: ReturnType<typeof presentWebhook>) {
-  return covers(principal.access, 'write') ? webhook : { ...webhook, url: null, former_urls: [] };
+export function visibleWith(access: AccessLevel, webhook: ReturnType<typeof presentWebhook>) {
+  return covers(access, 'write') ? webhook : { ...webhook, url: null, former_urls: [] };
 }

@@ -15,7 +15,7 @@ const DELETION_DELAY_MS = 5_000;
 const LOCK_MS = 60_000;
 
 export interface BranchLifecycleDeps
-  extends Pick<Store, 'environments' | 'environmentData' | 'apiKeys' | 'apps' | 'auditLog'> {
+  extends Pick<Store, 'environments' | 'environmentData' | 'apiKeys' | 'users' | 'apps' | 'auditLog'> {
   redis: Redis;
   queues: PartitionQueues;
   /** undefined without an archive. */
@@ -130,12 +130,24 @@ async function deleteEnvironments(deps: BranchLifecycleDeps, signal: AbortSignal
 async function deleteData(env: string, deps: BranchLifecycleDeps, signal: AbortSignal): Promise<void> {
   const isForgotten = await forgetArchived(env, deps);
   for (const { id, environment } of await deps.apiKeys.all()) if (environment === env) await deps.apiKeys.revoke(id);
+  await forgetRoles(env, deps);
   const jobs = await removeJobsOf(env, deps.redis, deps.queues, signal);
   const keys = await deps.environmentData.deleteAll(env, signal);
   if (signal.aborted) return;
   deps.log.info({ environment: env, jobs, keys }, 'deleted data of an environment');
   // An archiver may have shipped data meanwhile that it had read before.
   if (jobs + keys === 0 && isForgotten && (await forgetArchived(env, deps))) await deps.environments.remove(env);
+}
+
+/** Another environment may get the name. */
+async function forgetRoles(env: string, { users }: BranchLifecycleDeps): Promise<void> {
+  for (const { id, environmentRoles = {} } of await users.all()) {
+    if (!Object.hasOwn(environmentRoles, env)) continue;
+    await users.change(id, ({ environmentRoles: { [env]: _, ...others } = {}, ...user }) => ({
+      ...user,
+      environmentRoles: others,
+    }));
+  }
 }
 
 /** Hides the archived data; it leaves Postgres with its days (jobs/archive/day-maintenance.ts). @returns false if

@@ -1,29 +1,76 @@
-/** Principals and their access. */
+/** Principals and their access: one rule for users, API keys and apps. */
+import { BRANCH_SET, type Owner } from '../environment.ts';
 
 /** Each level includes the previous one; admin also manages access. */
 export const ACCESS = ['read', 'write', 'admin'] as const;
 export type Access = (typeof ACCESS)[number];
+export type AccessLevel = Access | 'none';
 
-export function covers(has: Access, needed: Access): boolean {
-  return ACCESS.indexOf(has) >= ACCESS.indexOf(needed);
+export function covers(has: AccessLevel, needed: Access): boolean {
+  return rankOf(has) >= rankOf(needed);
+}
+
+function rankOf(level: AccessLevel): number {
+  return (ACCESS as readonly string[]).indexOf(level);
+}
+
+/** What a principal may access. */
+export interface Grants {
+  /** Access to the installation, and to the environments that have no access of their own. */
+  access: AccessLevel;
+  /** By name of an environment; "branches": all branch environments that are not named. */
+  environments?: Readonly<Record<string, AccessLevel>>;
+}
+
+/** Access to what an environment owns; without an owner: to the installation. */
+export function accessTo(grants: Grants, owner?: Owner): AccessLevel {
+  const { access, environments = {} } = grants;
+  if (!owner) return access;
+  if (owner === 'unknown') return accessToAll(grants);
+  const { name, kind } = owner;
+  if (Object.hasOwn(environments, name)) return environments[name] as AccessLevel;
+  if (kind === 'branch' && Object.hasOwn(environments, BRANCH_SET)) return environments[BRANCH_SET] as AccessLevel;
+  return access;
+}
+
+/** Access to what shows all environments together. */
+export function accessToAll(grants: Grants): AccessLevel {
+  return levelsOf(grants).reduce((lowest, level) => (rankOf(level) < rankOf(lowest) ? level : lowest));
+}
+
+/** The highest access that the principal has anywhere. */
+export function accessAnywhere(grants: Grants): AccessLevel {
+  return levelsOf(grants).reduce((highest, level) => (rankOf(level) > rankOf(highest) ? level : highest));
+}
+
+/** The environment of requests that select none; undefined unless the principal can access just one. */
+export function onlyEnvironment({ access, environments = {} }: Grants): string | undefined {
+  const names = Object.keys(environments).filter((name) => environments[name] !== 'none');
+  return access === 'none' && names.length === 1 && names[0] !== BRANCH_SET ? names[0] : undefined;
+}
+
+function levelsOf({ access, environments = {} }: Grants): AccessLevel[] {
+  return [access, ...Object.values(environments)];
 }
 
 export const PRINCIPAL_KINDS = ['user', 'api-key', 'signing-key', 'setting', 'dev'] as const;
 export type PrincipalKind = (typeof PRINCIPAL_KINDS)[number];
 
 /** The authenticated sender of a request. */
-export interface Principal {
+export interface Principal extends Grants {
   kind: PrincipalKind;
   id: string;
   /** Display name: an email address or the name of a key. */
   name: string;
-  access: Access;
-  /** The only environment that the principal can access; absent: all. */
-  environment?: string;
+}
+
+/** The grants of a credential that is bound to one environment. */
+export function onlyIn(environment: string, access: Access): Grants {
+  return { access: 'none', environments: { [environment]: access } };
 }
 
 /** Unique name of a principal, for counters kept per principal. */
-export function nameOfPrincipal({ kind, id }: Principal): string {
+export function nameOfPrincipal({ kind, id }: Pick<Principal, 'kind' | 'id'>): string {
   return `${kind}:${id}`;
 }
 
@@ -44,7 +91,6 @@ export function principalOfApp(environment: string): Principal {
     kind: 'signing-key',
     id: environment,
     name: `an app with the signing key of ${environment}`,
-    access: 'write',
-    environment,
+    ...onlyIn(environment, 'write'),
   };
 }

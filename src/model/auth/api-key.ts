@@ -1,6 +1,6 @@
 /** API keys: a name, an access level and optionally a single environment. */
 import { z } from 'zod';
-import { ACCESS, type Access, type Principal } from './access.ts';
+import { ACCESS, type Access, onlyIn, type Principal } from './access.ts';
 
 export const API_KEY_PREFIX = 'api-';
 
@@ -24,5 +24,5 @@ export interface ApiKey {
 }
 
 export function principalOfKey({ id, name, access, environment }: ApiKey): Principal {
-  return { kind: 'api-key', id, name, access, ...(environment !== undefined && { environment }) };
+  return { kind: 'api-key', id, name, ...(environment === undefined ? { access } : onlyIn(environment, access)) };
 }

@@ -1,15 +1,27 @@
 /** What the claims of a provider's user give: a role, and the domain of an organization. */
 import type { RoleRule } from '../../settings/oidc.ts';
-import { ROLES, type Role } from './user.ts';
+import { type EnvironmentRoles, ROLES, type Role } from './user.ts';
 
 const GOOGLE = 'https://accounts.google.com';
 /** Matches every user. */
 const EVERYBODY = '*';
 
-/** The highest role of the rules that match; undefined if none does. */
-export function roleOf(rules: readonly RoleRule[], groups: readonly string[]): Role | undefined {
-  const given = rules.filter(({ group }) => group === EVERYBODY || groups.includes(group)).map(({ role }) => role);
-  return ROLES.find((role) => given.includes(role));
+export interface GivenRoles {
+  role: Role;
+  /** Absent: no rule names an environment, so those that an admin gave stay. */
+  environmentRoles?: EnvironmentRoles;
+}
+
+/** The highest roles of the rules that match, of the installation and of each environment; undefined if they give no access at all. */
+export function rolesOf(rules: readonly RoleRule[], groups: readonly string[]): GivenRoles | undefined {
+  const matching = rules.filter(({ group }) => group === EVERYBODY || groups.includes(group));
+  const highestIn = (environment: string | undefined) =>
+    ROLES.find((role) => matching.some((rule) => rule.environment === environment && rule.role === role)) ?? 'none';
+  const role = highestIn(undefined);
+  const named = new Set(matching.map(({ environment }) => environment).filter((name) => name !== undefined));
+  const environmentRoles = Object.fromEntries([...named].map((name) => [name, highestIn(name)]));
+  if (role === 'none' && Object.values(environmentRoles).every((one) => one === 'none')) return undefined;
+  return { role, ...(rules.some(({ environment }) => environment !== undefined) && { environmentRoles }) };
 }
 
 /** Anybody can have a Google account with an address of a company; only the company's own accounts have its domain as `hd`.

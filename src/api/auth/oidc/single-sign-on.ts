@@ -1,8 +1,8 @@
 /** Users who sign in at an OpenID provider. The provider's subject is the person; an email address is only how an invitation finds them. */
 import { ServiceError } from '../../../errors.ts';
 import { newSecret } from '../../../model/auth/secret.ts';
-import { roleOf } from '../../../model/auth/sign-in-rules.ts';
-import { isActive, type Role, type User } from '../../../model/auth/user.ts';
+import { type GivenRoles, rolesOf } from '../../../model/auth/sign-in-rules.ts';
+import { isActive, rolesText, type User } from '../../../model/auth/user.ts';
 import { Composed } from '../../../model/values/composed.ts';
 import type { OidcProvider } from '../../../settings/oidc.ts';
 import type { Unchanged } from '../../../store/auth/users.ts';
@@ -22,35 +22,36 @@ export class SingleSignOn extends Composed<Pick<Store, 'users'>> {
    *  @throws ServiceError email_unverified, domain_refused, role_missing, not_invited, email_taken, last_admin */
   async admit(settings: OidcProvider, person: ProviderUser, current: User | undefined): Promise<Admitted> {
     requireVerified(settings, person);
-    const role = settings.roleRules && roleOf(settings.roleRules, person.groups);
-    if (settings.roleRules && !role) throw noRole(settings, person);
+    const roles = settings.roleRules && rolesOf(settings.roleRules, person.groups);
+    if (settings.roleRules && !roles) throw noRole(settings, person);
     const known = await this.deps.users.readByIdentity(person);
-    if (known) return this.#withRole(known, role);
+    if (known) return this.#withRoles(known, roles);
     const invited = await this.deps.users.readByEmail(person.email);
-    if (invited) return this.#connect(settings, invited, person, role, current);
-    if (settings.signUp !== 'first-sign-in' || !role) {
+    if (invited) return this.#connect(settings, invited, person, roles, current);
+    if (settings.signUp !== 'first-sign-in' || !roles) {
       throw new ServiceError('not_invited', { detail: `ask an admin to invite ${person.email}` });
     }
-    const user = { ...newUser(person.email, role), identities: [identityOf(person)] };
+    const user = { ...newUser(person.email, roles), identities: [identityOf(person)] };
     // Another request, perhaps of the same person, has created the user meanwhile.
     if (!(await this.deps.users.create(user))) return this.admit(settings, person, current);
-    return { user, changes: [`became a user with the role ${role}`] };
+    return { user, changes: [`became a user with the role ${rolesText(user)}`] };
   }
 
-  async #withRole(user: User, role: Role | undefined): Promise<Admitted> {
-    if (!role || user.role === role) return { user, changes: [] };
-    const change = { role, updatedAt: Date.now() };
-    const changed = await this.deps.users.change(user.id, (present) => ({ ...present, ...change }));
-    return { user: existing(changed), changes: [`role ${role} instead of ${user.role}`] };
+  async #withRoles(user: User, roles: GivenRoles | undefined): Promise<Admitted> {
+    const before = rolesText(user);
+    if (!roles || rolesText({ ...user, ...roles }) === before) return { user, changes: [] };
+    const change = { ...roles, updatedAt: Date.now() };
+    const changed = existing(await this.deps.users.change(user.id, (present) => ({ ...present, ...change })));
+    return { user: changed, changes: [`role ${rolesText(changed)} instead of ${before}`] };
   }
 
   /** Connects an identity with the user of an email address. A user who signed in before must be signed in: whoever has
    *  the address at a provider is not therefore the same person. */
   async #connect(
     settings: OidcProvider,
-    { id, role: before }: User,
+    { id, ...invited }: User,
     person: ProviderUser,
-    role: Role | undefined,
+    roles: GivenRoles | undefined,
     current: User | undefined,
   ): Promise<Admitted> {
     const changed = await this.deps.users.change(id, (user) => {
@@ -60,10 +61,11 @@ export class SingleSignOn extends Composed<Pick<Store, 'users'>> {
       const identities = isConnected ? others : [...others, identityOf(person)];
       // Ends an open invitation: its link could set a password.
       const version = isActive(user) ? user.version : newSecret();
-      return { ...user, role: role ?? user.role, identities, version, updatedAt: Date.now() };
+      return { ...user, ...roles, identities, version, updatedAt: Date.now() };
     });
     const user = existing(changed);
-    const newRole = user.role === before ? [] : [`role ${user.role} instead of ${before}`];
+    const before = rolesText(invited);
+    const newRole = rolesText(user) === before ? [] : [`role ${rolesText(user)} instead of ${before}`];
     return { user, changes: [`connected with ${settings.name}`, ...newRole] };
   }
 }
