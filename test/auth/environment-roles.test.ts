@@ -235,6 +235,8 @@ describe('Roles by environment', () => {
     const { body: account } = await ask('GET', '/auth/account');
     expect(account.data).to.deep.include({ role: 'none', environment_roles: { staging: 'member' } });
     const { body: me } = await ask('GET', '/auth/me');
-    expect(me.data).to.deep.include({ access: 'write', environment: 'staging', environments: { staging: 'write' } });
+    expect(me.data).to.deep.include({ access: 'write', installation_access: 'none', environment: 'staging' });
+    const { body: elsewhere } = await ask('GET', '/auth/me', undefined, { 'x-service-env': 'production' });
+    expect(elsewhere.data.access).to.equal('none');
   });
 });

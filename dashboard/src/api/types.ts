@@ -192,11 +192,15 @@ export type Setting = z.output<typeof settingSchema>;
 export type { AccountView };
 
 /** `GET /auth/me` */
+type AccessLevel = 'none' | 'read' | 'write' | 'admin';
+
 export interface CurrentUser {
   kind: AuditEntry['who']['kind'];
   id: string;
   name: string;
-  access: 'read' | 'write' | 'admin';
+  /** In the selected environment. */
+  access: AccessLevel;
+  installation_access: AccessLevel;
   environment: string | null;
 }
 

@@ -1,4 +1,5 @@
 import { useNavigate } from '@tanstack/react-router';
+import { useEffect } from 'react';
 import { PRODUCTION } from '../api/client.ts';
 import { useEnv, useEnvironments } from '../api/environment.ts';
 import { modShortcut } from '../lib/platform.ts';
@@ -50,7 +51,14 @@ function EnvironmentPicker() {
   const env = useEnv();
   const environments = useEnvironments();
   const navigate = useNavigate();
-  const names = [...new Set([PRODUCTION, ...environments.map(({ name }) => name), env])];
+  const names = [...new Set([...environments.map(({ name }) => name), env])];
+  const first = environments[0]?.name ?? PRODUCTION;
+  // Production comes first, unless the user may not see it.
+  useEffect(() => {
+    if (env === PRODUCTION && first !== PRODUCTION) {
+      void navigate({ to: '.', replace: true, search: (before: object) => ({ ...before, env: first }) as never });
+    }
+  }, [env, first, navigate]);
   const archived = new Set(environments.filter(({ archived_at }) => archived_at).map(({ name }) => name));
   return (
     <label className="flex min-w-0 items-center gap-2 text-sm">

@@ -11,7 +11,9 @@ export function AdminOnly({ title, children }: { title: string; children: ReactN
   if (!me) return <Loading />;
   if (admin) return children;
   return (
-    <EmptyState title={title}>You have {me.access} access. An admin can change your role under Members.</EmptyState>
+    <EmptyState title={title}>
+      You have {me.installation_access} access. An admin can change your role under Members.
+    </EmptyState>
   );
 }
 

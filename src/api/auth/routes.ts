@@ -2,8 +2,10 @@
 
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
-import { onlyEnvironment } from '../../model/auth/access.ts';
+import { accessTo, onlyEnvironment } from '../../model/auth/access.ts';
 import { emailSchema, passwordSchema, principalOfUser } from '../../model/auth/user.ts';
+import { refOf } from '../../model/environment.ts';
+import type { Environments } from '../../store/environments/environments.ts';
 import { sendPage } from '../http/html-page.ts';
 import { clientAddress } from '../http/incoming-request.ts';
 import { type Context, Router } from '../http/router.ts';
@@ -14,6 +16,7 @@ import { seeOther, showError } from './browser-responses.ts';
 import type { BrowserSessions } from './browser-sessions.ts';
 import { requireSameOrigin, safeRedirect } from './csrf.ts';
 import { isForm, readFields } from './form-fields.ts';
+import { environmentOf } from './guard.ts';
 import type { IdentityProviders } from './oidc/identity-providers.ts';
 import { STYLE } from './page-layout.ts';
 import {
@@ -42,6 +45,7 @@ export interface AuthRouteDeps {
   publicUrl: string | undefined;
   accounts: Accounts;
   identityProviders: IdentityProviders;
+  environments: Pick<Environments, 'findOrFetch'>;
 }
 
 export function authRoutes(
@@ -49,7 +53,7 @@ export function authRoutes(
   browserSessions: BrowserSessions,
   signIns: SignIns,
   auditLogger: AuditLogger,
-  { publicUrl, accounts, identityProviders }: AuthRouteDeps,
+  { publicUrl, accounts, identityProviders, environments }: AuthRouteDeps,
 ): Router {
   const router = new Router();
 
@@ -141,10 +145,11 @@ export function authRoutes(
   router.get('/auth/me', async (ctx) => {
     ctx.state.principal = await principals.of(ctx);
     const principal = principalOf(ctx);
-    const { kind, id, name, environments = {} } = principal;
-    const environment = onlyEnvironment(principal);
-    const access = environment === undefined ? principal.access : environments[environment];
-    ctx.body = { data: { kind, id, name, access, environment: environment ?? null, environments } };
+    const { kind, id, name, access: installation_access } = principal;
+    const selected = environmentOf(ctx);
+    const access = accessTo(principal, refOf(selected, await environments.findOrFetch(selected)));
+    const environment = onlyEnvironment(principal) ?? null;
+    ctx.body = { data: { kind, id, name, access, installation_access, environment } };
   });
 
   router.get('/sign-in', async (ctx) => {

@@ -28,8 +28,9 @@ export function useActions({ onPause, onResume, onShortcuts }: ActionHandlers): 
   const me = useCurrentUser();
   const environments = useEnvironments();
   const functions = useFunctions(env).data?.data ?? [];
-  const switches = [PRODUCTION, ...environments.filter(({ archived_at }) => !archived_at).map(({ name }) => name)]
-    .filter((name, i, all) => name !== env && all.indexOf(name) === i)
+  const switches = environments
+    .filter(({ archived_at, name }) => !archived_at && name !== env)
+    .map(({ name }) => name)
     .map((name): Entry => {
       const search = (before: object) => ({ ...before, env: name === PRODUCTION ? undefined : name }) as never;
       return action('branch', `Switch to environment ${name}`, () => navigate({ to: '.', search }));

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { callApi } from '../../api/client.ts';
 import { useCurrentUser } from '../../api/current-user.ts';
 import type { AccountView } from '../../api/types.ts';
+import { scopeLabel } from '../../lib/environment-scope.ts';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { Loading } from '../../ui/loading.tsx';
@@ -27,9 +28,16 @@ function Account() {
   });
   if (error && !data) return <ErrorAlert error={error} onRetry={() => void refetch()} />;
   if (!data) return <Loading />;
-  const { email, has_password, providers, second_factors, sessions } = data.data;
+  const { email, role, environment_roles, has_password, providers, second_factors, sessions } = data.data;
+  const named = Object.entries(environment_roles);
   return (
     <div className="max-w-3xl space-y-8">
+      <Card title="Roles">
+        <p className="p-4">
+          {[role, ...named.map(([name, own]) => `${own} in ${scopeLabel(name)}`)].join(', ')}. Admins change it under
+          Users.
+        </p>
+      </Card>
       {has_password ? (
         <>
           <SecondFactors email={email} factors={second_factors} />

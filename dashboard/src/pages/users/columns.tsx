@@ -1,5 +1,6 @@
 import { callApi } from '../../api/client.ts';
 import type { User } from '../../api/types.ts';
+import { scopeLabel } from '../../lib/environment-scope.ts';
 import { Button } from '../../ui/button.tsx';
 import type { Column } from '../../ui/data-table.tsx';
 import { ConfirmButton } from '../../ui/dialog.tsx';
@@ -11,7 +12,11 @@ import type { PasswordLink } from './password-link.ts';
 import { ROLES, type Role } from './roles.ts';
 
 /** @param myId of the signed-in user */
-export function columnsFor(myId: string | undefined, onLink: (link: PasswordLink) => void): Column<User>[] {
+export function columnsFor(
+  myId: string | undefined,
+  onLink: (link: PasswordLink) => void,
+  onRoles: (user: User) => void,
+): Column<User>[] {
   return [
     {
       id: 'email',
@@ -35,6 +40,22 @@ export function columnsFor(myId: string | undefined, onLink: (link: PasswordLink
       },
     },
     { id: 'role', header: 'Role', width: '7rem', cell: (user) => <RoleOf user={user} /> },
+    {
+      id: 'environments',
+      header: 'In environments',
+      width: 'minmax(0, 1fr)',
+      hideOnMobile: true,
+      cell: (user) => (
+        <Button
+          variant="ghost"
+          className="max-w-full"
+          title={`Roles of ${user.email} in environments`}
+          onClick={() => onRoles(user)}
+        >
+          <span className="truncate">{rolesText(user) || 'the same'}</span>
+        </Button>
+      ),
+    },
     {
       id: 'status',
       header: 'Status',
@@ -61,6 +82,12 @@ export function columnsFor(myId: string | undefined, onLink: (link: PasswordLink
       cell: (user) => <Actions user={user} isMe={user.id === myId} onLink={onLink} />,
     },
   ];
+}
+
+function rolesText({ environment_roles }: User): string {
+  return Object.entries(environment_roles)
+    .map(([name, role]) => `${scopeLabel(name)}: ${role}`)
+    .join(', ');
 }
 
 const SECOND_FACTORS = { totp: 'app code', passkey: 'passkey' };

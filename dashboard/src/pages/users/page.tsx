@@ -12,6 +12,7 @@ import { Loading } from '../../ui/loading.tsx';
 import { Page } from '../../ui/page.tsx';
 import { SecretDialog, Snippet } from '../../ui/secret-dialog.tsx';
 import { columnsFor } from './columns.tsx';
+import { EnvironmentRoles } from './environment-roles.tsx';
 import { InviteForm } from './invite-form.tsx';
 import type { PasswordLink } from './password-link.ts';
 
@@ -59,7 +60,8 @@ function UserList({ onLink }: { onLink(link: PasswordLink): void }) {
     queryKey: ['users'],
     queryFn: ({ signal }) => callApi<User[]>('/v1/users', { signal }),
   });
-  const columns = useMemo(() => columnsFor(me?.id, onLink), [me?.id, onLink]);
+  const [changed, setChanged] = useState<User>();
+  const columns = useMemo(() => columnsFor(me?.id, onLink, setChanged), [me?.id, onLink]);
   if (error && !data) return <ErrorAlert error={error} onRetry={() => void refetch()} />;
   if (!data) return <Loading />;
   if (data.data.length === 0) {
@@ -70,5 +72,10 @@ function UserList({ onLink }: { onLink(link: PasswordLink): void }) {
       </EmptyState>
     );
   }
-  return <DataTable label="Users" columns={columns} rows={data.data} rowKey={({ id }) => id} rowHeight={56} />;
+  return (
+    <>
+      <DataTable label="Users" columns={columns} rows={data.data} rowKey={({ id }) => id} rowHeight={56} />
+      {changed && <EnvironmentRoles user={changed} onClose={() => setChanged(undefined)} />}
+    </>
+  );
 }

@@ -6,4 +6,5 @@ export const ROLES: [Role, string][] = [
   ['admin', 'full access, including keys and users'],
   ['member', 'view and change webhooks, apps and runs'],
   ['read-only', 'view everything except secrets'],
+  ['none', 'only the environments with a role of their own'],
 ];
