@@ -118,6 +118,8 @@ export class ConnectCaller implements ConnectTransport {
     const key = { env, callId };
     const reservation = reserved ?? (await this.#reserve(fn, key));
     const { promise, resolve, reject } = Promise.withResolvers<CallResponse>();
+    // It may time out while Redis is slow to take the call, when nothing waits for it yet.
+    promise.catch(() => undefined);
     const ids = { callId, callerId: this.#id, env, app: fn.app, functionId: fn.id, runId, jobId };
     const message = { ...ids, stepId: stepId ?? 'step', trace, body };
     const pending = { ...key, fn, message, gatewayId: undefined, sentAt: machineTime(), resolve, reject };
