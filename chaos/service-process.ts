@@ -9,6 +9,7 @@ const ROOT = resolve(import.meta.dirname, '..');
 const BUNDLES = process.env.TEST_BUNDLES;
 /** More than the promised maximum of a shutdown, to measure by how much it was exceeded. */
 const KILL_AFTER_MS = 40_000;
+const LINE_MAX = 500;
 const SHOWN_CHARACTERS = 4_000;
 
 export type Role = 'web' | 'worker';
@@ -77,9 +78,9 @@ export class ServiceProcess {
       stream?.setEncoding('utf8').on('data', (text) => this.#keep(text));
     child.once('exit', (code, signal) => {
       if (child !== this.#child || this.#isEnding) return;
-      this.#ends.unexpected.push(
-        `${this.name} exited unexpectedly (${signal ?? `exit code ${code}`}): ${this.output()}`,
-      );
+      const what = `${this.name} exited unexpectedly (${signal ?? `exit code ${code}`})`;
+      // Only then all of its output has come.
+      child.once('close', () => this.#ends.unexpected.push(`${what}: ${this.output()}`));
     });
     const exited = once(child, 'exit').then(() => undefined);
     const first = await Promise.race([once(child, 'message'), exited]);
@@ -122,8 +123,10 @@ export class ServiceProcess {
     if (this.#child?.connected) this.#child.send({ clockAheadMs: ms });
   }
 
+  /** Its last lines. Node shows the line of an uncaught error, which in a bundle has 100,000 characters. */
   output(): string {
-    return this.#output.slice(-SHOWN_CHARACTERS);
+    const lines = this.#output.split('\n').map((line) => line.slice(0, LINE_MAX));
+    return lines.join('\n').slice(-SHOWN_CHARACTERS);
   }
 
   #endingChild(): ChildProcess | undefined {
