@@ -59,7 +59,7 @@ describe('unknown fields and parameters', () => {
   it('the error for an unknown value names it and lists the known values', async () => {
     const inBody = await call('POST', '/v1/users', { email: 'a@example.com', role: 'membr' });
     expect(inBody.body.error).to.include(
-      'field "role": got the string "membr": expected "admin", "member" or "read-only"; did you mean "member"?',
+      'field "role": got the string "membr": expected "admin", "member", "read-only" or "none"; did you mean "member"?',
     );
     const inQuery = await call('GET', '/v1/holding?reason=unknown');
     expect(inQuery.body.error).to.include('query parameter "reason": got the string "unknown": expected "selection_');

@@ -67,7 +67,7 @@ export async function admit(
 }
 
 /** The principal's access to what the route concerns; `none` if the handler decides about each object.
- *  @throws ServiceError access_denied, and the error of a missing object if its environment is hidden */
+ *  @throws ServiceError access_denied, input_invalid, and the error of a missing object if its environment is hidden */
 export async function grantedAccess(ctx: Context, route: Route, given: GivenInput): Promise<AccessLevel> {
   const principal = principalOf(ctx);
   const { scope, owner, access } = route;
@@ -76,6 +76,8 @@ export async function grantedAccess(ctx: Context, route: Route, given: GivenInpu
   if (scope === 'any-environment') return accessAnywhere(principal);
   if (owner === undefined) return accessTo(principal);
   if (owner === 'each') return 'none';
+  // A misspelled field is an error before the object is looked for.
+  validInput(route, given);
   const found = await owner.find(given);
   if (!found) {
     if (owner.missing) throw owner.missing(given);
@@ -192,13 +194,10 @@ export async function carryOut(
   const dialect = dialectOfRequest(ctx);
   const principal = principalOf(ctx);
   const { kind, id, name } = principal;
-  const { params, query = NO_FIELDS, body = NO_FIELDS } = route;
   const isAudited = route.method !== 'get' && route.audited !== false;
   const targetName = isAudited ? await targetNames.of(route.path, given.params) : undefined;
   const reply = await route.handle({
-    params: (params && validate(params, given.params, 'path parameter')) as never,
-    query: validate(query, given.query, 'query parameter') as never,
-    body: validate(body, given.body, 'field') as never,
+    ...validInput(route, given),
     env: route.scope === 'environment' ? await selectedEnvironment(ctx, environments) : PRODUCTION,
     requestId: ctx.state.requestId,
     principal: { kind, id, name, access: granted },
@@ -210,6 +209,15 @@ export async function carryOut(
     await auditLogger.log(ctx, auditEntryOf(ctx, route, given, { data: reply.data, targetName }));
   }
   return reply;
+}
+
+/** @throws ServiceError input_invalid */
+function validInput({ params, query = NO_FIELDS, body = NO_FIELDS }: Route, given: GivenInput) {
+  return {
+    params: (params && validate(params, given.params, 'path parameter')) as never,
+    query: validate(query, given.query, 'query parameter') as never,
+    body: validate(body, given.body, 'field') as never,
+  };
 }
 
 async function serve(ctx: RouteContext, route: Route, deps: MountDeps): Promise<void> {
