@@ -186,10 +186,13 @@ describe('The API of archived runs', () => {
     const filter = { function_id: hot.data.function_id, status: 'completed', queued_before: hot.data.ended_at };
     const { body: dry } = await service.post('/v1/runs/bulk', { action: 'retry', filter, dry_run: true });
     expect(dry.data).to.deep.include({ count: 1, by_status: { Completed: 1 }, stopped_at: null });
-    const { body } = await service.post('/v1/runs/bulk', { action: 'retry', filter });
-    const path = `/v1/runs/bulk/${body.data.id}`;
-    const over = await service.waitFor(path, (answer) => answer.body.data?.status === 'done');
-    expect(over.body.data.progress).to.deep.include({ done: 1, skipped: {} });
+    const progressOf = async (more: object) => {
+      const { body } = await service.post('/v1/runs/bulk', { action: 'retry', filter, ...more });
+      const path = `/v1/runs/bulk/${body.data.id}`;
+      return (await service.waitFor(path, (answer) => answer.body.data?.status === 'done')).body.data.progress;
+    };
+    expect(await progressOf({})).to.deep.include({ done: 0, skipped: { already_rerun: 1 } });
+    expect(await progressOf({ include_already_rerun: true })).to.deep.include({ done: 1, skipped: {} });
     const { body: listed } = await service.get('/v1/runs?limit=100');
     const [newest] = listed.data.filter(({ retry_of }: { retry_of: string | null }) => retry_of === runId);
     expect((await ended(newest.run_id)).status).to.equal('Completed');

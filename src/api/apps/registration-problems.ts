@@ -14,15 +14,18 @@ export interface FunctionProblems {
   problems: string[];
 }
 
-/** Registered functions that do not work as configured. */
+/** Registered functions that do not work as configured, in the order of the registration. */
 export function problemsOf(registered: readonly AppFunction[]): FunctionProblems[] {
-  return functionsOf(registered).filter(({ problems }) => problems.length > 0);
+  return registered.map(withProblems).filter(({ problems }) => problems.length > 0);
 }
 
 /** All of them, sorted by ID. */
 export function functionsOf(registered: readonly AppFunction[]): FunctionProblems[] {
-  const all = registered.map((fn) => ({ id: fn.id, problems: functionProblems(fn) }));
-  return all.sort((a, b) => (a.id < b.id ? -1 : 1));
+  return registered.map(withProblems).sort((a, b) => (a.id < b.id ? -1 : 1));
+}
+
+function withProblems(fn: AppFunction): FunctionProblems {
+  return { id: fn.id, problems: functionProblems(fn) };
 }
 
 /** Text that official SDKs show from a response. Without it they report that everything is registered, whatever the problems are. */
