@@ -57,7 +57,7 @@ export function register(program: Command, context: Context): void {
       const app = options.app === undefined ? null : await registerApp(api, options.app);
       const found = { variables: shown, scan: presentScan(scan), webhooks, app };
       output.result(found, () => printRest(output, webhooks, app));
-      if (app && (app.unsupported_count > 0 || app.functions.length > 0)) context.exitCode = EXIT.different;
+      if (app && !isWhole(app)) context.exitCode = EXIT.different;
     });
 }
 
@@ -131,13 +131,21 @@ function printRest(output: Output, webhooks: readonly Json[], app: Json | null):
     return;
   }
   output.line(`Registered ${printable(app.url)}`);
-  for (const { id, problems } of app.functions)
+  for (const { id, problems } of withProblems(app))
     output.line(output.paint('red', printable(`${id}: ${problems.join('; ')}`)));
   for (const { function: id, field, message } of app.unsupported) {
     output.line(output.paint('yellow', printable(`${id ?? 'the app'}: ${field}: ${message}`)));
   }
   const more = app.unsupported_count - app.unsupported.length;
   if (more > 0) output.line(`… and ${more} more`);
-  if (app.unsupported_count === 0 && app.functions.length === 0)
-    output.line('The service acts on all of its configuration.');
+  if (isWhole(app)) output.line('The service acts on all of its configuration.');
+}
+
+function withProblems({ functions }: Json): Json[] {
+  return functions.filter(({ problems }: Json) => problems.length > 0);
+}
+
+/** Whether the service acts on all that the app has configured. */
+function isWhole(app: Json): boolean {
+  return app.unsupported_count === 0 && withProblems(app).length === 0;
 }
