@@ -15,6 +15,8 @@ export const FEW = 4;
 export const MANY = 32;
 /** How long ago another job began or ended, if others come and go. One that takes longer only waits. */
 const OTHERS_MS = 250;
+/** After this, a wake-up no longer waits for others: when they use all of a process for long, it is late, but comes. */
+export const WAIT_MAX_MS = 10_000;
 /** An app that takes longer waits itself, and more calls at a time make it no slower… */
 const LONG_MS = 50;
 /** …unless this process is late, too, because the machine is busy. */
@@ -22,7 +24,8 @@ const LATE_MS = 5;
 
 export class WakeUps {
   readonly #waitMax: number;
-  readonly #next: (() => void)[] = [];
+  /** In order, with the time since which each waits. */
+  readonly #next: { begin: () => void; sinceMs: number }[] = [];
   #atWork = 0;
   #waiting = 0;
   #othersAtWork = 0;
@@ -48,7 +51,7 @@ export class WakeUps {
       if (this.#next.length === 0 && this.#mayBegin()) this.#atWork += 1;
       else
         await new Promise<void>((resolve) => {
-          this.#next.push(resolve);
+          this.#next.push({ begin: resolve, sinceMs: this.#now() });
           this.#startNext();
         });
       try {
@@ -137,7 +140,7 @@ export class WakeUps {
   #startNext(): void {
     while (this.#next.length > 0 && this.#mayBegin()) {
       this.#atWork += 1;
-      this.#next.shift()?.();
+      this.#next.shift()?.begin();
     }
     // When the others at work only wait, nothing else starts it.
     if (this.#next.length > 0) this.#retry ??= setTimeout(() => this.#tryAgain(), OTHERS_MS).unref();
@@ -151,7 +154,8 @@ export class WakeUps {
   #mayBegin(): boolean {
     if (this.#now() - this.#lastOtherAt >= OTHERS_MS) return this.#atWork < MANY;
     if (this.#atWork >= FEW) return false;
-    if (this.#othersAtWork === 0) return true;
+    const [first] = this.#next;
+    if (this.#othersAtWork === 0 || (first && this.#now() - first.sinceMs >= WAIT_MAX_MS)) return true;
     if (this.#othersEnded < OTHERS_PER_WAKE_UP) return false;
     this.#othersEnded = 0;
     return true;

@@ -6,7 +6,7 @@ import { RUNS, type RunJob } from '../../src/jobs/queues/queues.ts';
 import type { WakeToSchedule } from '../../src/jobs/runs/scheduling/run-jobs.ts';
 import { newId } from '../../src/model/ids.ts';
 import { BRANCH_PRIORITY, QUEUE_KEYS } from '../../src/store/keys/bullmq.ts';
-import { FEW, isWakeUp, MANY, OTHERS_PER_WAKE_UP, WakeUps } from '../../src/workers/wake-ups.ts';
+import { FEW, isWakeUp, MANY, OTHERS_PER_WAKE_UP, WAIT_MAX_MS, WakeUps } from '../../src/workers/wake-ups.ts';
 import { redisUrl } from '../support/redis.ts';
 import { until } from '../support/until.ts';
 import { createPauseBed, ENV, type PauseBed } from './pause-bed.ts';
@@ -103,6 +103,27 @@ describe('A burst of wake-ups', () => {
     }
     await Promise.all(wakes);
     expect(begun).to.deep.equal(names);
+  });
+
+  it('begins a few at a time beside other jobs once it has waited for long, however busy these are', async () => {
+    let now = 0;
+    const wakeUps = new WakeUps(CONCURRENCY, () => now);
+    const { begun, ends, handle } = jobs(wakeUps);
+    const busy = wakeUps.yieldTo<object>(() => new Promise<void>((resolve) => ends.push(resolve)))({} as Job<object>);
+    const quick = wakeUps.yieldTo<object>(async () => {});
+    const wakes = Array.from({ length: 2 * FEW }, (_, n) => handle(wakeUp(n)));
+    now = WAIT_MAX_MS - 1;
+    await quick({} as Job<object>);
+    expect(begun).to.deep.equal([]);
+    now = WAIT_MAX_MS;
+    await quick({} as Job<object>);
+    expect(begun).to.deep.equal(['wake 0', 'wake 1', 'wake 2', 'wake 3']);
+    for (let n = 0; n < ends.length; n++) {
+      ends[n]?.();
+      await settle();
+    }
+    await Promise.all([busy, ...wakes]);
+    expect(begun).to.have.length(2 * FEW);
   });
 
   it('begins beside other jobs that only wait', async () => {
