@@ -119,11 +119,11 @@ func TestEventsCountOnceWhateverHasDiedWhen(t *testing.T) {
 		"before it has claimed": {},
 		"after it has claimed": {sql: `update tidegate_outbox set leased_until = now() - interval '1 second', sent_at = now(),
 			sends = array['1767225600000,ABEiM0RVZneImQ==,' || position]`},
-		"the service, before it has stored":     {fails: func(times int, _ func()) int { return map[bool]int{true: hangUp}[times == 1] }},
+		"the service, before it has stored":       {fails: func(times int, _ func()) int { return map[bool]int{true: hangUp}[times == 1] }},
 		"the service, before its response":        {fails: func(times int, store func()) int { store(); return map[bool]int{true: hangUp}[times == 1] }},
-		"the service, for a while":              {fails: func(times int, _ func()) int { return map[bool]int{true: 503}[times <= 3] }},
-		"the service has too much to do":        {fails: func(times int, _ func()) int { return map[bool]int{true: 429}[times == 1] }},
-		"the key of the app is not known yet":   {fails: func(times int, _ func()) int { return map[bool]int{true: 401}[times == 1] }},
+		"the service, for a while":                {fails: func(times int, _ func()) int { return map[bool]int{true: 503}[times <= 3] }},
+		"the service has too much to do":          {fails: func(times int, _ func()) int { return map[bool]int{true: 429}[times == 1] }},
+		"the key of the app is not known yet":     {fails: func(times int, _ func()) int { return map[bool]int{true: 401}[times == 1] }},
 		"the response is of something in between": {fails: func(times int, store func()) int { store(); return map[bool]int{true: 502}[times == 1] }},
 	} {
 		t.Run(name, func(t *testing.T) {

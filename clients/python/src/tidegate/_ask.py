@@ -51,7 +51,8 @@ def look_up(kind: Literal["events", "runs"], ids: Sequence[str], settings: Setti
         page = list(ids[start : start + _MAX_IDS])
         answer = yield from _post(f"/v1/{kind}/lookup", {"ids": page}, settings)
         data: list[dict[str, Any]] = answer.get("data") or []
-        # Events that are not found are sent again or deleted: another program's response must not pass for the service's.
+        # Events that are not found are sent again or deleted: the response of another program must not pass for
+        # the service's.
         if [one.get("id") for one in data] != page:
             raise SendError(f"The response to a look-up of {kind} does not tell of each ID")
         found.update(one["id"] for one in data if one.get("found") is not False)
