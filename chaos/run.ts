@@ -158,7 +158,7 @@ async function run(options: Options, timeline: Timeline): Promise<Results> {
       options,
     );
     timeline.note('all faults are repaired');
-    const mendedAt = performance.now();
+    const mendedMs = timeline.nowMs;
     await sender.stop();
     await sending;
     await control.stopSchedules();
@@ -167,7 +167,7 @@ async function run(options: Options, timeline: Timeline): Promise<Results> {
     const recovery = await recover(service, timeline, ledger.events.values(), expectations, patienceMs);
     isRecovered = true;
     await Promise.all([cancelling, resuming]);
-    const recoverySeconds = (performance.now() - mendedAt) / 1_000;
+    const recoverySeconds = (timeline.nowMs - mendedMs - timeline.starvedSince(mendedMs)) / 1_000;
     timeline.note('every run has ended, or the recovery time is over');
     const history = recorder.history(await takeSnapshot(service, timeline, recovery));
     if (options.history) history.write(options.history);

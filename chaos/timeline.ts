@@ -53,6 +53,13 @@ export class Timeline {
     });
   }
 
+  /** For how long it did so since a time, in milliseconds. */
+  starvedSince(fromMs: number): number {
+    return this.entries
+      .filter(({ what }) => what === STARVED)
+      .reduce((sum, entry) => sum + Math.max(0, (entry.untilMs ?? this.nowMs) - Math.max(fromMs, entry.fromMs)), 0);
+  }
+
   async during<T>(what: string, excuses: boolean, work: () => Promise<T>): Promise<T> {
     const entry: Entry = { fromMs: this.nowMs, what, excuses };
     this.#add(entry);
