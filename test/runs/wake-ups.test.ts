@@ -176,7 +176,7 @@ describe('A burst of wake-ups', () => {
     ends[0]?.();
     await wakes[0];
     await settle();
-    expect(begun, 'while its answer is stored').to.have.length(FEW);
+    expect(begun, 'while its response is stored').to.have.length(FEW);
     stored.resolve();
     await other;
     expect(begun).to.have.length(FEW + 1);

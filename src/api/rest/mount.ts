@@ -76,8 +76,8 @@ export async function grantedAccess(ctx: Context, route: Route, given: GivenInpu
   if (scope === 'any-environment') return accessAnywhere(principal);
   if (owner === undefined) return accessTo(principal);
   if (owner === 'each') return 'none';
-  // A misspelled field is an error before the object is looked for.
-  validInput(route, given);
+  // A misspelled field is an error before an object is missing.
+  if (owner.missing) validInput(route, given);
   const found = await owner.find(given);
   if (!found) {
     if (owner.missing) throw owner.missing(given);
