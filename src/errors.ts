@@ -74,7 +74,7 @@ export const CATALOGUE = {
   version_unknown: [409, 'The app has no such version'],
   version_conflict: [409, 'The webhook has changed'],
   alert_channel_exists: [409, 'The alert channel exists'],
-  alert_channel_in_use: [409, 'Rules of alerts are heard by this channel alone'],
+  alert_channel_in_use: [409, 'The channel is the only one of an alert rule'],
   destination_exists: [409, 'The destination exists'],
   webhook_paused: [503, 'The webhook is paused'],
   filter_failed: [400, 'The filter could not be evaluated'],

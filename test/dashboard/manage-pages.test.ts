@@ -117,7 +117,7 @@ describe('The pages that manage the service', () => {
         await service.request('PATCH', '/v1/alert-rules/no_worker', { channels: ['ops'] }, service.apiHeaders);
         await page.getByRole('button', { name: 'Delete ops' }).click();
         await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click();
-        await page.getByText(/no other channel hears of no_worker/).waitFor();
+        await page.getByText(/no_worker: give it other channels/).waitFor();
         await service.request('PATCH', '/v1/alert-rules/no_worker', { channels: null }, service.apiHeaders);
         await service.request('DELETE', '/v1/alert-channels/ops', undefined, service.apiHeaders);
       },

@@ -112,7 +112,7 @@ function registerChanges(runs: Command, context: Context): void {
     .description('Runs ended runs again, each as a new run: by ID, or by filter, which are counted first.')
     .argument('[ids...]')
     .option('--from-step <step>', 'by ID: begin with this step of the run: its name, or its hashed ID')
-    .option('--include-already-rerun', 'by filter: runs, too, of which a re-run has completed')
+    .option('--include-already-rerun', 'by filter: also runs whose re-run has completed')
     .action(async (ids: string[], options: Filters & TimeOptions & BulkOptions & { fromStep?: string }) => {
       const filter = runQuery(options);
       const { fromStep } = options;

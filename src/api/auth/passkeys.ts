@@ -131,7 +131,7 @@ function parsed<Answer extends object>(text: string): Answer {
     const answer: unknown = JSON.parse(text);
     if (typeof answer === 'object' && answer !== null) return answer as Answer;
   } catch {}
-  throw invalid('the response of the browser is not one');
+  throw invalid('the credential is not what a browser sends');
 }
 
 /** Errors of the library are about the response. */

@@ -1,11 +1,12 @@
 /** Which environment owns the object of a request: webhooks and event keys belong to one environment or to all branches, and what a webhook
  *  received, or made, to the owner of the webhook. */
 import { notFound, ServiceError } from '../../errors.ts';
+import { covers } from '../../model/auth/access.ts';
 import { type EnvironmentRef, type Owner, refOfOwner } from '../../model/environment.ts';
 import { describe } from '../../model/values/json.ts';
 import type { Store } from '../../store/store.ts';
 import { ownerSchema } from '../views/owner.ts';
-import type { OwnerOf } from './route.ts';
+import type { AccessTo, OwnerOf } from './route.ts';
 
 export function ownerOfWebhook(webhooks: Pick<Store['webhooks'], 'read'>): OwnerOf {
   return {
@@ -50,6 +51,11 @@ export function ownerOfHeldEvent({ heldEvents, webhooks }: Pick<Store, 'heldEven
 
 export function heldEventNotFound(id: string, why = ''): ServiceError {
   return new ServiceError('not_found', { detail: `there is no held event with the ID "${id}"${why}` });
+}
+
+/** The objects that the principal may see. */
+export function visible<Owned extends { env: string }>(all: readonly Owned[], accessTo: AccessTo): Owned[] {
+  return all.filter(({ env }) => covers(accessTo(refOfOwner(env)), 'read'));
 }
 
 /** Owners by the ID of a webhook; that of a deleted one is unknown. */

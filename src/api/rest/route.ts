@@ -29,12 +29,15 @@ export interface Input<Params, Query, Body> {
   requestId: string;
   principal: Caller;
   /** For routes whose owner is `each`: what the principal may do with an object of the owner. */
-  accessTo(owner: Owner): AccessLevel;
+  accessTo: AccessTo;
   /** Dialect of the response: names and values of some fields depend on it (http/dialect.ts). */
   dialect: Dialect;
   /** Scheme and host by which the client reached the service. */
   origin: string;
 }
+
+/** What the principal may do with the objects of an owner. */
+export type AccessTo = (owner: Owner) => AccessLevel;
 
 /** Who sent the request. */
 export interface Caller extends Pick<Principal, 'kind' | 'id' | 'name'> {

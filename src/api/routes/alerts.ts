@@ -141,7 +141,7 @@ export function alertRoutes(deps: ApiParts): Route[] {
       operationId: 'deleteAlertChannel',
       summary: 'Delete an alert channel',
       description:
-        'What it has not sent yet is not sent. Rules that name it beside others no longer do. While a rule names it alone, it stays: the rule would be heard by nobody, or by all.',
+        'What it has not sent yet is not sent, and rules that also name other channels no longer name it. The only channel of a rule cannot be deleted: nobody, or everybody, would hear of its alerts.',
       errors: ['alert_channel_in_use'],
       async handle({ env, params: { name } }) {
         await alertChannels.read(env, name);
@@ -179,6 +179,6 @@ export function alertRoutes(deps: ApiParts): Route[] {
 /** @throws ServiceError alert_channel_in_use if there are any */
 function rejectInUse(rules: readonly RuleId[]): void {
   if (rules.length === 0) return;
-  const detail = `no other channel hears of ${rules.join(', ')}: name other channels in PATCH /v1/alert-rules/<rule>, or null for all`;
+  const detail = `${rules.join(', ')}: give it other channels with PATCH /v1/alert-rules/<rule>, or null for all channels`;
   throw new ServiceError('alert_channel_in_use', { detail });
 }

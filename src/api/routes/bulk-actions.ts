@@ -39,7 +39,7 @@ const bodySchema = z.object({
     .boolean()
     .default(false)
     .describe(
-      'For `retry`. true: re-runs runs, too, that have been re-run already, because a later run of the function on the event has completed',
+      'For `retry`. true: also re-runs runs that have been re-run already: a later run of the function on the event has completed',
     ),
   version: z
     .string()

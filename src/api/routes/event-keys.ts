@@ -1,16 +1,14 @@
 /** `/v1/event-keys`: the secrets with which senders post events. */
 import { z } from 'zod';
 import { notFound } from '../../errors.ts';
-import { covers } from '../../model/auth/access.ts';
 import { type EventKey, hintOf, newEventKeySecret } from '../../model/auth/event-key.ts';
 import { digestOf } from '../../model/auth/secret.ts';
-import { refOfOwner } from '../../model/environment.ts';
 import { newId } from '../../model/ids.ts';
 import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { namePosition, pageQuery } from '../rest/list-query.ts';
 import { sortedReply } from '../rest/list-response.ts';
-import { ownerInBody, ownerOfEventKey } from '../rest/owners.ts';
+import { ownerInBody, ownerOfEventKey, visible } from '../rest/owners.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { listFields, listsOf, presentLists, shownListFields } from '../views/list-fields.ts';
 import { checkOwner, ownerNameSchema, ownerSchema, presentOwner } from '../views/owner.ts';
@@ -89,8 +87,7 @@ export function eventKeyRoutes({ eventKeys, environments }: ApiParts): Route[] {
       data: z.array(eventKeySchema),
       async handle({ query, accessTo }) {
         const [all, uses] = await Promise.all([eventKeys.all(), eventKeys.lastUses()]);
-        const visible = all.filter(({ env }) => covers(accessTo(refOfOwner(env)), 'read'));
-        return sortedReply(visible, 'id', query, (key) => presentKey(key, uses.get(key.id)));
+        return sortedReply(visible(all, accessTo), 'id', query, (key) => presentKey(key, uses.get(key.id)));
       },
     }),
     routes.get('/v1/event-keys/:id', {

@@ -19,11 +19,9 @@ import { BATCH_MAX, inBatches } from '../rest/in-batches.ts';
 import { nextPage, pageQuery, timePosition } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { heldEventNotFound, ownerOfHeldEvent, ownersOfWebhooks } from '../rest/owners.ts';
-import { type Input, type Route, routesOf } from '../rest/route.ts';
+import { type AccessTo, type Route, routesOf } from '../rest/route.ts';
 import { omittedField } from '../views/incomplete.ts';
 import { present } from '../views/present.ts';
-
-type AccessTo = Input<never, never, never>['accessTo'];
 
 const IDS_MAX = 1_000;
 /** Number of events read at once: each may be as large as a request. */

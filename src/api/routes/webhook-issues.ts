@@ -2,20 +2,17 @@
 
 import { z } from 'zod';
 import { BACKPRESSURE_ERRORS, notFound, ServiceError } from '../../errors.ts';
-import { covers } from '../../model/auth/access.ts';
 import { INSTALLATION, isOpen } from '../../model/bulk/bulk-operation.ts';
-import { refOfOwner } from '../../model/environment.ts';
 import { CODES_OF_KIND, ISSUE_KINDS, ISSUE_STATES, type IssueState } from '../../model/webhooks/issue.ts';
 import { isOlder, type Position } from '../../store/redis/pagination.ts';
-import type { Webhook } from '../../store/webhooks/webhook.ts';
 import type { WebhookIssue } from '../../store/webhooks/webhook-issues.ts';
 import type { ApiParts } from '../parts.ts';
 import { existingWebhook } from '../receive/existing-webhook.ts';
 import { startReplay } from '../replays/start-replay.ts';
 import { countPosition, listQuery, longPageQuery, pageQuery, timePosition } from '../rest/list-query.ts';
 import { countedReply, listReply } from '../rest/list-response.ts';
-import { ownerOfIssue, ownerOfWebhook } from '../rest/owners.ts';
-import { type Route, routesOf } from '../rest/route.ts';
+import { ownerOfIssue, ownerOfWebhook, visible } from '../rest/owners.ts';
+import { type AccessTo, type Route, routesOf } from '../rest/route.ts';
 import { presentIssue, webhookIssueSchema } from '../views/webhook-issue.ts';
 import { presentStarted, replayRateSchema, startedReplaySchema } from '../views/webhook-replay.ts';
 
@@ -59,10 +56,10 @@ export function webhookIssueRoutes(deps: ApiParts): Route[] {
       state?: readonly IssueState[] | undefined;
       kind?: readonly string[] | undefined;
     },
-    isVisible: (webhook: Webhook) => boolean,
+    accessTo: AccessTo,
     nowMs: number,
   ) {
-    const names = new Map((await webhooks.all()).filter(isVisible).map(({ id, name }) => [id, name]));
+    const names = new Map(visible(await webhooks.all(), accessTo).map(({ id, name }) => [id, name]));
     const found: { issue: WebhookIssue; webhookName: string; position: Position }[] = [];
     let last = cursor;
     for (let examined = 0; examined < EXAMINED_MAX; examined += READ_AT_ONCE) {
@@ -96,10 +93,9 @@ export function webhookIssueRoutes(deps: ApiParts): Route[] {
       data: z.array(webhookIssueSchema),
       errors: ['not_found'],
       async handle({ accessTo, query: { webhook_id: webhookId, ...query } }) {
-        const isVisible = ({ env }: Webhook) => covers(accessTo(refOfOwner(env)), 'read');
         if (webhookId !== undefined) {
           const webhook = await existingWebhook(webhooks, webhookId);
-          if (!isVisible(webhook)) throw notFound('webhook', webhookId);
+          if (visible([webhook], accessTo).length === 0) throw notFound('webhook', webhookId);
           const { name } = webhook;
           const { state, kind, limit, cursor } = query;
           const found = newestFirst(await webhookIssues.ofWebhook(webhookId)).filter(
@@ -115,7 +111,7 @@ export function webhookIssueRoutes(deps: ApiParts): Route[] {
             next: last && positionOf(last),
           });
         }
-        const { found, next } = await page(query, isVisible, Date.now());
+        const { found, next } = await page(query, accessTo, Date.now());
         const present = ({ issue, webhookName }: (typeof found)[0]) => presentIssue(issue, webhookName);
         return listReply(found, { present, positionOf: ({ position }) => position, next });
       },

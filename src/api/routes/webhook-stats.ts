@@ -1,12 +1,12 @@
 /** `/v1/webhooks/stats`: request counts of each webhook. */
+
 import { z } from 'zod';
-import { covers } from '../../model/auth/access.ts';
-import { refOfOwner } from '../../model/environment.ts';
 import type { LogStats } from '../../model/webhooks/request-log.ts';
 import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { longPageQuery, namePosition, pageOf } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
+import { visible } from '../rest/owners.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { time } from '../views/time.ts';
 
@@ -31,8 +31,7 @@ export function webhookStatsRoutes({ webhooks, webhookLog }: ApiParts): Route[] 
       query: z.object(longPageQuery(namePosition)),
       data: z.array(webhookStatsSchema),
       async handle({ query, accessTo }) {
-        const visible = (await webhooks.all()).filter(({ env }) => covers(accessTo(refOfOwner(env)), 'read'));
-        const { page, next } = pageOf(visible, ({ id }) => id, query);
+        const { page, next } = pageOf(visible(await webhooks.all(), accessTo), ({ id }) => id, query);
         const ids = page.map(({ id }) => id);
         const { stats, stoppedEarly } = await webhookLog.stats(ids, Date.now());
         const counted = stats.map((one, i) => ({ ...one, id: ids[i] as string }));

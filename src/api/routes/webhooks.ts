@@ -2,7 +2,6 @@
 
 import { z } from 'zod';
 import { invalidField, ServiceError } from '../../errors.ts';
-import { covers } from '../../model/auth/access.ts';
 import { newSecret } from '../../model/auth/secret.ts';
 import { BRANCHES, refOfOwner } from '../../model/environment.ts';
 import { newId } from '../../model/ids.ts';
@@ -13,7 +12,7 @@ import { existingWebhook } from '../receive/existing-webhook.ts';
 import type { LargeBodies } from '../receive/large-bodies.ts';
 import { namePosition, pageQuery } from '../rest/list-query.ts';
 import { sortedReply } from '../rest/list-response.ts';
-import { ownerInBody, ownerOfWebhook } from '../rest/owners.ts';
+import { ownerInBody, ownerOfWebhook, visible } from '../rest/owners.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { listFields, listsOf } from '../views/list-fields.ts';
 import { checkOwner, ownerSchema } from '../views/owner.ts';
@@ -107,10 +106,8 @@ export function webhookRoutes({
       query: z.object(pageQuery(namePosition)),
       data: z.array(webhookSchema),
       async handle({ query, accessTo, origin }) {
-        const accessToIt = ({ env }: Webhook) => accessTo(refOfOwner(env));
-        const visible = (await webhooks.all()).filter((webhook) => covers(accessToIt(webhook), 'read'));
-        const item = (webhook: Webhook) => visibleWith(accessToIt(webhook), present(webhook, origin));
-        return sortedReply(visible, 'id', query, item);
+        const item = (webhook: Webhook) => visibleWith(accessTo(refOfOwner(webhook.env)), present(webhook, origin));
+        return sortedReply(visible(await webhooks.all(), accessTo), 'id', query, item);
       },
     }),
     routes.get('/v1/webhooks/:id', {

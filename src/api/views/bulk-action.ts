@@ -49,7 +49,7 @@ export const bulkActionSchema = apiObject('BulkAction', {
   id: z.string(),
   ...selectionShape,
   from: z.enum(RERUN_FROM).nullable().describe('Where re-runs begin; null: the action starts no re-runs'),
-  include_already_rerun: z.boolean().describe('Whether it re-runs runs, too, that have been re-run already'),
+  include_already_rerun: z.boolean().describe('Whether it also re-runs runs that have been re-run already'),
   version: z
     .string()
     .nullable()
@@ -87,7 +87,7 @@ export const bulkDryRunSchema = apiObject('BulkActionDryRun', {
   by_status: z.partialRecord(z.enum(RUN_STATUSES), z.int()),
   skipped: z
     .partialRecord(z.enum(BULK_SKIP_REASONS), z.int())
-    .describe('Of these runs, those that a re-run leaves out, by reason: the ones that have been re-run already'),
+    .describe('Runs of these that the re-run leaves out, by reason'),
   by_function: z.array(z.object({ function_id: z.string(), count: z.int() })),
   sample: z.array(
     z.object({

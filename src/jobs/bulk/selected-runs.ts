@@ -103,7 +103,7 @@ export class SelectedRuns extends Composed<SelectedRunsDeps> {
     return { ids: [...new Set([...ids, ...left])], isLast: true };
   }
 
-  /** Bounded in time. @param leavesOut whether to count runs, too, that have been re-run already */
+  /** Bounded in time. @param leavesOut whether to count also the runs that a re-run leaves out */
   async count(
     selection: RunSelection,
     { timeoutMs = COUNT_MS, leavesOut = false }: { timeoutMs?: number; leavesOut?: boolean } = {},

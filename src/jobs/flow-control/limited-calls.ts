@@ -103,8 +103,7 @@ export function hasLimits(fn: AppFunction): boolean {
   return runConcurrency.length + stepConcurrency.length > 0 || throttle !== undefined || priority !== undefined;
 }
 
-/** Whether calls that continue a run have limits. Those of run concurrency and throttles are for the starts of runs, as
- *  are pauses. */
+/** Whether calls that continue a run have limits. Run concurrency, throttles and pauses only hold back the start of a run. */
 export function limitsContinuing(fn: AppFunction): boolean {
   const options = flowOptionsOf(fn);
   return options !== undefined && (options.stepConcurrency.length > 0 || options.priority !== undefined);

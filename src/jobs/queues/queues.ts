@@ -11,7 +11,7 @@ import { SCHEDULER_SETTINGS } from './job-schedulers.ts';
 export interface QueueOptions {
   connection: ConnectionOptions;
   prefix: string;
-  /** BullMQ asks Redis for its version when a queue is created. If the response fails, as on a connection with a command timeout, the queue
+  /** BullMQ asks Redis for its version when a queue is created. If that fails, as on a connection with a command timeout, the queue
    *  fails forever. true: it does not ask. */
   skipVersionCheck?: boolean;
 }

@@ -4,7 +4,7 @@ export interface MemoryLimits {
   bytes: number;
   /** Whoever asks for more gets this. */
   bytesOfGroup: number;
-  /** How many of one group wait for a time: whoever comes then does not wait. */
+  /** How many of one group may wait with a time limit; more are refused at once. */
   waitingOfGroup: number;
 }
 
@@ -28,7 +28,7 @@ export class MemoryRoom {
   }
 
   /** Waits for room, after those who wait already.
-   *  @param maxMs who has no such time waits however many wait
+   *  @param maxMs undefined: waits until there is room, however many others wait
    *  @returns undefined: there was none within this time */
   async wait(group: string, bytes: number, maxMs?: number): Promise<GiveBack | undefined> {
     const wanted = Math.min(bytes, this.#limits.bytesOfGroup);

@@ -112,7 +112,7 @@ export interface BulkActionDefinition {
   selection: RunSelection;
   /** For re-runs; absent: from the start. */
   from?: RerunFrom;
-  /** For re-runs: of runs, too, that have been re-run already. */
+  /** For re-runs: also of runs that have been re-run already. */
   includeAlreadyRerun?: true;
   /** For moves: the version on which the runs end; absent: they continue with the active one. */
   version?: string;

@@ -47,6 +47,6 @@ export class ProviderFetch {
 }
 
 function reasonOf(error: Error, host: string): string {
-  if (error.name === 'TimeoutError') return `${host} did not response within ${TIMEOUT_MS / 1_000} s`;
+  if (error.name === 'TimeoutError') return `${host} did not respond within ${TIMEOUT_MS / 1_000} s`;
   return `the request to ${host} failed: ${error.cause instanceof Error ? error.cause.message : error.message}`;
 }
