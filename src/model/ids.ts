@@ -12,8 +12,22 @@ function random(): number {
   return (pool[--left] as number) / 256;
 }
 
-/** A new ID. IDs of one process sort in the order of their creation. */
-export const newId: (nowMs?: number) => string = monotonicFactory(random);
+/** Events are received at the time of their ID. After a clock was set back by more, they would wait for a time that is still to come. */
+const MAX_AHEAD_MS = 1_000;
+
+let nextId = monotonicFactory(random);
+let lastMs = 0;
+
+/** A new ID. IDs of one process sort in the order of their creation, unless its clock is set back by more than a second. */
+export function newId(nowMs: number = Date.now()): string {
+  if (nowMs < lastMs - MAX_AHEAD_MS) {
+    nextId = monotonicFactory(random);
+    lastMs = nowMs;
+  } else if (nowMs > lastMs) {
+    lastMs = nowMs;
+  }
+  return nextId(nowMs);
+}
 
 /** Replaces two random digits of the ID with the partition. IDs of the same millisecond or of one seed do not differ in these digits. */
 export function withPartition(id: string, partition: number): string {

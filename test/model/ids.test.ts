@@ -8,11 +8,25 @@ const PARENT = '01KAZ8Q4M3T5V7X9Z1B3D5F7H9';
 
 describe('Internal IDs', () => {
   it('are ULIDs with the time of their creation', () => {
-    // Later than any ID of this process: those never go back in time.
+    // Later than the last ID of this process, which an ID of the same second does not go behind.
     const at = Date.now() + 1_000;
     const id = newId(at);
     expect(id).to.match(ID_PATTERN);
     expect(decodeTime(id)).to.equal(at);
+  });
+
+  it('sort in the order of their creation, also when the clock goes back a little', () => {
+    const at = Date.now() + 2_000;
+    const ids = [at, at, at - 900, at - 900, at + 1].map((ms) => newId(ms));
+    expect(ids.toSorted()).to.deep.equal(ids);
+  });
+
+  it('have the present time after the clock was set back', () => {
+    const now = Date.now();
+    newId(now + 600_000);
+    const [first, second] = [newId(now), newId(now)];
+    expect([first, second].map(decodeTime)).to.deep.equal([now, now]);
+    expect(second > first).to.equal(true);
   });
 
   it('from a seed are deterministic, have its time, and differ per event', () => {
