@@ -305,17 +305,20 @@ describe('A move from one Redis to a cluster', function () {
     try {
       const service = await start({ REDIS_URL: own.url, KEY_PREFIX: 'undone' }, 0);
       const [web] = service.webs;
-      const send = async (name: string) => (await service.post(service.eventPath, { name, data: {} })).status;
-      expect(await send('late/a')).to.equal(200);
+      const send = async (name: string, expected: number) => {
+        const { status, body } = await service.post(service.eventPath, { name, data: {} });
+        expect(status, JSON.stringify(body)).to.equal(expected);
+      };
+      await send('late/a', 200);
       const keys = keyspace({ prefix: 'undone' });
       // What it has seen last is that nothing moves.
       await raiseFence(redis, keys);
-      expect(await send('late/b')).to.equal(503);
+      await send('late/b', 503);
       const moved = move([], env);
       expect(await moved.ended, moved.output()).to.equal(1);
       expect(moved.output()).to.match(/Stop all web and worker/);
       await lowerFence(redis, keys);
-      expect(await send('late/c')).to.equal(200);
+      await send('late/c', 200);
 
       // Suspended, it has no heartbeats.
       process.kill(web?.pid as number, 'SIGSTOP');
