@@ -46,12 +46,8 @@ export function columnsFor(
       width: 'minmax(0, 1fr)',
       hideOnMobile: true,
       cell: (user) => (
-        <Button
-          variant="ghost"
-          className="max-w-full"
-          title={`Roles of ${user.email} in environments`}
-          onClick={() => onRoles(user)}
-        >
+        <Button variant="ghost" className="max-w-full" onClick={() => onRoles(user)}>
+          <span className="sr-only">Roles of {user.email} in environments:</span>
           <span className="truncate">{rolesText(user) || 'the same'}</span>
         </Button>
       ),
