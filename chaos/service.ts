@@ -147,11 +147,18 @@ export class Service {
     return this.#change<T>(path, { method: 'DELETE', headers: AUTHORIZED }, REQUEST_TIMEOUT_MS);
   }
 
-  /** One attempt. */
+  /** One attempt, and more while the service says that it did nothing because it is overloaded: on a busy machine, its
+   *  process for transforms takes long to start. */
   async #change<T>(path: string, init: RequestInit, timeoutMs: number): Promise<T> {
-    const response = await this.#ask(path, init, 0, timeoutMs);
-    if (!response?.ok) throw new Error(`${init.method} ${path}: ${response?.status} ${await response?.text()}`);
-    return ((await response.json()) as { data: T }).data;
+    const until = Date.now() + timeoutMs;
+    for (;;) {
+      const response = await this.#ask(path, init, 0, timeoutMs);
+      if (response?.ok) return ((await response.json()) as { data: T }).data;
+      const text = await response?.text();
+      const isOverloaded = response?.status === 503 && text?.includes('"code":"overloaded"');
+      if (!isOverloaded || Date.now() > until) throw new Error(`${init.method} ${path}: ${response?.status} ${text}`);
+      await setTimeout(PROBE_MS);
+    }
   }
 
   async #ask(
