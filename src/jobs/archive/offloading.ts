@@ -35,7 +35,7 @@ export interface OffloadingDeps {
   environments: Pick<Store['environments'], 'all'>;
   reconcileAfterMs: number;
   /** Dev mode: runs that are due by this time return (dev-clock/clock-moves.ts). */
-  devClock: { readonly horizonMs: number | undefined } | undefined;
+  devClock: { readonly horizonMs: number | undefined; readonly latestHorizonMs: number } | undefined;
   log: Logger;
 }
 
@@ -49,7 +49,9 @@ export const offloading = duty<OffloadingDeps & { hotMs: number }>({
     const offsets = new Map<number, number>();
     return async ({ partition, signal }) => {
       try {
-        const moved = await offloadRuns(partition, deps, Date.now(), offsets, signal);
+        // Runs that have returned for a move of the clock stay until it has reached them.
+        const nowMs = Math.max(Date.now(), deps.devClock?.latestHorizonMs ?? 0);
+        const moved = await offloadRuns(partition, deps, nowMs, offsets, signal);
         if (moved > 0) deps.log.debug({ partition, runs: moved }, 'offloaded runs that sleep');
         return moved > 0 && offsets.has(partition) ? AGAIN_MS : undefined;
       } catch (error) {

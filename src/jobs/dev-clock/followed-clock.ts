@@ -34,6 +34,7 @@ export class FollowedClock {
   readonly #deps: FollowedClockDeps;
   readonly #answers = new Map<string, (counts: RunCounts) => void>();
   #horizonMs: number | undefined;
+  #latestHorizonMs = 0;
   #offsetMs = 0;
   #isClosed = false;
   #ringAlarms: () => Promise<unknown> = async () => undefined;
@@ -63,6 +64,11 @@ export class FollowedClock {
   /** While alarms are looked at: which are due, Unix milliseconds. */
   get horizonMs(): number | undefined {
     return this.#horizonMs;
+  }
+
+  /** The latest horizon so far: the clock is on its way there, Unix milliseconds. */
+  get latestHorizonMs(): number {
+    return this.#latestHorizonMs;
   }
 
   /** Resolves when the process has the time of the others, and misses no change of it. */
@@ -146,6 +152,7 @@ export class FollowedClock {
 
   async #ring(untilMs: number): Promise<void> {
     this.#horizonMs = untilMs;
+    this.#latestHorizonMs = Math.max(this.#latestHorizonMs, untilMs);
     try {
       await this.#ringAlarms();
     } finally {
