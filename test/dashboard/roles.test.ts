@@ -36,24 +36,44 @@ describe('Roles in the dashboard', () => {
       await addUser(service, email, 'read-only');
       await enter(page, ADMIN, '/users');
       const row = page.getByRole('row').filter({ hasText: email });
-      await row.getByRole('button', { name: `Roles of ${email} in environments` }).click();
-      const dialog = page.getByRole('dialog', { name: `Roles of ${email} in environments` });
+      const change = row.getByRole('button', { name: `Change the roles of ${email}` });
+      await change.click();
+      const dialog = page.getByRole('dialog', { name: `Roles of ${email}` });
       await dialog.getByLabel('production').waitFor();
       await expectAccessible(page);
       await dialog.getByLabel('staging').selectOption('member');
       await dialog.getByLabel('all branches').selectOption('none');
       await dialog.getByRole('button', { name: 'Save' }).click();
-      await row.getByText('staging: member, all branches: none').waitFor();
+      await row.getByText('read-only, member in staging, none in all branches').waitFor();
       expect(await rolesOf(email)).to.deep.equal({ staging: 'member', branches: 'none' });
-      await row.getByRole('button', { name: `Roles of ${email} in environments` }).click();
+      await change.click();
       await dialog.getByLabel('all branches').selectOption('as elsewhere: read-only');
       await dialog.getByRole('button', { name: 'Save' }).click();
-      await row.getByText('staging: member', { exact: true }).waitFor();
+      await row.getByText('read-only, member in staging', { exact: true }).waitFor();
       await expectAccessible(page);
 
       await page.context().clearCookies();
       await enter(page, email, '/account');
       await page.getByText('read-only, member in staging.').waitFor();
       await expectAccessible(page);
+    }));
+
+  it('an invitation gives roles in environments, too', () =>
+    withPage(async (page) => {
+      const email = 'edsger@example.com';
+      await enter(page, ADMIN, '/users');
+      await page.getByRole('button', { name: 'Invite user' }).click();
+      const dialog = page.getByRole('dialog', { name: 'Invite user' });
+      await dialog.getByLabel('Email address').fill(email);
+      await dialog.getByLabel('Role', { exact: true }).selectOption('none');
+      await dialog.getByLabel('staging').selectOption('admin');
+      await expectAccessible(page);
+      await dialog.getByRole('button', { name: 'Create link' }).click();
+      await page
+        .getByRole('dialog', { name: 'Password link' })
+        .getByText(/set-password\?token=/)
+        .first()
+        .waitFor();
+      expect(await rolesOf(email)).to.deep.equal({ staging: 'admin' });
     }));
 });

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { callApi } from '../../api/client.ts';
 import { useCurrentUser } from '../../api/current-user.ts';
 import type { AccountView } from '../../api/types.ts';
-import { scopeLabel } from '../../lib/environment-scope.ts';
+import { rolesText } from '../../lib/roles-text.ts';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { Loading } from '../../ui/loading.tsx';
@@ -28,15 +28,11 @@ function Account() {
   });
   if (error && !data) return <ErrorAlert error={error} onRetry={() => void refetch()} />;
   if (!data) return <Loading />;
-  const { email, role, environment_roles, has_password, providers, second_factors, sessions } = data.data;
-  const named = Object.entries(environment_roles);
+  const { email, has_password, providers, second_factors, sessions } = data.data;
   return (
     <div className="max-w-3xl space-y-8">
       <Card title="Roles">
-        <p className="p-4">
-          {[role, ...named.map(([name, own]) => `${own} in ${scopeLabel(name)}`)].join(', ')}. Admins change it under
-          Users.
-        </p>
+        <p className="p-4">{rolesText(data.data)}. Admins change it under Users.</p>
       </Card>
       {has_password ? (
         <>

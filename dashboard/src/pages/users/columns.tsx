@@ -1,15 +1,13 @@
 import { callApi } from '../../api/client.ts';
 import type { User } from '../../api/types.ts';
-import { scopeLabel } from '../../lib/environment-scope.ts';
+import { rolesText } from '../../lib/roles-text.ts';
 import { Button } from '../../ui/button.tsx';
 import type { Column } from '../../ui/data-table.tsx';
 import { ConfirmButton } from '../../ui/dialog.tsx';
-import { Select } from '../../ui/field.tsx';
 import { Badge } from '../../ui/status-badge.tsx';
 import { Time } from '../../ui/time.tsx';
 import { useAction } from '../../ui/use-action.ts';
 import type { PasswordLink } from './password-link.ts';
-import { ROLES, type Role } from './roles.ts';
 
 /** @param myId of the signed-in user */
 export function columnsFor(
@@ -39,16 +37,14 @@ export function columnsFor(
         );
       },
     },
-    { id: 'role', header: 'Role', width: '7rem', cell: (user) => <RoleOf user={user} /> },
     {
-      id: 'environments',
-      header: 'In environments',
-      width: 'minmax(0, 1fr)',
-      hideOnMobile: true,
+      id: 'roles',
+      header: 'Roles',
+      width: 'minmax(0, 1.2fr)',
       cell: (user) => (
-        <Button variant="ghost" className="max-w-full" onClick={() => onRoles(user)}>
-          <span className="sr-only">Roles of {user.email} in environments:</span>
-          <span className="truncate">{rolesText(user) || 'the same'}</span>
+        <Button variant="ghost" className="max-w-full max-sm:px-1" onClick={() => onRoles(user)}>
+          <span className="sr-only">Change the roles of {user.email}:</span>
+          <span className="truncate">{rolesText(user)}</span>
         </Button>
       ),
     },
@@ -80,12 +76,6 @@ export function columnsFor(
   ];
 }
 
-function rolesText({ environment_roles }: User): string {
-  return Object.entries(environment_roles)
-    .map(([name, role]) => `${scopeLabel(name)}: ${role}`)
-    .join(', ');
-}
-
 const SECOND_FACTORS = { totp: 'app code', passkey: 'passkey' };
 
 /** By what the user signs in. */
@@ -93,29 +83,6 @@ function waysOf({ has_password, providers, second_factors }: User): string[] {
   if (!has_password) return providers;
   const second = second_factors.map((kind) => SECOND_FACTORS[kind]).join(' or ');
   return [...providers, second ? `password and ${second}` : 'password only'];
-}
-
-function RoleOf({ user: { id, email, role } }: { user: User }) {
-  const change = useAction({
-    run: (next: Role) => callApi<User>(`/v1/users/${id}`, { method: 'PATCH', body: { role: next } }),
-    successMessage: (next) => `${email} is now ${next}`,
-    invalidates: 'users',
-  });
-  return (
-    <Select
-      label={`Role of ${email}`}
-      hideLabel
-      value={change.isPending ? change.variables : role}
-      disabled={change.isPending}
-      onChange={({ target }) => change.mutate(target.value as Role)}
-    >
-      {ROLES.map(([name]) => (
-        <option key={name} value={name}>
-          {name}
-        </option>
-      ))}
-    </Select>
-  );
 }
 
 function Actions({

@@ -12,9 +12,8 @@ import { Loading } from '../../ui/loading.tsx';
 import { Page } from '../../ui/page.tsx';
 import { SecretDialog, Snippet } from '../../ui/secret-dialog.tsx';
 import { columnsFor } from './columns.tsx';
-import { EnvironmentRoles } from './environment-roles.tsx';
-import { InviteForm } from './invite-form.tsx';
 import type { PasswordLink } from './password-link.ts';
+import { UserForm } from './user-form.tsx';
 
 export default function UsersPage() {
   const isAdmin = useHasAccess('admin');
@@ -35,7 +34,7 @@ export default function UsersPage() {
       <AdminOnly title="The list of users requires admin access">
         <UserList onLink={setLink} />
       </AdminOnly>
-      {inviting && <InviteForm onClose={() => setInviting(false)} onLink={setLink} />}
+      {inviting && <UserForm onClose={() => setInviting(false)} onLink={setLink} />}
       <SecretDialog
         title="Password link"
         secret={link?.url}
@@ -75,7 +74,7 @@ function UserList({ onLink }: { onLink(link: PasswordLink): void }) {
   return (
     <>
       <DataTable label="Users" columns={columns} rows={data.data} rowKey={({ id }) => id} rowHeight={56} />
-      {changed && <EnvironmentRoles user={changed} onClose={() => setChanged(undefined)} />}
+      {changed && <UserForm user={changed} onClose={() => setChanged(undefined)} />}
     </>
   );
 }
