@@ -82,8 +82,8 @@ describe('Attention in the dashboard', () => {
       await open(page, service.url);
       const transform =
         'function transform(evt) { if (evt.bad) throw new Error("no"); return { name: "x", data: {} }; }';
-      const { url } = await make(service, '/v1/webhooks', { name: 'Orders', environment: 'branches', transform });
-      await service.post(new URL(url).pathname, {});
+      const { url } = await make(service, '/v1/webhooks', { name: 'Orders', transform });
+      await service.post(new URL(url).pathname, {}, { 'x-service-env': 'nowhere' });
       await service.post(new URL(url).pathname, { bad: true });
       await send(service, { name: 'order/placed', data: {} });
       const pages = page.getByRole('navigation', { name: 'Pages' });
@@ -100,7 +100,7 @@ describe('Attention in the dashboard', () => {
     withPage(
       async (page) => {
         await page.addInitScript(RECORDED);
-        await open(page, `${service.url}/settings`);
+        await open(page, `${service.url}/account`);
         await page.getByRole('button', { name: 'Turn on' }).click();
         await page.getByRole('button', { name: 'Turn off' }).waitFor();
         await page.waitForFunction(IS_LISTENING);

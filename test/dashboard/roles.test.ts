@@ -76,4 +76,55 @@ describe('Roles in the dashboard', () => {
         .waitFor();
       expect(await rolesOf(email)).to.deep.equal({ staging: 'admin' });
     }));
+
+  describe('what a role may not read', () => {
+    const pagesOf = (page: Page) => page.getByRole('navigation', { name: 'Pages' }).getByRole('link');
+
+    it('a reader finds no page for admins in menu and palette, and its URL says who can let them in', () =>
+      withPage(async (page) => {
+        await addUser(service, 'reader@example.com', 'read-only');
+        const asked: string[] = [];
+        page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+        await enter(page, 'reader@example.com', '/users');
+        await page.getByText('This page needs the role admin, which an admin can give you under Users.').waitFor();
+        expect(asked).not.to.include('/v1/users');
+        await expectAccessible(page);
+        expect(await pagesOf(page).allInnerTexts())
+          .to.include.members(['Events', 'Webhooks', 'Keys', 'Environments'])
+          .and.not.include.members(['Users', 'Audit log', 'Settings']);
+        await page.getByRole('button', { name: 'Jump to' }).click();
+        await page.getByRole('combobox', { name: 'Jump to' }).fill('audit');
+        await page.getByText('No results').waitFor();
+        await page.getByRole('combobox', { name: 'Jump to' }).fill('environments');
+        await page.getByRole('option', { name: 'Environments page' }).click();
+        await page.getByRole('heading', { level: 1, name: 'Environments' }).waitFor();
+        for (const path of ['/audit-log', '/settings']) {
+          await page.goto(service.url + path);
+          await page.getByText('This page needs the role admin').waitFor();
+        }
+      }));
+
+    it('in a hidden environment, pages of all environments remain', () =>
+      withPage(
+        async (page) => {
+          await addUser(service, 'partner@example.com', 'member', { staging: 'none' });
+          await enter(page, 'partner@example.com', '/runs?env=staging');
+          await page
+            .getByText('This page needs the role read-only, or a higher one, in the environment staging,')
+            .waitFor();
+          expect(await pagesOf(page).allInnerTexts()).to.deep.equal([
+            'Webhooks',
+            'Webhook issues',
+            'Held events',
+            'Keys',
+            'Environments',
+          ]);
+          await page.getByRole('combobox', { name: 'Environment' }).selectOption('production');
+          await page.getByRole('heading', { level: 1, name: 'Runs' }).waitFor();
+          await pagesOf(page).getByText('Events', { exact: true }).waitFor();
+        },
+        // The status of the service is asked for on every page.
+        { forgive: /403/ },
+      ));
+  });
 });

@@ -8,9 +8,14 @@ export function AccountMenu({ onNavigate }: { onNavigate?: () => void }) {
   if (!me) return null;
   if (me.kind === 'dev') {
     return (
-      <span className="rounded-full bg-warn-soft px-2 py-0.5 text-xs font-medium whitespace-nowrap text-warn">
+      <Link
+        to="/account"
+        onClick={onNavigate}
+        title="Theme and notifications"
+        className="rounded-full bg-warn-soft px-2 py-0.5 text-xs font-medium whitespace-nowrap text-warn"
+      >
         dev mode
-      </span>
+      </Link>
     );
   }
   return (

@@ -1,5 +1,6 @@
-import { Link, Outlet, useNavigate } from '@tanstack/react-router';
+import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
 import { lazy, Suspense, useState } from 'react';
+import { useCurrentUser } from '../api/current-user.ts';
 import { useEnv } from '../api/environment.ts';
 import { usePreference } from '../features/notifications/preference.ts';
 import { useTrackedBulks } from '../features/runs/bulk/tracked.ts';
@@ -7,11 +8,12 @@ import { useCurrentStatus, useIsUnknownEnvironment } from '../features/status/us
 import { useShortcuts } from '../lib/use-shortcuts.ts';
 import { IconButton } from '../ui/button.tsx';
 import { Icon } from '../ui/icon.tsx';
+import { Loading } from '../ui/loading.tsx';
 import { AccountMenu } from './account.tsx';
 import { AttentionCount } from './attention-count.tsx';
-import { UnknownEnvironmentPage } from './error-pages.tsx';
+import { NoAccessPage, UnknownEnvironmentPage } from './error-pages.tsx';
 import { IgnoredParams } from './ignored-params.tsx';
-import { NAV_ITEMS, type NavItem } from './navigation.ts';
+import { type NavItem, pageOf, useMayRead, usePages } from './navigation.ts';
 import { StatusStrip } from './status-strip.tsx';
 import { TopBar } from './top-bar.tsx';
 
@@ -34,8 +36,10 @@ export function Shell() {
   const [shortcuts, setShortcuts] = useState<boolean>();
   const [menu, setMenu] = useState(false);
   const env = useEnv();
+  const pages = usePages();
   useCurrentStatus();
   useGlobalShortcuts(
+    pages,
     () => setPalette(true),
     () => setShortcuts(true),
   );
@@ -58,22 +62,24 @@ export function Shell() {
           {menu && <IconButton icon="close" label="Close menu" onClick={() => setMenu(false)} />}
         </div>
         <nav aria-label="Pages" className="px-3 pb-8">
-          {GROUPS.map(([group, label]) => (
+          {GROUPS.filter(([group]) => pages.some((page) => page.group === group)).map(([group, label]) => (
             <div key={group} className="mb-4">
               <p className="px-2 pb-1 text-xs text-muted">{label}</p>
-              {NAV_ITEMS.filter((item) => item.group === group).map((item) => (
-                <Link
-                  key={item.to}
-                  to={item.to}
-                  onClick={() => setMenu(false)}
-                  activeOptions={{ exact: item.to === '/', includeSearch: false }}
-                  className="flex items-center gap-2.5 rounded-md px-2 py-1.5 text-muted hover:bg-sunken hover:text-text aria-[current=page]:bg-accent-soft aria-[current=page]:font-medium aria-[current=page]:text-text"
-                >
-                  <Icon name={item.icon} />
-                  {item.label}
-                  <AttentionCount page={item.to} />
-                </Link>
-              ))}
+              {pages
+                .filter((item) => item.group === group)
+                .map((item) => (
+                  <Link
+                    key={item.to}
+                    to={item.to}
+                    onClick={() => setMenu(false)}
+                    activeOptions={{ exact: item.to === '/', includeSearch: false }}
+                    className="flex items-center gap-2.5 rounded-md px-2 py-1.5 text-muted hover:bg-sunken hover:text-text aria-[current=page]:bg-accent-soft aria-[current=page]:font-medium aria-[current=page]:text-text"
+                  >
+                    <Icon name={item.icon} />
+                    {item.label}
+                    <AttentionCount page={item.to} />
+                  </Link>
+                ))}
             </div>
           ))}
         </nav>
@@ -86,7 +92,7 @@ export function Shell() {
         <StatusStrip />
         <main id="content" tabIndex={-1} className="outline-none">
           <IgnoredParams />
-          {useIsUnknownEnvironment() ? <UnknownEnvironmentPage /> : <Outlet />}
+          {useIsUnknownEnvironment() ? <UnknownEnvironmentPage /> : <ReadablePage />}
         </main>
       </div>
       {palette && (
@@ -113,10 +119,19 @@ export function Shell() {
   );
 }
 
+/** The page, or why the user may not read it: its requests, which would fail, are not sent. */
+function ReadablePage() {
+  const isKnown = useCurrentUser() !== undefined;
+  const mayRead = useMayRead();
+  const page = pageOf(useRouterState({ select: ({ matches }) => matches.at(-1)?.pathname ?? '' }));
+  if (!page || mayRead(page)) return <Outlet />;
+  return isKnown ? <NoAccessPage title={page.label} isForAdmins={page.access === 'admin'} /> : <Loading />;
+}
+
 /** ⌘K opens the command palette, `?` the list of shortcuts, `/` the page's search field, and `g` with a letter a page. */
-function useGlobalShortcuts(openPalette: () => void, openShortcuts: () => void): void {
+function useGlobalShortcuts(pages: NavItem[], openPalette: () => void, openShortcuts: () => void): void {
   const navigate = useNavigate();
-  const pages = NAV_ITEMS.map(({ to, shortcut }) => [`g ${shortcut}`, () => void navigate({ to })]);
+  const byKeys = pages.map(({ to, shortcut }) => [`g ${shortcut}`, () => void navigate({ to })]);
   useShortcuts({
     '$mod+k': (event) => {
       event.preventDefault();
@@ -130,6 +145,6 @@ function useGlobalShortcuts(openPalette: () => void, openShortcuts: () => void):
       if (field) field.focus();
       else openPalette();
     },
-    ...Object.fromEntries(pages),
+    ...Object.fromEntries(byKeys),
   });
 }

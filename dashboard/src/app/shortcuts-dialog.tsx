@@ -1,6 +1,6 @@
 import { modShortcut } from '../lib/platform.ts';
 import { Dialog } from '../ui/dialog.tsx';
-import { NAV_ITEMS } from './navigation.ts';
+import { usePages } from './navigation.ts';
 
 const KEYS: [keys: string, action: string][] = [
   [modShortcut('K'), 'Jump to anything, or act'],
@@ -15,7 +15,7 @@ export default function ShortcutsDialog({ open, onClose }: { open: boolean; onCl
   return (
     <Dialog open={open} title="Keyboard shortcuts" wide onClose={onClose}>
       <dl className="grid grid-cols-[5rem_1fr] gap-x-4 gap-y-2 sm:grid-cols-[5rem_1fr_5rem_1fr]">
-        {[...KEYS, ...NAV_ITEMS.map(({ shortcut, label }) => [`g  ${shortcut}`, `Go to ${label}`] as const)].map(
+        {[...KEYS, ...usePages().map(({ shortcut, label }) => [`g  ${shortcut}`, `Go to ${label}`] as const)].map(
           ([keys, action]) => (
             <div key={keys} className="contents">
               <dt>

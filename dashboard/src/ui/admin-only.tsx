@@ -10,11 +10,7 @@ export function AdminOnly({ title, children }: { title: string; children: ReactN
   const admin = useHasAccess('admin');
   if (!me) return <Loading />;
   if (admin) return children;
-  return (
-    <EmptyState title={title}>
-      You have {me.installation_access} access. An admin can change your role under Members.
-    </EmptyState>
-  );
+  return <EmptyState title={title}>An admin can give you the role admin under Users.</EmptyState>;
 }
 
 /** `title` of a button that only admins may use. */

@@ -50,9 +50,8 @@ export function useActions({ onPause, onResume, onShortcuts }: ActionHandlers): 
     ...switches,
     ...THEMES.map((theme) => action('monitor', `Theme: ${theme}`, () => setTheme(theme))),
     action('layers', 'Keyboard shortcuts', onShortcuts),
-    ...(me && me.kind !== 'dev'
-      ? [action('users', 'Account', () => navigate({ to: '/account' })), action('arrow-right', 'Sign out', signOut)]
-      : []),
+    action('users', 'Account', () => navigate({ to: '/account' })),
+    ...(me && me.kind !== 'dev' ? [action('arrow-right', 'Sign out', signOut)] : []),
   ];
 }
 

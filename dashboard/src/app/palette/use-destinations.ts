@@ -5,7 +5,7 @@ import { callApi } from '../../api/client.ts';
 import { useEnv } from '../../api/environment.ts';
 import type { App, SearchHits, Webhook } from '../../api/types.ts';
 import { useSettled } from '../../lib/use-settled.ts';
-import { NAV_ITEMS } from '../navigation.ts';
+import { usePages } from '../navigation.ts';
 import type { Entry } from './entry.ts';
 import { useFunctions } from './use-actions.ts';
 
@@ -21,7 +21,7 @@ export function useDestinations(query: string): Entry[] {
   const found = useFound(query, env);
   return [
     ...found,
-    ...NAV_ITEMS.map(
+    ...usePages().map(
       ({ to, label, icon }): Entry => ({
         key: `page ${label}`,
         icon,

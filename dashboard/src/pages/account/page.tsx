@@ -3,20 +3,27 @@ import { callApi } from '../../api/client.ts';
 import { useCurrentUser } from '../../api/current-user.ts';
 import type { AccountView } from '../../api/types.ts';
 import { rolesText } from '../../lib/roles-text.ts';
-import { EmptyState } from '../../ui/empty-state.tsx';
 import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { Loading } from '../../ui/loading.tsx';
 import { Card, Page } from '../../ui/page.tsx';
+import { Appearance } from './appearance.tsx';
+import { Notifications } from './notifications.tsx';
 import { PasswordForm } from './password-form.tsx';
 import { SecondFactors } from './second-factors.tsx';
 import { Sessions } from './sessions.tsx';
 
-/** The signed-in user's own password, second factors and sessions. */
+/** The signed-in user's own roles, password, second factors and sessions, and what this browser keeps of their preferences. */
 export default function AccountPage() {
   const me = useCurrentUser();
+  const isDev = me?.kind === 'dev';
+  const description = isDev ? 'Dev mode has no sign-in.' : me && `${me.name}, ${me.access} access`;
   return (
-    <Page title="Account" description={me && me.kind !== 'dev' && `${me.name}, ${me.access} access`}>
-      {me?.kind === 'dev' ? <EmptyState title="No account">Dev mode has no sign-in.</EmptyState> : <Account />}
+    <Page title="Account" description={description}>
+      <div className="max-w-3xl space-y-8">
+        {me && !isDev && <Account />}
+        <Appearance />
+        <Notifications />
+      </div>
     </Page>
   );
 }
@@ -30,7 +37,7 @@ function Account() {
   if (!data) return <Loading />;
   const { email, has_password, providers, second_factors, sessions } = data.data;
   return (
-    <div className="max-w-3xl space-y-8">
+    <>
       <Card title="Roles">
         <p className="p-4">{rolesText(data.data)}. Admins change it under Users.</p>
       </Card>
@@ -47,6 +54,6 @@ function Account() {
         </Card>
       )}
       <Sessions sessions={sessions} />
-    </div>
+    </>
   );
 }

@@ -2,7 +2,6 @@ import { getRouteApi } from '@tanstack/react-router';
 import { useEffect, useMemo, useState } from 'react';
 import type { AuditEntry } from '../../api/types.ts';
 import { useList } from '../../api/use-list.ts';
-import { AdminOnly } from '../../ui/admin-only.tsx';
 import { DataTable } from '../../ui/data-table.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
 import { ErrorAlert } from '../../ui/error-alert.tsx';
@@ -31,10 +30,8 @@ export default function AuditLogPage() {
       title="Audit log"
       description="Changes and rejected sign-in attempts. Keeps the latest 10,000 changes and 1,000 groups of rejected attempts."
     >
-      <AdminOnly title="The audit log requires admin access">
-        <Tabs label="Audit log sections" tabs={TABS} current={tab} />
-        {tab === 'refusals' ? <RejectedAttempts /> : <Log />}
-      </AdminOnly>
+      <Tabs label="Audit log sections" tabs={TABS} current={tab} />
+      {tab === 'refusals' ? <RejectedAttempts /> : <Log />}
     </Page>
   );
 }

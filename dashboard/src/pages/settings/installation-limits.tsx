@@ -1,9 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { callApi } from '../../api/client.ts';
-import { useHasAccess } from '../../api/current-user.ts';
 import type { Limits } from '../../api/types.ts';
-import { adminOnlyReason } from '../../ui/admin-only.tsx';
 import { Button } from '../../ui/button.tsx';
 import { ErrorAlert } from '../../ui/error-alert.tsx';
 import { TextField } from '../../ui/field.tsx';
@@ -31,7 +29,6 @@ export function InstallationLimits() {
 }
 
 function Form({ limits: { event_max_bytes, default_event_max_bytes } }: { limits: Limits }) {
-  const isAdmin = useHasAccess('admin');
   const [text, setText] = useState(event_max_bytes?.toString() ?? '');
   const save = useAction({
     run: (bytes: number | null) => callApi<Limits>(PATH, { method: 'PATCH', body: { event_max_bytes: bytes } }),
@@ -54,15 +51,9 @@ function Form({ limits: { event_max_bytes, default_event_max_bytes } }: { limits
         max={MAX_BYTES}
         placeholder={String(default_event_max_bytes)}
         value={text}
-        disabled={!isAdmin}
         onChange={({ target }) => setText(target.value)}
       />
-      <Button
-        type="submit"
-        busy={save.isPending}
-        disabled={!isAdmin || text === (event_max_bytes?.toString() ?? '')}
-        title={adminOnlyReason(isAdmin)}
-      >
+      <Button type="submit" busy={save.isPending} disabled={text === (event_max_bytes?.toString() ?? '')}>
         Save
       </Button>
     </form>

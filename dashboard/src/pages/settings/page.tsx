@@ -1,10 +1,8 @@
 import { version } from '../../../../package.json';
-import { useCurrentUser, useHasAccess } from '../../api/current-user.ts';
+import { useCurrentUser } from '../../api/current-user.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { Card, DescriptionItem, Page } from '../../ui/page.tsx';
-import { Appearance } from './appearance.tsx';
 import { InstallationLimits } from './installation-limits.tsx';
-import { Notifications } from './notifications.tsx';
 import { StartupSettings } from './startup-settings.tsx';
 import { StorageCard } from './storage.tsx';
 
@@ -15,20 +13,17 @@ const LINKS: [href: string, label: string, text: string][] = [
 ];
 
 export default function SettingsPage() {
-  const admin = useHasAccess('admin');
   return (
-    <Page title="Settings" description="Configuration of the service and appearance of the dashboard.">
+    <Page title="Settings" description="Configuration of the service.">
       <div className="space-y-6">
-        {admin && <StartupSettings />}
+        <StartupSettings />
         <div className="grid items-start gap-6 lg:grid-cols-2">
           <div className="space-y-6">
             <About />
             <InstallationLimits />
-            <StorageCard />
           </div>
           <div className="space-y-6">
-            <Appearance />
-            <Notifications />
+            <StorageCard />
             <Links />
           </div>
         </div>

@@ -1,9 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { callApi } from '../../api/client.ts';
-import { useCurrentUser, useHasAccess } from '../../api/current-user.ts';
+import { useCurrentUser } from '../../api/current-user.ts';
 import type { User } from '../../api/types.ts';
-import { AdminOnly } from '../../ui/admin-only.tsx';
 import { Button } from '../../ui/button.tsx';
 import { DataTable } from '../../ui/data-table.tsx';
 import { EmptyState } from '../../ui/empty-state.tsx';
@@ -16,7 +15,6 @@ import type { PasswordLink } from './password-link.ts';
 import { UserForm } from './user-form.tsx';
 
 export default function UsersPage() {
-  const isAdmin = useHasAccess('admin');
   const [inviting, setInviting] = useState(false);
   const [link, setLink] = useState<PasswordLink>();
   return (
@@ -24,16 +22,12 @@ export default function UsersPage() {
       title="Users"
       description="People who can sign in, and their roles."
       actions={
-        isAdmin && (
-          <Button variant="primary" icon="plus" onClick={() => setInviting(true)}>
-            Invite user
-          </Button>
-        )
+        <Button variant="primary" icon="plus" onClick={() => setInviting(true)}>
+          Invite user
+        </Button>
       }
     >
-      <AdminOnly title="The list of users requires admin access">
-        <UserList onLink={setLink} />
-      </AdminOnly>
+      <UserList onLink={setLink} />
       {inviting && <UserForm onClose={() => setInviting(false)} onLink={setLink} />}
       <SecretDialog
         title="Password link"
