@@ -60,7 +60,7 @@ export function refOfOwner(owner: string): EnvironmentRef {
 }
 
 /** Owner of the environment's keys and webhooks: the environment, or the set of all branches. */
-export function ownerOf({ name, kind }: Environment): string {
+export function ownerOf({ name, kind }: EnvironmentRef): string {
   return kind === 'branch' ? BRANCHES : name;
 }
 

@@ -239,4 +239,49 @@ describe('Roles by environment', () => {
     const { body: elsewhere } = await ask('GET', '/auth/me', undefined, { 'x-service-env': 'production' });
     expect(elsewhere.data.access).to.equal('none');
   });
+
+  it('what waits is counted in the environment of its webhook, or in every branch, and for nobody who may not see it', async () => {
+    await service.post('/v1/environments', { name: 'feature/counted', kind: 'branch' }, service.apiHeaders);
+    const counts = async (env: string, headers: Headers) => {
+      const selected = { ...headers, 'x-service-env': env };
+      const [status, overview] = await Promise.all(
+        ['/v1/status', '/v1/overview'].map((path) => service.get(path, selected)),
+      );
+      if (status?.status !== 200) return status?.body.code;
+      const { held_events, open_webhook_issues } = status.body.data;
+      expect(overview?.body.data.open_webhook_issues).to.equal(open_webhook_issues);
+      return [held_events, open_webhook_issues];
+    };
+    const ofAdmin = (env: string) => counts(env, service.apiHeaders);
+    const envs = ['production', 'staging', 'feature/counted'];
+    const before = await Promise.all(envs.map(ofAdmin));
+    const ids: string[] = [];
+    for (const owner of OWNERS) {
+      const { data: webhook } = await admin('POST', '/v1/webhooks', {
+        name: `counted in ${owner}`,
+        environment: owner,
+        transform: 'const transform = (evt) => { if (evt.bad) throw new Error("no"); return { name: "x", data: {} }; }',
+      });
+      const { pathname } = new URL(webhook.url);
+      await service.post(pathname, { bad: true }, owner === 'branches' ? { 'x-service-env': 'feature/counted' } : {});
+      for (const _ of OWNERS.slice(0, 1 + OWNERS.indexOf(owner))) ids.push(await hold({ path: pathname } as Owned));
+      await service.waitFor(`/v1/webhooks/${webhook.id}/issues`, ({ body }) => body.data?.length === 1);
+    }
+    const after = await Promise.all(envs.map(ofAdmin));
+    const added = after.map(([held, issues], i) => [held - before[i][0], issues - before[i][1]]);
+    expect(added).to.deep.equal([
+      [1, 1],
+      [2, 1],
+      [3, 1],
+    ]);
+    expect(await counts('staging', guest.headers)).to.deep.equal(after[1]);
+    expect(await counts('production', guest.headers)).to.equal('access_denied');
+    await setRoles({ environment_roles: { staging: 'member', 'feature/counted': 'read-only' } });
+    expect(await counts('feature/counted', guest.headers)).to.deep.equal([0, 0]);
+    await setRoles({ environment_roles: { staging: 'member' } });
+    await admin('POST', '/v1/holding/discard', { ids: ids.slice(0, 2) });
+    await admin('DELETE', `/v1/holding/${ids[2]}`);
+    const left = await Promise.all(envs.map(ofAdmin));
+    expect(left.map(([held]) => held)).to.deep.equal([before[0][0], before[1][0], after[2][0]]);
+  });
 });

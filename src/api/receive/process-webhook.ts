@@ -209,6 +209,7 @@ async function commit(
       const held = decided.events.map((event: Event, index) => ({
         internalId: eventId === undefined ? newId(receivedAt) : idAt(ids, eventId, index),
         webhookId: webhook.id,
+        env: webhook.env,
         selection,
         reason,
         event: { ...event, ts: event.ts ?? receivedAt },

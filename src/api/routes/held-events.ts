@@ -95,13 +95,14 @@ export function heldEventRoutes(deps: ApiParts): Route[] {
 
   /** Accepts the event as if the environment received it now, with its original `ts`. The event leaves the holding page last, so
    *  that a crash loses nothing. */
-  async function assign({ internalId, webhookId, event: held, order, requestId }: HeldEvent, env: string) {
+  async function assign(one: HeldEvent, env: string) {
+    const { internalId, webhookId, event: held, order, requestId } = one;
     const assignedTo = await heldEvents.assign(internalId, env);
     if (assignedTo !== env) throw heldEventNotFound(internalId, `; it was assigned to "${assignedTo}"`);
     const request = { env, source: `webhook:${webhookId}` as const, requestId, receivedAt: Date.now() };
     const event = order ? { ...held, [EVENT_ORDER]: order } : held;
     const eventId = await acceptor.acceptWithId(event, internalId, request);
-    await heldEvents.remove(internalId);
+    await heldEvents.remove(one);
     return { internal_id: internalId, event_id: eventId };
   }
 
@@ -111,8 +112,8 @@ export function heldEventRoutes(deps: ApiParts): Route[] {
     throw new ServiceError('access_denied', { detail: `this request needs write access to the environment "${name}"` });
   }
 
-  async function removeAll(ids: readonly string[]): Promise<number> {
-    const deleted = await Promise.all(ids.map((id) => heldEvents.remove(id)));
+  async function removeAll(page: readonly HeldEvent[]): Promise<number> {
+    const deleted = await Promise.all(page.map((held) => heldEvents.remove(held)));
     return deleted.filter(Boolean).length;
   }
 
@@ -195,7 +196,7 @@ export function heldEventRoutes(deps: ApiParts): Route[] {
         const isOpen = await openTo(accessTo, 'write');
         let deleted = 0;
         for (const some of chunksOf([...new Set(ids)], IDS_AT_ONCE)) {
-          deleted += await removeAll((await heldAmong(some, isOpen)).map(({ internalId }) => internalId));
+          deleted += await removeAll(await heldAmong(some, isOpen));
         }
         return { data: { deleted } };
       },
@@ -205,7 +206,7 @@ export function heldEventRoutes(deps: ApiParts): Route[] {
       summary: 'Delete a held event',
       params,
       async handle({ params: { id } }) {
-        if (!(await heldEvents.remove(id))) throw heldEventNotFound(id);
+        if (!(await heldEvents.remove(await existing(id)))) throw heldEventNotFound(id);
         return {};
       },
     }),
@@ -224,7 +225,7 @@ export function heldEventRoutes(deps: ApiParts): Route[] {
           cursor,
           (from) => findHeldEvents(heldEvents, filter, isOpen, { limit: BATCH_MAX, cursor: from }),
           async (page) => {
-            deleted += await removeAll(page.map(({ internalId }) => internalId));
+            deleted += await removeAll(page);
           },
         );
         return { data: { deleted, more: next !== undefined }, metadata: nextPage(next) };

@@ -11,6 +11,7 @@ import { PROCESS_KINDS } from '../../store/telemetry/processes.ts';
 import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { type Route, routesOf } from '../rest/route.ts';
+import { countOpenIssues } from '../rest/waiting-counts.ts';
 import { present } from '../views/present.ts';
 import { time } from '../views/time.ts';
 
@@ -125,7 +126,9 @@ export const overviewSchema = apiObject('Overview', {
     .array(holdSchema)
     .describe('Functions of which a call has waited for a limit for 5 minutes, the longest wait first; at most 10'),
   paused_runs: z.int().describe('Runs that wait until a user resumes them'),
-  open_webhook_issues: z.int().describe('Issues of webhooks that no user has acknowledged'),
+  open_webhook_issues: z
+    .int()
+    .describe('Issues of webhooks of the environment, or of all branches, that no user has acknowledged'),
 });
 
 const routes = routesOf({ tag: 'Overview', scope: 'environment' });
@@ -140,7 +143,6 @@ export function overviewRoutes(deps: ApiParts): Route[] {
     archiveHealth,
     queues,
     pausedRuns,
-    webhookIssues,
     outboxStatus,
     limitUsage,
   } = deps;
@@ -174,9 +176,9 @@ export function overviewRoutes(deps: ApiParts): Route[] {
       operationId: 'getOverview',
       summary: 'Get the state of the service',
       description:
-        'Processes, queues, Redis and issues of webhooks are those of the whole installation, functions and paused runs those of the environment.',
+        'Processes, queues and Redis are those of the whole installation; functions, paused runs and issues of webhooks those of the environment.',
       data: overviewSchema,
-      async handle({ env }) {
+      async handle({ env, accessTo }) {
         const nowMs = Date.now();
         const [alive, status, failing, queued, archive, outbox, holds, paused, openIssues] = await Promise.all([
           processes.alive(),
@@ -187,7 +189,7 @@ export function overviewRoutes(deps: ApiParts): Route[] {
           outboxStatus.read(),
           longHolds(env, nowMs),
           pausedRuns.count([env]),
-          webhookIssues.count('open', nowMs),
+          countOpenIssues(env, accessTo, deps, nowMs),
         ]);
         return {
           data: {

@@ -6,6 +6,7 @@ import { HOUR_MS, MINUTE_MS } from '../../model/values/time.ts';
 import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { type Route, routesOf } from '../rest/route.ts';
+import { countHeldEvents, countOpenIssues } from '../rest/waiting-counts.ts';
 
 export const statusSchema = apiObject('Status', {
   workers_alive: z.int().describe('0: events are accepted but not processed'),
@@ -19,31 +20,24 @@ export const statusSchema = apiObject('Status', {
 
 const routes = routesOf({ tag: 'Overview', scope: 'environment' });
 
-export function statusRoutes({
-  processes,
-  metrics,
-  heldEvents,
-  heldRegistrations,
-  webhookIssues,
-  errorGroups,
-  backpressure,
-}: ApiParts): Route[] {
+export function statusRoutes(parts: ApiParts): Route[] {
+  const { processes, metrics, heldRegistrations, errorGroups, backpressure } = parts;
   return [
     routes.get('/v1/status', {
       operationId: 'getStatus',
       summary: 'Get what needs attention',
       description:
-        'Workers, held events and issues are those of the whole installation, failed runs and errors those of the environment. 503 `unavailable`: Redis is unavailable.',
+        'Workers are those of the whole installation, all else is of the environment: held events and issues are those of its webhooks, in a branch those of the webhooks that all branches share, if the principal may read them. 503 `unavailable`: Redis is unavailable.',
       data: statusSchema,
-      async handle({ env }) {
+      async handle({ env, accessTo }) {
         const nowMs = Date.now();
         const [alive, points, held, registrations, errors, issues] = await Promise.all([
           processes.alive(),
           metrics.steps(env, nowMs - HOUR_MS, nowMs, MINUTE_MS),
-          heldEvents.count(nowMs),
+          countHeldEvents(env, accessTo, parts, nowMs),
           heldRegistrations.all(env, nowMs),
           errorGroups.positions(env, { states: ['open'] }),
-          webhookIssues.count('open', nowMs),
+          countOpenIssues(env, accessTo, parts, nowMs),
         ]);
         return {
           data: {

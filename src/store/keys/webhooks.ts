@@ -22,6 +22,15 @@ export const WEBHOOK_KEYS = {
     ttl: 'retention, renewed and trimmed',
     size: '1 entry per held event',
   }),
+  heldEventsOf: zset(
+    'held-events-of:<env>',
+    'Those of the webhooks of an environment, or of all branches, by receipt (ms).',
+    {
+      owner: 'webhooks/held-events.ts',
+      ttl: 'retention, renewed and trimmed',
+      size: '1 entry per held event',
+    },
+  ),
   heldEvent: string('held-event:<event ID>', 'Held event, as JSON.', {
     owner: 'webhooks/held-events.ts',
     ttl: 'retention',

@@ -11,6 +11,8 @@ export type HeldReason = (typeof HELD_REASONS)[number];
 export interface HeldEvent {
   internalId: string;
   webhookId: string;
+  /** Owner of the webhook; absent on events that an earlier version of the service held. */
+  env?: string;
   /** The environment named in the request, as sent. */
   selection?: string | undefined;
   reason: HeldReason;
@@ -36,14 +38,18 @@ export class HeldEvents extends Repository<Redis, { retentionMs: number }> {
     const { internalId, receivedAt } = held;
     const writing = this.redis.multi();
     writing.set(this.keys.heldEvent(internalId), JSON.stringify(held), 'PX', this.deps.retentionMs);
-    writing.zadd(this.keys.heldEvents, receivedAt, internalId);
-    writing.zremrangebyscore(this.keys.heldEvents, '-inf', receivedAt - this.deps.retentionMs);
-    writing.pexpire(this.keys.heldEvents, this.deps.retentionMs);
+    for (const key of this.#listsOf(held)) {
+      writing.zadd(key, receivedAt, internalId);
+      writing.zremrangebyscore(key, '-inf', receivedAt - this.deps.retentionMs);
+      writing.pexpire(key, this.deps.retentionMs);
+    }
     replies(await writing.exec());
   }
 
-  async count(nowMs: number): Promise<number> {
-    return this.redis.zcount(this.keys.heldEvents, nowMs - this.deps.retentionMs, '+inf');
+  /** @param env owner of the webhooks; absent: all */
+  async count(nowMs: number, env?: string): Promise<number> {
+    const key = env === undefined ? this.keys.heldEvents : this.keys.heldEventsOf(env);
+    return this.redis.zcount(key, nowMs - this.deps.retentionMs, '+inf');
   }
 
   async read(internalId: string): Promise<HeldEvent | undefined> {
@@ -74,10 +80,14 @@ export class HeldEvents extends Repository<Redis, { retentionMs: number }> {
   }
 
   /** @returns whether it existed */
-  async remove(internalId: string): Promise<boolean> {
-    const writing = this.redis.multi().del(this.keys.heldEvent(internalId));
-    writing.zrem(this.keys.heldEvents, internalId);
+  async remove(held: Pick<HeldEvent, 'internalId' | 'env'>): Promise<boolean> {
+    const writing = this.redis.multi().del(this.keys.heldEvent(held.internalId));
+    for (const key of this.#listsOf(held)) writing.zrem(key, held.internalId);
     const [deleted] = replies<number>(await writing.exec());
     return deleted === 1;
+  }
+
+  #listsOf({ env }: Pick<HeldEvent, 'env'>): string[] {
+    return [this.keys.heldEvents, ...(env === undefined ? [] : [this.keys.heldEventsOf(env)])];
   }
 }

@@ -15,6 +15,7 @@ import { Repository } from '../redis/repository.ts';
 
 const TTL_MS = 90 * 86_400_000;
 export const REASONS_MAX = 20;
+const COUNTED_MAX = 10_000;
 
 /** Who changed the state of an issue: a principal, or traffic. */
 export interface ChangedBy {
@@ -156,6 +157,13 @@ export class WebhookIssues extends Repository<ScriptedRedis, PartitionedIds> {
     const commands = this.keys.all().map((keys) => ['zcount', keys.webhookIssues(state), nowMs - TTL_MS, '+inf']);
     const counts = await inPipelines<number>(this.redis, commands);
     return sum(counts);
+  }
+
+  /** The webhook of each issue in a state. */
+  async webhooksWith(state: IssueState, nowMs: number): Promise<string[]> {
+    const positions = await this.list([state], undefined, COUNTED_MAX, nowMs);
+    const commands = positions.map(({ id }) => ['hget', this.keys.of(id).webhookIssue(id), 'webhookId']);
+    return (await inPipelines<string | null>(this.redis, commands)).filter((id) => id !== null);
   }
 
   /** @returns false if it was in none of the given states */
