@@ -3,6 +3,7 @@ import { type AppHost, startAppHost } from '../support/app-host.ts';
 import { violations } from '../support/axe.ts';
 import { browserForSuite, open } from '../support/browser.ts';
 import { type Service, startService } from '../support/service.ts';
+import { expectAccessible } from './accessible.ts';
 
 describe('The run page of the dashboard', () => {
   const withPage = browserForSuite({ onePage: true });
@@ -60,6 +61,39 @@ describe('The run page of the dashboard', () => {
       expect((await service.get(`/v1/runs/${runId}`)).body.data.from_step).to.equal(stepId);
       await service.request('DELETE', `/v1/runs/${runId}`);
       await page.getByRole('definition').getByText('dev mode').waitFor();
+    }));
+
+  it('says that a run was re-run, when and as which, and asks before it is re-run once more', () =>
+    withPage(async (page) => {
+      host.on('answer', () => ({ body: 'yes' }));
+      const [eventId] = (await service.post('/e/key', { name: 'chat/asked', data: {} })).body.ids;
+      const ended = (runs: number) =>
+        service.waitFor(`/v1/events/${eventId}/runs`, ({ body }) => {
+          return body.data.length === runs && body.data.every((run: { ended_at: string | null }) => run.ended_at);
+        });
+      const [{ run_id: first }] = (await ended(1)).body.data;
+      await open(page, `${service.url}/runs/${first}`);
+      await page.getByRole('button', { name: 'Re-run', exact: true }).click();
+      await page.waitForURL((url) => !url.pathname.endsWith(first));
+      const second = new URL(page.url()).pathname.split('/').at(-1) as string;
+      await ended(2);
+
+      await open(page, `${service.url}/runs/${first}`);
+      await page.getByText(/^re-run .* as/).waitFor();
+      await page.getByRole('button', { name: 'Re-run', exact: true }).click();
+      const dialog = page.getByRole('dialog', { name: 'Re-run once more?' });
+      await dialog.getByText('has completed').waitFor();
+      expect(await dialog.getByRole('link').getAttribute('href')).to.include(second);
+      await expectAccessible(page);
+      await dialog.getByRole('button', { name: 'Cancel' }).click();
+
+      await open(page, `${service.url}/runs`);
+      await page.getByRole('button', { name: 'Re-run chat-answer' }).last().click();
+      await dialog.getByText('has completed').waitFor();
+      await ended(2);
+      await dialog.getByRole('button', { name: 'Re-run again' }).click();
+      await dialog.waitFor({ state: 'detached' });
+      await ended(3);
     }));
 
   it('shows the code, the data and the cause of an error', () =>

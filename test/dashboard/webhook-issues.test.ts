@@ -54,6 +54,16 @@ describe('Issues of webhooks in the dashboard', () => {
         const replays = page.getByRole('list', { name: 'Replays' });
         await replays.getByText('2 of 2 requests').waitFor();
         await replays.getByRole('button', { name: 'Made an event: 2' }).waitFor();
+        await page.getByText(/^Replayed .* by dev mode$/).waitFor();
+        await page.getByRole('button', { name: 'Replay all that failed' }).click();
+        await dialog.getByText('2 requests').waitFor();
+        await dialog.getByRole('button', { name: 'Start' }).click();
+        const again = page.getByRole('dialog', { name: 'Start once more?' });
+        await again.getByText(/by dev mode/).waitFor();
+        await expectAccessible(page);
+        expect((await service.get(`/v1/webhooks/${id}/replays`)).body.data).to.have.length(1);
+        await again.getByRole('button', { name: 'Start again' }).click();
+        await replays.getByRole('listitem').nth(1).waitFor();
         await page.getByRole('button', { name: 'Resolve' }).click();
         await page.getByText('resolved', { exact: true }).waitFor();
         const { body } = await service.get(`/v1/webhooks/${id}/issues`);

@@ -36,19 +36,6 @@ export function UnknownEnvironmentPage() {
   );
 }
 
-/** One sentence, where the user's role does not let them read the page. */
-export function NoAccessPage({ title, isForAdmins }: { title: string; isForAdmins: boolean }) {
-  const env = useEnv();
-  return (
-    <Page title={title}>
-      <p>
-        This page needs the role {isForAdmins ? 'admin' : `read-only, or a higher one, in the environment ${env}`},
-        which an admin can give you under Users.
-      </p>
-    </Page>
-  );
-}
-
 export function ErrorPage({ error, reset }: ErrorComponentProps) {
   return (
     <Page title="Something went wrong">

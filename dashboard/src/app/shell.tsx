@@ -11,13 +11,14 @@ import { Icon } from '../ui/icon.tsx';
 import { Loading } from '../ui/loading.tsx';
 import { AccountMenu } from './account.tsx';
 import { AttentionCount } from './attention-count.tsx';
-import { NoAccessPage, UnknownEnvironmentPage } from './error-pages.tsx';
+import { UnknownEnvironmentPage } from './error-pages.tsx';
 import { IgnoredParams } from './ignored-params.tsx';
 import { type NavItem, pageOf, useMayRead, usePages } from './navigation.ts';
 import { StatusStrip } from './status-strip.tsx';
 import { TopBar } from './top-bar.tsx';
 
 const CommandPalette = lazy(() => import('./palette/command-palette.tsx'));
+const NoAccessPage = lazy(() => import('./no-access-page.tsx'));
 const Notifications = lazy(() => import('../features/notifications/notifications.ts'));
 const ShortcutsDialog = lazy(() => import('./shortcuts-dialog.tsx'));
 const BulkPanel = lazy(() => import('../features/runs/bulk/bulk-panel.tsx'));
@@ -125,7 +126,12 @@ function ReadablePage() {
   const mayRead = useMayRead();
   const page = pageOf(useRouterState({ select: ({ matches }) => matches.at(-1)?.pathname ?? '' }));
   if (!page || mayRead(page)) return <Outlet />;
-  return isKnown ? <NoAccessPage title={page.label} isForAdmins={page.access === 'admin'} /> : <Loading />;
+  if (!isKnown) return <Loading />;
+  return (
+    <Suspense fallback={<Loading />}>
+      <NoAccessPage title={page.label} isForAdmins={page.access === 'admin'} />
+    </Suspense>
+  );
 }
 
 /** ⌘K opens the command palette, `?` the list of shortcuts, `/` the page's search field, and `g` with a letter a page. */

@@ -3,6 +3,7 @@
 import { invalidField } from '../../errors.ts';
 import type { History } from '../../history/history.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
+import type { Principal } from '../../model/auth/access.ts';
 import { INSTALLATION } from '../../model/bulk/bulk-operation.ts';
 import { newId } from '../../model/ids.ts';
 import type { LogOutcome } from '../../model/webhooks/request-log.ts';
@@ -45,6 +46,7 @@ export type StartedReplay =
 export async function startReplay(
   webhookId: string,
   input: ReplayInput,
+  { kind, id: principalId, name }: Pick<Principal, 'kind' | 'id' | 'name'>,
   deps: StartReplayDeps,
 ): Promise<StartedReplay> {
   const { webhooks, webhookLog, webhookReplays, backpressure, transforms } = deps;
@@ -66,7 +68,8 @@ export async function startReplay(
   }
   const asked = { ...selection, hasDraft: code !== undefined, draft: code, rate, total };
   const planned: WebhookReplayPlan = { parent: newId(now) };
-  const definition = { id: newId(now), ...asked, createdAt: now };
+  const startedBy = { kind, id: principalId, name };
+  const definition = { id: newId(now), ...asked, createdAt: now, startedBy };
   const id = await webhookReplays.add(INSTALLATION, definition, { position: { last: '', after: '' }, planned });
   return { replay: (await webhookReplays.read(INSTALLATION, id)) as WebhookReplay };
 }

@@ -171,7 +171,7 @@ export function webhookIssueRoutes(deps: ApiParts): Route[] {
       status: 200,
       data: startedReplaySchema,
       errors: ['not_found', 'input_invalid', 'quota_exceeded', 'archive_unavailable', ...BACKPRESSURE_ERRORS],
-      async handle({ params: { issue: id }, body: { dry_run, since, rate } }) {
+      async handle({ principal, params: { issue: id }, body: { dry_run, since, rate } }) {
         const { issue } = await existing(id);
         const { webhookId, kind, replayId } = issue;
         const reasons = CODES_OF_KIND[kind];
@@ -184,7 +184,7 @@ export function webhookIssueRoutes(deps: ApiParts): Route[] {
         }
         const from = since === 'opened_at' ? issue.openedAt : issue.firstSeen;
         const input = { from, outcomes: ['rejected' as const], reasons: [...reasons], dry_run, rate };
-        const started = await startReplay(webhookId, input, deps);
+        const started = await startReplay(webhookId, input, principal, deps);
         if ('replay' in started) {
           await webhookIssues.noteReplay(id, started.replay.id);
           telemetry.publishWebhookIssue(issue);

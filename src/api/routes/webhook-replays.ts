@@ -102,8 +102,8 @@ export function webhookReplayRoutes(deps: ApiParts): Route[] {
       body: bodySchema,
       data: startedReplaySchema,
       errors: ['not_found', 'transform_invalid', 'quota_exceeded', 'archive_unavailable', ...BACKPRESSURE_ERRORS],
-      async handle({ params: { id }, body }) {
-        const data = presentStarted(await startReplay(id, body, deps));
+      async handle({ params: { id }, body, principal }) {
+        const data = presentStarted(await startReplay(id, body, principal, deps));
         return { data, ...(body.dry_run && { audited: false as const }) };
       },
     }),

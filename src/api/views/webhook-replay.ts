@@ -1,5 +1,6 @@
 /** The API's representation of replays of webhook requests. */
 import { z } from 'zod';
+import { PRINCIPAL_KINDS } from '../../model/auth/access.ts';
 import { type Event, eventSchema } from '../../model/events/event.ts';
 import { LOG_OUTCOMES } from '../../model/webhooks/request-log.ts';
 import type { WebhookReplay, WebhookReplayResult } from '../../store/webhooks/webhook-replay.ts';
@@ -41,6 +42,10 @@ export const webhookReplaySchema = apiObject('WebhookReplay', {
   position: z.string().nullable().describe('ID of the last request that has a result'),
   created_at: z.iso.datetime(),
   ended_at: z.iso.datetime().nullable(),
+  started_by: z
+    .object({ kind: z.enum(PRINCIPAL_KINDS), id: z.string(), name: z.string() })
+    .nullable()
+    .describe('As in the audit log; null: an earlier version of the service started it'),
 });
 
 const madeSchema = z.object({

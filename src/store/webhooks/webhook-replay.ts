@@ -1,4 +1,5 @@
 /** Replays of the logged requests of webhooks (docs/webhooks.md#many-requests). */
+import type { Principal } from '../../model/auth/access.ts';
 import type { BulkOperation } from '../../model/bulk/bulk-operation.ts';
 import type { LogOutcome } from '../../model/webhooks/request-log.ts';
 
@@ -26,6 +27,8 @@ export interface WebhookReplayDefinition {
   /** Number of requests at the start; if `isExact` is false, a lower bound. */
   total: { count: number; isExact: boolean };
   createdAt: number;
+  /** Absent: an earlier version of the service started it. */
+  startedBy?: Pick<Principal, 'kind' | 'id' | 'name'>;
 }
 
 /** Code that replaces a webhook's code. */

@@ -6,7 +6,11 @@ import { hasEnded } from '../../features/runs/run.ts';
 import { stringifyExact } from '../../lib/exact-json.ts';
 import { Button } from '../../ui/button.tsx';
 import { ConfirmButton } from '../../ui/dialog.tsx';
-import { CANCEL_EXPLANATION } from './row-actions.tsx';
+import { CANCEL_EXPLANATION } from './cancel-explanation.ts';
+import { laterRunOf } from './later-run.ts';
+import { RerunNote } from './rerun-again.tsx';
+import { useRerun } from './use-rerun.tsx';
+import { useRunsLike } from './use-run.ts';
 import { useRunActions } from './use-run-actions.ts';
 
 const MoveRun = lazy(async () => ({ default: (await import('./move-run.tsx')).MoveRun }));
@@ -14,8 +18,12 @@ const MoveRun = lazy(async () => ({ default: (await import('./move-run.tsx')).Mo
 /** Actions for the run in its current state.
  *  @param event that triggered it; undefined: deleted */
 export function RunActions({ run, event }: { run: RunWithHistory; event: StoredEvent | undefined }) {
-  const { cancel, giveUp, rerun: createRerun, resume, retryNow } = useRunActions();
+  const { cancel, giveUp, resume, retryNow } = useRunActions();
   const navigate = useNavigate();
+  const { rerun, dialog } = useRerun({
+    onDone: (started) => started && navigate({ to: '/runs/$id', params: { id: started.run_id } }),
+  });
+  const later = laterRunOf(run, useRunsLike(run));
   const [busy, setBusy] = useState(false);
   const [editing, setEditing] = useState(false);
   const [moving, setMoving] = useState(false);
@@ -24,12 +32,13 @@ export function RunActions({ run, event }: { run: RunWithHistory; event: StoredE
     await action();
     setBusy(false);
   };
-  const rerun = async () => {
-    const newRun = await createRerun(run.run_id);
-    if (newRun) await navigate({ to: '/runs/$id', params: { id: newRun.run_id } });
-  };
   return (
     <>
+      {later && hasEnded(run) && (
+        <p className="text-sm text-muted first-letter:uppercase">
+          <RerunNote later={later} />
+        </p>
+      )}
       {event && (
         <Button icon="edit" onClick={() => setEditing(true)}>
           Edit and re-run
@@ -42,7 +51,7 @@ export function RunActions({ run, event }: { run: RunWithHistory; event: StoredE
           busy={busy}
           disabled={!event}
           title={event ? undefined : 'Its event has been deleted'}
-          onClick={() => void runAction(rerun)}
+          onClick={() => void runAction(() => rerun(run))}
         >
           Re-run
         </Button>
@@ -96,6 +105,7 @@ export function RunActions({ run, event }: { run: RunWithHistory; event: StoredE
           v={event.v}
         />
       )}
+      {dialog}
     </>
   );
 }

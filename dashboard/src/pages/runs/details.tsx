@@ -9,7 +9,7 @@ import { Card, DescriptionItem, DescriptionList } from '../../ui/page.tsx';
 import { Time } from '../../ui/time.tsx';
 import { CancelReason } from './cancel-reason.tsx';
 import { Trace } from './trace.tsx';
-import { useReruns } from './use-run.ts';
+import { useRunsLike } from './use-run.ts';
 
 const LINK = 'text-accent hover:underline';
 
@@ -23,7 +23,7 @@ interface RunDetailsProps {
 }
 
 export function RunDetails({ run, fn, eventName, maxAttempts }: RunDetailsProps) {
-  const reruns = useReruns(run);
+  const reruns = useRunsLike(run).filter(({ retry_of }) => retry_of === run.run_id);
   return (
     <Card>
       <DescriptionList>
@@ -98,7 +98,7 @@ export function RunDetails({ run, fn, eventName, maxAttempts }: RunDetailsProps)
         )}
         {reruns.length > 0 && (
           <DescriptionItem term="Re-run as">
-            {reruns.map((id) => (
+            {reruns.map(({ run_id: id }) => (
               <div key={id}>
                 <RunLink id={id} />
               </div>

@@ -25,7 +25,7 @@ export function useRunActions() {
       toast.error(error as Error);
       return undefined;
     } finally {
-      void queries.invalidateQueries({ queryKey: ['run', env] });
+      for (const key of ['run', 'run-reruns']) void queries.invalidateQueries({ queryKey: [key, env] });
     }
   }
 

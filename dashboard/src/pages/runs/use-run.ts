@@ -2,9 +2,10 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { callApi } from '../../api/client.ts';
 import { useEnv } from '../../api/environment.ts';
 import { useLiveUpdates } from '../../api/live-updates.ts';
-import type { ListedRun, Run, RunWithHistory, StoredEvent } from '../../api/types.ts';
+import type { Run, RunWithHistory, StoredEvent } from '../../api/types.ts';
 import { hasEnded } from '../../features/runs/run.ts';
 import { useThrottled } from '../../lib/use-throttled.ts';
+import { type RerunRef, runsLikeQuery } from './later-run.ts';
 
 /** In case live updates are lost. */
 const POLL_MS = 5_000;
@@ -51,13 +52,7 @@ export function useTriggerEvent(eventId: string) {
   });
 }
 
-/** IDs of re-runs of this run, newest first. */
-export function useReruns({ run_id: id, event_id, function_id }: Pick<Run, 'run_id' | 'event_id' | 'function_id'>) {
-  const env = useEnv();
-  const { data } = useQuery({
-    queryKey: ['run-reruns', env, id],
-    queryFn: ({ signal }) =>
-      callApi<ListedRun[]>('/v1/runs', { env, signal, query: { event_id, function_id, limit: 100 } }),
-  });
-  return (data?.data ?? []).filter(({ retry_of }) => retry_of === id).map(({ run_id }) => run_id);
+/** The runs of its function on its event, newest first. */
+export function useRunsLike(run: RerunRef): readonly Run[] {
+  return useQuery(runsLikeQuery(useEnv(), run)).data?.data ?? [];
 }

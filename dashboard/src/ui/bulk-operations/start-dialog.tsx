@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { Button } from '../button.tsx';
-import { Dialog } from '../dialog.tsx';
+import { ConfirmButton, Dialog } from '../dialog.tsx';
 import { ErrorAlert } from '../error-alert.tsx';
 import { TextField } from '../field.tsx';
 import { Loading } from '../loading.tsx';
@@ -23,6 +23,8 @@ interface StartDialogProps {
     /** Whether the result of the dry run can be started. */
     possible: boolean;
     run(): void;
+    /** Says that it was done before: then the user is asked once more. */
+    again?: ReactNode;
   };
   /** undefined or null: none, or one that the form shows. */
   error: Error | null | undefined;
@@ -50,16 +52,30 @@ export function StartDialog({ title, children, dryRun, start, error, onClose }: 
           >
             Dry run
           </Button>
-          <Button
-            icon="play"
-            variant={isShown ? 'primary' : 'secondary'}
-            busy={start.busy}
-            disabled={!isShown || !start.possible}
-            title={isShown ? undefined : 'Do a dry run first'}
-            onClick={start.run}
-          >
-            Start
-          </Button>
+          {start.again === undefined || !isShown || !start.possible ? (
+            <Button
+              icon="play"
+              variant={isShown ? 'primary' : 'secondary'}
+              busy={start.busy}
+              disabled={!isShown || !start.possible}
+              title={isShown ? undefined : 'Do a dry run first'}
+              onClick={start.run}
+            >
+              Start
+            </Button>
+          ) : (
+            <ConfirmButton
+              icon="play"
+              variant="primary"
+              title="Start once more?"
+              text={start.again}
+              confirmLabel="Start again"
+              disabled={start.busy}
+              onConfirm={start.run}
+            >
+              Start
+            </ConfirmButton>
+          )}
         </>
       }
     >

@@ -1,30 +1,52 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import type { WebhookIssue } from '../../../api/types.ts';
 import { type IssueReplay, replayIssue } from '../../../features/webhooks/issues.ts';
 import { isRate } from '../../../ui/bulk-operations/operation.ts';
 import { RateField, StartDialog } from '../../../ui/bulk-operations/start-dialog.tsx';
 import { Button } from '../../../ui/button.tsx';
 import { SegmentedControl } from '../../../ui/segmented-control.tsx';
+import { Time } from '../../../ui/time.tsx';
 import { useAction } from '../../../ui/use-action.ts';
 import { ReplayDryRun } from '../requests/replay-dry-run.tsx';
-import { WEBHOOK_RATE_DEFAULT, WEBHOOK_RATE_MAX } from '../requests/replay-queries.ts';
+import {
+  type ListedReplay,
+  useWebhookReplays,
+  WEBHOOK_RATE_DEFAULT,
+  WEBHOOK_RATE_MAX,
+} from '../requests/replay-queries.ts';
 
 /** Replays the requests that failed. A dry run comes first. */
 export function ReplayIssueButton({ issue }: { issue: WebhookIssue }) {
   const [open, setOpen] = useState(false);
+  const wasReplayed = issue.replay_id !== null;
+  const { data } = useWebhookReplays(issue.webhook_id, { enabled: wasReplayed });
+  const note = wasReplayed ? <ReplayNote replay={data?.find(({ id }) => id === issue.replay_id)} /> : undefined;
   return (
     <>
       <Button icon="replay" variant="primary" onClick={() => setOpen(true)}>
         Replay all that failed
       </Button>
-      {open && <ReplayIssueDialog issue={issue} onClose={() => setOpen(false)} />}
+      {note && <span className="text-sm text-muted">{note}</span>}
+      {open && <ReplayIssueDialog issue={issue} note={note} onClose={() => setOpen(false)} />}
     </>
   );
 }
 
-function ReplayIssueDialog({ issue, onClose }: { issue: WebhookIssue; onClose(): void }) {
+/** @param replay undefined: it is no longer stored */
+function ReplayNote({ replay }: { replay: ListedReplay | undefined }) {
+  if (!replay) return 'Replayed before';
+  return (
+    <>
+      Replayed <Time at={replay.created_at} />
+      {replay.started_by && ` by ${replay.started_by.name}`}
+    </>
+  );
+}
+
+/** @param note says that the requests were replayed before */
+function ReplayIssueDialog({ issue, note, onClose }: { issue: WebhookIssue; note: ReactNode; onClose(): void }) {
   const [since, setSince] = useState<IssueReplay['since']>('opened_at');
   const [rate, setRate] = useState(WEBHOOK_RATE_DEFAULT);
   const navigate = useNavigate();
@@ -59,6 +81,9 @@ function ReplayIssueDialog({ issue, onClose }: { issue: WebhookIssue; onClose():
         busy: start.isPending,
         possible: isRate(rate, WEBHOOK_RATE_MAX) && dryRun.data?.total !== 0,
         run: () => start.mutate(),
+        ...(note && {
+          again: <>{note}. Requests that made an event then are processed once more, too.</>,
+        }),
       }}
     >
       <p className="text-muted">

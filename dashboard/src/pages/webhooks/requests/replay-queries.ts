@@ -4,7 +4,7 @@ import type { WebhookReplay, WebhookReplayDryRun, WebhookReplayResult } from '..
 import { POLL_MS } from '../../../ui/bulk-operations/operation.ts';
 
 export type WebhookReplayOutcome = 'done' | 'failed' | 'skipped';
-type ListedReplay = Omit<WebhookReplay, 'request_ids'>;
+export type ListedReplay = Omit<WebhookReplay, 'request_ids'>;
 
 /** Requests per second. */
 export const WEBHOOK_RATE_MAX = 100;
@@ -62,8 +62,9 @@ export async function tryDrafts(webhookId: string, drafts: Drafts) {
 }
 
 /** Newest first. */
-export function useWebhookReplays(webhookId: string) {
+export function useWebhookReplays(webhookId: string, { enabled = true } = {}) {
   return useQuery({
+    enabled,
     queryKey: ['webhook-replays', webhookId],
     queryFn: async ({ signal }) =>
       (await callApi<ListedReplay[]>(`/v1/webhooks/${webhookId}/replays`, { signal })).data,
