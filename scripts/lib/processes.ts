@@ -15,6 +15,17 @@ export function listProcesses(): Process[] {
   return existsSync('/proc/self/stat') ? fromProc() : fromPs();
 }
 
+/** Running children of this process. Reads only these where Linux lists them. */
+export function listChildren(): Process[] {
+  const threads = '/proc/self/task';
+  // Kernels may be built without it.
+  if (!existsSync(`${threads}/${process.pid}/children`)) {
+    return listProcesses().filter(({ parent }) => parent === process.pid);
+  }
+  const ids = readdirSync(threads).flatMap((thread) => read(`self/task/${thread}`, 'children').split(' '));
+  return ids.filter(Boolean).flatMap((id) => one(Number(id)));
+}
+
 /** Processes that started with the variable set to the value. Works on Linux only. */
 export function withVariable(name: string, value: string): Process[] {
   const entry = `${name}=${value}`;
@@ -24,20 +35,22 @@ export function withVariable(name: string, value: string): Process[] {
 function fromProc(): Process[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
-    .map(Number)
-    .flatMap((pid) => {
-      // pid (program) state parent group …: the program's name may itself hold spaces and parentheses.
-      const stat = read(pid, 'stat');
-      const [state, parent, group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-      if (!parent || !group || state === 'Z') return [];
-      const command = read(pid, 'cmdline').split('\0').join(' ').trim() || stat;
-      return [{ pid, parent: Number(parent), group: Number(group), command }];
-    });
+    .flatMap((id) => one(Number(id)));
 }
 
-function read(pid: number, file: string): string {
+/** @returns empty: it has ended */
+function one(pid: number): Process[] {
+  // pid (program) state parent group …: the program's name may itself hold spaces and parentheses.
+  const stat = read(pid, 'stat');
+  const [state, parent, group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  if (!parent || !group || state === 'Z') return [];
+  const command = read(pid, 'cmdline').split('\0').join(' ').trim() || stat;
+  return [{ pid, parent: Number(parent), group: Number(group), command }];
+}
+
+function read(folder: number | string, file: string): string {
   try {
-    return readFileSync(`/proc/${pid}/${file}`, 'utf8');
+    return readFileSync(`/proc/${folder}/${file}`, 'utf8');
   } catch {
     return '';
   }

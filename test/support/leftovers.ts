@@ -1,5 +1,5 @@
 /** Detects leftovers of tests: child processes, open servers and connections, Redis keys. */
-import { listProcesses } from '../../scripts/lib/processes.ts';
+import { listChildren } from '../../scripts/lib/processes.ts';
 import { connectNodes, isCluster, keysOf, type Redis } from './redis.ts';
 import { until } from './until.ts';
 
@@ -48,9 +48,7 @@ export async function watchLeftovers(): Promise<Leftovers> {
 async function present(redis: readonly Redis[]): Promise<string[]> {
   // Replicas have the keys of their primaries.
   const keys = (await Promise.all(redis.map((node) => keysOf(node)))).flat();
-  const children = listProcesses().filter(
-    ({ parent, command }) => parent === process.pid && !command.includes(BROWSER),
-  );
+  const children = listChildren().filter(({ command }) => !command.includes(BROWSER));
   return [
     ...children.map(({ pid, command }) => `process ${pid} (${command})`),
     ...openResources(),
