@@ -1,7 +1,7 @@
 import type { TransformResult } from '../protocol.ts';
 import { FairQueue } from './fair-queue.ts';
 import type { Batch, Load } from './in-flight.ts';
-import { notStarting, overloaded, type QueuedRequest } from './queued-request.ts';
+import { notStarting, overloaded, type QueuedRequest, shuttingDown } from './queued-request.ts';
 import { type ProcessExit, type SandboxOptions, SandboxProcess } from './sandbox-process.ts';
 
 /** After this many failed starts in a row, the pool rejects requests at once until a child has started. */
@@ -68,7 +68,7 @@ export class Pool {
   }
 
   enqueue(request: QueuedRequest) {
-    if (this.#closed) return request.settle(overloaded());
+    if (this.#closed) return request.settle(shuttingDown());
     if (this.#failedStarts >= FAILED_STARTS_LIMIT && !this.#current?.ready) return request.settle(this.#notStarting());
     this.#queue.add(request)?.settle(overloaded());
     this.#scheduleDispatch();
@@ -95,7 +95,7 @@ export class Pool {
     clearTimeout(this.#idleTimer);
     clearTimeout(this.#restartTimer);
     clearTimeout(this.#askAgainTimer);
-    for (const request of [...this.#queue.drain(), ...this.#inFlightRequests]) request.settle(overloaded());
+    for (const request of [...this.#queue.drain(), ...this.#inFlightRequests]) request.settle(shuttingDown());
     await Promise.all([...this.#processes.map((process) => process.end()), this.#ending]);
   }
 

@@ -29,7 +29,7 @@ export class QueuedRequest {
     this.outcome = promise;
     this.#resolve = resolve;
     this.#reject = reject;
-    this.#timeout = setTimeout(() => this.settle(overloaded()), timeoutMs);
+    this.#timeout = setTimeout(() => this.settle(late(timeoutMs)), timeoutMs);
   }
 
   settle(result: TransformOutcome | ServiceError) {
@@ -42,6 +42,15 @@ export class QueuedRequest {
 
 export function overloaded() {
   return retryLater('too many transforms are queued; send the request again', 1);
+}
+
+/** Others, or the start of the process for transforms on a busy machine, took all the time. */
+function late(timeoutMs: number) {
+  return retryLater(`the transform had no result after ${timeoutMs / 1_000} s in line; send the request again`, 1);
+}
+
+export function shuttingDown() {
+  return retryLater('the process shuts down; send the request again', 1);
 }
 
 /** Something outside killed the process more than once while it ran this request: no transform is to blame. */
