@@ -88,7 +88,8 @@ describe('The run page of the dashboard', () => {
       await dialog.getByRole('button', { name: 'Cancel' }).click();
 
       await open(page, `${service.url}/runs`);
-      await page.getByRole('button', { name: 'Re-run chat-answer' }).last().click();
+      const row = page.getByRole('row').filter({ has: page.locator(`a[href*="${first}"]`) });
+      await row.getByRole('button', { name: 'Re-run chat-answer' }).click();
       await dialog.getByText('has completed').waitFor();
       await ended(2);
       await dialog.getByRole('button', { name: 'Re-run again' }).click();
