@@ -196,6 +196,10 @@ describe('Errors in the dashboard', function () {
       await runs.getByText('shop/sourced').first().waitFor();
       await runs.getByText('u-2', { exact: true }).waitFor();
       await page.getByText('2: u-1, u-2').waitFor();
+      for (let n = 0; n < 30; n++) await fail('sourced', { user: n < 10 ? { id: `u-${n + 10}` } : { id: 'u-1' } });
+      await page.getByText('about 12: u-1 and others').waitFor();
+      await fail('sourced');
+      await page.getByText('Known for 33 of 34 failed runs').waitFor();
     }));
 
   it('after a deploy, all failed runs of an error are re-run with the newer code', () =>

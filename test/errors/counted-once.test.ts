@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { FailureCounter } from '../../src/jobs/runs/ends/failure-counter.ts';
 import { newId } from '../../src/model/ids.ts';
 import { startAppHost } from '../support/app-host.ts';
-import { type OwnStore, openStore } from '../support/own-store.ts';
+import { envelope, type OwnStore, openStore } from '../support/own-store.ts';
 import { findKeys } from '../support/redis.ts';
 import { startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -18,10 +18,12 @@ describe('A failed run counts once in its error group', () => {
 
   const failedRun = async (functionId = 'f', error = ERROR) => {
     const now = Date.now();
-    const [id, eventId] = [newId(now), newId(now)];
+    const event = envelope({ user: { id: 'u-1' } });
+    await store.events.storeNew([event]);
+    const [id, eventId] = [newId(now), event.internalId];
     const run = { id, env: 'production', functionId, eventId, requestId: eventId, queuedAt: now };
     await store.runs.create([{ ...run, reconcileAt: now + 60_000 }]);
-    const counter = new FailureCounter(store.runs, store.errorGroups);
+    const counter = new FailureCounter({ ...store, history: store });
     const mark = await counter.mark(run, error);
     await store.runs.end(run, { status: 'Failed', error, ...mark }, now);
     return { id, counter, mark };
@@ -41,7 +43,8 @@ describe('A failed run counts once in its error group', () => {
     if (!found) throw new Error('the run is gone');
     expect(found).to.include({ status: 'Failed', uncounted: '' });
     await Promise.all([counter.count(found), counter.count(found), counter.count(found)]);
-    expect((await groups()).map((group) => group?.count)).to.deep.equal([1]);
+    expect((await groups()).map((group) => [group?.count, group?.withUser])).to.deep.equal([[1, 1]]);
+    expect(await store.errorGroups.countUsers('production', found.fingerprint as string)).to.equal(1);
     expect(await store.runs.read('production', id)).to.not.have.property('uncounted');
   });
 
@@ -49,17 +52,16 @@ describe('A failed run counts once in its error group', () => {
     const { id, counter } = await failedRun();
     await counter.count((await store.runs.read('production', id)) as never);
     const keys = await findKeys(store.redis, store.prefix, /error-group/);
-    expect(keys).to.have.length(3);
+    expect(keys).to.have.length(4);
     for (const key of keys) expect(await store.redis.pttl(key), key).to.be.greaterThan(0);
   });
 
   it('in one of at most 1,000 groups of an environment; resolved ones are dropped first', async () => {
     const record = async (n: number) => {
       const { id, mark } = await failedRun(`f${Math.floor(n / 100)}`, { ...ERROR, message: `no ${'x'.repeat(n)}` });
-      const step = undefined;
       await store.errorGroups.record(
         { env: 'production', id, functionId: `f${Math.floor(n / 100)}` },
-        { fingerprint: n.toString(16).padStart(32, '0'), step, error: ERROR },
+        { fingerprint: n.toString(16).padStart(32, '0'), error: ERROR, user: 'u-1' },
         1_700_000_000_000 + n,
       );
       return mark;
@@ -80,22 +82,23 @@ describe('A failed run counts once in its error group', () => {
       .and.not.include(0);
     const ofFunction = await store.errorGroups.positions('production', { functionId: 'f0' });
     expect(ofFunction).to.have.length(98);
+    expect(await findKeys(store.redis, store.prefix, /error-group-users/)).to.have.length(1_000);
   });
 });
 
 describe('Error groups of two partitions', () => {
-  it('count each reopening by a failure once, whichever partition it is in', async () => {
+  it('count each reopening by a failure once, and each user, whichever partition they are in', async () => {
     const store = await openStore(undefined, { PARTITIONS: '2' });
     try {
       const fingerprint = 'f'.repeat(32);
       const by = { kind: 'dev', id: 'dev', name: 'dev' } as const;
       let now = Date.now();
-      const fail = async (partition: number) => {
+      const fail = async (partition: number, user?: string) => {
         const id = store.ids.inPartition(newId(now), partition);
         const run = { id, env: 'production', functionId: 'f', eventId: id, requestId: id, queuedAt: now };
         await store.runs.create([{ ...run, reconcileAt: now + 60_000 }]);
         await store.runs.end(run, { status: 'Failed', error: ERROR, uncounted: '' }, now);
-        await store.errorGroups.record(run, { fingerprint, step: undefined, error: ERROR }, ++now);
+        await store.errorGroups.record(run, { fingerprint, error: ERROR, user }, ++now);
       };
       const change = (to: 'open' | 'resolved') => store.errorGroups.change('production', fingerprint, to, by, ++now);
       const group = async () => (await store.errorGroups.read('production', [fingerprint]))[0];
@@ -109,7 +112,12 @@ describe('Error groups of two partitions', () => {
       expect(reopened).to.deep.equal([0, 0, 1, 1, 2, 2, 3, 3]);
       await change('open');
       await fail(1);
-      expect(await group()).to.include({ state: 'open', reopened: 3, count: 5 });
+      expect(await group()).to.include({ state: 'open', reopened: 3, count: 5, withUser: 0 });
+      for (const [partition, user] of [0, 1].flatMap((n) => ['a', 'b', `${n}`].map((id) => [n, id] as const))) {
+        await fail(partition, user);
+      }
+      expect(await group()).to.include({ count: 11, withUser: 6 });
+      expect(await store.errorGroups.countUsers('production', fingerprint)).to.equal(4);
     } finally {
       await store.close();
     }

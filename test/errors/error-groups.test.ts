@@ -52,7 +52,11 @@ describe('Error groups', () => {
 
   /** @returns IDs of the runs, once they have failed */
   async function fail(id: string, numbers: number[], headers = {}): Promise<string[]> {
-    const events = numbers.map((n) => ({ name: `errors/${id}`, data: { n } }));
+    const events = numbers.map((n) => ({
+      name: `errors/${id}`,
+      data: { n },
+      ...(n > 1 && { user: { id: `u-${n % 2}` } }),
+    }));
     const { body } = await service.post('/e/key', events, headers);
     const ids: string[] = [];
     for (const eventId of body.ids as string[]) {
@@ -88,7 +92,8 @@ describe('Error groups', () => {
     expect(group.histogram.counts.at(-1)).to.equal(3);
     expect(group.histogram.counts).to.have.length(28);
     expect(body.metadata.total).to.equal(1);
-    expect((await get(`/v1/errors/${group.fingerprint}`)).data).to.deep.equal(group);
+    const users = { count: 2, runs: 2 };
+    expect((await get(`/v1/errors/${group.fingerprint}`)).data).to.deep.equal({ ...group, users });
     expect((await get(`/v1/runs/${ids[0]}`)).data.fingerprint).to.equal(group.fingerprint);
   });
 

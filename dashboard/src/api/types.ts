@@ -38,7 +38,7 @@ import type { bulkActionSchema, bulkDryRunSchema, bulkResultSchema } from '../..
 import type { deploySchema, syncOriginSchema } from '../../../src/api/views/deploy.ts';
 import type { destinationSchema, destinationWithSecretSchema } from '../../../src/api/views/destination.ts';
 import type { detailedRunSchema } from '../../../src/api/views/detailed-run.ts';
-import type { errorGroupSchema } from '../../../src/api/views/error-group.ts';
+import type { detailedErrorGroupSchema, errorGroupSchema } from '../../../src/api/views/error-group.ts';
 import type { listedEventSchema, runBriefSchema, storedEventSchema } from '../../../src/api/views/event.ts';
 import type { detailedFunctionSchema, functionSchema, listedFunctionSchema } from '../../../src/api/views/function.ts';
 import type { heldRegistrationSchema } from '../../../src/api/views/held-registration.ts';
@@ -90,6 +90,8 @@ export type RejectedAttempt = z.output<typeof rejectionSchema>;
 export type Environment = z.output<typeof environmentSchema>;
 /** `GET /v1/errors` */
 export type ErrorGroup = z.output<typeof errorGroupSchema>;
+/** `GET /v1/errors/:fingerprint` */
+export type DetailedErrorGroup = z.output<typeof detailedErrorGroupSchema>;
 export type EventKey = z.output<typeof eventKeySchema>;
 export type NewEventKey = z.output<typeof createdEventKeySchema>;
 export type StoredEvent = z.output<typeof storedEventSchema>;

@@ -19,7 +19,12 @@ import { checkChannels } from '../rest/alert-channel-names.ts';
 import { listQuery, pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, routesOf } from '../rest/route.ts';
-import { type ErrorTimes, errorGroupSchema, presentErrorGroup } from '../views/error-group.ts';
+import {
+  detailedErrorGroupSchema,
+  type ErrorTimes,
+  errorGroupSchema,
+  presentErrorGroup,
+} from '../views/error-group.ts';
 import { timeSchema } from '../views/time.ts';
 
 const READ_AT_ONCE = 100;
@@ -60,8 +65,13 @@ export function errorRoutes({ errorGroups, functionTables, deploys, alertChannel
   }
 
   async function presentOne(env: string, fingerprint: string) {
-    const [shown] = await present(env, [await existing(env, fingerprint)], { from: undefined, to: Date.now() });
-    return shown;
+    const group = await existing(env, fingerprint);
+    const times = { from: undefined, to: Date.now() };
+    const [[shown], count] = await Promise.all([
+      present(env, [group], times),
+      errorGroups.countUsers(env, fingerprint),
+    ]);
+    return { ...shown, users: { count, runs: group.withUser } };
   }
 
   /** Groups change while they are read: a group may have been deleted or have another state by now. */
@@ -127,7 +137,7 @@ export function errorRoutes({ errorGroups, functionTables, deploys, alertChannel
       operationId: 'getErrorGroup',
       summary: 'Get an error group',
       params,
-      data: errorGroupSchema,
+      data: detailedErrorGroupSchema,
       async handle({ env, params: { fingerprint } }) {
         return { data: await presentOne(env, fingerprint) };
       },
@@ -146,7 +156,7 @@ export function errorRoutes({ errorGroups, functionTables, deploys, alertChannel
           .nullable()
           .describe('null: those of the rule'),
       }),
-      data: errorGroupSchema,
+      data: detailedErrorGroupSchema,
       errors: ['not_found', 'input_invalid'],
       async handle({ env, params: { fingerprint }, body: { alert_channels: names } }) {
         await existing(env, fingerprint);
@@ -162,7 +172,7 @@ export function errorRoutes({ errorGroups, functionTables, deploys, alertChannel
         description,
         params,
         status: 200,
-        data: errorGroupSchema,
+        data: detailedErrorGroupSchema,
         async handle({ env, params: { fingerprint }, principal: { kind, id, name } }) {
           await existing(env, fingerprint);
           const changed = await errorGroups.change(env, fingerprint, to, { kind, id, name }, Date.now());

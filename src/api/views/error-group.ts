@@ -53,6 +53,23 @@ export const errorGroupSchema = apiObject('ErrorGroup', {
     .describe('Failed runs over the time range, by default the last 7 days; at most 28 time steps'),
 });
 
+export const detailedErrorGroupSchema = errorGroupSchema
+  .extend({
+    users: z
+      .object({
+        count: z.int().describe('Approximate, with a standard error of 0.8%'),
+        runs: z
+          .int()
+          .describe(
+            'The failed runs, of those since `first_seen`, whose event named a user. Fewer than `count` of the group: the others name nobody, their event was gone, or an earlier version counted them',
+          ),
+      })
+      .describe(
+        'Different users of the events of all failed runs: the ID of the `user` of an event, or its first value',
+      ),
+  })
+  .meta({ id: 'DetailedErrorGroup' });
+
 export interface ErrorTimes {
   /** Unix milliseconds; undefined: since the group was first seen. */
   from: number | undefined;

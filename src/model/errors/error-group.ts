@@ -24,6 +24,8 @@ export interface ErrorGroup {
   lastSeen: number;
   /** Failed runs since `firstSeen`. */
   count: number;
+  /** Of these, the runs whose event names a user. Earlier versions counted none. */
+  withUser: number;
   /** Failed runs by start of the hour, Unix milliseconds. */
   hours: ReadonlyMap<number, number>;
   /** The last failed runs, newest first. */
@@ -71,6 +73,7 @@ export function mergedGroup(parts: readonly [ErrorGroup, ...ErrorGroup[]]): Erro
       ...latest,
       firstSeen: Math.min(one.firstSeen, other.firstSeen),
       count: one.count + other.count,
+      withUser: one.withUser + other.withUser,
       hours,
       samples,
       state: isIgnored ? 'ignored' : isOpen ? 'open' : 'resolved',

@@ -20,6 +20,7 @@ export function errorGroupOf(fingerprint: string, fields: Record<string, string>
     firstSeen: Number(fields.firstSeen),
     lastSeen: Number(fields.lastSeen),
     count: Number(fields.count),
+    withUser: Number(fields.withUser ?? 0),
     hours: hoursOf(fields),
     samples: failed.map(([runId, at]) => ({ runId, at })),
     openedAt: Number(fields.openedAt),

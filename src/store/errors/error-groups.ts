@@ -14,6 +14,7 @@ import type { Run } from '../../model/runs/run.ts';
 import type { RunError } from '../../model/runs/run-error.ts';
 import { HOUR_MS } from '../../model/values/time.ts';
 import { inPipelines } from '../redis/connection/connection.ts';
+import { countDistinct } from '../redis/hyperloglog.ts';
 import { luaJson } from '../redis/lua-json.ts';
 import { isOlder, newest, newestFirst, type Position } from '../redis/pagination.ts';
 import { Repository } from '../redis/repository.ts';
@@ -38,10 +39,16 @@ export interface ErrorGroupQuery {
 export class ErrorGroups extends Repository {
   /** Counts a failed run that is marked as uncounted.
    *  @param step name of the step that failed
+   *  @param user whom its event concerns; undefined: unknown
    *  @returns whether it was counted */
   async record(
     { env, id: runId, functionId }: Pick<Run, 'env' | 'id' | 'functionId'>,
-    { fingerprint, step, error }: { fingerprint: string; step: string | undefined; error: RunError },
+    {
+      fingerprint,
+      step,
+      error,
+      user,
+    }: { fingerprint: string; step?: string | undefined; error: RunError; user?: string | undefined },
     nowMs: number,
   ): Promise<boolean> {
     const keys = this.keys.of(runId);
@@ -52,6 +59,7 @@ export class ErrorGroups extends Repository {
       ...(step !== undefined && { step: step.slice(0, STEP_MAX) }),
       name: error.name,
       message: error.message.slice(0, MESSAGE_MAX),
+      ...(user !== undefined && { user }),
       at: nowMs,
       hour: Math.floor(nowMs / HOUR_MS),
       hoursKept: HOURS_KEPT,
@@ -63,6 +71,7 @@ export class ErrorGroups extends Repository {
     const happened = await this.redis.recordFailure(
       keys.run(env, runId),
       keys.errorGroup(env, fingerprint),
+      keys.errorGroupUsers(env, fingerprint),
       keys.functionErrorGroups(env, args.functionId),
       ...ERROR_GROUP_STATES.map((state) => keys.errorGroups(env, state)),
       luaJson(args),
@@ -124,6 +133,12 @@ export class ErrorGroups extends Repository {
       const [first, ...others] = parts;
       return first && mergedGroup([first, ...others]);
     });
+  }
+
+  /** Approximate number of users whom the events of its runs concern. */
+  async countUsers(env: string, fingerprint: string): Promise<number> {
+    const reads = this.keys.all().map((keys) => this.redis.getBuffer(keys.errorGroupUsers(env, fingerprint)));
+    return countDistinct((await Promise.all(reads)).filter((value) => value !== null));
   }
 
   /** @returns whether the group had another state in any partition */

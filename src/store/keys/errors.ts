@@ -1,5 +1,5 @@
 /** Keys of the errors room. */
-import { hash, zset } from './key-declaration.ts';
+import { hash, string, zset } from './key-declaration.ts';
 
 export const ERROR_KEYS = {
   errorGroup: hash(
@@ -8,8 +8,13 @@ export const ERROR_KEYS = {
     {
       owner: 'errors/error-groups.ts',
       ttl: '30 days, renewed',
-      size: '169 hourly counts, about 15 fields, 10 run IDs',
+      size: '169 hourly counts, about 16 fields, 10 run IDs',
     },
+  ),
+  errorGroupUsers: string(
+    'error-group-users:<env>:<fingerprint>',
+    'The users of the events of these runs (`model/events/user-label.ts`), as a HyperLogLog.',
+    { owner: 'errors/error-groups.ts', ttl: '30 days, renewed', size: '12 kB' },
   ),
   errorGroups: zset('error-groups:<env>:<state>', 'Open, resolved or ignored error groups by last failure (ms).', {
     owner: 'errors/error-groups.ts',

@@ -3,7 +3,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { callApi } from '../../api/client.ts';
 import { useEnv } from '../../api/environment.ts';
 import { useLiveUpdates } from '../../api/live-updates.ts';
-import type { ErrorGroup } from '../../api/types.ts';
+import type { DetailedErrorGroup, ErrorGroup } from '../../api/types.ts';
 import { useList } from '../../api/use-list.ts';
 import { DAY_MS, MINUTE_MS } from '../../lib/time-units.ts';
 import { useThrottled } from '../../lib/use-throttled.ts';
@@ -45,7 +45,8 @@ export function useErrorGroup(fingerprint: string | null | undefined) {
   const env = useEnv();
   return useQuery({
     queryKey: ['errors', env, 'one', fingerprint],
-    queryFn: async ({ signal }) => (await callApi<ErrorGroup>(`/v1/errors/${fingerprint}`, { env, signal })).data,
+    queryFn: async ({ signal }) =>
+      (await callApi<DetailedErrorGroup>(`/v1/errors/${fingerprint}`, { env, signal })).data,
     enabled: Boolean(fingerprint),
     retry: false,
   });

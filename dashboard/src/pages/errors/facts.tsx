@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import type { ErrorGroup } from '../../api/types.ts';
+import type { DetailedErrorGroup } from '../../api/types.ts';
 import { ErrorSparkline } from '../../features/errors/sparkline.tsx';
 import type { ListedRun } from '../../features/runs/run.ts';
 import { formatCount } from '../../lib/format.ts';
@@ -9,9 +9,9 @@ import { DateTime, Time } from '../../ui/time.tsx';
 const USERS_NAMED = 5;
 
 /** How many, since when, and who is hit. @param runs the last failed ones */
-export function Facts({ group, runs }: { group: ErrorGroup; runs: readonly ListedRun[] }) {
+export function Facts({ group, runs }: { group: DetailedErrorGroup; runs: readonly ListedRun[] }) {
   const { count, state, state_changed_by: by, times_reopened: reopened, since_deploy, newer_deploy } = group;
-  const users = [...new Set(runs.flatMap(({ event_user }) => event_user ?? []))];
+  const names = [...new Set(runs.flatMap(({ event_user }) => event_user ?? []))];
   return (
     <dl className="grid grid-cols-2 gap-3 p-4 *:nth-[n+3]:col-span-2">
       <DescriptionItem term="Failed runs">
@@ -36,9 +36,9 @@ export function Facts({ group, runs }: { group: ErrorGroup; runs: readonly Liste
           <AppLink name={group.app} />, <DateTime at={newer_deploy.at} />
         </DescriptionItem>
       )}
-      {users.length > 0 && (
-        <DescriptionItem term={`Users hit, in the last ${runs.length} failed runs`}>
-          <Users names={users} />
+      {(group.users.count > 0 || names.length > 0) && (
+        <DescriptionItem term="Users hit">
+          <Users group={group} names={names} />
         </DescriptionItem>
       )}
       {by && (
@@ -51,16 +51,26 @@ export function Facts({ group, runs }: { group: ErrorGroup; runs: readonly Liste
   );
 }
 
-function Users({ names }: { names: readonly string[] }) {
+/** @param names of the last ones */
+function Users({ group: { users, count }, names }: { group: DetailedErrorGroup; names: readonly string[] }) {
+  const isEach = names.length >= users.count;
+  const total = Math.max(users.count, names.length);
   const named = names.slice(0, USERS_NAMED);
-  const more = names.length - named.length;
   return (
     <>
-      <span className="font-medium">{formatCount(names.length)}</span>
+      <span className="font-medium">{isEach ? formatCount(total) : `about ${formatCount(total)}`}</span>
       <span className="text-muted">
-        : {named.join(', ')}
-        {more > 0 && ` and ${more} more`}
+        {named.length > 0 && `: ${named.join(', ')}`}
+        {named.length > 0 && total > named.length && ' and others'}
       </span>
+      {users.runs < count && (
+        <span
+          className="block text-xs text-muted"
+          title="The events of the others name no user, were no longer stored, or were counted by an earlier version"
+        >
+          Known for {formatCount(users.runs)} of {formatCount(count)} failed runs
+        </span>
+      )}
     </>
   );
 }

@@ -1,5 +1,5 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
-import type { ErrorGroup } from '../../api/types.ts';
+import type { DetailedErrorGroup, ErrorGroup } from '../../api/types.ts';
 import { ErrorDetails } from '../../features/errors/error-details.tsx';
 import { useErrorGroup, useLiveErrors } from '../../features/errors/queries.ts';
 import { ErrorAlert } from '../../ui/error-alert.tsx';
@@ -27,7 +27,7 @@ export default function ErrorGroupPage() {
   );
 }
 
-function Known({ group }: { group: ErrorGroup }) {
+function Known({ group }: { group: DetailedErrorGroup }) {
   const runs = useFailedRuns(group);
   const title = group.message || group.name;
   return (

@@ -6,7 +6,7 @@ import { runsOf } from '../../features/errors/error-group-line.tsx';
 import { toListedRun } from '../../features/runs/run.ts';
 import { queryOf } from '../../features/runs/use-runs.ts';
 
-/** Number of failed runs that are listed, and searched for users. */
+/** Number of failed runs that are listed, with their users. */
 export const FAILED_RUNS_READ = 20;
 
 /** The last failed runs of the group, with the users of their events. */

@@ -1,15 +1,16 @@
 -- Counts a failed run in its error group, once: the run has a mark, which goes with it. The first failure opens the group, and
 -- one after it was resolved reopens it. If a function or an environment has too many groups, the group with the oldest last
 -- failure is deleted.
--- KEYS: run (hash), group (hash), groups of the function, open groups, resolved groups, ignored groups (zsets: fingerprint by its last
+-- KEYS: run (hash), group (hash), its users (HyperLogLog), groups of the function, open groups, resolved groups, ignored groups (zsets: fingerprint by its last
 --       failure)
--- ARGV: JSON object: fingerprint, functionId, runId, step, name, message, at (ms), hour (start in hours), hoursKept, samplesMax,
+-- ARGV: JSON object: fingerprint, functionId, runId, step, name, message, user (optional), at (ms), hour (start in hours), hoursKept, samplesMax,
 --       ofFunctionMax, ofEnvironmentMax, ttlMs
 -- Returns 'opened', 'reopened', or '' for a group that was open; 0: the run was counted before, or is not there.
-local run, group, of_function, open, resolved, ignored = unpack(KEYS)
+local run, group, users, of_function, open, resolved, ignored = unpack(KEYS)
 local args = cjson.decode(ARGV[1])
 local fingerprint = args.fingerprint
 local group_prefix = string.sub(group, 1, -1 - #fingerprint)
+local users_prefix = string.sub(users, 1, -1 - #fingerprint)
 local function_prefix = string.sub(of_function, 1, -1 - #args.functionId)
 
 if redis.call('HDEL', run, FIELD_UNCOUNTED) == 0 then
@@ -21,7 +22,7 @@ local function remove(victim)
   if id then
     redis.call('ZREM', function_prefix .. id, victim)
   end
-  redis.call('DEL', group_prefix .. victim)
+  redis.call('DEL', group_prefix .. victim, users_prefix .. victim)
   for _, index in ipairs({ open, resolved, ignored }) do
     redis.call('ZREM', index, victim)
   end
@@ -57,6 +58,10 @@ if args.step then
   redis.call('HSET', group, 'step', args.step)
 end
 redis.call('HINCRBY', group, 'count', 1)
+if args.user then
+  redis.call('PFADD', users, args.user)
+  redis.call('HINCRBY', group, 'withUser', 1)
+end
 -- Each new hour drops the oldest hours.
 if redis.call('HINCRBY', group, 'h' .. args.hour, 1) == 1 then
   for _, field in ipairs(redis.call('HKEYS', group)) do
@@ -67,6 +72,7 @@ if redis.call('HINCRBY', group, 'h' .. args.hour, 1) == 1 then
   end
 end
 redis.call('PEXPIRE', group, args.ttlMs)
+redis.call('PEXPIRE', users, args.ttlMs)
 for _, index in ipairs({ of_function, ({ open = open, resolved = resolved, ignored = ignored })[state] }) do
   redis.call('ZADD', index, args.at, fingerprint)
   redis.call('ZREMRANGEBYSCORE', index, '-inf', args.at - args.ttlMs)

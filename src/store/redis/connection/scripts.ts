@@ -36,7 +36,7 @@ const SCRIPTS = {
   moveRun: { file: 'runs/lua/move-run.lua', numberOfKeys: 2 },
   pauseRun: { file: 'runs/lua/pause-run.lua', numberOfKeys: 2 },
   resumeRun: { file: 'runs/lua/resume-run.lua', numberOfKeys: 3 },
-  recordFailure: { file: 'errors/lua/record-failure.lua', numberOfKeys: 6 },
+  recordFailure: { file: 'errors/lua/record-failure.lua', numberOfKeys: 7 },
   changeErrorGroup: { file: 'errors/lua/change-error-group.lua', numberOfKeys: 4 },
   setErrorGroupChannels: { file: 'errors/lua/set-error-group-channels.lua', numberOfKeys: 1 },
   addWaits: { file: 'runs/lua/add-waits.lua' },
