@@ -203,6 +203,7 @@ function workers(parts: Parts): Workers {
     connector: connectCaller,
     log,
     recorder,
+    telemetry,
     tracing,
   });
 }

@@ -6,11 +6,10 @@ import { type IngestDeps, ingest } from '../jobs/ingestion/ingest.ts';
 import type { PartitionQueues, SharedQueueOptions } from '../jobs/queues/partition-queues.ts';
 import { INGEST, type IngestJob, JOB_RETENTION } from '../jobs/queues/queues.ts';
 import type { Logger } from '../log.ts';
-import type { MetricsRecorder } from '../metrics/recorder.ts';
 import type { JobLists } from '../store/redis/job-lists.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 import { JobEnds } from './job-ends.ts';
-import { withMetrics } from './job-middleware.ts';
+import { type JobMetrics, withMetrics } from './job-middleware.ts';
 import { PoisonJobs } from './poison-jobs.ts';
 import { ThrottledWorker } from './throttled-worker.ts';
 import { traceIngest } from './traced-jobs.ts';
@@ -18,20 +17,19 @@ import type { WakeUps } from './wake-ups.ts';
 import type { WatchedWorker } from './watched-worker.ts';
 import { exponentialBackoff, logJobs, workerOptions } from './worker-options.ts';
 
-interface IngestWorkerDeps {
+interface IngestWorkerDeps extends JobMetrics {
   config: Config;
   queueOptions: SharedQueueOptions;
   queues: PartitionQueues;
   jobLists: Pick<JobLists, 'take' | 'finish'>;
   handlers: IngestDeps;
   log: Logger;
-  recorder: MetricsRecorder;
   tracing: Tracing | undefined;
 }
 
 export function createIngestWorker(
   partition: number,
-  { config, queueOptions, queues, jobLists, handlers: deps, log, recorder, tracing }: IngestWorkerDeps,
+  { config, queueOptions, queues, jobLists, handlers: deps, log, recorder, telemetry, tracing }: IngestWorkerDeps,
   wakeUps: Pick<WakeUps, 'yieldTo'>,
 ): WatchedWorker<IngestJob> {
   const coalesced = new CoalescedIngestion(
@@ -50,7 +48,7 @@ export function createIngestWorker(
   };
   const worker: ThrottledWorker<IngestJob> = new ThrottledWorker<IngestJob>(
     INGEST,
-    withMetrics(INGEST, wakeUps.yieldTo(handler), recorder),
+    withMetrics(INGEST, wakeUps.yieldTo(handler), { recorder, telemetry }),
     {
       ...workerOptions(config, queueOptions, queues.prefixOf(partition)),
       ...JOB_RETENTION[INGEST],

@@ -1,8 +1,9 @@
 /** Wraps every job handler: metrics, locks, replicas, outages of Redis, and release at shutdown. */
 import { DelayedError, type Job, UnrecoverableError, WaitingError } from 'bullmq';
 import { isJobOutcome } from '../jobs/runs/calls/service-errors.ts';
+import type { Telemetry } from '../jobs/telemetry/telemetry.ts';
 import type { Logger } from '../log.ts';
-import { type MetricsRecorder, NOOP_RECORDER } from '../metrics/recorder.ts';
+import type { MetricsRecorder } from '../metrics/recorder.ts';
 import { isStoreFailure } from '../store/redis/connection/connection.ts';
 import type { Durability } from '../store/redis/durability/durable-write.ts';
 import type { TakeOver } from './take-over.ts';
@@ -14,9 +15,17 @@ const OUTAGE_LOG_EVERY_MS = 5_000;
 
 export type Handler<Data> = (job: Job<Data>) => Promise<void>;
 
-/** Counts and times the jobs of a queue. @returns the unchanged handler without metrics */
-export function withMetrics<Data>(queue: string, handler: Handler<Data>, recorder: MetricsRecorder): Handler<Data> {
-  if (recorder === NOOP_RECORDER) return handler;
+export interface JobMetrics {
+  recorder: MetricsRecorder;
+  telemetry: Pick<Telemetry, 'recordJob'>;
+}
+
+/** Counts and times the jobs of a queue. */
+export function withMetrics<Data>(
+  queue: string,
+  handler: Handler<Data>,
+  { recorder, telemetry }: JobMetrics,
+): Handler<Data> {
   recorder.registerQueue(queue);
   return async (job) => {
     const startedAt = performance.now();
@@ -26,6 +35,7 @@ export function withMetrics<Data>(queue: string, handler: Handler<Data>, recorde
       await handler(job);
       outcome = 'completed';
     } finally {
+      telemetry.recordJob(queue, outcome);
       recorder.jobFinished(queue, outcome, performance.now() - startedAt);
     }
   };

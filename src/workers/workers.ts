@@ -14,7 +14,6 @@ import { makeRequest, type RequestDeps } from '../jobs/runs/steps/request-job.ts
 import { type WakeDeps, wake } from '../jobs/runs/steps/wake-job.ts';
 import type { TimerHandlers } from '../jobs/timers/timer-handlers.ts';
 import type { Logger } from '../log.ts';
-import type { MetricsRecorder } from '../metrics/recorder.ts';
 import { retryDelayMs } from '../model/runs/retry.ts';
 import type { Durability } from '../store/redis/durability/durable-write.ts';
 import type { JobLists, JobTaker } from '../store/redis/job-lists.ts';
@@ -32,7 +31,14 @@ import {
 import { withPermits } from './call-permits.ts';
 import { createIngestWorker } from './ingest-worker.ts';
 import { JobEnds } from './job-ends.ts';
-import { JobRelease, withLockExtension, withMetrics, withOutageDelay, withReplication } from './job-middleware.ts';
+import {
+  type JobMetrics,
+  JobRelease,
+  withLockExtension,
+  withMetrics,
+  withOutageDelay,
+  withReplication,
+} from './job-middleware.ts';
 import { ResilientWorker } from './resilient-worker.ts';
 import { takeOverOf } from './take-over.ts';
 import { createTimerWorker } from './timer-worker.ts';
@@ -55,7 +61,7 @@ export interface Workers {
   close(): Promise<void>;
 }
 
-export interface WorkersDeps {
+export interface WorkersDeps extends JobMetrics {
   config: Config;
   queueOptions: SharedQueueOptions;
   queues: PartitionQueues;
@@ -77,7 +83,6 @@ export interface WorkersDeps {
   connector: Connector;
   durability: Durability | undefined;
   log: Logger;
-  recorder: MetricsRecorder;
   tracing: Tracing | undefined;
 }
 
@@ -179,6 +184,7 @@ function createRunWorker(
     durability,
     log,
     recorder,
+    telemetry,
     tracing,
   }: WorkersDeps,
   wakeUps: WakeUps,
@@ -203,7 +209,7 @@ function createRunWorker(
     return call(callJob, timestamp, attempts, handlers.call, { jobEnd, started, functionClient: otherClient });
   };
   const handler = tracing ? (job: Job<RunJob>) => traceCallOrWake(job, tracing, () => runJob(job)) : runJob;
-  const withPermit = withPermits(admittedCalls, withMetrics(RUNS, handler, recorder), log);
+  const withPermit = withPermits(admittedCalls, withMetrics(RUNS, handler, { recorder, telemetry }), log);
   const limits = {
     ...{ callLimiter, wakeUps, connector, ownerOf: ownerOf(callOwner), calledBy: calledFunction(callOwner) },
     missing: new MissingVersions(callOwner),

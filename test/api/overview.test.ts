@@ -35,9 +35,11 @@ describe('overview', () => {
 
   it('GET /v1/overview shows the jobs in the queues and how long the oldest has waited', async () => {
     service = await startService({ workers: 0 });
-    expect((await overview()).queues).to.deep.equal(
-      ['ingest', 'runs', 'timers'].map((name) => {
-        return { name, waiting: 0, active: 0, delayed: 0, failed: 0, oldest_waiting_at: null };
+    const { queues } = await overview();
+    expect(queues).to.deep.equal(
+      ['ingest', 'runs', 'timers'].map((name, i) => {
+        const processed = { since: queues[i].processed.since, completed: 0, failed: 0 };
+        return { name, waiting: 0, active: 0, delayed: 0, failed: 0, processed, oldest_waiting_at: null };
       }),
     );
     const before = Date.now();
@@ -47,6 +49,27 @@ describe('overview', () => {
     const [ingest] = (await overview()).queues;
     expect(ingest).to.include({ waiting: 2, active: 0 });
     expect(Date.parse(ingest.oldest_waiting_at)).to.be.within(before, after);
+  });
+
+  it('GET /v1/overview counts the attempts of jobs of each queue in the last minutes', async () => {
+    service = await startService({ env: { RETRY_SCALE: '0.001' } });
+    let calls = 0;
+    host.on('f', () => ({ status: ++calls === 1 ? 500 : 200, body: {} }));
+    await host.register(service, [{ id: 'f', triggers: [{ event: 'o/x' }], retries: 1 }]);
+    await service.post('/e/key', { name: 'o/x', data: {} });
+    await service.post('/e/key', { name: 'o/other', data: {} });
+    const processedOf = (body: { data: { queues: { name: string; processed: object }[] } }) =>
+      Object.fromEntries(body.data.queues.map(({ name, processed }) => [name, processed])) as Record<
+        string,
+        { since: string; completed: number; failed: number }
+      >;
+    const { body } = await service.waitFor('/v1/overview', ({ body }) => {
+      const { ingest, runs } = processedOf(body);
+      return ingest?.completed === 2 && runs?.completed === 1;
+    });
+    const { ingest, runs } = processedOf(body);
+    expect([ingest?.failed, runs?.failed]).to.deep.equal([0, 1]);
+    expect(Date.now() - Date.parse(runs?.since as string)).to.be.within(5 * 60_000, 7 * 60_000);
   });
 
   it('GET /v1/overview counts the wait of a scheduled event from its own ts', async () => {

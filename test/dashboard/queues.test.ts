@@ -36,5 +36,6 @@ describe('The queues in the dashboard', () => {
       await board.close();
       await service.startWorker();
       await advice.getByText('1 worker keeps up').waitFor();
+      await row.getByText('1 done').waitFor();
     }));
 });

@@ -8,6 +8,7 @@ import { DAY_MS, MINUTE_MS } from '../../model/values/time.ts';
 import { type ClusterInfo, readServerInfo } from '../../store/redis/connection/server-info.ts';
 import type { OutboxReport } from '../../store/telemetry/outbox-status.ts';
 import { PROCESS_KINDS } from '../../store/telemetry/processes.ts';
+import { startOf } from '../../store/telemetry/time-blocks.ts';
 import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { type Route, routesOf } from '../rest/route.ts';
@@ -19,6 +20,7 @@ const MAX_FAILING = 10;
 /** A shorter wait is what limits are for. */
 const HELD_MS = 5 * MINUTE_MS;
 const MAX_HOLDS = 10;
+const PROCESSED_MS = 5 * MINUTE_MS;
 
 const processSchema = z.object({
   id: z.string(),
@@ -36,6 +38,9 @@ const queueSchema = z.object({
   active: z.int(),
   delayed: z.int(),
   failed: z.int(),
+  processed: z
+    .object({ since: z.iso.datetime(), completed: z.int(), failed: z.int() })
+    .describe('Attempts of jobs that ended in the last five minutes and the present one, up to about a second ago'),
   oldest_waiting_at: z.iso.datetime().nullable().describe('When the first job in the queue became ready'),
 });
 
@@ -180,11 +185,13 @@ export function overviewRoutes(deps: ApiParts): Route[] {
       data: overviewSchema,
       async handle({ env, accessTo }) {
         const nowMs = Date.now();
-        const [alive, status, failing, queued, archive, outbox, holds, paused, openIssues] = await Promise.all([
+        const since = startOf(nowMs - PROCESSED_MS, MINUTE_MS);
+        const [alive, status, failing, queued, jobsOf, archive, outbox, holds, paused, openIssues] = await Promise.all([
           processes.alive(),
           readServerInfo(redis),
           failingFunctions(env, nowMs),
           queueStatuses(queues, nowMs),
+          metrics.jobs(since, nowMs),
           archiveHealth.state(nowMs),
           outboxStatus.read(),
           longHolds(env, nowMs),
@@ -195,7 +202,9 @@ export function overviewRoutes(deps: ApiParts): Route[] {
           data: {
             processes: alive.map((process) => present(processSchema, process)),
             workers_alive: alive.filter(({ kind }) => kind === 'worker').length,
-            queues: queued.map((queue) => present(queueSchema, queue)),
+            queues: queued.map((queue) =>
+              present(queueSchema, queue, { processed: { since: time(since) as string, ...jobsOf(queue.name) } }),
+            ),
             redis: present(redisSchema, status, { cluster: status.cluster ? presentCluster(status.cluster) : null }),
             intake: presentIntake(backpressure),
             archive: presentArchive(archive),

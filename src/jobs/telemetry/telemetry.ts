@@ -12,7 +12,7 @@ import type { IssueKind } from '../../model/webhooks/issue.ts';
 import type { LogOutcome, VerificationResult } from '../../model/webhooks/request-log.ts';
 import type { Stored } from '../../store/events/events.ts';
 import type { Store } from '../../store/store.ts';
-import { CounterBuffer, type RunCounter } from '../../store/telemetry/counter-buffer.ts';
+import { CounterBuffer, type JobOutcome, type RunCounter } from '../../store/telemetry/counter-buffer.ts';
 import { FunctionBuffer } from '../../store/telemetry/function-buffer.ts';
 import type { FunctionSeries } from '../../store/telemetry/function-series.ts';
 import type { LiveUpdateOf, LiveUpdatePublisher } from '../../store/telemetry/live-updates.ts';
@@ -74,6 +74,11 @@ export class Telemetry {
       const head = headOf(event.payload);
       this.#liveUpdates.publish(env, 'events', { id: internalId, name, receivedAt, source, head });
     }
+  }
+
+  /** Records an attempt of a job that ended. */
+  recordJob(queue: string, outcome: JobOutcome): void {
+    this.#counters.countJob(queue, outcome);
   }
 
   /** Records the body size of a request that sends events. */

@@ -7,6 +7,11 @@ export const TELEMETRY_KEYS = {
     ttl: '7 days + 2 blocks',
     size: '1 field per counter and latency bucket of each step',
   }),
+  queueMetrics: hash('queue-metrics:<minute start>', '`<queue> <outcome>` → attempts of jobs that ended.', {
+    owner: 'telemetry/metrics.ts',
+    ttl: '10 min, renewed',
+    size: '2 fields per queue',
+  }),
   functionMetrics: hash(
     'function-metrics:<env>:<hour start>',
     '`<counter> <function ID>` → runs in that hour; `last <function ID>` → when its last run started (ms).',

@@ -31,6 +31,10 @@ export interface BufferedCounts {
   functions: Map<string, RunCounts>;
 }
 
+export const JOB_OUTCOMES = ['completed', 'failed'] as const;
+export type JobOutcome = (typeof JOB_OUTCOMES)[number];
+export type JobCounts = Record<JobOutcome, number>;
+
 const COUNTER_OF = {
   started: 'runsStarted',
   completed: 'runsCompleted',
@@ -40,9 +44,21 @@ const COUNTER_OF = {
 
 export class CounterBuffer {
   readonly #environments = new Map<string, BufferedCounts>();
+  readonly #queues = new Map<string, JobCounts>();
 
   get environments(): ReadonlyMap<string, BufferedCounts> {
     return this.#environments;
+  }
+
+  /** Attempts of jobs that ended. */
+  get queues(): ReadonlyMap<string, JobCounts> {
+    return this.#queues;
+  }
+
+  countJob(queue: string, outcome: JobOutcome, by = 1): void {
+    const counts = this.#queues.get(queue) ?? { completed: 0, failed: 0 };
+    counts[outcome] += by;
+    this.#queues.set(queue, counts);
   }
 
   count(env: string, counter: Counter, by = 1): void {
@@ -77,6 +93,9 @@ export class CounterBuffer {
         for (const counter of RUN_COUNTERS) ofFunction[counter] += counts[counter];
         mine.functions.set(id, ofFunction);
       }
+    }
+    for (const [queue, counts] of other.queues) {
+      for (const outcome of JOB_OUTCOMES) this.countJob(queue, outcome, counts[outcome]);
     }
   }
 

@@ -1,6 +1,8 @@
 /** Metrics over time: counts and latencies of each environment in steps of a minute and of an hour, and the runs of each function by
- *  hour. A hash holds a block of time steps. Its fields are `<step within the block><letter>`, for latencies followed by the bucket. */
+ *  hour. A hash holds a block of time steps. Its fields are `<step within the block><letter>`, for latencies followed by the bucket. Jobs of queues
+ *  are counted by minute. */
 
+import { sum } from '../../model/values/sum.ts';
 import { HOUR_MS, MINUTE_MS } from '../../model/values/time.ts';
 import { type Redis, replies } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
@@ -13,6 +15,8 @@ import {
   emptyHistograms,
   emptyRunCounts,
   type Histograms,
+  JOB_OUTCOMES,
+  type JobCounts,
   LATENCIES,
   RUN_COUNTERS,
   type RunCounts,
@@ -21,6 +25,7 @@ import { type Resolution, readHashes, startOf, startsOf } from './time-blocks.ts
 
 /** How long metrics are kept. */
 export const METRICS_KEPT_MS = 7 * 24 * HOUR_MS;
+const JOBS_KEPT_MS = 10 * MINUTE_MS;
 
 const FINE: Resolution = { stepMs: MINUTE_MS, blockMs: 5 * MINUTE_MS };
 const COARSE: Resolution = { stepMs: HOUR_MS, blockMs: HOUR_MS };
@@ -65,6 +70,7 @@ export class Metrics extends Repository<Redis> {
       for (const resolution of [FINE, COARSE]) this.#addSteps(writing, env, counts, resolution, nowMs);
       this.#addFunctions(writing, env, counts, nowMs);
     }
+    this.#addJobs(writing, buffer.queues, nowMs);
     if (writing.length > 0) replies(await writing.exec());
   }
 
@@ -99,6 +105,25 @@ export class Metrics extends Repository<Redis> {
       if (counts.started > 0) writing.hset(key, `${LAST} ${id}`, nowMs);
     }
     writing.pexpire(key, METRICS_KEPT_MS + 2 * HOUR_MS);
+  }
+
+  #addJobs(writing: ReturnType<Redis['multi']>, queues: CounterBuffer['queues'], nowMs: number): void {
+    if (queues.size === 0) return;
+    const key = this.keys.queueMetrics(startOf(nowMs, MINUTE_MS));
+    for (const [queue, counts] of queues) {
+      for (const outcome of JOB_OUTCOMES) {
+        if (counts[outcome] > 0) writing.hincrby(key, `${queue} ${outcome}`, counts[outcome]);
+      }
+    }
+    writing.pexpire(key, JOBS_KEPT_MS);
+  }
+
+  /** Attempts of jobs that ended since a time, by queue. @param since start of a minute, at most 5 minutes ago */
+  async jobs(since: number, nowMs: number): Promise<(queue: string) => JobCounts> {
+    const keys = startsOf(since, nowMs + 1, MINUTE_MS).map((minute) => this.keys.queueMetrics(minute));
+    const minutes = await readHashes(this.redis, keys);
+    const total = (field: string) => sum(minutes, (fields) => Number(fields[field] ?? 0));
+    return (queue) => ({ completed: total(`${queue} completed`), failed: total(`${queue} failed`) });
   }
 
   /** Every time step from `from` to `to`, including those without counts.

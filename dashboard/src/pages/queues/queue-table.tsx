@@ -37,6 +37,13 @@ const COLUMNS: Column<Queue>[] = [
     cell: ({ active }) => formatCount(active),
   },
   {
+    id: 'processed',
+    header: 'Last 5 min',
+    width: '8rem',
+    align: 'right',
+    cell: (queue) => <Processed queue={queue} />,
+  },
+  {
     id: 'delayed',
     header: 'Due later',
     width: '5.5rem',
@@ -58,6 +65,17 @@ function Oldest({ queue }: { queue: Queue }) {
   const waitedMs = longestWaitMs([queue], useNow());
   if (waitedMs === undefined) return <span className="text-muted">–</span>;
   return <span className={waitedMs > LONG_WAIT_MS ? 'font-medium text-warn' : ''}>{duration(waitedMs)}</span>;
+}
+
+/** Attempts of jobs: a failed one may be repeated. */
+function Processed({ queue: { processed } }: { queue: Queue }) {
+  const { completed, failed, since } = processed;
+  return (
+    <span title={`Jobs since ${new Date(since).toLocaleTimeString()}; failed attempts may be repeated`}>
+      {formatCount(completed)} done
+      {failed > 0 && <span className="block text-xs text-bad">{formatCount(failed)} failed</span>}
+    </span>
+  );
 }
 
 /** A failed job of the queue `runs` is a failed run; one of the others is a dead letter. */
