@@ -7,6 +7,7 @@ import { ArchivedEvents } from './archived-events.ts';
 import { ArchivedEventsSince } from './archived-events-since.ts';
 import { ArchivedIds } from './archived-ids.ts';
 import { ArchivedRequests } from './archived-requests.ts';
+import { ArchivedRunCounts } from './archived-run-counts.ts';
 import { ArchivedRunParts } from './archived-run-parts.ts';
 import { ArchivedRunRows } from './archived-run-rows.ts';
 import { ArchivedRuns } from './archived-runs.ts';
@@ -40,6 +41,7 @@ export interface Archive {
   events: ArchivedEvents;
   eventsSince: ArchivedEventsSince;
   runs: ArchivedRuns;
+  runCounts: ArchivedRunCounts;
   runParts: ArchivedRunParts;
   /** Active runs that sleep here. */
   offloadedRuns: OffloadedRunRows;
@@ -80,6 +82,7 @@ export function createArchive(
     events: new ArchivedEvents({ database, numbers, days, retentionOf }),
     eventsSince: new ArchivedEventsSince(database, { numbers, scopes }),
     runs: new ArchivedRuns(database, { numbers, scopes, rows }),
+    runCounts: new ArchivedRunCounts(database, { numbers, scopes }),
     runParts: new ArchivedRunParts(database, { rows }),
     offloadedRuns: new OffloadedRunRows(database, { numbers }),
     hotMs: settings.hotMs,

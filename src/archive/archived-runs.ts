@@ -132,19 +132,11 @@ export class ArchivedRuns extends Repository<{ numbers: Numbers; scopes: Archive
 
   /** undefined if no run can meet the conditions. */
   async #conditionsOf(
-    { envId }: Scope,
+    scope: Scope,
     { conditions, functionIds, statuses, timeRange: { cursor } }: ArchivedRunQuery,
   ): Promise<Conditions | undefined> {
-    const all = conditions?.copy() ?? new Conditions();
-    if (functionIds) {
-      const numbers = [...(await this.deps.numbers.ofMany('functions', envId, functionIds)).values()];
-      if (numbers.length === 0) return undefined;
-      // For a single function, the index has the order of the list.
-      if (numbers.length === 1) all.add('function_id = ?', numbers[0]);
-      else all.add('function_id = ANY(?)', numbers);
-    } else {
-      all.add('env_id = ?', envId);
-    }
+    const all = await conditionsOnFunctions(this.deps.numbers, scope, functionIds, conditions);
+    if (!all) return undefined;
     if (statuses) {
       const [only, ...others] = statuses.map((status) => STATUS_NUMBERS[status]);
       if (only === undefined) return undefined;
@@ -171,6 +163,22 @@ export class ArchivedRuns extends Repository<{ numbers: Numbers; scopes: Archive
       throw error;
     }
   }
+}
+
+/** @param functionIds undefined: all of the environment
+ *  @returns undefined if no archived run can meet the conditions */
+export async function conditionsOnFunctions(
+  numbers: Numbers,
+  { envId }: Scope,
+  functionIds: readonly string[] | undefined,
+  others = new Conditions(),
+): Promise<Conditions | undefined> {
+  const all = others.copy();
+  if (!functionIds) return all.add('env_id = ?', envId);
+  const found = [...(await numbers.ofMany('functions', envId, functionIds)).values()];
+  if (found.length === 0) return undefined;
+  // For a single function, the index has the order of lists.
+  return found.length === 1 ? all.add('function_id = ?', found[0]) : all.add('function_id = ANY(?)', found);
 }
 
 /** The position before everything in the window. */

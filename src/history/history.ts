@@ -7,6 +7,7 @@ import type { EventLists } from '../store/events/event-lists.ts';
 import type { Events } from '../store/events/events.ts';
 import type { Decisions } from '../store/flow-control/decisions.ts';
 import type { ListedRuns } from '../store/runs/listed-runs.ts';
+import type { RunHistogram, RunHistogramQuery } from '../store/runs/run-histogram.ts';
 import type { RunBrief, RunLists } from '../store/runs/run-lists.ts';
 import type { RunMetadata } from '../store/runs/run-metadata.ts';
 import type { RunParts } from '../store/runs/run-parts.ts';
@@ -22,6 +23,7 @@ import { EventListHistory, type ListedEvents } from './event-lists.ts';
 import { ListedRunHistory } from './listed-runs.ts';
 import type { MaybeIncomplete } from './merged-page.ts';
 import { PastEvents } from './past-events.ts';
+import { type CountedRuns, RunHistogramHistory } from './run-histogram.ts';
 import { RunHistory } from './run-history.ts';
 import { type ListedRunPage, RunListHistory } from './run-lists.ts';
 import { RunPartHistory } from './run-parts.ts';
@@ -49,6 +51,7 @@ export interface History {
     list(...query: Parameters<RunLists['list']>): Promise<ListedRunPage>;
     listByEvent(...query: Parameters<RunLists['listByEvent']>): Promise<ListedRunPage>;
   };
+  runHistogram: Pick<RunHistogram, 'bounds'> & { count(query: RunHistogramQuery): Promise<CountedRuns> };
   /** Outputs of runs in lists. */
   listedRuns: Pick<ListedRuns, 'outputSizes' | 'outputs'>;
   runParts: Pick<RunParts, 'read'>;
@@ -78,6 +81,7 @@ export function createHistory(store: Store, archive: Archive | undefined): Histo
     eventCounts: new EventCountHistory(store.eventCounts, archive),
     runs: new RunHistory({ runs, offloadedRuns, restoredSteps, archive }),
     runLists: new RunListHistory({ store, archive, isInRedis: (env, id) => events.isInRedis(env, id) }),
+    runHistogram: new RunHistogramHistory({ histogram: store.runHistogram, archive }),
     listedRuns: new ListedRunHistory({ listed: runLists.listed, runStatuses, archive }),
     runReturns,
     runParts,

@@ -112,6 +112,10 @@ describe('The API of archived runs', () => {
       expect(body.metadata, query).to.not.have.property('stopped_early');
       if (query === 'fields=output') expect(body.data[0].output).to.deep.equal(hot.data.output);
     }
+    const histogram = (await service.get(`/v1/runs/histogram?function_id=${hot.data.function_id}`)).body;
+    const sum = (counts: { completed: number }[]) => counts.reduce((total, { completed }) => total + completed, 0);
+    expect(sum(histogram.data)).to.equal(1);
+    expect(histogram.metadata).to.not.have.property('stopped_early');
     expect((await service.get('/v1/runs?status=Failed')).body.data).to.deep.equal([]);
     const runs = await service.get(`/v1/events/${eventId}/runs`);
     expect(runs.body.data).to.have.length(1);

@@ -6,6 +6,7 @@ import type { RunRow } from '../../src/archive/rows.ts';
 import { DAY_MS } from '../../src/model/values/time.ts';
 import type { Position } from '../../src/store/redis/pagination.ts';
 import { type OwnArchive, openArchive, runRow } from '../support/own-archive.ts';
+import { connectPostgres } from '../support/postgres.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -51,6 +52,27 @@ describe('Archived runs', () => {
     await ship(...rows);
     for (let limit = 1; limit <= rows.length + 1; limit++) {
       expect(await allPages(env, {}, limit)).to.deep.equal(newestFirst(rows));
+    }
+  });
+
+  it('are counted over time until the time is over, with the time before which some are missing', async () => {
+    const env = fresh();
+    await ship(runRow({ env, at: now - 3 * DAY_MS }), runRow({ env, at: now - DAY_MS }));
+    const query = { env, functionIds: undefined, from: now - 4 * DAY_MS, stepMs: DAY_MS, intervals: 4 };
+    const counted = { group: 'Completed', count: 1 };
+    const all = await archive.runCounts.count(query, now, []);
+    expect(all.counts).to.have.deep.members([
+      { interval: 1, ...counted },
+      { interval: 3, ...counted },
+    ]);
+    expect(all.since).to.equal(undefined);
+    const other = await connectPostgres(archive.settings.schema);
+    try {
+      await other.query('BEGIN');
+      await other.query('LOCK TABLE runs IN ACCESS EXCLUSIVE MODE');
+      expect(await archive.runCounts.count(query, now, [], 500)).to.deep.equal({ counts: [], since: now });
+    } finally {
+      await other.end();
     }
   });
 

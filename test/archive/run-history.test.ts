@@ -8,6 +8,7 @@ import { createLog } from '../../src/log.ts';
 import { METADATA_MAX_BYTES } from '../../src/model/runs/metadata.ts';
 import type { Run, RunStatus } from '../../src/model/runs/run.ts';
 import type { Position } from '../../src/store/redis/pagination.ts';
+import { minuteIntervals, type RunInterval } from '../../src/store/runs/run-histogram.ts';
 import { type OwnArchive, openArchive } from '../support/own-archive.ts';
 import { envelope } from '../support/own-store.ts';
 
@@ -240,7 +241,7 @@ describe('The history of runs', () => {
   }
 
   for (const seed of [1, 2, 3]) {
-    it(`lists all runs once, newest first, wherever they are stored (${seed})`, async () => {
+    it(`lists all runs once, newest first, and counts them over time, wherever they are stored (${seed})`, async () => {
       const env = fresh();
       const next = random(seed);
       const functions = ['app-a', 'app-b', 'app-c'];
@@ -272,6 +273,19 @@ describe('The history of runs', () => {
         for (const limit of [1, 2, 3, 7, 39, 40, 100]) {
           const found = await allPages({ env, functionIds, status }, limit);
           expect(idsOf(found), JSON.stringify({ status, functionIds, limit })).to.deep.equal(idsOf(wanted));
+        }
+        if (status) continue;
+        for (const most of [1, 7, 120]) {
+          const { from, stepMs, intervals } = minuteIntervals(now - 3 * DAY_MS, now + 1, most);
+          const counted = await history.runHistogram.count({ env, functionIds, from, stepMs, intervals });
+          const expected = Array.from({ length: intervals }, (_, i): RunInterval => {
+            const start = from + i * stepMs;
+            const inside = wanted.filter(({ at }) => at >= start && at < start + stepMs);
+            const of = (group: RunStatus) => inside.filter(({ status }) => status === group).length;
+            const [Completed, Failed, Cancelled] = ENDINGS.map(of) as [number, number, number];
+            return { from: start, active: of('Queued'), Completed, Failed, Cancelled };
+          });
+          expect(counted, JSON.stringify({ functionIds, most })).to.deep.equal({ intervals: expected });
         }
       }
       const { runs } = await history.runLists.list({ env, functionIds: undefined, timeRange: {}, limit: 100 });
@@ -381,6 +395,16 @@ describe('The history of runs while Postgres is unavailable', () => {
     });
     expect(idsOf(runs)).to.deep.equal([old]);
     expect(next).to.equal(undefined);
+  });
+
+  it('counts over time what Redis has, and says which archived runs are missing', async () => {
+    await create(now);
+    await create(now - 5 * DAY_MS);
+    const query = { env, functionIds: undefined, ...minuteIntervals(now - 6 * DAY_MS, now + 1, 10) };
+    const { intervals, ...stop } = await history.runHistogram.count(query);
+    expect(intervals.map(({ active }) => active).filter((active) => active > 0)).to.deep.equal([1, 1]);
+    expect(stop.stoppedEarly).to.equal('archive_unavailable');
+    expect(stop.stoppedAt).to.be.within(now - away.hotMs, now);
   });
 
   it('lists active runs without Postgres', async () => {

@@ -61,6 +61,20 @@ describe('The list of runs in the dashboard', function () {
       await page.getByRole('table', { name: 'Runs' }).getByRole('link', { name: NAME }).first().waitFor();
     }));
 
+  it('says before which time its histogram lacks archived runs', () =>
+    withPage(async (page) => {
+      await page.route('**/v1/runs/histogram?*', async (route) => {
+        const response = await route.fetch();
+        const { data, metadata } = await response.json();
+        const stop = { stopped_early: 'time', stopped_at: new Date(Date.now() - 3_600_000).toISOString() };
+        await route.fulfill({ response, json: { data, metadata: { ...metadata, ...stop } } });
+      });
+      await open(page, `${service.url}/runs?status=Failed`);
+      const chart = page.getByRole('figure', { name: 'Runs queued over time' });
+      await chart.getByText(/ without archived ones before /).waitFor();
+      await page.unroute('**/v1/runs/histogram?*');
+    }));
+
   it('names the app beside the function, and no column is wider than what it shows', () =>
     withPage(async (page) => {
       await open(page, `${service.url}/runs?status=Failed`);

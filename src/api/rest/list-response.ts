@@ -80,8 +80,8 @@ export function countedReply<Row>(
   return listReply(page, { present: ([, row]) => present(row), positionOf: ([at]) => at, next });
 }
 
-/** @param last position at which the list stopped */
-function stopMetadata(stoppedEarly: StoppedEarly | undefined, last: unknown) {
+/** For the metadata. @param last position at which the list stopped */
+export function stopMetadata(stoppedEarly: StoppedEarly | undefined, last: unknown) {
   const { at } = (last ?? {}) as { at?: unknown };
   const isKnown = stoppedEarly !== undefined && typeof at === 'number';
   return { ...earlyStop({ stoppedEarly }), ...(isKnown && { stopped_at: new Date(at).toISOString() }) };

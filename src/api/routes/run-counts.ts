@@ -7,6 +7,7 @@ import { COUNTED_FUNCTIONS_MAX, minuteIntervals, type RunInterval } from '../../
 import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { listQuery } from '../rest/list-query.ts';
+import { stopMetadata } from '../rest/list-response.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { filteredBy, runFilters } from '../rest/run-selection.ts';
 import { time } from '../views/time.ts';
@@ -32,7 +33,7 @@ export const runBucketSchema = apiObject('RunBucket', {
 
 const routes = routesOf({ tag: 'Runs', scope: 'environment' });
 
-export function runCountRoutes({ selectedRuns, runHistogram, functionTables, config }: ApiParts): Route[] {
+export function runCountRoutes({ selectedRuns, runHistogram, functionTables }: ApiParts): Route[] {
   return [
     routes.get('/v1/runs/count', {
       operationId: 'countRuns',
@@ -54,8 +55,8 @@ export function runCountRoutes({ selectedRuns, runHistogram, functionTables, con
       operationId: 'getRunHistogram',
       summary: 'Count runs over time',
       description:
-        'By the time at which they were queued, in buckets of equal length: whole minutes. Default: the last 24 hours; at most 7 days, or a day of all functions in a cluster. Runs that have moved to the archive ' +
-        `are not counted. Of more than ${COUNTED_FUNCTIONS_MAX} functions, all functions are counted.`,
+        'By the time at which they were queued, in buckets of equal length: whole minutes. Default: the last 24 hours; at most 7 days, or a day of all functions in a cluster. Archived runs are ' +
+        `counted for at most 2 s, the newest first: \`metadata.stopped_early\` says why those before \`stopped_at\` are missing. Of more than ${COUNTED_FUNCTIONS_MAX} functions, all functions are counted.`,
       query: z.strictObject({
         function_id: runFilters.function_id,
         app: runFilters.app,
@@ -72,20 +73,21 @@ export function runCountRoutes({ selectedRuns, runHistogram, functionTables, con
       }),
       data: z.array(runBucketSchema),
       async handle({ env, query: { function_id: functionId, app, exclude, queued_after, queued_before, buckets } }) {
-        const nowMs = Date.now();
-        const to = queued_before ?? nowMs;
+        const to = queued_before ?? Date.now();
         const functionIds = await functionIdsOf(functionTables, env, {
           app,
           exclude,
           functionId,
         });
         const bounds = runHistogram.bounds(functionIds);
-        const oldest = to - Math.min(HISTOGRAM_MAX_MS, bounds.rangeMs);
-        const from = Math.max(queued_after ?? to - DAY_MS, oldest, config.archive ? nowMs - config.archive.hotMs : 0);
+        const from = Math.max(queued_after ?? to - DAY_MS, to - Math.min(HISTOGRAM_MAX_MS, bounds.rangeMs));
         if (from >= to) return { data: [] };
         const intervals = minuteIntervals(from, to, Math.min(buckets, bounds.intervals));
         const counted = await runHistogram.count({ env, functionIds, ...intervals });
-        return { data: counted.map((interval) => presentInterval(interval, intervals.stepMs)) };
+        return {
+          data: counted.intervals.map((interval) => presentInterval(interval, intervals.stepMs)),
+          metadata: stopMetadata(counted.stoppedEarly, { at: counted.stoppedAt }),
+        };
       },
     }),
   ];

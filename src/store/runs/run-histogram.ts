@@ -3,6 +3,7 @@
 import { RUN_GROUPS, type RunGroup } from '../../model/runs/run.ts';
 import { MINUTE_MS } from '../../model/values/time.ts';
 import { inPipelines, type Redis } from '../redis/connection/connection.ts';
+import { newest } from '../redis/pagination.ts';
 import { Repository } from '../redis/repository.ts';
 import type { EndedMinute, EndedRunIndex } from './ended-run-index.ts';
 
@@ -12,6 +13,7 @@ export const COUNTED_FUNCTIONS_MAX = 50;
 const COUNTS_MAX = 40_000;
 /** Counts of minutes per histogram: 26 hours on 32 partitions. */
 const MINUTES_MAX = 150_000;
+const ENDINGS = RUN_GROUPS.filter((group) => group !== 'active');
 
 export interface RunHistogramQuery {
   env: string;
@@ -32,18 +34,22 @@ export class RunHistogram extends Repository<Redis, { endedRuns: EndedRunIndex }
    *  partitions a shorter time range. */
   bounds(functionIds: RunHistogramQuery['functionIds']): { intervals: number; rangeMs: number } {
     const partitions = this.keys.all().length;
-    const endings = RUN_GROUPS.length - 1;
     if (!countsEach(functionIds)) {
       return {
         intervals: Number.POSITIVE_INFINITY,
-        rangeMs: Math.floor(MINUTES_MAX / endings / partitions) * MINUTE_MS,
+        rangeMs: Math.floor(MINUTES_MAX / ENDINGS.length / partitions) * MINUTE_MS,
       };
     }
     const indexes = Math.max(1, functionIds.length) * RUN_GROUPS.length * partitions;
     return { intervals: Math.max(1, Math.floor(COUNTS_MAX / indexes)), rangeMs: Number.POSITIVE_INFINITY };
   }
 
-  async count(query: RunHistogramQuery): Promise<RunInterval[]> {
+  /** @returns undefined: all functions are counted */
+  countedFunctions(functionIds: RunHistogramQuery['functionIds']): RunHistogramQuery['functionIds'] {
+    return countsEach(functionIds) ? functionIds : undefined;
+  }
+
+  async count(query: RunHistogramQuery): Promise<{ intervals: RunInterval[] }> {
     const none = Object.fromEntries(RUN_GROUPS.map((group) => [group, 0])) as Record<RunGroup, number>;
     const counted = Array.from({ length: query.intervals }, (_, i) => ({
       from: query.from + i * query.stepMs,
@@ -58,7 +64,19 @@ export class RunHistogram extends Repository<Redis, { endedRuns: EndedRunIndex }
       await this.#addIndexes(counted, query, ['active'], (keys) => [keys.activeRunsIn(query.env)]);
       await this.#addEnded(counted, query);
     }
-    return counted;
+    return { intervals: counted };
+  }
+
+  /** IDs of ended runs that were created before a time, newest first; at most `limit` of each. */
+  async endedBefore({ env, functionIds, from }: RunHistogramQuery, before: number, limit: number): Promise<string[]> {
+    const timeRange = { after: from, before };
+    if (from >= before) return [];
+    const lists = ENDINGS.map((ending) => {
+      if (!countsEach(functionIds)) return this.deps.endedRuns.newest({ env, ending, timeRange, limit });
+      const indexes = this.keys.all().flatMap((keys) => functionIds.map((id) => keys.runIndex(env, ending, id)));
+      return newest(this.redis, indexes, timeRange, limit);
+    });
+    return (await Promise.all(lists)).flat().map(({ id }) => id);
   }
 
   async #addIndexes(
@@ -78,8 +96,7 @@ export class RunHistogram extends Repository<Redis, { endedRuns: EndedRunIndex }
   }
 
   async #addEnded(counted: RunInterval[], { env, from, stepMs, intervals }: RunHistogramQuery): Promise<void> {
-    const endings = RUN_GROUPS.filter((group) => group !== 'active');
-    const of = this.keys.all().flatMap((keys) => endings.map((ending) => ({ keys, env, ending })));
+    const of = this.keys.all().flatMap((keys) => ENDINGS.map((ending) => ({ keys, env, ending })));
     const commands = of.map(({ keys, ending }) => {
       return ['zrangebyscore', keys.endedRunMinutes(env, ending), from, `(${from + intervals * stepMs}`];
     });

@@ -5,10 +5,12 @@ import type { RunBucket } from '../../api/types.ts';
 import { OUTCOMES } from '../../features/runs/outcomes.ts';
 import type { RunFilters } from '../../features/runs/use-runs.ts';
 import { formatCount } from '../../lib/format.ts';
+import { stopOf } from '../../lib/stop.ts';
 import { parseTime } from '../../lib/time-range.ts';
 import { DAY_MS } from '../../lib/time-units.ts';
 import { BarChart } from '../../ui/bar-chart.tsx';
 import { ChartLegend } from '../../ui/chart-legend.tsx';
+import { absolute } from '../../ui/time.tsx';
 
 const REFRESH_MS = 10_000;
 const BUCKETS = 60;
@@ -38,6 +40,7 @@ export function Histogram({ filters, onSelectRange }: HistogramProps) {
     placeholderData: keepPreviousData,
   });
   const buckets = data?.data ?? [];
+  const stop = data && stopOf(data.metadata);
   if (error || (data && buckets.length === 0)) return null;
   const shown = KINDS.filter(([kind]) => kind === kindOf(status) || kindOf(status) === undefined);
   const parts = shown.map(([kind, className]) => ({
@@ -63,6 +66,15 @@ export function Histogram({ filters, onSelectRange }: HistogramProps) {
           {total === 1 ? 'run' : 'runs'}
           {isSearch && ', whatever the search'}
           {from === undefined && ' queued in the last 24 hours'}
+          {stop && (
+            <span
+              className="text-warn"
+              title={`The archive ${stop.why === 'time' ? 'took too long' : 'is unavailable'}`}
+            >
+              {' '}
+              without archived ones{stop.at && ` before ${absolute(new Date(stop.at))}`}
+            </span>
+          )}
         </span>
         <span className="hidden gap-4 whitespace-nowrap sm:flex">
           <ChartLegend entries={shown} />
