@@ -1,6 +1,7 @@
 /** A fuzz case: an HTTP request, or bytes on a socket. It is plain data that the corpus stores as JSON, and small: large content is a
  *  repetition. Text may contain placeholders such as `{{webhook}}` for resources that every run creates (targets.ts). */
 
+import type { Caller } from './callers.ts';
 import { type Signing, signatureOf } from './providers.ts';
 
 /** UTF-8 text, repeated text, binary data, or a pause. */
@@ -17,6 +18,8 @@ export interface HttpCase {
   body?: Piece[];
   /** Signed when it is sent. */
   signed?: Signing;
+  /** Who sends it, if the response is compared with what the rule of access gives (check-access.ts). */
+  caller?: Caller;
   /** Whether a request to a webhook with a provider must be taken for the provider's. */
   expects?: 'genuine' | 'forged';
 }

@@ -3,7 +3,8 @@
 import { setTimeout } from 'node:timers/promises';
 import { allCases } from './arbitraries/cases.ts';
 import { type Attack, BATCH, batchesOf } from './batches.ts';
-import { type Case, socketWrites } from './case.ts';
+import { type Case, type HttpCase, socketWrites } from './case.ts';
+import { checkAccess, type Problem } from './check-access.ts';
 import { checkResponse, LIMIT_MS } from './check-response.ts';
 import { checkWebhooks } from './check-webhooks.ts';
 import { shrinkCase } from './generate.ts';
@@ -120,7 +121,7 @@ export async function fuzz({
     if (exitedProcess(targets)) return [await findFatalCase(batch)];
     const found: Finding[] = [];
     for (const suspect of suspects) {
-      const problem = await reproduce(suspect);
+      const problem = suspect.isCertain ? suspect.text : await reproduce(suspect);
       if (problem) found.push(await toFinding(suspect, problem));
     }
     const stalled = stallText(before, await readVitals(targets));
@@ -129,12 +130,13 @@ export async function fuzz({
   }
 
   /** @returns cases with an invalid response */
-  async function sendAll(batch: Attack[], atOnce: number): Promise<Attack[]> {
+  async function sendAll(batch: Attack[], atOnce: number): Promise<(Attack & Problem)[]> {
     const waiting = [...batch];
-    const suspects: Attack[] = [];
+    const suspects: (Attack & Problem)[] = [];
     const work = async () => {
       for (let attack = waiting.shift(); attack; attack = waiting.shift()) {
-        if (await problemOf(attack.case)) suspects.push(attack);
+        const problem = await problemOf(attack.case);
+        if (problem) suspects.push({ ...attack, ...problem });
         if (atOnce === 1) await setTimeout(PAUSE_MS);
       }
     };
@@ -142,19 +144,29 @@ export async function fuzz({
     return suspects;
   }
 
-  async function problemOf(one: Case): Promise<string | undefined> {
+  async function problemOf(one: Case): Promise<Problem | undefined> {
+    const { caller } = one as Partial<HttpCase>;
+    if (caller) await targets.introduce(caller);
+    const { outcome, sent } = await send(one);
+    const text = checkResponse(one, outcome, sent);
+    if (text || !caller) return text ? { text } : undefined;
+    const answered = async (other: HttpCase) => (await send(other)).outcome;
+    return checkAccess({ ...(one as HttpCase), caller }, outcome, targets.names, answered);
+  }
+
+  async function send(one: Case) {
     const wire = socketWrites(one, targets.names);
     const sent = wire.reduce<number>((sum, part) => sum + (typeof part === 'number' ? 0 : part.length), 0);
     const port = Number(targets.names.host?.split(':')[1]);
     const outcome = await sendBytes(port, wire, one.kind === 'wire' ? WIRE_PATIENCE_MS : LIMIT_MS);
     const status = String(outcome.status ?? outcome.ended);
     statuses[status] = (statuses[status] ?? 0) + 1;
-    return checkResponse(one, outcome, sent);
+    return { outcome, sent };
   }
 
   /** Retries a case alone, to exclude the effects of other cases and of a busy machine. */
   async function reproduce({ case: one }: Attack): Promise<string | undefined> {
-    return (await problemOf(one)) && (await problemOf(one));
+    return (await problemOf(one)) && (await problemOf(one))?.text;
   }
 
   async function findStallingCases(batch: Attack[], what: string): Promise<Finding[]> {

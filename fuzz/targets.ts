@@ -5,9 +5,11 @@ import { type Scrape, scrape } from '../test/support/scrape.ts';
 import { SECRETS, type Service, startService } from '../test/support/service.ts';
 import { until } from '../test/support/until.ts';
 import { fillArchive } from './archive.ts';
+import type { Caller } from './callers.ts';
 import type { Names } from './case.ts';
 import { type Host, startHost } from './host.ts';
 import { attackedWebhooks, SECRET_MARK } from './providers.ts';
+import { callersOf, createOwned } from './roles.ts';
 
 /** The transforms of the webhooks, by kind. */
 const TRANSFORMS = {
@@ -40,6 +42,8 @@ export interface Targets {
   names: Names;
   host: Host;
   document: OpenApiDocument;
+  /** Creates the caller, if there is none yet: then `names` has the credentials. */
+  introduce(caller: Caller): Promise<void>;
   /** Creates missing resources again. */
   refresh(): Promise<void>;
   /** Cancels bulk actions and replays that cases began: they would make runs for hours. */
@@ -79,6 +83,7 @@ export async function startTargets(): Promise<Targets> {
 
   async function refresh(): Promise<void> {
     await createResources(service, host, names);
+    await createOwned(service, names);
   }
 
   await refresh();
@@ -88,6 +93,7 @@ export async function startTargets(): Promise<Targets> {
     names,
     host,
     document,
+    introduce: callersOf(service, names),
     refresh,
     cancelBulkWork: () => cancelBulkWork(service),
     scrapes: async () => ({
