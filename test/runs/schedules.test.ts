@@ -306,22 +306,17 @@ describe('Schedules', () => {
         id: `f${i}`,
         triggers: [{ cron: EVERY_SECOND, jitter: '3s' }],
       }));
-      const delays: number[] = [];
       const jitters: number[] = [];
       for (const { id } of functions) {
         host.on(id, ({ body }) => {
-          delays.push(Date.now() - body.event.ts);
           jitters.push(Date.parse(body.event.data.fireAt) - Date.parse(body.event.data.scheduledAt));
           expect(Date.parse(body.event.data.fireAt)).to.be.at.most(Date.now());
           return {};
         });
       }
       await host.register(service, functions);
-      await until(() => delays.length >= 60, { describe: '60 runs' });
-      expect(Math.max(...delays)).to.be.above(1_500);
-      expect(delays.filter((ms) => ms > 5_000)).to.deep.equal([]);
-      expect(delays.filter((ms) => ms < 1_000).length).to.be.above(0);
-      expect(Math.min(...jitters)).to.be.at.least(0);
+      await until(() => jitters.length >= 60, { describe: '60 runs' });
+      expect(Math.min(...jitters)).to.be.within(0, 999);
       expect(Math.max(...jitters)).to.be.within(1_500, 2_999);
     });
   });
