@@ -1,4 +1,4 @@
-/** Counts the distinct elements of several HyperLogLogs of Redis together. PFCOUNT cannot: in a cluster they are in different slots. The format and the
+/** Counts the distinct elements of several HyperLogLogs of Redis together. PFCOUNT cannot: in a cluster they are on different nodes. The format and the
  *  estimate are those of Redis (src/hyperloglog.c). Standard error: 0.8%. */
 
 const REGISTERS = 16_384;
