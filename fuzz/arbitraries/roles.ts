@@ -9,6 +9,17 @@ const SELECTORS = ['x-service-env', 'x-inngest-env'] as const;
 /** Their bodies name the owner of what they create. */
 const CREATING = new Set(['POST /v1/webhooks', 'POST /v1/event-keys']);
 
+/** Whole lists, which generated queries seldom get: what belongs to others must not be among the rest. */
+const lists = fc
+  .constantFrom(
+    '/v1/webhooks?limit=100',
+    '/v1/webhooks/stats?limit=100',
+    '/v1/event-keys?limit=100',
+    '/v1/events?limit=100',
+    '/v1/search?text=roles/seen',
+  )
+  .map((target): HttpCase => ({ kind: 'http', area: 'lists', method: 'GET', target, headers: [] }));
+
 interface Aim {
   caller: Caller;
   /** Of webhooks and event keys. */
@@ -31,7 +42,9 @@ const aim: fc.Arbitrary<Aim> = fc.record({
 });
 
 export function roleCases(document: OpenApiDocument): fc.Arbitrary<Case> {
-  return fc.tuple(apiCases(document), aim).map(([one, given]) => (one.kind === 'http' ? aimed(one, given) : one));
+  return fc
+    .tuple(fc.oneof({ weight: 6, arbitrary: apiCases(document) }, { weight: 1, arbitrary: lists }), aim)
+    .map(([one, given]) => (one.kind === 'http' ? aimed(one, given) : one));
 }
 
 function aimed(one: HttpCase, { caller: by, owner, environment, selected }: Aim): HttpCase {
