@@ -123,6 +123,7 @@ async function begin(
       dueAt: from + SETTLE_MS + SECOND_MS,
       answered: asked?.id ?? state.answered,
     });
+    await startIfAsked(webhook.id, webhookReconciliations);
     return undefined;
   }
   const { outage } = state;
@@ -199,7 +200,10 @@ async function finish(
     failures: 0,
     ...(outage && pass.to >= outage.to && { outage: undefined }),
   });
-  // Asked for while the pass went on.
-  if (isAsked(await webhookReconciliations.state(webhookId)))
-    await webhookReconciliations.change(webhookId, { dueAt: now });
+  await startIfAsked(webhookId, webhookReconciliations);
+}
+
+/** Whoever asks while a turn goes on makes the webhook due, and the turn may have overwritten that. */
+async function startIfAsked(webhookId: string, store: WebhookReconciliations): Promise<void> {
+  if (isAsked(await store.state(webhookId))) await store.change(webhookId, { dueAt: Date.now() });
 }

@@ -1,0 +1,26 @@
+import { expect } from 'chai';
+import { type ReconcileDeps, reconcileWebhook } from '../../src/api/reconciliation/reconcile-webhook.ts';
+import { presetOf } from '../../src/providers/catalog.ts';
+import type { WebhookInUse } from '../../src/store/webhooks/webhook-in-use.ts';
+import type { ReconciliationState } from '../../src/store/webhooks/webhook-reconciliations.ts';
+
+describe('A turn of a reconciliation', () => {
+  it('that has nothing to compare yet does not put off what somebody asks for meanwhile', async () => {
+    const now = Date.now();
+    let state: ReconciliationState = { dueAt: 0 };
+    const store = {
+      state: async () => state,
+      change: async (_: string, fields: Partial<ReconciliationState>) => {
+        // Somebody asks between the look at the state and the write of the next time.
+        const asked = state.asked ?? { id: 'asked', since: now - 3_600_000 };
+        state = { ...state, asked, ...fields };
+      },
+    };
+    const reconciliation = { key: 'sealed', account: {}, since: now };
+    const webhook = { id: 'w', createdAt: now, preset: presetOf('stripe'), reconciliation } as unknown as WebhookInUse;
+    const deps = { webhookReconciliations: store, webhooks: { open: () => ['key'] } } as unknown as ReconcileDeps;
+    await reconcileWebhook(webhook, deps, new AbortController().signal);
+    expect(state.answered).to.equal(undefined);
+    expect(state.dueAt).to.be.at.most(Date.now());
+  });
+});
