@@ -15,6 +15,7 @@ const OF_THE_SERVICE: Readonly<Record<string, string>> = {
   oneTimeToken: 'a link for a person',
   passkeyChallenge: 'nobody signs in in dev mode',
   pendingSignIn: 'nobody signs in in dev mode',
+  queueMetrics: 'counts of a minute of the service',
   rateLimit: 'a window that tests end',
   requestedOrigins: 'its scores are times of the service too',
   restoredRun: 'a run has copied it before time passes',
