@@ -29,13 +29,16 @@ const attacks = readdirSync(FOLDER)
   });
 
 describe('A transform that', () => {
-  const transforms = shared({ ...QUICK, totalTimeoutMs: 20_000 });
+  const quick = shared({ ...QUICK, totalTimeoutMs: 20_000 });
+  /** For attacks that end by themselves, on a busy machine too. */
+  const patient = shared({ ...QUICK, timeoutMs: 5_000, totalTimeoutMs: 20_000 });
   const harmless = webhook(
     'let n = 0; const transform = (evt) => ({ name: "fine", n: ++n, seen: typeof leak, ...evt })',
   );
 
   for (const { file, code, attack, requests = [{}], expect: expected } of attacks) {
     it(`${attack} (${file})`, async () => {
+      const transforms = JSON.stringify(expected).includes('ran longer') ? quick : patient;
       const attacker = webhook(code);
       for (const [i, given] of requests.entries()) {
         const body = 'body' in given ? given.body : given.raw === undefined ? {} : JSON.parse(given.raw);
