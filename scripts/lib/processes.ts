@@ -18,12 +18,12 @@ export function listProcesses(): Process[] {
 /** Running children of this process. Reads only these where Linux lists them. */
 export function listChildren(): Process[] {
   const threads = '/proc/self/task';
-  // Kernels may be built without it.
+  // A kernel may be built without this list.
   if (!existsSync(`${threads}/${process.pid}/children`)) {
     return listProcesses().filter(({ parent }) => parent === process.pid);
   }
   const ids = readdirSync(threads).flatMap((thread) => read(`self/task/${thread}`, 'children').split(' '));
-  return ids.filter(Boolean).flatMap((id) => one(Number(id)));
+  return ids.filter(Boolean).flatMap((id) => processOf(Number(id)));
 }
 
 /** Processes that started with the variable set to the value. Works on Linux only. */
@@ -35,11 +35,11 @@ export function withVariable(name: string, value: string): Process[] {
 function fromProc(): Process[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
-    .flatMap((id) => one(Number(id)));
+    .flatMap((id) => processOf(Number(id)));
 }
 
 /** @returns empty: it has ended */
-function one(pid: number): Process[] {
+function processOf(pid: number): Process[] {
   // pid (program) state parent group …: the program's name may itself hold spaces and parentheses.
   const stat = read(pid, 'stat');
   const [state, parent, group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');

@@ -11,7 +11,7 @@ import { STATUS_NUMBERS } from './rows.ts';
 import { windowsBetween } from './time-windows.ts';
 
 /** Of a whole histogram. */
-const COUNT_TIMEOUT_MS = 2_000;
+export const COUNT_TIMEOUT_MS = 2_000;
 
 export interface RunCountQuery {
   env: string;

@@ -5,8 +5,8 @@ import { Composed } from '../model/values/composed.ts';
 import type { RunHistogram, RunHistogramQuery, RunInterval } from '../store/runs/run-histogram.ts';
 import { archiveBorder, type MaybeIncomplete } from './merged-page.ts';
 
-/** Maximum number of runs that are looked for in both. Usually a few wait for the archive; if it is far behind, those of the moment are counted
- *  twice. */
+/** Maximum number of ended runs, of each outcome, that are looked for in both. If more wait to be archived, those that the archive has just stored may
+ *  count twice. */
 const IN_BOTH_MAX = 10_000;
 
 export interface CountedRuns extends MaybeIncomplete {

@@ -12,7 +12,8 @@ function random(): number {
   return (pool[--left] as number) / 256;
 }
 
-/** Events are received at the time of their ID. After a clock was set back by more, they would wait for a time that is still to come. */
+/** IDs follow a clock that is set back by more than this. An event counts as received at the time of its ID: with the former time, it would
+ *  wait for a moment that is still to come. */
 const MAX_AHEAD_MS = 1_000;
 
 let nextId = monotonicFactory(random);

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { FAULTS } from '../../chaos/faults/faults.ts';
-import { runChaos } from '../support/chaos.ts';
+import { runChaos } from './run-chaos.ts';
 
 /** Two minutes of faults, and the rest for a busy machine. */
 const MOST_MS = 600_000;

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { runChaos } from '../support/chaos.ts';
+import { runChaos } from './run-chaos.ts';
 
 /** Two minutes of faults, and the rest for a busy machine. */
 const MOST_MS = 600_000;

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { runChaos } from '../support/chaos.ts';
+import { runChaos } from './run-chaos.ts';
 
 describe('scripts/chaos --short --only outbox,transaction', () => {
   it('finds one event, run and booking for each order of an app that dies between its transactions and the service', async function () {

@@ -199,7 +199,7 @@ describe('A full queue of transforms', () => {
       const loop = returning('while (true);');
       const errors = await Promise.all([1, 2].map(() => errorOf(transforms.run(loop, REQUEST))));
       expect(errors.map(({ code }) => code)).to.deep.equal(['overloaded', 'overloaded']);
-      for (const { message } of errors) expect(message).to.include('had no result after 0.3 s in line');
+      for (const { message } of errors) expect(message).to.include('had no result within 0.3 s');
     });
   });
 });

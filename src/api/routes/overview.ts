@@ -11,8 +11,8 @@ import { PROCESS_KINDS } from '../../store/telemetry/processes.ts';
 import { startOf } from '../../store/telemetry/time-blocks.ts';
 import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
+import { countOpenIssues } from '../rest/attention-counts.ts';
 import { type Route, routesOf } from '../rest/route.ts';
-import { countOpenIssues } from '../rest/waiting-counts.ts';
 import { present } from '../views/present.ts';
 import { time } from '../views/time.ts';
 

@@ -1,5 +1,6 @@
 /** `/v1/runs/count` and `/v1/runs/histogram`: counts of runs, by the filters of a list, and over time. */
 import { z } from 'zod';
+import { COUNT_TIMEOUT_MS } from '../../archive/archived-run-counts.ts';
 import { functionIdsOf } from '../../jobs/bulk/selected-runs.ts';
 import { RUN_STATUSES } from '../../model/runs/run-status.ts';
 import { DAY_MS } from '../../model/values/time.ts';
@@ -56,7 +57,7 @@ export function runCountRoutes({ selectedRuns, runHistogram, functionTables }: A
       summary: 'Count runs over time',
       description:
         'By the time at which they were queued, in buckets of equal length: whole minutes. Default: the last 24 hours; at most 7 days, or a day of all functions in a cluster. Archived runs are ' +
-        `counted for at most 2 s, the newest first: \`metadata.stopped_early\` says why those before \`stopped_at\` are missing. Of more than ${COUNTED_FUNCTIONS_MAX} functions, all functions are counted.`,
+        `counted for at most ${COUNT_TIMEOUT_MS / 1_000} s, the newest first: \`metadata.stopped_early\` says why those before \`stopped_at\` are missing. Of more than ${COUNTED_FUNCTIONS_MAX} functions, all functions are counted.`,
       query: z.strictObject({
         function_id: runFilters.function_id,
         app: runFilters.app,

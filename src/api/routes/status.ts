@@ -5,8 +5,8 @@ import { sum } from '../../model/values/sum.ts';
 import { HOUR_MS, MINUTE_MS } from '../../model/values/time.ts';
 import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
+import { countHeldEvents, countOpenIssues } from '../rest/attention-counts.ts';
 import { type Route, routesOf } from '../rest/route.ts';
-import { countHeldEvents, countOpenIssues } from '../rest/waiting-counts.ts';
 
 export const statusSchema = apiObject('Status', {
   workers_alive: z.int().describe('0: events are accepted but not processed'),

@@ -1,5 +1,4 @@
 /** `/v1/webhooks/stats`: request counts of each webhook. */
-
 import { z } from 'zod';
 import type { LogStats } from '../../model/webhooks/request-log.ts';
 import { apiObject } from '../http/validation.ts';

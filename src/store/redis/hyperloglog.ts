@@ -14,31 +14,32 @@ const ALPHA = 0.5 / Math.LN2;
 export function countDistinct(values: readonly Buffer[]): number {
   const registers = new Uint8Array(REGISTERS);
   for (const value of values) {
-    for (const [at, rank] of value[ENCODING_AT] === DENSE ? dense(value) : sparse(value)) {
-      registers[at] = Math.max(registers[at] as number, rank);
-    }
+    if (value[ENCODING_AT] === DENSE) mergeDense(registers, value);
+    else mergeSparse(registers, value);
   }
   return estimate(registers);
 }
 
-type Register = [at: number, rank: number];
-
-function* dense(value: Buffer): Generator<Register> {
+function mergeDense(registers: Uint8Array, value: Buffer): void {
   for (let at = 0; at < REGISTERS; at++) {
     const bit = at * REGISTER_BITS;
     const byte = HEADER_BYTES + (bit >> 3);
-    yield [at, ((((value[byte + 1] ?? 0) << 8) | (value[byte] as number)) >> (bit & 7)) & 63];
+    raise(registers, at, ((((value[byte + 1] ?? 0) << 8) | (value[byte] as number)) >> (bit & 7)) & 63);
   }
 }
 
 /** Runs of equal registers: `00` and `01` are zeros, of a length of 6 or 14 bits; `1` is a rank of 5 bits and a length of 2 bits. */
-function* sparse(value: Buffer): Generator<Register> {
+function mergeSparse(registers: Uint8Array, value: Buffer): void {
   for (let i = HEADER_BYTES, at = 0; i < value.length; i++) {
     const code = value[i] as number;
     if (code < 0x40) at += code + 1;
     else if (code < 0x80) at += (((code & 0x3f) << 8) | (value[++i] as number)) + 1;
-    else for (let left = (code & 3) + 1; left > 0; left--) yield [at++, ((code >> 2) & 31) + 1];
+    else for (let left = (code & 3) + 1; left > 0; left--) raise(registers, at++, ((code >> 2) & 31) + 1);
   }
+}
+
+function raise(registers: Uint8Array, at: number, rank: number): void {
+  if (rank > (registers[at] as number)) registers[at] = rank;
 }
 
 /** Otmar Ertl, "New cardinality estimation algorithms for HyperLogLog sketches" (2017), algorithm 6. */

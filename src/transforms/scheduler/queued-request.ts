@@ -44,9 +44,9 @@ export function overloaded() {
   return retryLater('too many transforms are queued; send the request again', 1);
 }
 
-/** Others, or the start of the process for transforms on a busy machine, took all the time. */
+/** Other transforms, or the start of the process that runs them, took all the time. */
 function late(timeoutMs: number) {
-  return retryLater(`the transform had no result after ${timeoutMs / 1_000} s in line; send the request again`, 1);
+  return retryLater(`the transform had no result within ${timeoutMs / 1_000} s; send the request again`, 1);
 }
 
 export function shuttingDown() {

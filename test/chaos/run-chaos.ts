@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect } from 'chai';
 import type { Results } from '../../chaos/results.ts';
-import { run } from './program.ts';
+import { run } from '../support/program.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
 /** The first words about results that exceed their limits (chaos/run.ts). Then the findings and the timeline follow. */

@@ -1,5 +1,5 @@
-/** How much waits for a person in an environment, of what came through its webhooks; in a branch, through those that all branches share.
- *  Nothing is counted of webhooks that the principal may not see. */
+/** Counts held events and open issues of the webhooks of an environment; of a branch, those of the webhooks that all branches share. Webhooks
+ *  that the principal may not see count as none. */
 import { covers } from '../../model/auth/access.ts';
 import { ownerOf, refOf, refOfOwner } from '../../model/environment.ts';
 import type { Store } from '../../store/store.ts';
@@ -18,7 +18,7 @@ export async function countHeldEvents(env: string, accessTo: AccessTo, parts: Pa
   return owner === undefined ? 0 : parts.heldEvents.count(nowMs, owner);
 }
 
-/** As many reads as there are open issues, which are few, so that all pages may ask every few seconds. */
+/** Reads each open issue: a webhook has at most one of each kind. */
 export async function countOpenIssues(env: string, accessTo: AccessTo, parts: Parts, nowMs: number): Promise<number> {
   const owner = await visibleOwner(env, accessTo, parts);
   if (owner === undefined) return 0;
