@@ -17,7 +17,7 @@ import { BRANCH_SET, type EnvironmentRef, PRODUCTION } from '../src/model/enviro
 import { routes } from '../test/support/route-table.ts';
 import { grantsOf, OWNERS, OWNERS_OF_KEYS } from './callers.ts';
 import { bodyOf, fillNames, type HttpCase, type Names } from './case.ts';
-import { markOf } from './roles.ts';
+import { markOf } from './owned-objects.ts';
 import type { Response } from './socket.ts';
 
 const ABSENT_ID = '01ARZ3NDEKTSV4RRFFQ69G5FAV';

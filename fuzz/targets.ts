@@ -7,9 +7,10 @@ import { until } from '../test/support/until.ts';
 import { fillArchive } from './archive.ts';
 import type { Caller } from './callers.ts';
 import type { Names } from './case.ts';
+import { callersOf } from './created-callers.ts';
 import { type Host, startHost } from './host.ts';
+import { createOwned } from './owned-objects.ts';
 import { attackedWebhooks, SECRET_MARK } from './providers.ts';
-import { callersOf, createOwned } from './roles.ts';
 
 /** The transforms of the webhooks, by kind. */
 const TRANSFORMS = {

@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type Caller, credentialsOf } from '../../fuzz/callers.ts';
 import { type AskedCase, checkAccess } from '../../fuzz/check-access.ts';
-import { markOf } from '../../fuzz/roles.ts';
+import { markOf } from '../../fuzz/owned-objects.ts';
 import type { Response } from '../../fuzz/socket.ts';
 
 const NAMES = {

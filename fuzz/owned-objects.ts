@@ -1,8 +1,7 @@
 /** What callers with roles ask for: an environment of each kind, and in each a webhook, an event key and an event whose contents nobody else
- *  may see. Callers are created when a case first needs them. */
-import { addUser, cookieOf, keyHeaders, signIn } from '../test/support/auth.ts';
+ *  may see. */
 import type { Service } from '../test/support/service.ts';
-import { type Caller, ENVIRONMENTS, nameOfCaller, OWNERS_OF_KEYS } from './callers.ts';
+import { ENVIRONMENTS, OWNERS_OF_KEYS } from './callers.ts';
 
 /** In every text that belongs to the owner. */
 export const markOf = (owner: string) => `only-of-${owner}-7f3a`;
@@ -32,25 +31,4 @@ export async function createOwned(service: Service, names: Record<string, string
       if (!there) names[name] = (await api('POST', path, { name: markOf(environment), environment, ...more })).id;
     }
   }
-}
-
-/** Fills the placeholder of a caller's credentials. */
-export function callersOf(service: Service, names: Record<string, string>): (caller: Caller) => Promise<void> {
-  const made = new Map<string, Promise<void>>();
-  const make = async (caller: Caller, name: string) => {
-    if (caller.kind === 'key') {
-      const { authorization = '' } = await keyHeaders(service, caller.access, caller.environment);
-      names[name] = authorization.replace('Bearer ', '');
-      return;
-    }
-    const email = `roles-${made.size}@example.com`;
-    await addUser(service, email, caller.role, caller.roles);
-    names[name] = cookieOf(await signIn(service, email)).cookie ?? '';
-  };
-  return (caller) => {
-    const name = nameOfCaller(caller);
-    const making = made.get(name) ?? make(caller, name);
-    made.set(name, making);
-    return making;
-  };
 }
