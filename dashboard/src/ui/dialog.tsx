@@ -79,14 +79,12 @@ export function ConfirmButton({
   onConfirm,
 }: ConfirmProps) {
   const [open, setOpen] = useState(false);
-  const [busy, setBusy] = useState(false);
+  const close = () => setOpen(false);
   const confirm = async () => {
-    setBusy(true);
     try {
       await onConfirm();
     } finally {
-      setBusy(false);
-      setOpen(false);
+      close();
     }
   };
   return (
@@ -94,21 +92,47 @@ export function ConfirmButton({
       <Button variant={variant} icon={icon} disabled={disabled} aria-label={label} onClick={() => setOpen(true)}>
         {children}
       </Button>
-      <Dialog
-        open={open}
-        title={title}
-        onClose={() => setOpen(false)}
-        footer={
-          <>
-            <Button onClick={() => setOpen(false)}>Cancel</Button>
-            <Button variant="danger" busy={busy} onClick={() => void confirm()}>
-              {confirmLabel}
-            </Button>
-          </>
-        }
-      >
+      <ConfirmDialog open={open} title={title} confirmLabel={confirmLabel} onClose={close} onConfirm={confirm}>
         {text}
-      </Dialog>
+      </ConfirmDialog>
     </>
   );
+}
+
+interface ConfirmDialogProps extends Pick<DialogProps, 'open' | 'title' | 'onClose' | 'children'> {
+  confirmLabel: string;
+  variant?: 'danger' | 'primary';
+  icon?: Parameters<typeof Button>[0]['icon'];
+  cancelLabel?: string;
+  /** The caller closes the dialog afterwards. */
+  onConfirm(): unknown;
+}
+
+/** Asks before it acts. */
+export function ConfirmDialog({
+  confirmLabel,
+  variant = 'danger',
+  icon,
+  cancelLabel = 'Cancel',
+  onConfirm,
+  ...dialog
+}: ConfirmDialogProps) {
+  const [busy, setBusy] = useState(false);
+  const confirm = async () => {
+    setBusy(true);
+    try {
+      await onConfirm();
+    } finally {
+      setBusy(false);
+    }
+  };
+  const footer = (
+    <>
+      <Button onClick={dialog.onClose}>{cancelLabel}</Button>
+      <Button variant={variant} icon={icon} busy={busy} onClick={() => void confirm()}>
+        {confirmLabel}
+      </Button>
+    </>
+  );
+  return <Dialog {...dialog} footer={footer} />;
 }

@@ -1,42 +1,27 @@
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
 import type { Run } from '../../api/types.ts';
 import { hasEnded } from '../../features/runs/run.ts';
-import { Button } from '../../ui/button.tsx';
 import { Id } from '../../ui/code-block.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
+import { ConfirmDialog } from '../../ui/dialog.tsx';
 import { Time } from '../../ui/time.tsx';
 
 const RESULTS = { Completed: 'has completed', Failed: 'has failed', Cancelled: 'was cancelled' };
 
 /** @param later the run that did the work again */
 export function RerunAgain({ later, onClose, onRerun }: { later: Run; onClose(): void; onRerun(): Promise<unknown> }) {
-  const [busy, setBusy] = useState(false);
   const result = hasEnded(later) ? RESULTS[later.status as keyof typeof RESULTS] : 'is still active';
   return (
-    <Dialog
+    <ConfirmDialog
       open
       title="Re-run once more?"
+      variant="primary"
+      icon="retry"
+      confirmLabel="Re-run again"
       onClose={onClose}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            variant="primary"
-            icon="retry"
-            busy={busy}
-            onClick={() => {
-              setBusy(true);
-              void onRerun();
-            }}
-          >
-            Re-run again
-          </Button>
-        </>
-      }
+      onConfirm={onRerun}
     >
       It was <RerunNote later={later} />, which {result}.
-    </Dialog>
+    </ConfirmDialog>
   );
 }
 

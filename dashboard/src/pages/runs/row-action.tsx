@@ -1,7 +1,6 @@
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useRef } from 'react';
 import { hasEnded, type ListedRun } from '../../features/runs/run.ts';
-import { Button } from '../../ui/button.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
+import { ConfirmDialog } from '../../ui/dialog.tsx';
 import { CANCEL_EXPLANATION } from './cancel-explanation.ts';
 import { useRerun } from './use-rerun.tsx';
 import { useRunActions } from './use-run-actions.ts';
@@ -31,25 +30,16 @@ function Rerun({ run, onClose, onDone }: RowActionProps) {
 
 function Cancel({ run: { run_id: id }, onClose, onDone }: RowActionProps) {
   const { cancel } = useRunActions();
-  const [busy, setBusy] = useState(false);
-  const footer = (
-    <>
-      <Button onClick={onClose}>Keep running</Button>
-      <Button
-        variant="danger"
-        busy={busy}
-        onClick={() => {
-          setBusy(true);
-          void cancel(id).then(onDone);
-        }}
-      >
-        Cancel run
-      </Button>
-    </>
-  );
   return (
-    <Dialog open title="Cancel this run?" onClose={onClose} footer={footer}>
+    <ConfirmDialog
+      open
+      title="Cancel this run?"
+      cancelLabel="Keep running"
+      confirmLabel="Cancel run"
+      onClose={onClose}
+      onConfirm={() => cancel(id).then(onDone)}
+    >
       {CANCEL_EXPLANATION}
-    </Dialog>
+    </ConfirmDialog>
   );
 }
