@@ -1,11 +1,11 @@
-/** A worker that fetches jobs less often while they arrive quickly, because each job's marker wakes it. A job that ends
- *  fetches the next one itself, so a backlog is not slowed down. */
+/** A worker that fetches jobs less often while it is busy and they arrive quickly, because each job's marker wakes it. A
+ *  job that ends fetches the next one itself, so a backlog is not slowed down. */
 import { setTimeout } from 'node:timers/promises';
 import type { Job, Worker } from 'bullmq';
-import { JobRate } from '../jobs/ingestion/job-rate.ts';
+import { JobLoad } from '../jobs/ingestion/job-load.ts';
 import { WatchedWorker } from './watched-worker.ts';
 
-/** Minimum time between two fetches while jobs come fast. */
+/** Minimum time between two fetches then. */
 const INTERVAL_MS = 4;
 
 export class ThrottledWorker<Data> extends WatchedWorker<Data> {
@@ -33,17 +33,17 @@ export class ThrottledWorker<Data> extends WatchedWorker<Data> {
 }
 
 class FetchThrottle {
-  readonly #rate = new JobRate();
+  readonly #load = new JobLoad();
   #nextAt = 0;
 
   /** @returns milliseconds to wait before fetching */
   ask(nowMs: number): number {
-    const at = this.#rate.isFast(nowMs) ? Math.max(nowMs, this.#nextAt) : nowMs;
+    const at = this.#load.isHigh(nowMs) ? Math.max(nowMs, this.#nextAt) : nowMs;
     this.#nextAt = at + INTERVAL_MS;
     return at - nowMs;
   }
 
   found(nowMs: number): void {
-    this.#rate.add(nowMs);
+    this.#load.add(nowMs);
   }
 }

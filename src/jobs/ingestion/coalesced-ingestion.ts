@@ -5,7 +5,7 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Envelope } from '../../model/events/event.ts';
-import { JobRate } from './job-rate.ts';
+import { JobLoad } from './job-load.ts';
 
 /** A job with more events is ingested by itself, at once. */
 const SMALL_EVENTS = 150;
@@ -53,7 +53,7 @@ export class CoalescedIngestion {
 class EnvironmentJobs {
   readonly #ingest: Ingest;
   readonly #concurrency: () => number;
-  readonly #rate = new JobRate();
+  readonly #load = new JobLoad();
   #waiting: Waiting[] = [];
   #isRunning = false;
   #onFull: () => void = () => {};
@@ -68,7 +68,7 @@ class EnvironmentJobs {
   run(events: readonly Envelope[]): Promise<void> {
     const done = Promise.withResolvers<void>();
     this.#waiting.push({ events, done });
-    this.#rate.add(performance.now());
+    this.#load.add(performance.now());
     if (this.#waiting.length >= this.#concurrency()) this.#onFull();
     if (!this.#isRunning) void this.#runAll();
     return done.promise;
@@ -79,12 +79,12 @@ class EnvironmentJobs {
     // Collects the jobs fetched in this turn of the event loop.
     await setImmediate();
     while (this.#waiting.length > 0) {
-      const isFast = this.#rate.isFast(performance.now());
-      if (isFast) await this.#collect();
+      const isHigh = this.#load.isHigh(performance.now());
+      if (isHigh) await this.#collect();
       const startedAt = performance.now();
       const jobs = this.#take();
       const settle = await this.#ingestJobs(jobs);
-      this.#adjust(isFast, jobs.length);
+      this.#adjust(isHigh, jobs.length);
       const leftMs = this.#holdMs - (performance.now() - startedAt);
       if (leftMs >= 1) await setTimeout(leftMs);
       settle();
@@ -113,8 +113,8 @@ class EnvironmentJobs {
   }
 
   /** At full concurrency, more jobs may wait in the queue, so jobs are not held back to be joined. */
-  #adjust(isFast: boolean, jobs: number): void {
-    if (!isFast) this.#holdMs = 0;
+  #adjust(isHigh: boolean, jobs: number): void {
+    if (!isHigh) this.#holdMs = 0;
     else if (jobs >= this.#concurrency()) this.#holdMs /= 2;
     else this.#holdMs = Math.min(HOLD_MAX_MS, this.#holdMs + HOLD_STEP_MS);
   }

@@ -1,0 +1,57 @@
+/** Detects that jobs come fast to a busy process. Then jobs wait a little for each other, which saves more than it
+ *  delays. A process with time to spare spends it instead: nobody waits. */
+
+/** Below this rate, jobs do not wait. */
+const FAST_PER_SECOND = 150;
+/** Time over which rate and utilization are measured. */
+const WINDOW_MS = 200;
+const FAST_COUNT = (FAST_PER_SECOND * WINDOW_MS) / 1_000;
+/** Share of its time in which a busy process runs code. Waiting for each other reduces it, so it stays busy above a lower share. */
+const BUSY = 0.85;
+const STILL_BUSY = 0.5;
+
+/** @returns the share of the time since the last call in which this process ran code */
+export type Utilization = () => number;
+
+export class JobLoad {
+  readonly #utilization: Utilization;
+  #from = 0;
+  #count = 0;
+  /** Count of the previous window. */
+  #before = 0;
+  #isBusy = false;
+
+  constructor(utilization = eventLoopUtilization()) {
+    this.#utilization = utilization;
+  }
+
+  /** Counts a started job. */
+  add(nowMs: number): void {
+    this.#roll(nowMs);
+    this.#count++;
+  }
+
+  isHigh(nowMs: number): boolean {
+    this.#roll(nowMs);
+    return this.#isBusy && Math.max(this.#before, this.#count) >= FAST_COUNT;
+  }
+
+  #roll(nowMs: number): void {
+    const elapsedMs = nowMs - this.#from;
+    if (elapsedMs < WINDOW_MS) return;
+    this.#before = elapsedMs < 2 * WINDOW_MS ? this.#count : 0;
+    this.#count = 0;
+    this.#from = nowMs;
+    this.#isBusy = this.#utilization() >= (this.#isBusy ? STILL_BUSY : BUSY);
+  }
+}
+
+function eventLoopUtilization(): Utilization {
+  let last = performance.eventLoopUtilization();
+  return () => {
+    const now = performance.eventLoopUtilization();
+    const { utilization } = performance.eventLoopUtilization(now, last);
+    last = now;
+    return utilization;
+  };
+}
