@@ -22,7 +22,8 @@ import { type RestoreWaitsDeps, restoreWaits } from '../steps/restored-waits.ts'
 import { ensureCalls, type MissingCallsDeps, retriesOf } from './missing-calls.ts';
 import { type WakeToSchedule, wakeJobLeadMs } from './run-jobs.ts';
 
-const RUNS_AT_ONCE = 1_000;
+/** Few: other commands wait until the scripts of these runs have ended. */
+const RUNS_AT_ONCE = 100;
 const CONCURRENT = 10;
 const ROUND_MS = 10_000;
 /** Pause before the next round if more runs are due. */
