@@ -8,7 +8,7 @@ import type { AppFunction } from '../../src/model/apps/app.ts';
 import { pinText, versionOfRun } from '../../src/model/apps/versions.ts';
 import { hashedId } from '../../src/model/ids.ts';
 import type { Run } from '../../src/model/runs/run.ts';
-import { MissingVersions } from '../../src/workers/call-admission.ts';
+import { MissingVersions } from '../../src/workers/missing-versions.ts';
 import { type AppHost, type Call, type FunctionSpec, startAppHost } from '../support/app-host.ts';
 import { cli, cliOk } from '../support/cli.ts';
 import { ConnectedInstance } from '../support/connected-app.ts';
