@@ -127,7 +127,7 @@ export function createRunWorker(
     const { env, runId: id, functionId, eventId } = job.data;
     handlers.call.telemetry.publishRun({ env, id, functionId, eventId }, 'Running', error.error);
   });
-  worker.waitingJobs = () => wakeUps.waiting;
+  worker.waitingJobs = () => wakeUps.queued;
   const jobEnds = new JobEnds(worker, jobLists);
   const addedJobs = new AddedJobs(worker, callLimiter);
   // Where a replica may take over, each job is handled apart from what has added it.

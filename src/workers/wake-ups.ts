@@ -10,9 +10,9 @@ import type { Handler } from './job-middleware.ts';
  *  event. */
 export const OTHERS_PER_WAKE_UP = 8;
 /** Wake-ups at work between other jobs: enough to keep a process, its Redis and an app busy… */
-export const FEW = 4;
+export const BESIDE_OTHERS_MAX = 4;
 /** …and without others, when commands that are sent together save a third of the CPU time. */
-export const MANY = 32;
+export const ALONE_MAX = 32;
 /** How long ago another job began or ended, if others come and go. One that takes longer only waits. */
 const OTHERS_MS = 250;
 /** After this, a wake-up no longer waits for others: when they use all of a process for long, it is late, but comes. */
@@ -23,11 +23,12 @@ const LONG_MS = 50;
 const LATE_MS = 5;
 
 export class WakeUps {
-  readonly #waitMax: number;
+  readonly #waitingOutsideMax: number;
   /** In order, with the time since which each waits. */
-  readonly #next: { begin: () => void; sinceMs: number }[] = [];
+  readonly #queue: { begin: () => void; sinceMs: number }[] = [];
   #atWork = 0;
-  #waiting = 0;
+  /** For capacity or an app. */
+  #waitingOutside = 0;
   #othersAtWork = 0;
   /** Since a wake-up began beside others. */
   #othersEnded = 0;
@@ -39,7 +40,7 @@ export class WakeUps {
    *  @param now in milliseconds */
   constructor(concurrency: number, now = () => performance.now()) {
     this.#now = now;
-    this.#waitMax = Math.floor(concurrency / 3);
+    this.#waitingOutsideMax = Math.floor(concurrency / 3);
   }
 
   /** Limits the wake-ups at a time. A wake-up that is not its turn keeps its job: wake-ups are taken only when no call waits. */
@@ -48,10 +49,10 @@ export class WakeUps {
       // While a request of a step is answered, its job is not at work.
       if (job.data.kind === 'request') return handler(job);
       if (!isWakeUp(job)) return this.#beside(() => handler(job));
-      if (this.#next.length === 0 && this.#mayBegin()) this.#atWork += 1;
+      if (this.#queue.length === 0 && this.#mayBegin()) this.#atWork += 1;
       else
         await new Promise<void>((resolve) => {
-          this.#next.push({ begin: resolve, sinceMs: this.#now() });
+          this.#queue.push({ begin: resolve, sinceMs: this.#now() });
           this.#startNext();
         });
       try {
@@ -63,8 +64,8 @@ export class WakeUps {
   }
 
   /** Number of wake-ups that wait for their turn. */
-  get waiting(): number {
-    return this.#next.length;
+  get queued(): number {
+    return this.#queue.length;
   }
 
   /** For jobs of another queue. */
@@ -109,9 +110,9 @@ export class WakeUps {
     const letOthersAfter = (ms: number) => {
       const dueAt = this.#now() + ms;
       timer = setTimeout(() => {
-        isWaiting = this.#waiting < this.#waitMax && this.#now() < dueAt + LATE_MS;
+        isWaiting = this.#waitingOutside < this.#waitingOutsideMax && this.#now() < dueAt + LATE_MS;
         if (!isWaiting) return letOthersAfter(LONG_MS);
-        this.#waiting += 1;
+        this.#waitingOutside += 1;
         this.#end();
       }, ms);
     };
@@ -121,7 +122,7 @@ export class WakeUps {
     } finally {
       clearTimeout(timer);
       if (isWaiting) {
-        this.#waiting -= 1;
+        this.#waitingOutside -= 1;
         this.#atWork += 1;
       }
     }
@@ -138,12 +139,12 @@ export class WakeUps {
   }
 
   #startNext(): void {
-    while (this.#next.length > 0 && this.#mayBegin()) {
+    while (this.#queue.length > 0 && this.#mayBegin()) {
       this.#atWork += 1;
-      this.#next.shift()?.begin();
+      this.#queue.shift()?.begin();
     }
     // When the others at work only wait, nothing else starts it.
-    if (this.#next.length > 0) this.#retry ??= setTimeout(() => this.#tryAgain(), OTHERS_MS).unref();
+    if (this.#queue.length > 0) this.#retry ??= setTimeout(() => this.#tryAgain(), OTHERS_MS).unref();
   }
 
   #tryAgain(): void {
@@ -152,9 +153,9 @@ export class WakeUps {
   }
 
   #mayBegin(): boolean {
-    if (this.#now() - this.#lastOtherAt >= OTHERS_MS) return this.#atWork < MANY;
-    if (this.#atWork >= FEW) return false;
-    const [first] = this.#next;
+    if (this.#now() - this.#lastOtherAt >= OTHERS_MS) return this.#atWork < ALONE_MAX;
+    if (this.#atWork >= BESIDE_OTHERS_MAX) return false;
+    const [first] = this.#queue;
     if (this.#othersAtWork === 0 || (first && this.#now() - first.sinceMs >= WAIT_MAX_MS)) return true;
     if (this.#othersEnded < OTHERS_PER_WAKE_UP) return false;
     this.#othersEnded = 0;

@@ -6,7 +6,14 @@ import { RUNS, type RunJob } from '../../src/jobs/queues/queues.ts';
 import type { WakeToSchedule } from '../../src/jobs/runs/scheduling/run-jobs.ts';
 import { newId } from '../../src/model/ids.ts';
 import { BRANCH_PRIORITY, QUEUE_KEYS } from '../../src/store/keys/bullmq.ts';
-import { FEW, isWakeUp, MANY, OTHERS_PER_WAKE_UP, WAIT_MAX_MS, WakeUps } from '../../src/workers/wake-ups.ts';
+import {
+  ALONE_MAX,
+  BESIDE_OTHERS_MAX,
+  isWakeUp,
+  OTHERS_PER_WAKE_UP,
+  WAIT_MAX_MS,
+  WakeUps,
+} from '../../src/workers/wake-ups.ts';
 import { redisUrl } from '../support/redis.ts';
 import { until } from '../support/until.ts';
 import { createPauseBed, ENV, type PauseBed } from './pause-bed.ts';
@@ -96,7 +103,7 @@ describe('A burst of wake-ups', () => {
     }
     ends[0]?.();
     await ingested;
-    expect(begun, 'between others').to.deep.equal(names.slice(0, FEW));
+    expect(begun, 'between others').to.deep.equal(names.slice(0, BESIDE_OTHERS_MAX));
     for (let n = 1; n < ends.length; n++) {
       ends[n]?.();
       await settle();
@@ -111,7 +118,7 @@ describe('A burst of wake-ups', () => {
     const { begun, ends, handle } = jobs(wakeUps);
     const busy = wakeUps.yieldTo<object>(() => new Promise<void>((resolve) => ends.push(resolve)))({} as Job<object>);
     const quick = wakeUps.yieldTo<object>(async () => {});
-    const wakes = Array.from({ length: 2 * FEW }, (_, n) => handle(wakeUp(n)));
+    const wakes = Array.from({ length: 2 * BESIDE_OTHERS_MAX }, (_, n) => handle(wakeUp(n)));
     now = WAIT_MAX_MS - 1;
     await quick({} as Job<object>);
     expect(begun).to.deep.equal([]);
@@ -123,35 +130,35 @@ describe('A burst of wake-ups', () => {
       await settle();
     }
     await Promise.all([busy, ...wakes]);
-    expect(begun).to.have.length(2 * FEW);
+    expect(begun).to.have.length(2 * BESIDE_OTHERS_MAX);
   });
 
   it('begins beside other jobs that only wait', async () => {
     const wakeUps = new WakeUps(CONCURRENCY);
     const { begun, ends, handle } = jobs(wakeUps);
     const call = handle(jobOf('call', { kind: 'call' }));
-    const wakes = Array.from({ length: MANY }, (_, n) => handle(wakeUp(n)));
+    const wakes = Array.from({ length: ALONE_MAX }, (_, n) => handle(wakeUp(n)));
     expect(begun).to.deep.equal(['call']);
-    await until(async () => begun.length === 1 + MANY, { describe: 'all have begun' });
+    await until(async () => begun.length === 1 + ALONE_MAX, { describe: 'all have begun' });
     for (const end of ends) end();
     await Promise.all([...wakes, call]);
   });
 
   it('is at work many at a time while there is nothing else', async () => {
     const { begun, ends, handle } = jobs(new WakeUps(CONCURRENCY, () => 0));
-    const wakes = Array.from({ length: 2 * MANY }, (_, n) => handle(wakeUp(n)));
-    expect(begun).to.have.length(MANY);
+    const wakes = Array.from({ length: 2 * ALONE_MAX }, (_, n) => handle(wakeUp(n)));
+    expect(begun).to.have.length(ALONE_MAX);
     const call = handle(jobOf('call', { kind: 'call' }));
-    ends[MANY]?.();
+    ends[ALONE_MAX]?.();
     await call;
-    for (let ended = 0; ended < MANY - FEW; ended++) {
-      expect(begun).to.have.length(MANY + 1);
+    for (let ended = 0; ended < ALONE_MAX - BESIDE_OTHERS_MAX; ended++) {
+      expect(begun).to.have.length(ALONE_MAX + 1);
       ends[ended]?.();
       await wakes[ended];
     }
-    ends[MANY - FEW]?.();
+    ends[ALONE_MAX - BESIDE_OTHERS_MAX]?.();
     await settle();
-    expect(begun, 'one more').to.have.length(MANY + 2);
+    expect(begun, 'one more').to.have.length(ALONE_MAX + 2);
     for (let n = 0; n < ends.length; n++) {
       ends[n]?.();
       await settle();
@@ -169,17 +176,17 @@ describe('A burst of wake-ups', () => {
       await app.call({} as never, {} as never);
       await stored.promise;
     })({} as Job<object>);
-    const wakes = Array.from({ length: 2 * FEW }, (_, n) => handle(wakeUp(n)));
-    expect(begun).to.have.length(FEW);
+    const wakes = Array.from({ length: 2 * BESIDE_OTHERS_MAX }, (_, n) => handle(wakeUp(n)));
+    expect(begun).to.have.length(BESIDE_OTHERS_MAX);
     answer.resolve({ kind: 'completed', output: 'null' });
     await settle();
     ends[0]?.();
     await wakes[0];
     await settle();
-    expect(begun, 'while its response is stored').to.have.length(FEW);
+    expect(begun, 'while its response is stored').to.have.length(BESIDE_OTHERS_MAX);
     stored.resolve();
     await other;
-    expect(begun).to.have.length(FEW + 1);
+    expect(begun).to.have.length(BESIDE_OTHERS_MAX + 1);
     for (let n = 0; n < ends.length; n++) {
       ends[n]?.();
       await settle();
@@ -195,14 +202,14 @@ describe('A burst of wake-ups', () => {
     });
     const handle = wakeUps.limit(async () => void (await app.call({} as never, {} as never)));
     const inFlight = (count: number) => until(async () => answers.length === count, { describe: `${count} calls` });
-    const calls = Array.from({ length: MANY + CONCURRENCY }, (_, n) => handle(wakeUp(2 * n)));
+    const calls = Array.from({ length: ALONE_MAX + CONCURRENCY }, (_, n) => handle(wakeUp(2 * n)));
     await settle();
-    expect(answers, 'at first').to.have.length(MANY);
-    await inFlight(MANY + WAITING_MAX);
+    expect(answers, 'at first').to.have.length(ALONE_MAX);
+    await inFlight(ALONE_MAX + WAITING_MAX);
     for (let ended = 0; ended < calls.length; ended++) {
       answers[ended]?.();
       await calls[ended];
-      await inFlight(Math.min(calls.length, MANY + WAITING_MAX + ended + 1));
+      await inFlight(Math.min(calls.length, ALONE_MAX + WAITING_MAX + ended + 1));
     }
   });
 
@@ -215,7 +222,7 @@ describe('A burst of wake-ups', () => {
       await wakeUps.wait(new Promise<void>((resolve) => answers.push(resolve)));
       await new Promise<void>((resolve) => ends.push(resolve));
     });
-    const calls = Array.from({ length: 2 * FEW }, (_, n) => handle(wakeUp(n)));
+    const calls = Array.from({ length: 2 * BESIDE_OTHERS_MAX }, (_, n) => handle(wakeUp(n)));
     await until(async () => answers.length === calls.length, { describe: 'all wait' });
     for (const answer of answers) answer();
     await settle();
@@ -223,7 +230,7 @@ describe('A burst of wake-ups', () => {
     await handle(jobOf('call', { kind: 'call' }));
     const next = handle(wakeUp(calls.length));
     for (const [n, end] of ends.entries()) {
-      expect(answers, `after ${n} have ended`).to.have.length(calls.length + (n > FEW ? 1 : 0));
+      expect(answers, `after ${n} have ended`).to.have.length(calls.length + (n > BESIDE_OTHERS_MAX ? 1 : 0));
       end();
       await calls[n];
       await settle();
@@ -238,7 +245,7 @@ describe('A burst of wake-ups', () => {
     const handle = new WakeUps(CONCURRENCY, () => 0).limit(({ id }) =>
       id === 'last' ? Promise.resolve() : Promise.reject(new Error('no store')),
     );
-    const failed = Array.from({ length: 2 * MANY }, (_, n) => handle(wakeUp(n)));
+    const failed = Array.from({ length: 2 * ALONE_MAX }, (_, n) => handle(wakeUp(n)));
     const outcomes = Promise.allSettled(failed);
     await handle(jobOf('last', { kind: 'wake' }));
     expect((await outcomes).map(({ status }) => status)).to.deep.equal(failed.map(() => 'rejected'));
