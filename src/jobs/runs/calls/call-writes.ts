@@ -12,7 +12,7 @@ import { applyBeside, applyOperations, problemOf } from '../operations/apply-ope
 import { memoOf } from '../operations/finished-steps.ts';
 import type { AnsweredCall, OperationDeps } from '../operations/operation-context.ts';
 import { pendingSleep } from '../operations/sleep.ts';
-import { pendingStep, tooManySteps } from '../operations/steps.ts';
+import { pendingStep, stateFailure } from '../operations/steps.ts';
 import type { RunScheduler } from '../scheduling/run-scheduler.ts';
 import { afterReportedSteps, type CallAttempt, continuing, mayRetry } from './call-attempt.ts';
 import {
@@ -213,7 +213,7 @@ async function beginSleep(outcome: Outcome, attempt: CallAttempt, deps: CallWrit
   );
   deps.telemetry.recordHistory(run, history, memos);
   deps.telemetry.publishRun(run, 'Running', null);
-  if (begun === 'steps') return { failure: tooManySteps() };
+  if (begun === 'steps') return { failure: stateFailure('steps') };
   if (begun?.until !== undefined && !isScheduled) {
     const next =
       nextFinishedSteps === undefined ? undefined : { finishedSteps: nextFinishedSteps, retries: attempts.max - 1 };

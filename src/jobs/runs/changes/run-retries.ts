@@ -4,7 +4,6 @@
 import { ServiceError } from '../../../errors.ts';
 import type { History } from '../../../history/history.ts';
 import type { AppFunction } from '../../../model/apps/app.ts';
-import { requestsOutside } from '../../../model/runs/memo.ts';
 import { earlierRunsOf, type HistoryEntry, hasEnded, type Run } from '../../../model/runs/run.ts';
 import type { FromStep } from '../../../model/runs/step-input.ts';
 import { Composed } from '../../../model/values/composed.ts';
@@ -13,6 +12,7 @@ import type { PausedRuns } from '../../../store/runs/paused-runs.ts';
 import type { Steps } from '../../../store/runs/steps.ts';
 import type { Store } from '../../../store/store.ts';
 import type { EventRestorer } from '../../archive/event-restorer.ts';
+import { stepCallsOf } from '../../queues/call-ref.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { RunStarter } from '../run-starter.ts';
 import { ensureCalls, type MissingCallsDeps } from '../scheduling/missing-calls.ts';
@@ -46,7 +46,7 @@ export class RunRetries extends Composed<RunRetriesDeps> {
     const { runs } = this.deps.history;
     const run = await runs.read(env, runId);
     if (!run) return undefined;
-    if (!hasEnded(run)) throw new ServiceError('run_active', { detail: `it is ${run.status}; cancel it first` });
+    requireEnded(run);
     const { id, active } = await this.nextRerun(run, fromStep);
     if (active) return active;
     await this.#start(run, id, nowMs, fromStep);
@@ -68,7 +68,7 @@ export class RunRetries extends Composed<RunRetriesDeps> {
     if (started) return started;
     const run = await runs.read(env, runId);
     if (!run) return undefined;
-    if (!hasEnded(run)) throw new ServiceError('run_active', { detail: `it is ${run.status}; cancel it first` });
+    requireEnded(run);
     await this.#start(run, id, nowMs, fromStep);
     return runs.read(env, id);
   }
@@ -134,11 +134,10 @@ export class RunRetries extends Composed<RunRetriesDeps> {
 
   async #delayedCalls(run: Run, { pending, done }: Progress): Promise<Map<string, number>> {
     if (hasEnded(run)) return new Map();
-    const ofSteps = [...pending]
-      .filter(([, step]) => step.op === 'StepPlanned' || requestsOutside(step))
-      .map(([stepId, step]) => ({ runId: run.id, stepId, request: requestsOutside(step) }));
-    const calls = [{ runId: run.id, finishedSteps: done }, ...ofSteps];
-    return this.deps.scheduler.delayedCalls(calls);
+    return this.deps.scheduler.delayedCalls([
+      { runId: run.id, finishedSteps: done },
+      ...stepCallsOf(run.id, pending),
+    ]);
   }
 
   /** Re-runs outlive their event, so counting the stored ones, hot or archived, counts all. Whichever of the function's runs on the event
@@ -148,11 +147,11 @@ export class RunRetries extends Composed<RunRetriesDeps> {
     { env, id: runId, eventId, functionId }: Run,
     fromStep?: FromStep,
   ): Promise<{ id: string; active?: Run }> {
-    const [of, ...parts] = fromStep
+    const [sourceId, ...parts] = fromStep
       ? [runId, 'from', fromStep.id, JSON.stringify(fromStep.input ?? null)]
       : [eventId, 'rerun', functionId];
     for (let count = 0; ; count++) {
-      const id = this.deps.ids.derived(of, ...parts, String(count));
+      const id = this.deps.ids.derived(sourceId, ...parts, String(count));
       const rerun = await this.deps.history.runs.read(env, id);
       if (!rerun) return { id };
       if (!hasEnded(rerun)) return { id, active: rerun };
@@ -172,14 +171,14 @@ export class RunRetries extends Composed<RunRetriesDeps> {
     const event = { env, internalId: eventId, requestId: record.request_id, receivedAt: nowMs };
     // Copied steps belong to the code that planned them.
     const pin = fromStep && run.pin && (await functions.ofRun(run)) ? run.pin : undefined;
-    const of = {
+    const options = {
       ...(pin && { pin }),
       ...(batch && { batch }),
       // It does not wait for its turn, but its success ends the wait of a lane that its event stops.
       ...(run.keys?.lane && { keys: { values: {}, lane: { id: run.keys.lane.id, order: run.keys.lane.order } } }),
       ...(fromStep && { fromStep, earlierRuns: earlierRunsOf(run) }),
     };
-    await starter.start([{ id, fn, event, dueAt: nowMs, retryOf, ...of }], nowMs);
+    await starter.start([{ id, fn, event, dueAt: nowMs, retryOf, ...options }], nowMs);
   }
 
   async #checkFromStep({ env, id }: Run, fn: AppFunction, fromStep: FromStep): Promise<void> {
@@ -191,6 +190,11 @@ export class RunRetries extends Composed<RunRetriesDeps> {
     ]);
     checkFromStep(fromStep, { history, isFinished: memo !== undefined }, fn, app?.sdk);
   }
+}
+
+/** @throws ServiceError run_active */
+function requireEnded(run: Run): void {
+  if (!hasEnded(run)) throw new ServiceError('run_active', { detail: `it is ${run.status}; cancel it first` });
 }
 
 function notPaused({ status }: Run): ServiceError {

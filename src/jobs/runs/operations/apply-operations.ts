@@ -5,7 +5,7 @@ import { isAside, type Op, sdkNameOf, stepName } from '../../../model/runs/opera
 import type { RunError } from '../../../model/runs/run-error.ts';
 import type { CallToSchedule } from '../../queues/call-ref.ts';
 import { abortDefer, addDefer } from './defer.ts';
-import { finishedStepsOf, finishSteps, isFinished, memoProblemOf, stateFailure } from './finished-steps.ts';
+import { finishedStepsOf, finishSteps, isFinished, memoProblemOf } from './finished-steps.ts';
 import { startInvocation } from './invocation.ts';
 import { storeMetadata } from './metadata.ts';
 import type { AnsweredCall, OperationDeps } from './operation-context.ts';
@@ -13,7 +13,7 @@ import { startRequest } from './request.ts';
 import { startSignal } from './signal.ts';
 import { startSleep } from './sleep.ts';
 import { beginTogether } from './starting-steps.ts';
-import { failStep, planStep, runStep, stepNotFound, tryStep } from './steps.ts';
+import { failStep, planStep, runStep, stateFailure, stepNotFound, tryStep } from './steps.ts';
 import { startWait } from './wait.ts';
 
 /** Applies one operation; idempotent.

@@ -5,9 +5,8 @@ import type { Memo } from '../../../model/runs/memo.ts';
 import { asksForRace, failureMemo, isFunctionError, isReturned, type Op } from '../../../model/runs/operation.ts';
 import type { HistoryEntry, RunError } from '../../../model/runs/run.ts';
 import type { FinishedStep } from '../../../store/runs/checkpoints.ts';
-import { STATE_ERRORS } from '../state-transitions.ts';
 import type { AnsweredCall, OperationDeps } from './operation-context.ts';
-import { tooLarge } from './steps.ts';
+import { stateFailure, tooLarge } from './steps.ts';
 
 /** Whether the operation gives its step a memo. */
 export function isFinished(op: Op, { mayRetry }: Pick<AnsweredCall, 'mayRetry'>): boolean {
@@ -50,11 +49,6 @@ export function memoProblemOf(op: Op): RunError | undefined {
 /** History entries of the steps. */
 export function entriesOf(steps: readonly FinishedStep[]): HistoryEntry[] {
   return steps.flatMap(({ entry }) => entry ?? []);
-}
-
-/** The failure of a run whose steps are too many, or together too large. */
-export function stateFailure(outcome: 'steps' | 'bytes'): Failure {
-  return { kind: 'failed', error: STATE_ERRORS[outcome], retriable: false };
 }
 
 /** Stores the memos, applies the rest of the response, and then schedules the next call. While a step is pending, that step schedules it

@@ -1,9 +1,10 @@
 /** Finishes, plans and starts steps of a run. */
 import type { Failure } from '../../../functions/interpret-response.ts';
-import { permanentFailure, retriableFailure } from '../../../functions/interpret-response.ts';
-import { MAX_STEP_BYTES, MAX_STEPS, type Memo, type Pending } from '../../../model/runs/memo.ts';
+import { retriableFailure } from '../../../functions/interpret-response.ts';
+import { MAX_STEP_BYTES, type Memo, type Pending } from '../../../model/runs/memo.ts';
 import { asksForRace, errorOf, failureMemo, type Op, stepName } from '../../../model/runs/operation.ts';
 import type { CallToSchedule } from '../../queues/call-ref.ts';
+import { STATE_ERRORS } from '../state-transitions.ts';
 import type { AnsweredCall, OperationDeps } from './operation-context.ts';
 
 /** Fields of an operation's pending step, without the fields of every step. */
@@ -64,14 +65,12 @@ export async function startStep(
   const started = call.begun?.has(op.id)
     ? call.begun.get(op.id)
     : await steps.begin(call.loaded.run, op.id, pendingStep(op, call, step));
-  return started === 'steps' ? tooManySteps() : started;
+  return started === 'steps' ? stateFailure('steps') : started;
 }
 
-export function tooManySteps(): Failure {
-  return permanentFailure(
-    'TooManySteps',
-    `the run has more than ${MAX_STEPS} steps; split the function, and invoke its parts`,
-  );
+/** The failure of a run whose steps are too many, or together too large. */
+export function stateFailure(outcome: 'steps' | 'bytes'): Failure {
+  return { kind: 'failed', error: STATE_ERRORS[outcome], retriable: false };
 }
 
 export function pendingStep(op: Op, { startedAt, race, group }: AnsweredCall, step: StartingStep): Pending {
