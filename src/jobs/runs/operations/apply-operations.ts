@@ -6,46 +6,54 @@ import type { RunError } from '../../../model/runs/run-error.ts';
 import type { CallToSchedule } from '../../queues/call-ref.ts';
 import { abortDefer, addDefer } from './defer.ts';
 import { finishedStepsOf, finishSteps, isFinished, memoProblemOf } from './finished-steps.ts';
-import { startInvocation } from './invocation.ts';
+import { pendingInvocation, startInvocation } from './invocation.ts';
 import { storeMetadata } from './metadata.ts';
 import type { AnsweredCall, OperationDeps } from './operation-context.ts';
-import { startRequest } from './request.ts';
-import { startSignal } from './signal.ts';
-import { startSleep } from './sleep.ts';
-import { beginTogether } from './starting-steps.ts';
-import { failStep, planStep, runStep, stateFailure, stepNotFound, tryStep } from './steps.ts';
-import { startWait } from './wait.ts';
+import { pendingRequest, startRequest } from './request.ts';
+import { pendingSignal, startSignal } from './signal.ts';
+import { pendingSleep, startSleep } from './sleep.ts';
+import { beginTogether, type PendingOf } from './starting-steps.ts';
+import { failStep, plannedStep, planStep, runStep, stateFailure, stepNotFound, tryStep } from './steps.ts';
+import { pendingWait, startWait } from './wait.ts';
 
 /** Applies one operation; idempotent.
  *  @param planned collects the calls of planned steps, to be enqueued together
  *  @returns the failure of the attempt, if the operation fails it */
-export type ApplyOperation = (
+type ApplyOperation = (
   op: Op,
   call: AnsweredCall,
   deps: OperationDeps,
   planned: CallToSchedule[],
 ) => Promise<Failure | undefined>;
 
-const OPERATIONS: ReadonlyMap<string, ApplyOperation> = new Map<string, ApplyOperation>([
-  ['Step', runStep],
-  ['StepRun', runStep],
-  ['StepError', tryStep],
-  ['StepFailed', failStep],
-  ['StepPlanned', planStep],
-  ['StepNotFound', stepNotFound],
-  ['Sleep', startSleep],
-  ['WaitForEvent', startWait],
-  ['WaitForSignal', startSignal],
-  ['InvokeFunction', startInvocation],
-  ['Gateway', startRequest],
-  ['AIGateway', startRequest],
-  ['DeferAdd', addDefer],
-  ['DeferAbort', abortDefer],
+interface Operation {
+  apply: ApplyOperation;
+  /** Of operations that start a pending step. */
+  pending?: PendingOf;
+}
+
+const NOTHING: Operation = { apply: async () => undefined };
+
+const OPERATIONS: ReadonlyMap<string, Operation> = new Map<string, Operation>([
+  ['Step', { apply: runStep }],
+  ['StepRun', { apply: runStep }],
+  ['StepError', { apply: tryStep }],
+  ['StepFailed', { apply: failStep }],
+  ['StepPlanned', { apply: planStep, pending: plannedStep }],
+  ['StepNotFound', { apply: stepNotFound }],
+  ['Sleep', { apply: startSleep, pending: pendingSleep }],
+  ['WaitForEvent', { apply: startWait, pending: pendingWait }],
+  ['WaitForSignal', { apply: startSignal, pending: pendingSignal }],
+  ['InvokeFunction', { apply: startInvocation, pending: pendingInvocation }],
+  ['Gateway', { apply: startRequest, pending: pendingRequest }],
+  ['AIGateway', { apply: startRequest, pending: pendingRequest }],
+  ['DeferAdd', { apply: addDefer }],
+  ['DeferAbort', { apply: abortDefer }],
   // interpret-response.ts has already turned these into the end of the call.
-  ['RunComplete', async () => undefined],
-  ['RunError', async () => undefined],
+  ['RunComplete', NOTHING],
+  ['RunError', NOTHING],
   // Asks for the next call, which follows anyway if there was progress.
-  ['DiscoveryRequest', async () => undefined],
+  ['DiscoveryRequest', NOTHING],
 ]);
 
 export const OPERATION_NAMES: readonly string[] = [...OPERATIONS.keys()];
@@ -60,7 +68,7 @@ export async function applyOperations(
 ): Promise<Failure | undefined> {
   await storeMetadata(ops, call.loaded.run, deps.runMetadata);
   const finished = ops.length > 1 ? ops.filter((op) => isFinished(op, call)) : [];
-  const begun = await beginTogether(ops, call, deps);
+  const begun = await beginTogether(ops, call, deps, pendingOf);
   if (finished.length === 0) return (await applyEach(ops, begun, deps)) ?? withoutProgress(ops, call);
   return finishSteps(finished, begun, deps, () =>
     applyEach(
@@ -71,6 +79,8 @@ export async function applyOperations(
   );
 }
 
+const pendingOf: PendingOf = (op, nowMs) => OPERATIONS.get(op.op)?.pending?.(op, nowMs);
+
 /** @returns the failure of the attempt, if an operation fails it */
 export async function applyEach(
   ops: readonly Op[],
@@ -80,7 +90,7 @@ export async function applyEach(
   const planned: CallToSchedule[] = [];
   let failure: Failure | undefined;
   for (const op of ops) {
-    failure = (await OPERATIONS.get(op.op)?.(op, call, deps, planned)) ?? failure;
+    failure = (await OPERATIONS.get(op.op)?.apply(op, call, deps, planned)) ?? failure;
     // The run is about to end, so no further step starts.
     if (failure?.retriable === false) return failure;
   }

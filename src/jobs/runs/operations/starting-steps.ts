@@ -2,35 +2,12 @@
  *  that ends at once must not seem to be the last pending one, which would call the function. */
 import type { Failure } from '../../../functions/interpret-response.ts';
 import type { Op } from '../../../model/runs/operation.ts';
-import { pendingInvocation } from './invocation.ts';
 import type { AnsweredCall, OperationDeps } from './operation-context.ts';
-import { pendingRequest } from './request.ts';
-import { pendingSignal } from './signal.ts';
-import { pendingSleep } from './sleep.ts';
-import { pendingStep, plannedStep, type StartingStep } from './steps.ts';
-import { pendingWait } from './wait.ts';
+import { pendingStep, type StartingStep } from './steps.ts';
 
-/** The pending step that the operation starts.
- *  @returns undefined if the operation starts none; a failure if it is invalid */
-function startingStep(op: Op, nowMs: number): StartingStep | Failure | undefined {
-  switch (op.op) {
-    case 'StepPlanned':
-      return plannedStep(op);
-    case 'Sleep':
-      return pendingSleep(op, nowMs);
-    case 'WaitForEvent':
-      return pendingWait(op, nowMs);
-    case 'WaitForSignal':
-      return pendingSignal(op, nowMs);
-    case 'InvokeFunction':
-      return pendingInvocation(op, nowMs);
-    case 'Gateway':
-    case 'AIGateway':
-      return pendingRequest(op);
-    default:
-      return undefined;
-  }
-}
+/** The pending step that an operation starts.
+ *  @returns undefined if it starts none; a failure if it is invalid */
+export type PendingOf = (op: Op, nowMs: number) => StartingStep | Failure | undefined;
 
 /** Begins the steps up to the first invalid operation.
  *  @returns the call with the begun steps; unchanged if the response has a single operation */
@@ -38,11 +15,12 @@ export async function beginTogether(
   ops: readonly Op[],
   call: AnsweredCall,
   { steps }: OperationDeps,
+  pendingOf: PendingOf,
 ): Promise<AnsweredCall> {
   if (ops.length < 2) return call;
   const starting = [];
   for (const op of ops) {
-    const step = startingStep(op, call.nowMs);
+    const step = pendingOf(op, call.nowMs);
     if (step && 'kind' in step) break;
     if (step) starting.push({ op, step });
   }
