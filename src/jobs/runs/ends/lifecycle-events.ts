@@ -12,7 +12,7 @@ import {
   RUN_PAUSED,
   tellsEndOrPause,
 } from '../../../model/events/lifecycle.ts';
-import type { TriggerExpression, TriggerTable } from '../../../model/events/triggers.ts';
+import type { TriggerTable } from '../../../model/events/triggers.ts';
 import type { Pause } from '../../../model/runs/pause.ts';
 import type { Run } from '../../../model/runs/run.ts';
 import type { RunError } from '../../../model/runs/run-error.ts';
@@ -23,6 +23,7 @@ import type { Store } from '../../../store/store.ts';
 import type { Acceptor } from '../../acceptance/acceptor.ts';
 import type { ExpressionEvaluator } from '../../functions/expression-evaluator.ts';
 import type { FunctionTables } from '../../functions/function-tables.ts';
+import { triggeredFunctions } from '../../functions/triggered-functions.ts';
 
 /** Larger results are omitted, because events are smaller than outputs may be. */
 const RESULT_MAX_LENGTH = 262_144;
@@ -142,13 +143,8 @@ export class LifecycleEvents extends Composed<LifecycleEventsDeps> {
       index: 0,
     };
     const read = () => triggerEventOf(record, 'service');
-    const isMet = ({ fn, source, expression }: TriggerExpression, read: unknown) =>
-      evaluator.matches({ env: run.env, functionId: fn.id, source, expression }, { event: read }, now);
-    evaluator.startTurn();
-    for (const fn of table.match(event.name, read, isMet)) {
-      if (fn) return true;
-      if (evaluator.shouldYield) await evaluator.yieldTurn();
-    }
+    const triggering = { env: run.env, name: event.name, receivedAt: now, read };
+    for await (const _ of triggeredFunctions(table, triggering, evaluator)) return true;
     await evaluator.reportSkipped();
     return false;
   }

@@ -3,7 +3,6 @@
 import { type Envelope, type EventRecord, recordOf } from '../../../model/events/event.ts';
 import { triggerEventOf } from '../../../model/events/expression-event.ts';
 import { FUNCTION_INVOKED } from '../../../model/events/lifecycle.ts';
-import type { TriggerExpression } from '../../../model/events/triggers.ts';
 import { runIdOf } from '../../../model/runs/run.ts';
 import { Composed } from '../../../model/values/composed.ts';
 import { isJsonObject } from '../../../model/values/json.ts';
@@ -11,6 +10,7 @@ import type { Store } from '../../../store/store.ts';
 import type { Candidate } from '../../flow-control/candidate.ts';
 import type { ExpressionEvaluator } from '../../functions/expression-evaluator.ts';
 import type { FunctionTables } from '../../functions/function-tables.ts';
+import { triggeredFunctions } from '../../functions/triggered-functions.ts';
 import type { WaitMatcher } from './wait-matcher.ts';
 
 export interface InvocationListenersDeps extends Pick<Store, 'ids' | 'waits'> {
@@ -28,17 +28,13 @@ export class InvocationListeners extends Composed<InvocationListenersDeps> {
     const table = await functions.of(event.env);
     if (!table.isTrigger(FUNCTION_INVOKED)) return [];
     const runs: Candidate[] = [];
-    const read = () => triggerEventOf(recordOf(event), event.source);
-    const isMet = ({ fn, source, expression }: TriggerExpression, record: unknown) =>
-      evaluator.matches({ env: event.env, functionId: fn.id, source, expression }, { event: record }, event.receivedAt);
-    evaluator.startTurn();
-    for (const fn of table.match(FUNCTION_INVOKED, read, isMet)) {
+    const { env, receivedAt, source } = event;
+    const read = () => triggerEventOf(recordOf(event), source);
+    for await (const fn of triggeredFunctions(table, { env, name: FUNCTION_INVOKED, receivedAt, read }, evaluator)) {
       const listens =
-        fn &&
         fn.id !== invokedId &&
         !fn.triggers.some((trigger) => trigger.event === FUNCTION_INVOKED && !trigger.expression);
-      if (fn && listens) runs.push({ id: runIdOf(ids, event.internalId, fn.id), fn, event, dueAt, cause: 'event' });
-      if (evaluator.shouldYield) await evaluator.yieldTurn();
+      if (listens) runs.push({ id: runIdOf(ids, event.internalId, fn.id), fn, event, dueAt, cause: 'event' });
     }
     await evaluator.reportSkipped();
     return runs;
