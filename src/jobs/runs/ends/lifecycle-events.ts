@@ -12,7 +12,6 @@ import {
   RUN_PAUSED,
   tellsEndOrPause,
 } from '../../../model/events/lifecycle.ts';
-import type { TriggerTable } from '../../../model/events/triggers.ts';
 import type { Pause } from '../../../model/runs/pause.ts';
 import type { Run } from '../../../model/runs/run.ts';
 import type { RunError } from '../../../model/runs/run-error.ts';
@@ -61,8 +60,7 @@ export class LifecycleEvents extends Composed<LifecycleEventsDeps> {
       ...resultOf(failedOutput(failure, fn?.dialect)),
     };
     await this.#send(run, FUNCTION_FAILED, data);
-    if (await this.#isAwaited(run, FUNCTION_FINISHED)) await this.#send(run, FUNCTION_FINISHED, data);
-    else await this.#sendToFunctions(run, FUNCTION_FINISHED, data);
+    await this.#sendIfHeard(run, FUNCTION_FINISHED, data, await this.#isAwaited(run, FUNCTION_FINISHED));
   }
 
   /** Call after the run is stored as completed: if the process dies in between, its job finds an ended run, and calls this.
@@ -76,8 +74,7 @@ export class LifecycleEvents extends Composed<LifecycleEventsDeps> {
     const events = await this.#causes(run, cause);
     if (!events) return;
     const data = { ...dataOf(run, events, 'Completed'), ...resultOf(run.output ?? 'null') };
-    if (isAwaited) await this.#send(run, FUNCTION_FINISHED, data);
-    else await this.#sendToFunctions(run, FUNCTION_FINISHED, data);
+    await this.#sendIfHeard(run, FUNCTION_FINISHED, data, isAwaited);
   }
 
   /** Call before the run is stored as cancelled: afterwards nothing repeats the cancellation. */
@@ -89,8 +86,7 @@ export class LifecycleEvents extends Composed<LifecycleEventsDeps> {
     if (!events) return;
     const error = { error: CANCELLED, name: 'Error', message: CANCELLED };
     const data = { ...dataOf(run, events, 'Cancelled'), error };
-    if (isAwaited) await this.#send(run, FUNCTION_CANCELLED, data);
-    else await this.#sendToFunctions(run, FUNCTION_CANCELLED, data);
+    await this.#sendIfHeard(run, FUNCTION_CANCELLED, data, isAwaited);
   }
 
   /** Call after the pause is stored, and before its mark for the error group is removed: whoever finds the mark calls this again. */
@@ -109,8 +105,7 @@ export class LifecycleEvents extends Composed<LifecycleEventsDeps> {
       step: pause.step ?? null,
       paused_at: new Date(pause.since).toISOString(),
     };
-    if (isAwaited) await this.#send(run, RUN_PAUSED, data);
-    else await this.#sendToFunctions(run, RUN_PAUSED, data);
+    await this.#sendIfHeard(run, RUN_PAUSED, data, isAwaited);
   }
 
   /** @returns undefined if the end or pause of the run is not reported */
@@ -124,14 +119,14 @@ export class LifecycleEvents extends Composed<LifecycleEventsDeps> {
     return this.deps.waits.areAny(env, name);
   }
 
-  /** Sends the event if it triggers a function. */
-  async #sendToFunctions(run: Run, name: string, data: Event['data']): Promise<void> {
-    const table = await this.deps.functions.recent(run.env);
-    if (await this.#triggers(table, run, { name, data })) await this.#send(run, name, data);
+  /** Sends the event if a run waits for one of its name, or it triggers a function. */
+  async #sendIfHeard(run: Run, name: string, data: Event['data'], isAwaited: boolean): Promise<void> {
+    if (isAwaited || (await this.#triggersFunction(run, { name, data }))) await this.#send(run, name, data);
   }
 
-  async #triggers(table: TriggerTable, run: Run, event: Event): Promise<boolean> {
-    const { evaluator } = this.deps;
+  async #triggersFunction(run: Run, event: Event): Promise<boolean> {
+    const { evaluator, functions } = this.deps;
+    const table = await functions.recent(run.env);
     if (!table.isTrigger(event.name)) return false;
     const now = Date.now();
     const record = {
