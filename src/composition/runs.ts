@@ -88,9 +88,9 @@ interface RunParts {
   /** Filled by the workers of the process, by partition. */
   jobTakers: Map<number, JobTaker<Loaded>>;
   starter: RunStarter;
-  listeners: InvocationListeners;
-  restorer: EventRestorer;
-  claims: Pick<Deduplication, 'claim' | 'confirm'>;
+  invocationListeners: InvocationListeners;
+  eventRestorer: EventRestorer;
+  invocationClaims: Pick<Deduplication, 'claim' | 'confirm'>;
   invocations: Invocations;
   retries: RunRetries;
   runMoves: RunMoves;
@@ -191,11 +191,11 @@ const RUN: Definitions<RunParts, Needs & FlowControlParts> = {
       reconcileAfterMs: parts.reconcileAfterMs,
       tracing: parts.tracing,
     }),
-  listeners: (parts) => new InvocationListeners(parts),
-  restorer: ({ config: { archive }, eventsInUse, history: { events } }) =>
+  invocationListeners: (parts) => new InvocationListeners(parts),
+  eventRestorer: ({ config: { archive }, eventsInUse, history: { events } }) =>
     archive ? new ArchivedEventRestorer({ eventsInUse, events, hotMs: archive.hotMs }) : NOTHING_ARCHIVED,
   invocations: (parts) => new Invocations(parts),
-  claims: ({ deduplication, replicated, afterwards }) => ({
+  invocationClaims: ({ deduplication, replicated, afterwards }) => ({
     // Replicated, because a run whose claim is lost would be started again.
     claim: (claims) => replicated(() => deduplication.claim(claims)),
     confirm: (claims) => afterwards(() => deduplication.confirm(claims)),

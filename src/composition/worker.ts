@@ -24,7 +24,7 @@ import type { ArchiveDutyDeps } from './worker-duties.ts';
 
 export interface WorkerParts extends CallClientParts {
   workers: Workers;
-  load: BulkLoad;
+  bulkLoad: BulkLoad;
   bulkRounds: BulkRounds;
   archiveHealth: ArchiveHealth;
   archiveState: ArchiveState;
@@ -32,7 +32,7 @@ export interface WorkerParts extends CallClientParts {
   archiveDutyDeps: ArchiveDutyDeps | undefined;
   /** undefined without an outbox. */
   outboxDeps: ClosableOutbox | undefined;
-  checkMs: number;
+  admissionCheckMs: number;
   versionGoneMs: number;
   branchExpiryMs: number | undefined;
 }
@@ -48,14 +48,14 @@ type Parts = WorkerNeeds & WorkerParts;
 export const WORKER: Definitions<WorkerParts, WorkerNeeds> = {
   ...CALL_CLIENTS,
   workers,
-  load: ({ config, redis, queues }) => new BulkLoad(config.thresholds, () => readLoad(redis, queues)),
+  bulkLoad: ({ config, redis, queues }) => new BulkLoad(config.thresholds, () => readLoad(redis, queues)),
   bulkRounds,
   archiveHealth: ({ archive, archiveStatus, log }) =>
     new ArchiveHealth({ archive, archiveStatus, roomMs: undefined, log }),
   archiveState: (parts) => new ArchiveState(parts),
   archiveDutyDeps,
   outboxDeps: { build: outboxDeps, close: (outbox) => outbox?.close() },
-  checkMs: ({ config }) => 2 * config.stalledAfterMs,
+  admissionCheckMs: ({ config }) => 2 * config.stalledAfterMs,
   versionGoneMs: ({ config }) => 15 * config.connect.leaseMs,
   branchExpiryMs: ({ config }) => config.branchExpiryMs,
 };
@@ -102,13 +102,13 @@ function bulkRounds(parts: Parts): BulkRounds {
     retries,
     runMoves,
     starter,
-    restorer,
-    load,
+    eventRestorer,
+    bulkLoad: load,
     locks,
     log,
   } = parts;
   const { replayPlanner: planner, selectedRuns, reruns, functions, candidateClient } = parts;
-  const restoreEvents = (env: string, eventIds: readonly string[]) => restorer.ensure(env, eventIds);
+  const restoreEvents = (env: string, eventIds: readonly string[]) => eventRestorer.ensure(env, eventIds);
   const replays = { ...store, planner, load, history, starter, transitions, restoreEvents, log };
   return new BulkRounds({
     works: [

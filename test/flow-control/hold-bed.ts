@@ -96,7 +96,7 @@ export function createHoldBed(store: Store, config: Record<string, unknown>) {
     timerChecks,
     functions,
     groupRunStarter,
-    restorer: NOTHING_ARCHIVED,
+    eventRestorer: NOTHING_ARCHIVED,
   };
   const batchStage = new EventGroupStage(BATCH_RULES, batches, deps);
   const debounceStage = new EventGroupStage(DEBOUNCE_RULES, debounces, deps);

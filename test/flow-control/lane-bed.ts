@@ -126,7 +126,7 @@ export function createLaneBed(store: Store, given: Record<string, unknown>, id: 
     ...{ ids: store.ids, functions, laneOrders, timerChecks, groupRunStarter, laneStage, laneEnds },
     lanes: store.lanes,
     decisions: decisionLog,
-    restorer: NOTHING_ARCHIVED,
+    eventRestorer: NOTHING_ARCHIVED,
     runStatuses: store.runStatuses,
     history: { events: store.events, runs: store.runs },
   });

@@ -155,7 +155,7 @@ export async function createPauseBed() {
     async check(): Promise<void> {
       const { admission, scheduler } = createProcess(store);
       const clock = () => Date.now() + 600_000;
-      const round = admissionChecks.rounds({ ...store, admission, scheduler, checkMs: 10_000, clock });
+      const round = admissionChecks.rounds({ ...store, admission, scheduler, admissionCheckMs: 10_000, clock });
       for (const { number: partition } of store.keys.all()) {
         await round({ partition, signal: new AbortController().signal } as never);
       }

@@ -15,7 +15,7 @@ import type { GroupRunStarter } from './group-runs.ts';
 
 export interface EventGroupTimersDeps {
   /** Runs read their events from Redis. */
-  restorer: EventRestorer;
+  eventRestorer: EventRestorer;
   functions: FunctionTables;
   decisions: DecisionLog;
   timerChecks: TimerChecks;
@@ -65,9 +65,9 @@ export class EventGroupTimers<Option extends GroupOption, Closed extends { id: s
   }
 
   async #start(env: string, fn: AppFunction, closed: readonly Closed[]): Promise<void> {
-    const { restorer, groupRunStarter, decisions } = this.#deps;
+    const { eventRestorer, groupRunStarter, decisions } = this.#deps;
     const candidates = await this.#runs.candidatesOf(env, fn, closed);
-    await restorer.ensure(
+    await eventRestorer.ensure(
       env,
       candidates.flatMap(({ event, batch }) => batch ?? [event.internalId]),
     );

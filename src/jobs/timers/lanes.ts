@@ -25,7 +25,7 @@ import type { GroupRunStarter } from './group-runs.ts';
 export interface LaneTimersDeps {
   ids: PartitionedIds;
   /** Runs read their events from Redis. */
-  restorer: EventRestorer;
+  eventRestorer: EventRestorer;
   functions: FunctionTables;
   laneOrders: LaneOrders;
   decisions: Pick<DecisionLog, 'add'>;
@@ -67,7 +67,7 @@ export class LaneTimers extends Composed<LaneTimersDeps> {
   }
 
   async #start(env: string, order: string, table: TriggerTable, starting: readonly Starting[]): Promise<void> {
-    const { restorer, groupRunStarter, history, laneStage } = this.deps;
+    const { eventRestorer, groupRunStarter, history, laneStage } = this.deps;
     const events = await history.events.envelopes(
       env,
       starting.map(({ eventId }) => eventId),
@@ -79,7 +79,7 @@ export class LaneTimers extends Composed<LaneTimersDeps> {
       // Its event is kept no longer, or its function is gone.
       else if (one.kind !== 'free') await this.#goOn(env, order, one);
     }
-    await restorer.ensure(
+    await eventRestorer.ensure(
       env,
       candidates.map(({ event }) => event.internalId),
     );

@@ -17,7 +17,7 @@ export interface AdmissionChecksDeps extends Pick<Store, 'admissions' | 'runs' |
   admission: Admission;
   scheduler: RunScheduler;
   /** Interval of checks of an admission. */
-  checkMs: number;
+  admissionCheckMs: number;
   clock: Clock;
 }
 
@@ -61,13 +61,13 @@ async function carryOut(partition: number, check: DueCheck, deps: AdmissionCheck
 async function checkAdmission(
   partition: number,
   { entry, env, claimedUntil }: { entry: string; env: string; claimedUntil: number },
-  { admissions, admission, scheduler, runs, activeRuns, checkMs, clock }: AdmissionChecksDeps,
+  { admissions, admission, scheduler, runs, activeRuns, admissionCheckMs, clock }: AdmissionChecksDeps,
 ): Promise<void> {
   const call = callOfEntry(entry);
   const runId = call?.runId ?? entry;
   if (call && (await scheduler.isLive(call))) {
     await scheduler.promoteAdmitted(call);
-    return admissions.keep(partition, [entry], clock() + checkMs);
+    return admissions.keep(partition, [entry], clock() + admissionCheckMs);
   }
   const run = await runs.read(env, runId);
   const isActive = run !== undefined && !hasEnded(run);

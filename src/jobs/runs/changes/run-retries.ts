@@ -28,7 +28,7 @@ const RESUMED_MS = 1_000;
 export interface RunRetriesDeps extends MissingCallsDeps, Pick<Store, 'ids' | 'events'> {
   history: Pick<History, 'runs' | 'runParts' | 'steps'>;
   /** A re-run reads its event from Redis. */
-  restorer: EventRestorer;
+  eventRestorer: EventRestorer;
   apps: Pick<Apps, 'read'>;
   starter: RunStarter;
   pausedRuns: Pick<PausedRuns, 'remove'>;
@@ -159,12 +159,12 @@ export class RunRetries extends Composed<RunRetriesDeps> {
   }
 
   async #start(run: Run, id: string, nowMs: number, fromStep: FromStep | undefined): Promise<void> {
-    const { events, functions, restorer, starter } = this.deps;
+    const { events, functions, eventRestorer, starter } = this.deps;
     const { env, id: retryOf, functionId, eventId, batch } = run;
     const fn = (await functions.of(env)).find(functionId);
     if (!fn || fn.archived) throw new ServiceError('function_archived', { detail: `"${functionId}" has no live app` });
     if (fromStep) await this.#checkFromStep(run, fn, fromStep);
-    await restorer.ensure(env, batch ?? [eventId]);
+    await eventRestorer.ensure(env, batch ?? [eventId]);
     const [record] = (await events.records(env, batch ?? [eventId])).filter((event) => event !== undefined);
     if (!record) throw new ServiceError('event_gone', { detail: `"${eventId}" was kept no longer than the retention` });
     // Waits from now: the event that cancelled the first run is older and does not cancel this one.

@@ -25,11 +25,11 @@ export interface InvocationsDeps extends Pick<Store, 'ids' | 'events'> {
   functions: FunctionTables;
   flowControl: Pick<FlowControl, 'decideAndTell'>;
   starter: RunStarter;
-  listeners: InvocationListeners;
+  invocationListeners: InvocationListeners;
   transitions: RunTransitions;
   telemetry: Telemetry;
   /** Keys of invocations are claimed like deduplication IDs. */
-  claims: Pick<Deduplication, 'claim' | 'confirm'>;
+  invocationClaims: Pick<Deduplication, 'claim' | 'confirm'>;
 }
 
 export interface ApiInvocation {
@@ -95,7 +95,7 @@ export class Invocations extends Composed<InvocationsDeps> {
     const skipped = await this.#start(run, event, nowMs);
     // The claim is not confirmed, so the same invocation may start its run later.
     if (skipped) throw skippedApiError(skipped, Date.now());
-    if (claim) await this.deps.claims.confirm([{ ...claim, internalId: eventId }]);
+    if (claim) await this.deps.invocationClaims.confirm([{ ...claim, internalId: eventId }]);
     return { eventId, runId, repeat: !isFirst };
   }
 
@@ -103,7 +103,7 @@ export class Invocations extends Composed<InvocationsDeps> {
    *  invocation may have died halfway, so the invocation is repeated until it is confirmed. */
   async #claimEventId(claim: Omit<Claim, 'internalId'> | undefined, ownId: string) {
     if (!claim) return { eventId: ownId, isFirst: true, isDone: false };
-    const [claimed] = await this.deps.claims.claim([{ ...claim, internalId: ownId }]);
+    const [claimed] = await this.deps.invocationClaims.claim([{ ...claim, internalId: ownId }]);
     const { internalId, repeat } = claimed as Claimed;
     return { eventId: internalId, isFirst: internalId === ownId, isDone: repeat };
   }
@@ -111,15 +111,15 @@ export class Invocations extends Composed<InvocationsDeps> {
   /** The run starts last: once it has ended, the step has a result, and nothing repeats these writes. @returns why the run does not start;
    *  undefined if it starts */
   async #start(run: Candidate, event: Envelope, nowMs: number, untold = false): Promise<Decision | undefined> {
-    const { events, flowControl, starter, listeners, telemetry } = this.deps;
+    const { events, flowControl, starter, invocationListeners, telemetry } = this.deps;
     const stored = await events.storeNew([event]);
-    const listening = untold ? [] : await listeners.runsFor(event, run.fn.id, nowMs);
+    const listening = untold ? [] : await invocationListeners.runsFor(event, run.fn.id, nowMs);
     const repeated = stored.some(({ present }) => present) && { repeated: true };
     const candidates = [run, ...listening].map((candidate) => ({ ...candidate, ...repeated }));
     const { runs, decisions } = await flowControl.decideAndTell(candidates);
     await events.markIngested(stored, nowMs);
     telemetry.recordIngested(stored, Date.now());
-    await listeners.matchWaits(event);
+    await invocationListeners.matchWaits(event);
     await starter.start(runs, nowMs);
     if (runs.some(({ id }) => id === run.id)) return undefined;
     return decisions.find(({ functionId }) => functionId === run.fn.id);
