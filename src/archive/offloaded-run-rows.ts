@@ -6,7 +6,7 @@ import {
   type OffloadedRecord,
   queuedAtOf,
   type SleepingRun,
-} from '../store/runs/offloaded-runs.ts';
+} from '../store/runs/offloaded-run.ts';
 import { Conditions } from './conditions.ts';
 import type { Row } from './database.ts';
 import { fromUuid, toText, toUuid, toUuids } from './encoding.ts';

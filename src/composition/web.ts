@@ -196,9 +196,11 @@ const SERVER: Definitions<ServerParts, WebNeeds & AppParts & WebhookParts> = {
   explainedDecisions: ({ history, functions, triggerHistory }) =>
     new ExplainedDecisions({ ...history, functions, triggerHistory }),
   storageUses: ({ hotStorage, archive }) => new StorageUses({ hotStorage, archive }),
-  clockMoves: ({ redis, keys, locks, queues, activeRuns, offloadedRuns, environments, devClock, clock }) =>
-    devClock &&
-    new ClockMoves({ redis, keys, locks, queues, activeRuns, offloadedRuns, environments, devClock, clock }),
+  clockMoves(parts) {
+    const { redis, keys, locks, queues, activeRuns, offloadedRuns, offloadedRunAlarms, environments, clock } = parts;
+    const deps = { redis, keys, locks, queues, activeRuns, offloadedRuns, offloadedRunAlarms, environments, clock };
+    return parts.devClock && new ClockMoves({ ...deps, devClock: parts.devClock });
+  },
   app: (parts) => createApp(parts),
 };
 

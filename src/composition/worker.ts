@@ -125,12 +125,12 @@ function bulkRounds(parts: Parts): BulkRounds {
 
 function archiveDutyDeps(parts: Parts): ArchiveDutyDeps | undefined {
   const { config, store, archive, archiveState, migration, environments, unarchivedRequests, auditLog, log } = parts;
-  const { devClock } = parts;
+  const { events, offloadedRuns, offloadedRunAlarms, devClock } = parts;
   const { runReturns } = parts.history;
   if (!archive || !runReturns) return undefined;
   return {
     ...{ archive, archiveState, migration, environments, unarchivedRequests, auditLog, log },
-    ...{ offloadedRuns: store.offloadedRuns, events: store.events, runReturns, devClock },
+    ...{ offloadedRuns, offloadedRunAlarms, events, runReturns, devClock },
     reconcileAfterMs: config.reconcileAfterMs,
     archiver: new Archiver({
       archive,

@@ -5,7 +5,8 @@ import { writeEvent } from '../model/events/event-encoding.ts';
 import { timeOf } from '../model/ids.ts';
 import { Composed } from '../model/values/composed.ts';
 import { isStoreFailure } from '../store/redis/connection/connection.ts';
-import { eventsOf, type OffloadedRunSource, queuedAtOf, type Returned } from '../store/runs/offloaded-runs.ts';
+import { eventsOf, type OffloadedRunSource, queuedAtOf } from '../store/runs/offloaded-run.ts';
+import type { Returned } from '../store/runs/offloaded-runs.ts';
 import type { Store } from '../store/store.ts';
 
 /** Time until the run must be in Redis, so that its events stay. */

@@ -257,14 +257,14 @@ describe('An offloaded run', () => {
     };
     const failed = await bringBack().catch((error: Error) => error.name);
     expect([failed, await where(run.id)]).to.deep.equal(['StillInPostgres', IN_POSTGRES]);
-    const { count, overdueSince } = await archive.store.offloadedRuns.seen();
+    const { count, overdueSince } = await archive.store.offloadedRunAlarms.seen();
     expect(count).to.equal(1);
     expect(Number(overdueSince) - Date.now()).to.be.within(29 * DAY_MS, 30 * DAY_MS);
     archive.offloadedRuns.contents = read;
     await bringBack();
     expect(await where(run.id)).to.deep.equal(IN_REDIS);
     await bringBack();
-    expect(await archive.store.offloadedRuns.seen()).to.deep.equal({ count: 0, overdueSince: undefined });
+    expect(await archive.store.offloadedRunAlarms.seen()).to.deep.equal({ count: 0, overdueSince: undefined });
   });
 
   it('whose row is missing keeps its alarm, and holds no other up', async () => {

@@ -4,7 +4,7 @@ import { LRUCache } from 'lru-cache';
 import { duty } from '../../duties/duty.ts';
 import { isArchiveUnavailable } from '../../errors.ts';
 import { chunksOf } from '../../model/values/chunks.ts';
-import type { DueRun } from '../../store/runs/offloaded-runs.ts';
+import type { DueRun } from '../../store/runs/offloaded-run-alarms.ts';
 import { AWAY_MS, leadOf, type OffloadingDeps, RUNS_AT_ONCE } from './offloading.ts';
 
 /** A scan of a million alarms takes Redis a second and a half. */
@@ -80,20 +80,20 @@ class StillInPostgres extends Error {
  *  @throws StillInPostgres */
 export async function returnRuns(
   partition: number,
-  deps: Pick<OffloadingDeps, 'offloadedRuns' | 'runReturns' | 'environments' | 'log'>,
+  deps: Pick<OffloadingDeps, 'offloadedRunAlarms' | 'runReturns' | 'environments' | 'log'>,
   nowMs: number,
   unusable: UnusableRuns = new Map(),
   signal?: AbortSignal,
 ): Promise<void> {
-  const { offloadedRuns } = deps;
+  const { offloadedRunAlarms: alarms } = deps;
   let away: StillInPostgres | undefined;
   let count = 0;
   let overdueSince: number | undefined;
   const envs = (await deps.environments.all()).map(({ name }) => name);
-  for (const env of await offloadedRuns.environmentsIn(partition, envs)) {
+  for (const env of await alarms.environmentsIn(partition, envs)) {
     let cursor = '0';
     do {
-      const found = await offloadedRuns.scan(partition, env, cursor, nowMs);
+      const found = await alarms.scan(partition, env, cursor, nowMs);
       cursor = found.cursor;
       count += found.count;
       let left: readonly DueRun[] = found.due;
@@ -111,7 +111,7 @@ export async function returnRuns(
       if (cursor !== '0') await setTimeout(SCAN_PAUSE_MS);
     } while (cursor !== '0');
   }
-  await offloadedRuns.setSeen(partition, { count, overdueSince });
+  await alarms.setSeen(partition, { count, overdueSince });
   if (away) throw away;
 }
 

@@ -12,7 +12,9 @@ import type { RunReturns } from '../../history/run-returns.ts';
 import type { Logger } from '../../log.ts';
 import { writeEvent } from '../../model/events/event-encoding.ts';
 import type { ActiveRun } from '../../store/runs/active-runs.ts';
-import type { OffloadedRuns, SleepingRun } from '../../store/runs/offloaded-runs.ts';
+import type { SleepingRun } from '../../store/runs/offloaded-run.ts';
+import type { OffloadedRunAlarms } from '../../store/runs/offloaded-run-alarms.ts';
+import type { OffloadedRuns } from '../../store/runs/offloaded-runs.ts';
 import type { Store } from '../../store/store.ts';
 
 /** A run has up to 256 KB, and as much again in events. */
@@ -30,6 +32,7 @@ const LEAD_MS = 300_000;
 export interface OffloadingDeps {
   archive: Pick<Archive, 'offloadedRuns' | 'hotMs'>;
   offloadedRuns: OffloadedRuns;
+  offloadedRunAlarms: OffloadedRunAlarms;
   runReturns: Pick<RunReturns, 'bringBack'>;
   events: Pick<Store['events'], 'envelopes'>;
   environments: Pick<Store['environments'], 'all'>;

@@ -11,6 +11,7 @@ import type { Redis } from '../../store/redis/connection/servers.ts';
 import type { Keyspace } from '../../store/redis/keyspace/keyspace.ts';
 import type { Locks } from '../../store/redis/locks.ts';
 import type { ActiveRuns } from '../../store/runs/active-runs.ts';
+import type { OffloadedRunAlarms } from '../../store/runs/offloaded-run-alarms.ts';
 import type { OffloadedRuns } from '../../store/runs/offloaded-runs.ts';
 import type { PartitionQueues } from '../queues/partition-queues.ts';
 import type { FollowedClock } from './followed-clock.ts';
@@ -46,7 +47,8 @@ export interface ClockMovesDeps {
   locks: Pick<Locks, 'withLock'>;
   queues: PartitionQueues;
   activeRuns: Pick<ActiveRuns, 'count'>;
-  offloadedRuns: Pick<OffloadedRuns, 'mayExist' | 'countIn' | 'seen'>;
+  offloadedRuns: Pick<OffloadedRuns, 'mayExist' | 'countIn'>;
+  offloadedRunAlarms: Pick<OffloadedRunAlarms, 'seen'>;
   environments: Pick<Environments, 'all'>;
   devClock: FollowedClock;
   clock: Clock;
@@ -138,13 +140,13 @@ export class ClockMoves {
   /** Gives jobs to the wake-ups of runs that sleep for long, which have alarms until they are due soon.
    *  @returns the time, or that of an earlier wake-up; undefined: runs that are due by then wait for Postgres */
   async #withAlarms(dueMs: number): Promise<number | undefined> {
-    const { devClock, activeRuns } = this.#deps;
+    const { devClock, activeRuns, offloadedRunAlarms } = this.#deps;
     const alarms = () => activeRuns.count(dueMs + 1);
     const offloaded = await this.#offloaded();
     // Offloaded runs that are due come back, and then have alarms in Redis.
     if (offloaded > 0) {
       await devClock.tell({ alarmsUntilMs: dueMs });
-      if ((await this.#deps.offloadedRuns.seen()).overdueSince !== undefined) return undefined;
+      if ((await offloadedRunAlarms.seen()).overdueSince !== undefined) return undefined;
     }
     let left = await alarms();
     if (left + offloaded === 0) return dueMs;

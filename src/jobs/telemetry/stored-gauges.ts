@@ -5,7 +5,7 @@ import type { AppVersions } from '../../store/apps/app-versions.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import type { Redis } from '../../store/redis/connection/connection.ts';
 import { readServerInfo } from '../../store/redis/connection/server-info.ts';
-import type { OffloadedRuns } from '../../store/runs/offloaded-runs.ts';
+import type { OffloadedRunAlarms } from '../../store/runs/offloaded-run-alarms.ts';
 import type { PausedRuns } from '../../store/runs/paused-runs.ts';
 import type { Store } from '../../store/store.ts';
 import type { PartitionQueues } from '../queues/partition-queues.ts';
@@ -19,7 +19,7 @@ const TIMEOUT_MS = 1_000;
 interface StoredGaugesDeps
   extends Pick<Store, 'activeRuns' | 'processes' | 'limitUsage' | 'archiveStatus' | 'outboxStatus'> {
   redis: Redis;
-  offloadedRuns: Pick<OffloadedRuns, 'seen'>;
+  offloadedRunAlarms: Pick<OffloadedRunAlarms, 'seen'>;
   pausedRuns: Pick<PausedRuns, 'count'>;
   functionLanes: { count(envs: readonly string[]): Promise<StoredGauges['lanes']> };
   appVersions: Pick<AppVersions, 'withPinnedRuns'>;
@@ -58,7 +58,7 @@ async function read(
   {
     redis,
     activeRuns,
-    offloadedRuns,
+    offloadedRunAlarms,
     pausedRuns,
     functionLanes,
     appVersions,
@@ -88,7 +88,7 @@ async function read(
   ] = await Promise.all([
     readServerInfo(redis),
     activeRuns.count(),
-    offloadedRuns.seen(),
+    offloadedRunAlarms.seen(),
     envs.then((names) => pausedRuns.count(names)),
     envs.then((names) => functionLanes.count(names)),
     envs.then((names) => appVersions.withPinnedRuns(names)),

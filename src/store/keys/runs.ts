@@ -104,7 +104,7 @@ export const RUN_KEYS = {
   offloadedRunsSeen: hash(
     'offloaded-runs-seen',
     'Number of offloaded runs, and when the first of those that are due should have returned (ms), at the last look.',
-    { owner: 'runs/offloaded-runs.ts', ttl: 'none', size: '2 fields' },
+    { owner: 'runs/offloaded-run-alarms.ts', ttl: 'none', size: '2 fields' },
   ),
   activeRuns: zset('active-runs', '`<env>/<run ID>` by next reconciliation (ms).', {
     owner: 'runs/active-runs.ts',

@@ -4,7 +4,8 @@ import type { Run } from '../../model/runs/run.ts';
 import { RUN_FIELDS } from '../keys/run-fields.ts';
 import { inPipelines, type Redis } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
-import type { OffloadedRecord, OffloadedRuns } from './offloaded-runs.ts';
+import type { OffloadedRecord } from './offloaded-run.ts';
+import type { OffloadedRuns } from './offloaded-runs.ts';
 import { toRun } from './run-record.ts';
 
 const {

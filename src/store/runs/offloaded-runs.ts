@@ -1,86 +1,21 @@
 /** Runs that sleep or wait for long and are in Postgres meanwhile (jobs/archive/offloading.ts): Redis has the alarm of each, which says that the
  *  run is in Postgres, in which version, and when it returns. Whoever changes such a run before brings it back; others read its row. */
-import type { Run } from '../../model/runs/run.ts';
 import { chunksOf } from '../../model/values/chunks.ts';
 import { RUN_FIELDS } from '../keys/run-fields.ts';
 import { inPipelines, replies } from '../redis/connection/connection.ts';
-import { fromFlat, type ScriptedRedis } from '../redis/connection/scripts.ts';
-import { idsIn } from '../redis/joined-ids.ts';
+import type { ScriptedRedis } from '../redis/connection/scripts.ts';
 import type { Position, TimeRange } from '../redis/pagination.ts';
 import { Repository } from '../redis/repository.ts';
 import { type ActiveRun, memberOf, readMember } from './active-runs.ts';
-
-/** The data of a run that lists show. */
-export interface OffloadedRecord {
-  /** Fields of its hash (keys/run-fields.ts). */
-  fields: Record<string, string>;
-  steps: StepsReply;
-}
-
-/** Reply of read-steps.lua. */
-export type StepsReply = [pending: string[], count: number, done: number];
-
-export interface OffloadedContents {
-  fields: Record<string, string>;
-  contents: Buffer;
-}
-
-/** A run that does nothing but sleep, as it was read. */
-export interface SleepingRun extends OffloadedRecord, OffloadedContents {
-  env: string;
-  id: string;
-  eventIds: string[];
-  /** Time of its next reconciliation, Unix milliseconds, as Redis writes it. */
-  reconcileAt: string;
-  /** When it returns, Unix milliseconds. */
-  dueAt: number;
-  /** Microseconds by the clock of Redis. */
-  readAt: number;
-}
-
-/** Postgres, as far as the store needs it. */
-export interface OffloadedRunSource {
-  /** Brings runs back.
-   *  @param latestMs latest time of their next reconciliations
-   *  @throws ServiceError archive_unavailable */
-  bringBack(env: string, ids: readonly string[], latestMs: number): Promise<unknown>;
-  /** @throws ServiceError archive_unavailable */
-  records(env: string, ids: readonly string[]): Promise<Map<string, OffloadedRecord>>;
-  /** @throws ServiceError archive_unavailable */
-  contents(env: string, ids: readonly string[]): Promise<Map<string, OffloadedContents>>;
-  /** May have runs that are not offloaded.
-   *  @param functionIds undefined: all functions
-   *  @throws ServiceError archive_unavailable */
-  newest(
-    env: string,
-    functionIds: readonly string[] | undefined,
-    timeRange: TimeRange,
-    limit: number,
-  ): Promise<Position[]>;
-}
-
-/** Parts of an offloaded run by suffix (keys/runs.ts): the fields of a hash with their values, or the entries of a list. */
-export type OffloadedParts = ReadonlyMap<string, string[]>;
-
-/** An alarm that is due. */
-export interface DueRun extends ActiveRun {
-  /** Unix milliseconds. */
-  at: number;
-}
-
-export interface ScannedAlarms {
-  /** Cursor of the next scan; '0': all were read. */
-  cursor: string;
-  count: number;
-  due: DueRun[];
-}
-
-/** Result of the last scan of all alarms. */
-export interface SeenAlarms {
-  count: number;
-  /** Time of the first alarm whose run is due and did not return, Unix milliseconds; undefined: all returned. */
-  overdueSince: number | undefined;
-}
+import {
+  eventsOf,
+  type OffloadedContents,
+  type OffloadedParts,
+  type OffloadedRecord,
+  type OffloadedRunSource,
+  queuedAtOf,
+  type SleepingRun,
+} from './offloaded-run.ts';
 
 export type Returned = 'returned' | 'changed' | 'deleted';
 
@@ -91,7 +26,6 @@ const HIDDEN = new Set<string>([RUN_FIELDS.output, RUN_FIELDS.stepInput, RUN_FIE
 const FIELDS = Object.values(RUN_FIELDS).filter((field) => !HIDDEN.has(field));
 
 const READ_AT_ONCE = 25;
-const SCANNED_AT_ONCE = 500;
 
 /** The time in an alarm (lua/lib/run-contents.lua). */
 const ALARM_TIME_LENGTH = 11;
@@ -193,49 +127,6 @@ export class OffloadedRuns extends Repository<ScriptedRedis, { reconcileAfterMs:
     return (await inPipelines<number>(this.redis, commands)).reduce((all, count) => all + count, 0);
   }
 
-  /** Reads some alarms of a partition. An alarm that is there during a whole scan is read at least once. */
-  async scan(partition: number, env: string, cursor: string, nowMs: number): Promise<ScannedAlarms> {
-    const { offloadedRuns } = this.keys.partition(partition);
-    const [next, count, flat] = (await this.redis.scanOffloadedRuns(
-      offloadedRuns(env),
-      cursor,
-      SCANNED_AT_ONCE,
-      nowMs,
-    )) as [string, number, string[]];
-    const due = Object.entries(fromFlat(flat)).map(([runId, at]) => ({ env, runId, at: Number(at) }));
-    return { cursor: next, count, due };
-  }
-
-  /** The environments that have offloaded runs in a partition. */
-  async environmentsIn(partition: number, envs: readonly string[]): Promise<string[]> {
-    const { offloadedRuns } = this.keys.partition(partition);
-    const found = await inPipelines<number>(
-      this.redis,
-      envs.map((env) => ['exists', offloadedRuns(env)]),
-    );
-    return envs.filter((_, i) => found[i] === 1);
-  }
-
-  /** Records what a scan of a partition found. */
-  async setSeen(partition: number, { count, overdueSince }: SeenAlarms): Promise<void> {
-    const { offloadedRunsSeen } = this.keys.partition(partition);
-    if (count === 0 && overdueSince === undefined) await this.redis.del(offloadedRunsSeen);
-    else await this.redis.hset(offloadedRunsSeen, { count, overdue: overdueSince ?? '' });
-  }
-
-  /** Result of the last scans of all partitions. */
-  async seen(): Promise<SeenAlarms> {
-    const found = await inPipelines<[string | null, string | null]>(
-      this.redis,
-      this.keys.all().map(({ offloadedRunsSeen }) => ['hmget', offloadedRunsSeen, 'count', 'overdue']),
-    );
-    const times = found.flatMap(([, overdue]) => (overdue ? [Number(overdue)] : []));
-    return {
-      count: found.reduce((all, [count]) => all + Number(count ?? 0), 0),
-      overdueSince: times.length === 0 ? undefined : Math.min(...times),
-    };
-  }
-
   /** Runs of a partition whose next reconciliation is after a time: they sleep for long. */
   async candidates(partition: number, fromMs: number, offset: number, limit: number): Promise<ActiveRun[]> {
     const { activeRuns } = this.keys.partition(partition);
@@ -304,16 +195,6 @@ export class OffloadedRuns extends Repository<ScriptedRedis, { reconcileAfterMs:
       functionId,
     };
   }
-}
-
-/** IDs of all events of a run. */
-export function eventsOf({ fields }: Pick<OffloadedRecord, 'fields'>): string[] {
-  const batch = fields[RUN_FIELDS.batch];
-  return batch ? idsIn(batch) : [fields[RUN_FIELDS.eventId] as string];
-}
-
-export function queuedAtOf({ fields }: Pick<OffloadedRecord, 'fields'>): Run['queuedAt'] {
-  return Number(fields[RUN_FIELDS.queuedAt]);
 }
 
 function toParts(reply: readonly (string | string[])[]): OffloadedParts {

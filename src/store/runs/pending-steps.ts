@@ -4,7 +4,8 @@ import type { Pending } from '../../model/runs/memo.ts';
 import { replies } from '../redis/connection/connection.ts';
 import { fromFlat, type ScriptedRedis } from '../redis/connection/scripts.ts';
 import type { Keyspace } from '../redis/keyspace/keyspace.ts';
-import type { OffloadedRecord, OffloadedRuns, StepsReply } from './offloaded-runs.ts';
+import type { OffloadedRecord, StepsReply } from './offloaded-run.ts';
+import type { OffloadedRuns } from './offloaded-runs.ts';
 import { toPending } from './run-record.ts';
 
 /** Approximate maximum of steps read per run, of many runs. */

@@ -20,7 +20,8 @@ import { Repository } from '../redis/repository.ts';
 import type { EndedRunIndex } from './ended-run-index.ts';
 import { runsOfEvents } from './event-runs.ts';
 import { ListedRuns } from './listed-runs.ts';
-import type { OffloadedRecord, OffloadedRuns } from './offloaded-runs.ts';
+import type { OffloadedRecord } from './offloaded-run.ts';
+import type { OffloadedRuns } from './offloaded-runs.ts';
 
 export interface RunQuery {
   env: string;

@@ -7,6 +7,7 @@ import { Checkpoints } from './checkpoints.ts';
 import { Defers } from './defers.ts';
 import { EndedRunIndex } from './ended-run-index.ts';
 import { LastWakes } from './last-wakes.ts';
+import { OffloadedRunAlarms } from './offloaded-run-alarms.ts';
 import { OffloadedRuns } from './offloaded-runs.ts';
 import { PausedRuns } from './paused-runs.ts';
 import { RestoredSteps } from './restored-steps.ts';
@@ -41,6 +42,7 @@ export function createRunStore({ redis, keys, config }: StoreContext) {
     wholeRuns: new WholeRuns(redis, keys),
     activeRuns: new ActiveRuns(redis, keys),
     offloadedRuns,
+    offloadedRunAlarms: new OffloadedRunAlarms(redis, keys),
     lastWakes: new LastWakes(redis, keys, { offloadedRuns }),
     pausedRuns: new PausedRuns(redis, keys),
     unfinishedEnds: new UnfinishedEnds(redis, keys),

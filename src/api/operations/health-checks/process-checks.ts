@@ -5,7 +5,7 @@ import type { PartitionQueues } from '../../../jobs/queues/partition-queues.ts';
 import { queueStatuses } from '../../../jobs/queues/queue-status.ts';
 import { INGEST } from '../../../jobs/queues/queues.ts';
 import type { ActiveRuns } from '../../../store/runs/active-runs.ts';
-import type { OffloadedRuns } from '../../../store/runs/offloaded-runs.ts';
+import type { OffloadedRunAlarms } from '../../../store/runs/offloaded-run-alarms.ts';
 import type { Processes } from '../../../store/telemetry/processes.ts';
 import { type Finding, type HealthCheck, ok, orOk, problem, warning } from './check.ts';
 import { SYNC_CLOCKS } from './redis-checks.ts';
@@ -24,19 +24,19 @@ export interface ProcessCheckDeps {
   queues: PartitionQueues;
   backpressure: Backpressure;
   activeRuns: ActiveRuns;
-  offloadedRuns: Pick<OffloadedRuns, 'seen'>;
+  offloadedRunAlarms: Pick<OffloadedRunAlarms, 'seen'>;
   archiveHealth: ArchiveHealth;
 }
 
 export function processChecks(deps: ProcessCheckDeps): HealthCheck[] {
-  const { processes, queues, backpressure, activeRuns, offloadedRuns, archiveHealth } = deps;
+  const { processes, queues, backpressure, activeRuns, offloadedRunAlarms, archiveHealth } = deps;
   return [
     { id: 'processes', run: () => alive(processes) },
     { id: 'process_clocks', run: (nowMs) => clocks(processes, nowMs) },
     { id: 'apps', run: () => throttledApps(processes) },
     { id: 'backpressure', run: async () => rejecting(backpressure) },
     { id: 'queues', run: (nowMs) => backlog(queues, nowMs) },
-    { id: 'runs', run: (nowMs) => stuckRuns(activeRuns, offloadedRuns, nowMs) },
+    { id: 'runs', run: (nowMs) => stuckRuns(activeRuns, offloadedRunAlarms, nowMs) },
     { id: 'archive', run: (nowMs) => archive(archiveHealth, nowMs) },
   ];
 }
@@ -106,12 +106,12 @@ async function backlog(queues: PartitionQueues, nowMs: number): Promise<Finding[
 
 async function stuckRuns(
   activeRuns: ActiveRuns,
-  offloadedRuns: Pick<OffloadedRuns, 'seen'>,
+  offloadedRunAlarms: Pick<OffloadedRunAlarms, 'seen'>,
   nowMs: number,
 ): Promise<Finding[]> {
   const [hot, offloaded, overdue] = await Promise.all([
     activeRuns.count(),
-    offloadedRuns.seen(),
+    offloadedRunAlarms.seen(),
     activeRuns.count(nowMs - STUCK_MS),
   ]);
   const all = hot + offloaded.count;
