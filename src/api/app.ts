@@ -105,6 +105,8 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
     acceptor,
     backpressure,
     requestLogWriter,
+    webhookFilters: deps.webhookFilters,
+    webhookOrders: deps.webhookOrders,
     largeBodies: deps.largeBodies,
     refusalLimit: new RefusalLimit(),
     webhookWatcher: deps.webhookWatcher,

@@ -40,7 +40,9 @@ import type { Registrar } from './apps/registrar.ts';
 import type { AppSync } from './apps/sync.ts';
 import type { Accounts } from './auth/accounts.ts';
 import type { IdentityProviders } from './auth/oidc/identity-providers.ts';
+import type { WebhookFilters } from './receive/filter-webhook.ts';
 import type { LargeBodies } from './receive/large-bodies.ts';
+import type { WebhookOrders } from './receive/order-webhook.ts';
 import type { RequestLogWriter } from './receive/request-log-writer.ts';
 import type { Route } from './rest/route.ts';
 
@@ -52,6 +54,8 @@ export interface ApiServices {
   archive: Archive | undefined;
   history: History;
   functionTables: FunctionTables;
+  webhookFilters: WebhookFilters;
+  webhookOrders: WebhookOrders;
   transforms: Transforms;
   acceptor: Acceptor;
   backpressure: Backpressure;

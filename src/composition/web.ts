@@ -15,7 +15,9 @@ import { Gateway } from '../api/connect/gateway.ts';
 import { WebSockets } from '../api/http/web-sockets.ts';
 import { Readiness } from '../api/operations/readiness.ts';
 import { Realtime } from '../api/realtime/realtime.ts';
+import { WebhookFilters } from '../api/receive/filter-webhook.ts';
 import { LargeBodies } from '../api/receive/large-bodies.ts';
+import { WebhookOrders } from '../api/receive/order-webhook.ts';
 import { RequestLogWriter } from '../api/receive/request-log-writer.ts';
 import { WebhookWatcher } from '../api/receive/webhook-watcher.ts';
 import { ReconciliationRounds } from '../api/reconciliation/reconciliation-rounds.ts';
@@ -62,6 +64,8 @@ interface AppParts {
 
 interface WebhookParts {
   requestLogWriter: RequestLogWriter;
+  webhookFilters: WebhookFilters;
+  webhookOrders: WebhookOrders;
   largeBodies: LargeBodies;
   webhookWatcher: WebhookWatcher;
   documentFetcher: DocumentFetcher;
@@ -119,9 +123,10 @@ const APPS: Definitions<AppParts, WebNeeds & WebhookParts & ServerParts> = {
 /** For requests that come from elsewhere than their provider. */
 function requestProcessing(parts: WebhookParts & WebNeeds & Pick<ServerParts, 'backpressure' | 'functionTables'>) {
   const { transforms, acceptor, telemetry, backpressure, fetchDocument, largeBodies, functionTables, config } = parts;
+  const { webhookFilters, webhookOrders } = parts;
   const { publicUrl, eventMaxFutureMs } = config;
   const services = { transforms, acceptor, telemetry, backpressure, fetchDocument, largeBodies, functionTables };
-  return { ...services, publicUrl, eventMaxFutureMs };
+  return { ...services, webhookFilters, webhookOrders, publicUrl, eventMaxFutureMs };
 }
 
 const WEBHOOKS: Definitions<WebhookParts, WebNeeds & AppParts & ServerParts> = {
@@ -129,6 +134,8 @@ const WEBHOOKS: Definitions<WebhookParts, WebNeeds & AppParts & ServerParts> = {
     build: ({ store, telemetry, log }) => new RequestLogWriter(store.webhookLog, telemetry, log),
     close: (writer) => writer.flush(),
   },
+  webhookFilters: () => new WebhookFilters(),
+  webhookOrders: () => new WebhookOrders(),
   largeBodies: {
     build: ({ bodyStore, bodyRoom, config }) =>
       new LargeBodies({

@@ -11,6 +11,7 @@ import { selectionOf } from '../../src/api/http/environment-selection.ts';
 import { clientAddress } from '../../src/api/http/incoming-request.ts';
 import { parseFields } from '../../src/api/http/urlencoded.ts';
 import { validate } from '../../src/api/http/validation.ts';
+import { WebhookFilters } from '../../src/api/receive/filter-webhook.ts';
 import { canonicalHeaders, toTransformRequest } from '../../src/api/receive/webhook-request.ts';
 import { namePosition, pageQuery, timePosition } from '../../src/api/rest/list-query.ts';
 import { BODY_LIMIT_BYTES as API_BYTES } from '../../src/api/rest/mount.ts';
@@ -84,6 +85,7 @@ const QUOTAS = {
 };
 /** Without running a transform: only the preparation of the sample. */
 const [SAMPLES] = transformRoutes({
+  webhookFilters: new WebhookFilters(),
   transforms: { check: async () => {}, run: async () => ({ event: null, logs: [], durationMs: 0 }) } as never,
   eventMaxFutureMs: 0,
 }) as [Route];

@@ -1,5 +1,6 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
+import { WebhookOrders } from '../../src/api/receive/order-webhook.ts';
 import { type ReconcileDeps, reconcileWebhook } from '../../src/api/reconciliation/reconcile-webhook.ts';
 import type { Event } from '../../src/model/events/event.ts';
 import { newId } from '../../src/model/ids.ts';
@@ -134,6 +135,7 @@ describe('Reconciliation with crashes', () => {
             },
             eventLimits: { of: () => ({ bytes: 1_000_000 }) },
             backpressure: { admit() {} },
+            webhookOrders: new WebhookOrders(),
             largeBodies: { canKeep: false },
             functionTables: { recent: async () => ({ needsRequestsOf: () => false }) },
             requestLogWriter: { add() {} },

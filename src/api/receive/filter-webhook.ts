@@ -20,42 +20,44 @@ export interface FilteredRequest extends Pick<TransformRequest, 'query' | 'body'
   receivedAt: number;
 }
 
-const budgets = new FuelBudgets();
-/** Units spent in this turn of the event loop, by webhook. Filters of usual cost are not counted. */
-const spent = new Map<string, number>();
+export class WebhookFilters {
+  readonly #budgets = new FuelBudgets();
+  /** Units spent in this turn of the event loop, by webhook. Filters of usual cost are not counted. */
+  readonly #spent = new Map<string, number>();
 
-/** Whether the request passes. A missing field is null, as in functions; a filter that cannot be evaluated is not met.
- *  @throws ServiceError filter_failed if the filter costs too much, or this version rejects it: the request stays in the log */
-export async function passesFilter(
-  { id, filter, filterExpression }: Pick<WebhookInUse, 'id' | 'filter' | 'filterExpression'>,
-  request: FilteredRequest,
-): Promise<boolean> {
-  if (filterExpression === undefined) return true;
-  if (filterExpression === 'refused') {
-    throw new ServiceError('filter_failed', {
-      detail:
-        'this version of the service does not accept it; save a corrected one, then replay the request from the log',
-    });
+  /** Whether the request passes. A missing field is null, as in functions; a filter that cannot be evaluated is not met.
+   *  @throws ServiceError filter_failed if the filter costs too much, or this version rejects it: the request stays in the log */
+  async passes(
+    { id, filter, filterExpression }: Pick<WebhookInUse, 'id' | 'filter' | 'filterExpression'>,
+    request: FilteredRequest,
+  ): Promise<boolean> {
+    if (filterExpression === undefined) return true;
+    if (filterExpression === 'refused') {
+      throw new ServiceError('filter_failed', {
+        detail:
+          'this version of the service does not accept it; save a corrected one, then replay the request from the log',
+      });
+    }
+    while ((this.#spent.get(id) ?? 0) >= TURN_UNITS) await nextTurn();
+    const nowMs = Date.now();
+    const owner = { env: id, expression: `${id}\n${filter}` };
+    const budget = this.#budgets.budgetOf(owner, nowMs);
+    const evaluation = filterExpression.evaluate(requestScopeOf(request), budget.units, request.receivedAt);
+    this.#budgets.record(owner, evaluation, budget, nowMs);
+    if (evaluation.cost > QUARANTINE_UNITS) this.#spend(id, evaluation.cost);
+    if (evaluation.result !== 'too_costly') return evaluation.result === 'met';
+    throw new ServiceError('filter_failed', { detail: messageOf(budget) });
   }
-  while ((spent.get(id) ?? 0) >= TURN_UNITS) await nextTurn();
-  const nowMs = Date.now();
-  const owner = { env: id, expression: `${id}\n${filter}` };
-  const budget = budgets.budgetOf(owner, nowMs);
-  const evaluation = filterExpression.evaluate(requestScopeOf(request), budget.units, request.receivedAt);
-  budgets.record(owner, evaluation, budget, nowMs);
-  if (evaluation.cost > QUARANTINE_UNITS) spend(id, evaluation.cost);
-  if (evaluation.result !== 'too_costly') return evaluation.result === 'met';
-  throw new ServiceError('filter_failed', { detail: messageOf(budget) });
+
+  #spend(id: string, cost: number): void {
+    if (this.#spent.size === 0) setImmediate(() => this.#spent.clear());
+    addTo(this.#spent, id, cost);
+  }
 }
 
 /** The request as expressions see it. */
 export function requestScopeOf({ method, headers, query, body, raw }: FilteredRequest) {
   return { method, headers: joined(headers), query, body: bodyOf({ body, raw }) };
-}
-
-function spend(id: string, cost: number): void {
-  if (spent.size === 0) setImmediate(() => spent.clear());
-  addTo(spent, id, cost);
 }
 
 /** Joins repeated headers, as documented for filters. */

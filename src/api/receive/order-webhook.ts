@@ -9,32 +9,36 @@ import { EVENT_ORDER } from '../../model/webhooks/webhook-order.ts';
 import type { WebhookInUse } from '../../store/webhooks/webhook-in-use.ts';
 import { type FilteredRequest, requestScopeOf } from './filter-webhook.ts';
 
-const budgets = new FuelBudgets();
+type Valued = Pick<Expression, 'valueOf'>;
 
-/** @returns the events with their places in the order */
-export function ordered(
-  { id, order, orderExpressions }: Pick<WebhookInUse, 'id' | 'order' | 'orderExpressions'>,
-  events: readonly Event[],
-  request: FilteredRequest,
-): readonly Event[] {
-  if (!order || !orderExpressions) return events;
-  const scope = requestScopeOf(request);
-  const { receivedAt } = request;
-  const evaluate = (expression: Pick<Expression, 'valueOf'> | undefined, source: string | undefined, event: object) => {
-    if (!expression) return undefined;
-    const owner = { env: id, expression: `${id}\n${source}` };
-    const nowMs = Date.now();
-    const budget = budgets.budgetOf(owner, nowMs);
-    const evaluated = expression.valueOf({ event, request: scope }, budget.units, receivedAt);
-    const result = evaluated.result === 'too_costly' ? 'too_costly' : 'met';
-    budgets.record(owner, { result, cost: evaluated.cost }, budget, nowMs);
-    return evaluated.value;
-  };
-  return events.map((made) => {
-    const event = { ...made, ts: made.ts ?? receivedAt };
-    const key = evaluate(orderExpressions.key, order.key, event);
-    if (key === undefined || key === null || key === false) return made;
-    const by = orderTextOf(evaluate(orderExpressions.by, order.by, event));
-    return { ...made, [EVENT_ORDER]: { webhookId: id, key: keyTextOf(key), ...(by !== undefined && { by }) } };
-  });
+export class WebhookOrders {
+  readonly #budgets = new FuelBudgets();
+
+  /** @returns the events with their places in the order */
+  ordered(
+    { id, order, orderExpressions }: Pick<WebhookInUse, 'id' | 'order' | 'orderExpressions'>,
+    events: readonly Event[],
+    request: FilteredRequest,
+  ): readonly Event[] {
+    if (!order || !orderExpressions) return events;
+    const scope = requestScopeOf(request);
+    const { receivedAt } = request;
+    const evaluate = (expression: Valued | undefined, source: string | undefined, event: object) => {
+      if (!expression) return undefined;
+      const owner = { env: id, expression: `${id}\n${source}` };
+      const nowMs = Date.now();
+      const budget = this.#budgets.budgetOf(owner, nowMs);
+      const evaluated = expression.valueOf({ event, request: scope }, budget.units, receivedAt);
+      const result = evaluated.result === 'too_costly' ? 'too_costly' : 'met';
+      this.#budgets.record(owner, { result, cost: evaluated.cost }, budget, nowMs);
+      return evaluated.value;
+    };
+    return events.map((made) => {
+      const event = { ...made, ts: made.ts ?? receivedAt };
+      const key = evaluate(orderExpressions.key, order.key, event);
+      if (key === undefined || key === null || key === false) return made;
+      const by = orderTextOf(evaluate(orderExpressions.by, order.by, event));
+      return { ...made, [EVENT_ORDER]: { webhookId: id, key: keyTextOf(key), ...(by !== undefined && { by }) } };
+    });
+  }
 }

@@ -19,9 +19,9 @@ import type { Transforms } from '../../transforms/transforms.ts';
 import { selectionOf } from '../http/environment-selection.ts';
 import { parseFields } from '../http/urlencoded.ts';
 import type { Draft } from './draft.ts';
-import { passesFilter } from './filter-webhook.ts';
+import type { WebhookFilters } from './filter-webhook.ts';
 import type { LargeBodies, LargeBodyParts } from './large-bodies.ts';
-import { ordered } from './order-webhook.ts';
+import type { WebhookOrders } from './order-webhook.ts';
 import { resolveEnvironment } from './resolve-environment.ts';
 import { withoutSecrets } from './stored-credentials.ts';
 import {
@@ -40,7 +40,9 @@ export interface ProcessWebhookDeps
     Pick<Store, 'environments' | 'heldEvents' | 'ids' | 'originalRequests'> {
   functionTables: FunctionTables;
   eventMaxFutureMs: number;
+  webhookFilters: Pick<WebhookFilters, 'passes'>;
   transforms: Transforms;
+  webhookOrders: Pick<WebhookOrders, 'ordered'>;
   acceptor: Acceptor;
   telemetry: Telemetry;
   largeBodies: LargeBodies;
@@ -136,7 +138,7 @@ async function runAndDecide(
   }: { request: WebhookRequest; provided: ProviderRequest; parts: LargeBodyParts | undefined },
   verification: LoggedVerification | undefined,
   { draft }: ProcessOptions,
-  { environments, transforms, eventMaxFutureMs }: ProcessWebhookDeps,
+  { environments, webhookFilters, transforms, webhookOrders, eventMaxFutureMs }: ProcessWebhookDeps,
 ): Promise<Pick<WebhookResult, 'console'> & { decided: WebhookDecision }> {
   const { method, headers, search, receivedAt } = request;
   const selection = selectionOf(headers, search === '' ? {} : parseFields(search, 'the query string'));
@@ -146,7 +148,8 @@ async function runAndDecide(
     ? ofLargeBody(parts, request)
     : await toTransformRequest(request.body, headers, search);
   const filter = draft?.filter ?? webhook;
-  if (filter.filterExpression && !(await passesFilter(filter, { ...transformRequest, method, headers, receivedAt }))) {
+  const received = { ...transformRequest, method, headers, receivedAt };
+  if (filter.filterExpression && !(await webhookFilters.passes(filter, received))) {
     return { decided: { outcome: 'filtered', events: [], reason: 'filter_not_met' }, console: [] };
   }
   const transform = draft?.transform ?? { id, version: String(version), code };
@@ -163,7 +166,7 @@ async function runAndDecide(
     verified: verification && verification.result === 'verified',
   });
   if (decided.outcome !== 'accepted' && decided.outcome !== 'held') return { decided, console: logs };
-  const events = ordered(webhook, decided.events, { ...transformRequest, method, headers, receivedAt });
+  const events = webhookOrders.ordered(webhook, decided.events, received);
   return { decided: { ...decided, events }, console: logs };
 }
 

@@ -7,7 +7,6 @@ import { MAX_FIELDS } from '../http/urlencoded.ts';
 import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { checkFilter } from '../receive/check-filter.ts';
-import { passesFilter } from '../receive/filter-webhook.ts';
 import { MAX_EVENTS, resultOfTransform } from '../receive/transform-result.ts';
 import { toTransformRequest } from '../receive/webhook-request.ts';
 import { type Route, routesOf } from '../rest/route.ts';
@@ -47,9 +46,10 @@ export const transformResultSchema = apiObject('TransformResult', {
 const routes = routesOf({ tag: 'Webhooks', scope: 'any-environment' });
 
 export function transformRoutes({
+  webhookFilters,
   transforms,
   eventMaxFutureMs,
-}: Pick<ApiParts, 'transforms' | 'eventMaxFutureMs'>): Route[] {
+}: Pick<ApiParts, 'webhookFilters' | 'transforms' | 'eventMaxFutureMs'>): Route[] {
   return [
     routes.post('/v1/transforms/test', {
       audited: false,
@@ -66,7 +66,7 @@ export function transformRoutes({
         const sample = lowerCased(headers);
         const request = await sampleRequest(body, sample, query);
         const filtered = { ...request, method: 'POST', headers: sample, receivedAt: Date.now() };
-        if (!(await passesFilter({ id: 'test', filter, filterExpression }, filtered))) {
+        if (!(await webhookFilters.passes({ id: 'test', filter, filterExpression }, filtered))) {
           return { data: { event: null, events: [], filtered: true, response: null, console: [], duration_ms: 0 } };
         }
         const { returned, text, logs, durationMs } = await transforms.run(
