@@ -14,11 +14,11 @@ import type { FunctionTables } from '../../functions/function-tables.ts';
 import { callJobId } from '../../queues/call-ref.ts';
 import type { CallJob, JobAttempts } from '../../queues/queues.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
-import { countedCall } from '../admission/calls-in-flight.ts';
 import type { TimeoutTimers } from '../ends/timeout-timers.ts';
 import { isTooLate, watchStart } from '../ends/timeouts.ts';
 import { attemptsAt, type CallAttempt } from './call-attempt.ts';
 import { type CallWritesDeps, commit } from './call-writes.ts';
+import { countedCall } from './calls-in-flight.ts';
 import { mayCome, missingEvent } from './missing-event.ts';
 import { FunctionPaused, isJobOutcome, retryStoreWrites, withServiceErrors } from './service-errors.ts';
 
