@@ -77,9 +77,13 @@ export class EventCountHistory {
       if (one) one.count += count;
     };
     const sorted = () => [...found.values()].sort((a, b) => b.lastAt - a.lastAt || (a.name < b.name ? 1 : -1));
+    const hotNames = () => {
+      for (const piece of pieces) for (const [name, count] of piece.names) add(name, count);
+      return sorted().slice(0, limit);
+    };
     try {
       const envId = await this.#archive.numbers.environment(env);
-      if (envId === undefined) throw NOTHING;
+      if (envId === undefined) return { names: hotNames() };
       for (const { name, lastAt } of await this.#archived.newestNames(envId, limit, oldest, border)) {
         const present = found.get(name);
         if (present) present.lastAt = Math.max(present.lastAt, lastAt);
@@ -99,10 +103,8 @@ export class EventCountHistory {
       }
       return { names: sorted() };
     } catch (error) {
-      if (error !== NOTHING && !isArchiveUnavailable(error)) throw error;
-      for (const piece of pieces) for (const [name, count] of piece.names) add(name, count);
-      const names = sorted().slice(0, limit);
-      return error === NOTHING ? { names } : { names, stoppedEarly: 'archive_unavailable' };
+      if (!isArchiveUnavailable(error)) throw error;
+      return { names: hotNames(), stoppedEarly: 'archive_unavailable' };
     }
   }
 
@@ -182,9 +184,6 @@ export class EventCountHistory {
     ];
   }
 }
-
-/** The environment has no archived data. */
-const NOTHING = Symbol('nothing');
 
 /** The parts of intervals within a time range, with the index of each. */
 function clipped(intervals: readonly Interval[], from: number, to: number): (Interval & { of: number })[] {
