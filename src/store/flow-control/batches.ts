@@ -56,6 +56,6 @@ const BATCH: GroupKind<BatchLimits, string, ClosedBatch> = {
 /** The effect of an event is the ID of its batch. */
 export class Batches extends EventGroups<BatchLimits, string, ClosedBatch> {
   constructor(redis: ScriptedRedis, keys: Keyspace, leaseMs?: number) {
-    super(redis, keys, BATCH, leaseMs);
+    super(redis, keys, { kind: BATCH, leaseMs });
   }
 }

@@ -48,6 +48,6 @@ const DEBOUNCE: GroupKind<DebouncePeriods, DebounceResult, FiredDebounce> = {
 
 export class Debounces extends EventGroups<DebouncePeriods, DebounceResult, FiredDebounce> {
   constructor(redis: ScriptedRedis, keys: Keyspace, leaseMs?: number) {
-    super(redis, keys, DEBOUNCE, leaseMs);
+    super(redis, keys, { kind: DEBOUNCE, leaseMs });
   }
 }

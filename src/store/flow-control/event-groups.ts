@@ -3,7 +3,8 @@
  *  closes is kept until its run is created. */
 import { chunksOf } from '../../model/values/chunks.ts';
 import type { ScriptedRedis } from '../redis/connection/scripts.ts';
-import type { Keyspace, PartitionKeyspace } from '../redis/keyspace/keyspace.ts';
+import type { PartitionKeyspace } from '../redis/keyspace/keyspace.ts';
+import { Repository } from '../redis/repository.ts';
 import {
   recordTimerCheck,
   type TimerCheck,
@@ -52,24 +53,15 @@ export interface GroupKind<Options, Added, Closed> {
   toClosed(id: string, text: string): Closed;
 }
 
-export class EventGroups<Options, Added, Closed extends { id: string }> {
-  protected readonly redis: ScriptedRedis;
-  protected readonly keys: Keyspace;
-  readonly #kind: GroupKind<Options, Added, Closed>;
-  readonly #leaseMs: number;
+export interface EventGroupsDeps<Options, Added, Closed> {
+  kind: GroupKind<Options, Added, Closed>;
+  leaseMs: number | undefined;
+}
 
-  constructor(
-    redis: ScriptedRedis,
-    keys: Keyspace,
-    kind: GroupKind<Options, Added, Closed>,
-    leaseMs: number = LEASE_MS,
-  ) {
-    this.redis = redis;
-    this.keys = keys;
-    this.#kind = kind;
-    this.#leaseMs = leaseMs;
-  }
-
+export class EventGroups<Options, Added, Closed extends { id: string }> extends Repository<
+  ScriptedRedis,
+  EventGroupsDeps<Options, Added, Closed>
+> {
   /** Adds each event to the open group of its key, once.
    *  @param beganAt start of the ingest job, Unix milliseconds
    *  @returns effects in the order of the events, and the timer checks to schedule */
@@ -94,7 +86,7 @@ export class EventGroups<Options, Added, Closed extends { id: string }> {
           unknown[],
         ];
         some.forEach((event, n) => {
-          added.set(event, this.#kind.toAdded(results[n]));
+          added.set(event, this.deps.kind.toAdded(results[n]));
         });
         timerChecks.push(...this.timerChecksIn(homeKeys, env, functionId, timerCheck));
       }
@@ -114,9 +106,10 @@ export class EventGroups<Options, Added, Closed extends { id: string }> {
   ): Promise<{ closed: Closed[]; timerChecks: TimerCheck[] }> {
     const homeKeys = this.keys.partition(partition);
     const given = this.argsOf(homeKeys, env, functionId, options);
-    const reply = await this.redis.takeEventGroups(...given, this.#kind.takenAtOnce, this.#leaseMs, at ?? '');
+    const { kind, leaseMs = LEASE_MS } = this.deps;
+    const reply = await this.redis.takeEventGroups(...given, kind.takenAtOnce, leaseMs, at ?? '');
     const [timerCheck, ...flat] = reply as [TimerCheckReply, ...string[]];
-    const closed = chunksOf(flat, 2).map(([id = '', text = '']) => this.#kind.toClosed(id, text));
+    const closed = chunksOf(flat, 2).map(([id = '', text = '']) => kind.toClosed(id, text));
     return { closed, timerChecks: this.timerChecksIn(homeKeys, env, functionId, timerCheck) };
   }
 
@@ -145,7 +138,7 @@ export class EventGroups<Options, Added, Closed extends { id: string }> {
   /** Functions with open groups, and their partitions. */
   waiting(env: string, functionIds: readonly string[]): Promise<WaitingFunction[]> {
     return waitingFunctions(this.redis, this.keys, functionIds, (homeKeys, functionId) => {
-      return this.#kind.keys(homeKeys, env, functionId)[0];
+      return this.deps.kind.keys(homeKeys, env, functionId)[0];
     });
   }
 
@@ -155,7 +148,7 @@ export class EventGroups<Options, Added, Closed extends { id: string }> {
     functionId: string,
     options: Options,
   ): (string | number)[] {
-    const { name, keys, args } = this.#kind;
+    const { name, keys, args } = this.deps.kind;
     return [...keys(homeKeys, env, functionId), name, ...args(options, homeKeys, env, functionId)];
   }
 
@@ -165,7 +158,7 @@ export class EventGroups<Options, Added, Closed extends { id: string }> {
     functionId: string,
     reply: TimerCheckReply,
   ): TimerCheck[] {
-    const timerCheck = toTimerCheck(reply, this.#kind.keys(homeKeys, env, functionId)[6], homeKeys.number);
+    const timerCheck = toTimerCheck(reply, this.deps.kind.keys(homeKeys, env, functionId)[6], homeKeys.number);
     return timerCheck ? [timerCheck] : [];
   }
 }

@@ -127,7 +127,7 @@ export function laneValues(orderText: string | undefined, functionId: string, ke
 
 export class Lanes extends EventGroups<OrderOptions, LaneResult, LeavingEvent> {
   constructor(redis: ScriptedRedis, keys: Keyspace, leaseMs?: number) {
-    super(redis, keys, LANE, leaseMs);
+    super(redis, keys, { kind: LANE, leaseMs });
   }
 
   /** @param turn the run that ended; for actions of people, its lane */
