@@ -59,10 +59,10 @@ export const CALL_CLIENTS: Definitions<CallClientParts, CallClientNeeds> = {
   },
 };
 
-function callLimiter({ config, appLimits, scheduler, log }: Parts): CallLimiter {
+function callLimiter({ config, appLimits, queuedRunJobs, log }: Parts): CallLimiter {
   const shares = new FairShares({ ...config, capacity: config.runConcurrency });
   const promote = (jobId: string) => {
-    scheduler
+    queuedRunJobs
       .promoteDeferred(jobId)
       .catch((error: Error) => log.debug({ err: error.message }, 'a deferred call could not be promoted'));
   };

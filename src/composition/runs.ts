@@ -33,6 +33,7 @@ import { TimeoutTimers } from '../jobs/runs/ends/timeout-timers.ts';
 import { RunStarter } from '../jobs/runs/run-starter.ts';
 import { RunStates } from '../jobs/runs/run-states.ts';
 import { DelayedJobs } from '../jobs/runs/scheduling/delayed-jobs.ts';
+import { QueuedRunJobs } from '../jobs/runs/scheduling/queued-run-jobs.ts';
 import { RunScheduler } from '../jobs/runs/scheduling/run-scheduler.ts';
 import { RunTransitions } from '../jobs/runs/state-transitions.ts';
 import { InvocationListeners } from '../jobs/runs/steps/invocation-listeners.ts';
@@ -74,6 +75,7 @@ interface FlowControlParts {
 }
 
 interface RunParts {
+  queuedRunJobs: QueuedRunJobs;
   scheduler: RunScheduler;
   timeoutTimers: TimeoutTimers;
   deferredFunctions: DeferredFunctions;
@@ -155,6 +157,7 @@ const FLOW_CONTROL: Definitions<FlowControlParts, Needs & RunParts> = {
 };
 
 const RUN: Definitions<RunParts, Needs & FlowControlParts> = {
+  queuedRunJobs: ({ queues }) => new QueuedRunJobs(queues),
   scheduler: (parts) => new RunScheduler(parts),
   timeoutTimers: (parts) => new TimeoutTimers(parts),
   deferredFunctions: ({ ids, defers, acceptor }) => new DeferredFunctions(ids, defers, acceptor),
@@ -243,8 +246,10 @@ const TIMERS: Definitions<TimerParts, Needs & FlowControlParts & RunParts> = {
     'changed-timeouts': (timer) => handleChangedTimeouts(timer, parts),
     cron: (timer, dueAt, executions) => parts.cronTicks.handle(timer, dueAt, executions),
   }),
-  admittedCalls: ({ admission, functions, heldFunctions, runs, scheduler, clock, config }) =>
-    new AdmittedCalls({ admission, functions, heldFunctions, runs, scheduler, clock, trustMs: config.stalledAfterMs }),
+  admittedCalls({ admission, functions, heldFunctions, runs, scheduler, queuedRunJobs, clock, config }) {
+    const trustMs = config.stalledAfterMs;
+    return new AdmittedCalls({ admission, functions, heldFunctions, runs, scheduler, queuedRunJobs, clock, trustMs });
+  },
 };
 
 export const RUN_SERVICES: Definitions<RunServices, Needs> = { ...FLOW_CONTROL, ...RUN, ...TIMERS };

@@ -9,6 +9,7 @@ import { createRunQueue, RUNS, type RunJob } from '../../src/jobs/queues/queues.
 import { admissionChecks } from '../../src/jobs/runs/admission/admission-checks.ts';
 import { AdmittedCalls } from '../../src/jobs/runs/admission/admitted-calls.ts';
 import { FunctionPaused } from '../../src/jobs/runs/calls/service-errors.ts';
+import { QueuedRunJobs } from '../../src/jobs/runs/scheduling/queued-run-jobs.ts';
 import { RunScheduler } from '../../src/jobs/runs/scheduling/run-scheduler.ts';
 import type { AppFunction } from '../../src/model/apps/app.ts';
 import { homesOf } from '../../src/model/flow-control/limits.ts';
@@ -37,15 +38,16 @@ function createProcess(store: OwnStore) {
     recorder: { startThrottled: () => undefined },
     clock: Date.now,
   });
+  const queuedRunJobs = new QueuedRunJobs(queues);
   const scheduler = new RunScheduler({
-    ...{ jobLists: store.jobLists, queues, environmentKinds, admission },
+    ...{ jobLists: store.jobLists, queuedRunJobs, environmentKinds, admission },
     ...{ activeRuns: store.activeRuns, reconcileAfterMs: 120_000 },
   });
   const admittedCalls = new AdmittedCalls({
-    ...{ admission, functions, heldFunctions, runs, scheduler },
+    ...{ admission, functions, heldFunctions, runs, scheduler, queuedRunJobs },
     ...{ clock: Date.now, trustMs: 30_000 },
   });
-  return { queues, functions, admission, scheduler, admittedCalls };
+  return { queues, functions, admission, scheduler, queuedRunJobs, admittedCalls };
 }
 
 export type PauseBed = Awaited<ReturnType<typeof createPauseBed>>;
@@ -153,9 +155,8 @@ export async function createPauseBed() {
 
     /** Checks the admissions of all calls, as a worker does some time later. */
     async check(): Promise<void> {
-      const { admission, scheduler } = createProcess(store);
       const clock = () => Date.now() + 600_000;
-      const round = admissionChecks.rounds({ ...store, admission, scheduler, admissionCheckMs: 10_000, clock });
+      const round = admissionChecks.rounds({ ...store, ...createProcess(store), admissionCheckMs: 10_000, clock });
       for (const { number: partition } of store.keys.all()) {
         await round({ partition, signal: new AbortController().signal } as never);
       }

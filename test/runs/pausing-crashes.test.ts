@@ -134,7 +134,7 @@ const HOUR_MS = 3_600_000;
     const [run = '', next = ''] = await bed.start('retries', 2);
     const fail = async (job: Job<RunJob>) => {
       await job.moveToDelayed(Date.now() + HOUR_MS, job.token);
-      await bed.store.redis.hset(bed.process().scheduler.callJobKey({ runId: run }), 'atm', 1);
+      await bed.store.redis.hset(bed.process().queuedRunJobs.callJobKey({ runId: run }), 'atm', 1);
       throw new Error('an attempt has failed');
     };
     expect(await bed.work(fail)).to.deep.equal([run]);
@@ -148,14 +148,14 @@ const HOUR_MS = 3_600_000;
     await bed.register('admitted', { concurrency: 1 });
     const [run = '', next = ''] = await bed.start('admitted', 2);
     await bed.work(async (job) => {
-      await bed.store.redis.hset(bed.process().scheduler.callJobKey({ runId: run }), 'atm', 1);
+      await bed.store.redis.hset(bed.process().queuedRunJobs.callJobKey({ runId: run }), 'atm', 1);
       await job.moveToDelayed(Date.now() + HOUR_MS, job.token);
       throw new Error('an attempt has failed');
     });
     const dying = bed.process();
     dying.scheduler.start = async () => undefined;
     const called = await bed.work(async () => {
-      await bed.process().scheduler.promoteDeferred(callJobId(run, 0, undefined));
+      await bed.process().queuedRunJobs.promoteDeferred(callJobId(run, 0, undefined));
       expect(await bed.work(), 'the retry waits for the call').to.deep.equal([]);
     }, dying);
     expect(called).to.deep.equal([next]);

@@ -54,7 +54,7 @@ export class RunTransitions extends Composed<RunTransitionsDeps> {
       case 'there':
         if (result.callAgain) await this.scheduleNextCall(result.run, result.stackLength);
         // The process that stored the result may have died before removing the wake job.
-        await this.deps.scheduler.removeWakes(runId, [stepId]);
+        await this.deps.queuedRunJobs.removeWakes(runId, [stepId]);
         return false;
       case 'steps':
       case 'bytes':
@@ -72,7 +72,7 @@ export class RunTransitions extends Composed<RunTransitionsDeps> {
     this.deps.telemetry.recordHistory(run, [entry]);
     if (requestsOutside(step)) await this.deps.requests.remove(env, id, stepId);
     // A sleep is ended only by its own wake job, which is active.
-    if (step.op !== 'Sleep' && step.until !== undefined) await this.deps.scheduler.removeWakes(id, [stepId]);
+    if (step.op !== 'Sleep' && step.until !== undefined) await this.deps.queuedRunJobs.removeWakes(id, [stepId]);
   }
 
   /** @param finishedSteps number of finished steps, whose results the call carries */

@@ -8,6 +8,7 @@ import type { DueCheck } from '../../../store/flow-control/admissions.ts';
 import type { Store } from '../../../store/store.ts';
 import type { Admission } from '../../flow-control/admission.ts';
 import { callOfEntry } from '../../queues/call-ref.ts';
+import type { QueuedRunJobs } from '../scheduling/queued-run-jobs.ts';
 import type { RunScheduler } from '../scheduling/run-scheduler.ts';
 
 /** Interval of checks of an active run, which may sleep for months. */
@@ -16,6 +17,7 @@ const RUN_CHECK_MS = 300_000;
 export interface AdmissionChecksDeps extends Pick<Store, 'admissions' | 'runs' | 'activeRuns'> {
   admission: Admission;
   scheduler: RunScheduler;
+  queuedRunJobs: Pick<QueuedRunJobs, 'isLive'>;
   /** Interval of checks of an admission. */
   admissionCheckMs: number;
   clock: Clock;
@@ -61,11 +63,12 @@ async function carryOut(partition: number, check: DueCheck, deps: AdmissionCheck
 async function checkAdmission(
   partition: number,
   { entry, env, claimedUntil }: { entry: string; env: string; claimedUntil: number },
-  { admissions, admission, scheduler, runs, activeRuns, admissionCheckMs, clock }: AdmissionChecksDeps,
+  deps: AdmissionChecksDeps,
 ): Promise<void> {
+  const { admissions, admission, scheduler, queuedRunJobs, runs, activeRuns, admissionCheckMs, clock } = deps;
   const call = callOfEntry(entry);
   const runId = call?.runId ?? entry;
-  if (call && (await scheduler.isLive(call))) {
+  if (call && (await queuedRunJobs.isLive(call))) {
     await scheduler.promoteAdmitted(call);
     return admissions.keep(partition, [entry], clock() + admissionCheckMs);
   }

@@ -14,6 +14,7 @@ import { hasLimits, limitsContinuing } from '../../flow-control/limited-calls.ts
 import type { FunctionTables } from '../../functions/function-tables.ts';
 import { callJobId, callOf, entryOf } from '../../queues/call-ref.ts';
 import type { CallJob } from '../../queues/queues.ts';
+import type { QueuedRunJobs } from '../scheduling/queued-run-jobs.ts';
 import type { RunScheduler } from '../scheduling/run-scheduler.ts';
 
 /** The permits that a call holds. */
@@ -32,6 +33,7 @@ export interface AdmittedCallsDeps {
   heldFunctions: Pick<HeldFunctions, 'follow'>;
   runs: Runs;
   scheduler: RunScheduler;
+  queuedRunJobs: Pick<QueuedRunJobs, 'promoteDeferred'>;
   clock: Clock;
 }
 
@@ -82,7 +84,7 @@ export class AdmittedCalls extends Composed<AdmittedCallsDeps> {
     const { admitted: _former, ...unadmitted } = job;
     const { runId, finishedSteps, stepId } = job;
     if ((await this.admit(unadmitted, executions)) !== 'waits')
-      await this.deps.scheduler.promoteDeferred(callJobId(runId, finishedSteps, stepId));
+      await this.deps.queuedRunJobs.promoteDeferred(callJobId(runId, finishedSteps, stepId));
   }
 
   /** Releases the permits of an ended call. If Redis rejects it, the check of the admission does so. Calls that end together share a

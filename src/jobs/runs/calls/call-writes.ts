@@ -13,6 +13,7 @@ import { memoOf } from '../operations/finished-steps.ts';
 import type { AnsweredCall, OperationDeps } from '../operations/operation-context.ts';
 import { pendingSleep } from '../operations/sleep.ts';
 import { pendingStep, stateFailure } from '../operations/steps.ts';
+import type { QueuedRunJobs } from '../scheduling/queued-run-jobs.ts';
 import type { RunScheduler } from '../scheduling/run-scheduler.ts';
 import { afterReportedSteps, type CallAttempt, continuing, mayRetry } from './call-attempt.ts';
 import {
@@ -30,6 +31,7 @@ import { AttemptFailed, retryStoreWrites } from './service-errors.ts';
 export interface CallWritesDeps extends OperationDeps {
   checkpoints: Checkpoints;
   scheduler: RunScheduler;
+  queuedRunJobs: Pick<QueuedRunJobs, 'isLastExecution'>;
   telemetry: Telemetry;
   /** Setting RETRY_SCALE. */
   retryScale: number;
@@ -152,10 +154,10 @@ const FAILURE_WRITES: Record<
  *  @returns the attempt as it counts; undefined: another worker has taken over the job, whose attempt counts */
 async function takeOwnership(
   attempt: CallAttempt,
-  { scheduler, checkpoints }: CallWritesDeps,
+  { queuedRunJobs, checkpoints }: CallWritesDeps,
 ): Promise<CallAttempt | undefined> {
   const { job, attempts, continuesAt } = attempt;
-  if (!(await scheduler.isLastExecution(job, attempts.executions))) return undefined;
+  if (!(await queuedRunJobs.isLastExecution(job, attempts.executions))) return undefined;
   if (job.finishedSteps === undefined || continuesAt !== undefined) return attempt;
   const finishedSteps = await checkpoints.handOver(job.env, job.runId, String(job.finishedSteps));
   return finishedSteps === undefined ? attempt : continuing(attempt, finishedSteps);

@@ -11,11 +11,11 @@ import { stepHistory } from '../attempt-history.ts';
 import { abortDefer, addDefer } from '../operations/defer.ts';
 import { entriesOf, finishedStepsOf, hasRun, isFinished } from '../operations/finished-steps.ts';
 import { storeMetadata } from '../operations/metadata.ts';
-import type { RunScheduler } from '../scheduling/run-scheduler.ts';
+import type { QueuedRunJobs } from '../scheduling/queued-run-jobs.ts';
 import { type RunTransitions, STATE_ERRORS } from '../state-transitions.ts';
 
 export interface CallCheckpointsDeps extends Pick<Store, 'runs' | 'runMetadata' | 'checkpoints' | 'defers'> {
-  scheduler: RunScheduler;
+  queuedRunJobs: Pick<QueuedRunJobs, 'callJobKey'>;
   transitions: RunTransitions;
   telemetry: Telemetry;
   reconcileAfterMs: number;
@@ -32,13 +32,13 @@ export class CallCheckpoints extends Composed<CallCheckpointsDeps> {
   }
 
   async #store(runId: string, { env, finishedSteps, executions }: QueueItem, ops: readonly Op[]): Promise<void> {
-    const { checkpoints, scheduler, telemetry, reconcileAfterMs } = this.deps;
+    const { checkpoints, queuedRunJobs, telemetry, reconcileAfterMs } = this.deps;
     if (finishedSteps === undefined) throw superseded(runId, 'a call of one planned step has no checkpoints');
     const nowMs = Date.now();
     // Earlier times come from an app with a wrong clock.
     const during = { startedAt: nowMs - DAY_MS, endedAt: nowMs };
     const { steps, tooLarge } = finishedStepsOf(ops.filter(isStored), (op) => stepHistory(op, 0, during, nowMs));
-    const job = { key: scheduler.callJobKey({ runId, finishedSteps }), executions };
+    const job = { key: queuedRunJobs.callJobKey({ runId, finishedSteps }), executions };
     const owner = { name: String(finishedSteps), job, reconcileAt: nowMs + reconcileAfterMs };
     await storeMetadata(ops, { env, id: runId }, this.deps.runMetadata);
     const stored = await checkpoints.store(env, runId, steps, owner);

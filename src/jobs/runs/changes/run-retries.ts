@@ -16,6 +16,7 @@ import { stepCallsOf } from '../../queues/call-ref.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { RunStarter } from '../run-starter.ts';
 import { ensureCalls, type MissingCallsDeps } from '../scheduling/missing-calls.ts';
+import type { QueuedRunJobs } from '../scheduling/queued-run-jobs.ts';
 import type { RunTransitions } from '../state-transitions.ts';
 import { checkFromStep } from './rerun-from-step.ts';
 
@@ -31,6 +32,7 @@ export interface RunRetriesDeps extends MissingCallsDeps, Pick<Store, 'ids' | 'e
   eventRestorer: EventRestorer;
   apps: Pick<Apps, 'read'>;
   starter: RunStarter;
+  queuedRunJobs: Pick<QueuedRunJobs, 'delayedCalls' | 'promote'>;
   pausedRuns: Pick<PausedRuns, 'remove'>;
   steps: Pick<Steps, 'progress'>;
   transitions: Pick<RunTransitions, 'fail' | 'repeatPause'>;
@@ -95,12 +97,12 @@ export class RunRetries extends Composed<RunRetriesDeps> {
    *  @returns the run; undefined if there is no such run
    *  @throws ServiceError run_not_waiting */
   async retryNow(env: string, runId: string): Promise<Run | undefined> {
-    const { history, scheduler } = this.deps;
+    const { history, queuedRunJobs } = this.deps;
     const { runs, steps } = history;
     const run = await runs.read(env, runId);
     if (!run) return undefined;
     const delayed = await this.#delayedCalls(run, await steps.progress(env, runId));
-    const promoted = await Promise.all([...delayed.keys()].map((jobId) => scheduler.promote(jobId)));
+    const promoted = await Promise.all([...delayed.keys()].map((jobId) => queuedRunJobs.promote(jobId)));
     if (!promoted.includes(true)) throw new ServiceError('run_not_waiting', { detail: `it is ${run.status}` });
     return runs.read(env, runId);
   }
@@ -134,7 +136,7 @@ export class RunRetries extends Composed<RunRetriesDeps> {
 
   async #delayedCalls(run: Run, { pending, done }: Progress): Promise<Map<string, number>> {
     if (hasEnded(run)) return new Map();
-    return this.deps.scheduler.delayedCalls([
+    return this.deps.queuedRunJobs.delayedCalls([
       { runId: run.id, finishedSteps: done },
       ...stepCallsOf(run.id, pending),
     ]);

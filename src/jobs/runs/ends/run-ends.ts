@@ -16,6 +16,7 @@ import type { LaneEnds } from '../../flow-control/lane-ends.ts';
 import type { FunctionTables } from '../../functions/function-tables.ts';
 import { stepCallsOf } from '../../queues/call-ref.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
+import type { QueuedRunJobs } from '../scheduling/queued-run-jobs.ts';
 import type { RunScheduler } from '../scheduling/run-scheduler.ts';
 import type { DeferredFunctions } from './deferred-functions.ts';
 import { type EndTransition, type EndWrite, WRITES_OF_END } from './end-writes.ts';
@@ -26,6 +27,7 @@ import type { TimeoutTimers } from './timeout-timers.ts';
 export interface RunEndsDeps extends Pick<Store, 'runs' | 'singletonHolders' | 'unfinishedEnds'> {
   functions: FunctionTables;
   scheduler: RunScheduler;
+  queuedRunJobs: Pick<QueuedRunJobs, 'removeWakes' | 'removeCalls'>;
   timeoutTimers: TimeoutTimers;
   deferredFunctions: DeferredFunctions;
   lifecycleEvents: LifecycleEvents;
@@ -141,14 +143,14 @@ export class RunEnds extends Composed<RunEndsDeps> {
 
   /** Delayed jobs would wait, possibly for months, only to find an ended run. */
   async #removeJobs(run: Run, { done, pending, isUnfinished }: StepsAtEnd): Promise<void> {
-    const { scheduler, timeoutTimers, unfinishedEnds } = this.deps;
+    const { scheduler, queuedRunJobs, timeoutTimers, unfinishedEnds } = this.deps;
     const { env, id: runId, status } = run;
     const calls = stepCallsOf(runId, pending);
     const wakes = [...pending].filter(([, { until }]) => until !== undefined).map(([stepId]) => stepId);
-    if (wakes.length > 0) await scheduler.removeWakes(runId, wakes);
+    if (wakes.length > 0) await queuedRunJobs.removeWakes(runId, wakes);
     const waiting = status === 'Completed' ? calls : [...calls, { runId, finishedSteps: done }];
     const sleeps = [...pending.values()].some(({ op }) => op === 'Sleep');
-    await scheduler.removeCalls(sleeps ? [...waiting, { runId, finishedSteps: done + 1 }] : waiting);
+    await queuedRunJobs.removeCalls(sleeps ? [...waiting, { runId, finishedSteps: done + 1 }] : waiting);
     await scheduler.endRun(run, waiting);
     await timeoutTimers.remove(run);
     if (isUnfinished) await unfinishedEnds.finish(env, runId);

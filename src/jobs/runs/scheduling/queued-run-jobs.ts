@@ -29,7 +29,7 @@ export class QueuedRunJobs {
   }
 
   /** Removes the job if it will not run: it would block a new one with its ID. */
-  protected async removeDead(jobId: string): Promise<void> {
+  async removeDead(jobId: string): Promise<void> {
     const queue = this.queueOf(jobId);
     if (!LIVE_STATES.has(await queue.getJobState(jobId))) {
       await queue.remove(jobId, { removeChildren: false });
@@ -102,7 +102,7 @@ export class QueuedRunJobs {
   }
 
   /** The queue of the run's partition: job IDs begin with the run's ID. */
-  protected queueOf(id: string): RunQueue {
+  queueOf(id: string): RunQueue {
     return this.#queues.of(id).runs;
   }
 }

@@ -10,10 +10,9 @@ import type { ActiveRuns } from '../../../store/runs/active-runs.ts';
 import type { JobAfterSleep } from '../../../store/runs/steps.ts';
 import type { Admission, AdmittedCallToSchedule } from '../../flow-control/admission.ts';
 import { type CallRef, type CallToSchedule, callRefOf, jobIdOf } from '../../queues/call-ref.ts';
-import type { PartitionQueues } from '../../queues/partition-queues.ts';
 import { type RunQueue, type TracedRunRef, toRunRef } from '../../queues/queues.ts';
 import { DELAY_MAX_MS } from '../admission/deferred-calls.ts';
-import { LIVE_STATES, QueuedRunJobs } from './queued-run-jobs.ts';
+import { LIVE_STATES, type QueuedRunJobs } from './queued-run-jobs.ts';
 import {
   callAfterSleep,
   callJob,
@@ -32,22 +31,30 @@ const WAKES_AT_ONCE = 100;
 
 export interface RunSchedulerDeps {
   jobLists: Pick<JobLists, 'add'>;
-  queues: PartitionQueues;
+  queuedRunJobs: QueuedRunJobs;
   environmentKinds: Pick<EnvironmentKinds, 'of'>;
   admission: Admission;
   activeRuns: Pick<ActiveRuns, 'advance'>;
   reconcileAfterMs: number;
 }
 
-export class RunScheduler extends QueuedRunJobs {
+export class RunScheduler {
+  readonly #queued: QueuedRunJobs;
   readonly #jobLists: Pick<JobLists, 'add'>;
   readonly #kinds: Pick<EnvironmentKinds, 'of'>;
   readonly #admission: Admission;
   readonly #activeRuns: Pick<ActiveRuns, 'advance'>;
   readonly #reconcileAfterMs: number;
 
-  constructor({ jobLists, queues, environmentKinds, admission, activeRuns, reconcileAfterMs }: RunSchedulerDeps) {
-    super(queues);
+  constructor({
+    jobLists,
+    queuedRunJobs,
+    environmentKinds,
+    admission,
+    activeRuns,
+    reconcileAfterMs,
+  }: RunSchedulerDeps) {
+    this.#queued = queuedRunJobs;
     this.#jobLists = jobLists;
     this.#kinds = environmentKinds;
     this.#admission = admission;
@@ -84,7 +91,7 @@ export class RunScheduler extends QueuedRunJobs {
 
   async #needsOnlyWorker(ref: TracedRunRef): Promise<boolean> {
     // With tracing, BullMQ must add the job itself, because it makes the span.
-    return !this.queueOf(ref.runId).opts.telemetry && !(await this.#admission.isLimited(ref));
+    return !this.#queued.queueOf(ref.runId).opts.telemetry && !(await this.#admission.isLimited(ref));
   }
 
   /** Enqueues the jobs of admitted calls. */
@@ -92,7 +99,7 @@ export class RunScheduler extends QueuedRunJobs {
     if (calls.length === 0) return;
     const waited = calls.filter(({ hasWaited }) => hasWaited);
     // The job of a retry may exist already, delayed.
-    const delayed = waited.length > 0 ? await this.delayedCalls(waited.map(callRefOf)) : new Map();
+    const delayed = waited.length > 0 ? await this.#queued.delayedCalls(waited.map(callRefOf)) : new Map();
     let added: AdmittedCallToSchedule[] = [];
     // Keeps the calls in order.
     for (const call of calls) {
@@ -103,14 +110,14 @@ export class RunScheduler extends QueuedRunJobs {
       }
       await this.#add(added);
       added = [];
-      await this.promoteDeferred(jobId);
+      await this.#queued.promoteDeferred(jobId);
     }
     await this.#add(added);
   }
 
   async #add(calls: readonly AdmittedCallToSchedule[]): Promise<void> {
     if (calls.length === 0) return;
-    const byQueue = Map.groupBy(calls, ({ ref }) => this.queueOf(ref.runId));
+    const byQueue = Map.groupBy(calls, ({ ref }) => this.#queued.queueOf(ref.runId));
     await Promise.all(
       [...byQueue].map(async ([queue, some]) => this.#addTo(queue, await this.#withPriorities(some.map(callJob)))),
     );
@@ -142,7 +149,7 @@ export class RunScheduler extends QueuedRunJobs {
     for (const some of chunksOf(wakes, WAKES_AT_ONCE)) {
       const [{ ref }] = some as [WakeToSchedule];
       const jobs = await Promise.all(some.map((wake) => this.#jobOfWake(wake)));
-      await this.queueOf(ref.runId).addBulk(await this.#withPriorities(jobs));
+      await this.#queued.queueOf(ref.runId).addBulk(await this.#withPriorities(jobs));
     }
   }
 
@@ -165,23 +172,23 @@ export class RunScheduler extends QueuedRunJobs {
 
   async #addOne(given: JobToAdd): Promise<void> {
     for (const { name, data, opts } of await this.#withPriorities([given])) {
-      await this.queueOf(data.runId).add(name, data, opts);
+      await this.#queued.queueOf(data.runId).add(name, data, opts);
     }
   }
 
   async ensureRequest(request: RequestToSchedule): Promise<void> {
-    await this.removeDead(jobIdOf({ runId: request.ref.runId, stepId: request.stepId, request: true }));
+    await this.#queued.removeDead(jobIdOf({ runId: request.ref.runId, stepId: request.stepId, request: true }));
     await this.enqueueRequest(request);
   }
 
   /** Makes the job of an admitted call due, if it was put aside: what admitted the call may have died before it did. */
   async promoteAdmitted(call: CallRef): Promise<void> {
-    if (await this.#isDueLate(call)) await this.promoteDeferred(jobIdOf(call));
+    if (await this.#isDueLate(call)) await this.#queued.promoteDeferred(jobIdOf(call));
   }
 
   /** Whether the job is delayed for longer than a call that waits for capacity (workers/call-permits.ts). */
   async #isDueLate(call: CallRef): Promise<boolean> {
-    return ((await this.delayedCalls([call])).get(jobIdOf(call)) ?? 0) > Date.now() + DELAY_MAX_MS;
+    return ((await this.#queued.delayedCalls([call])).get(jobIdOf(call)) ?? 0) > Date.now() + DELAY_MAX_MS;
   }
 
   /** Withdraws the waiting calls of an ended run, and releases its limits. */
@@ -199,7 +206,7 @@ export class RunScheduler extends QueuedRunJobs {
    *  backlog, or due: its worker may have died before it checked again. */
   async ensureCall(call: CallToSchedule): Promise<void> {
     const jobId = jobIdOf(callRefOf(call));
-    const queue = this.queueOf(jobId);
+    const queue = this.#queued.queueOf(jobId);
     const state = await queue.getJobState(jobId);
     if (!LIVE_STATES.has(state)) {
       await queue.remove(jobId, { removeChildren: false });
@@ -215,14 +222,14 @@ export class RunScheduler extends QueuedRunJobs {
   async #isPutAside(call: CallRef): Promise<boolean> {
     if (!(await this.#isDueLate(call))) return false;
     const jobId = jobIdOf(call);
-    const job = await this.queueOf(jobId).getJob(jobId);
+    const job = await this.#queued.queueOf(jobId).getJob(jobId);
     return job !== undefined && job.attemptsMade === 0 && job.timestamp + (job.opts.delay ?? 0) <= Date.now();
   }
 
   async ensureWake(wake: WakeToSchedule): Promise<void> {
     if (this.#isFar(wake)) return;
     const { jobId } = (await this.#jobOfWake(wake)).opts;
-    await this.removeDead(jobId);
+    await this.#queued.removeDead(jobId);
     await this.enqueueWake(wake);
   }
 
