@@ -1,5 +1,5 @@
-/** The tables `tidegate_outbox` and `tidegate_steps` in the Postgres of an app. Its contents are the app's: everything that is read has a limit.
- *  Relays of the clients work on the same rows. */
+/** The tables `tidegate_outbox` and `tidegate_steps` in the Postgres of an app. The app controls their contents, so
+ *  every read is bounded. Relays of the clients work on the same rows. */
 import { isArchiveUnavailable } from '../errors.ts';
 import { codeOf, type Database } from './database.ts';
 import { toText } from './encoding.ts';

@@ -1,4 +1,4 @@
-/** Hears of new rows in an outbox, over a connection of its own: `LISTEN` holds one. Without it, a relay looks every second. */
+/** Listens for new rows in an outbox with `LISTEN`, on its own connection. Without it, a relay polls every second. */
 import type pg from 'pg';
 import type { ArchiveSettings } from '../config.ts';
 import { connectionOf } from './database.ts';

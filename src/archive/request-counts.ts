@@ -1,5 +1,5 @@
-/** What reads of webhook requests share: keys under which they are counted (their outcome, and the result of their
- *  verification), and which are not found. */
+/** Shared by reads of webhook requests: the keys by which they are counted (outcome and verification result), and
+ *  the conditions that hide them. */
 import type { VerificationResult } from '../model/webhooks/request-log.ts';
 
 /** Condition with the webhook's ID: requests of a deleted webhook are not found. */

@@ -59,7 +59,7 @@ export interface FunctionClientOptions extends HttpAgentOptions {
   tracing?: Tracing | undefined;
 }
 
-/** What calls of destinations need of the store. */
+/** Data of the store that calls of destinations need. */
 export interface DestinationData {
   /** @throws SealError if SECRET_KEY has changed */
   secretsOf(env: string, fn: AppFunction): DestinationSecrets;

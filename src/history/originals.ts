@@ -1,4 +1,5 @@
-/** The requests of webhooks that destinations send on: as they were kept for them, else as the log of their webhook has them. */
+/** Webhook requests that destinations forward: the copy stored for the destination, otherwise the one in the
+ *  webhook's log. */
 import type { WebhookBodyStore } from '../archive/webhook-bodies.ts';
 import type { OriginalRequest } from '../functions/destination-request.ts';
 import type { MemoryRoom } from '../model/capacity/memory-room.ts';

@@ -42,7 +42,7 @@ export function ownerOf({ functions, environmentKinds }: OwnerDeps): OwnerOf {
   };
 }
 
-/** The function as calls of the job's run need it: of functions whose runs are pinned, the run itself says at which version it is. */
+/** The function to call for a job's run: for functions with versions, the run says which version it is pinned to. */
 export type CalledFunction = (job: RunRef, fn: AppFunction) => AppFunction | Promise<AppFunction>;
 
 export function calledFunction({ functions, runs }: Pick<OwnerDeps, 'functions' | 'runs'>): CalledFunction {

@@ -15,7 +15,8 @@ export interface MissingVersionsDeps {
   versionGoneMs: number;
 }
 
-/** Pauses runs whose version has had no connection for long. The time is that of this worker: since it found none, and found none ever since. */
+/** Pauses runs whose version has had no connection for `versionGoneMs`, counted from when this worker first missed
+ *  it. */
 export class MissingVersions extends Composed<MissingVersionsDeps> {
   readonly #since = new LRUCache<string, number>({ max: MISSING_MAX });
 

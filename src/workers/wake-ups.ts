@@ -1,6 +1,6 @@
-/** A burst of wake-ups shares a process with other work: beside others, one begins for each four runs that do not sleep. An
- *  event on its way to its call needs some ten round trips to Redis, and each waits for what wake-ups do meanwhile. A call
- *  that ends a sleep is at work until its run has continued, unless it waits: for capacity, or for an app that takes long. */
+/** Limits wake-ups while a worker has other jobs: one wake-up begins for each eight other jobs that end, because an
+ *  event needs about ten round trips to Redis before its call, and every wake-up delays them. A call that ends a
+ *  sleep counts until its run has continued, except while it waits for capacity or for a slow app. */
 import type { Job } from 'bullmq';
 import type { FunctionClient } from '../functions/function-client.ts';
 import type { RunJob } from '../jobs/queues/queues.ts';

@@ -1,5 +1,6 @@
-/** A worker that can tell whether it still fetches jobs. In a cluster, BullMQ's worker may wait forever for a blocking connection that it
- *  gave up during a change of nodes. */
+/** BullMQ's worker, extended: it reports whether it is stuck (in a cluster BullMQ may wait forever on a connection
+ *  that it gave up), runs jobs that this process took when it added them (added-jobs.ts), and says whether it takes
+ *  another job. */
 import { type Job, type JobJson, Worker } from 'bullmq';
 
 /** An idle worker fetches every five seconds (BullMQ's `drainDelay`). */

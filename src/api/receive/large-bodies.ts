@@ -12,7 +12,7 @@ import type { WebhookInUse } from '../../store/webhooks/webhook-in-use.ts';
 import type { LargeBodyTask, ParsedLargeBody, UnreadableLargeBody } from './large-body-thread.ts';
 import type { WebhookRequest } from './webhook-request.ts';
 
-/** How long a body that arrives, and who reads a kept one, waits for memory. */
+/** How long a request with a large body, or a reader of a stored one, waits for memory. */
 const WAIT_MAX_MS = 10_000;
 /** The fields of one body, as JSON. */
 const FIELDS_MAX_BYTES = 524_288;
@@ -64,7 +64,7 @@ export class LargeBodies {
     return this.#deps.bodies !== undefined;
   }
 
-  /** Reserves memory for a body before it is read. All who need memory wait in their order.
+  /** Reserves memory for a body before it is read, in order of arrival.
    *  @returns gives the memory back
    *  @throws ServiceError overloaded */
   async reserve(webhookId: string, bytes: number): Promise<GiveBack> {

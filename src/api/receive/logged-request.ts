@@ -1,4 +1,4 @@
-/** What the log of a webhook has of a request. */
+/** Builds the log entry of a webhook request. */
 
 import type { LoggedRequest, LogSummary } from '../../model/webhooks/request-log.ts';
 import type { WebhookInUse } from '../../store/webhooks/webhook-in-use.ts';

@@ -1,4 +1,5 @@
-/** Whether anything is missing: what the provider sent since a time, what of it came, and what is missing and why. */
+/** Reports which requests the provider has sent since a given time, which of them were received, and which are
+ *  missing and why. */
 import type { WebhookInUse } from '../../store/webhooks/webhook-in-use.ts';
 import type {
   CheckedSpan,

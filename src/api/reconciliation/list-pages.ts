@@ -1,5 +1,5 @@
-/** Reads the pages of a provider's list, newest first, and compares each with what came. Bounded: a list that has no
- *  end, or turns in a circle, is given up and told. */
+/** Reads a provider's list page by page, newest first, and compares each page with the received requests. Reading
+ *  stops at an endless or circular list, and the pass records that. */
 import type { ReconciliationPass, WebhookReconciliations } from '../../store/webhooks/webhook-reconciliations.ts';
 import type { ProviderList } from './provider-list.ts';
 

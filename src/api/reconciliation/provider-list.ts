@@ -1,4 +1,5 @@
-/** A webhook's access to its provider's list of what it sent: each response that is no success becomes a problem with the time of the next try. */
+/** A webhook's access to its provider's list of sent requests. Each unsuccessful response becomes a problem with the
+ *  time of the next attempt. */
 import type { ProviderClient, ProviderResponse } from '../../functions/provider-client.ts';
 import { ProviderUnreachable } from '../../functions/provider-client.ts';
 import { retryAfterMs } from '../../model/runs/retry.ts';

@@ -1,5 +1,5 @@
 /** Reconciles one webhook for a while: reads the provider's list page by page, then recovers what is missing, oldest
- *  first. How far it came is in Redis after each step, so any process goes on where another one stopped. */
+ *  first. The position is stored in Redis after each step, so any process continues where another one stopped. */
 import { ServiceError } from '../../errors.ts';
 import type { ProviderClient } from '../../functions/provider-client.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../model/values/time.ts';
@@ -203,7 +203,7 @@ async function finish(
   await startIfAsked(webhookId, webhookReconciliations);
 }
 
-/** Whoever asks while a turn goes on makes the webhook due, and the turn may have overwritten that. */
+/** A request made during a turn marks the webhook as due, and the turn may overwrite that mark. */
 async function startIfAsked(webhookId: string, store: WebhookReconciliations): Promise<void> {
   if (isAsked(await store.state(webhookId))) await store.change(webhookId, { dueAt: Date.now() });
 }

@@ -1,4 +1,4 @@
-/** Reconciles webhooks: hourly, when asked, and after an outage of the service, which shows in the time at which a process last looked. */
+/** Reconciles webhooks hourly, on request, and after an outage, which it detects from the time of the last round. */
 import { duty } from '../../duties/duty.ts';
 import { Composed } from '../../model/values/composed.ts';
 import { MINUTE_MS } from '../../model/values/time.ts';

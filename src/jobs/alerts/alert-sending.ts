@@ -1,5 +1,5 @@
-/** Sends what alert channels have to send. A message is stored before it is sent, and stays until its server has
- *  accepted it: a process that dies in between sends it again, under the same ID. */
+/** Sends the queued messages of alert channels. A message is stored before it is sent, and stays until its server
+ *  has accepted it: a process that dies in between sends it again, under the same ID. */
 import { duty } from '../../duties/duty.ts';
 import type { Logger } from '../../log.ts';
 import type { AlertChannel } from '../../model/alerts/channel.ts';

@@ -1,4 +1,4 @@
-/** What the rules of alerts measure: from what is counted already, so that alerts cost the paths of events and runs nothing. */
+/** Measures the rules of alerts from existing counts, so that events and runs pay nothing for them. */
 import { ALERTS_OF_RULE_MAX, type Measured } from '../../model/alerts/alert.ts';
 import type { RuleId, RuleSettings } from '../../model/alerts/rules.ts';
 import type { AppFunction } from '../../model/apps/app.ts';

@@ -1,5 +1,5 @@
-/** The time of a process in dev mode. Every process follows the offset that is stored in Redis, and follows the process that moves the clock
- *  (clock-moves.ts) tells it by pub/sub; each answers when it is done. */
+/** The clock of a process in dev mode. It applies the offset stored in Redis. The process that moves the clock
+ *  (clock-moves.ts) announces each step by pub/sub, and every process replies when it has applied it. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { newId } from '../../model/ids.ts';
 import { unavailable } from '../../store/redis/connection/connection.ts';
@@ -61,7 +61,7 @@ export class FollowedClock {
     return this.#offsetMs;
   }
 
-  /** While alarms are looked at: which are due, Unix milliseconds. */
+  /** Set during a move: wake-ups due by this time get their jobs now, Unix milliseconds. */
   get horizonMs(): number | undefined {
     return this.#horizonMs;
   }
@@ -102,7 +102,7 @@ export class FollowedClock {
     await this.tell({ offsetMs });
   }
 
-  /** Tells all processes, including this one. Resolves when all have done it.
+  /** Sends a message to all processes, including this one. Resolves when all have replied.
    *  @returns the runs that they have started and ended so far
    *  @throws ServiceError unavailable if one does not answer */
   async tell(told: Told): Promise<RunCounts> {

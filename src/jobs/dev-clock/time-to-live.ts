@@ -1,4 +1,4 @@
-/** Lets time pass for the keys of dev mode that have a TTL. */
+/** Shortens the TTLs of keys when the clock of dev mode moves. */
 import { APP_KEYS } from '../../store/keys/apps.ts';
 import { AUTH_KEYS } from '../../store/keys/auth.ts';
 import { CONNECT_KEYS } from '../../store/keys/connect.ts';

@@ -1,4 +1,4 @@
-/** The lanes of functions, for people. */
+/** The lanes of functions, as the API shows them. */
 import type { AppFunction } from '../../model/apps/app.ts';
 import { flowOptionsOf } from '../../model/flow-control/function-options.ts';
 import { orderIdOf, takesOrderOfWebhook, webhookOrderId } from '../../model/flow-control/order-id.ts';

@@ -44,7 +44,7 @@ export class FunctionTables {
     return table;
   }
 
-  /** The functions as of at most a second ago: free of cost on a path that every run takes. */
+  /** The functions, at most a second old. Costs no round trip on a path that every run takes. */
   async recent(env: string): Promise<TriggerTable> {
     const cached = this.#tables.get(env);
     return cached && Date.now() - cached.checkedAt < RECENT_MS ? cached.table : this.of(env);
@@ -60,7 +60,8 @@ export class FunctionTables {
   async find(env: string, functionId: string): Promise<AppFunction | undefined> {
     return (await this.recent(env)).find(functionId) ?? (await this.of(env)).find(functionId);
   }
-  /** The function that calls of a run are for: of a pinned run, as its version registered it, at most a second ago. */
+
+  /** The function to call for a run, at most a second old. For a pinned run: as its version registered it. */
   async ofRun({ env, functionId, pin }: Pick<Run, 'env' | 'functionId' | 'pin'>): Promise<AppFunction | undefined> {
     const current = await this.find(env, functionId);
     if (!pin || (current?.version === pin.version && current.app === pin.app)) return current;

@@ -1,6 +1,6 @@
-/** Accepts the events in the outbox of an app's Postgres. A process may die anywhere: what may have been accepted is in
- *  the row before, under the ID that it then has, and within 24 hours the deduplication ID of the event makes a second send harmless. After
- *  that the relay looks it up; what nobody can know waits for a person. */
+/** Accepts the events in the outbox of an app's Postgres. A process may die anywhere: before each send, its row
+ *  stores the ID under which the event may be accepted, and for 24 hours the deduplication ID makes a second send
+ *  harmless. After that the relay looks the event up; if the look-up cannot tell, a person decides. */
 import { randomBytes } from 'node:crypto';
 import type { ClaimedRow, Ended, OutboxRows } from '../../archive/outbox-rows.ts';
 import { ServiceError } from '../../errors.ts';

@@ -111,7 +111,8 @@ export class RunStarter extends Composed<RunStarterDeps> {
     return pins;
   }
 
-  /** The version of the failed run for which a failure handler runs: undefined: it has none, or that has no such handler, or is gone. */
+  /** The version of the failed run that a failure handler handles. undefined if the run has no version, the event
+   *  names no run, or that version has no such handler any more. */
   async #pinOfFailed({ fn: { id: functionId, app }, event: { env, payload } }: RunToStart): Promise<Pin | undefined> {
     const { runs, functions } = this.deps;
     const failed = payload === undefined ? undefined : (JSON.parse(payload) as Event).data?.run_id;
@@ -150,7 +151,8 @@ function isPlain({ fn, keys, batch, fromStep }: RunToStart): boolean {
   return fn.cancel.length === 0 && timeoutsOf(fn)?.startMs === undefined && !keys?.singleton && !batch && !fromStep;
 }
 
-/** What lets the first call of a plain run start as the run is created. Calls that need more than capacity start later. */
+/** The data with which a plain run's first call starts as the run is created; undefined: the call starts later,
+ *  because it needs more than capacity. */
 function startOf({ fn, event }: RunToStart, nowMs: number): Pick<FirstCall, 'owner' | 'event'> | undefined {
   const { env, internalId, requestId, receivedAt, payload, index } = event;
   if (payload === undefined || index === undefined || isConnected(fn.url)) return undefined;

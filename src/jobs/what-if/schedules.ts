@@ -1,4 +1,4 @@
-/** Compares the schedules of a candidate with those of the app: which ticks the time had, and would have had. */
+/** Compares the schedules of a candidate with those of the app: their ticks in the same period. */
 import type { AppFunction } from '../../model/apps/app.ts';
 import { nextTick } from '../../model/schedules/ticks.ts';
 import type { SchedulesOfFunction } from '../../model/what-if/what-if.ts';

@@ -1,5 +1,5 @@
-/** What an alert channel sends when: changes that come together become one message, quiet hours and a limit per hour
- *  hold it back, and what does not fit is counted. Pure, as alert.ts. */
+/** Decides when an alert channel sends its messages: changes that come together share one message, quiet hours and
+ *  an hourly limit delay it, and messages beyond the limit are only counted. Pure, as alert.ts. */
 import { wallClockOffsetMs } from '../schedules/wall-clock.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../values/time.ts';
 import { type Alert, CHANGES, type Change, isOpen } from './alert.ts';

@@ -1,8 +1,8 @@
-/** Memory for large things, such as bodies of requests. It is reserved before they are read: so much in all, and so much of one group, such as a
- *  webhook. */
+/** A memory budget for large objects, such as request bodies. Callers reserve memory before they read. It is limited
+ *  in total and per group, such as a webhook. */
 export interface MemoryLimits {
   bytes: number;
-  /** Whoever asks for more gets this. */
+  /** A larger reservation gets this much. */
   bytesOfGroup: number;
   /** How many of one group may wait with a time limit; more are refused at once. */
   waitingOfGroup: number;
@@ -27,7 +27,7 @@ export class MemoryRoom {
     this.#limits = limits;
   }
 
-  /** Waits for room, after those who wait already.
+  /** Reserves memory, in order of arrival.
    *  @param maxMs undefined: waits until there is room, however many others wait
    *  @returns undefined: there was none within this time */
   async wait(group: string, bytes: number, maxMs?: number): Promise<GiveBack | undefined> {

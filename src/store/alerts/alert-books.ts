@@ -1,5 +1,5 @@
-/** The alerts of each environment in one field, so that an alert and what is sent of it change together, and no process overwrites another one's
- *  round. */
+/** Stores the alerts of an environment and their unsent messages in one field: both change together, and concurrent
+ *  rounds cannot overwrite each other. */
 import type { Alert, Change } from '../../model/alerts/alert.ts';
 import type { ChannelQueue } from '../../model/alerts/channel-queue.ts';
 import type { RuleId } from '../../model/alerts/rules.ts';

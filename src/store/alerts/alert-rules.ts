@@ -1,4 +1,4 @@
-/** What people changed of the rules of alerts. */
+/** Changes that users made to the rules of alerts. */
 import { isRuleId, type RuleChoices, type RuleId } from '../../model/alerts/rules.ts';
 import { changeField } from '../redis/changed-field.ts';
 import { Repository } from '../redis/repository.ts';

@@ -1,4 +1,5 @@
-/** Single sign-ons in progress. What the callback must know is in the browser's cookie, sealed; that it came is noted here. */
+/** Single sign-ons in progress. The browser's sealed cookie has the data for the callback; Redis records that the
+ *  callback has come. */
 import { SealError, type Sealer } from '../../model/auth/seal.ts';
 import { digestOf } from '../../model/auth/secret.ts';
 import type { Redis } from '../redis/connection/connection.ts';

@@ -1,4 +1,4 @@
-/** JSON that scripts of Redis decode. */
+/** JSON for Lua scripts. */
 
 /** An escape of JSON: a letter, or the code unit of a lone surrogate, which JSON.stringify writes for nothing else. */
 const ESCAPE = /\\(?:ud[89a-f]..|.)/g;

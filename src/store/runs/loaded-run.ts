@@ -1,4 +1,4 @@
-/** What a call needs of its run. */
+/** The state of a run that a call loads. */
 import { type EventRecord, recordOf } from '../../model/events/event.ts';
 import type { Memo, Pending } from '../../model/runs/memo.ts';
 import type { Run } from '../../model/runs/run.ts';

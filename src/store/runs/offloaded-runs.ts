@@ -1,5 +1,6 @@
-/** Runs that sleep or wait for long and are in Postgres meanwhile (jobs/archive/offloading.ts): Redis has the alarm of each, which says that the
- *  run is in Postgres, in which version, and when it returns. Whoever changes such a run before brings it back; others read its row. */
+/** Runs that sleep or wait for long and are stored in Postgres meanwhile (jobs/archive/offloading.ts). Redis keeps
+ *  an alarm for each: which version Postgres has, and when the run returns. Writers bring the run back first;
+ *  readers read its row. */
 import { chunksOf } from '../../model/values/chunks.ts';
 import { RUN_FIELDS } from '../keys/run-fields.ts';
 import { inPipelines, replies } from '../redis/connection/connection.ts';

@@ -1,4 +1,4 @@
-/** What the end of a run finds and leaves. */
+/** Options and results of ending a run. */
 import type { Pending } from '../../model/runs/memo.ts';
 import type { HistoryEntry } from '../../model/runs/run.ts';
 import type { Finished, FinishReply, JobEnding } from '../redis/job-lists.ts';

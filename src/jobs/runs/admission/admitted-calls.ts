@@ -72,7 +72,7 @@ export class AdmittedCalls extends Composed<AdmittedCallsDeps> {
     return own.admitted && { entry, partition: own.admitted[0], executions };
   }
 
-  /** Reacts to a run found held, of which this process may not know yet. The mark may also be left over from a pause that has ended. */
+  /** Updates a pause that this process may not know yet. The mark may also be left over from a pause that has ended. */
   async learnPause({ env, functionId, queuedAt }: Run): Promise<void> {
     const { functions, heldFunctions } = this.deps;
     const fn = (await functions.of(env)).find(functionId);

@@ -37,8 +37,8 @@ export interface CallWritesDeps extends OperationDeps {
   retryScale: number;
 }
 
-/** Findings of a write: another worker's execution counts instead; the state of the run that the attempt counts for; or that the
- *  attempt has failed. */
+/** What a write finds. 'superseded': another worker's execution counts. `attempt`: the attempt belongs to another
+ *  state of the run. `failure`: the attempt has failed. */
 type Found = 'superseded' | { attempt?: CallAttempt; failure?: Failure | undefined } | undefined;
 
 type Perform<D = Decision> = (decision: D, attempt: CallAttempt, deps: CallWritesDeps) => Promise<Found>;

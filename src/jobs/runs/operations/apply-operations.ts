@@ -99,7 +99,7 @@ export async function applyEach(
 }
 
 /** Applies the operations that a response reports together with the end of its function or with an error. Schedules no call.
- *  @returns the failure of the run, if an operation fails it; `at`: number of finished steps, if there are new ones */
+ *  @returns the failure of the run, if an operation fails it; `finishedSteps`: their number, if the response reported new ones */
 export async function applyBeside(
   ops: readonly Op[],
   call: AnsweredCall,

@@ -1,4 +1,4 @@
-/** `DeferAdd` and `DeferAbort`: a function runs after the end of the run, whatever its ending (../deferred-functions.ts). */
+/** `DeferAdd` and `DeferAbort`: a function runs after the end of the run, whatever its ending (../ends/deferred-functions.ts). */
 import type { Failure } from '../../../functions/interpret-response.ts';
 import { permanentFailure } from '../../../functions/interpret-response.ts';
 import { metaOf } from '../../../model/events/sessions.ts';

@@ -33,6 +33,7 @@ const MAX_DOUBLINGS = 8;
 
 /** A paused run needs its event to be kept, and its other steps to end. */
 const PAUSED_MS = 3_600_000;
+const FAILURES_MAX = 10_000;
 
 const STEPS_GONE = { name: 'StepsGone', message: 'the run whose steps this re-run needs is no longer stored' };
 
@@ -43,12 +44,10 @@ export interface ReconcileDeps extends RestoreWaitsDeps, MissingCallsDeps, Pick<
   transitions: RunTransitions;
   reconcileAfterMs: number;
   clock: Clock;
-  /** Dev mode: the alarms up to this time are looked at (dev-clock/clock-moves.ts). */
+  /** Dev mode: wake-ups up to this time get their jobs (dev-clock/clock-moves.ts). */
   devClock: { readonly horizonMs: number | undefined } | undefined;
   log: Logger;
 }
-
-const FAILURES_MAX = 10_000;
 
 export const reconciliation = duty<ReconcileDeps>({
   name: 'reconciliation',
@@ -116,7 +115,8 @@ function nextOf(deps: ReconcileDeps, nowMs: number): Omit<NextReconciliation, 'i
   return { nowMs: horizonOf(deps, nowMs), wakeJobLeadMs: wakeJobLeadMs(reconcileAfterMs), afterMs: reconcileAfterMs };
 }
 
-/** Wake-ups are due soon as seen from here; their jobs are made now. */
+/** The time by which a wake-up counts as due. In dev mode it may be ahead of `nowMs`, so that jobs exist before the
+ *  clock moves. */
 function horizonOf({ devClock }: ReconcileDeps, nowMs: number): number {
   return devClock?.horizonMs ?? nowMs;
 }

@@ -18,9 +18,9 @@ import {
 const WAKE_ATTEMPTS = 10;
 const WAKE_MARGIN_MS = 60_000;
 
-/** How long before its time a wake-up gets its job. Until then, the reconciliation of its run is its alarm: a job takes
- *  more memory than a run that sleeps.
- *  The reconciler may be late by this time without delaying a wake-up. */
+/** How long before it is due a wake-up gets its job. Until then the run's next reconciliation serves as its alarm,
+ *  because a job takes more memory than a sleeping run. The reconciler may be late by this much without delaying a
+ *  wake-up. */
 export function wakeJobLeadMs(reconcileAfterMs: number): number {
   return reconcileAfterMs + WAKE_MARGIN_MS;
 }
