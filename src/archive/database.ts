@@ -16,7 +16,7 @@ export const STATEMENT_TIMEOUT_MS = 10_000;
 /** Limit of any statement, including the longest shipments: a hung Postgres would otherwise keep the connection and its user forever. */
 const NO_RESPONSE_MS = 150_000;
 /** Time for the response beyond the statement's limit in Postgres. */
-const ANSWER_MS = 2_000;
+const RESPONSE_MARGIN_MS = 2_000;
 /** Time for statements in progress, at shutdown. */
 const CLOSE_MS = 2_000;
 /** A vanished host does not close connections. */
@@ -158,7 +158,7 @@ export class Database {
 
 /** A statement that fails if Postgres does not answer within the time. */
 export function limited(timeoutMs: number, text: string, values: readonly unknown[] = []): pg.QueryConfig {
-  return { text, values: values as unknown[], query_timeout: timeoutMs + ANSWER_MS } as pg.QueryConfig;
+  return { text, values: values as unknown[], query_timeout: timeoutMs + RESPONSE_MARGIN_MS } as pg.QueryConfig;
 }
 
 /** `sslmode` of the URL decides whether TLS is used; without it, `tlsVerify: false` implies TLS. */

@@ -29,7 +29,7 @@ export function withPermits(admittedCalls: AdmittedCalls, handler: Handler<RunJo
         });
     }
     if (!pausedRun) return;
-    await admittedCalls.learnPause(pausedRun);
+    await admittedCalls.refreshPauseMark(pausedRun);
     await putAside(job as Job<StoredCallJob>, admittedCalls);
   };
 }

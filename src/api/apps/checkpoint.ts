@@ -7,7 +7,7 @@ import type { CallCheckpoints } from '../../jobs/runs/calls/checkpoints.ts';
 import { hasRun } from '../../jobs/runs/operations/finished-steps.ts';
 import type { Logger } from '../../log.ts';
 import { ID_PATTERN } from '../../model/ids.ts';
-import { MAX_ANSWER_BYTES } from '../../model/runs/memo.ts';
+import { MAX_RESPONSE_BYTES } from '../../model/runs/memo.ts';
 import { type Op, type OpsProblem, parseOps } from '../../model/runs/operation.ts';
 import { serviceErrorOf } from '../http/error-handler.ts';
 import type { Context, Router } from '../http/router.ts';
@@ -126,7 +126,7 @@ export async function storeCheckpoint(
 
 /** @throws ServiceError body_too_large, body_not_json, input_invalid */
 export function readCheckpoint(ctx: Context): Promise<unknown> {
-  return readJsonBody(ctx, MAX_ANSWER_BYTES);
+  return readJsonBody(ctx, MAX_RESPONSE_BYTES);
 }
 
 /** @throws ServiceError input_invalid */

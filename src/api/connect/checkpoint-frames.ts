@@ -5,7 +5,7 @@ import type { Checkpoint, CheckpointAck } from '../../functions/connect/messages
 import type { CallCheckpoints } from '../../jobs/runs/calls/checkpoints.ts';
 import type { Logger } from '../../log.ts';
 import { ID_PATTERN } from '../../model/ids.ts';
-import { MAX_ANSWER_BYTES } from '../../model/runs/memo.ts';
+import { MAX_RESPONSE_BYTES } from '../../model/runs/memo.ts';
 import { describe } from '../../model/values/json.ts';
 import { resultOf, storeCheckpoint } from '../apps/checkpoint.ts';
 import { parseJsonBody } from '../apps/json-body.ts';
@@ -30,8 +30,8 @@ async function store(
   callCheckpoints: CallCheckpoints,
 ): Promise<void> {
   if (!ID_PATTERN.test(runId)) throw new ServiceError('not_found', { detail: `got the run ID ${describe(runId)}` });
-  if (body.length > MAX_ANSWER_BYTES) {
-    throw new ServiceError('body_too_large', { detail: `the limit is ${MAX_ANSWER_BYTES} bytes` });
+  if (body.length > MAX_RESPONSE_BYTES) {
+    throw new ServiceError('body_too_large', { detail: `the limit is ${MAX_RESPONSE_BYTES} bytes` });
   }
   const requireEnvironment = (of: string) => {
     if (of === env) return;

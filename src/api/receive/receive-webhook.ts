@@ -55,7 +55,7 @@ export async function receiveWebhook(
   const result = await readAndProcess()
     .catch(rejected)
     .finally(() => giveBack());
-  telemetry.recordWebhookAnswer(result.decided.outcome, result.verification?.result);
+  telemetry.recordWebhookOutcome(result.decided.outcome, result.verification?.result);
   const request = { requestId, receivedAt, method: ctx.method, headers, search, body, large };
   const received = loggedRequestOf(webhook, request, result, startedAt, { ip });
   webhookWatcher.record(webhook.id, received.summary);

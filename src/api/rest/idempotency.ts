@@ -30,7 +30,7 @@ const KEPT_MAX_BYTES = 65_536;
 const RETRY_AFTER_SECONDS = 1;
 
 /** Runs after the access check and after reading the body. */
-export function answerOnce(route: Route, responses: IdempotentResponses) {
+export function respondOnce(route: Route, responses: IdempotentResponses) {
   return async (ctx: RouteContext, next: Next): Promise<void> => {
     const given = ctx.get(IDEMPOTENCY_KEY);
     if (given === '') return next();

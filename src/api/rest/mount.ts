@@ -22,7 +22,7 @@ import { dialectOfRequest } from '../http/dialect.ts';
 import type { Context, Handler, Middleware, RouteContext, Router } from '../http/router.ts';
 import { isOptional, ownParameters, validate } from '../http/validation.ts';
 import { auditEntryOf } from './audit-entry.ts';
-import { answerOnce } from './idempotency.ts';
+import { respondOnce } from './idempotency.ts';
 import { ListPage } from './list-response.ts';
 import type { GivenInput, Reply, Route } from './route.ts';
 import type { TargetNames } from './target-names.ts';
@@ -44,7 +44,7 @@ export function mount(router: Router, routes: readonly Route[], deps: MountDeps)
       bodyReader(route),
       ...(route.method === 'get' ? [] : [checkAccessAgain(route, deps)]),
       checkOwner(route),
-      ...(route.method === 'post' ? [answerOnce(route, deps.idempotentResponses)] : []),
+      ...(route.method === 'post' ? [respondOnce(route, deps.idempotentResponses)] : []),
       (ctx: RouteContext) => serve(ctx, route, deps),
     ];
     for (const method of [route.method, ...(route.formerMethod ? [route.formerMethod] : [])]) {

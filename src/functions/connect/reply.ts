@@ -1,12 +1,12 @@
 /** Converts a reply over a connection to the response that the app would have sent over HTTP. */
 import type { Dialect } from '../../model/apps/app.ts';
-import { MAX_ANSWER_BYTES } from '../../model/runs/memo.ts';
+import { MAX_RESPONSE_BYTES } from '../../model/runs/memo.ts';
 import { headerName } from '../headers.ts';
 import type { CallResponse } from '../http-post.ts';
 import { REPLY_STATUS, Reply } from './messages.ts';
 
 /** Largest stored reply. */
-export const REPLY_MAX_BYTES = MAX_ANSWER_BYTES;
+export const REPLY_MAX_BYTES = MAX_RESPONSE_BYTES;
 
 const HTTP_STATUS: Record<number, number> = {
   [REPLY_STATUS.notCompleted]: 206,

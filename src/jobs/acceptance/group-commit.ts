@@ -94,8 +94,8 @@ export class GroupCommit {
     } catch (error) {
       recorder.commitFailed();
       this.#destination.settled(partition, error);
-      const answer = toServiceError(error);
-      for (const { reject } of group) reject(answer);
+      const translated = toServiceError(error);
+      for (const { reject } of group) reject(translated);
     }
   }
 

@@ -87,7 +87,7 @@ export class Telemetry {
   }
 
   /** @param verification undefined if the webhook verifies nothing, or the request failed earlier */
-  recordWebhookAnswer(outcome: LogOutcome, verification?: VerificationResult): void {
+  recordWebhookOutcome(outcome: LogOutcome, verification?: VerificationResult): void {
     this.#recorder.webhookRequest(outcome);
     if (verification) this.#recorder.webhookVerified(verification);
   }

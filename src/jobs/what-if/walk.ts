@@ -2,7 +2,7 @@
  *  the steps finished, until the candidate ends or plans nothing that has a result. No call stores anything or runs a step. */
 import type { Outcome } from '../../functions/interpret-response.ts';
 import type { Memo } from '../../model/runs/memo.ts';
-import { isAside, type Op } from '../../model/runs/operation.ts';
+import { isSideEffect, type Op } from '../../model/runs/operation.ts';
 
 export interface StoredSteps {
   /** Hashed IDs of the finished steps in the order of their completion. */
@@ -104,7 +104,7 @@ class Walker {
         memos: Object.fromEntries(this.#results),
       });
       const end = endOf(outcome);
-      const ops = end?.kind === 'noResponse' ? [] : (outcome.ops ?? []).filter((op) => !isAside(op));
+      const ops = end?.kind === 'noResponse' ? [] : (outcome.ops ?? []).filter((op) => !isSideEffect(op));
       if (ops.some(({ op }) => RAN.has(op))) return { kind: 'executed' };
       for (const op of ops) {
         if (!this.asked.has(op.id)) this.asked.set(op.id, op);

@@ -8,7 +8,7 @@ export type Memo = { data: unknown } | { error: RunError } | Record<string, unkn
 export const MAX_STEPS = 1_000;
 export const MAX_STEP_BYTES = 4 * 1_024 * 1_024;
 /** Maximum size of an app's response to a call, or of a checkpoint: two of the largest steps, plus their envelope. */
-export const MAX_ANSWER_BYTES = 2 * MAX_STEP_BYTES + 65_536;
+export const MAX_RESPONSE_BYTES = 2 * MAX_STEP_BYTES + 65_536;
 export const MAX_STATE_BYTES = 32 * 1_024 * 1_024;
 
 /** A larger call body omits events and memos; the app fetches them (`use_api`, docs/protocol.md#large-calls). */

@@ -192,7 +192,7 @@ export function isReturned({ op }: Op): boolean {
 }
 
 /** Whether the operation changes nothing for the function: if a response has no other operation, its run would never continue. */
-export function isAside({ op }: Op): boolean {
+export function isSideEffect({ op }: Op): boolean {
   return op === 'DeferAdd' || op === 'DeferAbort';
 }
 

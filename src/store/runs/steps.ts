@@ -44,11 +44,11 @@ export interface ResultContext {
   /** The pending step as the caller read it, which saves a round trip. */
   pending?: Pending | undefined;
   /** The call whose response is this result alone. */
-  call?: AnsweringCall;
+  call?: RespondingCall;
 }
 
 /** Data about a call that is recorded together with its only step. */
-export interface AnsweringCall {
+export interface RespondingCall {
   /** Number of finished steps that it was made with; undefined for the call of a planned step. */
   finishedSteps: number | undefined;
   history: readonly HistoryEntry[];

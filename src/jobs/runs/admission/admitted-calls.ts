@@ -73,7 +73,7 @@ export class AdmittedCalls extends Composed<AdmittedCallsDeps> {
   }
 
   /** Updates a pause that this process may not know yet. The mark may also be left over from a pause that has ended. */
-  async learnPause({ env, functionId, queuedAt }: Run): Promise<void> {
+  async refreshPauseMark({ env, functionId, queuedAt }: Run): Promise<void> {
     const { functions, heldFunctions } = this.deps;
     const fn = (await functions.of(env)).find(functionId);
     if (!fn || !mayNotStart(fn, queuedAt)) await heldFunctions.follow(env, functionId, fn);

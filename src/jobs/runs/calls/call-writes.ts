@@ -8,9 +8,9 @@ import type { HistoryOfEnd } from '../../../store/runs/run-end.ts';
 import { toRunRef } from '../../queues/queues.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { attemptHistory, needsNoHistory } from '../attempt-history.ts';
-import { applyBeside, applyOperations, problemOf } from '../operations/apply-operations.ts';
+import { applyOperations, applyReportedSteps, problemOf } from '../operations/apply-operations.ts';
 import { memoOf } from '../operations/finished-steps.ts';
-import type { AnsweredCall, OperationDeps } from '../operations/operation-context.ts';
+import type { CallWithResponse, OperationDeps } from '../operations/operation-context.ts';
 import { pendingSleep } from '../operations/sleep.ts';
 import { pendingStep, stateFailure } from '../operations/steps.ts';
 import type { QueuedRunJobs } from '../scheduling/queued-run-jobs.ts';
@@ -39,9 +39,9 @@ export interface CallWritesDeps extends OperationDeps {
 
 /** What a write finds. 'superseded': another worker's execution counts. `attempt`: the attempt belongs to another
  *  state of the run. `failure`: the attempt has failed. */
-type Found = 'superseded' | { attempt?: CallAttempt; failure?: Failure | undefined } | undefined;
+type WriteResult = 'superseded' | { attempt?: CallAttempt; failure?: Failure | undefined } | undefined;
 
-type Perform<D = Decision> = (decision: D, attempt: CallAttempt, deps: CallWritesDeps) => Promise<Found>;
+type PerformWrite<D = Decision> = (decision: D, attempt: CallAttempt, deps: CallWritesDeps) => Promise<WriteResult>;
 
 /** Writes the consequences of a call's outcome.
  *  @throws AttemptFailed when another attempt follows, UnrecoverableError when the run has failed or is paused; Redis's error when it rejects a
@@ -76,7 +76,7 @@ async function commitFailure(failure: Failure, attempt: CallAttempt, deps: CallW
     throw new UnrecoverableError(`${failure.error.name}: ${failure.error.message}`);
 }
 
-const WRITES: Record<Write, Perform> = {
+const WRITES: Record<Write, PerformWrite> = {
   async ownership(_, attempt, deps) {
     const owned = await takeOwnership(attempt, deps);
     return owned ? { attempt: owned } : 'superseded';
@@ -85,7 +85,7 @@ const WRITES: Record<Write, Perform> = {
   async reportedSteps({ outcome }, attempt, deps) {
     const reported = outcome.ops ?? [];
     if (reported.length === 0) return undefined;
-    const { failure, finishedSteps } = await applyBeside(reported, toAnsweredCall(attempt, deps), deps);
+    const { failure, finishedSteps } = await applyReportedSteps(reported, toCallWithResponse(attempt, deps), deps);
     return { failure, ...(finishedSteps !== undefined && { attempt: continuing(attempt, finishedSteps) }) };
   },
   async finishedStep({ outcome }, attempt, { transitions, telemetry }) {
@@ -179,22 +179,22 @@ function historyOfEnd(outcome: Outcome, attempt: CallAttempt): HistoryOfEnd {
   return { entries: attemptHistory(outcome, attempt, problemOf), onlyAfterCheckpoints };
 }
 
-async function applyResponse(outcome: Outcome, attempt: CallAttempt, deps: CallWritesDeps): Promise<Found> {
+async function applyResponse(outcome: Outcome, attempt: CallAttempt, deps: CallWritesDeps): Promise<WriteResult> {
   if (outcome.kind !== 'steps') return undefined;
   const counted = afterReportedSteps(attempt, outcome.ops);
-  const failure = await applyOperations(outcome.ops, toAnsweredCall(counted, deps, outcome), deps);
+  const failure = await applyOperations(outcome.ops, toCallWithResponse(counted, deps, outcome), deps);
   if (!failure) return undefined;
   deps.telemetry.publishRun(attempt.loaded.run, 'Running', null);
   return { failure: { ...failure, retryAfterMs: outcome.retryAfterMs } };
 }
 
 /** Begins a sleep alone: with nothing to do but to wait, the run needs no other job than that of the call after it. */
-async function beginSleep(outcome: Outcome, attempt: CallAttempt, deps: CallWritesDeps): Promise<Found> {
+async function beginSleep(outcome: Outcome, attempt: CallAttempt, deps: CallWritesDeps): Promise<WriteResult> {
   const [op] = outcome.ops ?? [];
   const { job, jobEnd, loaded, attempts } = attempt;
   const { run, memos } = loaded;
   if (outcome.kind !== 'steps' || !op || job.finishedSteps === undefined) return undefined;
-  const call = toAnsweredCall(attempt, deps, outcome);
+  const call = toCallWithResponse(attempt, deps, outcome);
   const sleep = pendingSleep(op, call.nowMs);
   if ('kind' in sleep || sleep.until === undefined) {
     await appendHistory(outcome, attempt, deps);
@@ -235,14 +235,14 @@ async function continueFromCheckpoint(
   return true;
 }
 
-function toAnsweredCall(
+function toCallWithResponse(
   attempt: CallAttempt,
   { clock }: Pick<CallWritesDeps, 'clock'>,
   { noRetry = false, race = false }: { noRetry?: boolean; race?: boolean } = {},
-): AnsweredCall {
+): CallWithResponse {
   const { loaded, attempts, startedAt } = attempt;
   return {
-    loaded: loaded as AnsweredCall['loaded'],
+    loaded: loaded as CallWithResponse['loaded'],
     ref: toRunRef(loaded.run),
     retries: attempts.max - 1,
     mayRetry: !noRetry && (mayRetry(attempt) || attempt.pauses === true),

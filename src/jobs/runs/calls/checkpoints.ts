@@ -1,7 +1,7 @@
 /** Checkpoints of calls: an app stores finished steps while its call is in flight, and continues in the same call. */
 import { notFound, ServiceError } from '../../../errors.ts';
 import type { QueueItem } from '../../../functions/call-ids.ts';
-import { isAside, type Op, stepName } from '../../../model/runs/operation.ts';
+import { isSideEffect, type Op, stepName } from '../../../model/runs/operation.ts';
 import type { RunError } from '../../../model/runs/run.ts';
 import { Composed } from '../../../model/values/composed.ts';
 import { DAY_MS } from '../../../model/values/time.ts';
@@ -59,7 +59,7 @@ export class CallCheckpoints extends Composed<CallCheckpointsDeps> {
     telemetry.publishRun(stored.run, 'Running');
     if (tooLarge) return this.#fail(env, runId, tooLarge.error);
     const call = { loaded: { run: stored.run } };
-    for (const op of ops.filter(isAside)) {
+    for (const op of ops.filter(isSideEffect)) {
       const failure = await (op.op === 'DeferAdd' ? addDefer : abortDefer)(op, call, this.deps);
       if (failure) return this.#fail(env, runId, failure.error);
     }
@@ -80,7 +80,7 @@ function isStored(op: Op): boolean {
 
 /** The error for an operation that ends a call. */
 function refusalOf(ops: readonly Op[]): ServiceError | undefined {
-  const other = ops.find((op) => !isStored(op) && !isAside(op) && op.op !== 'StepPlanned');
+  const other = ops.find((op) => !isStored(op) && !isSideEffect(op) && op.op !== 'StepPlanned');
   if (!other) return undefined;
   return new ServiceError('input_invalid', {
     detail: `step "${stepName(other)}" has the operation ${other.op}, which belongs into the response to the call`,

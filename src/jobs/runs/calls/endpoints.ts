@@ -20,7 +20,7 @@ import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { stepHistory } from '../attempt-history.ts';
 import { applyEach } from '../operations/apply-operations.ts';
 import { entriesOf, finishedStepsOf, isFinished } from '../operations/finished-steps.ts';
-import type { AnsweredCall, OperationDeps } from '../operations/operation-context.ts';
+import type { CallWithResponse, OperationDeps } from '../operations/operation-context.ts';
 import { STATE_ERRORS } from '../state-transitions.ts';
 import { ended, superseded } from './checkpoints.ts';
 
@@ -119,7 +119,7 @@ export class Endpoints extends Composed<EndpointsDeps> {
     if (!event)
       return transitions.fail(run, { error: { name: 'EventGone', message: 'the request is no longer stored' } });
     const ref = toRunRef(run);
-    const loaded: AnsweredCall['loaded'] = { run, event, stack: [], memos: {}, pending: 0, planOnly: false };
+    const loaded: CallWithResponse['loaded'] = { run, event, stack: [], memos: {}, pending: 0, planOnly: false };
     const times = { startedAt: run.startedAt ?? run.queuedAt, nowMs: clock() };
     const call = { loaded, ref, retries, mayRetry: retries > 0, ...times, race: false };
     const failure = await applyEach(rest, call, this.deps);

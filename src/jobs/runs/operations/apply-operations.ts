@@ -1,14 +1,14 @@
 /** Applies the operations of an app's response to the run (docs/protocol.md#operations). */
 import type { Failure } from '../../../functions/interpret-response.ts';
 import { retriableFailure } from '../../../functions/interpret-response.ts';
-import { isAside, type Op, sdkNameOf, stepName } from '../../../model/runs/operation.ts';
+import { isSideEffect, type Op, sdkNameOf, stepName } from '../../../model/runs/operation.ts';
 import type { RunError } from '../../../model/runs/run-error.ts';
 import type { CallToSchedule } from '../../queues/call-ref.ts';
 import { abortDefer, addDefer } from './defer.ts';
 import { finishedStepsOf, finishSteps, isFinished, memoProblemOf } from './finished-steps.ts';
 import { pendingInvocation, startInvocation } from './invocation.ts';
 import { storeMetadata } from './metadata.ts';
-import type { AnsweredCall, OperationDeps } from './operation-context.ts';
+import type { CallWithResponse, OperationDeps } from './operation-context.ts';
 import { pendingRequest, startRequest } from './request.ts';
 import { pendingSignal, startSignal } from './signal.ts';
 import { pendingSleep, startSleep } from './sleep.ts';
@@ -21,7 +21,7 @@ import { pendingWait, startWait } from './wait.ts';
  *  @returns the failure of the attempt, if the operation fails it */
 type ApplyOperation = (
   op: Op,
-  call: AnsweredCall,
+  call: CallWithResponse,
   deps: OperationDeps,
   planned: CallToSchedule[],
 ) => Promise<Failure | undefined>;
@@ -63,7 +63,7 @@ export const OPERATION_NAMES: readonly string[] = [...OPERATIONS.keys()];
  *  @returns the failure of the attempt, if an operation fails it */
 export async function applyOperations(
   ops: readonly Op[],
-  call: AnsweredCall,
+  call: CallWithResponse,
   deps: OperationDeps,
 ): Promise<Failure | undefined> {
   await storeMetadata(ops, call.loaded.run, deps.runMetadata);
@@ -84,7 +84,7 @@ const pendingOf: PendingOf = (op, nowMs) => OPERATIONS.get(op.op)?.pending?.(op,
 /** @returns the failure of the attempt, if an operation fails it */
 export async function applyEach(
   ops: readonly Op[],
-  call: AnsweredCall,
+  call: CallWithResponse,
   deps: OperationDeps,
 ): Promise<Failure | undefined> {
   const planned: CallToSchedule[] = [];
@@ -100,9 +100,9 @@ export async function applyEach(
 
 /** Applies the operations that a response reports together with the end of its function or with an error. Schedules no call.
  *  @returns the failure of the run, if an operation fails it; `finishedSteps`: their number, if the response reported new ones */
-export async function applyBeside(
+export async function applyReportedSteps(
   ops: readonly Op[],
-  call: AnsweredCall,
+  call: CallWithResponse,
   deps: OperationDeps,
 ): Promise<{ failure?: Failure | undefined; finishedSteps?: number }> {
   const { run, stack } = call.loaded;
@@ -110,14 +110,14 @@ export async function applyBeside(
   const { steps, tooLarge } = finishedStepsOf(ops.filter((op) => isFinished(op, call)));
   const stored = steps.length > 0 ? await deps.checkpoints.store(run.env, run.id, steps) : undefined;
   if (stored?.outcome === 'steps' || stored?.outcome === 'bytes') return { failure: stateFailure(stored.outcome) };
-  const failure = (await applyEach(ops.filter(isAside), call, deps)) ?? tooLarge;
+  const failure = (await applyEach(ops.filter(isSideEffect), call, deps)) ?? tooLarge;
   const isNew = stored?.outcome === 'stored' && stored.stackLength > stack.length;
   return { failure, ...(isNew && { finishedSteps: stored.stackLength }) };
 }
 
 /** Fails a response after which the run would never continue. */
-function withoutProgress(ops: readonly Op[], { loaded: { pending, memos } }: AnsweredCall): Failure | undefined {
-  const steps = ops.filter((op) => !isAside(op));
+function withoutProgress(ops: readonly Op[], { loaded: { pending, memos } }: CallWithResponse): Failure | undefined {
+  const steps = ops.filter((op) => !isSideEffect(op));
   const isOpen = (op: Op) => OPERATIONS.has(op.op) && !Object.hasOwn(memos, op.id);
   if (pending > 0 || steps.some(isOpen)) return undefined;
   const [unsupported] = steps.map(unsupportedProblemOf).filter((problem) => problem !== undefined);

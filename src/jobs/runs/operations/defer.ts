@@ -6,10 +6,10 @@ import { MAX_STATE_BYTES, MAX_STEPS } from '../../../model/runs/memo.ts';
 import { type Op, stepName } from '../../../model/runs/operation.ts';
 import { isJsonObject } from '../../../model/values/json.ts';
 import type { DeferOutcome } from '../../../store/runs/defers.ts';
-import type { AnsweredCall, OperationDeps } from './operation-context.ts';
+import type { CallWithResponse, OperationDeps } from './operation-context.ts';
 
-/** The needed part of an answered call. */
-type OfRun = { loaded: { run: Pick<AnsweredCall['loaded']['run'], 'env' | 'id'> } };
+/** The needed part of a call with its response. */
+type OfRun = { loaded: { run: Pick<CallWithResponse['loaded']['run'], 'env' | 'id'> } };
 type DeferDeps = Pick<OperationDeps, 'defers'>;
 
 export async function addDefer(op: Op, call: OfRun, { defers }: DeferDeps): Promise<Failure | undefined> {

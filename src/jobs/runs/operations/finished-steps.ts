@@ -5,11 +5,11 @@ import type { Memo } from '../../../model/runs/memo.ts';
 import { asksForRace, failureMemo, isFunctionError, isReturned, type Op } from '../../../model/runs/operation.ts';
 import type { HistoryEntry, RunError } from '../../../model/runs/run.ts';
 import type { FinishedStep } from '../../../store/runs/checkpoints.ts';
-import type { AnsweredCall, OperationDeps } from './operation-context.ts';
+import type { CallWithResponse, OperationDeps } from './operation-context.ts';
 import { stateFailure, tooLarge } from './steps.ts';
 
 /** Whether the operation gives its step a memo. */
-export function isFinished(op: Op, { mayRetry }: Pick<AnsweredCall, 'mayRetry'>): boolean {
+export function isFinished(op: Op, { mayRetry }: Pick<CallWithResponse, 'mayRetry'>): boolean {
   if (op.op === 'StepError') return !mayRetry || op.error?.noRetry === true;
   return isReturned(op) || op.op === 'StepFailed';
 }
@@ -56,7 +56,7 @@ export function entriesOf(steps: readonly FinishedStep[]): HistoryEntry[] {
  *  @param applyRest applies the other operations of the response */
 export async function finishSteps(
   ops: readonly Op[],
-  { loaded: { run, stack }, race: allRace }: AnsweredCall,
+  { loaded: { run, stack }, race: allRace }: CallWithResponse,
   { checkpoints, steps, runs, transitions }: OperationDeps,
   applyRest: () => Promise<Failure | undefined>,
 ): Promise<Failure | undefined> {

@@ -1,7 +1,7 @@
 /** `InvokeFunction`: the step ends with the run of another function, or at its timeout. */
 import type { Failure } from '../../../functions/interpret-response.ts';
 import { type Op, stepName } from '../../../model/runs/operation.ts';
-import type { AnsweredCall, OperationDeps } from './operation-context.ts';
+import type { CallWithResponse, OperationDeps } from './operation-context.ts';
 import { enqueueWake, type StartingStep, startStep } from './steps.ts';
 import { untilOf } from './timeout.ts';
 
@@ -12,7 +12,11 @@ export function pendingInvocation(op: Op, nowMs: number): StartingStep | Failure
   return { op: 'InvokeFunction', name: stepName(op), ...(invokes && { invokes }), ...until };
 }
 
-export async function startInvocation(op: Op, call: AnsweredCall, deps: OperationDeps): Promise<Failure | undefined> {
+export async function startInvocation(
+  op: Op,
+  call: CallWithResponse,
+  deps: OperationDeps,
+): Promise<Failure | undefined> {
   const step = pendingInvocation(op, call.nowMs);
   if ('kind' in step) return step;
   const invoking = await startStep(op, call, deps, step);

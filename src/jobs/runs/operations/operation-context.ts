@@ -20,7 +20,7 @@ export interface OperationDeps
 }
 
 /** A call and its context, after the app has answered. */
-export interface AnsweredCall {
+export interface CallWithResponse {
   loaded: Loaded & { event: NonNullable<Loaded['event']> };
   ref: TracedRunRef;
   /** Number of retries of a planned step. */

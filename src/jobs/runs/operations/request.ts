@@ -11,7 +11,7 @@ import {
 } from '../../../model/requests/step-request.ts';
 import { MAX_STATE_BYTES } from '../../../model/runs/memo.ts';
 import { type Op, stepName } from '../../../model/runs/operation.ts';
-import type { AnsweredCall, OperationDeps } from './operation-context.ts';
+import type { CallWithResponse, OperationDeps } from './operation-context.ts';
 import { type StartingStep, startStep } from './steps.ts';
 
 export function pendingRequest(op: Op): StartingStep {
@@ -25,7 +25,7 @@ function toStep(op: Op, request: StepRequest | InvalidStepRequest): StartingStep
   return { op: kind, name: stepName(op), ...(origin && { origin }), ...(method && { method }) };
 }
 
-export async function startRequest(op: Op, call: AnsweredCall, deps: OperationDeps): Promise<Failure | undefined> {
+export async function startRequest(op: Op, call: CallWithResponse, deps: OperationDeps): Promise<Failure | undefined> {
   const { env, id: runId } = call.loaded.run;
   const request = requestOf(op);
   const starting = toStep(op, request);

@@ -3,7 +3,7 @@ import type { Failure } from '../../../functions/interpret-response.ts';
 import { permanentFailure } from '../../../functions/interpret-response.ts';
 import { type Op, stepName } from '../../../model/runs/operation.ts';
 import type { StepRef } from '../../../store/runs/signals.ts';
-import type { AnsweredCall, OperationDeps } from './operation-context.ts';
+import type { CallWithResponse, OperationDeps } from './operation-context.ts';
 import { enqueueWake, type StartingStep, startStep, waitingStep } from './steps.ts';
 import { untilOf } from './timeout.ts';
 
@@ -14,7 +14,7 @@ export function pendingSignal(op: Op, nowMs: number): StartingStep | Failure {
   return 'kind' in until ? until : { ...waitingStep('WaitForSignal', op, signal), beginning: true, ...until };
 }
 
-export async function startSignal(op: Op, call: AnsweredCall, deps: OperationDeps): Promise<Failure | undefined> {
+export async function startSignal(op: Op, call: CallWithResponse, deps: OperationDeps): Promise<Failure | undefined> {
   const { env, id: runId } = call.loaded.run;
   const step = pendingSignal(op, call.nowMs);
   if ('kind' in step) return step;

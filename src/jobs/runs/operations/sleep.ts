@@ -3,7 +3,7 @@ import type { Failure } from '../../../functions/interpret-response.ts';
 import { permanentFailure } from '../../../functions/interpret-response.ts';
 import { type Op, stepName } from '../../../model/runs/operation.ts';
 import { momentMs } from '../../../model/values/duration.ts';
-import type { AnsweredCall, OperationDeps } from './operation-context.ts';
+import type { CallWithResponse, OperationDeps } from './operation-context.ts';
 import { enqueueWake, type StartingStep, startStep } from './steps.ts';
 import { isTooFar, tooFar } from './timeout.ts';
 
@@ -21,7 +21,7 @@ export function pendingSleep(op: Op, nowMs: number): StartingStep | Failure {
   return { op: 'Sleep', name: stepName(op), until };
 }
 
-export async function startSleep(op: Op, call: AnsweredCall, deps: OperationDeps): Promise<Failure | undefined> {
+export async function startSleep(op: Op, call: CallWithResponse, deps: OperationDeps): Promise<Failure | undefined> {
   const step = pendingSleep(op, call.nowMs);
   if ('kind' in step) return step;
   const sleeping = await startStep(op, call, deps, step);

@@ -2,7 +2,7 @@
  *  that ends at once must not seem to be the last pending one, which would call the function. */
 import type { Failure } from '../../../functions/interpret-response.ts';
 import type { Op } from '../../../model/runs/operation.ts';
-import type { AnsweredCall, OperationDeps } from './operation-context.ts';
+import type { CallWithResponse, OperationDeps } from './operation-context.ts';
 import { pendingStep, type StartingStep } from './steps.ts';
 
 /** The pending step that an operation starts.
@@ -13,10 +13,10 @@ export type PendingOf = (op: Op, nowMs: number) => StartingStep | Failure | unde
  *  @returns the call with the begun steps; unchanged if the response has a single operation */
 export async function beginTogether(
   ops: readonly Op[],
-  call: AnsweredCall,
+  call: CallWithResponse,
   { steps }: OperationDeps,
   pendingOf: PendingOf,
-): Promise<AnsweredCall> {
+): Promise<CallWithResponse> {
   if (ops.length < 2) return call;
   const starting = [];
   for (const op of ops) {

@@ -5,29 +5,29 @@ import { MAX_STEP_BYTES, type Memo, type Pending } from '../../../model/runs/mem
 import { asksForRace, errorOf, failureMemo, type Op, stepName } from '../../../model/runs/operation.ts';
 import type { CallToSchedule } from '../../queues/call-ref.ts';
 import { STATE_ERRORS } from '../state-transitions.ts';
-import type { AnsweredCall, OperationDeps } from './operation-context.ts';
+import type { CallWithResponse, OperationDeps } from './operation-context.ts';
 
 /** Fields of an operation's pending step, without the fields of every step. */
 export type StartingStep = Omit<Pending, 'since' | 'race' | 'group'>;
 
 /** `StepRun`, and `Step` of earlier versions: a finished step. */
-export async function runStep(op: Op, call: AnsweredCall, deps: OperationDeps): Promise<Failure | undefined> {
+export async function runStep(op: Op, call: CallWithResponse, deps: OperationDeps): Promise<Failure | undefined> {
   return finishStep(op, { data: op.data ?? null }, call, deps);
 }
 
 /** `StepError`: an attempt of a step has failed. */
-export async function tryStep(op: Op, call: AnsweredCall, deps: OperationDeps): Promise<Failure | undefined> {
+export async function tryStep(op: Op, call: CallWithResponse, deps: OperationDeps): Promise<Failure | undefined> {
   if (!call.mayRetry || op.error?.noRetry === true) return failStep(op, call, deps);
   return { kind: 'failed', error: errorOf(op), retriable: true };
 }
 
 /** `StepFailed`: a step has failed permanently. */
-export async function failStep(op: Op, call: AnsweredCall, deps: OperationDeps): Promise<Failure | undefined> {
+export async function failStep(op: Op, call: CallWithResponse, deps: OperationDeps): Promise<Failure | undefined> {
   return finishStep(op, failureMemo(op), call, deps);
 }
 
 /** `StepNotFound`: the function no longer has the step that was called. */
-export async function stepNotFound(op: Op, { loaded }: AnsweredCall): Promise<Failure | undefined> {
+export async function stepNotFound(op: Op, { loaded }: CallWithResponse): Promise<Failure | undefined> {
   return retriableFailure(
     'StepNotFound',
     `the function no longer has the step "${stepName(op)}"; has its code changed? (run of event ${loaded.event.name})`,
@@ -37,7 +37,7 @@ export async function stepNotFound(op: Op, { loaded }: AnsweredCall): Promise<Fa
 export async function finishStep(
   op: Op,
   memo: Memo,
-  { loaded: { run }, race }: AnsweredCall,
+  { loaded: { run }, race }: CallWithResponse,
   { transitions }: OperationDeps,
 ): Promise<Failure | undefined> {
   const failure = tooLarge(op, JSON.stringify(memo));
@@ -58,7 +58,7 @@ export function tooLarge(op: Op, memo: string): Failure | undefined {
 /** Stores the step as pending. @returns undefined if it is already finished, or its run has ended */
 export async function startStep(
   op: Op,
-  call: AnsweredCall,
+  call: CallWithResponse,
   { steps }: OperationDeps,
   step: StartingStep,
 ): Promise<Pending | Failure | undefined> {
@@ -73,7 +73,7 @@ export function stateFailure(outcome: 'steps' | 'bytes'): Failure {
   return { kind: 'failed', error: STATE_ERRORS[outcome], retriable: false };
 }
 
-export function pendingStep(op: Op, { startedAt, race, group }: AnsweredCall, step: StartingStep): Pending {
+export function pendingStep(op: Op, { startedAt, race, group }: CallWithResponse, step: StartingStep): Pending {
   return {
     ...step,
     since: startedAt,
@@ -95,7 +95,7 @@ export function waitingStep(kind: 'WaitForEvent' | 'WaitForSignal', op: Op, wait
 /** Plans a step. Its call is enqueued together with the calls of the other planned steps. */
 export async function planStep(
   op: Op,
-  call: AnsweredCall,
+  call: CallWithResponse,
   deps: OperationDeps,
   planned: CallToSchedule[],
 ): Promise<Failure | undefined> {
@@ -107,7 +107,7 @@ export async function planStep(
 
 export async function enqueueWake(
   op: Op,
-  { ref, nowMs }: AnsweredCall,
+  { ref, nowMs }: CallWithResponse,
   { scheduler }: OperationDeps,
   wake: { untilMs: number; eventName?: string },
 ): Promise<void> {

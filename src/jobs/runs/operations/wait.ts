@@ -9,7 +9,7 @@ import type { Run } from '../../../model/runs/run.ts';
 import { waitKey } from '../../../model/runs/wait.ts';
 import { indexWait } from '../../../model/runs/wait-index.ts';
 import type { NewWait } from '../../../store/runs/waits.ts';
-import type { AnsweredCall, OperationDeps } from './operation-context.ts';
+import type { CallWithResponse, OperationDeps } from './operation-context.ts';
 import { enqueueWake, type StartingStep, startStep, waitingStep } from './steps.ts';
 import { untilOf } from './timeout.ts';
 
@@ -27,7 +27,7 @@ export function pendingWait(op: Op, nowMs: number): StartingStep | Failure {
   return { ...waitingStep('WaitForEvent', op, name), ...shown, ...until };
 }
 
-export async function startWait(op: Op, call: AnsweredCall, deps: OperationDeps): Promise<Failure | undefined> {
+export async function startWait(op: Op, call: CallWithResponse, deps: OperationDeps): Promise<Failure | undefined> {
   const { run, event } = call.loaded;
   const step = pendingWait(op, call.nowMs);
   if ('kind' in step) return step;

@@ -132,8 +132,8 @@ export function toServiceError(error: unknown): unknown {
 
 /** Whether Redis rejected the command or was unreachable: the data is fine, and the same write succeeds later. */
 export function isStoreFailure(error: unknown): boolean {
-  const answer = toServiceError(error);
-  return answer instanceof ServiceError && (answer.code === 'unavailable' || answer.code === 'overloaded');
+  const translated = toServiceError(error);
+  return translated instanceof ServiceError && (translated.code === 'unavailable' || translated.code === 'overloaded');
 }
 
 /** Whether Redis rejected the command because its memory is full. */
