@@ -4,7 +4,7 @@ import { type Archive, createArchive } from '../archive/archive.ts';
 import type { WebhookBodyStore } from '../archive/webhook-bodies.ts';
 import { createHistory, type History } from '../history/history.ts';
 import type { ProcessMetrics } from '../metrics/process-metrics.ts';
-import { MemoryRoom } from '../model/capacity/memory-room.ts';
+import { MemoryBudget } from '../model/capacity/memory-budget.ts';
 import type { Clock } from '../model/values/clock.ts';
 import { LARGE_BODY_MEMORY } from '../model/webhooks/large-bodies.ts';
 import type { Functions } from '../store/apps/functions.ts';
@@ -26,7 +26,7 @@ export interface BaseParts extends Omit<Store, 'functions' | 'decisions'>, Omit<
   archive: Archive | undefined;
   /** Keeps large bodies of webhooks; undefined without an archive and a bucket. */
   bodyStore: WebhookBodyStore | undefined;
-  bodyRoom: MemoryRoom;
+  bodyMemory: MemoryBudget;
   history: History;
 }
 
@@ -45,7 +45,7 @@ export function baseParts({ metrics: processMetrics, ...core }: Core, store: Sto
     storedDecisions,
     archive,
     bodyStore: bodyStoreOf(core.config, archive),
-    bodyRoom: new MemoryRoom(LARGE_BODY_MEMORY),
+    bodyMemory: new MemoryBudget(LARGE_BODY_MEMORY),
     history,
   };
 }

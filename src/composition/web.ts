@@ -137,9 +137,9 @@ const WEBHOOKS: Definitions<WebhookParts, WebNeeds & AppParts & ServerParts> = {
   webhookFilters: () => new WebhookFilters(),
   webhookOrders: () => new WebhookOrders(),
   largeBodies: {
-    build: ({ bodyStore, bodyRoom, config }) =>
+    build: ({ bodyStore, bodyMemory, config }) =>
       new LargeBodies({
-        room: bodyRoom,
+        memory: bodyMemory,
         bodies: bodyStore,
         publicUrl: config.publicUrl,
         retentionDays: retentionDaysOf(config),

@@ -33,8 +33,8 @@ const USER_AGENT = `Tidegate/${VERSION}`;
 export interface OriginalRequest {
   headers: IncomingHttpHeaders;
   body: Buffer;
-  /** Gives back the memory of a large body. */
-  giveBack?: (() => void) | undefined;
+  /** Releases the memory of a large body. */
+  release?: (() => void) | undefined;
 }
 
 /** The opened secrets of a destination. */

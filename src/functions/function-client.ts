@@ -63,7 +63,7 @@ export interface FunctionClientOptions extends HttpAgentOptions {
 export interface DestinationData {
   /** @throws SealError if SECRET_KEY has changed */
   secretsOf(env: string, fn: AppFunction): DestinationSecrets;
-  /** Callers call `giveBack` of the request when they are done with it. @throws ServiceError archive_unavailable */
+  /** Callers call `release` of the request when they are done with it. @throws ServiceError archive_unavailable */
   originalOf(webhookId: string, requestId: string): Promise<OriginalRequest | undefined>;
 }
 
@@ -95,7 +95,7 @@ export class FunctionClient {
       const secrets = this.#options.destinations.secretsOf(context.run.env, fn);
       return await this.#call(fn, context, destinationRequest(fn.destination, context, secrets, original));
     } finally {
-      original?.giveBack?.();
+      original?.release?.();
     }
   }
 

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { LargeBodies } from '../../src/api/receive/large-bodies.ts';
 import type { WebhookBodyStore } from '../../src/archive/webhook-bodies.ts';
 import { Originals } from '../../src/history/originals.ts';
-import { MemoryRoom } from '../../src/model/capacity/memory-room.ts';
+import { MemoryBudget } from '../../src/model/capacity/memory-budget.ts';
 import { LARGE_BODY_MAX_BYTES, LARGE_BODY_MEMORY } from '../../src/model/webhooks/large-bodies.ts';
 import type { LoggedRequest } from '../../src/model/webhooks/request-log.ts';
 import { request } from '../support/http.ts';
@@ -18,7 +18,12 @@ const TRANSFORM =
 const FIELDS = ['action', 'commits.*.id'];
 
 function largeBodies(bodies?: WebhookBodyStore): LargeBodies {
-  return new LargeBodies({ room: new MemoryRoom(LARGE_BODY_MEMORY), bodies, publicUrl: undefined, retentionDays: 7 });
+  return new LargeBodies({
+    memory: new MemoryBudget(LARGE_BODY_MEMORY),
+    bodies,
+    publicUrl: undefined,
+    retentionDays: 7,
+  });
 }
 
 describe('Large bodies of webhooks', () => {
@@ -190,24 +195,24 @@ describe('Large bodies of webhooks', () => {
 
   it('one webhook cannot take all memory for large bodies; bodies that arrive and those that are read wait in their order', async () => {
     const bodies = largeBodies({ read: async () => Buffer.alloc(1), add: async () => {} });
-    const [given, giveBacks]: [string[], (() => void)[]] = [[], []];
+    const [given, releases]: [string[], (() => void)[]] = [[], []];
     const take = async (webhook: string, reserved: Promise<() => void>) => {
-      giveBacks.push(await reserved);
+      releases.push(await reserved);
       given.push(webhook);
     };
     const reserve = (webhook: string, bytes = LARGE_BODY_MAX_BYTES) => take(webhook, bodies.reserve(webhook, bytes));
     const busy = [reserve('busy'), reserve('busy')];
     const waits = [reserve('busy'), reserve('other'), reserve('other')];
-    const read = bodies.read('read', 'r', 60 * 1_048_576).then(({ giveBack }) => giveBack);
+    const read = bodies.read('read', 'r', 60 * 1_048_576).then(({ release }) => release);
     const late = reserve('late', 50 * 1_048_576);
     waits.push(take('read', read));
     await Promise.all(busy);
     await new Promise(setImmediate);
     expect(given).to.deep.equal(['busy', 'busy', 'other', 'other']);
-    for (const giveBack of giveBacks.splice(0)) giveBack();
+    for (const release of releases.splice(0)) release();
     await Promise.all(waits);
     expect(given.slice(4), 'what comes later overtakes nothing').to.deep.equal(['busy', 'read']);
-    for (const giveBack of giveBacks.splice(0)) giveBack();
+    for (const release of releases.splice(0)) release();
     await late;
   });
 
@@ -233,10 +238,10 @@ describe('Large bodies of webhooks', () => {
     expect(await used[0]).to.equal(1);
     expect(await used[1]?.catch((error: Error) => error.message)).to.equal('the archive is away');
     expect(await used[2]).to.equal(1);
-    const { giveBack } = await bodies.bodyOf('busy', logged);
+    const { release } = await bodies.bodyOf('busy', logged);
     const next = bodies.reserve('busy', LARGE_BODY_MAX_BYTES);
     expect(await Promise.race([next, 'it waits'])).to.equal('it waits');
-    giveBack();
+    release();
     expect(await next).to.be.a('function');
   });
 
@@ -252,7 +257,7 @@ describe('Large bodies of webhooks', () => {
           return Buffer.alloc(1);
         },
       },
-      bodyRoom: new MemoryRoom(LARGE_BODY_MEMORY),
+      bodyMemory: new MemoryBudget(LARGE_BODY_MEMORY),
     });
     const read = () => originals.read('w', 'r');
     const held = [await read(), await read()];
@@ -262,8 +267,8 @@ describe('Large bodies of webhooks', () => {
     });
     await new Promise(setImmediate);
     expect(isRead).to.equal(false);
-    held[0]?.giveBack?.();
-    (await third)?.giveBack?.();
+    held[0]?.release?.();
+    (await third)?.release?.();
     isAway = true;
     for (let n = 0; n < 3; n++) expect(await read().catch((error: Error) => error.message)).to.include('away');
   });

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { Piscina } from 'piscina';
 import type { KeptBody, WebhookBodyStore } from '../../archive/webhook-bodies.ts';
 import { ServiceError } from '../../errors.ts';
-import type { GiveBack, MemoryRoom } from '../../model/capacity/memory-room.ts';
+import type { MemoryBudget, Release } from '../../model/capacity/memory-budget.ts';
 import { loadOnce } from '../../model/values/load-once.ts';
 import { type BodyReference, LARGE_BODY_MAX_BYTES } from '../../model/webhooks/large-bodies.ts';
 import type { LoggedRequest } from '../../model/webhooks/request-log.ts';
@@ -35,15 +35,15 @@ export interface LargeBodyParts {
 }
 
 /** A body with the memory for it. */
-export interface HeldBody {
+export interface ReservedBody {
   /** undefined: it is not kept. */
   body: Buffer | undefined;
-  giveBack: GiveBack;
+  release: Release;
 }
 
 export interface LargeBodiesDeps {
   /** All large bodies of this process share it. */
-  room: MemoryRoom;
+  memory: MemoryBudget;
   /** undefined without an archive and a bucket. */
   bodies: WebhookBodyStore | undefined;
   publicUrl: string | undefined;
@@ -65,12 +65,12 @@ export class LargeBodies {
   }
 
   /** Reserves memory for a body before it is read, in order of arrival.
-   *  @returns gives the memory back
+   *  @returns releases the memory
    *  @throws ServiceError overloaded */
-  async reserve(webhookId: string, bytes: number): Promise<GiveBack> {
-    const giveBack = await this.#deps.room.wait(webhookId, bytes, WAIT_MAX_MS);
-    if (!giveBack) throw overloaded('large bodies of other requests fill the memory for them; try again later');
-    return giveBack;
+  async reserve(webhookId: string, bytes: number): Promise<Release> {
+    const release = await this.#deps.memory.reserve(webhookId, bytes, WAIT_MAX_MS);
+    if (!release) throw overloaded('large bodies of other requests fill the memory for them; try again later');
+    return release;
   }
 
   /** @param storedAs ID of the request with which the body is kept
@@ -142,29 +142,29 @@ export class LargeBodies {
     logged: LoggedRequest,
     use: (body: Buffer | undefined) => Promise<T>,
   ): Promise<T> {
-    const { body, giveBack } = await this.bodyOf(webhookId, logged);
+    const { body, release } = await this.bodyOf(webhookId, logged);
     try {
       return await use(body);
     } finally {
-      giveBack();
+      release();
     }
   }
 
-  /** The body of a logged request. `giveBack` must follow.
+  /** The body of a logged request. `release` must follow.
    *  @throws ServiceError archive_unavailable, overloaded */
-  async bodyOf(webhookId: string, { summary, body }: LoggedRequest): Promise<HeldBody> {
-    if (summary.storedBody === undefined) return { body, giveBack: () => {} };
+  async bodyOf(webhookId: string, { summary, body }: LoggedRequest): Promise<ReservedBody> {
+    if (summary.storedBody === undefined) return { body, release: () => {} };
     return this.read(webhookId, summary.storedBody, summary.bodyBytes);
   }
 
-  /** A large body alone. `giveBack` must follow.
+  /** A large body alone. `release` must follow.
    *  @throws ServiceError archive_unavailable, overloaded */
-  async read(webhookId: string, requestId: string, bytes = LARGE_BODY_MAX_BYTES): Promise<HeldBody> {
-    const giveBack = await this.reserve(webhookId, bytes);
+  async read(webhookId: string, requestId: string, bytes = LARGE_BODY_MAX_BYTES): Promise<ReservedBody> {
+    const release = await this.reserve(webhookId, bytes);
     try {
-      return { body: await this.#deps.bodies?.read(webhookId, requestId), giveBack };
+      return { body: await this.#deps.bodies?.read(webhookId, requestId), release };
     } catch (error) {
-      giveBack();
+      release();
       throw error;
     }
   }

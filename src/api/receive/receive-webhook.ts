@@ -51,10 +51,10 @@ export async function receiveWebhook(
   const startedAt = performance.now();
   let body: Buffer | undefined;
   let large: LargeRequest | undefined;
-  let giveBack = () => {};
+  let release = () => {};
   const result = await readAndProcess()
     .catch(rejected)
-    .finally(() => giveBack());
+    .finally(() => release());
   telemetry.recordWebhookOutcome(result.decided.outcome, result.verification?.result);
   const request = { requestId, receivedAt, method: ctx.method, headers, search, body, large };
   const received = loggedRequestOf(webhook, request, result, startedAt, { ip });
@@ -68,7 +68,7 @@ export async function receiveWebhook(
     // The body is read first, so that the log has it even if the request is then rejected.
     const limit = limitOf(webhook, deps.eventLimits.of(environmentSelection(ctx) ?? webhook.env));
     const largest = largestOf(ctx.req, webhook, limit.bytes, deps.largeBodies.canKeep);
-    if (largest) giveBack = await deps.largeBodies.reserve(webhook.id, largest.reserved);
+    if (largest) release = await deps.largeBodies.reserve(webhook.id, largest.reserved);
     body = await readBody(ctx.req, largest?.bytes ?? limit.bytes, limit.remedy);
     if (body.length > limit.bytes) large = { storedAs: requestId, isStored: false };
     telemetry.recordReceived(body.length);

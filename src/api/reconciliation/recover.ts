@@ -117,8 +117,8 @@ export async function recover(
   if (missing.eventId === undefined) await webhookReconciliations.describeMissing(webhook.id, { ...missing, eventId });
   const startedAt = performance.now();
   const fetched = { receivedAt: request.receivedAt, verification: { result: 'verified' as const } };
-  const giveBack = request.large ? await deps.largeBodies.reserve(webhook.id, request.body.length) : () => {};
-  const result = await processWebhook(webhook, request, deps, { eventId, logged: fetched }).finally(giveBack);
+  const release = request.large ? await deps.largeBodies.reserve(webhook.id, request.body.length) : () => {};
+  const result = await processWebhook(webhook, request, deps, { eventId, logged: fetched }).finally(release);
   const { decided } = result;
   if (decided.outcome === 'rejected') {
     const error = toServiceError(decided.error);

@@ -99,8 +99,8 @@ export function webhookLogRoutes(deps: ApiParts): Route[] {
       async handle({ params: { id, rid } }) {
         const webhook = await existingWebhook(webhooks, id);
         const logged = await loggedRequest(id, rid);
-        const { body, giveBack } = await largeBodies.bodyOf(id, logged);
-        return { data: presentOriginal({ ...logged, body }, webhook), onSent: giveBack };
+        const { body, release } = await largeBodies.bodyOf(id, logged);
+        return { data: presentOriginal({ ...logged, body }, webhook), onSent: release };
       },
     }),
     routes.get('/v1/webhooks/:id/requests/:rid/body', {
@@ -113,9 +113,9 @@ export function webhookLogRoutes(deps: ApiParts): Route[] {
         await existingWebhook(webhooks, id);
         // A large body is kept before its request is logged, and functions may ask for it at once.
         const logged = await webhookLog.read(id, rid);
-        const { body, giveBack } = await (logged ? largeBodies.bodyOf(id, logged) : largeBodies.read(id, rid));
-        if (body) return { data: body, onSent: giveBack };
-        giveBack();
+        const { body, release } = await (logged ? largeBodies.bodyOf(id, logged) : largeBodies.read(id, rid));
+        if (body) return { data: body, onSent: release };
+        release();
         throw bodyNotFound();
       },
     }),

@@ -81,7 +81,7 @@ export class Admission {
   }
 
   /** Releases permits of an admission whose job was not found. */
-  async giveBack(partition: number, entry: string, claimedUntil: number): Promise<AdmittedCallToSchedule[]> {
+  async releaseLost(partition: number, entry: string, claimedUntil: number): Promise<AdmittedCallToSchedule[]> {
     return this.#follow(await this.#deps.admissions.release(partition, entry, { claimedUntil }));
   }
 

@@ -35,7 +35,7 @@ export class RateLimits implements FlowStage {
 
   async takeBack(candidates: readonly Candidate[]): Promise<void> {
     const { keyed } = await this.#keyed(candidates);
-    await this.#logs.giveBack(
+    await this.#logs.release(
       keyed.map(({ candidate, digest }) => ({ env: candidate.event.env, digest, runId: candidate.id })),
     );
   }

@@ -39,7 +39,7 @@ export class RateLimitLogs extends Repository {
   }
 
   /** Returns admissions of runs that will not be created. */
-  async giveBack(runs: readonly { env: string; digest: string; runId: string }[]): Promise<void> {
+  async release(runs: readonly { env: string; digest: string; runId: string }[]): Promise<void> {
     await inPipelines(
       this.redis,
       runs.map(({ env, digest, runId }) => ['zrem', this.#logOf(env, digest), runId]),

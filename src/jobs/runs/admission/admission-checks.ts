@@ -75,7 +75,7 @@ async function checkAdmission(
   const run = await runs.read(env, runId);
   const isActive = run !== undefined && !hasEnded(run);
   if (!call && isActive) return admissions.keep(partition, [entry], clock() + RUN_CHECK_MS);
-  await scheduler.start(await admission.giveBack(partition, entry, claimedUntil));
+  await scheduler.start(await admission.releaseLost(partition, entry, claimedUntil));
   // The call of an active run may still be due.
   if (isActive) await activeRuns.postpone(env, runId, clock());
 }

@@ -23,7 +23,7 @@ export class SimulatedDecisions {
     if (this.#options.idempotency === undefined || key === undefined) return undefined;
     const since = this.#claimed.get(key);
     if (since !== undefined && nowMs - since < DAY_MS) {
-      this.#giveBack(event);
+      this.#release(event);
       return 'idempotent';
     }
     this.#claimed.set(key, nowMs);
@@ -32,7 +32,7 @@ export class SimulatedDecisions {
 
   /** Undoes the admission of an event that a singleton then skips. */
   takeBack(event: SimulatedEvent): void {
-    this.#giveBack(event);
+    this.#release(event);
     if (this.#options.idempotency !== undefined && event.idempotency !== undefined) {
       this.#claimed.delete(event.idempotency);
     }
@@ -49,7 +49,7 @@ export class SimulatedDecisions {
     return true;
   }
 
-  #giveBack({ rateLimit: key }: SimulatedEvent): void {
+  #release({ rateLimit: key }: SimulatedEvent): void {
     if (this.#options.rateLimit && key !== undefined) this.#admitted.get(key)?.pop();
   }
 }

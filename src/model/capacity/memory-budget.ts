@@ -8,16 +8,16 @@ export interface MemoryLimits {
   waitingOfGroup: number;
 }
 
-/** Gives the memory back; idempotent. */
-export type GiveBack = () => void;
+/** Releases the memory; idempotent. */
+export type Release = () => void;
 
 interface Waiting {
   group: string;
   bytes: number;
-  start: (giveBack: GiveBack) => void;
+  start: (release: Release) => void;
 }
 
-export class MemoryRoom {
+export class MemoryBudget {
   readonly #limits: MemoryLimits;
   readonly #inGroup = new Map<string, number>();
   readonly #waiting = new Set<Waiting>();
@@ -30,19 +30,19 @@ export class MemoryRoom {
   /** Reserves memory, in order of arrival.
    *  @param maxMs undefined: waits until there is room, however many others wait
    *  @returns undefined: there was none within this time */
-  async wait(group: string, bytes: number, maxMs?: number): Promise<GiveBack | undefined> {
+  async reserve(group: string, bytes: number, maxMs?: number): Promise<Release | undefined> {
     const wanted = Math.min(bytes, this.#limits.bytesOfGroup);
     if (this.#waiting.size === 0 && this.#fitsInGroup(group, wanted) && this.#fits(wanted))
-      return this.#reserve(group, wanted);
+      return this.#take(group, wanted);
     if (maxMs !== undefined && this.#waitingOf(group) >= this.#limits.waitingOfGroup) return undefined;
     return new Promise((resolve) => {
       const timer = maxMs === undefined ? undefined : setTimeout(() => giveUp(), maxMs);
       const waiting: Waiting = {
         group,
         bytes: wanted,
-        start(giveBack) {
+        start(release) {
           clearTimeout(timer);
-          resolve(giveBack);
+          resolve(release);
         },
       };
       const giveUp = () => {
@@ -69,7 +69,7 @@ export class MemoryRoom {
       // A larger one would never have its turn if smaller ones overtook it.
       if (!this.#fits(bytes)) return;
       this.#waiting.delete(waiting);
-      start(this.#reserve(group, bytes));
+      start(this.#take(group, bytes));
     }
   }
 
@@ -81,7 +81,7 @@ export class MemoryRoom {
     return this.#reserved + bytes <= this.#limits.bytes;
   }
 
-  #reserve(group: string, bytes: number): GiveBack {
+  #take(group: string, bytes: number): Release {
     let isReserved = true;
     this.#change(group, bytes);
     return () => {
