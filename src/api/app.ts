@@ -47,8 +47,8 @@ import { type ApiServices, apiParts } from './parts.ts';
 import type { Realtime } from './realtime/realtime.ts';
 import { Credentials } from './receive/credentials.ts';
 import { fastPath } from './receive/fast-path.ts';
-import { RefusalLimit } from './receive/refusal-limit.ts';
 import { fastEventRoute, type ReceiveDeps, receiveRoutes } from './receive/routes.ts';
+import { UnverifiedLogLimit } from './receive/unverified-log-limit.ts';
 import type { WebhookWatcher } from './receive/webhook-watcher.ts';
 import type { LiveStreams } from './rest/live-streams.ts';
 import { mount } from './rest/mount.ts';
@@ -108,7 +108,7 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
     webhookFilters: deps.webhookFilters,
     webhookOrders: deps.webhookOrders,
     largeBodies: deps.largeBodies,
-    refusalLimit: new RefusalLimit(),
+    unverifiedLogLimit: new UnverifiedLogLimit(),
     webhookWatcher: deps.webhookWatcher,
     telemetry,
     transforms,

@@ -74,14 +74,14 @@ export class Credentials {
 }
 
 /** @throws ServiceError ip_refused */
-export function rejectAddress(allowList: AccessListMatcher, address: string): void {
+export function rejectDeniedAddress(allowList: AccessListMatcher, address: string): void {
   if (allowList.allowsAddress(address)) return;
   throw new ServiceError('ip_refused', { detail: `got ${describe(address)}` });
 }
 
 /** One event with a rejected name rejects the whole request.
  *  @throws ServiceError event_refused, naming the event */
-export function rejectNames(allowList: AccessListMatcher, events: readonly Event[]): void {
+export function rejectDeniedNames(allowList: AccessListMatcher, events: readonly Event[]): void {
   const index = events.findIndex(({ name }) => !allowList.allowsName(name));
   if (index === -1) return;
   const name = (events[index] as Event).name;

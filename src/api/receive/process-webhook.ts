@@ -70,14 +70,15 @@ export async function processWebhook(
   try {
     const { large } = request;
     const parts = large && (await deps.largeBodies.parse(webhook, request, large.storedAs));
-    const provided = providerRequestOf(webhook, request, deps, parts?.json);
-    const greets = webhook.preset !== undefined && webhook.preset.handshakes.length > 0;
-    const greeting = greets && (await handshakeOf(webhook, provided, undefined, options, deps));
-    if (greeting) return { decided: greeting, ids: [], console: [], verification };
+    const providerRequest = providerRequestOf(webhook, request, deps, parts?.json);
+    const hasHandshakes = webhook.preset !== undefined && webhook.preset.handshakes.length > 0;
+    const unverifiedHandshake =
+      hasHandshakes && (await handshakeOf(webhook, providerRequest, undefined, options, deps));
+    if (unverifiedHandshake) return { decided: unverifiedHandshake, ids: [], console: [], verification };
     rejectHandshakeMethod(webhook, request.method);
-    verification = await verifyWebhook(webhook, provided, options.logged, deps);
+    verification = await verifyWebhook(webhook, providerRequest, options.logged, deps);
     const receipt = verification ?? { result: 'skipped' as const };
-    const handshake = greets && (await handshakeOf(webhook, provided, receipt, options, deps));
+    const handshake = hasHandshakes && (await handshakeOf(webhook, providerRequest, receipt, options, deps));
     if (handshake) return { decided: handshake, ids: [], console: [], verification };
     if (large && parts && !large.isStored && !options.dryRun) {
       const { sha256 } = parts.reference;
@@ -85,8 +86,8 @@ export async function processWebhook(
       large.isStored = true;
     }
     // For the comparison with what the provider sent.
-    const providerId = webhook.reconciliation && webhook.preset && ownId(webhook.preset, provided);
-    const input = { request, provided, parts };
+    const providerId = webhook.reconciliation && webhook.preset && ownId(webhook.preset, providerRequest);
+    const input = { request, providerRequest, parts };
     const { decided, console } = await runAndDecide(webhook, input, verification, options, deps);
     if (!options.dryRun) await keepOriginal(decided, webhook, request, verification, deps);
     const ids = options.dryRun ? [] : await commit(decided, webhook, { ...request, eventId: options.eventId }, deps);
@@ -122,8 +123,8 @@ async function handshakeOf(
 /** Methods used only by handshakes make no events.
  *  @throws ServiceError method_not_allowed */
 function rejectHandshakeMethod({ eventMethods, acceptedMethods }: WebhookInUse, method: string): void {
-  const isHandshakes = (methods: readonly string[]) => methods.includes(method);
-  if (isHandshakes(eventMethods) || !isHandshakes(acceptedMethods)) return;
+  const includesMethod = (methods: readonly string[]) => methods.includes(method);
+  if (includesMethod(eventMethods) || !includesMethod(acceptedMethods)) return;
   throw new ServiceError('method_not_allowed', {
     detail: `got ${method}, which is for the provider's handshake, and the request is none`,
   });
@@ -133,9 +134,9 @@ async function runAndDecide(
   webhook: WebhookInUse,
   {
     request,
-    provided,
+    providerRequest,
     parts,
-  }: { request: WebhookRequest; provided: ProviderRequest; parts: LargeBodyParts | undefined },
+  }: { request: WebhookRequest; providerRequest: ProviderRequest; parts: LargeBodyParts | undefined },
   verification: LoggedVerification | undefined,
   { draft }: ProcessOptions,
   { environments, webhookFilters, transforms, webhookOrders, eventMaxFutureMs }: ProcessWebhookDeps,
@@ -162,7 +163,7 @@ async function runAndDecide(
     resolution,
     receivedAt,
     eventMaxFutureMs,
-    defaultId: () => (preset && deduplicate ? defaultId(preset, provided, id) : undefined),
+    defaultId: () => (preset && deduplicate ? defaultId(preset, providerRequest, id) : undefined),
     verified: verification && verification.result === 'verified',
   });
   if (decided.outcome !== 'accepted' && decided.outcome !== 'held') return { decided, console: logs };

@@ -19,7 +19,7 @@ import { describeType, isJsonType, mediaTypeOf, readBody } from '../http/body.ts
 import { environmentSelection } from '../http/environment-selection.ts';
 import { clientAddress } from '../http/incoming-request.ts';
 import type { Context } from '../http/router.ts';
-import { ANY_KEY, rejectAddress, rejectNames } from './credentials.ts';
+import { ANY_KEY, rejectDeniedAddress, rejectDeniedNames } from './credentials.ts';
 import { environmentOfKey, environmentOfUnknownKey, type Received } from './resolve-environment.ts';
 
 export interface ReceiveEventsDeps extends Pick<Store, 'eventLimits' | 'environments' | 'eventKeys'> {
@@ -37,7 +37,7 @@ export async function receiveEvents(
   deps: ReceiveEventsDeps,
 ): Promise<Received> {
   const { environments, eventKeys, acceptor, backpressure, telemetry } = deps;
-  rejectAddress(key.allowList, clientAddress(ctx));
+  rejectDeniedAddress(key.allowList, clientAddress(ctx));
   backpressure.admit();
   eventKeys.recordUse(key, receivedAt);
   const selection = environmentSelection(ctx);
@@ -51,7 +51,7 @@ export async function receiveEvents(
   telemetry.recordReceived(body.length);
   const events = parseEvents(body, ctx.req.headers);
   rejectFarFuture(events, receivedAt, deps.eventMaxFutureMs);
-  rejectNames(key.allowList, events);
+  rejectDeniedNames(key.allowList, events);
   const ids = await acceptor.accept(events, {
     env,
     source: isStored(key) ? `event-key:${key.id}` : 'event-key',

@@ -10,12 +10,12 @@ import { readBody } from '../http/body.ts';
 import { environmentSelection } from '../http/environment-selection.ts';
 import { clientAddress } from '../http/incoming-request.ts';
 import type { Context } from '../http/router.ts';
-import { rejectAddress } from './credentials.ts';
+import { rejectDeniedAddress } from './credentials.ts';
 import { loggedRequestOf } from './logged-request.ts';
 import { type ProcessWebhookDeps, processWebhook } from './process-webhook.ts';
-import type { RefusalLimit } from './refusal-limit.ts';
 import type { RequestLogWriter } from './request-log-writer.ts';
 import type { Received } from './resolve-environment.ts';
+import type { UnverifiedLogLimit } from './unverified-log-limit.ts';
 import { rejected, responseOf, type WebhookResult } from './webhook-outcome.ts';
 import type { LargeRequest } from './webhook-request.ts';
 import type { WebhookWatcher } from './webhook-watcher.ts';
@@ -26,7 +26,7 @@ export interface ReceiveWebhookDeps extends ProcessWebhookDeps, Pick<Store, 'web
   eventLimits: EventLimits;
   backpressure: Backpressure;
   requestLogWriter: RequestLogWriter;
-  refusalLimit: RefusalLimit;
+  unverifiedLogLimit: UnverifiedLogLimit;
   webhookWatcher: WebhookWatcher;
 }
 
@@ -36,7 +36,7 @@ export async function receiveWebhook(
   receivedAt: number,
   deps: ReceiveWebhookDeps,
 ): Promise<Received> {
-  const { backpressure, telemetry, refusalLimit, requestLogWriter, webhookWatcher } = deps;
+  const { backpressure, telemetry, unverifiedLogLimit, requestLogWriter, webhookWatcher } = deps;
   const { headers } = ctx.req;
   // Koa parses the URL for it.
   const search = ctx.req.url?.includes('?') ? ctx.querystring : '';
@@ -44,7 +44,7 @@ export async function receiveWebhook(
   const ip = clientAddress(ctx);
   if (backpressure.full) {
     // Rejected unread and not logged: while memory is short, logging all providers' retries would fill it up.
-    rejectAddress(webhook.allowList, ip);
+    rejectDeniedAddress(webhook.allowList, ip);
     webhookWatcher.record(webhook.id, { id: requestId, receivedAt, outcome: 'rejected' });
     backpressure.admit();
   }
@@ -59,7 +59,7 @@ export async function receiveWebhook(
   const request = { requestId, receivedAt, method: ctx.method, headers, search, body, large };
   const received = loggedRequestOf(webhook, request, result, startedAt, { ip });
   webhookWatcher.record(webhook.id, received.summary);
-  const logged = refusalLimit.admit(webhook.id, received);
+  const logged = unverifiedLogLimit.admit(webhook.id, received);
   if (logged) requestLogWriter.add(webhook.id, logged);
   if (isMethodError(result)) ctx.set('allow', webhook.acceptedMethods.join(', '));
   return responseOf(result);
@@ -72,7 +72,7 @@ export async function receiveWebhook(
     body = await readBody(ctx.req, largest?.bytes ?? limit.bytes, limit.remedy);
     if (body.length > limit.bytes) large = { storedAs: requestId, isStored: false };
     telemetry.recordReceived(body.length);
-    rejectAddress(webhook.allowList, ip);
+    rejectDeniedAddress(webhook.allowList, ip);
     rejectMethod(webhook, ctx.method);
     rejectPaused(webhook);
     const request = { requestId, receivedAt, method: ctx.method, headers, search, body, large };

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { RefusalLimit } from '../../src/api/receive/refusal-limit.ts';
+import { UnverifiedLogLimit } from '../../src/api/receive/unverified-log-limit.ts';
 import type { LoggedRequest, LogSummary } from '../../src/model/webhooks/request-log.ts';
 
 const MINUTE_MS = 60_000;
@@ -15,13 +15,13 @@ describe('The log of unverified requests', () => {
     search: '',
     body,
   });
-  const count = (limit: RefusalLimit, requests: LoggedRequest[], webhook = 'w') =>
+  const count = (limit: UnverifiedLogLimit, requests: LoggedRequest[], webhook = 'w') =>
     requests.filter((one) => limit.admit(webhook, one)).length;
   const many = (n: number, at: number, fields?: Partial<LogSummary>) =>
     Array.from({ length: n }, () => refused(at, fields));
 
   it('takes 1,000 requests at once, and then one per second', () => {
-    const limit = new RefusalLimit();
+    const limit = new UnverifiedLogLimit();
     expect(count(limit, many(1_500, 0))).to.equal(1_000);
     expect(count(limit, many(1_500, MINUTE_MS))).to.equal(60);
     expect(count(limit, many(1_500, MINUTE_MS), 'another webhook')).to.equal(1_000);
@@ -29,7 +29,7 @@ describe('The log of unverified requests', () => {
   });
 
   it('takes 16 MiB at once, and then requests without their bodies', () => {
-    const limit = new RefusalLimit();
+    const limit = new UnverifiedLogLimit();
     const body = Buffer.alloc(1_048_576);
     const logged = Array.from({ length: 100 }, () => limit.admit('w', refused(0, {}, body)));
     expect(logged.filter((one) => one?.body)).to.have.length(15);
@@ -38,7 +38,7 @@ describe('The log of unverified requests', () => {
   });
 
   it('limits neither verified requests nor requests that failed later', () => {
-    const limit = new RefusalLimit();
+    const limit = new UnverifiedLogLimit();
     count(limit, many(1_500, 0));
     expect(limit.admit('w', refused(0))).to.equal(undefined);
     for (const fields of [

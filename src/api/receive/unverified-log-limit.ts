@@ -27,7 +27,7 @@ interface Left {
   at: number;
 }
 
-export class RefusalLimit {
+export class UnverifiedLogLimit {
   readonly #left = new LRUCache<string, Left>({ max: MAX_WEBHOOKS });
 
   /** The part of the request to log: all, all except the body, or nothing. */
