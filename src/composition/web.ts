@@ -154,8 +154,10 @@ const WEBHOOKS: Definitions<WebhookParts, WebNeeds & AppParts & ServerParts> = {
   fetchDocument: ({ documentFetcher }) => documentFetcher.fetch,
   bulkRounds(parts) {
     const { store, history, log } = parts;
-    const works = [webhookReplayWork({ ...store, ...requestProcessing(parts), webhookLog: history.webhookLog, log })];
-    return new BulkRounds({ works, environments: store.environments, locks: store.locks, log });
+    const kindsOfWork = [
+      webhookReplayWork({ ...store, ...requestProcessing(parts), webhookLog: history.webhookLog, log }),
+    ];
+    return new BulkRounds({ kindsOfWork, environments: store.environments, locks: store.locks, log });
   },
   providerClient: {
     build: ({ config }) => new ProviderClient(config.outbound),

@@ -111,7 +111,7 @@ function bulkRounds(parts: Parts): BulkRounds {
   const restoreEvents = (env: string, eventIds: readonly string[]) => eventRestorer.ensure(env, eventIds);
   const replays = { ...store, planner, load, history, starter, transitions, restoreEvents, log };
   return new BulkRounds({
-    works: [
+    kindsOfWork: [
       replayWork(replays),
       cancellationWork({ ...store, events: history.events, evaluator, transitions }),
       bulkActionWork({ ...store, selectedRuns, reruns, transitions, retries, runMoves, history, load }),

@@ -34,8 +34,8 @@ export function webhookReplayWork(
 ): BulkWork<WebhookReplayDefinition, WebhookReplayPosition> {
   return {
     operations: deps.webhookReplays,
-    atOnce: { all: AT_ONCE, ofEnvironment: AT_ONCE },
-    inArchivedEnvironments: 'goes-on',
+    concurrency: { total: AT_ONCE, perEnvironment: AT_ONCE },
+    inArchivedEnvironments: 'continues',
     waitsFor: () => true,
     doPortion: (replay, signal) => replaySome(replay, deps, signal),
   };

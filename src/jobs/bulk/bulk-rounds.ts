@@ -9,7 +9,7 @@ import type { Environments } from '../../store/environments/environments.ts';
 import type { Locks } from '../../store/redis/locks.ts';
 import type { AnyBulkWork } from './bulk-work.ts';
 
-const AT_ONCE = { all: 8, ofEnvironment: 2 };
+const CONCURRENCY = { total: 8, perEnvironment: 2 };
 /** Maximum number of due operations considered per round. */
 const DUE_MAX = 200;
 /** After this time, another process takes over from a dead one. Two processes at once would do no harm: each portion is saved once. */
@@ -20,7 +20,7 @@ const POLL_MIN_MS = 20;
 const POLL_MAX_MS = 1_000;
 
 export interface BulkRoundsDeps {
-  works: readonly AnyBulkWork[];
+  kindsOfWork: readonly AnyBulkWork[];
   environments: Pick<Environments, 'read'>;
   locks: Pick<Locks, 'withLock'>;
   log: Logger;
@@ -31,7 +31,7 @@ export class BulkRounds extends Composed<BulkRoundsDeps> {
 
   /** Starts work on due operations. @returns milliseconds until the next round */
   async round(signal: AbortSignal): Promise<number> {
-    const next = await Promise.all(this.deps.works.map((work) => this.#begin(work, signal)));
+    const next = await Promise.all(this.deps.kindsOfWork.map((work) => this.#begin(work, signal)));
     return Math.min(...next);
   }
 
@@ -41,12 +41,12 @@ export class BulkRounds extends Composed<BulkRoundsDeps> {
   }
 
   async #begin(work: AnyBulkWork, signal: AbortSignal): Promise<number> {
-    const { operations, atOnce = AT_ONCE } = work;
+    const { operations, concurrency = CONCURRENCY } = work;
     const { kind } = operations;
     for (const { env, id } of await operations.due(Date.now(), DUE_MAX)) {
-      if (this.#count(kind) >= atOnce.all) break;
+      if (this.#count(kind) >= concurrency.total) break;
       const key = lockOf(kind, { env, id });
-      if (this.#inProgress.has(key) || this.#count(kind, env) >= atOnce.ofEnvironment) continue;
+      if (this.#inProgress.has(key) || this.#count(kind, env) >= concurrency.perEnvironment) continue;
       const done = this.#workOn(work, { env, id }, signal).finally(() => this.#inProgress.delete(key));
       this.#inProgress.set(key, { env, kind, done });
     }
@@ -63,34 +63,34 @@ export class BulkRounds extends Composed<BulkRoundsDeps> {
     const { locks } = this.deps;
     const { kind } = work.operations;
     // If Redis is down, another round does it.
-    await locks.withLock(lockOf(kind, ref), LOCK_MS, () => this.#goOn(work, ref, signal)).catch(() => undefined);
+    await locks.withLock(lockOf(kind, ref), LOCK_MS, () => this.#advance(work, ref, signal)).catch(() => undefined);
   }
 
-  async #goOn(work: AnyBulkWork, ref: BulkOperationRef, signal: AbortSignal): Promise<void> {
+  async #advance(work: AnyBulkWork, ref: BulkOperationRef, signal: AbortSignal): Promise<void> {
     const { environments, log } = this.deps;
     const { operations } = work;
     const [operation, environment] = await Promise.all([operations.read(ref.env, ref.id), environments.read(ref.env)]);
     const isGone = ref.env !== INSTALLATION && (!environment || environment.deletingAt !== undefined);
     if (!operation || isGone) return operations.schedule(ref, operation?.status, undefined);
     const { status } = operation;
-    const goOnIn = (delayMs: number | undefined) =>
+    const continueIn = (delayMs: number | undefined) =>
       operations.schedule(ref, status, delayMs === undefined ? undefined : Date.now() + delayMs);
     const wait = async (reason: string) => {
       await operations.setWaiting(ref, reason);
-      await goOnIn(WAIT_MS);
+      await continueIn(WAIT_MS);
     };
     try {
-      if (status !== 'running') return await goOnIn(await work.settle?.(operation, signal));
+      if (status !== 'running') return await continueIn(await work.settle?.(operation, signal));
       const isArchived = environment?.archivedAt !== undefined && work.inArchivedEnvironments === 'waits';
       const reason = isArchived ? 'environment_archived' : await work.reasonToWait?.(operation);
-      return reason ? await wait(reason) : await goOnIn(await work.doPortion(operation, signal));
+      return reason ? await wait(reason) : await continueIn(await work.doPortion(operation, signal));
     } catch (error) {
       const code = error instanceof ServiceError ? error.code : undefined;
       if (code !== undefined && (work.waitsFor?.(code) ?? code === 'archive_unavailable')) return wait(code);
-      if (code === 'searches_full') return goOnIn(WAIT_MS);
+      if (code === 'searches_full') return continueIn(WAIT_MS);
       const { env, id } = ref;
       log.warn({ kind: operations.kind, env, id, err: (error as Error).message }, 'a bulk operation could not go on');
-      return goOnIn(AFTER_FAILURE_MS);
+      return continueIn(AFTER_FAILURE_MS);
     }
   }
 }

@@ -5,9 +5,9 @@ import type { BulkOperations } from '../../store/bulk/bulk-operations.ts';
 export interface BulkWork<Definition extends { id: string; createdAt: number }, Position> {
   operations: BulkOperations<Definition, Position>;
   /** Maximum number that a process works on at once; absent: eight, and two per environment. */
-  atOnce?: { all: number; ofEnvironment: number };
+  concurrency?: { total: number; perEnvironment: number };
   /** Behavior while the environment is archived. In a deleted environment, operations are dropped. */
-  inArchivedEnvironments: 'goes-on' | 'waits';
+  inArchivedEnvironments: 'continues' | 'waits';
   /** Whether an error with this code is temporary: the operation then reports it as the reason to wait. Absent: `archive_unavailable` is. */
   waitsFor?(code: string): boolean;
   /** @returns why the operation must wait */

@@ -38,7 +38,7 @@ export function cancellationWork(
 ): BulkWork<CancellationDefinition, CancellationPass | null> {
   return {
     operations: deps.cancellations,
-    inArchivedEnvironments: 'goes-on',
+    inArchivedEnvironments: 'continues',
     waitsFor: () => false,
     doPortion: (cancellation) => cancelSome(cancellation, deps),
   };

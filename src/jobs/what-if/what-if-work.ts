@@ -49,8 +49,8 @@ export interface WhatIfWorkDeps extends CheckDeps, StoredRunsDeps {
 export function whatIfWork(deps: WhatIfWorkDeps): BulkWork<WhatIfDefinition, WhatIfPosition> {
   return {
     operations: deps.whatIfs,
-    atOnce: { all: 2, ofEnvironment: 1 },
-    inArchivedEnvironments: 'goes-on',
+    concurrency: { total: 2, perEnvironment: 1 },
+    inArchivedEnvironments: 'continues',
     reasonToWait: () => deps.load.reasonToWait(Date.now()),
     doPortion: (whatIf, signal) => checkSome(whatIf, deps, signal),
   };
@@ -145,8 +145,8 @@ async function checkRuns(
     const begunAt = performance.now();
     // The first one alone shows whether the candidate runs steps.
     const some = runs.slice(done, done + (countOf(position, portion) === 0 ? 1 : AT_ONCE));
-    const of = (run: Run, i: number) => CHECKS[position.scope](run, outputs[done + i] ?? null, candidate, deps);
-    for (const [i, found] of (await Promise.all(some.map(of))).entries()) {
+    const check = (run: Run, i: number) => CHECKS[position.scope](run, outputs[done + i] ?? null, candidate, deps);
+    for (const [i, found] of (await Promise.all(some.map(check))).entries()) {
       record(position, some[i] as Run, found, portion);
     }
     done += some.length;
