@@ -24,12 +24,12 @@ const KEEP_ALIVE_AFTER_MS = 10_000;
 const RETRY_AFTER_SECONDS = 5;
 /** SQLSTATE classes of a Postgres that is down, starting, stopping or full:
  *  https://www.postgresql.org/docs/current/errcodes-appendix.html */
-const AWAY = /^(08|53|57P|58)/;
+const UNAVAILABLE_STATE = /^(08|53|57P|58)/;
 /** SQLSTATE of a statement that timed out. */
 export const QUERY_CANCELED = '57014';
 /** Errors of sockets. */
 const SOCKET_ERROR = /^E[A-Z]+$/;
-const AWAY_MESSAGE =
+const UNAVAILABLE_MESSAGE =
   /timeout exceeded when trying to connect|^timeout expired$|Query read timeout|Connection terminated|connection timeout/i;
 
 /** Reads bigint as a number: all are counts, sizes or milliseconds. */
@@ -184,8 +184,8 @@ export function codeOf(error: unknown): string | undefined {
 /** Whether an error of pg means that Postgres is down. */
 export function isConnectionError(error: Error): boolean {
   const codes = [(error as { code?: string }).code, codeOf(error)];
-  const isKnown = codes.some((code) => code !== undefined && (AWAY.test(code) || SOCKET_ERROR.test(code)));
-  return isKnown || AWAY_MESSAGE.test(error.message);
+  const isKnown = codes.some((code) => code !== undefined && (UNAVAILABLE_STATE.test(code) || SOCKET_ERROR.test(code)));
+  return isKnown || UNAVAILABLE_MESSAGE.test(error.message);
 }
 
 function translated(error: Error): Error {

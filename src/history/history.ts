@@ -46,8 +46,8 @@ export interface History {
   decisions: Pick<Decisions, 'of'>;
   runs: Pick<Runs, 'read' | 'readMany' | 'present' | 'copySteps'>;
   runLists: Pick<RunLists, 'readByEvent'> & {
-    /** @param whenAway `throw`: fail instead of omitting archived runs while Postgres is down */
-    briefsByEvent(env: string, eventIds: readonly string[], whenAway?: 'hot' | 'throw'): Promise<RunBrief[][]>;
+    /** @param whenUnavailable `throw`: fail instead of omitting archived runs while Postgres is down */
+    briefsByEvent(env: string, eventIds: readonly string[], whenUnavailable?: 'hot' | 'throw'): Promise<RunBrief[][]>;
     list(...query: Parameters<RunLists['list']>): Promise<ListedRunPage>;
     listByEvent(...query: Parameters<RunLists['listByEvent']>): Promise<ListedRunPage>;
   };

@@ -89,14 +89,14 @@ export class RunListHistory
   async briefsByEvent(
     env: string,
     eventIds: readonly string[],
-    whenAway: 'hot' | 'throw' = 'hot',
+    whenUnavailable: 'hot' | 'throw' = 'hot',
   ): Promise<RunBrief[][]> {
     const { store, archive } = this.deps;
     const hot = await store.runLists.briefsByEvent(env, eventIds);
     const asked = await this.#maybeArchived(env, eventIds);
     if (asked.length === 0) return hot;
     const none = (error: unknown): [] => {
-      if (isArchiveUnavailable(error) && whenAway === 'hot') return [];
+      if (isArchiveUnavailable(error) && whenUnavailable === 'hot') return [];
       throw error;
     };
     const [found, offloaded] = await Promise.all([

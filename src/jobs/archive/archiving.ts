@@ -8,7 +8,7 @@ import type { Archiver } from './archiver.ts';
 const ROUND_MS = 5_000;
 const AGAIN_MS = 10;
 /** Interval of attempts while Postgres is down. */
-const AWAY_MS = 2_000;
+const UNAVAILABLE_RETRY_MS = 2_000;
 
 export interface ArchivingDeps {
   archiver: Archiver;
@@ -46,7 +46,7 @@ function rounds({ archiver, archiveState, log }: ArchivingDeps): DoRound {
         (oldest) => archiveState.setOldestUnarchived(partition, oldest),
         (failed: Error) => log.debug({ partition, err: failed.message }, 'what waits for the archive is unknown'),
       );
-      return isArchiveUnavailable(error) ? AWAY_MS : undefined;
+      return isArchiveUnavailable(error) ? UNAVAILABLE_RETRY_MS : undefined;
     }
   };
 }

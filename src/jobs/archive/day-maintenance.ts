@@ -39,7 +39,7 @@ export interface DayMaintenanceResult {
 /** Next attempt after busy tables. */
 const AGAIN_MS = 300_000;
 /** Next attempt while Postgres is down, which archive-health.ts reports. */
-const AWAY_MS = 10_000;
+const UNAVAILABLE_RETRY_MS = 10_000;
 
 export const dayMaintenance = duty<DayMaintenanceDeps>({
   name: 'archive-days',
@@ -56,7 +56,7 @@ export const dayMaintenance = duty<DayMaintenanceDeps>({
         if (result.removed > 0) deps.log.info(result, 'archived days removed: their retention has passed');
         return result.postponed > 0 ? AGAIN_MS : undefined;
       } catch (error) {
-        if (isArchiveUnavailable(error)) return AWAY_MS;
+        if (isArchiveUnavailable(error)) return UNAVAILABLE_RETRY_MS;
         throw error;
       }
     },
@@ -94,19 +94,19 @@ async function removeDays(deps: DayMaintenanceDeps, nowMs: number, signal: Abort
   const hotSinceMs = nowMs - archive.hotMs;
   const result = { removed: 0, postponed: 0 };
   let isKept = await keptRows(deps, nowMs);
-  for (const one of days) {
+  for (const day of days) {
     if (signal.aborted) break;
-    if (!isDue(one, isKept, hotSinceMs)) continue;
+    if (!isDue(day, isKept, hotSinceMs)) continue;
     try {
       // A retention may have been extended meanwhile.
       isKept = await keptRows(deps, nowMs);
-      if (isDue(one, isKept, hotSinceMs) && (await archive.dayRemoval.remove(one, isKept))) result.removed++;
+      if (isDue(day, isKept, hotSinceMs) && (await archive.dayRemoval.remove(day, isKept))) result.removed++;
     } catch (error) {
       if (isArchiveUnavailable(error) || !BUSY.has(codeOf(error) ?? '')) throw error;
       result.postponed++;
-      const day = new Date(one.day).toISOString().slice(0, 10);
+      const date = new Date(day.day).toISOString().slice(0, 10);
       log.info(
-        { kind: one.kind, day, err: (error as Error).message },
+        { kind: day.kind, day: date, err: (error as Error).message },
         'tables of a day are busy; they are removed later',
       );
     }

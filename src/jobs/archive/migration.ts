@@ -11,7 +11,7 @@ export class Migration {
   readonly #log: Logger;
   #isDue: boolean;
   /** Whether the wait for Postgres has been logged. */
-  #isTold = false;
+  #isLogged = false;
 
   /** @param settings undefined without an archive, or if nothing must be migrated */
   constructor(settings: ArchiveSettings | undefined, log: Logger) {
@@ -32,8 +32,8 @@ export class Migration {
       this.#isDue = false;
     } catch (error) {
       if (!isConnectionError(error as Error)) throw error;
-      const level = this.#isTold ? 'debug' : 'warn';
-      this.#isTold = true;
+      const level = this.#isLogged ? 'debug' : 'warn';
+      this.#isLogged = true;
       this.#log[level]({ err: (error as Error).message }, 'archive: migrations did not run, because Postgres is away');
     }
   }

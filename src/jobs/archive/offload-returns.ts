@@ -5,7 +5,7 @@ import { duty } from '../../duties/duty.ts';
 import { isArchiveUnavailable } from '../../errors.ts';
 import { chunksOf } from '../../model/values/chunks.ts';
 import type { DueRun } from '../../store/runs/offloaded-run-alarms.ts';
-import { AWAY_MS, leadOf, type OffloadingDeps, RUNS_AT_ONCE } from './offloading.ts';
+import { leadOf, type OffloadingDeps, RUNS_AT_ONCE, UNAVAILABLE_RETRY_MS } from './offloading.ts';
 
 /** A scan of a million alarms takes Redis a second and a half. */
 const SCAN_EVERY_MS = 120_000;
@@ -45,7 +45,7 @@ export const returning = duty<OffloadingDeps & { hotMs: number }>({
           const err = (error as Error).message;
           deps.log.error({ partition, err }, 'offloaded runs are due, and wait in Postgres until it responds');
         }
-        return AWAY_MS;
+        return UNAVAILABLE_RETRY_MS;
       }
     };
   },

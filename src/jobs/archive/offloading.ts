@@ -26,7 +26,7 @@ const EVENT_BYTES_MAX = 1_048_576;
 const ROUND_MS = 10_000;
 const AGAIN_MS = 10;
 /** Interval of attempts while Postgres is down. */
-export const AWAY_MS = 2_000;
+export const UNAVAILABLE_RETRY_MS = 2_000;
 /** How long before its next reconciliation a run returns; that is a minute or more before its wake-up. */
 const LEAD_MS = 300_000;
 
@@ -60,7 +60,7 @@ export const offloading = duty<OffloadingDeps & { hotMs: number }>({
         return moved > 0 && offsets.has(partition) ? AGAIN_MS : undefined;
       } catch (error) {
         // archive-health.ts reports it.
-        if (isArchiveUnavailable(error)) return AWAY_MS;
+        if (isArchiveUnavailable(error)) return UNAVAILABLE_RETRY_MS;
         throw error;
       }
     };

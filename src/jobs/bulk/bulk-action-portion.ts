@@ -99,7 +99,7 @@ async function planPortion(action: BulkAction, deps: BulkPortionDeps): Promise<B
 async function rerunsOf({ env, definition }: BulkAction, runs: readonly Run[], { reruns }: BulkPortionDeps) {
   const { action, includeAlreadyRerun, createdAt: sinceMs } = definition;
   if (action !== 'retry' || includeAlreadyRerun) return new Map<string, RerunSkip>();
-  return reruns.of(env, runs, { sinceMs, whenAway: 'throw' });
+  return reruns.of(env, runs, { sinceMs, whenUnavailable: 'throw' });
 }
 
 async function planned(action: BulkActionDefinition, run: Run, deps: BulkPortionDeps): Promise<PlannedRun> {

@@ -16,7 +16,7 @@ interface Wanted {
   sinceMs?: number;
   /** Functions and events of which a run is re-run: their other runs are left out, too. Those of the given runs are added. */
   taken?: Set<string>;
-  whenAway: 'hot' | 'throw';
+  whenUnavailable: 'hot' | 'throw';
 }
 
 export class Reruns extends Composed<{ history: Pick<History, 'runs' | 'runLists'> }> {
@@ -31,10 +31,10 @@ export class Reruns extends Composed<{ history: Pick<History, 'runs' | 'runLists
   }
 
   async #add(skips: Map<string, RerunSkip>, env: string, runs: readonly Run[], wanted: Wanted): Promise<void> {
-    const { sinceMs, taken, whenAway } = wanted;
+    const { sinceMs, taken, whenUnavailable } = wanted;
     const { runLists, runs: stored } = this.deps.history;
     const eventIds = [...new Set(runs.map(({ eventId }) => eventId))];
-    const briefs = await runLists.briefsByEvent(env, eventIds, whenAway);
+    const briefs = await runLists.briefsByEvent(env, eventIds, whenUnavailable);
     const byEvent = new Map(eventIds.map((id, i) => [id, briefs[i] ?? []]));
     const others = runs.map(({ id, eventId, functionId }) => {
       const all = byEvent.get(eventId)?.filter((brief) => brief.functionId === functionId) ?? [];

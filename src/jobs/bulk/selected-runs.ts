@@ -125,7 +125,7 @@ export class SelectedRuns extends Composed<SelectedRunsDeps> {
       const page = await this.page(selection, cursor, { limit: COUNTED_AT_ONCE, timeoutMs: timeLeftMs });
       for (const run of page.found) add(counts, run);
       if (leavesOut && performance.now() < deadline) {
-        const skips = await this.deps.reruns.of(selection.env, page.found, { taken, whenAway: 'hot' });
+        const skips = await this.deps.reruns.of(selection.env, page.found, { taken, whenUnavailable: 'hot' });
         for (const reason of skips.values()) addTo(counts.skipped, reason);
       }
       if (!page.next) return counts;

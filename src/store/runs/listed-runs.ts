@@ -22,15 +22,15 @@ const LISTED = Object.values(LISTED_FIELDS);
 
 export class ListedRuns extends Repository<Redis, { offloadedRuns: OffloadedRuns }> {
   /** In the order of the IDs; runs that are not stored are omitted.
-   *  @param whenAway whether offloaded runs are left out while Postgres is down
+   *  @param whenUnavailable whether offloaded runs are left out while Postgres is down
    *  @throws ServiceError archive_unavailable */
-  async read(env: string, ids: readonly string[], whenAway: 'throw' | 'omit' = 'throw'): Promise<Run[]> {
+  async read(env: string, ids: readonly string[], whenUnavailable: 'throw' | 'omit' = 'throw'): Promise<Run[]> {
     const all = await this.#fields(env, ids);
     const missing = ids.filter((id) => !all.has(id));
     const { offloadedRuns } = this.deps;
     if (missing.length > 0 && offloadedRuns.mayExist) {
       const offloaded = await offloadedRuns.records(env, missing).catch((error) => {
-        if (isArchiveUnavailable(error) && whenAway === 'omit') return new Map<string, OffloadedRecord>();
+        if (isArchiveUnavailable(error) && whenUnavailable === 'omit') return new Map<string, OffloadedRecord>();
         throw error;
       });
       for (const [id, { fields }] of offloaded) all.set(id, fields);

@@ -72,17 +72,17 @@ export class RunLists extends Repository {
     }
   }
 
-  async #list(query: RunQuery, whenAway: 'throw' | 'omit'): Promise<RunPage> {
+  async #list(query: RunQuery, whenUnavailable: 'throw' | 'omit'): Promise<RunPage> {
     const { env, timeRange, limit } = query;
     const statuses = statusesOf(query);
     const runs: Run[] = [];
     let cursor = timeRange.cursor;
     for (let reading = 0; reading < MAX_READS; reading++) {
-      const positions = await this.#newest({ ...query, timeRange: { ...timeRange, cursor } }, whenAway);
+      const positions = await this.#newest({ ...query, timeRange: { ...timeRange, cursor } }, whenUnavailable);
       const read = await this.listed.read(
         env,
         positions.map(({ id }) => id),
-        whenAway,
+        whenUnavailable,
       );
       runs.push(...read.filter((run) => isListed(run, query, statuses)));
       if (runs.length > limit || (runs.length === limit && positions.length === limit)) {
@@ -95,7 +95,7 @@ export class RunLists extends Repository {
     return { runs, next: cursor };
   }
 
-  async #newest(query: RunQuery, whenAway: 'throw' | 'omit'): Promise<Position[]> {
+  async #newest(query: RunQuery, whenUnavailable: 'throw' | 'omit'): Promise<Position[]> {
     const { env, functionIds, isPaused, timeRange, limit } = query;
     if (isPaused) {
       const indexes = this.keys.all().map((keys) => keys.pausedRuns(env));
@@ -103,7 +103,7 @@ export class RunLists extends Repository {
     }
     const statuses = statusesOf(query);
     const groups = statuses ? [...new Set(statuses.map(groupOf))] : RUN_GROUPS;
-    const readOffloaded = () => this.#newestOffloaded(query, groups, whenAway);
+    const readOffloaded = () => this.#newestOffloaded(query, groups, whenUnavailable);
     if (!functionIds) return this.#newestOfAll(env, groups, timeRange, limit, readOffloaded);
     const lists = this.keys.all().map((keys) => {
       const indexes = functionIds.flatMap((id) => groups.map((group) => keys.runIndex(env, group, id)));
@@ -118,13 +118,13 @@ export class RunLists extends Repository {
   async #newestOffloaded(
     { env, functionIds, timeRange, limit }: RunQuery,
     groups: readonly RunGroup[],
-    whenAway: 'throw' | 'omit',
+    whenUnavailable: 'throw' | 'omit',
   ): Promise<Position[]> {
     if (!groups.includes('active')) return [];
     try {
       return await this.#offloadedRuns.newest(env, functionIds, timeRange, limit);
     } catch (error) {
-      if (isArchiveUnavailable(error) && whenAway === 'omit') return [];
+      if (isArchiveUnavailable(error) && whenUnavailable === 'omit') return [];
       throw error;
     }
   }
@@ -216,9 +216,9 @@ export class RunLists extends Repository {
   }
 
   /** Runs of an event, in the order of creation. */
-  async readByEvent(env: string, eventId: string, whenAway: 'throw' | 'omit' = 'throw'): Promise<Run[]> {
+  async readByEvent(env: string, eventId: string, whenUnavailable: 'throw' | 'omit' = 'throw'): Promise<Run[]> {
     const [ids = []] = await runsOfEvents(this.redis, this.keys, env, [eventId]);
-    return this.listed.read(env, ids, whenAway);
+    return this.listed.read(env, ids, whenUnavailable);
   }
 
   /** Runs of one event, few enough to read at once. */
