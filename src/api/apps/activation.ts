@@ -72,13 +72,13 @@ export class Activation {
     const { appVersions, appChanges } = this.#deps;
     await appChanges.ofKnown(env, app, async (before) => {
       const known = await appVersions.all(env, app);
-      if (!known.some((one) => one.version === version)) {
+      if (!known.some((appVersion) => appVersion.version === version)) {
         throw new ServiceError('not_found', { detail: `the app "${app}" has no version "${version}"` });
       }
       const { ramp: former, aborted: _, ...choices } = await appVersions.choices(env, app);
       const active =
         percent === 100
-          ? known.find((one) => one.version === version)
+          ? known.find((appVersion) => appVersion.version === version)
           : formerOf(known, version, { active: before.deployId, ramp: former });
       if (!active) {
         const detail = `no other version of the app "${app}" was active, on which the other runs would start`;
@@ -99,7 +99,7 @@ export class Activation {
     const at = Date.now();
     const isAborted = await appChanges.ofKnown(env, app, async (before) => {
       const { ramp: current, ...choices } = await appVersions.choices(env, app);
-      const active = (await appVersions.all(env, app)).find((one) => one.version === before.deployId);
+      const active = (await appVersions.all(env, app)).find((appVersion) => appVersion.version === before.deployId);
       if (!active || JSON.stringify(current) !== JSON.stringify(ramp)) return false;
       const by = { kind: 'activation', name: 'abort_when' } as const;
       await this.#startOn(env, active, { before, choices: { ...choices, aborted: { ...ramp, ...ends, at } }, by });

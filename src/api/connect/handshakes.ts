@@ -35,22 +35,22 @@ export class Handshakes<T> {
   }
 
   /** @returns the WebSocket to close in its favor, if any */
-  begin(one: T, address: string, nowMs: number): T | undefined {
+  begin(socket: T, address: string, nowMs: number): T | undefined {
     const block = addressBlock(address);
     const evicted = this.#tooMany(block);
     if (evicted !== undefined) this.#anonymous.delete(evicted);
     const until = nowMs + this.#limits.helloMs;
-    this.#anonymous.set(one, { address: block, startedAt: nowMs, until, bytes: 0 });
+    this.#anonymous.set(socket, { address: block, startedAt: nowMs, until, bytes: 0 });
     return evicted;
   }
 
   /** @returns the WebSocket to close, which has sent the most, if any */
-  receive(one: T, bytes: number): T | undefined {
-    const handshake = this.#anonymous.get(one);
+  receive(socket: T, bytes: number): T | undefined {
+    const handshake = this.#anonymous.get(socket);
     if (!handshake) return undefined;
     handshake.bytes += bytes;
     let sum = 0;
-    let largest = [one, handshake] as const;
+    let largest = [socket, handshake] as const;
     for (const entry of this.#anonymous) {
       sum += entry[1].bytes;
       if (entry[1].bytes > largest[1].bytes) largest = entry;
@@ -61,37 +61,37 @@ export class Handshakes<T> {
   }
 
   /** Records that its first message was received. */
-  greeted(one: T): void {
-    const handshake = this.#anonymous.get(one);
+  greeted(socket: T): void {
+    const handshake = this.#anonymous.get(socket);
     if (handshake) handshake.until = handshake.startedAt + this.#limits.totalMs;
   }
 
   /** From now on the connection no longer counts as a handshake and is never closed to make room for a new one. */
-  authenticate(one: T): void {
-    const handshake = this.#anonymous.get(one);
+  authenticate(socket: T): void {
+    const handshake = this.#anonymous.get(socket);
     if (!handshake) return;
-    this.#anonymous.delete(one);
-    this.#authenticated.set(one, handshake);
+    this.#anonymous.delete(socket);
+    this.#authenticated.set(socket, handshake);
   }
 
-  end(one: T): void {
-    this.#anonymous.delete(one);
-    this.#authenticated.delete(one);
+  end(socket: T): void {
+    this.#anonymous.delete(socket);
+    this.#authenticated.delete(socket);
   }
 
   /** Removes and returns handshakes that took too long. */
   takeOverdue(nowMs: number): T[] {
     const overdue = [...this.#anonymous, ...this.#authenticated].filter(([, { until }]) => nowMs > until);
-    for (const [one] of overdue) this.end(one);
-    return overdue.map(([one]) => one);
+    for (const [socket] of overdue) this.end(socket);
+    return overdue.map(([socket]) => socket);
   }
 
   /** @returns the oldest of the address if that has too many; otherwise, if the total is too high, the oldest of the address with the
    *  most */
   #tooMany(address: string): T | undefined {
     const byAddress = new Map<string, { oldest: T; count: number }>();
-    for (const [one, handshake] of this.#anonymous) {
-      const entry = byAddress.get(handshake.address) ?? { oldest: one, count: 0 };
+    for (const [socket, handshake] of this.#anonymous) {
+      const entry = byAddress.get(handshake.address) ?? { oldest: socket, count: 0 };
       entry.count++;
       byAddress.set(handshake.address, entry);
     }

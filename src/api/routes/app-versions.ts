@@ -88,19 +88,26 @@ export function appVersionRoutes({ apps, appVersions, connections, activation, l
       env,
       versions.map(({ version }) => ({ app: name, version })),
     );
-    const draining = versions.filter((one, i) => stateOf(one, started, runs[i]?.count ?? 0) === 'draining');
+    const draining = versions.filter(
+      (appVersion, i) => stateOf(appVersion, started, runs[i]?.count ?? 0) === 'draining',
+    );
     const wakes = new Map<string, number | undefined>();
     for (const { version } of draining) {
       const runsMax = Math.max(WAKES_PER_VERSION, Math.floor(WAKES_MAX / draining.length));
       wakes.set(version, await lastWakes.of(env, { app: name, version }, runsMax));
     }
     const live = versions.some(({ url }) => isConnected(url)) ? await connections.ofApp(env, name, Date.now()) : [];
-    const connected = live.map(({ connection }) => connection.apps.find((one) => one.name === name)?.version);
-    return versions.map((one, i) => {
+    const connected = live.map(({ connection }) => connection.apps.find((app) => app.name === name)?.version);
+    return versions.map((appVersion, i) => {
+      const { version } = appVersion;
       const { count, oldestAt } = runs[i] as (typeof runs)[number];
-      const live = connected.filter((version) => version === one.version).length;
-      const wake = wakes.get(one.version);
-      return { ...present(one, started, count, oldestAt, live), ramp: rampOf(one.version), last_wake_at: time(wake) };
+      const live = connected.filter((connectedVersion) => connectedVersion === version).length;
+      const wake = wakes.get(version);
+      return {
+        ...present(appVersion, started, count, oldestAt, live),
+        ramp: rampOf(version),
+        last_wake_at: time(wake),
+      };
     });
   }
 
@@ -147,7 +154,7 @@ export function appVersionRoutes({ apps, appVersions, connections, activation, l
           percent,
           abortWhen: abort_when && { failureRate: abort_when.failure_rate, minRuns: abort_when.min_runs },
         });
-        return { data: (await list(env, name)).find((one) => one.version === version) };
+        return { data: (await list(env, name)).find((listed) => listed.version === version) };
       },
     }),
   ];
@@ -170,16 +177,16 @@ function presentRamp({
 }
 
 function present(
-  one: AppVersion,
+  appVersion: AppVersion,
   started: StartedVersions,
   count: number,
   oldestAt: number | undefined,
   connections: number,
 ): Omit<z.input<typeof versionSchema>, 'ramp' | 'last_wake_at'> {
-  const { version, url, sdk, functions, registeredAt, seenAt, activeAt } = one;
+  const { version, url, sdk, functions, registeredAt, seenAt, activeAt } = appVersion;
   return {
     version,
-    state: stateOf(one, started, count),
+    state: stateOf(appVersion, started, count),
     percent: percentOf(version, started),
     url,
     sdk: sdk ?? null,

@@ -95,14 +95,14 @@ export function heldEventRoutes(deps: ApiParts): Route[] {
 
   /** Accepts the event as if the environment received it now, with its original `ts`. The event leaves the holding page last, so
    *  that a crash loses nothing. */
-  async function assign(one: HeldEvent, env: string) {
-    const { internalId, webhookId, event: held, order, requestId } = one;
+  async function assign(heldEvent: HeldEvent, env: string) {
+    const { internalId, webhookId, event: held, order, requestId } = heldEvent;
     const assignedTo = await heldEvents.assign(internalId, env);
     if (assignedTo !== env) throw heldEventNotFound(internalId, `; it was assigned to "${assignedTo}"`);
     const request = { env, source: `webhook:${webhookId}` as const, requestId, receivedAt: Date.now() };
     const event = order ? { ...held, [EVENT_ORDER]: order } : held;
     const eventId = await acceptor.acceptWithId(event, internalId, request);
-    await heldEvents.remove(one);
+    await heldEvents.remove(heldEvent);
     return { internal_id: internalId, event_id: eventId };
   }
 

@@ -38,7 +38,7 @@ export interface GroupCommitDeps {
 }
 
 /** Chooses the partition of each commit: always the same one, or each in turn. */
-export interface Destination {
+export interface PartitionChooser {
   /** @param events events of one commit; an event without an ID gets one */
   choose(pendingEvents: readonly PendingEvent[]): number;
   isFixed: boolean;
@@ -48,14 +48,14 @@ export interface Destination {
 
 export class GroupCommit {
   readonly #deps: GroupCommitDeps;
-  readonly #destination: Destination;
+  readonly #partitionChooser: PartitionChooser;
   #pending: PendingRequest[] = [];
   #inFlight = 0;
   #scheduled = false;
 
-  constructor(deps: GroupCommitDeps, destination: Destination) {
+  constructor(deps: GroupCommitDeps, partitionChooser: PartitionChooser) {
     this.#deps = deps;
-    this.#destination = destination;
+    this.#partitionChooser = partitionChooser;
   }
 
   /** Commits all events or none.
@@ -82,18 +82,18 @@ export class GroupCommit {
     const { recorder } = this.#deps;
     const group = this.#takeGroup();
     const pendingEvents = group.flatMap(({ pendingEvents }) => pendingEvents);
-    const partition = this.#destination.choose(pendingEvents);
+    const partition = this.#partitionChooser.choose(pendingEvents);
     const startedAt = performance.now();
     try {
       const onDisk = await this.#writeInFlight(partition, pendingEvents);
       // Other commits proceed meanwhile.
       if (onDisk) await onDisk();
       recorder.eventsCommitted(pendingEvents, performance.now() - startedAt);
-      this.#destination.settled(partition, undefined);
+      this.#partitionChooser.settled(partition, undefined);
       for (const { pendingEvents, resolve } of group) resolve(pendingEvents.map(({ internalId }) => internalId));
     } catch (error) {
       recorder.commitFailed();
-      this.#destination.settled(partition, error);
+      this.#partitionChooser.settled(partition, error);
       const translated = toServiceError(error);
       for (const { reject } of group) reject(translated);
     }
@@ -109,7 +109,7 @@ export class GroupCommit {
       this.#inFlight--;
       this.#schedule();
     };
-    const timer = this.#destination.isFixed ? undefined : setTimeout(leave, SLOW_MS);
+    const timer = this.#partitionChooser.isFixed ? undefined : setTimeout(leave, SLOW_MS);
     try {
       const onDisk = durability && (await durability.begin(partition));
       await this.#write(partition, pendingEvents);
@@ -202,14 +202,14 @@ function toEnqueued(pending: PendingEvent): Enqueued {
 function toJobsOfEnvironment(all: readonly Enqueued[]): Enqueued[][] {
   const jobs: Enqueued[][] = [];
   let bytes = 0;
-  for (const one of all) {
+  for (const enqueued of all) {
     const last = jobs.at(-1);
-    const { length } = one.envelope.payload;
+    const { length } = enqueued.envelope.payload;
     bytes += length;
     if (last && last.length < JOB_MAX_EVENTS && bytes <= JOB_MAX_BYTES) {
-      last.push(one);
+      last.push(enqueued);
     } else {
-      jobs.push([one]);
+      jobs.push([enqueued]);
       bytes = length;
     }
   }

@@ -87,9 +87,9 @@ export class ClockMoves {
 
   async #move(targetMs: number, lost: AbortSignal): Promise<Moved> {
     const { devClock, activeRuns, clock } = this.#deps;
-    const before = await devClock.tell({});
+    const before = await devClock.broadcast({});
     const reached = await this.#goThroughMoments(targetMs, lost);
-    const after = await devClock.tell({});
+    const after = await devClock.broadcast({});
     return {
       nowMs: clock(),
       targetMs,
@@ -145,7 +145,7 @@ export class ClockMoves {
     const offloaded = await this.#offloaded();
     // Offloaded runs that are due come back, and then have alarms in Redis.
     if (offloaded > 0) {
-      await devClock.tell({ alarmsUntilMs: dueMs });
+      await devClock.broadcast({ alarmsUntilMs: dueMs });
       if ((await offloadedRunAlarms.seen()).overdueSince !== undefined) return undefined;
     }
     let left = await alarms();
@@ -153,7 +153,7 @@ export class ClockMoves {
     // A round handles some alarms; the others ring again later.
     for (let before = Number.POSITIVE_INFINITY; left > 0 && left < before; left = await alarms()) {
       before = left;
-      await devClock.tell({ alarmsUntilMs: dueMs });
+      await devClock.broadcast({ alarmsUntilMs: dueMs });
     }
     const queues = await this.#queueStates();
     return Math.min(dueMs, ...queues.map(({ dueAt }) => dueAt));

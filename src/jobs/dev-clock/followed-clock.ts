@@ -9,19 +9,19 @@ import type { Keyspace } from '../../store/redis/keyspace/keyspace.ts';
 import { shiftProcessTime } from './process-time.ts';
 import type { RunCounts } from './run-counts.ts';
 
-/** A process that does not answer for this time is stuck, or has ended. */
-const ANSWER_MS = 10_000;
+/** A process that does not reply within this time is stuck, or has ended. */
+const REPLY_TIMEOUT_MS = 10_000;
 const RETRY_MS = 500;
 
-/** A message to a process; without fields the process only answers. */
-export interface Told {
+/** A message to a process; without fields the process only replies. */
+export interface ClockMessage {
   /** The new time: milliseconds ahead of the machine. */
   offsetMs?: number;
   /** Give jobs to all wake-ups that are due soon after this time, Unix milliseconds. */
   alarmsUntilMs?: number;
 }
 
-type Message = ({ id: string } & Told) | ({ to: string } & RunCounts);
+type Message = ({ id: string } & ClockMessage) | ({ to: string } & RunCounts);
 
 export interface FollowedClockDeps {
   redis: Redis;
@@ -32,7 +32,7 @@ export interface FollowedClockDeps {
 
 export class FollowedClock {
   readonly #deps: FollowedClockDeps;
-  readonly #answers = new Map<string, (counts: RunCounts) => void>();
+  readonly #replies = new Map<string, (counts: RunCounts) => void>();
   #horizonMs: number | undefined;
   #latestHorizonMs = 0;
   #offsetMs = 0;
@@ -99,34 +99,34 @@ export class FollowedClock {
   async set(offsetMs: number): Promise<void> {
     const { redis, keys } = this.#deps;
     await redis.set(keys.devClock, offsetMs);
-    await this.tell({ offsetMs });
+    await this.broadcast({ offsetMs });
   }
 
   /** Sends a message to all processes, including this one. Resolves when all have replied.
    *  @returns the runs that they have started and ended so far
-   *  @throws ServiceError unavailable if one does not answer */
-  async tell(told: Told): Promise<RunCounts> {
+   *  @throws ServiceError unavailable if one does not reply */
+  async broadcast(message: ClockMessage): Promise<RunCounts> {
     const { redis, keys } = this.#deps;
     const id = newId();
     const sum: RunCounts = { started: 0, ended: 0 };
     const all = Promise.withResolvers<void>();
     // It may be late before Redis has taken the question, when nothing waits for it yet.
     all.promise.catch(() => undefined);
-    let answered = 0;
+    let replied = 0;
     let receivers = Number.POSITIVE_INFINITY;
-    this.#answers.set(id, ({ started, ended }) => {
+    this.#replies.set(id, ({ started, ended }) => {
       sum.started += started;
       sum.ended += ended;
-      if (++answered >= receivers) all.resolve();
+      if (++replied >= receivers) all.resolve();
     });
-    const late = setTimeout(() => all.reject(unavailable('a process did not answer in time')), ANSWER_MS);
+    const late = setTimeout(() => all.reject(unavailable('a process did not answer in time')), REPLY_TIMEOUT_MS);
     try {
-      receivers = await publish(redis, keys.devClockMessages, JSON.stringify({ id, ...told } satisfies Message));
-      if (answered < receivers) await all.promise;
+      receivers = await publish(redis, keys.devClockMessages, JSON.stringify({ id, ...message } satisfies Message));
+      if (replied < receivers) await all.promise;
       return sum;
     } finally {
       clearTimeout(late);
-      this.#answers.delete(id);
+      this.#replies.delete(id);
     }
   }
 
@@ -142,7 +142,7 @@ export class FollowedClock {
   }
 
   async #receive(message: Message): Promise<void> {
-    if ('to' in message) return this.#answers.get(message.to)?.(message);
+    if ('to' in message) return this.#replies.get(message.to)?.(message);
     const { id, offsetMs, alarmsUntilMs } = message;
     if (offsetMs !== undefined) this.#shift(offsetMs);
     if (alarmsUntilMs !== undefined) await this.#ring(alarmsUntilMs);

@@ -36,11 +36,11 @@ export interface Decided {
 export class FlowControl extends Composed<FlowControlDeps> {
   /** @returns the runs to start; all other candidates get a decision */
   async decide(candidates: readonly Candidate[]): Promise<RunToStart[]> {
-    return (await this.decideAndTell(candidates)).runs;
+    return (await this.decideAll(candidates)).runs;
   }
 
   /** Like `decide`, and also returns the decisions, for callers that report why a run does not start. */
-  async decideAndTell(candidates: readonly Candidate[]): Promise<Decided> {
+  async decideAll(candidates: readonly Candidate[]): Promise<Decided> {
     if (!candidates.some(optionsOf)) return { runs: [...candidates], decisions: [] };
     return this.#pass(candidates, this.deps.stages);
   }

@@ -1,5 +1,5 @@
-/** Evaluates expressions of functions on events, each within its allowance (model/expressions/fuel-budgets.ts).
- *  An event whose evaluation exceeds the allowance does not match: the function is not triggered, the wait continues.
+/** Evaluates expressions of functions on events, each within its budget (model/expressions/fuel-budgets.ts).
+ *  An event whose evaluation exceeds the budget does not match: the function is not triggered, the wait continues.
  *  That is recorded for the function's page, logged and counted (docs/decisions/0014-expression-fuel.md). */
 import { setImmediate } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
@@ -31,7 +31,7 @@ export class ExpressionEvaluator {
   readonly #problems: ExpressionProblems;
   readonly #log: Logger;
   readonly #recorder: MetricsRecorder;
-  readonly #allowances = new FuelBudgets();
+  readonly #budgets = new FuelBudgets();
   #skipped = new Map<string, SkippedInEnvironment>();
   readonly #logged = new LRUCache<string, true>({ max: 1_000, ttl: LOG_EVERY_MS });
   #turnStartedAt = 0;
@@ -56,26 +56,26 @@ export class ExpressionEvaluator {
       return 'not_met';
     }
     const owner = { env, expression: `${env}\n${functionId}\n${source}` };
-    const allowance = this.#allowances.budgetOf(owner, now);
-    const result = expression.evaluate(scope, allowance.units, nowMs);
-    this.#allowances.record(owner, result, allowance, now);
+    const budget = this.#budgets.budgetOf(owner, now);
+    const result = expression.evaluate(scope, budget.units, nowMs);
+    this.#budgets.record(owner, result, budget, now);
     if (result.result === 'too_costly') {
-      this.#skip(evaluated, allowance.quarantine ? 'quarantined' : 'too_costly', messageOf(allowance), now);
+      this.#skip(evaluated, budget.quarantine ? 'quarantined' : 'too_costly', messageOf(budget), now);
     }
     return result.result;
   }
 
-  /** The value of an expression: undefined if it cannot be evaluated. Exceeding the allowance is reported as for `matches`. */
+  /** The value of an expression: undefined if it cannot be evaluated. Exceeding the budget is reported as for `matches`. */
   valueOf(evaluated: ExpressionOfFunction, scope: Scope, nowMs: number): unknown {
     const { env, functionId, source, expression } = evaluated;
     if (!expression) return undefined;
     const now = Date.now();
     const owner = { env, expression: `${env}\n${functionId}\n${source}` };
-    const allowance = this.#allowances.budgetOf(owner, now);
-    const { value, result, cost } = expression.valueOf(scope, allowance.units, nowMs);
-    this.#allowances.record(owner, { result: result === 'too_costly' ? result : 'met', cost }, allowance, now);
+    const budget = this.#budgets.budgetOf(owner, now);
+    const { value, result, cost } = expression.valueOf(scope, budget.units, nowMs);
+    this.#budgets.record(owner, { result: result === 'too_costly' ? result : 'met', cost }, budget, now);
     if (result === 'too_costly') {
-      this.#skip(evaluated, allowance.quarantine ? 'quarantined' : 'too_costly', messageOf(allowance), now);
+      this.#skip(evaluated, budget.quarantine ? 'quarantined' : 'too_costly', messageOf(budget), now);
     }
     return value;
   }

@@ -31,7 +31,7 @@ interface NextCall {
   ref: CallRef;
   step?: { id: string; name: string };
   /** The backlog of the call, if limits apply. */
-  line?: { home: string; backlog: string; entry: string; limits: Limit[] } | undefined;
+  backlogEntry?: { home: string; backlog: string; entry: string; limits: Limit[] } | undefined;
 }
 
 interface SeenCall extends NextCall {
@@ -53,17 +53,17 @@ export class RunStates extends Composed<RunStatesDeps> {
     const steps = await this.deps.steps.progressOf(runs);
     const calls = await this.#nextCallsOf(runs, steps);
     const all = calls.flat();
-    const lines = all.flatMap(({ line }) => line ?? []);
+    const backlogEntries = all.flatMap(({ backlogEntry }) => backlogEntry ?? []);
     const [positions, delayed] = await Promise.all([
-      usage.positionsOf(lines),
+      usage.positionsOf(backlogEntries),
       delayedJobs.of(all.map(({ ref }) => ref)),
     ]);
-    const positionOf = new Map(lines.map((line, i) => [line, positions[i]]));
+    const positionOf = new Map(backlogEntries.map((backlogEntry, i) => [backlogEntry, positions[i]]));
     const delayOf = new Map(all.map((call, i) => [call, delayed[i]]));
     return runs.map((run, i) => {
       const seen = (calls[i] as NextCall[]).map((call) => ({
         ...call,
-        position: call.line && positionOf.get(call.line),
+        position: call.backlogEntry && positionOf.get(call.backlogEntry),
         delayed: delayOf.get(call),
       }));
       return [run.id, activeState(ids, run, steps[i] as PendingSteps, seen)];
@@ -83,7 +83,7 @@ export class RunStates extends Composed<RunStatesDeps> {
       const found = fn && limitsOf({ env, isBranch, fn, keys, isStart, queuedAt, capacity: capacity() });
       return nextCallsOf(runId, steps[i] as PendingSteps).map((call) => ({
         ...call,
-        line: found && !call.ref.request ? { ...found, entry: entryOf(call.ref) } : undefined,
+        backlogEntry: found && !call.ref.request ? { ...found, entry: entryOf(call.ref) } : undefined,
       }));
     });
   }
@@ -123,10 +123,10 @@ function pausedState({ reason, since, step }: Pause): RunState {
   return { kind: 'paused', reason, since, ...(step && { step }) };
 }
 
-function callState({ startedAt }: Run, { ref, step, line, position, delayed }: SeenCall): RunState {
+function callState({ startedAt }: Run, { ref, step, backlogEntry, position, delayed }: SeenCall): RunState {
   const ofStep = step && { step };
   if (position) {
-    const limit = line?.limits.find(({ id }) => id === position.blockedBy);
+    const limit = backlogEntry?.limits.find(({ id }) => id === position.blockedBy);
     return { kind: 'held', position: position.ahead + 1, ...(limit && { limit }), ...ofStep };
   }
   if (delayed && delayed.attemptsMade > 0) {

@@ -7,7 +7,7 @@ import type { SimulatedEvent } from '../../model/what-if/flow/simulated-flow.ts'
 import type { FoundEvent } from '../../store/events/events.ts';
 import { FlowKeys, type KeySource } from '../flow-control/flow-keys.ts';
 
-/** An expression that costs too much has no value, and does not count against production's allowance. */
+/** An expression that costs too much has no value, and does not count against production's budget. */
 const FLOW_KEYS = new FlowKeys({
   valueOf: ({ expression }, scope, nowMs) => expression?.valueOf(scope, EVALUATION_UNITS, nowMs).value,
   startTurn() {},

@@ -13,7 +13,7 @@ export function tableOf(functions: readonly AppFunction[]): TriggerTable {
   return new TriggerTable(functions.map(({ pausedAt: _, ...fn }) => fn));
 }
 
-/** IDs of functions. An expression that costs too much is not met, and does not count against production's allowance. */
+/** IDs of functions. An expression that costs too much is not met, and does not count against production's budget. */
 export async function startedBy(event: FoundEvent, table: TriggerTable, turn: Turn): Promise<string[]> {
   const { source, received_at: receivedAt } = event;
   const read = () => triggerEventOf(event, source);

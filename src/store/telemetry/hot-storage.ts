@@ -55,11 +55,11 @@ export class HotStorage extends Repository<Redis, { endedRuns: Pick<EndedRunInde
     const runs = await this.#countRuns(env);
     const sampled = await this.#sampleEvents(env, minutes);
     const [perEvent, perRun] = await Promise.all([this.#bytesPerEvent(env, sampled), this.#bytesPerRun(env, sampled)]);
-    const isTold = perEvent !== undefined && perRun !== undefined && (sampled.length > 0 || events === 0);
+    const isKnown = perEvent !== undefined && perRun !== undefined && (sampled.length > 0 || events === 0);
     return {
       events: Math.round(events),
       runs: Math.round(runs),
-      bytes: isTold ? Math.round(events * perEvent + runs * perRun) : undefined,
+      bytes: isKnown ? Math.round(events * perEvent + runs * perRun) : undefined,
       oldestAt,
     };
   }

@@ -23,7 +23,7 @@ import { skippedApiError, skippedStepError } from './skipped-invocation.ts';
 
 export interface InvocationsDeps extends Pick<Store, 'ids' | 'events'> {
   functions: FunctionTables;
-  flowControl: Pick<FlowControl, 'decideAndTell'>;
+  flowControl: Pick<FlowControl, 'decideAll'>;
   starter: RunStarter;
   invocationListeners: InvocationListeners;
   transitions: RunTransitions;
@@ -110,13 +110,13 @@ export class Invocations extends Composed<InvocationsDeps> {
 
   /** The run starts last: once it has ended, the step has a result, and nothing repeats these writes. @returns why the run does not start;
    *  undefined if it starts */
-  async #start(run: Candidate, event: Envelope, nowMs: number, untold = false): Promise<Decision | undefined> {
+  async #start(run: Candidate, event: Envelope, nowMs: number, skipsListeners = false): Promise<Decision | undefined> {
     const { events, flowControl, starter, invocationListeners, telemetry } = this.deps;
     const stored = await events.storeNew([event]);
-    const listening = untold ? [] : await invocationListeners.runsFor(event, run.fn.id, nowMs);
+    const listening = skipsListeners ? [] : await invocationListeners.runsFor(event, run.fn.id, nowMs);
     const repeated = stored.some(({ present }) => present) && { repeated: true };
     const candidates = [run, ...listening].map((candidate) => ({ ...candidate, ...repeated }));
-    const { runs, decisions } = await flowControl.decideAndTell(candidates);
+    const { runs, decisions } = await flowControl.decideAll(candidates);
     await events.markIngested(stored, nowMs);
     telemetry.recordIngested(stored, Date.now());
     await invocationListeners.matchWaits(event);

@@ -46,9 +46,9 @@ export async function restoreWaits(
   });
   const starting = { id: runId, event: { env, internalId: run.eventId, receivedAt: event.received_at } };
   const cancels = (fn?.cancel ?? []).map((trigger, i) => {
-    const of = { nowMs: run.queuedAt, payload: trigger.expression ? caused : undefined };
+    const context = { nowMs: run.queuedAt, payload: trigger.expression ? caused : undefined };
     return {
-      wait: cancelWait(trigger, i, { ...starting, fn: fn as NonNullable<typeof fn> }, of),
+      wait: cancelWait(trigger, i, { ...starting, fn: fn as NonNullable<typeof fn> }, context),
       sinceMs: event.received_at,
     };
   });

@@ -3,14 +3,14 @@ import { type ErrorCode, ServiceError } from '../../../errors.ts';
 import type { Decision, DecisionReason } from '../../../model/flow-control/decision.ts';
 import type { RunError } from '../../../model/runs/run-error.ts';
 
-interface Told {
+interface SkipReport {
   /** Name of the invoking step's error. The message of a rate limit begins as apps of the official SDKs expect. */
   name: string;
   message(decision: Decision): string;
   code: ErrorCode;
 }
 
-const TOLD: Partial<Record<DecisionReason, Told>> = {
+const SKIP_REPORTS: Partial<Record<DecisionReason, SkipReport>> = {
   rate_limited: {
     name: 'RateLimited',
     message: ({ until }) => `invoked function is rate limited${until === undefined ? '' : ` until ${iso(until)}`}`,
@@ -36,15 +36,15 @@ export const SKIPPED_INVOCATION_ERRORS = [
 
 /** The result of the invoking step. */
 export function skippedStepError(decision: Decision): RunError {
-  const told = TOLD[decision.reason];
-  if (told) return { name: told.name, message: told.message(decision) };
+  const report = SKIP_REPORTS[decision.reason];
+  if (report) return { name: report.name, message: report.message(decision) };
   return { name: 'InvocationSkipped', message: `invoked function did not run (${decision.reason})` };
 }
 
 /** The response to an invocation through the API. */
 export function skippedApiError(decision: Decision, nowMs: number): ServiceError {
   const { reason, runId, until } = decision;
-  const { code } = TOLD[reason] ?? { code: 'function_singleton' };
+  const { code } = SKIP_REPORTS[reason] ?? { code: 'function_singleton' };
   return new ServiceError(code, {
     detail: detailOf(decision),
     facts: { ...(runId && { run_id: runId }), ...(until && { until: iso(until) }) },
