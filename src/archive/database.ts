@@ -25,8 +25,10 @@ const RETRY_AFTER_SECONDS = 5;
 /** SQLSTATE classes of a Postgres that is down, starting, stopping or full:
  *  https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const UNAVAILABLE_STATE = /^(08|53|57P|58)/;
-/** SQLSTATE of a statement that timed out. */
+/** SQLSTATEs; the first is that of a statement that timed out. */
 export const QUERY_CANCELED = '57014';
+export const UNIQUE_VIOLATION = '23505';
+export const UNDEFINED_TABLE = '42P01';
 /** Errors of sockets. */
 const SOCKET_ERROR = /^E[A-Z]+$/;
 const UNAVAILABLE_MESSAGE =

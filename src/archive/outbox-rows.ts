@@ -1,7 +1,7 @@
 /** The tables `tidegate_outbox` and `tidegate_steps` in the Postgres of an app. The app controls their contents, so
  *  every read is bounded. Relays of the clients work on the same rows. */
 import { isArchiveUnavailable } from '../errors.ts';
-import { codeOf, type Database } from './database.ts';
+import { codeOf, type Database, UNDEFINED_TABLE } from './database.ts';
 import { toText } from './encoding.ts';
 
 /** A row that this relay sends next. */
@@ -62,7 +62,6 @@ const EARLIER_RUNS = `SELECT DISTINCT left(run_id, 64) AS run FROM tidegate_step
 const DELETE_STEPS =
   "DELETE FROM tidegate_steps WHERE run_id = ANY($1::text[]) AND created_at < now() - $2 * interval '1 day'";
 
-const UNDEFINED_TABLE = '42P01';
 const ERROR_MAX = 1_000;
 
 export class OutboxRows {

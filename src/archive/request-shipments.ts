@@ -5,12 +5,12 @@ import type { VerificationResult } from '../model/webhooks/request-log.ts';
 import { type ArchivedDays, INSTALLATION } from './archived-days.ts';
 import { CopyBuffer } from './copy-buffer.ts';
 import { addMissing, copy } from './copying.ts';
-import { type Client, codeOf } from './database.ts';
+import { type Client, codeOf, UNDEFINED_TABLE, UNIQUE_VIOLATION } from './database.ts';
 import { type DayTables, dayOf } from './day-tables.ts';
 import { toText } from './encoding.ts';
 import { Repository } from './repository.ts';
 import { verificationCount } from './request-counts.ts';
-import { TIMEOUT_MS, UNDEFINED_TABLE, UNIQUE_VIOLATION } from './shipments.ts';
+import { SHIPMENT_TIMEOUT_MS } from './shipments.ts';
 
 export interface RequestRow {
   id: string;
@@ -73,7 +73,7 @@ export class RequestShipments extends Repository<{ days: ArchivedDays; tables: D
 
   async #write(parts: readonly Part[], isRepeat: boolean): Promise<void> {
     await this.database.transaction(async (client) => {
-      await client.query(`SET LOCAL statement_timeout = ${TIMEOUT_MS}`);
+      await client.query(`SET LOCAL statement_timeout = ${SHIPMENT_TIMEOUT_MS}`);
       const changes = [];
       const added: { part: Part; rows: readonly RequestRow[] }[] = [];
       for (const part of parts) {

@@ -5,7 +5,7 @@ import { sum } from '../model/values/sum.ts';
 import type { ArchivedDays, DayChange } from './archived-days.ts';
 import { CopyBuffer } from './copy-buffer.ts';
 import { addMissing, copy } from './copying.ts';
-import { type Client, codeOf } from './database.ts';
+import { type Client, codeOf, UNDEFINED_TABLE, UNIQUE_VIOLATION } from './database.ts';
 import { type DayTables, dayOf } from './day-tables.ts';
 import { addCounts, countsOf, type NameCount } from './event-counting.ts';
 import type { Numbers } from './numbers.ts';
@@ -22,10 +22,8 @@ import {
   writeRunRow,
 } from './rows.ts';
 
-export const UNIQUE_VIOLATION = '23505';
-export const UNDEFINED_TABLE = '42P01';
 /** A shipment may take long on a busy disk. */
-export const TIMEOUT_MS = 120_000;
+export const SHIPMENT_TIMEOUT_MS = 120_000;
 
 /** The retention of an environment in days. */
 export type RetentionOf = (env: string) => Promise<number>;
@@ -86,7 +84,7 @@ export class Shipments extends Repository<{
 
   async #write(eventParts: readonly EventPart[], runParts: readonly RunPart[], isRepeat: boolean): Promise<void> {
     await this.database.transaction(async (client) => {
-      await client.query(`SET LOCAL statement_timeout = ${TIMEOUT_MS}`);
+      await client.query(`SET LOCAL statement_timeout = ${SHIPMENT_TIMEOUT_MS}`);
       await keepNames(client, eventParts);
       const changes: DayChange[] = [];
       const counts: NameCount[] = [];

@@ -7,7 +7,7 @@ import { toText, toUuid, toUuids } from './encoding.ts';
 import { Repository } from './repository.ts';
 import { NOT_REMOVED } from './request-counts.ts';
 import { withTables } from './request-shipments.ts';
-import { TIMEOUT_MS } from './shipments.ts';
+import { SHIPMENT_TIMEOUT_MS } from './shipments.ts';
 
 export interface KeptBody {
   webhookId: string;
@@ -36,7 +36,7 @@ export class WebhookBodies extends Repository<{ days: ArchivedDays; tables: DayT
       const retention = await days.retentionOf(INSTALLATION, KIND, day, retentionDays);
       const table = await tables.ensure('webhook_bodies', retention, day);
       await this.database.transaction(async (client) => {
-        await client.query(`SET LOCAL statement_timeout = ${TIMEOUT_MS}`);
+        await client.query(`SET LOCAL statement_timeout = ${SHIPMENT_TIMEOUT_MS}`);
         const { rowCount } = await client.query(
           `INSERT INTO ${table} (retention, at, id, webhook_id, body) VALUES ($1, $2, $3, $4, $5) ON CONFLICT DO NOTHING`,
           [retention, at, toUuid(requestId), toText(webhookId), body],

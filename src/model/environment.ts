@@ -71,7 +71,7 @@ export function ownerOfName(environment: Environment | undefined): string {
 
 /** Whether a name still means the environment for which a request was authenticated: it may have been deleted and created again since. @param
  *  proven undefined if no environment had this name, which can then only become a branch */
-export function isStill(proven: Environment | undefined, present: Environment | undefined): boolean {
+export function isSameEnvironment(proven: Environment | undefined, present: Environment | undefined): boolean {
   if (proven === undefined) return present === undefined || present.kind === 'branch';
   return proven.createdAt === present?.createdAt && proven.kind === present.kind;
 }

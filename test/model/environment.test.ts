@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type Environment, isStill } from '../../src/model/environment.ts';
+import { type Environment, isSameEnvironment } from '../../src/model/environment.ts';
 
 describe('The environment that a request is authorized for', () => {
   const branch: Environment = { name: 'x', kind: 'branch', createdAt: 1 };
@@ -13,6 +13,6 @@ describe('The environment that a request is authorized for', () => {
     ['may have become a branch', undefined, branch, true],
     ['cannot have become a named environment', undefined, named, false],
   ] as const) {
-    it(title, () => expect(isStill(proven, present)).to.equal(expected));
+    it(title, () => expect(isSameEnvironment(proven, present)).to.equal(expected));
   }
 });

@@ -112,7 +112,7 @@ describe('Reconciliation with crashes', () => {
         const service = acceptor();
         const come = async (item: FakeItem) => {
           await service.acceptWithId({ id: item.id, name: 'x', data: {} }, newId());
-          await store.webhookReconciliations.noteCame(stored.id, item.id, Date.now());
+          await store.webhookReconciliations.recordReceived(stored.id, item.id, Date.now());
         };
         const those = (...kinds: string[]) => sent.filter((_, n) => kinds.includes(requests[n] as string));
         for (const item of [...those('before', 'twice'), ...those('twice')]) await come(item);

@@ -1,7 +1,7 @@
 /** A body may take a minute to arrive after the request was authenticated for an environment. Meanwhile the environment may be deleted,
  *  and another one created under its name, so the current environment is compared with the authenticated one. */
 import { ServiceError } from '../../errors.ts';
-import { type Environment, isStill } from '../../model/environment.ts';
+import { type Environment, isSameEnvironment } from '../../model/environment.ts';
 import type { Context, Proven } from '../http/router.ts';
 
 type ProvenState = Pick<Context, 'state'>;
@@ -12,7 +12,7 @@ export function rememberProven({ state }: ProvenState, proven: Proven): void {
 }
 
 export function isStillProven({ state: { proven } }: ProvenState, present: Environment | undefined): boolean {
-  return proven !== undefined && isStill(proven.environment, present);
+  return proven !== undefined && isSameEnvironment(proven.environment, present);
 }
 
 /** @param present the environment that the name means now

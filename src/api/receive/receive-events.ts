@@ -7,7 +7,7 @@ import type { Acceptor } from '../../jobs/acceptance/acceptor.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import type { Telemetry } from '../../jobs/telemetry/telemetry.ts';
 import { isStored } from '../../model/auth/event-key.ts';
-import { isStill } from '../../model/environment.ts';
+import { isSameEnvironment } from '../../model/environment.ts';
 import type { Event } from '../../model/events/event.ts';
 import { rejectFarFuture, validateEvents } from '../../model/events/sent-event.ts';
 import { parseSeed, type Seed } from '../../model/ids.ts';
@@ -47,7 +47,7 @@ export async function receiveEvents(
   const environment = environments.find(env);
   const limit = deps.eventLimits.ofKey(key, env);
   const body = await readBody(ctx.req, limit.bytes, limit.remedy);
-  if (!isStill(environment, environments.find(env))) throw environmentChanged();
+  if (!isSameEnvironment(environment, environments.find(env))) throw environmentChanged();
   telemetry.recordReceived(body.length);
   const events = parseEvents(body, ctx.req.headers);
   rejectFarFuture(events, receivedAt, deps.eventMaxFutureMs);

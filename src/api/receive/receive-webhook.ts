@@ -80,7 +80,7 @@ export async function receiveWebhook(
     const { providerId } = processed;
     // If it fails, the comparison finds the event by its deduplication ID.
     if (providerId)
-      await deps.webhookReconciliations.noteCame(webhook.id, providerId, receivedAt).catch(() => undefined);
+      await deps.webhookReconciliations.recordReceived(webhook.id, providerId, receivedAt).catch(() => undefined);
     return processed;
   }
 }

@@ -12,7 +12,7 @@ import type { Webhooks } from '../../store/webhooks/webhooks.ts';
 import { WatchBuffer } from './watch-buffer.ts';
 
 export interface WebhookWatcherDeps extends Pick<Store, 'webhookIssues' | 'webhookTraffic'> {
-  webhooks: Pick<Webhooks, 'areThere'>;
+  webhooks: Pick<Webhooks, 'existing'>;
   issueNotifier: IssueNotifier;
   telemetry: Telemetry;
   log: Logger;
@@ -73,7 +73,7 @@ export class WebhookWatcher extends Composed<WebhookWatcherDeps> {
   async #recordFailures(buffer: WatchBuffer): Promise<void> {
     const failures = buffer.failures();
     if (failures.length === 0) return;
-    const there = await this.deps.webhooks.areThere(failures.map(({ webhookId }) => webhookId));
+    const there = await this.deps.webhooks.existing(failures.map(({ webhookId }) => webhookId));
     const recorded = await Promise.allSettled(
       failures.map(async (failure) => {
         // A deleted webhook has no issues.

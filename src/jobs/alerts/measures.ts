@@ -5,6 +5,7 @@ import type { AppFunction } from '../../model/apps/app.ts';
 import { BRANCHES, PRODUCTION } from '../../model/environment.ts';
 import { ALERT_OPENED, ALERT_RESOLVED } from '../../model/events/event.ts';
 import { listensTo } from '../../model/events/triggers.ts';
+import { shownSpan } from '../../model/values/duration.ts';
 import { MINUTE_MS } from '../../model/values/time.ts';
 import type { Redis } from '../../store/redis/connection/connection.ts';
 import { readServerInfo } from '../../store/redis/connection/server-info.ts';
@@ -76,7 +77,7 @@ const MEASURES: Record<RuleId, Measure> = {
       }
       if (ended < ENDED_MIN) return [];
       const value = (100 * failed) / ended;
-      const detail = `${number(value)} % of runs failed, ${failed} of ${ended} in ${inWords(settings.windowSeconds)}`;
+      const detail = `${number(value)} % of runs failed, ${failed} of ${ended} in ${shownSpan(settings.windowSeconds * 1_000)}`;
       const path = `/runs?status=Failed&function=${encodeURIComponent(functionId)}`;
       return [{ subject: functionId, name: table.find(functionId)?.name ?? functionId, value, detail, path }];
     });
@@ -131,7 +132,7 @@ const MEASURES: Record<RuleId, Measure> = {
     const table = await functions.of(env);
     return holds.map(({ functionId, waiting, since }) => {
       const seconds = Math.max(0, (nowMs - since) / 1_000);
-      const detail = `the first of ${number(waiting)} calls has waited for ${inWords(seconds)}`;
+      const detail = `the first of ${number(waiting)} calls has waited for ${shownSpan(seconds * 1_000)}`;
       const name = table.find(functionId)?.name ?? functionId;
       return { subject: functionId, name, value: seconds, detail, path: functionPath(functionId) };
     });
@@ -145,7 +146,7 @@ const MEASURES: Record<RuleId, Measure> = {
     return [...Map.groupBy(stopped, ({ current }) => current?.functionId ?? '')].map(([functionId, lanes]) => {
       const seconds = (nowMs - Math.min(...lanes.map(({ since }) => since))) / 1_000;
       const more = lanes.length >= limits.lanes ? ' or more' : '';
-      const detail = `${lanes.length}${more} stopped, the first ${inWords(seconds)} ago`;
+      const detail = `${lanes.length}${more} stopped, the first ${shownSpan(seconds * 1_000)} ago`;
       const name = table.find(functionId)?.name ?? functionId;
       return { subject: functionId, name, value: seconds, detail, path: functionPath(functionId) };
     });
@@ -199,7 +200,7 @@ const MEASURES: Record<RuleId, Measure> = {
     return (await queueStatuses(queues, nowMs)).flatMap(({ name, waiting, oldestWaitingAt }) => {
       if (oldestWaitingAt === undefined) return [];
       const seconds = Math.max(0, (nowMs - oldestWaitingAt) / 1_000);
-      const detail = `the oldest of ${number(waiting)} jobs has waited for ${inWords(seconds)}`;
+      const detail = `the oldest of ${number(waiting)} jobs has waited for ${shownSpan(seconds * 1_000)}`;
       return [{ subject: name, name, value: seconds, detail, path: '/' }];
     });
   },
@@ -222,7 +223,7 @@ const MEASURES: Record<RuleId, Measure> = {
   async archive_lag({ archiveStatus, hotMs }, { nowMs }) {
     if (hotMs === undefined) return [];
     const seconds = (await archiveStatus.behindMs(hotMs, nowMs)) / 1_000;
-    const detail = `events have waited for Postgres for ${inWords(seconds)}, and Redis grows`;
+    const detail = `events have waited for Postgres for ${shownSpan(seconds * 1_000)}, and Redis grows`;
     return seconds === 0 ? [] : [{ subject: '', name: '', value: seconds, detail, path: '/' }];
   },
 };
@@ -261,11 +262,4 @@ function shortened(text: string): string {
 
 function functionPath(id: string): string {
   return `/functions/${encodeURIComponent(id)}`;
-}
-
-/** Such as `15 min`. */
-export function inWords(seconds: number): string {
-  if (seconds < 120) return `${Math.round(seconds)} s`;
-  if (seconds < 7_200) return `${Math.round(seconds / 60)} min`;
-  return seconds < 172_800 ? `${Math.round(seconds / 3_600)} h` : `${Math.round(seconds / 86_400)} days`;
 }

@@ -53,7 +53,7 @@ interface Turn {
 
 export class Archiver extends Composed<ArchiverDeps> {
   /** Position in the index of ended runs up to which it was examined, by partition, environment and ending. */
-  readonly #lookedAt = new Map<string, number>();
+  readonly #examinedUpTo = new Map<string, number>();
 
   readonly #pauses = new Pauses();
 
@@ -200,12 +200,12 @@ export class Archiver extends Composed<ArchiverDeps> {
     const { archivableRuns } = this.deps.store;
     for (const ending of ENDINGS) {
       const key = `${partition}:${ending}:${env}`;
-      const from = this.#lookedAt.get(key) ?? 0;
+      const from = this.#examinedUpTo.get(key) ?? 0;
       const limit = ENDED_MINUTES_AT_ONCE;
       const minutes = await archivableRuns.freeMinutes(partition, env, ending, { from, upTo: before, limit });
       const last = minutes.at(-1);
-      if (last === undefined || minutes.length < limit) this.#lookedAt.delete(key);
-      else this.#lookedAt.set(key, last + 1);
+      if (last === undefined || minutes.length < limit) this.#examinedUpTo.delete(key);
+      else this.#examinedUpTo.set(key, last + 1);
     }
   }
 

@@ -96,7 +96,7 @@ export interface SentCounts {
 
 export class WebhookReconciliations extends Repository {
   /** Notes that a request came and needs nothing more. */
-  async noteCame(webhookId: string, providerId: string, receivedAt: number): Promise<void> {
+  async recordReceived(webhookId: string, providerId: string, receivedAt: number): Promise<void> {
     const key = this.keys.of(webhookId).webhookCame(webhookId);
     const writing = this.redis.pipeline().zadd(key, receivedAt, providerId);
     replies(

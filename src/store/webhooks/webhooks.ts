@@ -120,7 +120,7 @@ export class Webhooks extends Repository {
   }
 
   /** The IDs that belong to a webhook. */
-  async areThere(ids: readonly string[]): Promise<Set<string>> {
+  async existing(ids: readonly string[]): Promise<Set<string>> {
     const commands = ids.map((id) => ['hexists', this.keys.webhooks, id]);
     const found = await inPipelines<number>(this.redis, commands);
     return new Set(ids.filter((_, i) => found[i] === 1));

@@ -104,7 +104,7 @@ export class CallLimiter {
       this.#blocked.delete(appKey(owner.env, owner.app));
     }
     const started = this.#startFirstWaiting();
-    this.#callUp(nowMs);
+    this.#admitStandby(nowMs);
     if (started || this.#closed || this.#deferred.count === 0) return;
     for (const jobId of this.#deferred.takeReady(owner, (other) => this.#capacityFor(other), nowMs))
       this.#promote(jobId);
@@ -157,7 +157,7 @@ export class CallLimiter {
   }
 
   /** Moves standby calls on while there is room: they wait, start or are deferred. */
-  #callUp(nowMs: number): void {
+  #admitStandby(nowMs: number): void {
     while (this.#standby.length > 0 && this.#waiting.length < this.#waitingMax) {
       const { owner, jobId, resolve } = this.#standby.shift() as Omit<WaitingCall, 'until'>;
       const decision = this.acquire(owner, jobId, nowMs);
@@ -173,7 +173,7 @@ export class CallLimiter {
       this.#waiting = this.#waiting.filter(({ until }) => until > nowMs);
       for (const { owner, jobId, resolve } of overdue)
         resolve(this.#deferred.defer(owner, jobId, nowMs) ?? nowMs + WAIT_MAX_MS);
-      this.#callUp(nowMs);
+      this.#admitStandby(nowMs);
     }
     if (this.#waiting.length > 0) return;
     clearInterval(this.#timer);
