@@ -1,7 +1,9 @@
 /** Lists of the archive read backward in windows of time: the first are short, so that few tables are read where entries are dense, and
  *  each later one is longer, so that few statements are needed where they are rare. */
 
-const FIRST_MS = 3_600_000;
+import { HOUR_MS } from '../model/values/time.ts';
+
+const FIRST_MS = HOUR_MS;
 const GROWTH = 4;
 
 export interface Window {

@@ -1,4 +1,5 @@
 /** Removes unreferenced texts from the archive, a few at a time. */
+import { DAY_MS } from '../model/values/time.ts';
 import type { Client } from './database.ts';
 import { Repository } from './repository.ts';
 
@@ -6,7 +7,7 @@ import { Repository } from './repository.ts';
 const NAMES_AT_ONCE = 200;
 const ROWS_AT_ONCE = 1_000;
 /** After this time, a shipment that began before the environment's deletion has ended. */
-const FORGOTTEN_MS = 86_400_000;
+const FORGOTTEN_MS = DAY_MS;
 
 export class UnusedNumbers extends Repository {
   /** Removes the event names of a day that occur on no other day. A shipment locks the names that it uses (shipments.ts), and commits

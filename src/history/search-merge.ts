@@ -3,6 +3,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { FIRST_ID } from '../archive/event-pages.ts';
 import { isArchiveUnavailable } from '../errors.ts';
+import { HOUR_MS } from '../model/values/time.ts';
 import { isOlder, newestFirst, type Position, type TimeRange } from '../store/redis/pagination.ts';
 import type { StoppedEarly } from './merged-page.ts';
 
@@ -44,7 +45,7 @@ const LATEST: Position = { at: Number.MAX_SAFE_INTEGER, id: 'Z' };
 /** Size of a page: web serializes it on its only thread. */
 const PAGE_BYTES = 2 * 1_048_576;
 /** The archive is read when hot entries have been examined this far back. */
-const AHEAD_MS = 3_600_000;
+const AHEAD_MS = HOUR_MS;
 
 /** A source and its progress. */
 interface Progress<T> {

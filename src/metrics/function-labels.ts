@@ -1,6 +1,7 @@
 /** Decides which functions have their own series: their number is unbounded, so only the first functions get a series,
  *  and a series without values for an hour is dropped. */
 import { scopedFunction } from '../model/apps/scoped-function.ts';
+import { HOUR_MS } from '../model/values/time.ts';
 
 export type FunctionLabel = readonly [environment: string, functionId: string];
 
@@ -8,7 +9,7 @@ export type FunctionLabel = readonly [environment: string, functionId: string];
 export const OTHER: FunctionLabel = ['other', 'other'];
 
 const MOST = 200;
-const IDLE_MS = 3_600_000;
+const IDLE_MS = HOUR_MS;
 
 interface Known {
   label: FunctionLabel;

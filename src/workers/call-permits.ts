@@ -6,10 +6,11 @@ import type { AdmittedCalls } from '../jobs/runs/admission/admitted-calls.ts';
 import { FunctionPaused } from '../jobs/runs/calls/service-errors.ts';
 import type { Logger } from '../log.ts';
 import type { Run } from '../model/runs/run.ts';
+import { HOUR_MS } from '../model/values/time.ts';
 import type { Handler } from './job-middleware.ts';
 
 /** A delayed job that does not become due asks again after this time. */
-const ASIDE_MS = 3_600_000;
+const ASIDE_MS = HOUR_MS;
 
 export function withPermits(admittedCalls: AdmittedCalls, handler: Handler<RunJob>, log: Logger): Handler<RunJob> {
   return async (job) => {

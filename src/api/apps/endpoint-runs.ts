@@ -21,6 +21,7 @@ import {
 } from '../../model/runs/endpoint.ts';
 import { isReturned } from '../../model/runs/operation.ts';
 import { DEFAULT_RETRIES } from '../../model/runs/retry.ts';
+import { DAY_MS } from '../../model/values/time.ts';
 import type { EventLimit } from '../../store/environments/event-limits.ts';
 import type { Store } from '../../store/store.ts';
 import type { Context, Router } from '../http/router.ts';
@@ -39,7 +40,7 @@ export interface EndpointRouteDeps extends AppGuardDeps, Pick<Store, 'functions'
 }
 
 /** The app creates the run's ID from the time at which it received the request. */
-const CLOCK_SKEW_MS = 86_400_000;
+const CLOCK_SKEW_MS = DAY_MS;
 
 const runSchema = z.looseObject({
   run_id: z.string().regex(ID_PATTERN, 'a ULID'),

@@ -2,8 +2,9 @@
 import { ServiceError } from '../../errors.ts';
 import { SubscriptionTokens } from '../../model/realtime/subscription-token.ts';
 import { RESPONSE_TOPIC } from '../../model/realtime/topics.ts';
+import { DAY_MS } from '../../model/values/time.ts';
 
-const VALID_MS = 86_400_000;
+const VALID_MS = DAY_MS;
 
 export class ResponseTokens {
   readonly #tokens: SubscriptionTokens;

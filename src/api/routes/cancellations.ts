@@ -4,6 +4,7 @@ import { invalidField, notFound, ServiceError } from '../../errors.ts';
 import { compile } from '../../model/expressions/expression.ts';
 import { newId } from '../../model/ids.ts';
 import { type Cancellation, digestOf } from '../../model/runs/cancellation.ts';
+import { DAY_MS } from '../../model/values/time.ts';
 import { uuidOf } from '../../model/values/uuid.ts';
 import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
@@ -12,7 +13,7 @@ import { listReply } from '../rest/list-response.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { present } from '../views/present.ts';
 
-const FUTURE_MAX_MS = 366 * 86_400_000;
+const FUTURE_MAX_MS = 366 * DAY_MS;
 const timestamp = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
 
 const cancellationSchema = apiObject('Cancellation', {

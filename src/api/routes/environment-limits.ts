@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { Config } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { describe } from '../../model/values/json.ts';
-import { DAY_MS } from '../../model/values/time.ts';
+import { DAY_MS, HOUR_MS } from '../../model/values/time.ts';
 import type { ApiParts } from '../parts.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { environmentSchema, presentEnvironment } from './environments.ts';
@@ -63,6 +63,6 @@ function checkRetention(days: number, archive: Config['archive']): void {
   }
   if (days * DAY_MS >= archive.hotMs) return;
   throw new ServiceError('input_invalid', {
-    detail: `retention_days is ${days}, but events are archived only after HOT_HOURS (${archive.hotMs / 3_600_000}); lower that first`,
+    detail: `retention_days is ${days}, but events are archived only after HOT_HOURS (${archive.hotMs / HOUR_MS}); lower that first`,
   });
 }

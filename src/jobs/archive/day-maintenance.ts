@@ -9,7 +9,7 @@ import { dayOf } from '../../archive/day-tables.ts';
 import { duty } from '../../duties/duty.ts';
 import { isArchiveUnavailable } from '../../errors.ts';
 import type { Logger } from '../../log.ts';
-import { DAY_MS } from '../../model/values/time.ts';
+import { DAY_MS, HOUR_MS } from '../../model/values/time.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 
 const LOCK_MS = 60_000;
@@ -45,7 +45,7 @@ export const dayMaintenance = duty<DayMaintenanceDeps>({
   name: 'archive-days',
   about: 'Makes the tables of the next days, and removes those whose retention has passed',
   scope: 'installation',
-  everyMs: 3_600_000,
+  everyMs: HOUR_MS,
   leaseMs: LOCK_MS,
   lastRoundMs: Number.POSITIVE_INFINITY,
   rounds:

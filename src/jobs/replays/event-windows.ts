@@ -1,13 +1,14 @@
 /** Reads past events from oldest to newest, a few at a time. Lists begin with the newest event, so each read covers a time range that fits into
  *  one page: a quarter of the range if it has too many events, a longer range if it has few. */
 import type { ReplayPosition } from '../../model/replays/replay.ts';
+import { DAY_MS } from '../../model/values/time.ts';
 import type { FoundEvent } from '../../store/events/events.ts';
 import type { Position } from '../../store/redis/pagination.ts';
 import type { EventSource } from './event-source.ts';
 
 const SHORTER = 4;
 const LONGER = 4;
-const LONGEST_MS = 30 * 86_400_000;
+const LONGEST_MS = 30 * DAY_MS;
 /** Page size when one millisecond has several pages. */
 const MILLISECOND_LIMIT = 200;
 /** Length of the first time range. */

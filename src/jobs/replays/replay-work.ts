@@ -1,5 +1,6 @@
 /** Replays of events as bulk operations: starts runs while there is room for them, then follows them to their ends. */
 import type { Replay, ReplayDefinition, ReplayPosition } from '../../model/replays/replay.ts';
+import { HOUR_MS } from '../../model/values/time.ts';
 import type { BulkOperations } from '../../store/bulk/bulk-operations.ts';
 import type { BulkLoad } from '../bulk/bulk-load.ts';
 import type { BulkWork } from '../bulk/bulk-work.ts';
@@ -10,7 +11,7 @@ import { carryOnPortion, type PortionDeps, settleInterrupted } from './replay-po
 const ACTIVE_RUNS_MAX = 50_000;
 /** Minimum time between checks of active runs. */
 const CHECK_MIN_MS = 15_000;
-const CHECK_MAX_MS = 3_600_000;
+const CHECK_MAX_MS = HOUR_MS;
 
 export interface ReplayWorkDeps extends PortionDeps, EndedRunsDeps {
   replays: BulkOperations<ReplayDefinition, ReplayPosition>;

@@ -12,6 +12,7 @@ import { durationMs } from '../values/duration.ts';
 import { expected } from '../values/expected.ts';
 import { firstProblem } from '../values/issue-text.ts';
 import { isJsonObject } from '../values/json.ts';
+import { DAY_MS } from '../values/time.ts';
 import { type AppFunction, appUrl, type Dialect, type RefusedFunction, type Registration } from './app.ts';
 import { cronProblem } from './cron.ts';
 import { DESTINATION_PREFIX, isDestinationId } from './destination.ts';
@@ -35,7 +36,7 @@ const cron = z
     if (problem) ctx.addIssue({ code: 'custom', message: `a schedule; ${problem}` });
   });
 
-const JITTER_MAX_MS = 86_400_000;
+const JITTER_MAX_MS = DAY_MS;
 const jitter = z.string().refine((text) => {
   const ms = durationMs(text);
   return ms !== undefined && ms >= 1_000 && ms <= JITTER_MAX_MS;

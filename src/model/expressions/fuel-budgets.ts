@@ -6,7 +6,7 @@
  *  expression is still evaluated with a very small budget, which is enough for most events. */
 import { LRUCache } from 'lru-cache';
 import { atMost } from '../values/cache-size.ts';
-import { MINUTE_MS } from '../values/time.ts';
+import { HOUR_MS, MINUTE_MS } from '../values/time.ts';
 import { EVALUATION_UNITS, type Evaluation } from './expression.ts';
 
 /** A tenth of this is enough to read ten list elements. */
@@ -14,7 +14,7 @@ export const QUARANTINE_UNITS = 1_000;
 /** Per minute: about 5 s of CPU, less than a tenth of a process. */
 const SHARE_UNITS = 60_000_000;
 const STRIKES = 10;
-const QUARANTINE_MAX_MS = 3_600_000;
+const QUARANTINE_MAX_MS = HOUR_MS;
 /** An expression without strikes for this long starts over. */
 const RESET_AFTER_MS = 2 * QUARANTINE_MAX_MS;
 

@@ -1,6 +1,7 @@
 /** Field types of flow control. Each error names the allowed values. */
 import { z } from 'zod';
 import { durationMs } from '../values/duration.ts';
+import { DAY_MS, HOUR_MS } from '../values/time.ts';
 
 export interface Range {
   from: number;
@@ -43,8 +44,8 @@ function ofSetting(setting: string | undefined): string {
 }
 
 const UNITS: readonly [name: string, ms: number][] = [
-  ['d', 86_400_000],
-  ['h', 3_600_000],
+  ['d', DAY_MS],
+  ['h', HOUR_MS],
   ['m', 60_000],
   ['s', 1_000],
 ];

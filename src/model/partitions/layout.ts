@@ -2,6 +2,7 @@
  *  each time at a given moment; older IDs keep their partition, because their time says which number was in force. */
 import { crc32 } from 'node:zlib';
 import { partitionDigits, timeOf } from '../ids.ts';
+import { DAY_MS } from '../values/time.ts';
 
 /** The number of partitions from a time on. */
 export interface LayoutVersion {
@@ -11,7 +12,7 @@ export interface LayoutVersion {
 }
 
 /** How long a claim on a deduplication ID may be in another partition after a change of the layout: a day, plus clock skew. */
-const CLAIMS_MS = 86_400_000 + 600_000;
+const CLAIMS_MS = DAY_MS + 600_000;
 
 export class PartitionLayout {
   /** Sorted by time; the first is in force from the beginning. */

@@ -5,13 +5,14 @@
 import { CronExpressionParser } from 'cron-parser';
 import { LRUCache } from 'lru-cache';
 import { durationMs } from '../values/duration.ts';
+import { HOUR_MS } from '../values/time.ts';
 import { wallClockOffsetMs } from './wall-clock.ts';
 
 const TIME_ZONE = /^(?:CRON_)?TZ=(\S+)\s+/;
 const INTERVAL = /^@every (\S+)$/;
 const NAMES: Readonly<Record<string, string>> = { '@midnight': '0 0 * * *', '@annually': '0 0 1 1 *' };
 /** Longer than any change of the clocks. */
-const LOOK_BACK_MS = 3 * 3_600_000;
+const LOOK_BACK_MS = 3 * HOUR_MS;
 /** Maximum number of repeated ticks that are skipped: as many as a schedule by the second has in three hours. */
 const REPEATED_MAX = 11_000;
 /** Caches of parsed texts (kilobytes each) and of last responses (bytes each): many schedules share a text and tick together. */

@@ -1,18 +1,20 @@
 /** Time strings of the protocol: `300ms`, `2h45m`, `1d`, `1w`; the official Go SDK sends `4m59s999ms987us6ns`. */
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, WEEK_MS } from './time.ts';
+
 const UNIT_MS: Record<string, number> = {
   ns: 1e-6,
   us: 1e-3,
   ms: 1,
-  s: 1_000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-  w: 604_800_000,
+  s: SECOND_MS,
+  m: MINUTE_MS,
+  h: HOUR_MS,
+  d: DAY_MS,
+  w: WEEK_MS,
 };
 
 /** Longest sleep, and longest timeout of a wait or an invocation: five years. Longer durations are mistakes or abuse, and BullMQ orders delayed
  *  jobs exactly only until 2039. */
-export const MAX_WAIT_MS = 1_827 * 86_400_000;
+export const MAX_WAIT_MS = 1_827 * DAY_MS;
 /** Longest time string; also bounds the input of the patterns below. */
 export const MAX_TIME_LENGTH = 100;
 
@@ -41,10 +43,10 @@ export function momentMs(text: string, nowMs: number): number | undefined {
 /** A duration for people, in the largest unit of which it has at least two: `90 s`, `45 min`, `3 days`. */
 export function shownSpan(ms: number): string {
   const units = [
-    [86_400_000, 'days'],
-    [3_600_000, 'h'],
-    [60_000, 'min'],
+    [DAY_MS, 'days'],
+    [HOUR_MS, 'h'],
+    [MINUTE_MS, 'min'],
   ] as const;
-  const [length, unit] = units.find(([one]) => ms >= 2 * one) ?? [1_000, 's'];
+  const [length, unit] = units.find(([one]) => ms >= 2 * one) ?? [SECOND_MS, 's'];
   return `${Math.round(ms / length).toLocaleString('en')} ${unit}`;
 }

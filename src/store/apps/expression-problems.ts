@@ -1,8 +1,9 @@
 /** Why expressions of a function were not evaluated: the last reason, and the number of skipped events. Kept for a day. */
+import { DAY_MS } from '../../model/values/time.ts';
 import { type Redis, replies } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
 
-const TTL_MS = 86_400_000;
+const TTL_MS = DAY_MS;
 
 /** `too_costly`: stopped at the cost limit; `quarantined`: stopped in quarantine; `refused`: an earlier version accepted the expression,
  *  this one does not. */

@@ -2,11 +2,12 @@
  *  flood of forged registrations displaces none of them. Later registrations are rejected and counted; their origin can be allowed without an
  *  entry here. */
 import type { HeldRegistration, RefusedRegistrations } from '../../model/apps/held-registration.ts';
+import { WEEK_MS } from '../../model/values/time.ts';
 import { ORIGIN_LENGTH_MAX } from '../../origin-patterns.ts';
 import { changeField } from '../redis/changed-field.ts';
 import { Repository } from '../redis/repository.ts';
 
-const KEPT_MS = 7 * 86_400_000;
+const KEPT_MS = WEEK_MS;
 export const HELD_PER_APP_MAX = 20;
 /** Maximum number of origins of one registration. */
 const ORIGINS_MAX = 10;

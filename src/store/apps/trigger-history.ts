@@ -1,12 +1,13 @@
 /** Earlier triggers of functions, from before the changes of the last days (the key `triggerHistory`). */
 import type { AppFunction } from '../../model/apps/app.ts';
 import { nextHistory, type PastTriggers, triggersOf } from '../../model/apps/trigger-history.ts';
+import { HOUR_MS } from '../../model/values/time.ts';
 import type { Redis } from '../redis/connection/connection.ts';
 import type { Keyspace } from '../redis/keyspace/keyspace.ts';
 import { Repository } from '../redis/repository.ts';
 
 /** Events are kept an hour longer than the retention. */
-const SLACK_MS = 3_600_000;
+const SLACK_MS = HOUR_MS;
 
 interface Change {
   known: AppFunction | undefined;

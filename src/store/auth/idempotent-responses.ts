@@ -2,10 +2,11 @@
  *  executed, so that only one of two concurrent requests is. The claim of a dead process expires; the next request with the key is then
  *  executed, although the first may have been, too. Encrypted, because a response may show a secret once. */
 import { SealError, type Sealer } from '../../model/auth/seal.ts';
+import { DAY_MS } from '../../model/values/time.ts';
 import type { ScriptedRedis } from '../redis/connection/scripts.ts';
 import { Repository } from '../redis/repository.ts';
 
-const KEPT_MS = 24 * 3_600_000;
+const KEPT_MS = DAY_MS;
 const CLAIM_MS = 60_000;
 
 /** Stored per key. */

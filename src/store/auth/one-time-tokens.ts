@@ -1,11 +1,12 @@
 /** Tokens of links that work once: to set a password, or to create the first admin. Stored by their digest. */
 import { SealError, type Sealer } from '../../model/auth/seal.ts';
 import { digestOf, newSecret } from '../../model/auth/secret.ts';
+import { HOUR_MS } from '../../model/values/time.ts';
 import type { Redis } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
 
 export const TOKEN_LIFETIME_HOURS = 24;
-const LIFETIME_MS = TOKEN_LIFETIME_HOURS * 3_600_000;
+const LIFETIME_MS = TOKEN_LIFETIME_HOURS * HOUR_MS;
 
 /** The action that a token permits. */
 export type OneTimeToken = { purpose: 'set-up' } | { purpose: 'set-password'; userId: string; version: string };

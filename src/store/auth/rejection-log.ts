@@ -2,11 +2,12 @@
  *  Attempts of the same kind form one entry with a count; the last 1,000 entries are kept for 30 days. */
 
 import { digestOf } from '../../model/auth/secret.ts';
+import { DAY_MS } from '../../model/values/time.ts';
 import { luaJson } from '../redis/lua-json.ts';
 import { Repository } from '../redis/repository.ts';
 
 export const MAX_REJECTIONS = 1_000;
-const TTL_MS = 30 * 86_400_000;
+const TTL_MS = 30 * DAY_MS;
 
 export interface Rejection {
   /** The attempted action, such as `sign-in`. */

@@ -9,6 +9,7 @@
 import { type RateLimiterAbstract, RateLimiterMemory, RateLimiterRedis, RateLimiterRes } from 'rate-limiter-flexible';
 import { digestOf } from '../../model/auth/secret.ts';
 import { addressBlock } from '../../model/network/address.ts';
+import { DAY_MS } from '../../model/values/time.ts';
 import type { Redis } from '../redis/connection/connection.ts';
 import type { Keyspace } from '../redis/keyspace/keyspace.ts';
 import { Repository } from '../redis/repository.ts';
@@ -24,7 +25,7 @@ const LIMITS = {
 } as const satisfies Record<ThrottleLimit, object>;
 
 /** How long an address is remembered after a successful sign-in. */
-const KNOWN_MS = 30 * 86_400_000;
+const KNOWN_MS = 30 * DAY_MS;
 
 export interface SignInAttempt {
   /** Email address as typed; undefined while it is unknown, at a provider. */

@@ -2,11 +2,12 @@
  *  every later step is idempotent. Once that event is enqueued, its claim is marked, and every later event is certainly a repeat. Before
  *  that, it may be the same event, sent again because the first request got no response. */
 
+import { DAY_MS } from '../../model/values/time.ts';
 import { inPipelines, type Redis, replies } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
 
 /** Counted from the first event with the ID. */
-const DEDUP_WINDOW_MS = 86_400_000;
+const DEDUP_WINDOW_MS = DAY_MS;
 
 export interface Claim {
   env: string;

@@ -3,13 +3,14 @@
  *  whole, so an event that must be kept longer, or whose ID does not match its time of receipt, has an overflow key. */
 import type { Envelope } from '../../model/events/event.ts';
 import { timeOf } from '../../model/ids.ts';
+import { DAY_MS, HOUR_MS } from '../../model/values/time.ts';
 import { SLICE_LENGTH } from '../keys/events.ts';
 import type { Keyspace } from '../redis/keyspace/keyspace.ts';
 
 /** Extra lifetime of buckets beyond the retention, so that work within an hour after receipt need not move events. */
-export const SLACK_MS = 3_600_000;
+export const SLACK_MS = HOUR_MS;
 /** An ID from another day would keep an old bucket alive, and many of them would let the bucket grow forever. */
-const OVERFLOW_MS = 86_400_000;
+const OVERFLOW_MS = DAY_MS;
 
 export interface EventLocation {
   bucket: string;

@@ -4,6 +4,7 @@ import type { Decision } from '../../model/flow-control/decision.ts';
 import { decodeDecisions, encodeDecision, type StoredDecision } from '../../model/flow-control/decision-encoding.ts';
 import { hexOf, timeOf } from '../../model/ids.ts';
 import { chunksOf } from '../../model/values/chunks.ts';
+import { DAY_MS } from '../../model/values/time.ts';
 import { DECISION_PREFIX_LENGTHS } from '../keys/decisions.ts';
 import { replies } from '../redis/connection/connection.ts';
 import type { ScriptedRedis } from '../redis/connection/scripts.ts';
@@ -13,7 +14,7 @@ import type { Keyspace } from '../redis/keyspace/keyspace.ts';
 const EVENTS_AT_ONCE = 100;
 const DECISIONS_AT_ONCE = 500;
 /** Decisions about events of another day get a key of their own: they would keep old hashes alive. */
-const OVERFLOW_MS = 86_400_000;
+const OVERFLOW_MS = DAY_MS;
 
 export class Decisions {
   readonly #redis: ScriptedRedis;

@@ -1,10 +1,11 @@
 /** Claims of runs on values of an idempotency key: the first run with a value holds it for a day. */
 
+import { DAY_MS } from '../../model/values/time.ts';
 import { inPipelines } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
 
 /** Counted from the first run with the value. */
-const IDEMPOTENCY_WINDOW_MS = 86_400_000;
+const IDEMPOTENCY_WINDOW_MS = DAY_MS;
 
 export interface IdempotencyClaim {
   env: string;

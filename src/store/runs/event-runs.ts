@@ -1,6 +1,7 @@
 /** The runs of each event: their IDs, concatenated in the order of creation, in a field of the hash of the event's slice
  *  (events/event-location.ts). A set per event took twice the memory. */
 import { timeOf } from '../../model/ids.ts';
+import { DAY_MS } from '../../model/values/time.ts';
 import { fieldOf, sliceOf } from '../events/event-location.ts';
 import { inPipelines, type Redis } from '../redis/connection/connection.ts';
 import type { ScriptedRedis } from '../redis/connection/scripts.ts';
@@ -8,7 +9,7 @@ import { idsIn } from '../redis/joined-ids.ts';
 import type { Keyspace } from '../redis/keyspace/keyspace.ts';
 
 /** A run created this long after its event is listed under an overflow key: it would keep the whole slice alive. */
-const OVERFLOW_MS = 86_400_000;
+const OVERFLOW_MS = DAY_MS;
 
 export function isOverflow(eventId: string, queuedAt: number): boolean {
   return Math.abs(queuedAt - timeOf(eventId)) > OVERFLOW_MS;

@@ -1,11 +1,12 @@
 /** Finished steps of an archived run, restored to Redis for a while: a re-run from a step begins with the steps before it. */
 
+import { HOUR_MS } from '../../model/values/time.ts';
 import { RUN_SUFFIXES } from '../keys/runs.ts';
 import { inPipelines } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
 
 /** If the process dies, the next one uses them. */
-const TTL_MS = 3_600_000;
+const TTL_MS = HOUR_MS;
 /** Maximum characters of the memos in one command. */
 const COMMAND_CHARACTERS = 4_194_304;
 const STEPS_AT_ONCE = 100;

@@ -6,6 +6,7 @@ import type { Path } from '../../model/expressions/paths.ts';
 import { runOfWait } from '../../model/runs/wait.ts';
 import { chunksOf } from '../../model/values/chunks.ts';
 import { MAX_WAIT_MS } from '../../model/values/duration.ts';
+import { DAY_MS } from '../../model/values/time.ts';
 import { CoalescedRead } from '../redis/caching/coalesced-read.ts';
 import { inPipelines, replies } from '../redis/connection/connection.ts';
 import type { ScriptedPipeline } from '../redis/connection/scripts.ts';
@@ -17,7 +18,7 @@ import { type RemoteWait, readRemote, remoteWait, writeRemote } from './wait-loc
 /** Maximum number of indexed fields per event name: each event looks up all of them. */
 const PATHS_MAX = 16;
 /** How long a key outlives the timeout of its last wait, when it should be empty. */
-const MARGIN_MS = 86_400_000;
+const MARGIN_MS = DAY_MS;
 /** TTL for waits without a timeout, and the longest TTL of all. */
 const MAX_TTL_MS = MAX_WAIT_MS + MARGIN_MS;
 /** Maximum number of waits per script: a run may have fifty cancel triggers, and each wait has four keys. */

@@ -1,9 +1,10 @@
 /** Progress of the archive, as reported by the workers that ship to it. */
+import { DAY_MS } from '../../model/values/time.ts';
 import type { Redis } from '../redis/connection/connection.ts';
 import { replies } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
 
-const TTL_MS = 30 * 86_400_000;
+const TTL_MS = 30 * DAY_MS;
 const PARTITION = /^\d+$/;
 
 export interface ArchiveReport {

@@ -1,9 +1,10 @@
 /** State of the outbox in an app's Postgres, as the worker that counts it reports it. */
+import { HOUR_MS } from '../../model/values/time.ts';
 import type { Redis } from '../redis/connection/connection.ts';
 import { replies } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
 
-const TTL_MS = 3_600_000;
+const TTL_MS = HOUR_MS;
 
 export interface OutboxReport {
   waiting: number;

@@ -1,11 +1,12 @@
 /** The last durations of a function's runs and steps, stored individually: percentiles of a few are exact. */
 import { createHash } from 'node:crypto';
 import { EXACT_BELOW, type RecentDuration } from '../../model/capacity/percentiles.ts';
+import { WEEK_MS } from '../../model/values/time.ts';
 import { inPipelines, type Redis } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
 import { type BufferedFunction, OTHER_STEPS } from './function-buffer.ts';
 
-const KEPT_MS = 7 * 86_400_000;
+const KEPT_MS = WEEK_MS;
 
 export class RecentDurations extends Repository<Redis> {
   /** Adds commands to the transaction that adds the counts. */

@@ -5,6 +5,7 @@ import type { PrincipalKind } from '../../model/auth/access.ts';
 import { ID_PATTERN } from '../../model/ids.ts';
 import type { PartitionedIds } from '../../model/partitions/partitioned-ids.ts';
 import { sum } from '../../model/values/sum.ts';
+import { DAY_MS } from '../../model/values/time.ts';
 import { ISSUE_KINDS, ISSUE_STATES, type IssueKind, type IssueState, issueIdOf } from '../../model/webhooks/issue.ts';
 import { inPipelines, replies } from '../redis/connection/connection.ts';
 import type { ScriptedRedis } from '../redis/connection/scripts.ts';
@@ -13,7 +14,7 @@ import { luaJson } from '../redis/lua-json.ts';
 import { mergeNewest, newestAtOnce, type Position, type TimeRange } from '../redis/pagination.ts';
 import { Repository } from '../redis/repository.ts';
 
-const TTL_MS = 90 * 86_400_000;
+const TTL_MS = 90 * DAY_MS;
 export const REASONS_MAX = 20;
 const COUNTED_MAX = 10_000;
 

@@ -1,6 +1,7 @@
 /** The last requests of each webhook, with every outcome. Bodies are stored byte for byte. With an archive, which gets them soon
  *  (unarchived-requests.ts), Redis has the newest part of the log. */
 import { decodeTime, encodeTime } from 'ulid';
+import { WEEK_MS } from '../../model/values/time.ts';
 import type {
   LogCounts,
   LogFilter,
@@ -14,7 +15,7 @@ import type { ScriptedRedis } from '../redis/connection/scripts.ts';
 import type { Keyspace, PartitionKeyspace } from '../redis/keyspace/keyspace.ts';
 import { Repository } from '../redis/repository.ts';
 
-export const TTL_MS = 7 * 86_400_000;
+export const TTL_MS = WEEK_MS;
 const MAX_BYTES = 32 * 1_048_576;
 /** Maximum number of requests per webhook that wait for the archive. */
 const UNARCHIVED_MAX = 10_000;

@@ -1,11 +1,12 @@
 /** What a provider sent and what of it came, for webhooks with a key for the provider's list: the IDs of both, and how
  *  far they are compared. Every write can be repeated, so a crash between two of them counts no request twice. */
+import { DAY_MS, WEEK_MS } from '../../model/values/time.ts';
 import { replies } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
 
-const KEPT_MS = 7 * 86_400_000;
-const TTL_MS = KEPT_MS + 86_400_000;
-const STATE_TTL_MS = 30 * 86_400_000;
+const KEPT_MS = WEEK_MS;
+const TTL_MS = KEPT_MS + DAY_MS;
+const STATE_TTL_MS = 30 * DAY_MS;
 /** Some 30 MB. */
 const SENT_MAX = 250_000;
 const MISSING_MAX = 50_000;

@@ -6,12 +6,13 @@ import { ServiceError } from '../../../errors.ts';
 import { domainOf } from '../../../model/auth/sign-in-rules.ts';
 import { emailSchema } from '../../../model/auth/user.ts';
 import { isJsonObject, stringOf } from '../../../model/values/json.ts';
+import { HOUR_MS } from '../../../model/values/time.ts';
 import type { OidcProvider } from '../../../settings/oidc.ts';
 import type { Ended } from '../../../store/auth/sessions.ts';
 import type { SignInFlow } from '../../../store/auth/sign-in-flows.ts';
 import { ProviderAway, type ProviderFetch } from './provider-fetch.ts';
 
-const METADATA_LIFETIME_MS = 3_600_000;
+const METADATA_LIFETIME_MS = HOUR_MS;
 const CLOCK_TOLERANCE_SECONDS = 30;
 const LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout';
 const LOGOUT_TOKEN_AGE_SECONDS = 300;

@@ -12,6 +12,7 @@ import { hasEnded, invokedRunId, type Run } from '../../../model/runs/run.ts';
 import { atMost } from '../../../model/values/cache-size.ts';
 import { chunksOf } from '../../../model/values/chunks.ts';
 import type { Clock } from '../../../model/values/clock.ts';
+import { HOUR_MS } from '../../../model/values/time.ts';
 import { isStoreFailure } from '../../../store/redis/connection/connection.ts';
 import type { ActiveRun, NextReconciliation } from '../../../store/runs/active-runs.ts';
 import type { Store } from '../../../store/store.ts';
@@ -32,7 +33,7 @@ const AGAIN_MS = 20;
 const MAX_DOUBLINGS = 8;
 
 /** A paused run needs its event to be kept, and its other steps to end. */
-const PAUSED_MS = 3_600_000;
+const PAUSED_MS = HOUR_MS;
 const FAILURES_MAX = 10_000;
 
 const STEPS_GONE = { name: 'StepsGone', message: 'the run whose steps this re-run needs is no longer stored' };

@@ -2,6 +2,7 @@
  *  Every AWS account can make SNS sign, so the setting `topic_arn` decides whose messages are accepted. */
 import { type KeyObject, verify, X509Certificate } from 'node:crypto';
 import { isJsonObject } from '../../../model/values/json.ts';
+import { DAY_MS } from '../../../model/values/time.ts';
 import { Documents, isFailure, perFetcher } from '../documents.ts';
 import { bytesOf } from '../encodings.ts';
 import { FetchBudget } from '../fetch-budget.ts';
@@ -11,7 +12,7 @@ import { type Failure, failed, type VerificationResult, type Verifier, type Veri
 /** Matches regions such as us-gov-west-1, but not buckets such as sns.s3-us-west-2.amazonaws.com. */
 const CERTIFICATE_URL =
   /^https:\/\/sns\.[a-z]{2}(-[a-z]{1,10}){1,3}-\d{1,2}\.amazonaws\.com(\.cn)?\/[\w-]{1,100}\.pem$/;
-const CERTIFICATE_MAX_AGE_MS = 24 * 3_600_000;
+const CERTIFICATE_MAX_AGE_MS = DAY_MS;
 /** SNS sends again for an hour. */
 const TIMESTAMP = { at: 'body:Timestamp', unit: 'iso', tolerance: 7_200 } as const;
 const RSA_BYTES = { min: 256, max: 1_024 };

@@ -3,6 +3,7 @@
  *  so only the first body of a transmission counts. */
 import { verify } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import { DAY_MS } from '../../../model/values/time.ts';
 import type { ProviderRequest } from '../../provider-request.ts';
 import { type Roots, trustedKeyOf, trustedRoots } from '../certificate-chain.ts';
 import { Documents, isFailure, perFetcher } from '../documents.ts';
@@ -13,7 +14,7 @@ import { type Failure, failed, type VerificationResult, type Verifier, type Veri
 
 const HOST = /^([a-z0-9-]{1,40}\.){1,3}paypal\.com$/;
 const CERTIFICATE_URL = /^https:\/\/([a-z0-9-]{1,40}\.){1,3}paypal\.com\/v1\/notifications\/certs\/[\w-]{1,100}$/;
-const CERTIFICATE_MAX_AGE_MS = 24 * 3_600_000;
+const CERTIFICATE_MAX_AGE_MS = DAY_MS;
 /** The same time as for deduplication IDs (docs/events.md#deduplication). */
 const TOLERANCE_SECONDS = 86_400;
 const TIMESTAMP = { at: 'header:paypal-transmission-time', unit: 'iso', tolerance: TOLERANCE_SECONDS } as const;

@@ -1,12 +1,13 @@
 /** Notifies processes that data cached in memory has changed. */
 import { newId } from '../../../model/ids.ts';
+import { HOUR_MS } from '../../../model/values/time.ts';
 import type { Redis } from '../connection/connection.ts';
 import { publishCommand, type Subscriber } from '../connection/pub-sub.ts';
 import type { Keyspace } from '../keyspace/keyspace.ts';
 import { CoalescedRead } from './coalesced-read.ts';
 
 /** Longer than any message is delayed. */
-const VERSION_TTL_MS = 3_600_000;
+const VERSION_TTL_MS = HOUR_MS;
 /** In a cluster, a node that publishes may not know for a while that it was replaced. */
 const CHECK_MS = 2_000;
 
