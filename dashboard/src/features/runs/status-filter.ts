@@ -1,5 +1,6 @@
 /** The filter of runs by status and state, as one choice. */
 import type { Query } from '../../api/client.ts';
+import { capitalize } from '../../lib/capitalize.ts';
 
 /** Statuses have the API's names. States begin in lower case: what acts on all runs of a filter knows statuses only. */
 const CHOICES = {
@@ -24,7 +25,7 @@ type Choice = keyof typeof CHOICES;
 export const STATUS_CHOICES = Object.keys(CHOICES) as Choice[];
 
 export const STATUS_TABS = STATUS_CHOICES.filter((choice) => choice !== 'Running').map(
-  (choice) => [choice, choice.charAt(0).toUpperCase() + choice.slice(1)] as const,
+  (choice) => [choice, capitalize(choice)] as const,
 );
 
 /** Query parameters of the API for a choice; undefined: all runs. */

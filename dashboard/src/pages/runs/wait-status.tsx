@@ -3,6 +3,7 @@ import type { ReactNode } from 'react';
 import type { RunState, RunWithHistory } from '../../api/types.ts';
 import { attemptText } from '../../features/runs/attempts.ts';
 import { hasEnded } from '../../features/runs/run.ts';
+import { capitalize } from '../../lib/capitalize.ts';
 import { Icon } from '../../ui/icon.tsx';
 import { absolute, Moment, relative, useNow } from '../../ui/time.tsx';
 import { LimitStatus } from './limit-status.tsx';
@@ -129,7 +130,7 @@ function NextAttempt({ state: { attempt, max_attempts, until, step } }: { state:
   const inMs = until === undefined ? 0 : Date.parse(until) - now;
   return (
     <>
-      {capitalized(attemptText(attempt, max_attempts))}
+      {capitalize(attemptText(attempt, max_attempts))}
       {step && (
         <>
           {' of step '}
@@ -150,10 +151,6 @@ function NextAttempt({ state: { attempt, max_attempts, until, step } }: { state:
 
 function Code({ children }: { children: ReactNode }) {
   return <code className="font-mono text-xs">{children}</code>;
-}
-
-function capitalized(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 function Banner({ className, children }: { className: string; children: ReactNode }) {

@@ -1,5 +1,6 @@
 import { courseText as courseOf, whatHappens } from '../../../../../cli/src/what-if/words.ts';
 import type { WhatIf } from '../../../api/types.ts';
+import { capitalize } from '../../../lib/capitalize.ts';
 
 export {
   countsText,
@@ -18,13 +19,9 @@ const asIs = (text: string) => text;
 
 /** A sentence without its period. */
 export function causeText(example: Example): string {
-  return capitalized(whatHappens(example, asIs));
+  return capitalize(whatHappens(example, asIs));
 }
 
 export function courseText(course: Example['recorded']): string | undefined {
   return courseOf(course, asIs);
-}
-
-export function capitalized(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -2,6 +2,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { useHasAccess } from '../../../api/current-user.ts';
 import { useEnv } from '../../../api/environment.ts';
 import type { WhatIf } from '../../../api/types.ts';
+import { capitalize } from '../../../lib/capitalize.ts';
 import { isOpen, useOperationChange } from '../../../ui/bulk-operations/operation.ts';
 import { OperationStatus } from '../../../ui/bulk-operations/operation-status.tsx';
 import { ConfirmButton } from '../../../ui/dialog.tsx';
@@ -10,7 +11,6 @@ import { Loading } from '../../../ui/loading.tsx';
 import { Card, Page } from '../../../ui/page.tsx';
 import { useWhatIf } from './queries.ts';
 import {
-  capitalized,
   causeText,
   countsText,
   courseText,
@@ -98,7 +98,7 @@ function FunctionCard({ fn }: { fn: FunctionInWhatIf }) {
             );
             return (
               <li key={scope}>
-                {capitalized(RUNS[scope])}: {resultsText(fn[scope])}
+                {capitalize(RUNS[scope])}: {resultsText(fn[scope])}
                 {skipped}
               </li>
             );

@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import type { Provider } from '../../../api/types.ts';
+import { capitalize } from '../../../lib/capitalize.ts';
 import { Button } from '../../../ui/button.tsx';
 import { TextArea, TextField } from '../../../ui/field.tsx';
 
@@ -61,5 +62,5 @@ export function fieldError(error: Error | null, ...fields: string[]): string | u
   const { details } = (error ?? {}) as { details?: { field?: string } };
   if (!error || !fields.includes(details?.field ?? '')) return undefined;
   const text = error.message.replace(BEFORE_REASON, '');
-  return text.charAt(0).toUpperCase() + text.slice(1);
+  return capitalize(text);
 }

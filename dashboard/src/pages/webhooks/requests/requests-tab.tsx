@@ -7,6 +7,7 @@ import { ROW_PX, useListView } from '../../../features/lists/list-preferences.ts
 import { SavedViewsMenu } from '../../../features/lists/saved-views-menu.tsx';
 import { masked } from '../../../features/webhooks/masked-url.ts';
 import { useRequests } from '../../../features/webhooks/queries.ts';
+import { capitalize } from '../../../lib/capitalize.ts';
 import { formatBytes, formatCount } from '../../../lib/format.ts';
 import { Button } from '../../../ui/button.tsx';
 import { type Column, DataTable } from '../../../ui/data-table.tsx';
@@ -233,8 +234,4 @@ function EventOrReason({
 
 function noEvent(outcome: ListedRequest['outcome']): string {
   return outcome === 'handshake' ? 'handshake answered' : 'no event';
-}
-
-function capitalize(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -1,4 +1,5 @@
 /** An API error about a transform, as the editor and the result show it. */
+import { capitalize } from '../../../lib/capitalize.ts';
 
 export interface TransformError {
   title: string;
@@ -31,7 +32,7 @@ function messageOf({ message }: Error): string {
   const text = message
     .replace(/^The transform [^:]*: (?:line \d+: )?/, '')
     .replace(/^it returned an event that is not valid: (?:field )?/, '');
-  return text.charAt(0).toUpperCase() + text.slice(1);
+  return capitalize(text);
 }
 
 function titleOf(error: Error): string {
