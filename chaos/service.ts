@@ -30,7 +30,7 @@ export const FIRST_WEBHOOK_MS = 60_000;
 
 const AUTHORIZED = { authorization: `Bearer ${SECRETS.API_KEY}` };
 
-interface Answer<T> {
+interface ServiceResponse<T> {
   data: T;
   metadata?: { cursor?: string; stopped_early?: string };
 }
@@ -125,12 +125,12 @@ export class Service {
     }
   }
 
-  async #answer<T>(path: string): Promise<Answer<T> | undefined> {
+  async #answer<T>(path: string): Promise<ServiceResponse<T> | undefined> {
     for (let turn = 0; ; turn++) {
       const response = await this.#ask(path, { headers: AUTHORIZED }, turn);
       if (response?.status === 404) return undefined;
       // The time may be over, or the process be killed, in the midst of the body.
-      const answer = response?.ok && ((await response.json().catch(() => undefined)) as Answer<T> | undefined);
+      const answer = response?.ok && ((await response.json().catch(() => undefined)) as ServiceResponse<T> | undefined);
       if (answer) return answer;
       if (response && !response.ok && response.status < 500)
         throw new Error(`GET ${path}: ${response.status} ${await response.text()}`);

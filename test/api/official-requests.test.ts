@@ -2,7 +2,7 @@ import { expect } from 'chai';
 import { hashedKey } from '../../src/functions/signing.ts';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
 import { type Headers, keyHeaders } from '../support/auth.ts';
-import type { Answer } from '../support/http.ts';
+import type { HttpResponse } from '../support/http.ts';
 import { type Service, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
@@ -36,7 +36,7 @@ describe('Requests that users of the official SDKs send', () => {
     await service.stop();
   });
 
-  const waitFor = (path: string, condition: (answer: Answer) => boolean) =>
+  const waitFor = (path: string, condition: (answer: HttpResponse) => boolean) =>
     until(
       async () => {
         const answer = await service.get(path, byKey);

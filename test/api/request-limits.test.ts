@@ -4,7 +4,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { expect } from 'chai';
 import { readBody } from '../../src/api/http/body.ts';
-import { type Answer, request } from '../support/http.ts';
+import { type HttpResponse, request } from '../support/http.ts';
 import { type Service, startService } from '../support/service.ts';
 
 const HOOK = 'const transform = (evt, headers, query) => ({ name: "limits/x", data: { evt, query } })';
@@ -21,7 +21,7 @@ describe('request limits', () => {
   });
   after(() => service.stop());
 
-  const rejection = ({ status, body }: Answer) => [status, body.code, body.limit];
+  const rejection = ({ status, body }: HttpResponse) => [status, body.code, body.limit];
   const REJECTED = [400, 'too_many_fields', MOST];
   const query = (count: number) => `?${'a&'.repeat(count - 1)}a`;
   const multipart = (parts: number) =>

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { Answer } from '../support/http.ts';
+import type { HttpResponse } from '../support/http.ts';
 import { nameOf, routes } from '../support/route-table.ts';
 import { type Service, startService } from '../support/service.ts';
 
@@ -17,7 +17,7 @@ describe('unknown fields and parameters', () => {
       ...service.apiHeaders,
       ...(typeof body === 'string' && { 'content-type': 'application/json' }),
     });
-  const rejection = ({ status, body }: Answer) => [status, body.code, body.field];
+  const rejection = ({ status, body }: HttpResponse) => [status, body.code, body.field];
 
   it('every route rejects an unknown query parameter', async () => {
     for (const one of routes) {

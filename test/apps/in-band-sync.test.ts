@@ -10,7 +10,7 @@ import { type Service, startService } from '../support/service.ts';
 
 const MINUTE_MS = 60_000;
 
-interface Answer {
+interface AppResponse {
   /** Fields of the registration, beside or instead of the usual ones. */
   fields?: object;
   /** Signed, and then sent with what follows. */
@@ -26,7 +26,7 @@ describe('Registration in the response to the service, in production', () => {
   let service: Service;
   let server: Server;
   let url: string;
-  let answer: Answer;
+  let answer: AppResponse;
   let request: { headers: IncomingHttpHeaders; body: string } | undefined;
 
   before(async () => {
@@ -78,7 +78,7 @@ describe('Registration in the response to the service, in production', () => {
     sdk_version: 'v0.16.0',
     url,
   });
-  async function registers(given: Answer, headers: Record<string, string> = {}) {
+  async function registers(given: AppResponse, headers: Record<string, string> = {}) {
     answer = given;
     request = undefined;
     return service.post('/v1/apps', { url }, { ...service.apiHeaders, ...headers });
@@ -131,7 +131,7 @@ describe('Registration in the response to the service, in production', () => {
   });
 
   it('a response that is not signed with the key registers nothing', async () => {
-    const forged: Record<string, Answer> = {
+    const forged: Record<string, AppResponse> = {
       'of another key': { key: 'signkey-test-ffffffffffffffffffffffffffffffff' },
       'of another text': { sent: (text) => text.replaceAll('hostile', 'hostilf') },
       'of an hour ago': { signedAt: Date.now() - 60 * MINUTE_MS },

@@ -4,6 +4,7 @@ import { freePort } from '../../scripts/lib/ports.ts';
 import { domainOf, rolesOf } from '../../src/model/auth/sign-in-rules.ts';
 import { roleRulesSchema } from '../../src/settings/oidc.ts';
 import { postForm } from '../support/auth.ts';
+import { CookieClient } from '../support/cookie-client.ts';
 import {
   CLIENT,
   type HostileProvider,
@@ -14,7 +15,6 @@ import {
 import { openStore } from '../support/own-store.ts';
 import { keysOf } from '../support/redis.ts';
 import { type Service, startService } from '../support/service.ts';
-import { Visitor } from '../support/visitor.ts';
 
 const EMERGENCY = { email: 'emergency@example.com', password: 'only in an emergency' };
 
@@ -71,21 +71,21 @@ describe('Single sign-on', () => {
   });
 
   const at = (path: string) => service.url + path;
-  const me = (visitor: Visitor) => visitor.get(at('/auth/me'));
+  const me = (client: CookieClient) => client.get(at('/auth/me'));
   const invite = (email: string, role = 'member') => service.post('/v1/users', { email, role }, service.apiHeaders);
   const userOf = async (email: string) =>
     (await service.get('/v1/users')).body.data.find((user: { email: string }) => user.email === email);
 
   /** Begins at the provider. */
-  async function begin(visitor: Visitor, provider = 'hostile', next = '/') {
-    const started = await visitor.get(at(`/auth/oidc/start?${new URLSearchParams({ provider, next })}`));
+  async function begin(client: CookieClient, provider = 'hostile', next = '/') {
+    const started = await client.get(at(`/auth/oidc/start?${new URLSearchParams({ provider, next })}`));
     expect(started.status, started.text).to.equal(303);
     return new URL(started.location as string).searchParams;
   }
 
   /** Comes back from the hostile provider. */
   async function comeBack(
-    visitor: Visitor,
+    client: CookieClient,
     query: URLSearchParams,
     lie: Lie & { query?: Record<string, string | undefined>; provider?: string },
   ) {
@@ -96,31 +96,31 @@ describe('Single sign-on', () => {
     });
     const back = { code, state: query.get('state') as string, iss: hostile.issuer, ...lie.query };
     const given = Object.entries(back).filter((pair): pair is [string, string] => pair[1] !== undefined);
-    return visitor.get(at(`/auth/oidc/callback/${lie.provider ?? 'hostile'}?${new URLSearchParams(given)}`));
+    return client.get(at(`/auth/oidc/callback/${lie.provider ?? 'hostile'}?${new URLSearchParams(given)}`));
   }
 
-  async function signIn(claims: JWTPayload, visitor = new Visitor(), provider = 'hostile') {
-    const answer = await comeBack(visitor, await begin(visitor, provider), { claims, provider });
-    return { visitor, ...answer };
+  async function signIn(claims: JWTPayload, client = new CookieClient(), provider = 'hostile') {
+    const answer = await comeBack(client, await begin(client, provider), { claims, provider });
+    return { client, ...answer };
   }
 
   /** Signs in at the real provider. */
-  async function signInAt(visitor: Visitor, user: string, next = '/') {
-    const started = await visitor.get(at(`/auth/oidc/start?${new URLSearchParams({ next })}`));
+  async function signInAt(client: CookieClient, user: string, next = '/') {
+    const started = await client.get(at(`/auth/oidc/start?${new URLSearchParams({ next })}`));
     let url = started.location as string;
     for (let steps = 0; steps < 8 && !url.startsWith(service.url); steps++) {
-      const answer = url.includes('/interaction/') ? await visitor.post(url, { user }) : await visitor.get(url);
+      const answer = url.includes('/interaction/') ? await client.post(url, { user }) : await client.get(url);
       url = new URL(answer.location as string, real.issuer).href;
     }
-    return { url, answer: await visitor.get(url) };
+    return { url, answer: await client.get(url) };
   }
 
   describe('at a real provider', () => {
     it('the first sign-in creates the user with the role of the groups, and leads to the requested page', async () => {
-      const visitor = new Visitor();
-      const { answer } = await signInAt(visitor, 'ada', '/runs?status=Failed');
+      const client = new CookieClient();
+      const { answer } = await signInAt(client, 'ada', '/runs?status=Failed');
       expect([answer.status, answer.location], answer.text).to.deep.equal([303, '/runs?status=Failed']);
-      expect(JSON.parse((await me(visitor)).text).data).to.include({ name: 'ada@example.com', access: 'admin' });
+      expect(JSON.parse((await me(client)).text).data).to.include({ name: 'ada@example.com', access: 'admin' });
       expect(answer.headers.getSetCookie().join()).to.match(/session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax/);
       const [entry] = (await service.get('/v1/audit?limit=1')).body.data;
       expect(entry).to.include({
@@ -130,18 +130,18 @@ describe('Single sign-on', () => {
     });
 
     it('signing out leads to the provider, which ends its session and comes back', async () => {
-      const visitor = new Visitor();
-      await signInAt(visitor, 'dan');
-      const out = await visitor.post(at('/auth/sign-out'), {});
+      const client = new CookieClient();
+      await signInAt(client, 'dan');
+      const out = await client.post(at('/auth/sign-out'), {});
       const target = /url=([^"]+)"/.exec(out.text)?.[1]?.replaceAll('&#38;', '&') ?? '';
       const { origin, searchParams } = new URL(target);
       expect([origin, searchParams.get('post_logout_redirect_uri')]).to.deep.equal([real.issuer, at('/sign-in')]);
       expect(searchParams.get('id_token_hint')).to.match(/^ey/);
-      expect((await me(visitor)).status).to.equal(401);
+      expect((await me(client)).status).to.equal(401);
     });
 
     it('the end of the session at the provider ends the sessions that it began', async () => {
-      const [here, there] = [new Visitor(), new Visitor()];
+      const [here, there] = [new CookieClient(), new CookieClient()];
       await signInAt(here, 'dan');
       await signInAt(there, 'dan');
       const page = await here.get(`${real.issuer}/session/end`);
@@ -185,34 +185,34 @@ describe('Single sign-on', () => {
     ];
     for (const [title, status, lie, said] of cases) {
       it(title, async () => {
-        const visitor = new Visitor();
+        const client = new CookieClient();
         const claims = { sub: 'mal', email: 'mal@example.com', ...lie.claims } as JWTPayload;
-        const answer = await comeBack(visitor, await begin(visitor), { ...lie, claims });
-        expect([answer.status, [...visitor.cookies]], answer.text).to.deep.equal([status, []]);
+        const answer = await comeBack(client, await begin(client), { ...lie, claims });
+        expect([answer.status, [...client.cookies]], answer.text).to.deep.equal([status, []]);
         expect(/role="alert">([^<]+)/.exec(answer.text)?.[1]?.replaceAll('&#34;', '"')).to.match(said);
         expect(await userOf('mal@example.com')).to.equal(undefined);
       });
     }
 
     it('a response in another browser', async () => {
-      const [victim, attacker] = [new Visitor(), new Visitor()];
+      const [victim, attacker] = [new CookieClient(), new CookieClient()];
       const query = await begin(attacker);
       await begin(victim);
-      for (const visitor of [victim, new Visitor()]) {
-        const answer = await comeBack(visitor, query, {});
-        expect([answer.status, visitor.cookies.has('session')]).to.deep.equal([400, false]);
+      for (const client of [victim, new CookieClient()]) {
+        const answer = await comeBack(client, query, {});
+        expect([answer.status, client.cookies.has('session')]).to.deep.equal([400, false]);
       }
     });
 
     it('a response that came before, without a word to the provider', async () => {
       await invite('once@example.com');
-      const visitor = new Visitor();
-      const query = await begin(visitor);
-      const cookies = [...visitor.cookies];
+      const client = new CookieClient();
+      const query = await begin(client);
+      const cookies = [...client.cookies];
       const lie = { claims: { sub: 'once', email: 'once@example.com' } };
-      expect((await comeBack(visitor, query, lie)).status).to.equal(303);
+      expect((await comeBack(client, query, lie)).status).to.equal(303);
       const asked = hostile.asked.length;
-      const thief = new Visitor();
+      const thief = new CookieClient();
       for (const [name, value] of cookies) thief.cookies.set(name, value);
       const again = await comeBack(thief, query, lie);
       expect([again.status, hostile.asked.length - asked]).to.deep.equal([400, 0]);
@@ -228,18 +228,18 @@ describe('Single sign-on', () => {
   });
 
   it('the provider gets the address of PUBLIC_URL, whatever the Host, and a challenge', async () => {
-    const visitor = new Visitor();
-    const started = await visitor.get(at('/auth/oidc/start?provider=hostile'), { 'x-forwarded-host': 'evil.example' });
+    const client = new CookieClient();
+    const started = await client.get(at('/auth/oidc/start?provider=hostile'), { 'x-forwarded-host': 'evil.example' });
     const { searchParams: query } = new URL(started.location as string);
     expect(query.get('redirect_uri')).to.equal(at('/auth/oidc/callback/hostile'));
     expect([query.get('code_challenge_method'), query.get('response_type')]).to.deep.equal(['S256', 'code']);
-    await comeBack(visitor, query, {});
+    await comeBack(client, query, {});
     expect(hostile.asked.at(-1)?.get('code_verifier')).to.match(/^[\w-]{43}$/);
     expect(hostile.asked.at(-1)?.get('redirect_uri')).to.equal(at('/auth/oidc/callback/hostile'));
   });
 
   it('a provider whose discovery names another issuer signs nobody in', async () => {
-    const answer = await new Visitor().get(at('/auth/oidc/start?provider=common'));
+    const answer = await new CookieClient().get(at('/auth/oidc/start?provider=common'));
     expect([answer.status, answer.text.includes('issuer')], answer.text).to.deep.equal([503, true]);
   });
 
@@ -260,8 +260,8 @@ describe('Single sign-on', () => {
       '/.//evil.example',
       `/${'x'.repeat(2_000)}`,
     ]) {
-      const visitor = new Visitor();
-      expect((await comeBack(visitor, await begin(visitor, 'hostile', next), {})).location, next).to.equal('/');
+      const client = new CookieClient();
+      expect((await comeBack(client, await begin(client, 'hostile', next), {})).location, next).to.equal('/');
     }
   });
 
@@ -272,16 +272,16 @@ describe('Single sign-on', () => {
     const secondFactors = { totp: { sealed: '', addedAt: 0, lastStep: 0 }, passkeys: [], recoveryCodes: [] };
     await service.redis.hset(service.keys.users, id, JSON.stringify({ ...user, secondFactors }));
     expect(await userOf('quinn@example.com')).to.deep.include({ providers: ['Hostile'], second_factors: ['totp'] });
-    const { visitor, location } = await signIn({ sub: 'quinn', email: 'quinn@example.com' });
-    expect([location, (await me(visitor)).status]).to.deep.equal(['/', 200]);
+    const { client, location } = await signIn({ sub: 'quinn', email: 'quinn@example.com' });
+    expect([location, (await me(client)).status]).to.deep.equal(['/', 200]);
   });
 
   it('a session that the browser had before ends, and the new one has another cookie', async () => {
-    const { visitor } = await signIn({});
-    const fixed = visitor.cookies.get('session') as string;
-    await signIn({}, visitor);
-    expect(visitor.cookies.get('session')).not.to.equal(fixed);
-    const old = new Visitor();
+    const { client } = await signIn({});
+    const fixed = client.cookies.get('session') as string;
+    await signIn({}, client);
+    expect(client.cookies.get('session')).not.to.equal(fixed);
+    const old = new CookieClient();
     old.cookies.set('session', fixed);
     expect((await me(old)).status).to.equal(401);
   });
@@ -329,35 +329,35 @@ describe('Single sign-on', () => {
 
     it('the subject is the person: another one with the email address does not become the user', async () => {
       const person = { sub: 'gil', email: 'gil@example.com' };
-      const { visitor } = await signIn(person);
+      const { client } = await signIn(person);
       const other = await signIn({ ...person, sub: 'mallory' });
-      expect([other.status, other.visitor.cookies.has('session')]).to.deep.equal([409, false]);
+      expect([other.status, other.client.cookies.has('session')]).to.deep.equal([409, false]);
       const emergency = await signIn({ sub: 'mallory', email: EMERGENCY.email });
       expect(emergency.status).to.equal(409);
       const renamed = await signIn({ sub: 'gil', email: 'gil.new@example.com' });
-      expect(JSON.parse((await me(renamed.visitor)).text).data.name).to.equal('gil@example.com');
-      const connected = await signIn({ ...person, sub: 'gil at work' }, visitor);
+      expect(JSON.parse((await me(renamed.client)).text).data.name).to.equal('gil@example.com');
+      const connected = await signIn({ ...person, sub: 'gil at work' }, client);
       expect([connected.status, (await signIn({ ...person, sub: 'gil at work' })).status]).to.deep.equal([303, 303]);
     });
 
     it('with sign-up by invitation, only invited users sign in, with the role of the invitation', async () => {
-      const stranger = await signIn({ sub: 'hal', email: 'hal@example.com' }, new Visitor(), 'invited');
+      const stranger = await signIn({ sub: 'hal', email: 'hal@example.com' }, new CookieClient(), 'invited');
       expect([stranger.status, stranger.text.includes('ask an admin to invite hal@example.com')]).to.deep.equal([
         403,
         true,
       ]);
       const invited = await invite('hal@example.com');
       expect(invited.body.data.set_password_url).to.equal(at('/sign-in'));
-      const { visitor } = await signIn({ sub: 'hal', email: 'HAL@example.com' }, new Visitor(), 'invited');
-      expect(JSON.parse((await me(visitor)).text).data).to.include({ name: 'hal@example.com', access: 'write' });
+      const { client } = await signIn({ sub: 'hal', email: 'HAL@example.com' }, new CookieClient(), 'invited');
+      expect(JSON.parse((await me(client)).text).data).to.include({ name: 'hal@example.com', access: 'write' });
       expect((await userOf('hal@example.com')).active).to.equal(true);
     });
 
     it('a removed user is another one at the next sign-in', async () => {
-      const { visitor } = await signIn({ sub: 'ida', email: 'ida@example.com' });
+      const { client } = await signIn({ sub: 'ida', email: 'ida@example.com' });
       const { id } = await userOf('ida@example.com');
       await service.request('DELETE', `/v1/users/${id}`, undefined, service.apiHeaders);
-      expect((await me(visitor)).status).to.equal(401);
+      expect((await me(client)).status).to.equal(401);
       await signIn({ sub: 'ida', email: 'ida@example.com' });
       expect((await userOf('ida@example.com')).id).not.to.equal(id);
     });
@@ -373,13 +373,13 @@ describe('Single sign-on', () => {
 
   describe('without password sign-in', () => {
     it('the page offers the providers, and says that passwords are off', async () => {
-      const { text } = await new Visitor().get(at('/sign-in?next=/runs'));
+      const { text } = await new CookieClient().get(at('/sign-in?next=/runs'));
       expect(text).to.include('Sign in with Real').and.to.include('provider=hostile&#38;next=%2Fruns');
       expect(text).to.include('Password sign-in is off');
     });
 
     it('the emergency admin signs in while a provider is away, and the page says that it is', async () => {
-      const away = await new Visitor().get(at('/auth/oidc/start?provider=gone'));
+      const away = await new CookieClient().get(at('/auth/oidc/start?provider=gone'));
       expect([away.status, away.headers.get('retry-after')]).to.deep.equal([503, '10']);
       expect(away.text).to.include('Gone cannot sign you in now').and.to.include('name="password"');
       const signedIn = await postForm(service, '/auth/sign-in', { ...EMERGENCY });
@@ -425,8 +425,7 @@ describe('Single sign-on', () => {
         await hostile.sign({ claims: logoutClaims({ sid: 'kim-1', sub: 'kim' }) }, 'logout+jwt'),
       );
       expect([bySession.status, bySession.headers.get('cache-control')]).to.deep.equal([200, 'no-store']);
-      const statuses = async () =>
-        Promise.all([one, two, three].map(async ({ visitor }) => (await me(visitor)).status));
+      const statuses = async () => Promise.all([one, two, three].map(async ({ client }) => (await me(client)).status));
       expect(await statuses()).to.deep.equal([401, 200, 200]);
       await send(await hostile.sign({ claims: logoutClaims({ sub: 'kim' }) }, 'logout+jwt'));
       expect(await statuses()).to.deep.equal([401, 401, 401]);
@@ -435,13 +434,13 @@ describe('Single sign-on', () => {
     it('count once', async () => {
       const token = await hostile.sign({ claims: logoutClaims({ sub: 'lea' }) }, 'logout+jwt');
       await send(token);
-      const { visitor } = await signIn({ sub: 'lea', email: 'lea@example.com' });
+      const { client } = await signIn({ sub: 'lea', email: 'lea@example.com' });
       expect((await send(token)).status).to.equal(200);
-      expect((await me(visitor)).status).to.equal(200);
+      expect((await me(client)).status).to.equal(200);
     });
 
     it('are rejected if they are forged, old, of another audience, or ID tokens', async () => {
-      const { visitor } = await signIn({ sub: 'max', email: 'max@example.com' });
+      const { client } = await signIn({ sub: 'max', email: 'max@example.com' });
       const old = Math.floor(Date.now() / 1_000) - 3_600;
       const lies: { signedBy?: Lie['signedBy']; claims?: Record<string, unknown> }[] = [
         { signedBy: 'none' },
@@ -461,7 +460,7 @@ describe('Single sign-on', () => {
         expect([status, body.code], JSON.stringify({ claims, signedBy })).to.deep.equal([400, 'logout_token_invalid']);
       }
       expect((await send('')).status).to.equal(400);
-      expect((await me(visitor)).status).to.equal(200);
+      expect((await me(client)).status).to.equal(200);
     });
   });
 });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { CATALOGUE, type ErrorCode } from '../../src/errors.ts';
-import type { Answer } from '../support/http.ts';
+import type { HttpResponse } from '../support/http.ts';
 import { type Service, startService } from '../support/service.ts';
 import { eachCase } from './cases.ts';
 
@@ -25,7 +25,7 @@ const SEED = '1767225600000,ABEiM0RVZneImQ==';
 /** Checks that the replies of the fake service match those of the real one. */
 describe('The service conforms: sends', () => {
   let service: Service;
-  let refusal: Answer;
+  let refusal: HttpResponse;
   before(async () => {
     service = await startService({ workers: 0 });
     for (const name of ENVIRONMENTS) await service.post('/v1/environments', { name });

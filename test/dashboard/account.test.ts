@@ -131,7 +131,7 @@ describe('The account page', () => {
 
   it('lists sessions with their browser, and ends others', () =>
     withPage(async (page) => {
-      const { email, visitor } = await members.add('sessions@example.com');
+      const { email, client } = await members.add('sessions@example.com');
       await enter(page, email);
       const list = page.getByRole('list', { name: 'Sessions' }).getByRole('listitem');
       await list.filter({ hasText: 'Chrome on Linux' }).getByText('this browser').waitFor();
@@ -139,7 +139,7 @@ describe('The account page', () => {
       expect(await list.count()).to.equal(3);
       await list.filter({ hasText: 'node' }).first().getByRole('button', { name: 'End' }).click();
       await page.getByText('The session has ended').waitFor();
-      expect(await members.isSignedIn(visitor)).to.equal(false);
+      expect(await members.isSignedIn(client)).to.equal(false);
       await page.getByRole('button', { name: 'End all others' }).click();
       await page.getByRole('button', { name: 'End all others' }).waitFor({ state: 'detached' });
       expect(await list.count()).to.equal(1);

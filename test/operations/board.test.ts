@@ -4,7 +4,7 @@ import { BOARD_ACCESS } from '../../src/api/operations/board-access.ts';
 import { ACCESS } from '../../src/model/auth/access.ts';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
 import { type Headers, keyHeaders } from '../support/auth.ts';
-import type { Answer } from '../support/http.ts';
+import type { HttpResponse } from '../support/http.ts';
 import { type Service, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
@@ -96,7 +96,7 @@ describe('Access to Bull Board', () => {
   it('lets members make harmless changes and admins destructive ones, and nobody forge events', async () => {
     for (const name of changing) {
       const [write, admin] = [holders.write, holders.admin].map((headers) => ask(name, headers as Headers));
-      const [ofMember, ofAdmin] = [await write, await admin] as [Answer, Answer];
+      const [ofMember, ofAdmin] = [await write, await admin] as [HttpResponse, HttpResponse];
       if (BOARD_ACCESS[name] === 'admin')
         expect([ofMember.status, ofMember.body.code], name).to.deep.equal([403, 'access_denied']);
       else expect(ofMember.status, name).not.to.equal(403);

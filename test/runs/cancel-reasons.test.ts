@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
 import { addUser, keyHeaders, sessionHeaders } from '../support/auth.ts';
-import type { Answer } from '../support/http.ts';
+import type { HttpResponse } from '../support/http.ts';
 import { type Service, startService } from '../support/service.ts';
 
 const SLEEPS = { status: 206, body: [{ id: 'a'.repeat(40), op: 'Sleep', name: '1h' }] };
@@ -83,7 +83,7 @@ describe('The reason of a cancelled run', () => {
       ],
     }));
     const runId = await startRun();
-    const pendingIn = (answer: Answer, status: string) =>
+    const pendingIn = (answer: HttpResponse, status: string) =>
       answer.body.data.history.filter((entry: { status: string }) => entry.status === status);
     const waiting = await service.waitFor(`/v1/runs/${runId}`, (answer) => pendingIn(answer, 'Waiting').length === 3);
     await service.request('DELETE', `/v1/runs/${runId}`);

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { newId } from '../../src/model/ids.ts';
 import { type AppHost, type Call, type CallAnswer, startAppHost } from '../support/app-host.ts';
-import type { Answer } from '../support/http.ts';
+import type { HttpResponse } from '../support/http.ts';
 import { type OwnStore, openStore } from '../support/own-store.ts';
 import { type Service, startService } from '../support/service.ts';
 
@@ -52,7 +52,7 @@ describe('Checkpoints of a call', () => {
     qi_id: ctx.qi_id,
     steps,
   });
-  const codeOf = ({ status, body }: Answer) => [status, body.code];
+  const codeOf = ({ status, body }: HttpResponse) => [status, body.code];
 
   async function start(id: string, options: object = {}, on = service): Promise<string> {
     await host.register(on, [{ id, triggers: [{ event: `cp/${id}` }], ...options }], { appName: id });
@@ -125,7 +125,7 @@ describe('Checkpoints of a call', () => {
   it('survive the worker, and another one repeats the call with the steps', async () => {
     const own = await startService({ processes: 'worker', env: SOON });
     try {
-      const answers: Promise<Answer>[] = [];
+      const answers: Promise<HttpResponse>[] = [];
       const first = Promise.withResolvers<Call>();
       host.on('orphan', (call) => {
         if (call.number > 0) return done;

@@ -4,7 +4,7 @@ import { expect } from 'chai';
 import { Redis } from 'ioredis';
 import { Tidegate } from '../../clients/typescript/src/index.ts';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
-import { type Answer, request } from '../support/http.ts';
+import { type HttpResponse, request } from '../support/http.ts';
 import { type OwnRedis, startOwnRedis } from '../support/own-redis.ts';
 import { type Service, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -49,7 +49,7 @@ describe('Backpressure before Redis is out of memory', () => {
   }
   const empty = () => admin.del('filler');
 
-  function expectLater({ status, body, headers }: Answer, code: 'memory_short' | 'backlog_full'): void {
+  function expectLater({ status, body, headers }: HttpResponse, code: 'memory_short' | 'backlog_full'): void {
     expect([status, body.code]).to.deep.equal([code === 'memory_short' ? 503 : 429, code]);
     const seconds = Number(headers.get('retry-after'));
     expect(seconds).to.be.within(2, 30);

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import { type Answer, request } from './http.ts';
+import { type HttpResponse, request } from './http.ts';
 import type { Service } from './service.ts';
 import { until } from './until.ts';
 
@@ -70,7 +70,7 @@ export class AppHost {
   /** Handlers of all registered functions, by their ID in the service. */
   readonly #registered = new Map<string, { fnId: string; dialect: Dialect }>();
   #dialect: Dialect = 'service';
-  #registerAgain: ((headers?: object) => Promise<Answer>) | undefined;
+  #registerAgain: ((headers?: object) => Promise<HttpResponse>) | undefined;
   #port = 0;
 
   /** The app's URL. */
@@ -129,9 +129,9 @@ export class AppHost {
   beforePut: () => Promise<void> = async () => {};
 
   /** Registers the app; a PUT to its URL repeats it. */
-  async register(service: Service, functions: FunctionSpec[], options: AppOptions = {}): Promise<Answer> {
+  async register(service: Service, functions: FunctionSpec[], options: AppOptions = {}): Promise<HttpResponse> {
     this.offer(service, functions, options);
-    return (this.#registerAgain as () => Promise<Answer>)();
+    return (this.#registerAgain as () => Promise<HttpResponse>)();
   }
 
   /** Prepares a registration for a PUT of the service, without registering. */

@@ -2,7 +2,7 @@
 import { scryptSync } from 'node:crypto';
 import type { Access } from '../../src/model/auth/access.ts';
 import type { EnvironmentRoles, Role, User } from '../../src/model/auth/user.ts';
-import { type Answer, request } from './http.ts';
+import { type HttpResponse, request } from './http.ts';
 import type { Service } from './service.ts';
 
 export const PASSWORD = 'correct horse battery';
@@ -43,7 +43,7 @@ export async function addUser(
   return id;
 }
 
-export function signIn(service: Service, email: string, password = PASSWORD): Promise<Answer> {
+export function signIn(service: Service, email: string, password = PASSWORD): Promise<HttpResponse> {
   return service.post('/auth/sign-in', { email, password });
 }
 
@@ -53,7 +53,7 @@ export async function sessionHeaders(service: Service, email: string, password?:
 }
 
 /** The cookie of a response, as a request header. */
-export function cookieOf({ headers }: Answer): Headers {
+export function cookieOf({ headers }: HttpResponse): Headers {
   return { cookie: (headers.get('set-cookie') ?? '').split(';', 1)[0] as string };
 }
 
@@ -62,7 +62,12 @@ export function tokenIn(url: string): string {
 }
 
 /** Posts a form like a page of the service. */
-export function postForm(service: Service, path: string, fields: Headers, headers: Headers = {}): Promise<Answer> {
+export function postForm(
+  service: Service,
+  path: string,
+  fields: Headers,
+  headers: Headers = {},
+): Promise<HttpResponse> {
   return request('POST', service.url + path, {
     body: new URLSearchParams(fields),
     headers: { origin: service.url, ...headers },

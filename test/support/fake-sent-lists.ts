@@ -17,7 +17,7 @@ export interface FakeItem {
 }
 
 /** @returns true: it has answered */
-type Answer = (request: IncomingMessage, response: ServerResponse, url: URL) => boolean;
+type Responder = (request: IncomingMessage, response: ServerResponse, url: URL) => boolean;
 
 export interface FakeSentLists {
   url: string;
@@ -30,7 +30,7 @@ export interface FakeSentLists {
   /** IDs that GitHub was asked to deliver again. */
   redelivered: string[];
   /** Answers before the fake does; undefined: the fake is honest. */
-  answer: Answer | undefined;
+  answer: Responder | undefined;
   reset(): void;
   close(): Promise<void>;
 }

@@ -1,5 +1,5 @@
 /** HTTP requests of tests; never throws for a status. */
-export interface Answer {
+export interface HttpResponse {
   status: number;
   headers: Headers;
   /** Parsed JSON, or text. */
@@ -14,7 +14,7 @@ export async function request(
   method: string,
   url: string,
   { body, headers = {} }: { body?: RequestBody | undefined; headers?: Record<string, string> | undefined } = {},
-): Promise<Answer> {
+): Promise<HttpResponse> {
   const asIs = typeof body === 'string' || body instanceof Uint8Array || isForm(body) || body === undefined;
   const response = await fetch(url, {
     method,

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { presetOf } from '../../src/providers/catalog.ts';
 import type { Preset } from '../../src/providers/preset.ts';
-import type { Answer } from './http.ts';
+import type { HttpResponse } from './http.ts';
 import type { Service } from './service.ts';
 import { until } from './until.ts';
 
@@ -128,7 +128,7 @@ export function itVerifies(given: ProviderCase, service: () => Service): void {
 export async function send(
   url: string,
   { method = 'POST', headers, query, body }: SignedRequest,
-): Promise<Pick<Answer, 'status' | 'body'>> {
+): Promise<Pick<HttpResponse, 'status' | 'body'>> {
   const target = query ? `${url}?${query}` : url;
   const response = await fetch(target, { method, headers, ...(method !== 'GET' && { body }) });
   const text = await response.text();

@@ -2,14 +2,14 @@
 import { totpCode } from '../../src/model/auth/totp.ts';
 import type { User } from '../../src/model/auth/user.ts';
 import { addUser, PASSWORD } from './auth.ts';
+import { CookieClient } from './cookie-client.ts';
 import type { Service } from './service.ts';
-import { Visitor } from './visitor.ts';
 
 export interface Member {
   id: string;
   email: string;
   /** Signed in. */
-  visitor: Visitor;
+  client: CookieClient;
 }
 
 export interface TotpMember extends Member {
@@ -33,42 +33,42 @@ export class Members {
 
   async add(email: string, role: User['role'] = 'member'): Promise<Member> {
     const id = await addUser(this.#service, email, role);
-    const visitor = new Visitor();
-    await this.givePassword(email, visitor);
-    return { id, email, visitor };
+    const client = new CookieClient();
+    await this.givePassword(email, client);
+    return { id, email, client };
   }
 
   /** With an authenticator app whose current code was not used yet. */
   async addWithTotp(email: string, role: User['role'] = 'member'): Promise<TotpMember> {
     const member = await this.add(email, role);
-    const { body: begun } = await member.visitor.json(this.at('/auth/account/totp/set-up'), {
+    const { body: begun } = await member.client.json(this.at('/auth/account/totp/set-up'), {
       current_password: PASSWORD,
     });
     const { set_up, secret } = begun.data;
     const code = totpCode(secret, Date.now());
-    const { body: added } = await member.visitor.json(this.at('/auth/account/totp'), { set_up, code });
+    const { body: added } = await member.client.json(this.at('/auth/account/totp'), { set_up, code });
     await this.forgetCode(member.id);
     return { ...member, secret, recoveryCodes: added.data.recovery_codes };
   }
 
   /** The first step. */
-  givePassword(email: string, visitor = new Visitor(), next = '/', headers = {}) {
-    return visitor.post(this.at('/auth/sign-in'), { email, password: PASSWORD, next }, headers);
+  givePassword(email: string, client = new CookieClient(), next = '/', headers = {}) {
+    return client.post(this.at('/auth/sign-in'), { email, password: PASSWORD, next }, headers);
   }
 
-  async begin(email: string): Promise<Visitor> {
-    const visitor = new Visitor();
-    await this.givePassword(email, visitor);
-    return visitor;
+  async begin(email: string): Promise<CookieClient> {
+    const client = new CookieClient();
+    await this.givePassword(email, client);
+    return client;
   }
 
   /** The second step. */
-  giveCode(visitor: Visitor, code: string, headers = {}) {
-    return visitor.post(this.at('/auth/second-factor'), { code }, headers);
+  giveCode(client: CookieClient, code: string, headers = {}) {
+    return client.post(this.at('/auth/second-factor'), { code }, headers);
   }
 
-  async isSignedIn(visitor: Visitor): Promise<boolean> {
-    return (await visitor.get(this.at('/auth/me'))).status === 200;
+  async isSignedIn(client: CookieClient): Promise<boolean> {
+    return (await client.get(this.at('/auth/me'))).status === 200;
   }
 
   /** As if the last code were of long ago. */

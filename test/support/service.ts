@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { migrate } from '../../src/archive/migrate.ts';
 import { SETTINGS } from '../../src/settings/settings.ts';
-import { type Answer, type RequestBody, request } from './http.ts';
+import { type HttpResponse, type RequestBody, request } from './http.ts';
 import { archiveSettings, dropSchema } from './postgres.ts';
 import {
   connectRedis,
@@ -166,21 +166,21 @@ export class Service {
     return `/e/${this.env.EVENT_KEYS?.split(',')[0] ?? 'any-key'}`;
   }
 
-  request(method: string, path: string, body?: RequestBody, headers?: Record<string, string>): Promise<Answer> {
+  request(method: string, path: string, body?: RequestBody, headers?: Record<string, string>): Promise<HttpResponse> {
     return request(method, this.url + path, { body, headers });
   }
 
-  post(path: string, body?: RequestBody, headers?: Record<string, string>): Promise<Answer> {
+  post(path: string, body?: RequestBody, headers?: Record<string, string>): Promise<HttpResponse> {
     return this.request('POST', path, body, headers);
   }
 
-  get(path: string, headers: Record<string, string> = this.apiHeaders): Promise<Answer> {
+  get(path: string, headers: Record<string, string> = this.apiHeaders): Promise<HttpResponse> {
     return this.request('GET', path, undefined, headers);
   }
 
   /** Polls the path until the response meets the condition, and returns it. */
-  async waitFor(path: string, condition: (answer: Answer) => boolean, timeoutMs?: number): Promise<Answer> {
-    let last: Answer | undefined;
+  async waitFor(path: string, condition: (answer: HttpResponse) => boolean, timeoutMs?: number): Promise<HttpResponse> {
+    let last: HttpResponse | undefined;
     const check = async () => {
       last = await this.get(path);
       return condition(last) && last;
@@ -192,7 +192,7 @@ export class Service {
 
   /** Waits until a worker has stored the event: by its ID alone it is found from its acknowledgment on.
    *  @returns the response of GET /v1/events/:id */
-  async stored(id: string | undefined, headers?: Record<string, string>): Promise<Answer> {
+  async stored(id: string | undefined, headers?: Record<string, string>): Promise<HttpResponse> {
     const isListed = async () => (await this.get(`/v1/events?id=${id}`, headers)).body.data?.length === 1;
     await until(isListed, { describe: `the event ${id} is stored` });
     return this.get(`/v1/events/${id}`, headers);

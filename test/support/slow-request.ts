@@ -1,10 +1,10 @@
 /** A request whose body comes in two halves, so that something can happen between its authorization and its end. */
 import { type ClientRequest, request } from 'node:http';
-import type { Answer } from './http.ts';
+import type { HttpResponse } from './http.ts';
 
 export interface SlowRequest {
   /** Sends the other half. */
-  finish(): Promise<Pick<Answer, 'status' | 'body'>>;
+  finish(): Promise<Pick<HttpResponse, 'status' | 'body'>>;
   abort(): void;
 }
 
@@ -28,8 +28,8 @@ export function slowPost(url: string, body: object, headers: Record<string, stri
   };
 }
 
-async function answerOf(sent: ClientRequest): Promise<Pick<Answer, 'status' | 'body'>> {
-  const { promise, resolve, reject } = Promise.withResolvers<Pick<Answer, 'status' | 'body'>>();
+async function answerOf(sent: ClientRequest): Promise<Pick<HttpResponse, 'status' | 'body'>> {
+  const { promise, resolve, reject } = Promise.withResolvers<Pick<HttpResponse, 'status' | 'body'>>();
   sent.once('error', reject);
   sent.once('response', (response) => {
     let text = '';

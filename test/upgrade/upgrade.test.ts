@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
-import type { Answer } from '../support/http.ts';
+import type { HttpResponse } from '../support/http.ts';
 import { type OwnRedis, startOwnRedis } from '../support/own-redis.ts';
 import { connectRedis } from '../support/redis.ts';
 import { type Service, startService } from '../support/service.ts';
@@ -46,10 +46,10 @@ for (const name of readdirSync(join(import.meta.dirname, 'stores'))) {
       await own?.remove();
     });
 
-    const listed = (answer: Answer) => answer.body.data as ListedRun[];
+    const listed = (answer: HttpResponse) => answer.body.data as ListedRun[];
     const runsOf = async (id: string) => {
       const path = `/v1/runs?function_id=${APP}-${id}&limit=100`;
-      const ended = (answer: Answer) =>
+      const ended = (answer: HttpResponse) =>
         listed(answer)?.length > 0 && listed(answer).every(({ status }) => status === 'Completed');
       return listed(await service.waitFor(path, ended, 120_000));
     };

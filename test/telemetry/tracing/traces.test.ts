@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { expect } from 'chai';
 import { type AppHost, type Call, startAppHost } from '../../support/app-host.ts';
 import { type Collector, startCollector } from '../../support/collector.ts';
-import type { Answer } from '../../support/http.ts';
+import type { HttpResponse } from '../../support/http.ts';
 import { type Service, startService } from '../../support/service.ts';
 import { until } from '../../support/until.ts';
 
@@ -38,7 +38,7 @@ describe('A trace', () => {
     await collector.close();
   });
 
-  function send(event: string | object, headers?: Record<string, string>): Promise<Answer> {
+  function send(event: string | object, headers?: Record<string, string>): Promise<HttpResponse> {
     const body = typeof event === 'string' ? { name: event, data: { card: 'SECRET-PAYLOAD' } } : event;
     return service.post('/e/SECRET-KEY', body, headers);
   }

@@ -1,7 +1,7 @@
 import type { Headers } from './auth.ts';
 
 /** A browser without pages: it keeps cookies, and follows no redirect by itself. */
-export class Visitor {
+export class CookieClient {
   readonly cookies = new Map<string, string>();
 
   async get(url: string, headers: Headers = {}) {
