@@ -1,4 +1,4 @@
-/** Runs that sleep or wait for long, as Postgres has them until they are due. */
+/** Rows of runs that sleep or wait for long, which Postgres keeps until they are due. */
 import { RUN_FIELDS } from '../store/keys/run-fields.ts';
 import type { Position, TimeRange } from '../store/redis/pagination.ts';
 import {

@@ -1,4 +1,5 @@
-/** Large bodies of webhook requests. They are written before the provider gets its response, and leave with the requests of their day. */
+/** Large bodies of webhook requests. They are written before the provider gets its response, and deleted with the
+ *  requests of their day. */
 import { timeOf } from '../model/ids.ts';
 import { type ArchivedDays, INSTALLATION } from './archived-days.ts';
 import { Conditions } from './conditions.ts';

@@ -1,4 +1,4 @@
-/** Answers handshakes: requests by which a provider checks the URL before it sends any. They make no event. */
+/** Responds to handshakes: requests by which a provider checks the URL before it sends any. They make no event. */
 import { sameSecret } from '../model/auth/secret.ts';
 import { responseTexts } from './handshake-response.ts';
 import type { Handshake, Method, Preset } from './preset.ts';

@@ -1,7 +1,8 @@
-/** The schema of a provider's list of what it sent, a part of its preset: data, by which the service compares what came
- *  with what was sent, and fetches what is missing (docs/webhooks.md#nothing-missing).
+/** The schema of a provider's list of sent requests, a part of its preset: with this data the service compares
+ *  received with sent requests, and fetches missing ones (docs/webhooks.md#nothing-missing).
  *
- *  A *path* leads to a value in JSON, with dots between names; '' is the whole. Texts may have the fields of the account in braces. */
+ *  A *path* leads to a value in JSON, with dots between names; '' is the whole. Texts may have the fields of the
+ *  account in braces. */
 import { z } from 'zod';
 
 const pathSchema = z.string().regex(/^([\w-]{1,50}(\.[\w-]{1,50}){0,5})?$/, 'names with dots between them');

@@ -1,4 +1,5 @@
-/** Requests to a provider's list of what it sent, and what its responses say: pure functions of the list's description (sent-list.ts). */
+/** Makes requests to a provider's list of sent requests, and reads the responses: pure functions of the list's
+ *  description (sent-list.ts). */
 import { createPrivateKey, sign } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { isJsonObject, isShallowJson, parseStored } from '../model/values/json.ts';

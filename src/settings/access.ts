@@ -1,4 +1,4 @@
-/** Who gets in. */
+/** Settings of authentication: keys, the first admin, single sign-on. */
 import { z } from 'zod';
 import { domainsSchema, issuerSchema, providersSchema, roleRulesSchema, SIGN_UPS } from './oidc.ts';
 import { emailSchema, list } from './values.ts';

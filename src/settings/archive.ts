@@ -1,4 +1,4 @@
-/** Postgres: the archive, and outboxes of apps. */
+/** Settings of Postgres: the archive, and outboxes of apps. */
 import { z } from 'zod';
 
 export const archive = {

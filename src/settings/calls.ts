@@ -1,4 +1,4 @@
-/** Calls of functions: at URLs, on connections of apps, and to which addresses. */
+/** Settings of calls to functions: at URLs, over connections of apps, and to which addresses. */
 import { z } from 'zod';
 import { cidrs, percent, positive } from './values.ts';
 

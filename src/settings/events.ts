@@ -1,4 +1,4 @@
-/** What is accepted. */
+/** Settings of events and webhooks: what is accepted and kept. */
 import { z } from 'zod';
 import { positive } from './values.ts';
 

@@ -1,4 +1,4 @@
-/** The live stream, alerts and metrics. */
+/** Settings of the live stream, alerts and metrics. */
 import { z } from 'zod';
 import { emailSchema, port, positive } from './values.ts';
 

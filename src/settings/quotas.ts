@@ -1,4 +1,4 @@
-/** How much each environment may have. */
+/** Settings of quotas: how much each environment may have. */
 import { z } from 'zod';
 import { originPatternsSchema } from '../origin-patterns.ts';
 import { list, positive } from './values.ts';

@@ -1,4 +1,4 @@
-/** Redis, and what happens when it is full. */
+/** Settings of Redis, and of backpressure when it is full. */
 import { z } from 'zod';
 import { limit, list, positive } from './values.ts';
 

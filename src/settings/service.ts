@@ -1,4 +1,4 @@
-/** The processes of the service. */
+/** Settings of the processes of the service. */
 import { z } from 'zod';
 import { list, port } from './values.ts';
 

@@ -1,4 +1,4 @@
-/** Registers apps, whatever way their registration comes. */
+/** Registers apps, whichever way a registration was received. */
 import type { Config, FunctionLimits, Quotas } from '../../config.ts';
 import { ServiceError } from '../../errors.ts';
 import { localKey } from '../../functions/local-apps.ts';

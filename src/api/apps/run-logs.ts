@@ -1,4 +1,5 @@
-/** `POST /v0/runs/:id/logs`: an app sends what its function wrote with the logger of its context (docs/protocol.md#logs). */
+/** `POST /v0/runs/:id/logs`: an app sends the lines that its function wrote with the logger of its context
+ *  (docs/protocol.md#logs). */
 import { ServiceError } from '../../errors.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import type { Telemetry } from '../../jobs/telemetry/telemetry.ts';

@@ -1,4 +1,5 @@
-/** `/auth/account`: what signed-in users see and change of their own account. Second factors change with the current password only. */
+/** `/auth/account`: signed-in users read and change their own account. Changes of second factors need the current
+ *  password. */
 import { z } from 'zod';
 import { notFound, ServiceError } from '../../errors.ts';
 import { principalOfUser, type User } from '../../model/auth/user.ts';

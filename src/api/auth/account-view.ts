@@ -1,4 +1,4 @@
-/** What users see of their own account. */
+/** The API's representation of the account of a signed-in user. */
 import type { User } from '../../model/auth/user.ts';
 import type { ListedSession } from '../../store/auth/sessions.ts';
 

@@ -1,4 +1,4 @@
-/** What the pages of signing in share: the look of the dashboard, with its name and logo, and plain HTML forms. */
+/** Shared by the sign-in pages: the look of the dashboard, with its name and logo, and plain HTML forms. */
 import { escapeHtml, inlineStyle } from '../http/html-page.ts';
 
 /** Colors of the dashboard (dashboard/src/app/theme.css). */

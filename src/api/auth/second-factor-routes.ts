@@ -1,4 +1,5 @@
-/** The second step of signing in with a password. The cookie of the pending sign-in says who it is; it gives access to nothing else. */
+/** The second step of signing in with a password. The cookie of the pending sign-in identifies the user; it gives
+ *  access to nothing else. */
 import { z } from 'zod';
 import { stringOf } from '../../model/values/json.ts';
 import { sendPage } from '../http/html-page.ts';

@@ -1,4 +1,4 @@
-/** Second factors of users: what proves one at sign-in, and their changes. Each change gives the user another version,
+/** Second factors of users: checks them at sign-in, and changes them. Each change gives the user another version,
  *  which ends all sessions and all sign-ins that began before. Independent of HTTP. */
 import { ServiceError } from '../../errors.ts';
 import {

@@ -1,4 +1,5 @@
-/** The handshake of a WebSocket: the gateway greets, the instance answers with its session token and its apps, which are registered. */
+/** The handshake of a WebSocket: the gateway sends a greeting, and the instance responds with its session token and
+ *  its apps, which are registered. */
 import type { WebSocket } from 'ws';
 import { ServiceError } from '../../errors.ts';
 import { formatOfSubprotocol, type MessageFormat } from '../../functions/connect/formats.ts';

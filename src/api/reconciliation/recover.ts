@@ -1,5 +1,5 @@
-/** Recovers a request that a provider sent and that did not come: fetches it, and passes it through the same processing
- *  as if it had come. The ID of its event is stored first, so a repetition after a crash makes the same event. */
+/** Recovers a request that a provider sent and the service did not receive: fetches it, and processes it as if it
+ *  had been received. The ID of its event is stored first, so a repetition after a crash makes the same event. */
 import { ServiceError } from '../../errors.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import type { Logger } from '../../log.ts';

@@ -1,5 +1,5 @@
-/** Which environment owns the object of a request: webhooks and event keys belong to one environment or to all branches, and what a webhook
- *  received, or made, to the owner of the webhook. */
+/** Finds the environment that owns the object of a request. Webhooks and event keys belong to one environment or to
+ *  all branches; requests and events of a webhook belong to its owner. */
 import { notFound, ServiceError } from '../../errors.ts';
 import { covers } from '../../model/auth/access.ts';
 import { type EnvironmentRef, type Owner, refOfOwner } from '../../model/environment.ts';

@@ -1,4 +1,5 @@
-/** `/v1/alerts`, `/v1/alert-rules`, `/v1/alert-channels`: what is wrong, from when on people hear of it, and where (docs/alerts.md). */
+/** `/v1/alerts`, `/v1/alert-rules`, `/v1/alert-channels`: alerts, the thresholds at which they open, and where they
+ *  are sent (docs/alerts.md). */
 
 import { z } from 'zod';
 import { notFound, ServiceError } from '../../errors.ts';

@@ -1,4 +1,4 @@
-/** `/v1/functions/:id/lanes`: lanes of functions with an order, and what people do about lanes that failed runs stop. */
+/** `/v1/functions/:id/lanes`: lanes of functions with an order, and actions on lanes that failed runs stop. */
 
 import { z } from 'zod';
 import { notFound, ServiceError } from '../../errors.ts';

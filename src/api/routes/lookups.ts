@@ -1,5 +1,6 @@
-/** `POST /v1/events/lookup` and `POST /v1/runs/lookup`: which of many events or runs the service has. Relays of outboxes ask before they
- *  send again, or remove, what they cannot know about otherwise. So a lookup never guesses: what cannot be read is an error. */
+/** `POST /v1/events/lookup` and `POST /v1/runs/lookup`: which of many events or runs the service has. Relays of
+ *  outboxes use them when nothing else says whether to send again, or what may be removed. So a lookup never
+ *  guesses: unreadable data is an error. */
 import { z } from 'zod';
 import { ID_PATTERN } from '../../model/ids.ts';
 import { apiObject } from '../http/validation.ts';

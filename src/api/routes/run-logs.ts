@@ -1,4 +1,5 @@
-/** `GET /v1/runs/:id/logs`: what a function wrote with the logger of its context, in its steps and between them. */
+/** `GET /v1/runs/:id/logs`: the lines that a function wrote with the logger of its context, in its steps and between
+ *  them. */
 import { z } from 'zod';
 import { notFound } from '../../errors.ts';
 import { LOG_LEVELS, type LogLine, RUN_LOG_MAX_BYTES, RUN_LOG_MAX_LINES } from '../../model/runs/log-lines.ts';

@@ -1,4 +1,5 @@
-/** `/v1/webhooks/:id/reconcile`, `/completeness`: compares what came with what the provider sent (docs/webhooks.md#nothing-missing). */
+/** `/v1/webhooks/:id/reconcile`, `/completeness`: compares the received requests with those that the provider sent
+ *  (docs/webhooks.md#nothing-missing). */
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import { newId } from '../../model/ids.ts';

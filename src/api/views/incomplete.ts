@@ -1,4 +1,4 @@
-/** How lists report that something is missing. */
+/** Fields with which lists report that they are incomplete. */
 import { z } from 'zod';
 import { STOPPED_EARLY } from '../../history/merged-page.ts';
 

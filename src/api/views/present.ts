@@ -1,5 +1,6 @@
-/** Shows what the service stores as the API describes it. The schema of the API is the only list of the fields:
- *  `queued_at` is `queuedAt` in the code, times are Unix milliseconds there and ISO 8601 here, and what is not stored is null. */
+/** Converts stored objects to their representation in the API. The schema of the API is the only list of the fields:
+ *  `queued_at` is `queuedAt` in the code, times are Unix milliseconds there and ISO 8601 here, and a field that is
+ *  not stored is null. */
 import type { z } from 'zod';
 import { time } from './time.ts';
 

@@ -1,4 +1,4 @@
-/** The API's representation of what a provider sent, what came, and what is missing. */
+/** The API's representation of the requests that a provider sent: how many were received, and which are missing. */
 import { z } from 'zod';
 import type { Webhook } from '../../store/webhooks/webhook.ts';
 import { apiObject } from '../http/validation.ts';

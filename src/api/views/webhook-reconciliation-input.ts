@@ -1,4 +1,4 @@
-/** User input about the provider's list of what it sent, and its validation. */
+/** User input about the provider's list of sent requests, and its validation. */
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { invalidField } from '../../errors.ts';

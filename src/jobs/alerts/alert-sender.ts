@@ -1,5 +1,5 @@
-/** Sends messages to alert channels, and says what their servers answered. Life cycle: one per process; `send` any number of times concurrently;
- *  `close`. */
+/** Sends messages to alert channels, and returns the results of their servers. Life cycle: one per process; `send`
+ *  any number of times concurrently; `close`. */
 import type { Transporter } from 'nodemailer';
 import type { OutboundSettings } from '../../config.ts';
 import { HttpAgent } from '../../functions/http-agent.ts';

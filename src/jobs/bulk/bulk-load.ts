@@ -1,4 +1,5 @@
-/** Whether there is room for runs that bulk operations start. They pause before events are rejected, so that new events come first. */
+/** Decides whether bulk operations may start runs. They pause before events are rejected, so that new events have
+ *  priority. */
 import type { Thresholds } from '../../config.ts';
 import { exceededThresholds, type Load } from '../../model/capacity/thresholds.ts';
 import type { WaitingReason } from '../../model/replays/replay.ts';

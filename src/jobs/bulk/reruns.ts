@@ -1,5 +1,5 @@
-/** Which runs have been re-run already, so that a bulk re-run does no work twice: a later run of the same function on the same event
- *  has completed or is active. */
+/** Finds runs that have been re-run already, so that a bulk re-run does no work twice: a later run of the same
+ *  function on the same event has completed or is active. */
 import type { History } from '../../history/history.ts';
 import type { BulkSkipReason } from '../../model/runs/bulk-action.ts';
 import { hasEnded, type Run } from '../../model/runs/run.ts';

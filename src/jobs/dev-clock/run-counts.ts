@@ -1,4 +1,4 @@
-/** Counts the runs that this process has started and ended, in dev mode, so that whoever moves the clock learns what happened. */
+/** Counts the runs that this process has started and ended, in dev mode. A move of the clock returns the counts. */
 import type { MetricsRecorder } from '../../metrics/recorder.ts';
 
 export interface RunCounts {

@@ -1,4 +1,4 @@
-/** What the end of a run, or a person, does to a lane. */
+/** Applies the end of a run, or a user's decision, to its lane. */
 import type { LaneTurn } from '../../model/flow-control/options.ts';
 import type { Run } from '../../model/runs/run.ts';
 import { Composed } from '../../model/values/composed.ts';
@@ -8,7 +8,7 @@ import type { LaneOrders } from './lane-orders.ts';
 import type { TimerChecks } from './timer-checks.ts';
 
 /** Events whose decisions change when their lane stops. */
-const TOLD_MAX = 100;
+const DECISIONS_MAX = 100;
 
 export interface LaneEndsDeps {
   lanes: Pick<Lanes, 'change' | 'waitingIn'>;
@@ -28,12 +28,12 @@ export class LaneEnds extends Composed<LaneEndsDeps> {
     // Another run of its event that fails tells nothing new.
     if (turn.number === undefined && status !== 'Completed') return;
     const isChanged = await this.change(env, turn, action, { eventId, functionId });
-    if (isChanged && action !== 'next') await this.#tell(env, turn, id);
+    if (isChanged && action !== 'next') await this.#recordParked(env, turn, id);
   }
 
   /** The first events that wait have a decision with the run that stops their lane. */
-  async #tell(env: string, { id, order }: LaneTurn, runId: string): Promise<void> {
-    const waiting = await this.deps.lanes.waitingIn(env, order, id, TOLD_MAX);
+  async #recordParked(env: string, { id, order }: LaneTurn, runId: string): Promise<void> {
+    const waiting = await this.deps.lanes.waitingIn(env, order, id, DECISIONS_MAX);
     if (waiting.length === 0) return;
     await this.deps.decisions.add(waiting.map((entry) => ({ env, ...entry, reason: 'parked', runId })));
   }

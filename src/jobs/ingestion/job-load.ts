@@ -1,5 +1,5 @@
-/** Detects that jobs come fast to a busy process. Then jobs wait a little for each other, which saves more than it
- *  delays. A process with time to spare spends it instead: nobody waits. */
+/** Detects that jobs come quickly to a busy process. Then jobs wait briefly for each other, which saves more time
+ *  than it costs. In a process with time to spare no job waits. */
 
 /** Below this rate, jobs do not wait. */
 const FAST_PER_SECOND = 150;

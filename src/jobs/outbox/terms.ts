@@ -1,4 +1,4 @@
-/** Whether and how events of an outbox are accepted at the moment, by the rules for events that are sent. */
+/** Decides whether and how events of an outbox are accepted now, by the rules for sent events. */
 import type { Config } from '../../config.ts';
 import { exceededThresholds, type Load } from '../../model/capacity/thresholds.ts';
 import { PRODUCTION } from '../../model/environment.ts';

@@ -1,4 +1,4 @@
-/** How a what-if shares its worker with production. */
+/** Divides a worker's time between a what-if and production. */
 
 /** A what-if rests this many times as long as a group of calls took: it takes at most a quarter of the worker's time,
  *  so other events wait little longer. */

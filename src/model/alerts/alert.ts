@@ -1,4 +1,5 @@
-/** When alerts open, remind and resolve. Pure: a round takes the alerts and what was measured, and returns the alerts and what changed. */
+/** Decides when alerts open, remind and resolve. Pure: a round takes the alerts and the measurements, and returns
+ *  the alerts and their changes. */
 import { type RuleId, type RuleSettings, ruleOf } from './rules.ts';
 
 /** An alert must be over for so long, so that a value around the threshold does not open and resolve it again and again. */

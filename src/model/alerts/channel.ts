@@ -1,4 +1,4 @@
-/** Alert channels: where people hear of alerts (docs/alerts.md#channels). */
+/** Alert channels: where alerts are sent (docs/alerts.md#channels). */
 import type { ChannelLimits } from './channel-queue.ts';
 
 export const CHANNEL_KINDS = ['email', 'slack', 'discord', 'teams', 'pagerduty', 'opsgenie', 'webhook'] as const;

@@ -1,5 +1,5 @@
-/** The rules of alerts (docs/alerts.md): what is measured, and from when on people hear of it. One declaration feeds code, API, dashboard and
- *  docs. */
+/** The rules of alerts (docs/alerts.md): what is measured, and the threshold at which an alert opens. One
+ *  declaration feeds code, API, dashboard and docs. */
 
 export const RULE_UNITS = ['percent', 'seconds', 'runs', 'events', 'failures', 'requests', 'workers'] as const;
 

@@ -1,4 +1,4 @@
-/** Alerts in words: the same in every alert channel. */
+/** Texts of alerts, the same in every alert channel. */
 import type { Alert, Change } from './alert.ts';
 import type { Message } from './channel-queue.ts';
 import { type RuleId, ruleOf } from './rules.ts';

@@ -1,4 +1,4 @@
-/** What a user proves after the password: a code of an authenticator app (TOTP), a passkey, or a recovery code. */
+/** Second factors of users: a code of an authenticator app (TOTP), a passkey, or a recovery code. */
 import { randomBytes } from 'node:crypto';
 import { digestOf } from './secret.ts';
 import { base32Of } from './totp.ts';

@@ -1,4 +1,4 @@
-/** What the claims of a provider's user give: a role, and the domain of an organization. */
+/** Derives roles, and the domain of an organization, from the claims of a provider's user. */
 import type { RoleRule } from '../../settings/oidc.ts';
 import { type EnvironmentRoles, ROLES, type Role } from './user.ts';
 

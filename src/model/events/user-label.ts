@@ -1,4 +1,4 @@
-/** Whom an event concerns, in one short text: senders may put anything into `user`. */
+/** A short text for the user of an event. Senders may put anything into `user`. */
 import { parseStored } from '../values/json.ts';
 
 const USUAL_KEYS = ['id', 'external_id', 'user_id', 'email', 'name', 'username'];

@@ -1,4 +1,4 @@
-/** Functions that lists of runs can leave out: those that run by themselves hide what people look for. */
+/** Functions that lists of runs can leave out: runs that start by themselves would hide those that users look for. */
 import type { AppFunction } from '../apps/app.ts';
 import { isFailureHandler } from '../events/lifecycle.ts';
 

@@ -1,5 +1,5 @@
-/** Loads something when it is first needed, and then keeps it. What could not be loaded is loaded again the next time:
- *  a kept error would last as long as the process. */
+/** Loads something when it is first needed, and then keeps it. A failed load is repeated the next time: a kept error
+ *  would last as long as the process. */
 export interface LoadOnce<T> {
   (): Promise<T>;
   /** undefined: it is not loaded, nor being loaded. */

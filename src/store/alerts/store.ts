@@ -1,4 +1,4 @@
-/** Alerts: their rules, the channels that hear of them, and their state. */
+/** Alerts: their rules, their channels, and their state. */
 import { Sealer } from '../../model/auth/seal.ts';
 import type { StoreContext } from '../store-context.ts';
 import { AlertBooks } from './alert-books.ts';

@@ -1,5 +1,5 @@
-/** Registrations for which a what-if asks a candidate. An app that answers with a request of its own would become the registered one;
- *  its request, which has the ID of the what-if, is kept here instead, and changes nothing. */
+/** Registrations that a what-if requests from candidates. An app that registers by its own request would become the
+ *  registered one; that request, which has the ID of the what-if, is stored here instead, and changes nothing. */
 import type { Dialect } from '../../model/apps/app.ts';
 import { Repository } from '../redis/repository.ts';
 

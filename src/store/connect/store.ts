@@ -1,4 +1,4 @@
-/** Connections of apps that dial out, and the calls that they work on. */
+/** Connections of apps that connect, and their calls. */
 import type { Subscriber } from '../redis/connection/pub-sub.ts';
 import type { StoreContext } from '../store-context.ts';
 import { ConnectChannels } from './channels.ts';

@@ -1,4 +1,5 @@
-/** When the last of the runs that end on a version wakes, at bounded cost (docs/change-code-safely.md#see-what-is-needed). */
+/** Finds when the last of the runs that are pinned to a version wakes, at bounded cost
+ *  (docs/change-code-safely.md#see-what-is-needed). */
 import { type Pin, pinText } from '../../model/apps/versions.ts';
 import { chunksOf } from '../../model/values/chunks.ts';
 import { type Command, inPipelines } from '../redis/connection/connection.ts';

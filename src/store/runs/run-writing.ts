@@ -1,4 +1,4 @@
-/** How runs are written: at their creation, and at their end. run-record.ts reads them. */
+/** Converts runs to the fields that are written at their creation and at their end. run-record.ts reads them. */
 import { type Pin, pinText } from '../../model/apps/versions.ts';
 import type { RecordParts } from '../../model/events/event.ts';
 import type { FrozenKeys } from '../../model/flow-control/options.ts';

@@ -1,4 +1,4 @@
-/** Runs with their steps, as they are at one moment. */
+/** Reads runs with their steps, consistent at one moment. */
 import type { Memo, Pending } from '../../model/runs/memo.ts';
 import type { HistoryEntry, Run } from '../../model/runs/run.ts';
 import { RUN_FIELDS } from '../keys/run-fields.ts';

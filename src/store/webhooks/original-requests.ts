@@ -1,5 +1,5 @@
-/** Requests of webhooks that destinations send on. They are written before their events are accepted, because the log of a webhook is written
- *  later, and drops requests. */
+/** Webhook requests that destinations forward. They are written before their events are accepted, because the log of
+ *  a webhook is written later, and drops requests. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { replies } from '../redis/connection/connection.ts';
 import type { ScriptedRedis } from '../redis/connection/scripts.ts';

@@ -1,5 +1,6 @@
-/** What a provider sent and what of it came, for webhooks with a key for the provider's list: the IDs of both, and how
- *  far they are compared. Every write can be repeated, so a crash between two of them counts no request twice. */
+/** The requests that providers sent and those received, of webhooks with a key for the provider's list: the IDs of
+ *  both, and how far they are compared. Every write can be repeated, so a crash between two of them counts no
+ *  request twice. */
 import { DAY_MS, WEEK_MS } from '../../model/values/time.ts';
 import { replies } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';

@@ -1,4 +1,5 @@
-/** Users who sign in at an OpenID provider. The provider's subject is the person; an email address is only how an invitation finds them. */
+/** Signs in users of OpenID providers. The provider's subject identifies the person; an email address only leads to
+ *  an invitation. */
 import { ServiceError } from '../../../errors.ts';
 import { newSecret } from '../../../model/auth/secret.ts';
 import { type GivenRoles, rolesOf } from '../../../model/auth/sign-in-rules.ts';
