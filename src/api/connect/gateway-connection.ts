@@ -42,7 +42,7 @@ export class GatewayConnection {
   readonly #deps: GatewayConnectionDeps;
   /** Calls received and not acknowledged. */
   readonly #unacknowledged = new Map<string, GatewayMessage>();
-  /** IDs of the calls that the instance has, as far as this connection has heard of them. */
+  /** IDs of the calls of the instance that this connection knows of. */
   readonly #inProgress = new Set<string>();
   #unconfirmed = 0;
   #unconfirmedBytes = 0;

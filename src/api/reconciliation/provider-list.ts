@@ -24,7 +24,7 @@ import {
 /** The provider does not say when to come again. */
 const RATE_LIMIT_MS = MINUTE_MS;
 
-/** Why a pass cannot go on now. */
+/** Why a pass cannot continue now. */
 export class ListProblem extends Error {
   override name = 'ListProblem';
   readonly reason: string;

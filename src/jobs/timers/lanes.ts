@@ -1,5 +1,5 @@
 /** The timer of lanes: starts the runs of the events that leave their lanes. An event is removed only after its run
- *  exists, so a worker may die at any point. It also looks at runs whose ends may have been lost. */
+ *  exists, so a worker may die at any point. It also checks runs whose ends may have been lost. */
 import type { Envelope } from '../../model/events/event.ts';
 import type { TriggerTable } from '../../model/events/triggers.ts';
 import type { Decision } from '../../model/flow-control/decision.ts';
@@ -102,7 +102,7 @@ export class LaneTimers extends Composed<LaneTimersDeps> {
     return leaving.kind === 'free' ? candidate : inLane(candidate, order, leaving.laneId, number);
   }
 
-  /** Runs that do not exist, because a process died before it created them. A lane whose run has ended goes on. */
+  /** Runs that do not exist, because a process died before it created them. A lane whose run has ended continues. */
   async #lost(env: string, leaving: readonly LeavingEvent[]): Promise<InLane[]> {
     const { ids, runStatuses, history, laneEnds } = this.deps;
     const looks = leaving.flatMap((one) => {

@@ -8,7 +8,7 @@ import { type FlowDeps, simulateFlows } from './flow.ts';
 import { compareSchedules } from './schedules.ts';
 import { startedBy, Turn, tableOf } from './started-by.ts';
 
-/** Maximum numbers of names: looked at, and listened to by any of the functions, the newest first. */
+/** Maximum numbers of names: examined, and listened to by any of the functions, the newest first. */
 const NAMES_READ = 1_000;
 const NAMES_MAX = 50;
 /** Events of each name, from all parts of the time: a rush at its end does not hide the rest. */

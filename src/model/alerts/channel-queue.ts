@@ -55,7 +55,7 @@ export interface ChannelQueue {
 
 export const EMPTY_QUEUE: ChannelQueue = { waiting: [], omitted: {}, sentAt: [] };
 
-/** Only the last change of an alert waits; a reminder of an alert that nobody has heard of becomes its opening. */
+/** Only the last change of an alert waits; a reminder of an alert whose opening was not sent becomes its opening. */
 export function enqueued(queue: ChannelQueue, changes: readonly Change[]): ChannelQueue {
   let { waiting, omitted } = queue;
   for (const change of changes) {

@@ -55,7 +55,7 @@ export interface Order {
   windowMs: number;
   /** Whether an event runs that is older than the last one that began. */
   onStale: 'skip' | 'run';
-  /** Effect of a run that fails for good: the lane goes on, runs its event again until that succeeds, or waits for a person. */
+  /** Effect of a run that fails for good: the lane continues, runs its event again until that succeeds, or waits for a person. */
   onFailure: 'skip' | 'block' | 'park';
 }
 

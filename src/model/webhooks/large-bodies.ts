@@ -6,7 +6,7 @@ import { isJsonObject } from '../values/json.ts';
 export const LARGE_BODY_MAX_BYTES = 25 * 1_048_576;
 export const LARGE_BODY_MAX_FIELDS = 50;
 
-/** Memory of a process for large bodies. One webhook gets half of it at most. Whoever waits for it keeps a connection open. */
+/** Memory of a process for large bodies. One webhook gets half of it at most. Each request that waits for it keeps a connection open. */
 export const LARGE_BODY_MEMORY = { bytes: 128 * 1_048_576, bytesOfGroup: 64 * 1_048_576, waitingOfGroup: 32 };
 
 export interface LargeBodySetting {

@@ -21,7 +21,7 @@ export class RunReads<Deps extends { offloadedRuns: OffloadedRuns }> extends Rep
     return (await this.readMany(env, [id]))[0];
   }
 
-  /** For whoever changes it next: an offloaded run is brought back. */
+  /** For callers that change it next: an offloaded run is brought back. */
   async readToChange(env: string, id: string): Promise<Run | undefined> {
     return (await this.readManyToChange(env, [id]))[0];
   }
@@ -64,7 +64,7 @@ export class RunReads<Deps extends { offloadedRuns: OffloadedRuns }> extends Rep
     return present;
   }
 
-  /** For whoever changes them next: offloaded ones are brought back.
+  /** For callers that change them next: offloaded ones are brought back.
    *  @throws ServiceError archive_unavailable */
   async readManyToChange(env: string, ids: readonly string[]): Promise<Run[]> {
     return this.#withMissing(env, ids, async (missing) => {

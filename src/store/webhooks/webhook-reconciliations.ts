@@ -44,7 +44,7 @@ export interface ReconciliationPass extends CheckedSpan {
   stuckPages: number;
   /** An earlier cursor: meeting it again is a loop. */
   mark?: string | undefined;
-  /** After this item, recovery goes on. */
+  /** Recovery continues after this item. */
   recoveredTo?: { at: number; id: string } | undefined;
   /** Why the list was not read to its end. */
   incomplete?: ReconciliationProblem | undefined;
@@ -109,7 +109,7 @@ export class WebhookReconciliations extends Repository {
     );
   }
 
-  /** Compares items of the provider's list with what came. */
+  /** Compares items of the provider's list with the received requests. */
   async recordSent(
     webhookId: string,
     items: readonly Pick<MissingRequest, 'id' | 'ref' | 'at'>[],

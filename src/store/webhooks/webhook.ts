@@ -37,7 +37,7 @@ export interface Webhook extends AccessLists {
   deduplicate?: boolean | undefined;
   /** Absent: the limit of the environment. */
   maxBodyBytes?: number | undefined;
-  /** Absent: what the provider sent is not compared with what came. */
+  /** Absent: received requests are not compared with those that the provider sent. */
   reconciliation?: Reconciliation | undefined;
   /** Absent: larger bodies are rejected. */
   largeBodies?: LargeBodySetting | undefined;

@@ -1,7 +1,7 @@
 /** The writes of the end of a run, as data: a list in order (state-transitions.ts). A process may die after any write. Another process then
  *  repeats the transition or completes it, so every write can be repeated. */
 
-/** Whoever finds an ended run may repeat them. */
+/** Any process that finds an ended run may repeat them. */
 const FOLLOWING = ['singleton', 'lane', 'failureCount', 'replayCount', 'invoker'] as const;
 
 export const WRITES_OF_END = {
