@@ -3,6 +3,7 @@ import type { Failure } from '../../../functions/interpret-response.ts';
 import { permanentFailure } from '../../../functions/interpret-response.ts';
 import { type Op, stepName } from '../../../model/runs/operation.ts';
 import { MAX_WAIT_MS, momentMs } from '../../../model/values/duration.ts';
+import { DAY_MS } from '../../../model/values/time.ts';
 
 /** Time at which the step times out, from its `timeout`; a failure if that is invalid. */
 export function untilOf(op: Op, nowMs: number): { until?: number } | Failure {
@@ -26,6 +27,6 @@ export function isTooFar(untilMs: number, nowMs: number): boolean {
 export function tooFar(name: string, what: string): Failure {
   return permanentFailure(
     name,
-    `${what}, which ends more than ${MAX_WAIT_MS / 86_400_000} days from now; use a shorter time`,
+    `${what}, which ends more than ${MAX_WAIT_MS / DAY_MS} days from now; use a shorter time`,
   );
 }
