@@ -1,4 +1,4 @@
-/** The outbox of a worker. */
+/** Composes the outbox of a worker. */
 import { Database } from '../archive/database.ts';
 import { OutboxRows } from '../archive/outbox-rows.ts';
 import { OutboxWakes } from '../archive/outbox-wakes.ts';

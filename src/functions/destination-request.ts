@@ -104,7 +104,7 @@ function forwardedHeaders(headers: IncomingHttpHeaders, names: readonly string[]
   return Object.fromEntries(wanted);
 }
 
-/** What is sent when there is no original request: for an event without a webhook, its data.
+/** The request to send if there is no original one: for an event without a webhook, its data.
  *  @returns a failure if the event had a request, which is gone */
 export function withoutOriginal({ name, data, received_at }: EventRecord, nowMs: number): OriginalRequest | Failure {
   // A test, or a step of another function.

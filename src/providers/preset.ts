@@ -210,8 +210,8 @@ export const presetSchema = z.strictObject({
   deliveryId: locationSchema.optional(),
   /** The provider's list of what it sent, or that it has none. Absent: not known. */
   sent: z.union([sentListSchema, noSentListSchema]).optional(),
-  /** What its requests are about and the order in which that happened, as `key` and `by` of a webhook's order over `request`. Absent: the
-   *  requests do not say. */
+  /** The subject of a request, and the order of requests about it: `key` and `by` of a webhook's order over
+   *  `request`. Absent: the requests do not have them. */
   order: z.strictObject({ key: z.string().max(500), by: z.string().max(500), docs: z.url() }).optional(),
   /** Steps at the provider, click by click; `{url}` is the webhook's URL. */
   setup: z.array(z.string().max(300)).min(1).max(8),

@@ -10,7 +10,7 @@ const pathSchema = z.string().regex(/^([\w-]{1,50}(\.[\w-]{1,50}){0,5})?$/, 'nam
 const urlPathSchema = z.string().regex(/^\/[\w/{}.-]{1,200}$/, 'the path of a URL');
 const headersSchema = z.record(z.string().regex(/^[a-z0-9-]{1,50}$/), z.string().max(200));
 
-/** What says which list of the account is meant, such as a repository. */
+/** A field that selects a list of the account, such as its repository. */
 const accountFieldSchema = z.strictObject({
   name: z.string().regex(/^[a-z][a-z_]{0,29}$/),
   label: z.string().max(60),
@@ -97,7 +97,7 @@ export const sentListSchema = z.strictObject({
   rateLimit: z.strictObject({ remaining: z.string(), reset: z.string() }).optional(),
   /** How long the provider keeps the list. */
   keptDays: z.int().min(1).max(100),
-  /** What differs from the request that did not come. */
+  /** How a recovered request differs from the missing one. */
   note: z.string().max(300).optional(),
 });
 export type SentList = z.infer<typeof sentListSchema>;

@@ -9,7 +9,7 @@ const FORM = 'application/x-www-form-urlencoded';
 /** GitHub takes at most 10 minutes. */
 const TOKEN_SECONDS = 540;
 
-/** What the list is read for, and the key for it. */
+/** The account whose list is read, and its key. */
 export interface SentAccount {
   fields: Readonly<Record<string, string>>;
   key: string;

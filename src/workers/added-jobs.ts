@@ -71,7 +71,7 @@ export class AddedJobs<Data> implements JobTaker<Loaded> {
     for (const owner of unused.values()) this.#callLimiter.release(owner, nowMs, false);
   }
 
-  /** What the job's call has found, if it started as the job was added. */
+  /** The state that the job's call has loaded, if it started as the job was added. */
   startOf(job: Job<Data>): StartedCall | undefined {
     return this.#started.get(job);
   }

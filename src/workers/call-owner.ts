@@ -1,4 +1,4 @@
-/** Whose capacity the call of a job uses, and which function it calls. */
+/** Finds the owner whose capacity the call of a job uses, and the function that it calls. */
 import type { FunctionTables } from '../jobs/functions/function-tables.ts';
 import type { RunJob, RunRef } from '../jobs/queues/queues.ts';
 import type { AppFunction } from '../model/apps/app.ts';

@@ -1,4 +1,4 @@
-/** Versions of apps that connect, without a connection. */
+/** Notices versions of connecting apps that have had no connection for long. */
 import { LRUCache } from 'lru-cache';
 import type { RunRef } from '../jobs/queues/queues.ts';
 import type { RunTransitions } from '../jobs/runs/state-transitions.ts';

@@ -5,7 +5,7 @@ import type { ListedSession } from '../../store/auth/sessions.ts';
 export interface AccountState {
   user: User;
   sessions: ListedSession[];
-  /** ID of the session that asks. */
+  /** ID of the session that makes the request. */
   current: string;
   /** Names of the providers of identities. */
   namesOf(user: Pick<User, 'identities'>): string[];

@@ -9,7 +9,7 @@ import { STYLE } from './page-layout.ts';
 /** Errors of an outage, which a page explains. */
 const OUTAGES = ['unavailable', 'sso_unavailable'];
 
-/** What is wrong with a form, by its field: browsers check most of it before they send it. */
+/** Messages for invalid form fields. Browsers check most of them before they send a form. */
 const FIELDS: Readonly<Record<string, string>> = {
   email: 'Enter a whole email address, such as ada@example.com.',
   password: `Choose a password of ${PASSWORD_MIN} to ${PASSWORD_MAX} characters.`,

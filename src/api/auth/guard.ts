@@ -62,7 +62,7 @@ export const SCOPES = [
 ] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** What can be decided before the object is known.
+/** Authorizes a request as far as this is possible before its object is known.
  *  @param selected the environment that the request selects; undefined for other scopes
  *  @throws ServiceError access_denied */
 export function allow(

@@ -78,7 +78,7 @@ function recovering(pass: ReconciliationPass): ReconciliationPass {
   return { ...pass, phase: 'recover', cursor: undefined, mark: undefined };
 }
 
-/** What was found missing is recovered all the same, unless the list is of others. */
+/** Requests already found missing are still recovered, unless the list is that of another endpoint or account. */
 function givenUp(pass: ReconciliationPass, reason: string, message: string): ReconciliationPass {
   return { ...recovering(pass), incomplete: { at: Date.now(), reason, message } };
 }

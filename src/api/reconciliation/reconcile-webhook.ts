@@ -34,7 +34,7 @@ export interface ReconcileDeps extends RecoverDeps {
   providerClient: Pick<ProviderClient, 'send'>;
 }
 
-/** What the provider's list of a webhook is; undefined: it has none. */
+/** The description of the list of a webhook's provider; undefined: it has none. */
 export function sentListOf({ preset, reconciliation }: WebhookInUse): SentList | undefined {
   const { sent } = preset ?? {};
   return reconciliation && sent && !('none' in sent) ? sent : undefined;

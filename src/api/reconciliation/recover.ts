@@ -34,7 +34,7 @@ const TEMPORARY: ReadonlySet<string> = new Set([
   'provider_unreachable',
   'redelivery_asked',
 ]);
-/** What is wrong with the response for one item, and not with the provider. */
+/** Errors in the response for one item, for which the provider as a whole is not to blame. */
 const OF_ITEM: ReadonlySet<string> = new Set(['answer_invalid', 'response_too_large']);
 /** One item that cannot be fetched does not hold up others. */
 const TRIES_MAX = 3;

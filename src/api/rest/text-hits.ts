@@ -74,7 +74,7 @@ interface Sought {
   nowMs: number;
 }
 
-/** What one source of hits has; undefined: the text cannot be one of them. */
+/** The hits of one source; undefined: the text cannot be one of them. */
 type Found = (Omit<Hits, 'kind'> & { stoppedEarly?: StoppedEarly | undefined }) | undefined;
 
 const SOURCES: Record<HitKind, (sought: Sought) => Promise<Found>> = {

@@ -47,7 +47,7 @@ export function webhookRoutes({
     if (dev || reconciliation?.api_url === undefined) return;
     throw new ServiceError('dev_mode_only', { detail: 'field "reconciliation.api_url"' });
   };
-  /** What waits by its order looks at the present one. */
+  /** Checks the events that wait by its order against the present one. */
   const checkOrder = async ({ id, env }: Webhook) => {
     const all = env === BRANCHES ? (await environments.all()).filter(({ kind }) => kind === 'branch') : [{ name: env }];
     for (const { name } of all) await timerChecks.checkNow(name, [id]);

@@ -172,7 +172,7 @@ export function withInput(
   };
 }
 
-/** What a user has given, without secrets. */
+/** The input of a user, without secrets. */
 export function inputOf({ url, triggers, retries, config, destination }: DestinationFunction) {
   const events = triggers.flatMap(({ event }) => event ?? []);
   const flow = FLOW.flatMap((field) => (config[field] === undefined ? [] : [[field, config[field]]]));

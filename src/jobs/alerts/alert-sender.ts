@@ -22,7 +22,7 @@ export interface Mail {
   from: string;
 }
 
-/** What the server answered. */
+/** The result of the server. */
 export interface Sent {
   isAccepted: boolean;
   /** Status of HTTP; absent for mail, and without a response. */

@@ -100,7 +100,7 @@ const MEASURES: Record<RuleId, Measure> = {
           detail: `failed ${runs}`,
           path: `/errors/${subject}`,
           channels,
-          // Those to whom it is assigned hear of it whenever it happens.
+          // Channels that the error group names get an alert whenever it happens.
           ...(openedAt < from && !channels && { isKnown: true }),
         },
       ];

@@ -25,7 +25,7 @@ export class LaneEnds extends Composed<LaneEndsDeps> {
     const { functions } = await this.deps.laneOrders.of(env, turn.order);
     const { onFailure } = functions.find(({ id }) => id === functionId) ?? { onFailure: 'skip' as const };
     const action = status !== 'Failed' || onFailure === 'skip' ? 'next' : onFailure;
-    // Another run of its event that fails tells nothing new.
+    // Another failed run of its event changes nothing.
     if (turn.number === undefined && status !== 'Completed') return;
     const isChanged = await this.change(env, turn, action, { eventId, functionId });
     if (isChanged && action !== 'next') await this.#recordParked(env, turn, id);

@@ -1,4 +1,4 @@
-/** Which functions an event triggers, by name and expression. */
+/** Finds the functions that an event triggers, by name and expression. */
 import type { AppFunction } from '../../model/apps/app.ts';
 import type { TriggerExpression, TriggerTable } from '../../model/events/triggers.ts';
 import type { ExpressionEvaluator } from './expression-evaluator.ts';

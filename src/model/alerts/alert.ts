@@ -11,7 +11,7 @@ export const ALERTS_OF_RULE_MAX = 20;
 const NAME_MAX = 200;
 const DETAIL_MAX = 300;
 
-/** What a rule finds about one subject, such as a function. */
+/** The measurement of a rule for one subject, such as a function. */
 export interface Measured {
   subject: string;
   name: string;
@@ -21,7 +21,7 @@ export interface Measured {
   path: string;
   /** It may keep an alert open, but not open one. */
   isKnown?: boolean;
-  /** Names of the alert channels that hear of it; absent: those of the rule. */
+  /** Names of the alert channels to which it is sent; absent: those of the rule. */
   channels?: readonly string[] | undefined;
 }
 
@@ -48,7 +48,7 @@ export interface Alert {
 
 export const CHANGES = ['opened', 'reminded', 'resolved'] as const;
 
-/** What people hear. */
+/** A change of an alert, of which alert channels send messages. */
 export interface Change {
   kind: (typeof CHANGES)[number];
   at: number;

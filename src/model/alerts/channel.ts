@@ -28,7 +28,7 @@ export interface ChannelSecrets {
   signing?: string;
 }
 
-/** What a URL is for each kind; email has none. */
+/** The default URL of each kind; email has none. */
 export const DEFAULT_URLS: Partial<Record<ChannelKind, string>> = {
   pagerduty: 'https://events.pagerduty.com/v2/enqueue',
   opsgenie: 'https://api.opsgenie.com/v2/alerts',

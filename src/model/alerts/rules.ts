@@ -5,7 +5,7 @@ export const RULE_UNITS = ['percent', 'seconds', 'runs', 'events', 'failures', '
 
 interface Declared {
   title: string;
-  /** What the value is, for people. */
+  /** Description of the value, for people. */
   measures: string;
   unit: (typeof RULE_UNITS)[number];
   /** Rules of the installation belong to production. */
@@ -185,14 +185,14 @@ export const THRESHOLD_MAX = 1_000_000_000;
 export const WINDOW_MAX_SECONDS = 21_600;
 export const REMIND_MAX_SECONDS = 7 * 86_400;
 
-/** What people changed of a rule in an environment; absent: as declared. */
+/** Changes that users made to a rule in an environment; absent: as declared. */
 export interface RuleChoices {
   isOn?: boolean;
   threshold?: number;
   windowSeconds?: number;
   /** 0: never. */
   remindSeconds?: number;
-  /** Names of the alert channels that hear; absent: all. */
+  /** Names of the alert channels to which its alerts are sent; absent: all. */
   channels?: readonly string[];
 }
 

@@ -16,7 +16,7 @@ export interface Line {
 export interface MessageText {
   title: string;
   lines: Line[];
-  /** What is not named. */
+  /** The text about the changes that are not named. */
   more: string | undefined;
   /** The page Alerts. */
   url: string | undefined;

@@ -15,7 +15,7 @@ export const DESTINATION_TIMEOUT_SECONDS = 30;
 /** Concurrent requests, unless its flow control says otherwise. */
 export const DESTINATION_CONCURRENCY = 10;
 
-/** What the service needs for calls, besides the fields of its function. */
+/** Data for calls, in addition to the fields of its function. */
 export interface Destination {
   body: DestinationBody;
   /** CEL over `event`; its triggers have it as part of their expressions. */

@@ -27,7 +27,7 @@ export function totpCode(secret: string, nowMs: number): string {
   return totpAt(secret, Math.floor(nowMs / STEP_MS));
 }
 
-/** What the QR code of an authenticator app says. */
+/** The content of the QR code for an authenticator app. */
 export function totpUri(secret: string, account: string): string {
   const label = encodeURIComponent(`Tidegate:${account}`);
   return `otpauth://totp/${label}?secret=${secret}&issuer=Tidegate`;

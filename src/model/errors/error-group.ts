@@ -37,7 +37,7 @@ export interface ErrorGroup {
   stateChangedAt: number;
   /** undefined if a failure changed it. */
   stateChangedBy: { kind: PrincipalKind; id: string; name: string } | undefined;
-  /** Names of the alert channels that hear of it; undefined: those of the rule. */
+  /** Names of the alert channels to which its alerts are sent; undefined: those of the rule. */
   alertChannels: readonly string[] | undefined;
 }
 

@@ -41,7 +41,7 @@ export interface ListedSession extends StartedSession {
   id: string;
 }
 
-/** What a provider has ended. */
+/** The sessions that a provider has ended. */
 export interface Ended {
   sid?: string | undefined;
   subject?: string | undefined;

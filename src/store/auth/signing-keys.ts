@@ -78,7 +78,7 @@ export class SigningKeys {
     return pair.current;
   }
 
-  /** The key, current or previous, that a request proves. Reads Redis seldom, whatever comes: requests that do not prove the key as last read
+  /** The key, current or previous, that a request proves. Reads Redis seldom, whatever requests are sent: requests that do not prove the key as last read
    *  wait for such a read, those of apps hardly ever.
    *  @param isProven whether the request proves this key */
   async find(owner: string, isProven: (key: string) => boolean): Promise<string | undefined> {

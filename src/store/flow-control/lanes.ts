@@ -29,7 +29,7 @@ export type LaneResult =
   | ({ outcome: 'parked'; number: number } & LaneEntry)
   | ({ outcome: 'superseded' } & LaneEntry);
 
-/** What leaves a lane. `look`: a run that may have ended. */
+/** An event that leaves its lane. `look`: a run that may have ended. */
 export type LeavingEvent = LaneEntry & { id: string } & (
     | { kind: 'start' | 'look'; laneId: string; number: number }
     | { kind: 'free' }

@@ -62,8 +62,8 @@ export interface JobEnd {
   record(finished: Finished): void;
 }
 
-/** What a worker gets that takes the next job.
- *  `delayedUntil`: when the next delayed job is due, Unix milliseconds; 0: there is none. */
+/** The reply to a worker that takes the next job. `delayedUntil`: when the next delayed job is due, Unix
+ *  milliseconds; 0: there is none. */
 export type Finished =
   /** `isSure`: there is no next job; otherwise BullMQ has to look for one. */
   | { isSure: boolean; delayedUntil: number; next?: undefined }

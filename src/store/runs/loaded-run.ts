@@ -48,7 +48,7 @@ export interface Loaded {
   planOnly: boolean;
 }
 
-/** What the first call of a run finds that starts as the run is created. */
+/** The state of a run for its first call, if that starts as the run is created. */
 export function startOf(run: NewRun, startsAt: number): Loaded {
   const event = run.job?.event && recordOf(run.job.event);
   return { run: startedRun(run, startsAt), event, stack: [], memos: {}, pending: 0, planOnly: false };

@@ -1,4 +1,4 @@
-/** A run that sleeps or waits for long, as it leaves Redis and as Postgres has it. */
+/** A run that sleeps or waits for long, as it leaves Redis and as Postgres stores it. */
 import type { Run } from '../../model/runs/run.ts';
 import { RUN_FIELDS } from '../keys/run-fields.ts';
 import { idsIn } from '../redis/joined-ids.ts';

@@ -30,7 +30,7 @@ export interface RunHistogramQuery {
 export type RunInterval = { from: number } & Record<RunGroup, number>;
 
 export class RunHistogram extends Repository<Redis, { endedRuns: EndedRunIndex }> {
-  /** What a histogram may have at most, so that its cost is bounded: many functions get longer intervals, many
+  /** The maximum size of a histogram, so that its cost is bounded: many functions get longer intervals, many
    *  partitions a shorter time range. */
   bounds(functionIds: RunHistogramQuery['functionIds']): { intervals: number; rangeMs: number } {
     const partitions = this.keys.all().length;

@@ -19,7 +19,7 @@ const LOGOUT_TOKEN_AGE_SECONDS = 300;
 /** For texts of the provider in messages. */
 const SHOWN_MAX = 200;
 
-/** What the provider says about its user. */
+/** A user, as the provider describes them. */
 export interface ProviderUser {
   issuer: string;
   subject: string;

@@ -32,7 +32,7 @@ export class IdentityProviders {
     });
   }
 
-  /** What the sign-in page offers. */
+  /** The ways to sign in that the sign-in page offers. */
   async offered(): Promise<Offered> {
     const { config, users } = this.#deps;
     const providers = config.oidc.map(({ id, name }) => ({ id, name }));

@@ -35,7 +35,7 @@ export interface CallDeps extends CallWritesDeps {
 export interface CallOptions {
   /** How its job ends with what the call writes; undefined: the job ends by itself. */
   jobEnd?: JobEnd | undefined;
-  /** What the call has found, if it started as its run was created. */
+  /** The state that the call has loaded, if it started as its run was created. */
   started?: Loaded | undefined;
   /** Makes the call instead of the one of the dependencies. */
   functionClient?: Pick<FunctionClient, 'call'> | undefined;
