@@ -64,7 +64,7 @@ export class LargeBodies {
     return this.#deps.bodies !== undefined;
   }
 
-  /** Reserves memory for a body before it is read, in order of arrival.
+  /** Reserves memory for a body before it is read, first come, first served.
    *  @returns releases the memory
    *  @throws ServiceError overloaded */
   async reserve(webhookId: string, bytes: number): Promise<Release> {

@@ -27,7 +27,7 @@ export class MemoryBudget {
     this.#limits = limits;
   }
 
-  /** Reserves memory, in order of arrival.
+  /** Reserves memory, first come, first served.
    *  @param maxMs undefined: waits until there is room, however many others wait
    *  @returns undefined: there was none within this time */
   async reserve(group: string, bytes: number, maxMs?: number): Promise<Release | undefined> {
