@@ -7,7 +7,7 @@ import type { HttpResponse } from '../support/http.ts';
 import { type OwnRedis, startOwnRedis } from '../support/own-redis.ts';
 import { connectRedis } from '../support/redis.ts';
 import { type Service, startService } from '../support/service.ts';
-import { restoreStore } from './store-file.ts';
+import { renewLoggedRequests, restoreStore } from './store-file.ts';
 import { APP, addHandlers, FUNCTIONS, LOGGED, SETTINGS, UNFINISHED, VIEW, WEBHOOK_SECRET } from './unfinished-work.ts';
 
 interface ListedRun {
@@ -30,6 +30,7 @@ for (const name of readdirSync(join(import.meta.dirname, 'stores'))) {
       own = await startOwnRedis();
       const redis = connectRedis(own.url);
       await restoreStore(redis, name);
+      await renewLoggedRequests(redis);
       redis.disconnect();
       host = await startAppHost();
       addHandlers(host, false);
