@@ -29,7 +29,7 @@ describe('Jobs wait for each other', () => {
   });
 
   it('for as long as the process stays busy, which takes less once they wait', () => {
-    const utilizations = [0.6, 0.9, 0.6, 0.4, 0.6];
+    const utilizations = [0.8, 0.9, 0.8, 0.6, 0.8];
     expect(answers(utilizations.map((utilization) => ({ utilization, jobs: 100 })))).to.deep.equal([
       false,
       true,
