@@ -25,7 +25,7 @@ const RETRY_AFTER_SECONDS = 5;
 /** SQLSTATE classes of a Postgres that is down, starting, stopping or full:
  *  https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const UNAVAILABLE_STATE = /^(08|53|57P|58)/;
-/** SQLSTATEs; the first is that of a statement that timed out. */
+/** SQLSTATE codes. A statement that times out is canceled. */
 export const QUERY_CANCELED = '57014';
 export const UNIQUE_VIOLATION = '23505';
 export const UNDEFINED_TABLE = '42P01';

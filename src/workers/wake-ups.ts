@@ -1,6 +1,6 @@
-/** Limits wake-ups while a worker has other jobs: one wake-up begins for each eight other jobs that end, because an
- *  event needs about ten round trips to Redis before its call, and every wake-up delays them. A call that ends a
- *  sleep counts until its run has continued, except while it waits for capacity or for a slow app. */
+/** Limits wake-ups while a worker has other jobs: one begins for every OTHERS_PER_WAKE_UP other jobs that end,
+ *  because an event needs about ten round trips to Redis before its call, and every wake-up delays them. A call that
+ *  ends a sleep counts until its run has continued, except while it waits for capacity or for a slow app. */
 import type { Job } from 'bullmq';
 import type { FunctionClient } from '../functions/function-client.ts';
 import type { RunJob } from '../jobs/queues/queues.ts';

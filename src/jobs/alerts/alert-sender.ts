@@ -1,4 +1,4 @@
-/** Sends messages to alert channels, and returns the results of their servers. Life cycle: one per process; `send`
+/** Sends messages to alert channels, and returns the responses of their servers. Life cycle: one per process; `send`
  *  any number of times concurrently; `close`. */
 import type { Transporter } from 'nodemailer';
 import type { OutboundSettings } from '../../config.ts';
@@ -22,7 +22,7 @@ export interface Mail {
   from: string;
 }
 
-/** The result of the server. */
+/** The response of a channel's server. */
 export interface Sent {
   isAccepted: boolean;
   /** Status of HTTP; absent for mail, and without a response. */

@@ -6,8 +6,8 @@ const FAST_PER_SECOND = 150;
 /** Time over which rate and utilization are measured. */
 const WINDOW_MS = 200;
 const FAST_COUNT = (FAST_PER_SECOND * WINDOW_MS) / 1_000;
-/** Share of its time in which a busy process runs code. Waiting for each other reduces it, so it stays busy above a lower share;
- *  one sender that waits for each of its runs never needs so much. */
+/** Share of its time in which a busy process runs code. Jobs that wait for each other reduce it, so the process stays
+ *  busy above a lower share, which is still more than one sender causes that waits for each of its runs. */
 const BUSY = 0.85;
 const STILL_BUSY = 0.7;
 

@@ -28,7 +28,7 @@ type ApplyOperation = (
 
 interface Operation {
   apply: ApplyOperation;
-  /** Of operations that start a pending step. */
+  /** Operations that start a pending step have it. */
   pending?: PendingOf;
 }
 
