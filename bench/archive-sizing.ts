@@ -66,7 +66,7 @@ export function archiveBytesTable({ archive }: Results): string {
   const cell = (value: number) => `${formatNumber(value)} bytes`;
   const linesOf = (name: string, size: DiskBytes) => [
     [`${name}: table`, cell(size.table)],
-    ...size.indexes.map(({ columns, bytes }) => [`${name}: index \`${columns}\``, cell(bytes)]),
+    [`${name}: ${size.indexes.length} indexes`, cell(totalOf(size) - size.table)],
     [`**${name}: all**`, `**${cell(totalOf(size))}**`],
   ];
   return table(

@@ -1,6 +1,7 @@
 /** Renders the blocks of the documents, each between two markers, from results. */
 import { archiveBytesTable, archiveSizesTable, compressionTable } from './archive-sizing.ts';
 import { chartsOf } from './charts/charts.ts';
+import { clusterTable } from './cluster-table.ts';
 import { replacedTargetsTable } from './replaced-targets.ts';
 import type { Results } from './results.ts';
 import { GROUPS, type Group, meetsTargets } from './row.ts';
@@ -35,6 +36,8 @@ export function renderBlock(block: string, results: Results): string {
       return groupTable(argument, results);
     case 'picture':
       return picture(argument, results);
+    case 'cluster':
+      return clusterTable(results.rows) ?? NO_DATA;
     case 'costs':
       return results.costs.length > 0 ? costTableOf(results.costs) : NO_DATA;
     case 'bytes':

@@ -64,7 +64,7 @@ export function table(heads: readonly string[], lines: readonly (readonly string
 }
 
 /** @param only what the row is compared with, if that is one thing: the cell beside names it */
-function targetText(target: Target, unit: string, only: string | undefined): string {
+export function targetText(target: Target, unit: string, only: string | undefined): string {
   if ('least' in target) return `at least ${formatNumber(target.least)} ${unit}`;
   if ('most' in target) return `at most ${formatNumber(target.most)} ${unit}`;
   if (target.of === only) return 'times' in target ? `at most ${target.times} ×` : formatPercent(target.share);
