@@ -46,11 +46,21 @@ function hasSignedId(preset: Preset): boolean {
   return ageOf(preset) !== '' || preset.verification?.scheme === 'braintree';
 }
 
+/** Steps that are alike at all providers and say nothing else: where the URL goes, what to choose, and the secret, whose place the section has
+ *  anyway. The dashboard and the API have all steps, with the webhook's own URL. */
+const USUAL_STEPS = [
+  /^[A-Z][\w ]*: \{url\}$/,
+  /^(Choose|Subscribe to) the (events|triggers|topics|event types)(,? and (save|add the webhook))?\.$/,
+  /^Copy the (signing )?secret( \(\w+…\))?,? and paste it here\.$/,
+  /^Secret: (generate one, and paste it here|a long random text\. Paste the same one here)\.$/,
+];
+
 function section({ name, secret, settings, setup, sent }: Preset): string {
-  const steps = setup.map((step, index) => `${index + 1}. ${plain(step).replaceAll('{url}', '`url`')}`);
+  const own = setup.filter((step) => !USUAL_STEPS.some((usual) => usual.test(step)));
+  const steps = own.map((step) => plain(step.replace(/(?<![.?])$/, '.')).replaceAll('{url}', '`url`'));
   const needs = settings.map(({ name: setting, description }) => `- \`settings.${setting}\`: ${plain(description)}`);
-  const notes = [...(isInSteps(secret, setup) ? [] : [secretOf(secret)]), ...needs, ...listOf(sent)];
-  return [`### ${name}`, steps.join('\n'), ...(notes.length > 0 ? [notes.join('\n')] : [])].join('\n\n');
+  const notes = [secretOf(secret), ...needs, ...listOf(sent)].join('\n');
+  return [`### ${name}`, ...(steps.length > 0 ? [steps.join(' ')] : []), notes].join('\n\n');
 }
 
 /** What reconciliation needs, and what it promises. */
@@ -63,12 +73,6 @@ function listOf(sent: Preset['sent']): string[] {
     `- Reconciliation by [its list](${docs}), of the last ${keptDays} days${again}. ${key.label}: ${plain(key.where)}.${note ? ` ${plain(note)}` : ''}`,
     ...account.map(({ name, label, description }) => `- \`account.${name}\` (${label}): ${plain(description)}`),
   ];
-}
-
-/** The steps lead to the secret, and say to paste it; its place is a path of menus or the field of the same form, and nothing else. */
-function isInSteps({ where }: Preset['secret'], setup: readonly string[]): boolean {
-  const isPlace = /^[^.:;]+ → [^.:;]+$/.test(where) || /^You choose (or generate )?it: the field [\w ]+$/.test(where);
-  return isPlace && setup.some((step) => /\bpaste\b/i.test(step));
 }
 
 /** `- Secret (HMAC key, such as …): where it is`. */
