@@ -11,7 +11,11 @@ import { KEY_DECLARATIONS_BY_ROOM } from '../../src/store/redis/keyspace/keyspac
 
 export const PAGE = resolve(import.meta.dirname, '../../docs/redis.md');
 const MARKED = /<!-- keys: ([\w-]+) -->\n[\s\S]*?<!-- end -->/g;
-const HEAD = ['| key | type | TTL | size | value |', '| --- | --- | --- | --- | --- |'];
+const HEAD = ['| key | type, TTL | value |', '| --- | --- | --- |'];
+/** Sizes that the value implies. */
+const PLAIN_SIZE =
+  /^1 (field|entry) per [^,;(]+$|^1 (JSON object|event|request|byte|encrypted value)$|^\d+ bytes$|^empty/;
+const NO_SIZE = ['a number', 'a name', 'never stored', 'BullMQ', 'the limit'];
 
 export function redisPage(): string {
   const tables: Record<string, Record<string, KeyDeclaration>> = KEY_DECLARATIONS_BY_ROOM;
@@ -28,5 +32,7 @@ export function redisPage(): string {
 }
 
 function row({ pattern, type, ttl, size, description }: KeyDeclaration): string {
-  return `| \`${pattern}\` | ${type} | ${ttl} | ${size} | ${description} |`;
+  const bound = PLAIN_SIZE.test(size) || NO_SIZE.includes(size) ? '' : ` *${size}*`;
+  const life = ttl === '–' || ttl === 'none' ? type : `${type}, ${ttl.replace(/^none; /, '')}`;
+  return `| \`${pattern}\` | ${life} | ${description}${bound} |`;
 }

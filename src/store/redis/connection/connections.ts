@@ -10,7 +10,7 @@ export interface ConnectionDeclaration {
 
 export const CONNECTIONS = {
   commands: { about: 'Commands and scripts of the store, and the queues of web', web: 'answer-soon', worker: 'wait' },
-  queues: { about: 'Queues of a worker; BullMQ opens another one for each worker that waits for jobs', worker: 'wait' },
+  queues: { about: 'Queues of a worker; BullMQ opens another one for each that waits for jobs', worker: 'wait' },
   subscriptions: {
     about: 'Pub/sub: cache invalidations, live updates, calls over connections',
     web: 'wait',
