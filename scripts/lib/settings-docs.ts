@@ -11,8 +11,9 @@ export function settingsPage(): string {
   });
   return `# Settings
 
-Environment variables, read at startup; an empty one counts as not set. Generated from [src/settings/](../src/settings). [deploy.md](deploy.md#required-settings) names those that production needs, and \`scripts/start release\`
-checks all. The dashboard shows the values in effect. [.env.example](../.env.example) is a template. For traces, see [tracing.md](tracing.md).
+Environment variables, read at startup; an empty one counts as not set. [deploy.md](deploy.md#required-settings) names
+those that production needs, and \`scripts/start release\` checks all. [.env.example](../.env.example) is a template.
+For traces, see [tracing.md](tracing.md).
 
 ${tables.join('\n')}`;
 }

@@ -13,7 +13,7 @@ export interface PartitionSharingDeps extends Pick<Store, 'liveWorkers' | 'parti
 
 export const partitionSharing = duty<PartitionSharingDeps>({
   name: 'partitions',
-  about: 'Shares the partitions with the other workers: this is how long they take to see that one has come or gone',
+  about: 'Shares the partitions with the other workers',
   scope: 'process',
   everyMs: 1_000,
   lastRoundMs: 500,

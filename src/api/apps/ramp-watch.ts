@@ -13,7 +13,7 @@ export interface RampWatchDeps {
 
 export const rampWatch = duty<RampWatchDeps>({
   name: 'ramps',
-  about: 'Aborts ramps of versions whose runs fail more often than their bound allows',
+  about: 'Aborts ramps of versions whose runs fail too often',
   scope: 'installation',
   everyMs: 2_000,
   leaseMs: 10_000,

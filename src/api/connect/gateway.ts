@@ -41,7 +41,7 @@ export interface GatewayDeps extends HandshakeDeps, CheckpointFramesDeps {
 
 export const connectionRenewal = duty<{ gateway: Gateway }>({
   name: 'connections',
-  about: 'Renews the connections of apps in Redis, and closes those that are silent, revoked or no longer wanted',
+  about: 'Renews the connections of apps in Redis, and closes those that are silent or revoked',
   scope: 'process',
   everyMs: RENEW_MS,
   rounds:

@@ -20,7 +20,7 @@ export interface WebhookWatcherDeps extends Pick<Store, 'webhookIssues' | 'webho
 
 export const webhookWatching = duty<{ webhookWatcher: WebhookWatcher }>({
   name: 'webhook-traffic',
-  about: 'Adds the requests and failures of webhooks that the process has counted to Redis',
+  about: 'Adds the counts of webhook requests to Redis',
   scope: 'process',
   everyMs: 1_000,
   // Short, because shutdown must not depend on Redis.

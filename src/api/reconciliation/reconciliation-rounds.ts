@@ -26,7 +26,7 @@ export interface ReconciliationRoundsDeps extends ReconcileDeps {
 
 export const webhookReconciling = duty<{ reconciliationRounds: ReconciliationRounds }>({
   name: 'webhook-reconciliation',
-  about: 'Compares what came to webhooks with what their providers sent, and recovers what is missing',
+  about: 'Compares webhooks with what their providers sent, and recovers what is missing',
   scope: 'process',
   everyMs: 1_000,
   rounds:

@@ -43,7 +43,7 @@ const UNAVAILABLE_RETRY_MS = 10_000;
 
 export const dayMaintenance = duty<DayMaintenanceDeps>({
   name: 'archive-days',
-  about: 'Makes the tables of the next days, and removes those whose retention has passed',
+  about: 'Makes the tables of the next days, and drops old ones',
   scope: 'installation',
   everyMs: HOUR_MS,
   leaseMs: LOCK_MS,

@@ -37,7 +37,7 @@ export interface WebhookRequestShippingDeps {
 export const webhookRequestShipping = duty<WebhookRequestShippingDeps & LogShippingDeps>({
   ...LOG_SHIPPING,
   name: 'archive-requests',
-  about: 'Moves the requests of webhooks to the archive, apart from events and runs: Redis has room for few of them',
+  about: 'Moves the requests of webhooks to the archive',
   scope: 'partition',
   rounds: (deps) =>
     shippingRounds('requests of webhooks', deps, ({ partition }) => shipWebhookRequests(deps, partition)),

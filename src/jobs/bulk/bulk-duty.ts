@@ -24,7 +24,7 @@ interface AdoptionDeps {
 
 export const adoption = duty<AdoptionDeps>({
   name: 'earlier-operations',
-  about: 'Adopts bulk operations of an earlier version, also those that are added during a deploy',
+  about: 'Adopts bulk operations of an earlier version',
   scope: 'process',
   everyMs: 10_000,
   lastRoundMs: Number.POSITIVE_INFINITY,

@@ -175,7 +175,7 @@ const TIMER_JOB = { attempts: 1_000, backoff: { type: 'custom' } };
 export const QUEUE_JOBS = {
   [INGEST]: 'Store the events of a group commit, and start their runs',
   [RUNS]: 'Call a function, wake a step, make the request of a step',
-  [TIMERS]: 'Look at what is due: ticks of schedules, throttles, batches, debounces, lanes, timeouts of runs',
+  [TIMERS]: 'Look at what is due: schedules, throttles, batches, debounces, lanes, timeouts of runs',
 };
 
 /** Retention of finished jobs. Failed ingest jobs hold accepted events and are kept until an operator acts. Completed jobs are removed at

@@ -33,7 +33,7 @@ const heartbeat = duty<TelemetryDutyDeps>({
 
 const counters = duty<TelemetryDutyDeps>({
   name: 'counters',
-  about: 'Adds what the process has counted to Redis',
+  about: 'Adds the counts of the process to Redis',
   scope: 'process',
   everyMs: 1_000,
   lastRoundMs: LAST_FLUSH_MS,
@@ -46,8 +46,7 @@ const counters = duty<TelemetryDutyDeps>({
 
 const functionCounters = duty<TelemetryDutyDeps>({
   name: 'function-counters',
-  about:
-    'The same for functions and steps: there are many, and the more of them are counted together, the fewer writes they take',
+  about: 'The same for functions and steps',
   scope: 'process',
   everyMs: 5_000,
   lastRoundMs: LAST_FLUSH_MS,

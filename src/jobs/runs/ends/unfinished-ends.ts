@@ -22,7 +22,7 @@ export interface UnfinishedEndDeps {
 
 export const finishingEnds = duty<UnfinishedEndDeps>({
   name: 'unfinished-ends',
-  about: 'Finishes the ends of runs whose process died right after it had ended them',
+  about: 'Finishes the ends of runs whose process died',
   scope: 'partition',
   everyMs: 5_000,
   rounds:
