@@ -289,8 +289,9 @@ describe('OpenAPI document', () => {
       }
       await service.post(service.eventPath, { name: 'shop/orders', data: {} });
       for (const verb of ['retry', 'skip']) {
+        // After the retry, it is listed as blocked until its run starts.
         const lanes = '/v1/functions/shop-orders/lanes?stopped=true';
-        await service.waitFor(lanes, (answer) => answer.body.data.length === 1);
+        await service.waitFor(lanes, (answer) => answer.body.data[0]?.state === 'parked');
         const [{ id: lane }] = await call('GET /v1/functions/:id/lanes', { id: 'shop-orders' });
         await call('GET /v1/functions/:id/lanes/:lane', { id: 'shop-orders', lane });
         await call(`POST /v1/functions/:id/lanes/:lane/${verb}`, { id: 'shop-orders', lane });
