@@ -32,7 +32,7 @@ export const events = {
     .max(3_650)
     .default(365)
     .describe('Number of days to keep audit entries. Needs `DATABASE_URL`; without it, the last 10,000 are kept'),
-  INGEST_CONCURRENCY: positive.default(4).describe('Maximum number of ingest jobs in progress per worker'),
+  INGEST_CONCURRENCY: positive.default(8).describe('Maximum number of ingest jobs in progress per worker'),
 };
 
 export const webhooks = {
