@@ -14,7 +14,10 @@ describe('The ingestion of an event when a replica may take over', () => {
       environments: { read: async () => undefined },
       events: {
         storeNew: async () => [{ event, repeat: false, ingested: false }],
-        markIngested: note('enters the index'),
+        markIngested: async () => {
+          done.push('enters the index');
+          return [event];
+        },
       },
       functions: { of: async () => ({ match: () => [], hasPaused: false }) },
       starter: { start: note('starts its runs') },

@@ -39,10 +39,9 @@ export async function ingest(
   if (stored.length === 0) return;
   // Only then: the index says that an event is completely ingested, and a failover could lose its runs while keeping the index.
   await deps.replicated(async () => {
-    await deps.events.markIngested(stored, Date.now());
+    const awaited = await deps.events.markIngested(stored, Date.now());
     deps.telemetry.recordIngested(stored, Date.now());
-    // Includes events that an earlier try marked as ingested, because it may have died before matching them.
-    await deps.waitMatcher.matchEvents(stored.filter(({ repeat }) => !repeat).map(({ event }) => event));
+    await deps.waitMatcher.matchEvents(awaited);
   });
 }
 

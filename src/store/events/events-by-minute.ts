@@ -28,16 +28,29 @@ export interface MinuteRange {
 }
 
 export class EventsByMinute extends Repository<ScriptedRedis, { retentionMs: number }> {
-  /** Adds events to the indexes of their names, and counts each once. */
-  async add(events: readonly Envelope[], nowMs: number): Promise<void> {
-    await Promise.all(
-      [...groupsOf(this.keys, events)].map((group) => this.redis.indexEvents(...this.#indexing(group, nowMs))),
-    );
+  /** Adds events to the indexes of their names, and counts each once.
+   *  @returns those that waits may be for */
+  async add(events: readonly Envelope[], nowMs: number): Promise<Envelope[]> {
+    const groups = [...groupsOf(this.keys, events)];
+    const waits = await Promise.all(groups.map((group) => this.redis.indexEvents(...this.#indexing(group, nowMs))));
+    return this.#awaited(groups, waits);
   }
 
-  /** Like `add`, as part of a pipeline. */
-  addTo(pipeline: ScriptedPipeline, events: readonly Envelope[], nowMs: number): void {
-    for (const group of groupsOf(this.keys, events)) pipeline.indexEvents(...this.#indexing(group, nowMs));
+  /** Like `add`, as part of a pipeline.
+   *  @returns from the replies of the pipeline, the events that waits may be for */
+  addTo(pipeline: ScriptedPipeline, events: readonly Envelope[], nowMs: number): (replies: unknown[]) => Envelope[] {
+    const groups = [...groupsOf(this.keys, events)];
+    const start = pipeline.length;
+    for (const group of groups) pipeline.indexEvents(...this.#indexing(group, nowMs));
+    return (all) => this.#awaited(groups, all.slice(start));
+  }
+
+  /** @param waits what `indexEvents` returned for each group, which is all there is to know on a Redis with one partition */
+  #awaited(groups: readonly Group[], waits: readonly unknown[]): Envelope[] {
+    return groups.flatMap(({ env, name, keys, events }, i) => {
+      const isElsewhere = this.keys.homesOf(env, name).some((home) => home !== keys);
+      return isElsewhere || waits[i] !== 0 ? events : [];
+    });
   }
 
   /** Arguments of `indexEvents`. */
@@ -47,6 +60,8 @@ export class EventsByMinute extends Repository<ScriptedRedis, { retentionMs: num
       keys.eventsByMinute(env, minute),
       keys.eventMinutes(env),
       keys.eventNames(env),
+      keys.waits(env, name),
+      keys.waitPaths(env, name),
       name,
       minute,
       minute + MINUTE_MS + this.deps.retentionMs,
@@ -134,6 +149,8 @@ interface Group {
   name: string;
   minute: number;
   lastAt: number;
+  events: Envelope[];
+  /** Of the index: time of receipt and ID of each. */
   members: (string | number)[];
 }
 
@@ -144,12 +161,14 @@ function distinct(minutes: readonly string[][]): number[] {
 /** Events of one partition, name and minute. */
 function groupsOf(keyspace: Keyspace, events: readonly Envelope[]): Iterable<Group> {
   const groups = new Map<string, Group>();
-  for (const { env, name, receivedAt, internalId } of events) {
+  for (const event of events) {
+    const { env, name, receivedAt, internalId } = event;
     const minute = minuteOf(receivedAt);
     const keys = keyspace.of(internalId);
     const key = `${keys.number}:${minute}:${env}:${name}`;
-    const group = groups.get(key) ?? { keys, env, name, minute, lastAt: receivedAt, members: [] };
+    const group = groups.get(key) ?? { keys, env, name, minute, lastAt: receivedAt, events: [], members: [] };
     group.lastAt = Math.max(group.lastAt, receivedAt);
+    group.events.push(event);
     group.members.push(receivedAt, internalId);
     groups.set(key, group);
   }

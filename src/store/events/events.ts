@@ -90,12 +90,14 @@ export class Events extends Repository<
     return (await this.redis.zscore(this.keys.of(internalId).eventIndex(env, name), internalId)) !== null;
   }
 
-  /** Ends the ingestion of a batch: events whose runs are enqueued enter the index; duplicates are counted for the first event. */
-  async markIngested(batch: readonly Stored[], nowMs: number): Promise<void> {
+  /** Ends the ingestion of a batch: events whose runs are enqueued enter the index; duplicates are counted for the first event.
+   *  @returns the events that waits may be for. An earlier try may have died before it matched those that it marked */
+  async markIngested(batch: readonly Stored[], nowMs: number): Promise<Envelope[]> {
     const fresh = batch.filter(({ ingested }) => !ingested).map(({ event }) => event);
+    const marked = batch.filter(({ ingested, repeat }) => ingested && !repeat).map(({ event }) => event);
     const repeats = batch.filter(({ repeat }) => repeat);
     if (repeats.length === 0 && fresh.every(({ id }) => id === undefined)) {
-      return this.deps.eventsByMinute.add(fresh, nowMs);
+      return [...marked, ...(await this.deps.eventsByMinute.add(fresh, nowMs))];
     }
     const pipeline = this.redis.pipeline();
     for (const { env, id, internalId } of fresh) {
@@ -103,13 +105,13 @@ export class Events extends Repository<
         pipeline.set(this.keys.of(internalId).eventById(env, id), internalId, 'PX', this.deps.retentionMs);
     }
     // Last, so that every event in an index can also be found by its ID.
-    this.deps.eventsByMinute.addTo(pipeline, fresh, nowMs);
+    const awaitedIn = this.deps.eventsByMinute.addTo(pipeline, fresh, nowMs);
     for (const { event } of repeats) {
       const count = this.keys.of(event.internalId).duplicates(event.env, event.internalId);
       pipeline.incr(count);
       pipeline.pexpire(count, this.deps.retentionMs);
     }
-    if (pipeline.length > 0) replies(await pipeline.exec());
+    return [...marked, ...awaitedIn(pipeline.length > 0 ? replies(await pipeline.exec()) : [])];
   }
 
   /** An event as its runs need it: without counts, with JavaScript numbers. */

@@ -1,9 +1,10 @@
 -- Adds events of one name and minute to the index of their name, and counts the new ones.
--- KEYS: index of the name (zset), counts of the minute (hash), minutes (zset), names (zset)
+-- KEYS: index of the name (zset), counts of the minute (hash), minutes (zset), names (zset), waits for the name (hash),
+--       paths of these waits (hash)
 -- ARGV: name, start of the minute (ms), end of the counts (ms), now (ms), retention (ms), receipt of the last event (ms),
 --       then for each event: receipt (ms), ID. Positional: this runs for every event, and ZADD takes the list as it is.
--- Returns nothing.
-local index, counts, minutes, names = unpack(KEYS)
+-- Returns whether there are waits for the name, now that it has the events: above 0, or 0.
+local index, counts, minutes, names, waits, wait_paths = unpack(KEYS)
 local name, minute, counts_end, now, retention, last_at = unpack(ARGV, 1, 6)
 local FIRST_EVENT = 7
 local TOTAL = ''
@@ -25,3 +26,4 @@ end
 redis.call('ZADD', names, 'GT', last_at, name)
 trim_and_renew(names, oldest)
 trim_and_renew(index, oldest)
+return redis.call('EXISTS', waits, wait_paths)

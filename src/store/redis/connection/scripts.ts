@@ -52,7 +52,7 @@ const SCRIPTS = {
   extendRetention: { file: 'events/lua/extend-retention.lua', numberOfKeys: 2 },
   storeOverflowEvent: { file: 'events/lua/store-overflow-event.lua', numberOfKeys: 2 },
   keepEventInUse: { file: 'events/lua/keep-event-in-use.lua', numberOfKeys: 3 },
-  indexEvents: { file: 'events/lua/index-events.lua', numberOfKeys: 4 },
+  indexEvents: { file: 'events/lua/index-events.lua', numberOfKeys: 6 },
   readMetadata: { file: 'events/lua/read-metadata.lua', numberOfKeys: 1 },
   assignSourceNumber: { file: 'events/lua/assign-source-number.lua', numberOfKeys: 1 },
   useEvent: { file: 'events/lua/use-event.lua', numberOfKeys: 2 },
