@@ -11,7 +11,7 @@ import { jobOf } from './job-ends.ts';
 import type { WatchedWorker } from './watched-worker.ts';
 
 /** Maximum number of runs that start together and stay with this worker; other workers get the rest. */
-const TAKEN_MAX = 16;
+const TAKEN_MAX = 32;
 
 /** A call that has started. `release` of the call limiter must follow. */
 export interface StartedCall {
