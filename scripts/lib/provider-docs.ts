@@ -59,8 +59,13 @@ function section({ name, secret, settings, setup, sent }: Preset): string {
   const own = setup.filter((step) => !USUAL_STEPS.some((usual) => usual.test(step)));
   const steps = own.map((step) => plain(step.replace(/(?<![.?])$/, '.')).replaceAll('{url}', '`url`'));
   const needs = settings.map(({ name: setting, description }) => `- \`settings.${setting}\`: ${plain(description)}`);
-  const notes = [secretOf(secret), ...needs, ...listOf(sent)].join('\n');
-  return [`### ${name}`, ...(steps.length > 0 ? [steps.join(' ')] : []), notes].join('\n\n');
+  const notes = [...(isInSteps(secret, own) ? [] : [secretOf(secret)]), ...needs, ...listOf(sent)].join('\n');
+  return [`### ${name}`, steps.join(' '), notes].filter(Boolean).join('\n\n');
+}
+
+/** The steps lead to the secret, and say to paste it; its place is a path of menus, and nothing else. */
+function isInSteps({ where }: Preset['secret'], steps: readonly string[]): boolean {
+  return /^[^.:;]+ → [^.:;]+$/.test(where) && steps.some((step) => /\bpaste\b/i.test(step));
 }
 
 /** What reconciliation needs, and what it promises. */
