@@ -187,9 +187,9 @@ function toConfig(env: Env, settings: readonly Setting[], tracing: boolean) {
       /** undefined: derived from the public URL or from the request. */
       gatewayUrl: env.CONNECT_GATEWAY_URL,
       leaseMs: env.CONNECT_LEASE_SECONDS * 1_000,
-      /** Per environment. */
+      /** Maximum per environment. */
       connections: env.CONNECTIONS_MAX,
-      /** Per connection. */
+      /** Maximum per connection. */
       calls: env.CONNECTION_CALLS_MAX,
     },
     callResponseMaxBytes: env.CALL_RESPONSE_MAX_BYTES,
@@ -205,21 +205,21 @@ function toConfig(env: Env, settings: readonly Setting[], tracing: boolean) {
       branchDeny: env.OUTBOUND_BRANCH_DENY_CIDRS,
     },
     runConcurrency: env.RUN_CONCURRENCY,
-    /** From 0 to 1. */
+    /** Share from 0 to 1. */
     appShare: env.APP_CONCURRENCY_PERCENT / 100,
     branchShare: env.BRANCH_CONCURRENCY_PERCENT / 100,
     /** Limits of registrations. */
     quotas: {
-      /** Per environment. */
+      /** Maximum per environment. */
       apps: env.APPS_MAX,
       functionsOfApp: env.FUNCTIONS_PER_APP_MAX,
-      /** Per environment. */
+      /** Maximum per environment. */
       functions: env.FUNCTIONS_MAX,
-      /** Per environment. */
+      /** Maximum per environment. */
       destinations: env.DESTINATIONS_MAX,
-      /** Per function. */
+      /** Maximum per function. */
       configBytes: env.FUNCTION_CONFIG_MAX_BYTES,
-      /** In total. */
+      /** Maximum of the installation. */
       branches: env.BRANCH_ENVIRONMENTS_MAX,
     },
     /** Limits of a function's configuration: a function that exceeds them is refused by itself. */
@@ -245,9 +245,9 @@ function toConfig(env: Env, settings: readonly Setting[], tracing: boolean) {
     realtime: {
       tokenMs: env.REALTIME_TOKEN_SECONDS * 1_000,
       messageBytes: env.REALTIME_MESSAGE_MAX_BYTES,
-      /** Per environment and process. */
+      /** Maximum per environment and process. */
       messagesPerSecond: env.REALTIME_MESSAGES_PER_SECOND,
-      /** Per environment and process. */
+      /** Maximum per environment and process. */
       subscribers: env.REALTIME_SUBSCRIBERS_MAX,
     },
     shutdownDrainMs: env.SHUTDOWN_DRAIN_SECONDS * 1_000,

@@ -18,7 +18,7 @@ const IDLE_CHECK_MS = 50;
 export interface GracefulShutdownOptions {
   /** Duration of step 1. */
   drainMs: number;
-  /** From the start of step 1 to step 3. */
+  /** Time from the start of step 1 to step 3. */
   graceMs: number;
   /** Ends responses and WebSockets that have no end of their own. Called once the server no longer listens, so that clients reconnect
    *  to another process. */

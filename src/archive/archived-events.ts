@@ -19,7 +19,7 @@ export interface ArchivedEventQuery {
   names?: readonly string[] | undefined;
   /** A source, or a kind of source: `webhook`. */
   source?: string | undefined;
-  /** On columns of the table `events`. */
+  /** Conditions on columns of the table `events`. */
   conditions?: Conditions | undefined;
   timeRange: TimeRange;
   limit: number;
@@ -91,7 +91,7 @@ export class ArchivedEvents {
     return { ...page, events: page.events.filter((event) => names.includes(sentOf(event).name)) };
   }
 
-  /** By ID; unarchived events are absent.
+  /** The result is keyed by ID; unarchived events are absent.
    *  @throws ServiceError archive_unavailable */
   async readMany(env: string, wanted: readonly string[], nowMs: number): Promise<Map<string, ArchivedEvent>> {
     return this.#find(env, wanted, nowMs, async (inTables) => {
@@ -100,7 +100,7 @@ export class ArchivedEvents {
     });
   }
 
-  /** Which of the events are archived.
+  /** IDs of the events that are archived.
    *  @throws ServiceError archive_unavailable */
   async present(env: string, wanted: readonly string[], nowMs: number): Promise<Set<string>> {
     const found = await this.#find(env, wanted, nowMs, async (inTables) => {

@@ -10,7 +10,7 @@ import { Repository } from './repository.ts';
 import { STATUS_NUMBERS } from './rows.ts';
 import { windowsBetween } from './time-windows.ts';
 
-/** Of a whole histogram. */
+/** Time limit of a whole histogram. */
 export const COUNT_TIMEOUT_MS = 2_000;
 
 export interface RunCountQuery {
@@ -25,7 +25,7 @@ export interface RunCountQuery {
 }
 
 export interface ArchivedRunCount {
-  /** From 0. */
+  /** Number of the interval, from 0. */
   interval: number;
   group: RunGroup;
   count: number;

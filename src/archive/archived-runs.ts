@@ -27,7 +27,7 @@ export interface ArchivedRunQuery {
   functionIds?: readonly string[] | undefined;
   /** undefined: all. */
   statuses?: readonly Ending['status'][] | undefined;
-  /** By creation. */
+  /** Time range of creation. */
   timeRange: TimeRange;
   limit: number;
   /** Time limit of the whole page. */
@@ -57,7 +57,7 @@ export class ArchivedRuns extends Repository<{ numbers: Numbers; scopes: Archive
     });
   }
 
-  /** Which of the runs are archived. */
+  /** IDs of the runs that are archived. */
   async present(env: string, ids: readonly string[]): Promise<Set<string>> {
     return new Set((await this.deps.rows.read(env, ids, 'at')).keys());
   }

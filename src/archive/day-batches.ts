@@ -6,7 +6,7 @@ import { dayOf } from './day-tables.ts';
 
 /** Days whose rows are in tables of one retention. */
 export interface DayBatch {
-  /** In days. */
+  /** Days. */
   retention: number;
   /** Unix milliseconds, inclusive. */
   from: number;

@@ -15,7 +15,7 @@ export interface NameCount {
   lastAt: number;
 }
 
-/** By name and minute. */
+/** Counts by name and minute. */
 export function countsOf(
   { envId, retention, nameIds }: { envId: number; retention: number; nameIds: ReadonlyMap<string, number> },
   rows: readonly EventRow[],

@@ -13,7 +13,7 @@ export interface EventPageQuery {
   envId: number;
   /** Numbers of names; undefined: all names. */
   names: readonly number[] | undefined;
-  /** On columns of the table `events`; undefined: none. */
+  /** Conditions on columns of the table `events`; undefined: none. */
   conditions: Conditions | undefined;
   timeRange: TimeRange & { after: number };
   limit: number;

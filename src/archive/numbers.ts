@@ -63,7 +63,7 @@ export class Numbers extends Repository {
     return (await this.ofMany(table, envId, [text])).get(text);
   }
 
-  /** By text; texts without a number are absent. */
+  /** The result is keyed by text; texts without a number are absent. */
   async ofMany(table: NumberedTable, envId: number, texts: readonly string[]): Promise<Map<string, number>> {
     const known = new Map<string, number>();
     const unknown: string[] = [];

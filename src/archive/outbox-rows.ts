@@ -13,7 +13,7 @@ export interface ClaimedRow {
   key: string | null;
   /** Size of its event. */
   bytes: number;
-  /** Since it was first sent. */
+  /** Seconds since the row was first sent. */
   sentSecondsAgo: number;
 }
 

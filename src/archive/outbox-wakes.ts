@@ -39,7 +39,7 @@ export class OutboxWakes {
     await this.#client?.end().catch(() => {});
   }
 
-  /** In the background: rows are found without it. */
+  /** Connects in the background: rows are found without it. */
   #connect(): void {
     if (this.#client || this.#isClosed || performance.now() - this.#triedAt < CONNECT_AGAIN_MS) return;
     this.#triedAt = performance.now();

@@ -17,7 +17,7 @@ export interface EventRow {
   /** The sender's deduplication ID. */
   dedupId: string | undefined;
   duplicates: number;
-  /** In Redis's format (store/flow-control/decisions.ts). */
+  /** Decisions in Redis's format (store/flow-control/decisions.ts). */
   decisions: Buffer | undefined;
   /** JSON as it was accepted. */
   payload: string;

@@ -14,11 +14,11 @@ export interface KeptBody {
   webhookId: string;
   requestId: string;
   body: Buffer;
-  /** In hex. */
+  /** Hex. */
   sha256: string;
 }
 
-/** Where large bodies are kept: in Postgres, or in a bucket (body-bucket.ts). */
+/** Store of large bodies: in Postgres, or in a bucket (body-bucket.ts). */
 export interface WebhookBodyStore {
   /** It is on disk when this resolves. Repeating it changes nothing. @throws ServiceError archive_unavailable */
   add(kept: KeptBody, retentionDays: number): Promise<void>;

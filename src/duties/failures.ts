@@ -11,7 +11,7 @@ const DOUBLINGS_MAX = 10;
 export class Failures {
   readonly #duty: string;
   readonly #log: Logger;
-  /** By partition. */
+  /** Keyed by partition. */
   readonly #last = new Map<number, { message: string; count: number }>();
 
   constructor(duty: string, log: Logger) {

@@ -36,7 +36,7 @@ export class DutyRunner {
     this.#deps.log.info({ duties: [...this.#loops.keys()] }, 'duties started');
   }
 
-  /** In the order in which they were started. */
+  /** States in the order in which the duties were started. */
   get states(): DutyState[] {
     return [...this.#loops.values()].map(({ state }) => state);
   }

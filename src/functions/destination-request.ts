@@ -82,7 +82,7 @@ export function standardWebhookHeaders(
   return { 'webhook-id': id, 'webhook-timestamp': seconds, 'webhook-signature': signatures.join(' ') };
 }
 
-/** As `GET /v1/events/:id` shows it. */
+/** The event as `GET /v1/events/:id` shows it. */
 function eventBody({ internal_id, id, name, data, ts, user, v, meta, verified, received_at }: EventRecord) {
   const receivedAt = new Date(received_at).toISOString();
   return { internal_id, id: id ?? internal_id, name, data, ts, user, v, meta, verified, received_at: receivedAt };

@@ -51,7 +51,7 @@ export class ResponseMemory {
 }
 
 export interface ResponseLimits {
-  /** From now to the last byte of the response. */
+  /** Time from now to the last byte of the response. */
   timeoutMs: number;
   maxBytes: number;
   /** Shared by all responses. */

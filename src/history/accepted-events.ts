@@ -35,7 +35,7 @@ export class AcceptedEvents {
     return queued ? recordOf(queued) : this.#stored.record(env, id);
   }
 
-  /** Which events have been accepted and are still stored. Any other event was never accepted, or is gone.
+  /** IDs of the events that have been accepted and are still stored. Any other event was never accepted, or is gone.
    *  @throws ServiceError archive_unavailable, overloaded: it cannot be told now */
   async present(env: string, ids: readonly string[]): Promise<Set<string>> {
     const present = await this.#stored.present(env, ids);

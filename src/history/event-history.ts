@@ -21,7 +21,7 @@ export class EventHistory
     return (await this.readMany(env, [id]))[0];
   }
 
-  /** In the order of the IDs; events that are not stored are omitted.
+  /** The result is in the order of the IDs; events that are not stored are omitted.
    *  @throws ServiceError archive_unavailable */
   async readMany(env: string, ids: readonly string[]): Promise<FoundEvent[]> {
     const hot = await this.#withAllDuplicates(env, await this.#events.readMany(env, ids));
@@ -34,7 +34,7 @@ export class EventHistory
     return ids.flatMap((id) => found.get(id) ?? []);
   }
 
-  /** Which of the events are stored.
+  /** IDs of the events that are stored.
    *  @throws ServiceError archive_unavailable */
   async present(env: string, ids: readonly string[]): Promise<Set<string>> {
     const present = await this.#events.present(env, ids);

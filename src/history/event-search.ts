@@ -20,7 +20,7 @@ export interface EventSearchQuery {
   node: SearchNode;
   /** A source, or a kind of source: `webhook`. */
   source?: string | undefined;
-  /** By time of receipt. */
+  /** Time range of receipt. */
   timeRange: TimeRange;
   limit: number;
   timeoutMs: number;

@@ -11,7 +11,7 @@ import type { History } from './history.ts';
 export interface OriginalsDeps {
   originalRequests: Pick<OriginalRequests, 'read'>;
   history: { webhookLog: Pick<History['webhookLog'], 'read'> };
-  /** Where large bodies are kept; undefined without an archive and a bucket. */
+  /** Store of large bodies; undefined without an archive and a bucket. */
   bodyStore: Pick<WebhookBodyStore, 'read'> | undefined;
   /** For large bodies, by webhook. */
   bodyMemory: Pick<MemoryBudget, 'reserve'>;

@@ -20,7 +20,7 @@ export class RunHistory
     return (await this.readMany(env, [id]))[0];
   }
 
-  /** In the order of the IDs; runs that are not stored are omitted.
+  /** The result is in the order of the IDs; runs that are not stored are omitted.
    *  @throws ServiceError archive_unavailable */
   async readMany(env: string, ids: readonly string[]): Promise<Run[]> {
     const found = new Map((await this.deps.runs.readMany(env, ids)).map((run) => [run.id, run]));
@@ -31,7 +31,7 @@ export class RunHistory
     return ids.flatMap((id) => found.get(id) ?? []);
   }
 
-  /** Which of the runs are stored.
+  /** IDs of the runs that are stored.
    *  @throws ServiceError archive_unavailable */
   async present(env: string, ids: readonly string[]): Promise<Set<string>> {
     const present = await this.deps.runs.present(env, ids);

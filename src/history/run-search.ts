@@ -22,7 +22,7 @@ export interface RunSearchQuery {
   /** undefined: all functions. */
   functionIds: readonly string[] | undefined;
   statuses?: readonly RunStatus[] | undefined;
-  /** By creation. */
+  /** Time range of creation. */
   timeRange: TimeRange;
   limit: number;
   timeoutMs: number;
@@ -173,7 +173,7 @@ function isEnding(status: RunStatus): status is Ending['status'] {
   return ENDINGS.includes(status);
 }
 
-/** At least one. */
+/** The result is 1 at least. */
 function countWithin(sizes: readonly number[], max: number): number {
   let bytes = 0;
   for (const [i, size] of sizes.slice(0, max).entries()) {

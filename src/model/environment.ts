@@ -41,10 +41,10 @@ export interface Environment {
   deletingAt?: number;
 }
 
-/** Which environment something concerns, as rules of access see it. */
+/** The environment that something concerns, as rules of access see it. */
 export type EnvironmentRef = Pick<Environment, 'name' | 'kind'>;
 
-/** Whose an object is; unknown if what it belonged to is deleted. */
+/** The environment that an object belongs to; unknown if it is deleted. */
 export type Owner = EnvironmentRef | 'unknown';
 
 /** @param environment the environment of that name; undefined: none exists, so the name can only become a branch */

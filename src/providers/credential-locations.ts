@@ -8,7 +8,7 @@ const OF_SPECIAL_SCHEMES: Record<string, readonly Location[]> = {
 };
 
 export interface CredentialNames {
-  /** In lower case. */
+  /** Lower-case names. */
   headers: ReadonlySet<string>;
   parameters: ReadonlySet<string>;
 }

@@ -189,7 +189,7 @@ export const presetSchema = z.strictObject({
   secret: z.strictObject({
     /** The provider's term for it. */
     label: z.string().max(60),
-    /** Where users find the secret. */
+    /** Says where users find the secret. */
     where: z.string().max(300),
     example: z.string().max(100).optional(),
     /** Pattern of a secret; a text that does not match is rejected. */

@@ -41,7 +41,7 @@ export const sentListSchema = z.strictObject({
   key: z.strictObject({
     /** The provider's term for it. */
     label: z.string().max(60),
-    /** Where users make one that can only read. */
+    /** Says where users make one that can only read. */
     where: z.string().max(300),
     pattern: z.string().max(200).optional(),
   }),
@@ -67,7 +67,7 @@ export const sentListSchema = z.strictObject({
   pages: pagesSchema,
   /** The list's items, newest first. */
   items: pathSchema,
-  /** In an item: the ID that deduplicates its request, the ID by which the API has it (`ref`), and when it was sent. */
+  /** Paths in an item: the ID that deduplicates its request, the ID by which the API has it (`ref`), and when it was sent. */
   id: pathSchema,
   ref: pathSchema,
   time: z.strictObject({ at: pathSchema, unit: z.enum(['s', 'iso']) }),

@@ -13,7 +13,7 @@ const TOKEN_SECONDS = 540;
 export interface SentAccount {
   fields: Readonly<Record<string, string>>;
   key: string;
-  /** In dev mode, where a fake of the provider listens. */
+  /** URL of a fake of the provider, in dev mode. */
   api?: string | undefined;
 }
 

@@ -120,9 +120,9 @@ export const providersSchema = z
 
 /** An OpenID provider. */
 export interface OidcProvider {
-  /** In the paths of this service. */
+  /** ID in the paths of this service. */
   id: string;
-  /** On the button of the sign-in page. */
+  /** Label of the button on the sign-in page. */
   name: string;
   issuer: string;
   clientId: string;

@@ -35,7 +35,7 @@ export class GroupScrape {
     this.#metrics.recordEnd(child.pid as number);
   }
 
-  /** In Prometheus's text format. Concurrent scrapes share one round. */
+  /** The result is in Prometheus's text format. Concurrent scrapes share one round. */
   scrape(): Promise<string> {
     this.#inFlight ??= this.#scrape().finally(() => {
       this.#inFlight = undefined;

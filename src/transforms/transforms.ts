@@ -48,7 +48,7 @@ export interface TransformsOptions {
   recorder?: TransformRecorder;
   /** Milliseconds of a monotonic clock. */
   now?: () => number;
-  /** By how much the time of transforms is ahead of the machine: 0 except in dev mode. */
+  /** Lead of the time of transforms over the machine's time: 0 except in dev mode. */
   aheadMs?: () => number;
   limits?: Partial<Limits>;
   circuitBreaker?: CircuitBreakerRules;

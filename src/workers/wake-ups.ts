@@ -24,13 +24,13 @@ const LATE_MS = 5;
 
 export class WakeUps {
   readonly #waitingOutsideMax: number;
-  /** In order, with the time since which each waits. */
+  /** Wake-ups that wait, in order, each with the time since which it waits. */
   readonly #queue: { begin: () => void; sinceMs: number }[] = [];
   #atWork = 0;
-  /** For capacity or an app. */
+  /** Number of wake-ups that wait for capacity or an app. */
   #waitingOutside = 0;
   #othersAtWork = 0;
-  /** Since a wake-up began beside others. */
+  /** Number of other jobs that have ended since a wake-up began beside them. */
   #othersEnded = 0;
   #retry: NodeJS.Timeout | undefined;
   readonly #now: () => number;
@@ -89,7 +89,7 @@ export class WakeUps {
     if (by < 0) this.#startNext();
   }
 
-  /** For calls that end no sleep: while an app answers, they are not at work. */
+  /** Wraps the client for calls that end no sleep: while an app responds, they are not at work. */
   otherCallsOf(client: Pick<FunctionClient, 'call'>): Pick<FunctionClient, 'call'> {
     return {
       call: async (...args) => {

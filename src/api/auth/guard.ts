@@ -49,11 +49,11 @@ export interface AccessRule {
 
 /** The environments whose access a request needs (docs/security.md#roles-by-environment). */
 export const SCOPES = [
-  /** The one that the request selects. */
+  /** The environment that the request selects. */
   'environment',
   /** The owner of the object: it is known once the object is found. */
   'owner',
-  /** None: the base access. */
+  /** No environment: the base access counts. */
   'installation',
   /** All of them, because the response shows them together. */
   'all-environments',

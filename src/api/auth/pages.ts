@@ -40,7 +40,7 @@ export function signInPage(next: string, offered: Offered, { error, email }: Par
   );
 }
 
-/** While nobody can invite anybody. */
+/** Shown while there is no user who could invite others. */
 const SET_UP = `<div class="notice"><p><strong>There are no users yet.</strong> Create the first admin with the set-up link: web writes it to its log when it starts, in the line “nobody can sign in yet”. It works once, for ${TOKEN_LIFETIME_HOURS} hours; restart web for another.</p>
 <p>Or set <code>ADMIN_EMAIL</code> and <code>ADMIN_PASSWORD</code>, and restart web.</p></div>`;
 

@@ -18,7 +18,7 @@ const NAME = 'Tidegate';
 const ALGORITHMS = [-7, -8, -257];
 const ANSWER_MAX_MS = 5 * 60_000;
 
-/** Where passkeys are made and used: they work at no other address. */
+/** The site that passkeys are made for: they work at no other address. */
 export interface RelyingParty {
   id: string;
   origin: string;
@@ -38,7 +38,8 @@ export function requireParty(ctx: Context, publicUrl: string | undefined): Relyi
   throw new ServiceError('passkey_unavailable', { detail: 'open the service by a host name, over https' });
 }
 
-/** `token`: of the session or pending sign-in, which has the challenge. `answer`: what the browser's `credential.toJSON()` is, as text. */
+/** `token` is that of the session or pending sign-in, which has the challenge. `credential` and `assertion` are the text of the
+ *  browser's `credential.toJSON()`. */
 export class Passkeys extends Composed<Pick<Store, 'pendingSignIns'>> {
   async creationOptions(user: User, at: RelyingParty, token: string): Promise<PublicKeyCredentialCreationOptionsJSON> {
     const { generateRegistrationOptions } = await import('@simplewebauthn/server');
@@ -108,7 +109,7 @@ export class Passkeys extends Composed<Pick<Store, 'pendingSignIns'>> {
     return { ...passkey, counter: authenticationInfo.newCounter, lastUsedAt: Date.now() };
   }
 
-  /** As bytes: the library would encode a text once more. */
+  /** The challenge as bytes, because the library would encode a text again. */
   async #newChallenge(token: string): Promise<Uint8Array<ArrayBuffer>> {
     const challenge = await this.deps.pendingSignIns.challenge(token);
     return Buffer.from(challenge, 'base64url') as Uint8Array<ArrayBuffer>;

@@ -4,7 +4,7 @@ import { networkInterfaces } from 'node:os';
 import { containerHostNames, isContainerHostName } from '../../model/network/container-host-names.ts';
 import { isLoopback } from '../../settings/checks.ts';
 
-/** On Linux and macOS, where the service runs. */
+/** Path on Linux and macOS, where the service runs. */
 const HOSTS_FILE = '/etc/hosts';
 /** Programs also use these names to connect to this machine. No page of another machine can have them as its host. */
 const UNSPECIFIED: ReadonlySet<string> = new Set(['0.0.0.0', '[::]']);

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { paramsCheck } from '../http/path-ids.ts';
 import type { GivenInput, Route } from '../rest/route.ts';
 
-/** By operationId, in the order in which they are listed. The text says more than the operation's summary where an assistant needs it. */
+/** Keyed by operationId, in the order in which they are listed. The text says more than the operation's summary where an assistant needs it. */
 const OPERATIONS: Record<string, string> = {
   search: 'Start here with an ID, an order number, a customer or a part of an error message.',
   getOverview: '',
@@ -66,9 +66,9 @@ type Part = (typeof PARTS)[number];
 export interface Tool {
   name: string;
   route: Route;
-  /** As the protocol lists it. */
+  /** The tool as the protocol lists it. */
   listed: ListedTool;
-  /** Which part of a request has each argument. */
+  /** The part of a request that has each argument. */
   partOf: ReadonlyMap<string, Part>;
   /** @throws ServiceError not_found for a parameter that is no ID */
   checkParams(input: Pick<GivenInput, 'params'>): void;

@@ -12,7 +12,7 @@ import { environmentHeader, failures, idempotencyHeader, json } from './operatio
 import { OPEN_PATHS } from './public-operations.ts';
 import { STREAM_PATH } from './stream-operation.ts';
 
-/** In the order of the documentation. */
+/** Tags in the order of the documentation. */
 const TAGS: Record<string, string> = {
   Sending: 'Receives events and webhook requests. The key in the path authenticates the sender.',
   Overview: 'The state of the service, its metrics, and live updates.',

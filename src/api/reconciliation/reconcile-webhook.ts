@@ -21,7 +21,7 @@ export const SETTLE_MS = MINUTE_MS;
 /** Providers list some requests late. */
 const OVERLAP_MS = 15 * MINUTE_MS;
 const EVERY_MS = HOUR_MS;
-/** As long as the IDs of requests are kept. */
+/** How long the IDs of requests are kept: an older request cannot be compared. */
 const KNOWN_MS = 7 * DAY_MS;
 /** After this time, another webhook has its turn. */
 const TURN_MS = 10_000;
@@ -118,7 +118,7 @@ async function begin(
   const oldest = Math.max(now - KNOWN_MS, now - keptMs, comparableSince(webhook, now));
   const from = Math.max(oldest, Math.min(state.checked ? state.checked.to - OVERLAP_MS : since, asked?.since ?? since));
   if (from >= to) {
-    // What was asked for has not settled.
+    // The requested time range has not settled.
     await webhookReconciliations.change(webhook.id, {
       dueAt: from + SETTLE_MS + SECOND_MS,
       answered: asked?.id ?? state.answered,

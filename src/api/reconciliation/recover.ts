@@ -86,7 +86,7 @@ export async function recover(
   const askAgain = async (otherwise: string) =>
     (await list.redeliver(ref)) ? remains('redelivery_asked') : remains(otherwise);
   if (redeliver) return askAgain('redelivery_refused');
-  // The pass went on for long. Whether it came is no longer known.
+  // The pass took so long that it is no longer known whether the request came.
   if (missing.at < comparableSince(webhook, Date.now())) return remains('too_old');
   let found: Awaited<ReturnType<ProviderList['item']>>;
   try {
@@ -140,7 +140,7 @@ export async function recover(
   }
 }
 
-/** How far back a comparison may go: before the IDs of what came were kept, events are recognized by their deduplication ID alone. */
+/** Earliest time of a comparison: requests before the IDs of received requests were kept are recognized by their deduplication ID alone. */
 export function comparableSince({ reconciliation, deduplicate = true }: WebhookInUse, nowMs: number): number {
   const { since = nowMs } = reconciliation ?? {};
   return deduplicate ? Math.min(since, nowMs - DEDUPLICATED_MS) : since;

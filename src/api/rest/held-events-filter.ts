@@ -23,7 +23,7 @@ export type HeldEventFilter = z.output<typeof filterSchema>;
 
 export interface HeldEventPage {
   page: HeldEvent[];
-  /** Where the next page begins; absent on the last page. */
+  /** Position of the next page; absent on the last page. */
   next?: Position;
 }
 

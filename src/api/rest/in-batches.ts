@@ -1,6 +1,6 @@
 /** Executes an action on many items in one request, batch by batch, within limits of time and number, so that the audit log has one entry. */
 
-/** Per batch. */
+/** Maximum per batch. */
 export const BATCH_MAX = 500;
 /** Approximate maximum per request. */
 const ACTED_ON_MAX = 10_000;

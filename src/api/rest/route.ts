@@ -36,7 +36,7 @@ export interface Input<Params, Query, Body> {
   origin: string;
 }
 
-/** What the principal may do with the objects of an owner. */
+/** Finds the principal's access to the objects of an owner. */
 export type AccessTo = (owner: Owner) => AccessLevel;
 
 /** Who sent the request. */
@@ -64,7 +64,7 @@ export interface Route {
   method: 'get' | 'post' | 'put' | 'patch' | 'delete';
   /** The route's earlier method, which still works. Not in the OpenAPI document. */
   formerMethod?: 'put';
-  /** In the router's form: `/v1/events/:id`. */
+  /** Path in the router's form: `/v1/events/:id`. */
   path: string;
   tag: string;
   /** The access that the principal needs. */

@@ -53,7 +53,7 @@ export interface RunListOptions {
   stoppedEarly?: StoppedEarly | undefined;
   /** The requested large fields. */
   fields: readonly (typeof LARGE_FIELDS)[number][];
-  /** By event ID; undefined if not requested. */
+  /** Keyed by event ID; undefined if not requested. */
   events?: ReadonlyMap<string, EventBrief> | undefined;
   dialect: Dialect;
 }

@@ -5,7 +5,7 @@ import type { Store } from '../../store/store.ts';
 type TargetNamesDeps = Pick<Store, 'webhooks' | 'webhookIssues' | 'eventKeys' | 'apiKeys' | 'users'>;
 type Find = (deps: TargetNamesDeps, id: string) => Promise<string | undefined>;
 
-/** By the part of the path before the ID. Other objects have their name as their ID, or none. */
+/** Keyed by the part of the path before the ID. Other objects have their name as their ID, or none. */
 const FINDS: Record<string, Find> = {
   webhooks: async ({ webhooks }, id) => (await webhooks.read(id))?.name,
   'webhook-issues': async ({ webhookIssues, webhooks }, id) => {
@@ -18,7 +18,7 @@ const FINDS: Record<string, Find> = {
 };
 
 export class TargetNames extends Composed<TargetNamesDeps> {
-  /** To be called before a request changes the object.
+  /** Callers call it before a request changes the object.
    *  @param path of the route, such as `/v1/webhooks/:id/pause`
    *  @returns undefined: the object is not there, has no other name than its ID, or cannot be read now */
   async of(path: string, params: Readonly<Record<string, string>>): Promise<string | undefined> {

@@ -24,7 +24,7 @@ export interface TextHitDeps {
   functionTables: FunctionTables;
 }
 
-/** In the order of the response. */
+/** Kinds in the order of the response. */
 export const HIT_KINDS = [
   'event',
   'run',
@@ -69,7 +69,7 @@ interface Sought {
   env: string;
   principal: string;
   text: string;
-  /** In upper case, as IDs are written. */
+  /** Upper case, as IDs are written. */
   id: string;
   nowMs: number;
 }

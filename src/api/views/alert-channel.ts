@@ -91,7 +91,7 @@ export function presentChannel(channel: AlertChannel, queue: ChannelQueue | unde
   };
 }
 
-/** Which fields each kind needs, and may have. */
+/** The fields that each kind needs, and may have. */
 const FIELDS: Record<ChannelKind, { needs: 'to' | 'url' | 'key'; may?: 'url' }> = {
   email: { needs: 'to' },
   slack: { needs: 'url' },

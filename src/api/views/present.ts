@@ -47,7 +47,7 @@ type StoredAs<Shape> = {
   [Name in keyof Shape as MayLack<Shape[Name]> extends true ? StoredName<Name> : never]?: Stored<Shape[Name]>;
 };
 
-/** A field that may lack must be known to the type all the same: it may have another name there. */
+/** The type of the value must name optional fields too: a field that is missing there may have another name. */
 type NoFieldMissing<Shape, Value> = [Exclude<StoredName<keyof Shape>, keyof Value>] extends [never]
   ? unknown
   : { missing: Exclude<StoredName<keyof Shape>, keyof Value> };

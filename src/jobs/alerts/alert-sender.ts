@@ -12,7 +12,7 @@ import { inTime } from '../../model/values/in-time.ts';
 import { VERSION } from '../../version.ts';
 import { channelRequests, type Outbound, wordsOf } from './channel-requests.ts';
 
-/** Of all requests of a message; shorter than the lease of the duty that sends. */
+/** Time limit of all requests of a message; shorter than the lease of the duty that sends. */
 const TIMEOUT_MS = 10_000;
 const RESPONSE_MAX_BYTES = 16_384;
 const EXCERPT_CHARS = 300;

@@ -53,7 +53,7 @@ type Measure = (deps: MeasureDeps, context: MeasureContext) => Promise<Measured[
 
 const ENDED_MIN = 10;
 const NAME_MAX = 120;
-/** Per environment and round: those with the most failures, or calls. */
+/** Maximum per environment and round: those with the most failures, or calls. */
 const FUNCTIONS_READ = 50;
 const ISSUES_READ = 500;
 const WEBHOOKS_READ = 1_000;

@@ -52,7 +52,7 @@ export class ArchiveHealth extends Composed<ArchiveHealthDeps> {
   #up: boolean | undefined;
   #reason: string | undefined;
   #warnedAt = Number.NEGATIVE_INFINITY;
-  /** Since the last success. */
+  /** Number of failures since the last success. */
   #failures = 0;
 
   get hasArchive(): boolean {

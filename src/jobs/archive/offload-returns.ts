@@ -27,7 +27,7 @@ export const returning = duty<OffloadingDeps & { hotMs: number }>({
   rounds(deps) {
     let warnedAt = Number.NEGATIVE_INFINITY;
     const unusable = new LRUCache<string, Unusable>({ max: UNUSABLE_MAX });
-    /** By partition. */
+    /** Keyed by partition. */
     const waiting = new Map<number, readonly DueRun[]>();
     return async ({ partition, signal }) => {
       try {
@@ -59,7 +59,7 @@ interface Unusable {
   isChanged: boolean;
 }
 
-/** By run ID. */
+/** Keyed by run ID. */
 interface UnusableRuns {
   get(runId: string): Unusable | undefined;
   set(runId: string, unusable: Unusable): unknown;

@@ -68,7 +68,7 @@ export const offloading = duty<OffloadingDeps & { hotMs: number }>({
 });
 
 /** Continues after the last round. Skips runs that cannot be offloaded.
- *  @param offsets number of skipped candidates, by partition; absent: the next round begins with the first candidate
+ *  @param offsets number of skipped runs, by partition; absent: the next round begins with the first run
  *  @returns number of runs offloaded
  *  @throws ServiceError archive_unavailable */
 export async function offloadRuns(

@@ -115,7 +115,7 @@ async function idsThatMeet(
   return matching;
 }
 
-/** By event ID. */
+/** The result is keyed by event ID. */
 async function payloadsOf(env: string, runs: readonly Run[], events: CancellationWorkDeps['events']) {
   const records = await events.records(env, [...new Set(runs.map(({ eventId }) => eventId))]);
   return new Map(records.flatMap((record) => (record ? [[record.internal_id, payloadOf(record)]] : [])));

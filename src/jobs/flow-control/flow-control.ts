@@ -29,7 +29,7 @@ export interface FlowControlDeps {
 export interface Decided {
   /** The runs to start. */
   runs: RunToStart[];
-  /** Decisions about all other candidates. */
+  /** Decisions about all other proposals. */
   decisions: Decision[];
 }
 

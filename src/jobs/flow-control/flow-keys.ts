@@ -34,7 +34,7 @@ export class FlowKeys {
     return key === undefined ? '' : keyTextOf(this.valueOf(key, sourceOf(candidate)));
   }
 
-  /** Digest of each candidate's key value, or undefined as for `textsOf`. */
+  /** Digest of each proposal's key value, or undefined as for `textsOf`. */
   async digestsOf(
     candidates: readonly Candidate[],
     keyOf: (candidate: Candidate) => string | undefined,
@@ -46,7 +46,7 @@ export class FlowKeys {
     });
   }
 
-  /** Each candidate's key value. undefined: the limit does not apply, because the value is false or null (a missing field), or cannot be
+  /** Each proposal's key value. undefined: the limit does not apply, because the value is false or null (a missing field), or cannot be
    *  evaluated, as the published protocol demands.
    *  @param keyOf the expression; undefined: no key, so all runs share the limit */
   async textsOf(

@@ -2,7 +2,7 @@
 import { homesOf } from '../../model/flow-control/limits.ts';
 import type { LimitUsage } from '../../store/flow-control/limit-usage.ts';
 
-/** Those with the most waiting calls. */
+/** Maximum number of functions read: those with the most waiting calls. */
 const FUNCTIONS_READ = 50;
 const BACKLOGS_READ = 10;
 

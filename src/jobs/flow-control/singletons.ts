@@ -118,7 +118,7 @@ export class Singletons extends Composed<SingletonsDeps> implements FlowStage {
   }
 }
 
-/** In the mode `cancel`, only the last of several simultaneous candidates is created. */
+/** In the mode `cancel`, only the last of several simultaneous proposals is created. */
 function withoutSuperseded(asking: readonly Keyed[]): { first: Keyed[]; superseded: Map<Keyed, Keyed> } {
   const [cancelling, skipping] = partition(asking, ({ candidate }) => modeOf(candidate) === 'cancel');
   const last = new Map(cancelling.map((one) => [one.digest, one]));

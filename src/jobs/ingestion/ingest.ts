@@ -87,7 +87,7 @@ async function withoutDeletedEnvironments(
   return deleted.size === 0 ? events : events.filter(({ env }) => !deleted.has(env));
 }
 
-/** By environment. */
+/** The result is keyed by environment. */
 async function tablesOf(events: readonly Envelope[], functions: FunctionTables): Promise<Map<string, TriggerTable>> {
   const envs = [...new Set(events.map(({ env }) => env))];
   const tables = await Promise.all(envs.map((env) => functions.of(env)));

@@ -73,7 +73,7 @@ export class OutboxRelay {
     return claimed.length === ROWS_AT_ONCE;
   }
 
-  /** From a relay in the app that has died: events that it sent count once, and so do those of others, whose leases end too. */
+  /** Takes over from a relay in the app that has died. The leases of other relays end, too; all events that were sent count once. */
   async #takeOver(): Promise<void> {
     const { rows } = this.#deps;
     const lives = await rows.hasRelayOfApp();
@@ -226,7 +226,7 @@ class Pass {
   }
 }
 
-/** In the order of the rows. */
+/** The portions keep the order of the rows. */
 function portionsOf(rows: readonly ClaimedRow[]): ClaimedRow[][] {
   const portions: ClaimedRow[][] = [];
   let bytes = Number.POSITIVE_INFINITY;

@@ -36,7 +36,7 @@ export class PartitionQueues {
     return this.#sets[n];
   }
 
-  /** In the order of the partitions. */
+  /** Queues in the order of the partitions. */
   all(): QueueSet[] {
     return this.#keys.all().map(({ number }) => this.partition(number));
   }

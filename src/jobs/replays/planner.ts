@@ -127,7 +127,7 @@ export class ReplayPlanner extends Composed<PlannerDeps> {
     return pairs;
   }
 
-  /** By event ID and function ID. */
+  /** The result is keyed by event ID and function ID. */
   async #matches(env: string, events: readonly FoundEvent[], table: TriggerTable): Promise<Map<string, Matches>> {
     const listened = events
       .filter(({ name, source }) => table.listeners(name, source).size > 0)

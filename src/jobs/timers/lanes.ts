@@ -35,7 +35,7 @@ export interface LaneTimersDeps {
   laneStage: FlowStage;
   laneEnds: LaneEnds;
   runStatuses: Pick<RunStatuses, 'of'>;
-  /** Both include what is archived. */
+  /** Both include archived data. */
   history: { events: Pick<Events, 'envelopes'>; runs: Pick<Runs, 'read'> };
 }
 

@@ -3,7 +3,7 @@ import type { TimerJob } from '../queues/queues.ts';
 
 type JobOf<Kind extends TimerJob['kind']> = Extract<TimerJob, { kind: Kind }>;
 
-/** By kind. `dueAt`: the time that the timer was set to, Unix milliseconds; `executions`: number of executions of its job, including this
+/** Keyed by kind. `dueAt`: the time that the timer was set to, Unix milliseconds; `executions`: number of executions of its job, including this
  *  one. */
 export type TimerHandlers = {
   [Kind in TimerJob['kind']]: (timer: JobOf<Kind>, dueAt: number, executions: number) => Promise<void>;

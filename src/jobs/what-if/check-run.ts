@@ -104,7 +104,7 @@ async function isGone(
   return answer?.kind === 'failed' && answer.error.message.replaceAll(NO_FUNCTION, id) === end.error.message;
 }
 
-/** Whether the candidate gives another output when it is asked again: then it depends on more than what is stored. */
+/** Whether the candidate gives another output when it is asked again: then the output depends on more than the stored state. */
 async function varies({ end }: Walk, found: Found<PastRun>, fn: AppFunction, deps: CheckDeps): Promise<boolean> {
   await wait(PAUSE_MS);
   const again = endOf(await ask(found, fn, found.steps, deps));

@@ -91,7 +91,7 @@ function busiest(ofNames: readonly (readonly Bucket[])[]): { from: number; to: n
   return { from: (first[low] as Bucket).from, to: (first[high] as Bucket).to };
 }
 
-/** In the order of their receipt; if there are more than fit, the latest. */
+/** Events in the order of their receipt; if there are more than fit, the latest. */
 async function eventsIn(
   window: { from: number; to: number },
   names: readonly string[],

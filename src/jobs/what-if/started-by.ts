@@ -8,7 +8,7 @@ import type { FoundEvent } from '../../store/events/events.ts';
 
 const TURN_MS = 10;
 
-/** Pauses stay as they are, whatever the code. */
+/** The table ignores pauses, because they do not depend on the code. */
 export function tableOf(functions: readonly AppFunction[]): TriggerTable {
   return new TriggerTable(functions.map(({ pausedAt: _, ...fn }) => fn));
 }

@@ -17,7 +17,7 @@ const PARTS = 5;
 const FUNCTIONS_MAX = 500;
 const TIME_MS = 5_000;
 const TICKS_MS = 2_000;
-/** Where events were most frequent is found by this part of the time. */
+/** Number of parts of the time range, to find when events were most frequent. */
 const RECEIPT_PARTS = 168;
 
 export interface TriggersGiven {
@@ -89,7 +89,7 @@ export async function compareTriggers(given: TriggersGiven, deps: TriggersDeps):
   return { since, sampled, isCut, isFlowCut, functions: functions.slice(0, FUNCTIONS_MAX) };
 }
 
-/** By ID. Functions that are refused stay as they are. */
+/** Functions of both sides, keyed by ID. Functions that are refused stay as they are. */
 function sidesOf({ present, candidate }: TriggersGiven, kept: readonly AppFunction[]) {
   const byId = (all: readonly AppFunction[]) => new Map(all.map((fn) => [fn.id, fn]));
   return { present: byId(present), candidate: byId([...candidate, ...kept]) };

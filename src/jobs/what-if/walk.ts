@@ -72,7 +72,7 @@ class Walker {
   readonly #options: WalkOptions;
   /** Results of answered steps, in this order. */
   readonly #results = new Map<string, Memo>();
-  /** Not asked for when it was their turn. */
+  /** IDs of steps that the candidate did not ask for when it was their turn. */
   readonly #passedOver = new Set<string>();
   #calls = 0;
 
@@ -116,7 +116,8 @@ class Walker {
     return { kind: 'tooManyCalls' };
   }
 
-  /** Answers the steps that finished next, up to the first that was not asked for, or else the next step that was.
+  /** Gives the candidate the results of the steps that finished next, up to the first step that it has not asked for. If it has not asked for
+   *  the next step, it gets the next one that it has.
    *  @returns whether it has answered any */
   #answerNext(): boolean {
     const rest = this.#rest();

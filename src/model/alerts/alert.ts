@@ -6,7 +6,7 @@ import { type RuleId, type RuleSettings, ruleOf } from './rules.ts';
 export const CLEAR_MS = 60_000;
 /** A value of a share, an age or a count must fall below this part of the threshold. */
 const CLEAR_SHARE = 0.8;
-/** Per environment and rule; the worst are kept. */
+/** Maximum per environment and rule; the worst are kept. */
 export const ALERTS_OF_RULE_MAX = 20;
 const NAME_MAX = 200;
 const DETAIL_MAX = 300;
@@ -56,10 +56,10 @@ export interface Change {
 }
 
 export interface Round {
-  /** Those of the environment that are open, or may open soon. */
+  /** Alerts of the environment that are open, or may open soon. */
   alerts: readonly Alert[];
   rules: ReadonlyMap<RuleId, RuleSettings>;
-  /** By rule; absent: it could not be measured, so its alerts stay as they are. */
+  /** Keyed by rule; absent: it could not be measured, so its alerts stay as they are. */
   measured: ReadonlyMap<RuleId, readonly Measured[]>;
   nowMs: number;
   newId: () => string;
@@ -141,7 +141,7 @@ function continued(
   if (!isOpen(alert)) return {};
   const since = clearSince ?? nowMs;
   if (settings.isOn && nowMs - since < CLEAR_MS) return { alert: { ...current, clearSince: since } };
-  // What was wrong, not what is right.
+  // Says what was wrong, so it has the alert before this measurement.
   return { change: resolved(alert, nowMs) };
 }
 

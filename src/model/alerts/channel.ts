@@ -11,7 +11,7 @@ export interface AlertChannel extends ChannelLimits {
   kind: ChannelKind;
   /** Addresses of email. */
   to?: string[];
-  /** Where requests go: only the host of a URL that is itself a secret. */
+  /** Destination of the requests: only the host of a URL that is itself a secret. */
   address: string;
   /** The ChannelSecrets as JSON, sealed. */
   sealed?: string;

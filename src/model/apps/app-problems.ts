@@ -20,7 +20,7 @@ export interface ProbeResult {
   sdk?: string | undefined;
   /** Start of the response body. */
   text?: string;
-  /** From the app's introspection, if available. */
+  /** Reported by the app's introspection, if available. */
   functionCount?: number;
   mode?: 'dev' | 'cloud';
   /** The app rejects calls signed with the environment's key. */

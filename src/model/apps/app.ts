@@ -79,7 +79,7 @@ export interface Trigger {
 /** A version on which a share of the new runs of pinned functions starts, while another one is active. */
 export interface Ramp {
   version: string;
-  /** From 1 to 99. */
+  /** 1 to 99. */
   percent: number;
 }
 

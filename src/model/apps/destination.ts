@@ -1,5 +1,5 @@
 /** Destinations: URLs to which the service POSTs events, or original requests of webhooks (docs/destinations.md). Each is a function that the
- *  service owns, in an app of its own, so everything that runs and functions have works for it. */
+ *  service owns, in an app of its own, so all features of runs and functions apply to it. */
 import type { SealedSecret } from '../auth/seal.ts';
 
 /** Begins the IDs of destinations' functions and the names of their apps. No app may register such names. */

@@ -17,7 +17,7 @@ export interface Pin {
   version: string;
 }
 
-/** As it is in the field `version` of a run, and in the key of the index of a version: without `:`, `{` and `}`. */
+/** The pin as the field `version` of a run and the key of the index of a version have it: without `:`, `{` and `}`. */
 export function pinText({ app, version }: Pin): string {
   return `${encodeURIComponent(app.toWellFormed())}/${encodeURIComponent(version.toWellFormed())}`;
 }
@@ -43,9 +43,9 @@ export interface AppVersion extends AppFacts {
 
 /** When a ramp aborts itself. */
 export interface AbortBound {
-  /** From 0 to 1: more of the runs that ended have failed. */
+  /** The ramp aborts when more of the ended runs than this share (0 to 1) have failed. */
   failureRate: number;
-  /** Not before this many have ended. */
+  /** The ramp does not abort before this many runs have ended. */
   minRuns: number;
 }
 
@@ -88,7 +88,7 @@ export interface VersionChoices {
 export const VERSION_STATES = ['active', 'ramping', 'draining', 'waiting', 'drained'] as const;
 export type VersionState = (typeof VERSION_STATES)[number];
 
-/** Which versions new runs start on. */
+/** The versions that new runs start on. */
 export interface StartedVersions {
   active: string | undefined;
   ramp?: Ramp | undefined;

@@ -14,11 +14,11 @@ function rankOf(level: AccessLevel): number {
   return (ACCESS as readonly string[]).indexOf(level);
 }
 
-/** What a principal may access. */
+/** The access of a principal. */
 export interface Grants {
   /** Access to the installation, and to the environments that have no access of their own. */
   access: AccessLevel;
-  /** By name of an environment; "branches": all branch environments that are not named. */
+  /** Access by the name of an environment; "branches": all branch environments that are not named. */
   environments?: Readonly<Record<string, AccessLevel>>;
 }
 

@@ -8,7 +8,7 @@ import type { SecondFactors } from './second-factors.ts';
 export const ROLES = ['admin', 'member', 'read-only', 'none'] as const;
 export type Role = (typeof ROLES)[number];
 
-/** By name of an environment; "branches": all branch environments that are not named. */
+/** Roles by the name of an environment; "branches": all branch environments that are not named. */
 export type EnvironmentRoles = Readonly<Record<string, Role>>;
 
 const ACCESS_OF: Record<Role, AccessLevel> = { admin: 'admin', member: 'write', 'read-only': 'read', none: 'none' };
@@ -50,12 +50,12 @@ export interface User {
   id: string;
   /** Lower case, unique. */
   email: string;
-  /** In the installation, and in environments without a role of their own. */
+  /** The role in the installation, and in environments without a role of their own. */
   role: Role;
   environmentRoles?: EnvironmentRoles;
   /** Hash by password.ts; undefined: invited, or signs in with an identity. */
   password?: string;
-  /** By which the user signs in at providers. */
+  /** Identities at providers, with which the user signs in. */
   identities?: Identity[];
   /** Asked for after the password. */
   secondFactors?: SecondFactors;

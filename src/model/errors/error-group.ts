@@ -24,7 +24,7 @@ export interface ErrorGroup {
   lastSeen: number;
   /** Failed runs since `firstSeen`. */
   count: number;
-  /** Of these, the runs whose event names a user. Earlier versions counted none. */
+  /** Number of these runs whose event names a user. Earlier versions counted none. */
   withUser: number;
   /** Failed runs by start of the hour, Unix milliseconds. */
   hours: ReadonlyMap<number, number>;

@@ -4,9 +4,9 @@ import { libraryOf, RUNTIME, type StackFrame } from './stack-frame.ts';
 export interface Stack {
   /** Text before the first frame: usually name and message. */
   head: string;
-  /** In the order of the text. */
+  /** Frames in the order of the text. */
   frames: StackFrame[];
-  /** Which end failed: Python writes that frame last. undefined if there are no frames. */
+  /** The end that failed: Python writes that frame last. undefined if there are no frames. */
   failedIn: 'first' | 'last' | undefined;
 }
 

@@ -2,7 +2,7 @@
  *  sends; a sender may override or remove them. */
 import { z } from 'zod';
 
-/** Per event. */
+/** Maximum per event. */
 const SESSIONS_MAX = 5;
 const NAME_MAX = 128;
 const ID_MAX = 256;

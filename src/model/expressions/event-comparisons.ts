@@ -8,7 +8,7 @@ import { NOT_EVALUABLE } from './fuel.ts';
 import { isFieldPresent } from './json-fields.ts';
 
 type Variable = 'event' | 'async';
-/** Which of the events each loop variable comes from. */
+/** The events that each loop variable comes from. */
 type Loops = ReadonlyMap<string, ReadonlySet<Variable>>;
 /** Two compared operands, each of which reads a different event. */
 type Pair = readonly [CheckedNode, CheckedNode];

@@ -11,7 +11,7 @@ import { EVALUATION_UNITS, type Evaluation } from './expression.ts';
 
 /** A tenth of this is enough to read ten list elements. */
 export const QUARANTINE_UNITS = 1_000;
-/** Per minute: about 5 s of CPU, less than a tenth of a process. */
+/** Fuel per minute: about 5 s of CPU, less than a tenth of a process. */
 const SHARE_UNITS = 60_000_000;
 const STRIKES = 10;
 const QUARANTINE_MAX_MS = HOUR_MS;

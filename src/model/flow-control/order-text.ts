@@ -5,11 +5,11 @@
 const LENGTH_MAX = 100;
 const INTEGER = /^-?\d+$/;
 const TIME = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d)?)(?:[.,](\d+))?\s?(Z|[+-]\d\d:?\d\d)?)?$/i;
-/** As in Semantic Versioning, with any number of parts. */
+/** A version as in Semantic Versioning, but with any number of parts. */
 const VERSION = /^v?(\d+(?:\.\d+)*)(?:-([0-9a-z-]+(?:\.[0-9a-z-]+)*))?(?:\+[0-9a-z.-]+)?$/i;
 
-/** What ends or continues the parts of a value, in the order in which it sorts: a pre-release comes before its version, a version before
- *  the same with more parts. */
+/** Characters that end or continue the parts of a value. Their order sorts values: a pre-release comes before its version, a version
+ *  before the same version with more parts. */
 const PRE_RELEASE = '!';
 const END = '#';
 const FRACTION = '$';

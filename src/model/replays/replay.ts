@@ -56,7 +56,7 @@ export const EVENT_IDS_MAX = 100;
 export interface ReplaySelection {
   env: string;
   filter: EventFilter;
-  /** By time of receipt, inclusive. */
+  /** Time of receipt, Unix milliseconds, inclusive. */
   after: number;
   /** Exclusive. */
   before: number;

@@ -26,7 +26,7 @@ export const DEFAULT_STATUSES = {
   resume: ['Queued', 'Running'],
 } as const satisfies Record<BulkActionKind, readonly RunStatus[]>;
 
-/** Where a re-run begins. */
+/** The step that a re-run begins with. */
 export const RERUN_FROM = ['start', 'failed_step'] as const;
 export type RerunFrom = (typeof RERUN_FROM)[number];
 
@@ -88,7 +88,7 @@ export interface RunSelection {
 /** The runs being processed. After a worker's death they are processed again, with the same IDs. */
 export interface BulkPortion {
   runs: readonly { id: string; rerunId?: string; fromStepId?: string; skip?: BulkSkipReason }[];
-  /** Where the selection continues; absent at its end. */
+  /** Position that the selection continues at; absent at its end. */
   next?: BulkPosition;
 }
 

@@ -4,10 +4,10 @@ import { z } from 'zod';
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** Per run. The oldest lines are kept, because the beginning explains the rest. */
+/** Maximum per run. The oldest lines are kept, because the beginning explains the rest. */
 export const RUN_LOG_MAX_LINES = 1_000;
 export const RUN_LOG_MAX_BYTES = 262_144;
-/** Per request; clients send one for each call of the function. */
+/** Maximum per request; clients send one for each call of the function. */
 const LOG_BATCH_MAX_LINES = 200;
 export const LOG_BATCH_MAX_BYTES = 262_144;
 /** Maximum number of requests per run that store lines. */
@@ -64,7 +64,7 @@ export interface LogLine {
 }
 
 export interface RunLog {
-  /** In the order in which the service received them. */
+  /** Lines in the order in which the service received them. */
   lines: LogLine[];
   /** Number of lines dropped by the app, or because the log was full. */
   dropped: number;

@@ -5,9 +5,9 @@ import { z } from 'zod';
 import { expected } from '../values/expected.ts';
 import { isShallow, MAX_DEPTH } from '../values/json.ts';
 
-/** Per run. */
+/** Maximum per run. */
 export const METADATA_MAX_BYTES = 65_536;
-/** Per run, across all kinds. */
+/** Maximum per run, across all kinds. */
 export const METADATA_MAX_VALUES = 500;
 const UPDATES_MAX = 50;
 const NAME_MAX = 256;

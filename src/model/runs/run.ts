@@ -42,7 +42,7 @@ export interface Run {
   retryOf?: string;
   /** The replay that started it. */
   replayId?: string;
-  /** Where this re-run begins: earlier finished steps are taken from the previous run. */
+  /** The step that this re-run begins with: earlier finished steps are taken from the previous run. */
   fromStep?: FromStep;
   /** For a re-run from a step: the runs that its steps come from, latest first, at most EARLIER_RUNS_MAX. */
   earlierRuns?: string[];

@@ -142,5 +142,5 @@ export function endOfString(text: string, start: number): number {
   return text.length;
 }
 
-/** In V8 since Node 21; not in TypeScript's library yet. */
+/** V8 has it since Node 21; TypeScript's library does not yet. */
 const { rawJSON } = JSON as unknown as { rawJSON(text: string): unknown };

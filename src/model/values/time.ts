@@ -1,4 +1,4 @@
-/** Durations in milliseconds. */
+/** Durations in milliseconds, and times as text. */
 export const SECOND_MS = 1_000;
 export const MINUTE_MS = 60 * SECOND_MS;
 export const HOUR_MS = 60 * MINUTE_MS;

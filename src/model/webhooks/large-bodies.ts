@@ -15,10 +15,10 @@ export interface LargeBodySetting {
   fields: readonly string[];
 }
 
-/** What the transform gets instead of the raw body. */
+/** The transform gets this instead of the raw body. */
 export interface BodyReference {
   bytes: number;
-  /** In hex. */
+  /** Hex. */
   sha256: string;
   /** `GET` with an API key returns the body. */
   url: string;

@@ -87,7 +87,7 @@ export interface LogPage {
 }
 
 export interface LogCounts {
-  /** In the order of the IDs. */
+  /** Statistics in the order of the IDs. */
   stats: LogStats[];
   stoppedEarly?: LogPage['stoppedEarly'];
 }

@@ -4,7 +4,7 @@ import type { Order } from '../flow-control/options.ts';
 /** `key` and `by` are CEL over `event`, which the transform made, and `request`. */
 export type WebhookOrder = Omit<Order, 'name'>;
 
-/** Where an event is in the order of its webhook, evaluated at receipt. */
+/** An event's position in the order of its webhook, evaluated at receipt. */
 export interface EventOrder {
   webhookId: string;
   /** Value of the key. */

@@ -1,6 +1,6 @@
-/** Which SDKs plan a step that they are asked not to run. Tests call each of them (test/what-if/). */
+/** The SDKs that plan a step that they are asked not to run. Tests call each of them (test/what-if/). */
 
-/** By the language in the sdk header: the versions that are known, as major and least minor version. */
+/** Known versions by the language in the sdk header: each major version with its lowest minor version. */
 const OFFICIAL: Readonly<Record<string, readonly (readonly [major: number, minor: number])[]>> = {
   js: [
     [3, 0],

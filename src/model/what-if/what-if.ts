@@ -144,7 +144,7 @@ export interface WhatIfDefinition {
   activeMax: number;
   /** Completed and failed runs that ended since this time (Unix milliseconds); absent: none. */
   pastSince?: number;
-  /** Per function. */
+  /** Maximum per function. */
   pastMax: number;
   /** Absent: triggers are not compared. */
   triggers?: TriggerReport | { problem: string };

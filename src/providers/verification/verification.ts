@@ -1,7 +1,7 @@
 /** Result of verifying a request, and the context of verifiers. */
 import type { ProviderRequest } from '../provider-request.ts';
 
-/** Which part did not match. */
+/** The part that did not match. */
 export const FAILURES = [
   'secret_missing',
   'secret_unreadable',

@@ -15,11 +15,11 @@ const UNRECORDED_MAX = 100;
 
 export interface AlertBook {
   alerts: Alert[];
-  /** By rule, how many more subjects have no alert, because the rule has too many. */
+  /** Number of further subjects without an alert, by rule: a rule has a maximum number of alerts. */
   omitted: Partial<Record<RuleId, number>>;
   /** Changes that are to become events and past alerts. */
   unrecorded: Change[];
-  /** By name of the alert channel. */
+  /** Keyed by name of the alert channel. */
   queues: Record<string, ChannelQueue>;
 }
 

@@ -43,7 +43,7 @@ export class ApiKeys extends Repository<Redis> {
     await this.#changed();
   }
 
-  /** In order of creation. */
+  /** Keys in order of creation. */
   async all(): Promise<UsedApiKey[]> {
     const [keys, uses] = await Promise.all([this.#readAll(), this.redis.hgetall(this.keys.apiKeyUses)]);
     return keys

@@ -26,7 +26,7 @@ export interface RateLimitState {
 
 interface Known {
   remaining: number;
-  /** In `performance.now()` time. */
+  /** `performance.now()` time. */
   resetAt: number;
   /** Requests not yet added to Redis. */
   pending: number;

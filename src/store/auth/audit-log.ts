@@ -14,7 +14,7 @@ export interface AuditEntry {
   action: string;
   /** ID or name of the changed object, if there is one. */
   target?: string;
-  /** What people call it, if that is not its ID: its name when it was changed, or the email address of a user. */
+  /** Name of the object, if that is not its ID: its name when it was changed, or the email address of a user. */
   targetName?: string;
   environment?: string;
   /** Short description without secrets. */

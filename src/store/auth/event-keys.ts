@@ -55,7 +55,7 @@ export class EventKeys extends Repository<Redis> {
     return text === null ? undefined : (JSON.parse(text) as EventKey);
   }
 
-  /** In order of creation, without keys of settings. */
+  /** Keys in order of creation, without keys of settings. */
   async all(): Promise<EventKey[]> {
     const texts = await this.redis.hvals(this.keys.eventKeys);
     return texts.map((text) => JSON.parse(text) as EventKey).sort((a, b) => (a.id < b.id ? -1 : 1));

@@ -10,7 +10,7 @@ export const PENDING_LIFETIME_MS = 10 * 60_000;
 
 export interface PendingSignIn {
   userId: string;
-  /** Of the user: another password or second factor ends what began before. */
+  /** Version of the user: another password or second factor ends earlier sign-ins. */
   version: string;
   /** The requested page. */
   next: string;

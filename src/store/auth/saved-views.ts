@@ -4,7 +4,7 @@ import type { Principal } from '../../model/auth/access.ts';
 import { changeField } from '../redis/changed-field.ts';
 import { Repository } from '../redis/repository.ts';
 
-/** Per user and environment. */
+/** Maximum per user and environment. */
 export const MAX_VIEWS = 100;
 
 export interface SavedView {
@@ -17,7 +17,7 @@ export interface SavedView {
 }
 
 export class SavedViews extends Repository {
-  /** In order of creation. */
+  /** Views in order of creation. */
   async all(env: string, owner: string): Promise<SavedView[]> {
     const texts = await this.redis.hvals(this.keys.savedViews(env, owner));
     return texts.map((text) => JSON.parse(text) as SavedView).sort((a, b) => (a.id < b.id ? -1 : 1));

@@ -22,7 +22,7 @@ export interface ProviderSession extends Identity {
   idToken: string;
 }
 
-/** Where a session was started. */
+/** The client that started a session. */
 export interface SessionOrigin {
   address: string;
   userAgent: string;
@@ -98,7 +98,7 @@ export class Sessions extends Repository<ScriptedRedis, { users: Users }> {
     const text = await this.redis.getdel(this.keys.session(id));
     if (text === null) return undefined;
     const session = JSON.parse(text) as StartedSession;
-    // What stays in an index is trimmed later.
+    // An entry that stays in an index is trimmed later.
     await Promise.all(this.#indexesOf(session).map((index) => this.redis.zrem(index, id))).catch(() => undefined);
     return session;
   }

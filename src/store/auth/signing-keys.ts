@@ -22,7 +22,7 @@ export interface SigningKeyPair {
   fallback: string | undefined;
 }
 
-/** As stored: both keys encrypted. */
+/** A stored pair: both keys are encrypted. */
 type StoredPair = { current: string; fallback?: string };
 
 export class SigningKeys {
@@ -48,6 +48,7 @@ export class SigningKeys {
     keys: Keyspace;
     environments: Environments;
     sealer: Sealer;
+    /** Production's key, if a setting provides it. */
     given: SigningKeyPair | undefined;
   }) {
     this.#redis = redis;

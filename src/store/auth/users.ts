@@ -36,7 +36,7 @@ export class Users extends Repository {
     return this.#readByName(nameOf(identity));
   }
 
-  /** In order of creation. */
+  /** Users in order of creation. */
   async all(): Promise<User[]> {
     const texts = await this.redis.hvals(this.keys.users);
     return texts.map((text) => JSON.parse(text) as User).sort((a, b) => (a.id < b.id ? -1 : 1));

@@ -29,7 +29,7 @@ export class Environments {
     return this.#cache.follow(subscriber);
   }
 
-  /** From memory. */
+  /** Reads memory. */
   find(name: string): Environment | undefined {
     return this.#cache.value.get(name);
   }
@@ -44,7 +44,7 @@ export class Environments {
     return this.find(name) ?? (await this.#coalescedRead.get()).get(name);
   }
 
-  /** From Redis; works without a cache. */
+  /** Reads Redis; works without a cache. */
   async read(name: string): Promise<Environment | undefined> {
     const text = await this.#redis.hget(this.#key, name);
     if (text !== null) return JSON.parse(text) as Environment;

@@ -27,7 +27,7 @@ export class InstallationLimits {
     return this.#limits.follow(subscriber);
   }
 
-  /** From memory. */
+  /** Reads memory. */
   get limits(): Limits {
     return this.#limits.value;
   }

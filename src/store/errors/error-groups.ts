@@ -119,7 +119,7 @@ export class ErrorGroups extends Repository {
     return newestFirst([...latest].map(([id, at]) => ({ id, at })));
   }
 
-  /** In the order of the fingerprints; undefined for unknown groups. */
+  /** The result is in the order of the fingerprints; undefined for unknown groups. */
   async read(env: string, fingerprints: readonly string[]): Promise<(ErrorGroup | undefined)[]> {
     const partitions = this.keys.all();
     const commands = fingerprints.flatMap((fingerprint) =>

@@ -14,7 +14,7 @@ export interface EventQuery {
   names?: readonly string[] | undefined;
   /** A source, or a kind of source: `webhook`. */
   source?: string | undefined;
-  /** By time of receipt. */
+  /** Time range of receipt. */
   timeRange: TimeRange;
   limit: number;
 }
@@ -42,7 +42,7 @@ export class EventLists extends Repository<
   Redis,
   { events: Events; records: EventRecords; eventsByMinute: EventsByMinute; retentionMs: number }
 > {
-  /** By time of receipt, then by ID; pages are stable while new events come in. With a source or with large events, a page may be short
+  /** Events by time of receipt, then by ID; pages are stable while new events come in. With a source or with large events, a page may be short
    *  and still have a next page. */
   async list(
     { env, name, names = name === undefined ? undefined : [name], source, timeRange, limit }: EventQuery,

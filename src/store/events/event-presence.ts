@@ -3,7 +3,7 @@ import { inPipelines, type Redis } from '../redis/connection/connection.ts';
 import type { Keyspace } from '../redis/keyspace/keyspace.ts';
 import { locationOf } from './event-location.ts';
 
-/** In the order of the IDs. */
+/** The result is in the order of the IDs. */
 export async function areInBuckets(
   redis: Redis,
   keys: Keyspace,

@@ -67,7 +67,7 @@ export class EventRecords extends Repository<ScriptedRedis, { sources: EventSour
     return (await this.redis.storeOverflowEvent(bucket, overflow, field, text, this.deps.retentionMs)) === 1;
   }
 
-  /** In the order of the IDs; undefined for events that are not stored. */
+  /** The result is in the order of the IDs; undefined for events that are not stored. */
   async read(env: string, ids: readonly string[]): Promise<(FoundRecord | undefined)[]> {
     const inBuckets = await this.#inBuckets(env, ids, (bucket, fields) => [['hmget', bucket, ...fields]]);
     const texts = await this.#orOverflow(env, ids, inBuckets, (key) => ['get', key]);
@@ -91,7 +91,7 @@ export class EventRecords extends Repository<ScriptedRedis, { sources: EventSour
     );
   }
 
-  /** Which of the events are stored. */
+  /** IDs of the events that are stored. */
   async present(env: string, ids: readonly string[]): Promise<Set<string>> {
     // A field without text says that the event was moved to its overflow key.
     const inBuckets = await this.#inBuckets(env, ids, (bucket, fields) =>
@@ -119,7 +119,7 @@ export class EventRecords extends Repository<ScriptedRedis, { sources: EventSour
     return new Map([...byBucket.values()].flat().map((id, i) => [id, found[i] ?? null]));
   }
 
-  /** In the order of the IDs: the reply from the bucket, otherwise the reply from the overflow key. */
+  /** The result is in the order of the IDs: the reply from the bucket, otherwise the reply from the overflow key. */
   async #orOverflow(
     env: string,
     ids: readonly string[],

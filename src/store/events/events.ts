@@ -126,7 +126,7 @@ export class Events extends Repository<
     return (await this.deps.records.read(env, internalIds)).map((record) => record && recordOf(record));
   }
 
-  /** Which of the events are stored. */
+  /** IDs of the events that are stored. */
   async present(env: string, internalIds: readonly string[]): Promise<Set<string>> {
     return internalIds.length === 0 ? new Set() : this.deps.records.present(env, internalIds);
   }
@@ -204,7 +204,7 @@ export class Events extends Repository<
     return { events, read };
   }
 
-  /** In the order of the IDs; events that are not stored are left out. */
+  /** The result is in the order of the IDs; events that are not stored are left out. */
   async readMany(env: string, ids: readonly string[]): Promise<FoundEvent[]> {
     if (ids.length === 0) return [];
     return this.#found(env, ids, await this.deps.records.read(env, ids));

@@ -17,9 +17,9 @@ const READ_AT_ONCE = 4;
 const ALL_JOBS_MAX = 1_000;
 const OVERLOADED_SECONDS = 30;
 
-/** In the order of the arguments of find-ingest-jobs.lua. */
+/** States in the order of the arguments of find-ingest-jobs.lua. */
 const STATES = [QUEUE_KEYS.active, QUEUE_KEYS.waiting, QUEUE_KEYS.delayed, QUEUE_KEYS.failed];
-/** In the order of the keys of list-ingest-jobs.lua. */
+/** States in the order of the keys of list-ingest-jobs.lua. */
 const ALL_STATES = [
   QUEUE_KEYS.active,
   QUEUE_KEYS.waiting,
@@ -29,7 +29,7 @@ const ALL_STATES = [
   QUEUE_KEYS.prioritized,
 ];
 
-/** As JSON.stringify writes it: in a payload, which is a string, its quotes are escaped. */
+/** The field as JSON.stringify writes it: in a payload, which is a string, its quotes are escaped. */
 const INTERNAL_ID = /"internalId":"([0-9A-Z]{26})"/g;
 
 export class QueuedEvents extends Repository {
@@ -52,7 +52,7 @@ export class QueuedEvents extends Repository {
     return undefined;
   }
 
-  /** Which of the events are in jobs. Unlike `find`, it trusts no time in an ID, which a sender may have chosen, and looks through all jobs.
+  /** IDs of the events that are in jobs. Unlike `find`, it trusts no time in an ID, which a sender may have chosen, and looks through all jobs.
    *  @throws ServiceError overloaded, if these are too many: then nothing is known about any of the events */
   async present(env: string, ids: readonly string[]): Promise<Set<string>> {
     const present = new Set<string>();

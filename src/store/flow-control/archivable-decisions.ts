@@ -12,7 +12,7 @@ export type DecisionBytes = Buffer;
 /** Maximum number of events per script. */
 const AT_ONCE = 250;
 
-/** By event ID; events without decisions are absent. */
+/** The result is keyed by event ID; events without decisions are absent. */
 export async function decisionsOf(
   redis: ScriptedRedis,
   keys: PartitionKeyspace,

@@ -29,7 +29,7 @@ export interface GroupedEvent {
   repeated: boolean;
 }
 
-/** In the order of lua/lib/event-group.lua. */
+/** Keys in the order of lua/lib/event-group.lua. */
 export type GroupKeys = [
   open: string,
   times: string,

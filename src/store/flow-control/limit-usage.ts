@@ -82,7 +82,7 @@ export class LimitUsage extends Repository {
     });
   }
 
-  /** In the order of the limits.
+  /** The result is in the order of the limits.
    *  @param env the asking environment */
   async usesOf(home: string, env: string, limits: readonly string[]): Promise<LimitUse[]> {
     const keys = this.keys.homeOf(home);

@@ -68,7 +68,7 @@ export const WEBHOOK_KEYS = {
   ),
 };
 
-/** In the partition of the webhook's ID. */
+/** These keys are in the partition of the webhook's ID. */
 export const WEBHOOK_LOG_KEYS = {
   webhookLog: zset('webhook-log:<webhook ID>', 'Logged requests; every score is 0.', {
     owner: 'webhooks/webhook-log.ts',

@@ -5,7 +5,7 @@ const ESCAPE = /\\(?:ud[89a-f]..|.)/g;
 const LONE = 6;
 const REPLACEMENT = String.fromCharCode(0xfffd);
 
-/** As JSON.stringify, in well-formed Unicode: cjson refuses the escapes of lone surrogates, which any JSON of a sender may contain. */
+/** Like JSON.stringify, in well-formed Unicode: cjson refuses the escapes of lone surrogates, which any JSON of a sender may contain. */
 export function luaJson(value: unknown): string {
   const text = JSON.stringify(value);
   return text.includes('\\ud') ? text.replace(ESCAPE, (one) => (one.length === LONE ? REPLACEMENT : one)) : text;

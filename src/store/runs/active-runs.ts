@@ -17,11 +17,11 @@ export interface NextReconciliation {
   afterMs: number;
   /** Latest time of the next one, Unix milliseconds. */
   latestMs?: number | undefined;
-  /** Whether they have just been reconciled. Otherwise only runs that sleep and need no more than wake-ups are scheduled. */
+  /** Whether the runs have just been reconciled. Otherwise only runs that sleep and need no more than wake-ups are scheduled. */
   isReconciled: boolean;
 }
 
-/** `needsReconciliation`: or it has ended. `needsWakes`: these wake-ups need jobs, and nothing else; `fields` describes the run. */
+/** `needsReconciliation`: the run must be reconciled, or has ended. `needsWakes`: these wake-ups need jobs, and nothing else; `fields` describes the run. */
 export type Scheduled =
   | { outcome: 'done' | 'needsReconciliation' }
   | {

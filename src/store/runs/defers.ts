@@ -29,7 +29,7 @@ export class Defers extends Repository {
     return this.redis.hkeys(this.keys.of(runId).defers(env, runId));
   }
 
-  /** By ID; undefined for aborted functions. */
+  /** The result is keyed by ID; undefined for aborted functions. */
   async all(env: string, runId: string): Promise<Map<string, DeferredFunction | undefined>> {
     const texts = await this.redis.hgetall(this.keys.of(runId).defers(env, runId));
     return new Map(

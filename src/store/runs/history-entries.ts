@@ -9,9 +9,9 @@ type Listed = [
   /** Index of its kind, times the number of statuses, plus the index of its status. */
   kindAndStatus: number,
   startedAt: number,
-  /** From `startedAt` to `endedAt`. */
+  /** Time from `startedAt` to `endedAt`. */
   tookMs: number,
-  /** From `queuedAt` to `startedAt`. */
+  /** Time from `queuedAt` to `startedAt`. */
   queuedMs?: number | null,
   attempt?: number | null,
   stepId?: string | null,

@@ -21,7 +21,7 @@ const {
 const LISTED = Object.values(LISTED_FIELDS);
 
 export class ListedRuns extends Repository<Redis, { offloadedRuns: OffloadedRuns }> {
-  /** In the order of the IDs; runs that are not stored are omitted.
+  /** The result is in the order of the IDs; runs that are not stored are omitted.
    *  @param whenUnavailable whether offloaded runs are left out while Postgres is down
    *  @throws ServiceError archive_unavailable */
   async read(env: string, ids: readonly string[], whenUnavailable: 'throw' | 'omit' = 'throw'): Promise<Run[]> {
@@ -44,7 +44,7 @@ export class ListedRuns extends Repository<Redis, { offloadedRuns: OffloadedRuns
     });
   }
 
-  /** By ID; runs that are not in Redis are omitted. */
+  /** The result is keyed by ID; runs that are not in Redis are omitted. */
   async #fields(env: string, ids: readonly string[]): Promise<Map<string, Record<string, string>>> {
     const found = await this.#ofEach<(string | null)[]>(env, ids, 'hmget', LISTED);
     const all = new Map<string, Record<string, string>>();

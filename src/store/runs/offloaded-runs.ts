@@ -57,7 +57,7 @@ export class OffloadedRuns extends Repository<ScriptedRedis, { reconcileAfterMs:
     return this.#source !== undefined;
   }
 
-  /** Which of the runs are offloaded. */
+  /** IDs of the runs that are offloaded. */
   async which(env: string, ids: readonly string[]): Promise<Set<string>> {
     const commands = ids.map((id) => ['hexists', this.keys.of(id).offloadedRuns(env), id]);
     const found = await inPipelines<number>(this.redis, commands);
@@ -186,7 +186,7 @@ export class OffloadedRuns extends Repository<ScriptedRedis, { reconcileAfterMs:
     return RETURNED[String(await this.redis.returnRun(...keys, ...args, ...prefixes))] as Returned;
   }
 
-  /** As offload-run.lua and return-run.lua take them. */
+  /** Keys as offload-run.lua and return-run.lua take them. */
   #keysOf(env: string, id: string, fields: OffloadedRecord['fields']) {
     const functionId = fields[RUN_FIELDS.functionId] as string;
     const { run, activeRuns, activeRunsIn, runIndex, offloadedRuns, offloadedRunsByFunction } = this.keys.of(id);

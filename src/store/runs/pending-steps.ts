@@ -36,7 +36,7 @@ export async function allPendingStepsOf(
   return offloaded ? toPendingSteps(offloaded.steps) : read();
 }
 
-/** In the order of the runs. */
+/** The result is in the order of the runs. */
 export async function pendingStepsOf(
   redis: ScriptedRedis,
   keys: Keyspace,

@@ -54,7 +54,7 @@ export class RunParts extends Repository<ScriptedRedis, { offloadedRuns: Offload
     return codecOf(part).read(await this.find(env, runId, part));
   }
 
-  /** In the form that the archive has it; undefined: there is nothing of it.
+  /** The part in the archive's form; undefined: the run has no such part.
    *  @throws ServiceError archive_unavailable */
   async find<Part extends KeptPart>(env: string, runId: string, part: Part): Promise<ArchivedPart<Part> | undefined> {
     const codec = codecOf(part);

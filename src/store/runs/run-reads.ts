@@ -38,7 +38,7 @@ export class RunReads<Deps extends { offloadedRuns: OffloadedRuns }> extends Rep
     return inPipelines(this.redis, commands);
   }
 
-  /** In the order of the IDs; runs that are not stored are omitted.
+  /** The result is in the order of the IDs; runs that are not stored are omitted.
    *  @throws ServiceError archive_unavailable */
   async readMany(env: string, ids: readonly string[]): Promise<Run[]> {
     return this.#withMissing(env, ids, async (missing) => {
@@ -47,7 +47,7 @@ export class RunReads<Deps extends { offloadedRuns: OffloadedRuns }> extends Rep
     });
   }
 
-  /** Which runs are stored, in Redis or offloaded. */
+  /** IDs of the runs that are stored, in Redis or offloaded. */
   async present(env: string, ids: readonly string[]): Promise<Set<string>> {
     const present = new Set<string>();
     const others = () => ids.filter((id) => !present.has(id));

@@ -7,7 +7,7 @@ import { Repository } from '../redis/repository.ts';
 import type { OffloadedRuns } from './offloaded-runs.ts';
 
 export class RunStatuses extends Repository<ScriptedRedis, { offloadedRuns: OffloadedRuns }> {
-  /** By run ID; runs that are not stored are omitted. */
+  /** The result is keyed by run ID; runs that are not stored are omitted. */
   async of(runs: readonly { env: string; id: string }[]): Promise<Map<string, RunStatus>> {
     const found = await this.#ofHot(runs);
     const missing = runs.filter(({ id }) => !found.has(id));

@@ -211,7 +211,7 @@ export class Runs extends RunReads<RunsDeps> {
     await this.redis.recordAnswered(this.keys.of(id).run(env, id), finishedSteps);
   }
 
-  /** Where the run continues: the number of finished steps (-1: none) of the last answered call, and of the time when a race-mode step
+  /** Position that the run continues at: the number of finished steps (-1: none) of the last answered call, and of the time when a race-mode step
    *  last ended while others were pending; and the owner of the state with the given number of finished steps, who stored the last of
    *  them (undefined: the next call). */
   async position(

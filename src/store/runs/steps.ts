@@ -250,7 +250,7 @@ export class Steps extends Repository<ScriptedRedis, { retentionMs: number; offl
     return { pending, done };
   }
 
-  /** In the order of the runs; of each, only some of many pending steps. */
+  /** Pending steps in the order of the runs; of a run with many, only some. */
   progressOf(runs: readonly Pick<Run, 'env' | 'id'>[]): Promise<PendingSteps[]> {
     return pendingStepsOf(this.redis, this.keys, this.deps.offloadedRuns, runs);
   }
@@ -268,7 +268,7 @@ export class Steps extends Repository<ScriptedRedis, { retentionMs: number; offl
   }
 }
 
-/** In the order of the arguments of store-memo.lua. */
+/** The result is in the order of the arguments of store-memo.lua. */
 function argumentsOf(next: WaitingJob | undefined, ending: JobEnding | undefined): (string | number)[] {
   if (!next || !ending) return Array.from({ length: JOB_ARGUMENTS }, () => '');
   return [...toArguments(next), ...endArguments(ending)];

@@ -8,7 +8,7 @@ const TTL_MS = 30 * DAY_MS;
 const PARTITION = /^\d+$/;
 
 export interface ArchiveReport {
-  /** By partition: receipt of the oldest event that is due and not archived, Unix milliseconds; undefined if there is no such event. */
+  /** Receipt of each partition's oldest event that is due and not archived, Unix milliseconds; undefined if there is no such event. */
   oldest: ReadonlyMap<number, number | undefined>;
   /** Unix milliseconds; undefined: unchanged. */
   shippedAt?: number | undefined;

@@ -27,7 +27,7 @@ export type RunCounts = Record<RunCounter, number>;
 export interface BufferedCounts {
   counts: Counts;
   histograms: Histograms;
-  /** By function ID. */
+  /** Keyed by function ID. */
   functions: Map<string, RunCounts>;
 }
 

@@ -28,12 +28,12 @@ export interface Recent {
 export interface BufferedFunction extends Recent {
   counts: FunctionCounts;
   durations: Durations;
-  /** By name. */
+  /** Keyed by name. */
   steps: Map<string, StepCounts & Recent>;
 }
 
 export class FunctionBuffer {
-  /** By environment, then by function ID. */
+  /** Keyed by environment, then by function ID. */
   readonly #environments = new Map<string, Map<string, BufferedFunction>>();
 
   *entries(): Generator<[env: string, functionId: string, counted: BufferedFunction]> {

@@ -54,7 +54,7 @@ export interface HourlyRuns extends RunCounts {
   functionId: string;
   /** When its last run started, to the second; undefined: not in these hours. */
   lastStartedAt: number | undefined;
-  /** By hour, oldest first. */
+  /** One number per hour, oldest first. */
   startedByHour: number[];
   failedByHour: number[];
 }

@@ -35,7 +35,7 @@ export class WebhookDirectory {
     return this.#byDigest.follow(subscriber);
   }
 
-  /** Those that are compared with their provider's list of what it sent. */
+  /** Webhooks that are reconciled with their provider's list. */
   get reconciled(): readonly WebhookInUse[] {
     return this.#reconciled;
   }

@@ -128,7 +128,7 @@ export class WebhookIssues extends Repository<ScriptedRedis, PartitionedIds> {
     return fromFields(id, await this.redis.hgetall(this.keys.of(id).webhookIssue(id)));
   }
 
-  /** In the order of the IDs. */
+  /** The result is in the order of the IDs. */
   async read(ids: readonly string[]): Promise<(WebhookIssue | undefined)[]> {
     const commands = ids.map((id) => ['hgetall', this.keys.of(id).webhookIssue(id)]);
     const found = await inPipelines<Record<string, string>>(this.redis, commands);

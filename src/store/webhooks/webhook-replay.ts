@@ -17,7 +17,7 @@ export interface WebhookReplayDefinition {
   outcomes: LogOutcome[] | undefined;
   /** Error codes and other reasons; absent: all. */
   reasons?: string[] | undefined;
-  /** In the order to replay; undefined: all requests in the time range. */
+  /** IDs in the order to replay; undefined: all requests in the time range. */
   requestIds: string[] | undefined;
   hasDraft: boolean;
   /** Replaces the webhook's code; removed when the replay ends. */

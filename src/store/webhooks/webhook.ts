@@ -23,7 +23,7 @@ export interface Webhook extends AccessLists {
   provider?: string | undefined;
   /** Scheme, if the preset leaves the choice to the user. */
   verification?: VerificationScheme | undefined;
-  /** By the names of the preset's settings. */
+  /** Keyed by the names of the preset's settings. */
   settings?: Record<string, string> | undefined;
   /** Newest first. */
   secrets?: StoredSecret[] | undefined;
@@ -51,11 +51,11 @@ export interface Webhook extends AccessLists {
 
 /** Access to the provider's list of what it sent. */
 export interface Reconciliation {
-  /** Which list: values of the preset's account fields. */
+  /** The account whose list is read: values of the preset's account fields. */
   account: Record<string, string>;
-  /** For the provider's API. */
+  /** Credential for the provider's API. */
   key: StoredSecret;
-  /** In dev mode, where a fake of the provider listens. */
+  /** URL of a fake of the provider, in dev mode. */
   api?: string | undefined;
   /** The IDs of requests that came are known since then, Unix milliseconds. */
   since: number;

@@ -112,7 +112,7 @@ export class Webhooks extends Repository {
     return text === null ? undefined : (JSON.parse(text) as Webhook);
   }
 
-  /** Those that exist. */
+  /** Unknown IDs are left out. */
   async readEach(ids: readonly string[]): Promise<Webhook[]> {
     if (ids.length === 0) return [];
     const texts = await this.redis.hmget(this.keys.webhooks, ...ids);
@@ -126,7 +126,7 @@ export class Webhooks extends Repository {
     return new Set(ids.filter((_, i) => found[i] === 1));
   }
 
-  /** In order of creation. */
+  /** Webhooks in order of creation. */
   async all(): Promise<Webhook[]> {
     const texts = await this.redis.hvals(this.keys.webhooks);
     return texts.map((text) => JSON.parse(text) as Webhook).sort((a, b) => (a.id < b.id ? -1 : 1));

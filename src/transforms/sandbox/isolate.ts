@@ -7,7 +7,7 @@ import { createHostCalls, type HostCalls } from './web-api/host-calls.ts';
 import { webApiSource } from './web-api/web-api.ts';
 
 const FILE = { filename: 'transform.js' };
-/** On lines of their own, so that error columns match the user's code. */
+/** Both are on lines of their own, so that error columns match the user's code. */
 const PREFIX = '(function () {\n';
 const SUFFIX = '\n;return typeof transform === "function" ? transform : undefined;\n})';
 /** Matches code that adds to a built-in or to its own class: no cheap check distinguishes the two. Every repetition is bounded, because the

@@ -3,7 +3,7 @@ import type { QueuedRequest } from './queued-request.ts';
 /** One queue per webhook, served round-robin, so that a webhook with many requests does not hold up the others. */
 export class FairQueue {
   readonly #limit: number;
-  /** In the order of service: a queue that was served moves to the end. */
+  /** Queues in the order of service: a queue that was served moves to the end. */
   readonly #queues = new Map<string, QueuedRequest[]>();
   #size = 0;
 

@@ -29,7 +29,7 @@ export interface SandboxOptions {
   /** Longest time that a child may take to become ready. */
   startTimeoutMs: number;
   now: () => number;
-  /** By how much the time of transforms is ahead of the machine. */
+  /** Lead of the time of transforms over the machine's time. */
   aheadMs: () => number;
   log: Logger;
   recorder: TransformRecorder;

@@ -39,7 +39,7 @@ export interface LogoutToken extends Ended {
 }
 
 export interface IdentityProviderDeps {
-  /** Where the provider sends browsers back. */
+  /** URL that the provider sends browsers back to. */
   redirectUri: string;
   fetch: ProviderFetch['fetch'];
 }
@@ -116,7 +116,7 @@ export class IdentityProvider {
     };
   }
 
-  /** Where the browser also signs out of the provider; undefined if it has no such page, or is away. */
+  /** URL at which the browser also signs out of the provider; undefined if it has no such page, or is away. */
   async signOutUrl(idToken: string | undefined, back: string): Promise<string | undefined> {
     const client = await import('openid-client');
     const configuration = await this.#configuration().catch(() => undefined);

@@ -61,7 +61,7 @@ export class IdentityProviders {
     return token.length > ID_TOKEN_MAX ? '' : this.#deps.signInFlows.sealText(token, ID_TOKEN);
   }
 
-  /** Where a browser signs out of the provider too; undefined if it has no such page, or is away. */
+  /** URL at which a browser also signs out of the provider; undefined if it has no such page, or is away. */
   async signOutOf(session: ProviderSession): Promise<{ name: string; url: string } | undefined> {
     const provider = this.#providers.find(({ settings }) => settings.id === session.provider);
     const idToken = this.#deps.signInFlows.openText(session.idToken, ID_TOKEN);

@@ -33,7 +33,7 @@ export interface CallDeps extends CallWritesDeps {
 }
 
 export interface CallOptions {
-  /** How its job ends with what the call writes; undefined: the job ends by itself. */
+  /** Ends the job together with the writes of the call; undefined: the job ends by itself. */
   jobEnd?: JobEnd | undefined;
   /** The state that the call has loaded, if it started as its run was created. */
   started?: Loaded | undefined;

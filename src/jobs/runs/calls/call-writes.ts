@@ -37,7 +37,7 @@ export interface CallWritesDeps extends OperationDeps {
   retryScale: number;
 }
 
-/** What a write finds. 'superseded': another worker's execution counts. `attempt`: the attempt belongs to another
+/** The result of a write. 'superseded': another worker's execution counts. `attempt`: the attempt belongs to another
  *  state of the run. `failure`: the attempt has failed. */
 type WriteResult = 'superseded' | { attempt?: CallAttempt; failure?: Failure | undefined } | undefined;
 

@@ -22,7 +22,7 @@ export interface CallCheckpointsDeps extends Pick<Store, 'runs' | 'runMetadata' 
 }
 
 export class CallCheckpoints extends Composed<CallCheckpointsDeps> {
-  /** Stores the steps of the call that owns the queue item; beside an operation that ends a call, those that ran. Idempotent.
+  /** Stores the steps of the call that owns the queue item. If an operation ends the call, only the steps that ran are stored. Idempotent.
    *  @throws ServiceError input_invalid, not_found, run_ended, call_superseded */
   async store(runId: string, item: QueueItem, ops: readonly Op[]): Promise<void> {
     const refusal = refusalOf(ops);

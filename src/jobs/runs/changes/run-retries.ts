@@ -23,7 +23,7 @@ import { checkFromStep } from './rerun-from-step.ts';
 /** The finished and pending steps of a run. */
 type Progress = Awaited<ReturnType<Steps['progress']>>;
 
-/** Until a run that was resumed is reconciled: the job of its last call may just be ending, or this process die. */
+/** A resumed run is reconciled after this time, in case the job of its last call was just ending, or this process dies. */
 const RESUMED_MS = 1_000;
 
 export interface RunRetriesDeps extends MissingCallsDeps, Pick<Store, 'ids' | 'events'> {

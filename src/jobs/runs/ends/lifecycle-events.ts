@@ -92,7 +92,7 @@ export class LifecycleEvents extends Composed<LifecycleEventsDeps> {
   /** Call after the pause is stored, and before its mark for the error group is removed: whoever finds the mark calls this again. */
   async paused(run: Run & { pause: Pause; error: RunError }): Promise<void> {
     const isAwaited = await this.#isAwaited(run, RUN_PAUSED);
-    // As for cancellations.
+    // Reads the present functions, as `cancelled` does.
     if (!isAwaited && !(await this.deps.functions.of(run.env)).isTrigger(RUN_PAUSED)) return;
     const events = await this.#causes(run);
     if (!events) return;

@@ -41,9 +41,9 @@ export interface RunEndsDeps extends Pick<Store, 'runs' | 'singletonHolders' | '
 
 /** The end of a run while it is written. */
 export interface RunEnd {
-  /** As it is stored. */
+  /** The run as it is stored. */
   run: Run;
-  /** How it ends now; undefined: it has ended. */
+  /** How the run ends now; undefined: it has ended. */
   ending?: Ending;
   failure?: RunFailure;
   /** The event that triggered the run, if available. */

@@ -23,7 +23,7 @@ import { type RestoreWaitsDeps, restoreWaits } from '../steps/restored-waits.ts'
 import { ensureCalls, type MissingCallsDeps, retriesOf } from './missing-calls.ts';
 import { type WakeToSchedule, wakeJobLeadMs } from './run-jobs.ts';
 
-/** Few: other commands wait until the scripts of these runs have ended. */
+/** A small number, because other commands wait until the scripts of these runs have ended. */
 const RUNS_AT_ONCE = 100;
 const CONCURRENT = 10;
 const ROUND_MS = 10_000;

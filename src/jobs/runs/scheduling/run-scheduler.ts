@@ -153,7 +153,8 @@ export class RunScheduler {
     }
   }
 
-  /** It yields to other jobs. A call with limits would sleep on while it waits for them, so it has a wake job before it. */
+  /** The job of a wake-up, which yields to other jobs. A call with limits gets a wake job first: otherwise its run would sleep on while the
+   *  call waits for permits. */
   async #jobOfWake(wake: WakeToSchedule): Promise<JobToAdd> {
     const { next, ref } = wake;
     // A run that sleeps has started.
@@ -218,7 +219,7 @@ export class RunScheduler {
     await this.start(ready.map((one) => ({ ...one, hasWaited: true })));
   }
 
-  /** Whether its first attempt was due once, and is put aside. */
+  /** Whether the job waits for permits although its first attempt was due. */
   async #isPutAside(call: CallRef): Promise<boolean> {
     if (!(await this.#isDueLate(call))) return false;
     const jobId = jobIdOf(call);

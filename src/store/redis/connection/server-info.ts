@@ -8,7 +8,7 @@ import { addressOf, clusterOf } from './servers.ts';
 const MIN_MAJOR = 7;
 const NEARLY_FULL = 0.8;
 
-/** In a cluster: the oldest version, the memory of all primaries, and the settings that all nodes share. */
+/** A cluster has the oldest version, the memory of all primaries, and the settings that all nodes share. */
 export interface ServerInfo {
   version: string;
   usedMemoryBytes: number;

@@ -35,7 +35,7 @@ interface Node {
 
 export class ClusterDurability implements Durability {
   readonly #options: ClusterDurabilityOptions;
-  /** By address. */
+  /** Keyed by address. */
   readonly #nodes = new Map<string, Node>();
   /** Marker keys of partitions, by hash slot. */
   readonly #markers = new Map<number, string>();

@@ -17,7 +17,7 @@ export function kitCode(host: HostCall) {
   }));
   const buffers = [ArrayBuffer.prototype, SharedArrayBuffer.prototype].map((one) => getterOf(one, 'byteLength'));
 
-  /** As in browsers: an error whose name says what is wrong. */
+  /** An error whose name says what is wrong, as in browsers. */
   class DOMException extends Error {
     constructor(message = '', name = 'Error') {
       super(message);
