@@ -57,7 +57,7 @@ describe('Rules of alerts about functions', () => {
   const send = (name: string, ...data: object[]) =>
     service.post(
       service.eventPath,
-      data.map((one) => ({ name, data: one })),
+      data.map((item) => ({ name, data: item })),
     );
   it('function_failing and new_error open when runs fail, and resolve when they are old, or the error is resolved', async () => {
     host.on('refuse', () => FAILURE);

@@ -129,7 +129,7 @@ describe('A rule of alerts', () => {
         const rounds = new Rounds('function_failing', { threshold: 50, remindSeconds: 120 });
         for (const { values, isUnknown, isOn, afterMs } of all) {
           rounds.settings.isOn = isOn > 0;
-          const found = values.flatMap((one, i) => (one === undefined ? [] : [measured(`f${i}`, one)]));
+          const found = values.flatMap((value, i) => (value === undefined ? [] : [measured(`f${i}`, value)]));
           rounds.round(isUnknown ? undefined : found, afterMs);
           const subjects = rounds.alerts.map(({ subject }) => subject);
           expect(new Set(subjects).size).to.equal(subjects.length);

@@ -114,7 +114,7 @@ describe('Messages of alerts', () => {
     const runners = [1, 2, 3].map(() => new DutyRunner({ locks: store.locks, recorder: NOOP_RECORDER, log }));
     const started = runners.map((runner) => runner.start([alertDelivery], { alertSending: sending() }));
     for (let i = 0; i < 3; i++) await Promise.all(runners.map((runner) => runner.runNow(alertDelivery.name)));
-    await Promise.all(started.map((one) => one.close()));
+    await Promise.all(started.map((process) => process.close()));
     expect(ids('/hook')).to.have.length(1);
   });
 

@@ -52,7 +52,7 @@ describe('API responses', () => {
   }
 
   const text = (bytes: number) => JSON.stringify('x'.repeat(bytes));
-  const field = (all: Page[], name: string) => all.flatMap(({ data }) => data.map((one) => one[name]));
+  const field = (all: Page[], name: string) => all.flatMap(({ data }) => data.map((item) => item[name]));
 
   describe('lists of runs', () => {
     it('GET /v1/runs omits outputs unless fields=output requests them', async () => {
@@ -160,7 +160,7 @@ describe('API responses', () => {
       service
         .output()
         .split('\n')
-        .find((one) => one.includes(requestId));
+        .find((item) => item.includes(requestId));
     await until(() => line() !== undefined, { describe: 'the log has it' });
     expect(line()).to.include('"code":"internal"').and.include('Maximum call stack');
   });

@@ -32,7 +32,7 @@ describe('OpenAPI document', () => {
       expect(operation, `${method} ${path}`).to.include.keys('summary', 'responses', 'security');
       expect(groups, `${method} ${path}`).to.include(tag);
       expect('204' in (operation?.responses ?? {}), `${method} ${path}`).to.equal(data === undefined && !file);
-      const names = operation?.parameters?.map((one) => ('name' in one ? one.name : ''));
+      const names = operation?.parameters?.map((item) => ('name' in item ? item.name : ''));
       expect(names?.includes('x-service-env') ?? false, `${method} ${path}`).to.equal(scope === 'environment');
     }
   });
@@ -120,7 +120,7 @@ describe('OpenAPI document', () => {
       of = service,
       // biome-ignore lint/suspicious/noExplicitAny: tests say what they expect of it
     ): Promise<any> {
-      const route = routes.find((one) => nameOf(one) === name);
+      const route = routes.find((route) => nameOf(route) === name);
       if (!route) throw new Error(`there is no route ${name}`);
       called.add(name);
       const path = route.path.replace(/:(\w+)/g, (_, key) => encodeURIComponent(params[key] as string));

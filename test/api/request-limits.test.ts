@@ -56,7 +56,7 @@ describe('request limits', () => {
     expect(rejection(await form(MOST + 1))).to.deep.equal(REJECTED);
     expect(rejection(await form(200_000))).to.deep.equal(REJECTED);
     await service.waitFor(`/v1/webhooks/${hook.id}/requests?limit=3`, ({ body }) =>
-      body.data.some((one: { reason: string }) => one.reason === 'too_many_fields'),
+      body.data.some((item: { reason: string }) => item.reason === 'too_many_fields'),
     );
   });
 

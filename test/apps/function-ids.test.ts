@@ -38,7 +38,7 @@ describe('A function or app whose ID is the name of a property of JavaScript obj
       for (const action of ['pause', 'resume']) {
         expect((await service.post(`/v1/functions/${id}/${action}`)).status, action).to.equal(200);
       }
-      expect((await read('/v1/functions')).map((one: { id: string }) => one.id)).to.include(id);
+      expect((await read('/v1/functions')).map((item: { id: string }) => item.id)).to.include(id);
       expect((await read(`/v1/apps/${id}`)).functions[0]).to.include({ id, paused_at: null });
       await read(`/v1/functions/${id}/limits`);
       await read(`/v1/functions/${id}/metrics`);

@@ -300,7 +300,7 @@ describe('Versions of apps', () => {
       service.post(`/v1/apps/${app}/versions/${version}/activate`, { percent });
     const shares = async (app: string) =>
       Object.fromEntries(
-        (await versions(app)).map((one: Record<string, unknown>) => [one.version, `${one.state} ${one.percent}`]),
+        (await versions(app)).map((item: Record<string, unknown>) => [item.version, `${item.state} ${item.percent}`]),
       );
     /** Sends events in one request, and counts the versions of their runs. */
     async function startMany(app: string, count: number): Promise<Record<string, number>> {
@@ -361,7 +361,7 @@ describe('Versions of apps', () => {
       );
     }
     const rampOf = async (app: string, version: string) =>
-      (await versions(app)).find((one: { version: string }) => one.version === version).ramp;
+      (await versions(app)).find((item: { version: string }) => item.version === version).ramp;
 
     for (const onExhausted of ['fail', 'pause']) {
       it(`abort when too many of their runs ${onExhausted}, and say so`, async () => {
@@ -560,11 +560,11 @@ describe('Versions of apps', () => {
     expect((await move(a, 'v2')).body.data).to.include({ run_id: a, app_version: 'v2' });
     expect((await move(b, null)).body.data).to.include({ run_id: b, app_version: null });
     expect((await move(a, 'v7')).body.code).to.equal('version_unknown');
-    expect((await versions('moved')).map((one: { active_runs: number }) => one.active_runs)).to.deep.equal([1, 0]);
+    expect((await versions('moved')).map((item: { active_runs: number }) => item.active_runs)).to.deep.equal([1, 0]);
     await deploy('moved', 'v3', { versioning: 'pinned' });
     expect(await outputs('moved', [a, b])).to.deep.equal(['v2', 'v3']);
     expect((await move(a, 'v3')).body.code).to.equal('run_ended');
-    expect((await versions('moved')).map((one: { active_runs: number }) => one.active_runs)).to.deep.equal([0, 0, 0]);
+    expect((await versions('moved')).map((item: { active_runs: number }) => item.active_runs)).to.deep.equal([0, 0, 0]);
   });
 
   it('the last 10 versions that no run needs are kept, and all versions that a run needs', async () => {
@@ -597,7 +597,7 @@ describe('Versions of apps', () => {
     await second.complete(other, 'of v2');
     await service.waitFor(`/v1/events/${eventId}/runs`, ({ body }) => body.data[0]?.ended_at);
     expect(first.calls).to.have.length(1);
-    expect((await versions('wired')).map((one: object) => one)).to.have.length(2);
+    expect((await versions('wired')).map((item: object) => item)).to.have.length(2);
     expect(await states('wired')).to.deep.equal({ v1: 'draining', v2: 'active' });
     await send('wired/go');
     const last = await first.nextCall();

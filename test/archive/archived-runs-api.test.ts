@@ -176,7 +176,7 @@ describe('The API of archived runs', () => {
     expect(host.calls('steps').length - calls).to.equal(2);
     for (const id of [secondId, third.body.data.run_id]) await isArchived(id);
     const { body } = await service.get(`/v1/events/${eventId}/runs`);
-    expect(body.data.map((one: { run_id: string }) => one.run_id)).to.deep.equal([
+    expect(body.data.map((item: { run_id: string }) => item.run_id)).to.deep.equal([
       runId,
       firstId,
       secondId,

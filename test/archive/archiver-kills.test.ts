@@ -82,7 +82,7 @@ describe('An archiver that is killed', () => {
   /** Whoever reads now sees everything once. */
   async function checkReaders(all: readonly { eventIds: string[]; runIds: string[] }[]): Promise<void> {
     const { events, eventLists, runs } = archive.history;
-    const eventIds = all.flatMap((one) => one.eventIds);
+    const eventIds = all.flatMap((item) => item.eventIds);
     const seen: string[] = [];
     for (let cursor: { at: number; id: string } | undefined; ; ) {
       const timeRange = cursor ? { cursor } : {};
@@ -93,7 +93,7 @@ describe('An archiver that is killed', () => {
     }
     expect(seen.toSorted()).to.deep.equal(eventIds.toSorted());
     expect((await events.readMany(ENV, eventIds)).length).to.equal(eventIds.length);
-    const runIds = all.flatMap((one) => one.runIds);
+    const runIds = all.flatMap((item) => item.runIds);
     expect((await runs.readMany(ENV, runIds)).map(({ id }) => id).toSorted()).to.deep.equal(runIds.toSorted());
   }
 });

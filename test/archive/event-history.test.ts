@@ -82,8 +82,8 @@ describe('The history of hot and archived events', () => {
       const event = { name, data: { n }, ...(hasId && { id: `id-${n % 20}` }) };
       return { location, envelope: envelope(event, { env, source, receivedAt, internalId: ulid(receivedAt) }) };
     });
-    const at = (location: string) => events.filter((one) => one.location === location).map((one) => one.envelope);
-    await ingest(events.map((one) => one.envelope));
+    const at = (location: string) => events.filter((event) => event.location === location).map((item) => item.envelope);
+    await ingest(events.map((event) => event.envelope));
     await ship(env, [...at('both'), ...at('moving')]);
     for (const { internalId } of at('moving')) {
       const bucket = `${archive.store.keys.partition(0).prefix}:event-bucket:${env}:${internalId.slice(0, 8)}`;
@@ -91,7 +91,7 @@ describe('The history of hot and archived events', () => {
     }
     await move(env, at('archived'));
     const sorted = events
-      .map((one) => one.envelope)
+      .map((event) => event.envelope)
       .sort((a, b) => b.receivedAt - a.receivedAt || (a.internalId < b.internalId ? 1 : -1));
     return { env, sorted };
   }
@@ -183,7 +183,7 @@ describe('The history of hot and archived events', () => {
         });
         expect(names).to.have.deep.members(expected);
         expect(names.map(({ lastAt }) => lastAt)).to.deep.equal(
-          expected.map((one) => one.lastAt).sort((x, y) => y - x),
+          expected.map((item) => item.lastAt).sort((x, y) => y - x),
         );
       }),
       { numRuns: 15 },

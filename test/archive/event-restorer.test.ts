@@ -30,7 +30,7 @@ describe('The event restorer', () => {
         const old = archived.filter(({ internalId }) => wanted.includes(internalId));
         return new Map([
           ...(await store.events.envelopes(env, wanted)),
-          ...old.map((one) => [one.internalId, one] as const),
+          ...old.map((event) => [event.internalId, event] as const),
         ]);
       },
     };

@@ -28,7 +28,7 @@ describe('A service with an archive', () => {
       describe: 'Redis has the newest only',
     });
     const listed = (await service.get(`/v1/webhooks/${id}/requests?limit=100`)).body.data;
-    expect(listed.map((one: { id: string }) => one.id)).to.deep.equal(ids.toReversed());
+    expect(listed.map((item: { id: string }) => item.id)).to.deep.equal(ids.toReversed());
     const path = `/v1/webhooks/${id}/requests/${ids[0]}`;
     expect((await service.get(path)).body.data.body).to.deep.equal({ encoding: 'utf8', content: '{"n":0}' });
     const stats = (await service.get('/v1/webhooks/stats')).body.data[0];
@@ -45,7 +45,7 @@ describe('A service with an archive', () => {
     const ended = await service.waitFor(replay, ({ body }) => body.data.state === 'done');
     expect(ended.body.data).to.include({ done: 10, failed: 0, skipped: 0 });
     const done = (await service.get(`${replay}/results?status=done`)).body.data;
-    expect(done.map((one: { request_id: string }) => one.request_id)).to.deep.equal(ids.filter((_, n) => n % 2));
+    expect(done.map((result: { request_id: string }) => result.request_id)).to.deep.equal(ids.filter((_, n) => n % 2));
   });
 
   it('hides the requests of a deleted webhook', async () => {
@@ -80,9 +80,9 @@ describe('A service with an archive', () => {
     });
     expect(await service.redis.exists(unarchivedRequests(id))).to.equal(0);
     const listed = (await service.get(`/v1/webhooks/${id}/requests?limit=100`)).body.data;
-    expect(listed.map((one: { id: string }) => one.id)).to.deep.equal(ids.toReversed());
+    expect(listed.map((item: { id: string }) => item.id)).to.deep.equal(ids.toReversed());
     const stats = (await service.get('/v1/webhooks/stats')).body.data;
-    expect(stats.find((one: { webhook_id: string }) => one.webhook_id === id)).to.include({ requests: 60 });
+    expect(stats.find((stat: { webhook_id: string }) => stat.webhook_id === id)).to.include({ requests: 60 });
   });
 
   it('archives the audit log', async () => {

@@ -55,7 +55,7 @@ describe('The archive of webhook requests', () => {
   const hotIds = () => archive.store.redis.zrange(archive.store.keys.of(webhookId).webhookLog(webhookId), '0', '-1');
   const list = async (query: object = {}, id = webhookId) => {
     const page = await archive.history.webhookLog.list(id, { limit: 100, ...query }, Date.now());
-    return { ...page, ids: page.requests.map((one) => one.id) };
+    return { ...page, ids: page.requests.map((request) => request.id) };
   };
   const stats = async () => (await archive.history.webhookLog.stats([webhookId], Date.now())).stats[0];
 
@@ -315,7 +315,7 @@ describe('While the archive is unavailable', () => {
       createLog('silent', 'test'),
     );
     const history = createHistory(archive.store, unreachable);
-    const ids = requests.map((one) => one.summary.id).toReversed();
+    const ids = requests.map((request) => request.summary.id).toReversed();
     const hot = await history.webhookLog.list(webhookId, { limit: 2 }, now);
     expect(hot.requests.map(({ id }) => id)).to.deep.equal(ids.slice(0, 2));
     expect(hot.stoppedEarly).to.equal(undefined);

@@ -233,7 +233,7 @@ describe('second factors', () => {
   it('an admin resets the second factors of another user, and nobody their own', async () => {
     const { id, email, client } = await members.addWithTotp('reset@example.com');
     const listed = await service.get('/v1/users');
-    const user = listed.body.data.find((one: { id: string }) => one.id === id);
+    const user = listed.body.data.find((item: { id: string }) => item.id === id);
     expect(user).to.deep.include({ has_password: true, providers: [], second_factors: ['totp'] });
     const path = `/v1/users/${id}/second-factors`;
     const writer = await keyHeaders(service, 'write');

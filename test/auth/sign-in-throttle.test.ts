@@ -91,7 +91,9 @@ describe('sign-in throttle', () => {
     }
     const { body } = await service.get('/v1/audit/refusals', service.apiHeaders);
     const addresses = (name: string) =>
-      body.data.filter((one: { name: string }) => one.name === name).map(({ address }: { address: string }) => address);
+      body.data
+        .filter((item: { name: string }) => item.name === name)
+        .map(({ address }: { address: string }) => address);
     expect(addresses('ivy@example.com')).to.deep.equal(['192.0.2.8', '192.0.2.8']);
     expect(addresses('jon@example.com')).to.deep.equal(['2001:db8:1:4::/64', '2001:db8:1:4::/64']);
   });

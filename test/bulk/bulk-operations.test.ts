@@ -22,7 +22,7 @@ describe('Bulk operations in the store', () => {
   it('stay within the limit of their environment when many are added at once', async () => {
     const adding = Array.from({ length: 30 }, () => addReplay(replayIn('crowded')));
     const outcomes = await Promise.allSettled(adding);
-    const refused = outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason.code] : []));
+    const refused = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason.code] : []));
     expect(refused).to.deep.equal(Array.from({ length: 20 }, () => 'quota_exceeded'));
     expect(await store.replays.list('crowded')).to.have.length(10);
   });

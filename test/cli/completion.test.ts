@@ -34,7 +34,8 @@ describe('tidegate completion', () => {
       const { stdout: help } = await cliOk(['--help']);
       const commands = [...help.matchAll(/^ {2}([a-z]+)(?:\|[a-z]+)? /gm)].map(([, name]) => name);
       expect(commands).to.include.members(['send', 'environments']);
-      for (const name of commands.filter((one) => one !== 'help')) expect(stdout).to.include(`'tidegate ${name}'`);
+      for (const name of commands.filter((command) => command !== 'help'))
+        expect(stdout).to.include(`'tidegate ${name}'`);
       // Where the shell is installed.
       const { status, stderr, error } = spawnSync(shell, [...check], { input: stdout, encoding: 'utf8' });
       if (!error) expect(status, stderr).to.equal(0);

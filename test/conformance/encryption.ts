@@ -54,7 +54,7 @@ function associatedData(keyId: string, place: Place | undefined): Buffer {
 /** @param place undefined: version 1
  *  @throws Error if no key has sealed it, or not at this place */
 export function openText({ key: id, data }: Encrypted, keys: readonly string[], place?: Place): string {
-  const key = keys.find((one) => keyIdOf(one) === id);
+  const key = keys.find((key) => keyIdOf(key) === id);
   if (key === undefined) throw new Error(`The case has no key ${id}`);
   const bytes = Buffer.from(data.replace(VERSION_2, ''), 'base64');
   const decipher = createDecipheriv('aes-256-gcm', derive(key), bytes.subarray(0, NONCE_BYTES))

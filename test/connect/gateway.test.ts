@@ -114,7 +114,7 @@ describe('The gateway in production', () => {
     const all = [await connect(), await connect()];
     const { status, text } = await startConnection(service.url, service.appHeaders);
     expect([status, JSON.parse(text).code]).to.deep.equal([429, 'too_many_connections']);
-    await Promise.all(all.map((one) => one.close()));
+    await Promise.all(all.map((item) => item.close()));
   });
 
   it('tells an app why it cannot be registered, and keeps the earlier registration', async () => {

@@ -33,7 +33,7 @@ export async function tooWide(page: Page): Promise<string[]> {
   return page.evaluate<string[]>(`(() => {
     const { scrollWidth, clientWidth } = document.documentElement;
     if (scrollWidth <= clientWidth) return [];
-    const sticking = [...document.querySelectorAll('body *')].filter((one) => one.getBoundingClientRect().right > clientWidth + 1);
-    return [scrollWidth + ' px wide, by ' + sticking.slice(0, 3).map((one) => one.outerHTML.slice(0, 200)).join(' and ')];
+    const sticking = [...document.querySelectorAll('body *')].filter((item) => item.getBoundingClientRect().right > clientWidth + 1);
+    return [scrollWidth + ' px wide, by ' + sticking.slice(0, 3).map((item) => item.outerHTML.slice(0, 200)).join(' and ')];
   })()`);
 }

@@ -42,7 +42,9 @@ describe('Versions of an app in the dashboard', function () {
 
   // biome-ignore lint/suspicious/noExplicitAny: tests say what they expect of it
   const version = async (app: string, name: string): Promise<any> =>
-    (await service.get(`/v1/apps/${app}/versions`)).body.data.find((one: { version: string }) => one.version === name);
+    (await service.get(`/v1/apps/${app}/versions`)).body.data.find(
+      (item: { version: string }) => item.version === name,
+    );
   const versionOfRun = async (id: string) => (await service.get(`/v1/runs/${id}`)).body.data.app_version;
 
   it('ramps a version up with a bound that aborts it, changes the share, and makes it active', () =>

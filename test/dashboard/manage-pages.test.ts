@@ -40,7 +40,7 @@ describe('The pages that manage the service', () => {
       await changed.getByText('KEY_PREFIX').waitFor();
       await changed.getByText('smtp://ada:***@127.0.0.1:2525').waitFor();
       expect(await page.locator('main').innerText()).not.to.include('hush-hush');
-      const topics = await page.locator('main section section').evaluateAll((all) => all.map((one) => one.ariaLabel));
+      const topics = await page.locator('main section section').evaluateAll((all) => all.map((item) => item.ariaLabel));
       expect(topics.slice(0, 3)).to.deep.equal(['Different from the default', 'Service', 'Redis']);
       await expectAccessible(page);
       await page.getByRole('searchbox', { name: 'Search settings' }).fill('outbound addresses');

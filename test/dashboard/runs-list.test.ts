@@ -90,7 +90,7 @@ describe('The list of runs in the dashboard', function () {
       const lefts = (role: 'columnheader' | 'cell') =>
         page
           .getByRole(role)
-          .evaluateAll((all) => all.slice(0, 4).map((one) => Math.round(one.getBoundingClientRect().left)));
+          .evaluateAll((all) => all.slice(0, 4).map((item) => Math.round(item.getBoundingClientRect().left)));
       expect(await lefts('cell')).to.deep.equal(await lefts('columnheader'));
     }));
 

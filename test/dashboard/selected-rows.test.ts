@@ -49,7 +49,7 @@ describe('Actions on selected rows in the dashboard', () => {
   }
 
   async function send(data: object[], id?: string): Promise<string[]> {
-    const events = data.map((one) => ({ name: 'order/paid', data: one, ...(id && { id }) }));
+    const events = data.map((item) => ({ name: 'order/paid', data: item, ...(id && { id }) }));
     const { body } = await service.post(service.eventPath, events);
     for (const each of body.ids) await service.waitFor(`/v1/events/${each}/runs`, ({ body: runs }) => runs.data?.[0]);
     return body.ids;
@@ -187,7 +187,7 @@ describe('Actions on selected rows in the dashboard', () => {
       await question.getByRole('button', { name: 'Discard', exact: true }).click();
       await page.getByText('1 event discarded').waitFor();
       const held = await get('/v1/holding');
-      expect(held.map((one: { internal_id: string }) => one.internal_id)).to.deep.equal([ids[3]]);
+      expect(held.map((event: { internal_id: string }) => event.internal_id)).to.deep.equal([ids[3]]);
     }));
 
   /** @returns the ID of the logged request */

@@ -74,7 +74,7 @@ describe('The timeline of a run', () => {
       [0, 'Failed'],
       [1, 'Completed'],
     ]);
-    expect(attempts.map((one) => (one.queuedMs ?? 0) - START_MS)).to.deep.equal([5, 20]);
+    expect(attempts.map((attempt) => (attempt.queuedMs ?? 0) - START_MS)).to.deep.equal([5, 20]);
     expect([queuedMs, startedMs, endedMs].map((ms) => (ms ?? 0) - START_MS)).to.deep.equal([5, 10, 60]);
   });
 

@@ -46,6 +46,6 @@ describe('docs/search.md', () => {
     }
     const bounds = [LENGTH_MAX, SEARCH_LIMITS.maxAstNodes, SEARCH_LIMITS.maxDepth, SEARCH_LIMITS.maxListElements];
     const text = /A condition has at most [^.]*\./.exec(PAGE)?.[0] ?? '';
-    expect(text.match(/\d[\d,]*(?= )/g)?.map((one) => Number(one.replaceAll(',', '')))).to.deep.equal(bounds);
+    expect(text.match(/\d[\d,]*(?= )/g)?.map((item) => Number(item.replaceAll(',', '')))).to.deep.equal(bounds);
   });
 });

@@ -66,7 +66,7 @@ describe('The lease of a duty', () => {
       }),
     );
     await until(() => done.every((count) => count > 0), { describe: 'each has done a round' });
-    await Promise.all(started.map((one) => one.close()));
+    await Promise.all(started.map((process) => process.close()));
     expect(most).to.equal(1);
   });
 

@@ -216,7 +216,7 @@ describe('The runner of duties', () => {
     const started = [runner.start([heeding], undefined), runner.start([deaf], { times: [] })];
     await time.pass(1);
     let isClosed = false;
-    const closed = Promise.all(started.map((one) => one.close())).then(() => {
+    const closed = Promise.all(started.map((process) => process.close())).then(() => {
       isClosed = true;
     });
     await time.pass(1_999);

@@ -223,7 +223,7 @@ describe('Event search', () => {
       '/v1/events/names?x-service-env=names',
       (found) => found.body.data.length === 2,
     );
-    expect(body.data.map((one: { name: string; count: number }) => [one.name, one.count])).to.deep.equal([
+    expect(body.data.map((item: { name: string; count: number }) => [item.name, item.count])).to.deep.equal([
       ['names/b', 1],
       ['names/a', 2],
     ]);

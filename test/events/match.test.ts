@@ -33,7 +33,7 @@ describe('POST /v1/events/match', () => {
     expect(body.data.functions).to.deep.include({ function_id: 'test-app-paused', outcome: 'paused' });
     expect(body.data.total).to.equal(body.data.functions.length);
     const small = (await match({ name: 'order/paid', data: { total: 1 } })).body.data.functions;
-    expect(small.map((one: { function_id: string }) => one.function_id)).to.not.include('test-app-large');
+    expect(small.map((item: { function_id: string }) => item.function_id)).to.not.include('test-app-large');
     expect((await service.get('/v1/events')).body.data).to.deep.equal([]);
     expect(host.calls('always')).to.have.length(0);
   });

@@ -293,7 +293,7 @@ const { expressions } = fc.letrec<{ expressions: string; values: string }>((tie)
     fc
       .tuple(tie('expressions'), fc.constantFrom('&&', '||'), tie('expressions'))
       .map(([a, op, b]) => `(${a} ${op} ${b})`),
-    tie('expressions').map((one) => `!${one}`),
+    tie('expressions').map((item) => `!${item}`),
     fc
       .tuple(tie('values'), fc.constantFrom('all', 'exists', 'exists_one'), tie('values'))
       .map(([list, loop, value]) => `${list}.${loop}(x, x == ${value})`),

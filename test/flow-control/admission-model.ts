@@ -162,7 +162,7 @@ export class AdmissionModel {
     const { isAdmitted, progress } = await admissions.admit(partition, [
       { entry, executions: 1, score, backlog: backlog.id, info },
     ]);
-    const isOwn = progress.admitted.some((one) => one.entry === entry);
+    const isOwn = progress.admitted.some((item) => item.entry === entry);
     if (isAdmitted[0] && !isOwn) this.#grant(call);
     this.#follow(progress);
     expect(call.state === 'holds' || call.state === 'lost').to.equal(isAdmitted[0], `${entry} is admitted`);

@@ -33,7 +33,7 @@ describe('batchEvents', () => {
     (
       await service.post(
         '/e/key',
-        events.map((one) => ({ name: event, ...one })),
+        events.map((item) => ({ name: event, ...item })),
       )
     ).body.ids;
   const numbers = (events: { data: { n: number } }[]) => events.map(({ data }) => data.n);

@@ -56,7 +56,7 @@ describe('GET /v1/events/:id/decisions', () => {
       path,
       ({ status, body }) => status === 200 && body.data.every(({ outcome }: Explained) => outcome !== 'pending'),
     );
-    return new Map((body.data as Explained[]).map((one) => [one.function_id.slice(app.length + 1), one]));
+    return new Map((body.data as Explained[]).map((item) => [item.function_id.slice(app.length + 1), item]));
   }
 
   const decisionOf = async (eventId: string, functionId: string) => (await decisionsOf(eventId)).get(functionId);
@@ -269,7 +269,7 @@ describe('GET /v1/events/:id/decisions', () => {
     await decisionsOf(id);
     const first = (await service.get(`/v1/events/${id}/decisions?limit=2`)).body;
     const second = (await service.get(`/v1/events/${id}/decisions?limit=2&cursor=${first.metadata.cursor}`)).body;
-    const names = [first, second].map(({ data }) => data.map((one: Explained) => one.function_id));
+    const names = [first, second].map(({ data }) => data.map((item: Explained) => item.function_id));
     expect(names).to.deep.equal([[`${app}-a`, `${app}-b`], [`${app}-c`]]);
     expect(second.metadata.cursor).to.equal(undefined);
   });

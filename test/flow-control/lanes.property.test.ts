@@ -108,7 +108,7 @@ describe('Events in lanes, when jobs repeat and processes die', function () {
       noneTogether();
       for (const run of active()) await bed.end(run, 'Completed');
     }
-    return new Map(jobs.flat().map((one) => [one.internalId, one]));
+    return new Map(jobs.flat().map((item) => [item.internalId, item]));
   }
 
   it('run once, one after another, and with `onStale: skip` in the order of their values', async () => {

@@ -32,7 +32,7 @@ describe('A rate limit', () => {
             const times = repeats(n) ? 2 : 1;
             for (let i = 0; i < times; i++) {
               const process = processes[(n + i) % 2] as (typeof processes)[number];
-              const runs = await process.start(job.map((one) => ({ ...one, ...(i > 0 && { repeated: true }) })));
+              const runs = await process.start(job.map((item) => ({ ...item, ...(i > 0 && { repeated: true }) })));
               const ids = new Set(runs.map(({ id }) => id));
               for (const one of job) {
                 if (ids.has(one.id)) admitted.set(one.id, one);

@@ -63,7 +63,7 @@ describe('A singleton', () => {
                       const job = candidates.slice(n * size, (n + 1) * size);
                       for (let i = 0; i < (repeats(n) ? 2 : 1); i++) {
                         const process = processes[(n + i) % 2] as FlowProcess;
-                        await process.start(job.map((one) => ({ ...one, ...(i > 0 && { repeated: true }) })));
+                        await process.start(job.map((item) => ({ ...item, ...(i > 0 && { repeated: true }) })));
                       }
                     }),
                   );

@@ -72,7 +72,7 @@ describe('Stored decisions', () => {
     const runId = ulid();
     for (const last of [{ reason: 'paused' }, { runId: ulid() }, { reason: 'batched' }, { runId }] as const) {
       await store.decisions.add(
-        all.map((one) => ({ ...one, ...last })),
+        all.map((item) => ({ ...item, ...last })),
         Date.now(),
       );
     }
@@ -81,7 +81,7 @@ describe('Stored decisions', () => {
       expect(found.map(({ digest }) => digest).sort()).to.deep.equal(
         Array.from({ length: i % 20 }, (_, n) => functionDigest(`fn-${n}`)).sort(),
       );
-      expect(found.every((one) => one.runId === runId)).to.equal(true);
+      expect(found.every((item) => item.runId === runId)).to.equal(true);
     }
   });
 
@@ -115,7 +115,7 @@ describe('Stored decisions', () => {
     const id = ulid();
     const many = Array.from({ length: 200 }, (_, n) => decision(id, { functionId: `fn-${n}` }));
     for (let i = 0; i < 10; i++) {
-      const other = many.map((one) => ({ ...one, functionId: `${one.functionId}-${i}` }));
+      const other = many.map((item) => ({ ...item, functionId: `${item.functionId}-${i}` }));
       await store.decisions.add(other, Date.now());
     }
     const [key = ''] = await findKeys(store.redis, store.prefix, /decisions:/);

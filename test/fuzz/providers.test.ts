@@ -49,7 +49,7 @@ describe('Requests that scripts/fuzz signs', () => {
   for (const by of SIGNERS) {
     it(`${by}: are the provider's, and forged with each lie`, async () => {
       expect(await verify({ by })).to.equal('verified');
-      for (const lie of LIES.filter((one) => isForged({ by, lie: one }))) {
+      for (const lie of LIES.filter((lie) => isForged({ by, lie: lie }))) {
         expect(await verify({ by, lie }), lie).not.to.equal('verified');
       }
     });

@@ -76,7 +76,7 @@ describe('The Go client in a project outside this repository', function () {
 
   /** Runs the README's command that begins so. */
   async function install(beginning: string, env: Record<string, string>): Promise<void> {
-    const line = README.split('\n').find((one) => one.startsWith(beginning));
+    const line = README.split('\n').find((item) => item.startsWith(beginning));
     const [program = '', ...args] = (line ?? '').split(' ');
     await must(program, args, { cwd: project, env });
   }

@@ -102,7 +102,7 @@ describe('Each client of a release, installed in an empty project', function () 
   });
 
   async function runsFirstFunction(name: string, prepare: ExampleLanguage['prepare']): Promise<void> {
-    const language = LANGUAGES.find((one) => one.name === name) as ExampleLanguage;
+    const language = LANGUAGES.find((language) => language.name === name) as ExampleLanguage;
     const app: HostedExample = await hostExample({ ...language, prepare }, language.first, service.url);
     try {
       expect((await service.post('/v1/apps', { url: app.url })).status).to.equal(200);

@@ -66,7 +66,7 @@ describe('parseExact', () => {
     const value = fc.letrec((tie) => ({
       text: fc.oneof(
         fc.constantFrom('12345678901234567890', '1e400', '-1E-400', '0', '-7', '1.5', 'true', '{}', '[]'),
-        fc.string().map((one) => JSON.stringify(one)),
+        fc.string().map((item) => JSON.stringify(item)),
         fc.constantFrom('"12345678901234567890"', '"\\"1e400"', '"__proto__"'),
         fc.array(tie('text') as fc.Arbitrary<string>, { maxLength: 4 }).map((all) => `[${all.join(' , ')}]`),
         fc
@@ -74,7 +74,7 @@ describe('parseExact', () => {
           .chain((keys) =>
             fc
               .tuple(...keys.map(() => tie('text') as fc.Arbitrary<string>))
-              .map((all) => `{${all.map((one, i) => `${JSON.stringify(keys[i])}:${one}`).join(',')}}`),
+              .map((all) => `{${all.map((item, i) => `${JSON.stringify(keys[i])}:${item}`).join(',')}}`),
           ),
       ),
     })).text as fc.Arbitrary<string>;

@@ -41,7 +41,7 @@ const expressions = fc.letrec<{ one: string }>((tie) => ({
     { depthSize: 'small' },
     comparisons,
     fc.tuple(tie('one'), fc.constantFrom('&&', '&&', '||'), tie('one')).map(([a, op, b]) => `(${a} ${op} ${b})`),
-    tie('one').map((one) => `!(${one})`),
+    tie('one').map((item) => `!(${item})`),
     fc.tuple(tie('one'), operands).map(([one, operand]) => `(${operand} ? ${one} : false)`),
   ),
 })).one;

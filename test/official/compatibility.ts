@@ -27,7 +27,7 @@ export const ROWS: Row[] = recorded.groups.flatMap(({ rows }) => rows);
 
 /** Compares the effect with the recorded one, or records it. */
 export function expectEffect(feature: string, sdk: string, effect: Effect | undefined): void {
-  const row = ROWS.find((one) => one.feature === feature);
+  const row = ROWS.find((row) => row.feature === feature);
   if (!row) throw new Error(`test/official/compatibility.json has no row for ${feature}`);
   if (process.env.RECORD_COMPATIBILITY && effect) {
     row.effects[sdk] = effect;

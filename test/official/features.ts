@@ -70,7 +70,7 @@ function decides(reason: string): Probe {
       return answers.map(({ body }) => body.data?.find(({ function_id }: Loose) => function_id === functionId));
     };
     const isDecided = (all: Loose[]) =>
-      all.every((one) => one?.outcome === 'ran') || all.some((one) => one?.reason === reason);
+      all.every((item) => item?.outcome === 'ran') || all.some((item) => item?.reason === reason);
     const found = await until(
       async () => {
         const all = await decisions();
@@ -78,7 +78,7 @@ function decides(reason: string): Probe {
       },
       { describe: `${fn} is decided for two events` },
     );
-    return found.some((one: Loose) => one?.reason === reason) ? 'acts' : 'not there';
+    return found.some((item: Loose) => item?.reason === reason) ? 'acts' : 'not there';
   };
 }
 

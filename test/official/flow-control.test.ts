@@ -47,7 +47,7 @@ describe('An app of the official SDK whose functions have every field of flow co
   let url = '';
   /** Executions of the functions' only steps. */
   const seen: Seen[] = [];
-  const seenOf = (name: string) => seen.filter((one) => one.name === name);
+  const seenOf = (name: string) => seen.filter((span) => span.name === name);
 
   before(async () => {
     service = await startService({ workers: 2 });
@@ -92,7 +92,11 @@ describe('An app of the official SDK whose functions have every field of flow co
   }
   /** The most executions at the same time. */
   const mostAtOnce = (executions: readonly Seen[]) =>
-    Math.max(...executions.map(({ from }) => executions.filter((one) => one.from <= from && from < one.to).length));
+    Math.max(
+      ...executions.map(
+        ({ from }) => executions.filter((execution) => execution.from <= from && from < execution.to).length,
+      ),
+    );
 
   it('is registered without a problem', async () => {
     expect((await request('PUT', url)).status).to.equal(200);

@@ -22,7 +22,7 @@ describe('Bull Board with several partitions', () => {
   }
   const jobsOf = async (state: string) => {
     const { body } = await service.get(`/queues/api/queues?activeQueue=${name}&status=${state}&page=1`);
-    const queue = body.queues.find((one: { name: string }) => one.name === decodeURIComponent(name));
+    const queue = body.queues.find((queue: { name: string }) => queue.name === decodeURIComponent(name));
     return queue.jobs.map(({ id }: { id: string }) => id);
   };
 

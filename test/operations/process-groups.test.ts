@@ -197,7 +197,7 @@ describe('Several processes in one container (WEB_CONCURRENCY, WORKER_CONCURRENC
         for (const { pid } of children) process.kill(pid, signal);
         const stopped = web.stop();
         await until(isClosed, { describe: 'the port is closed' });
-        expect(await Promise.all(held.map((one) => one.finish()))).to.deep.equal(Array(8).fill(200));
+        expect(await Promise.all(held.map((event) => event.finish()))).to.deep.equal(Array(8).fill(200));
         await stopped;
         service.webs.length = 0;
         expect(children.filter(({ pid }) => isAlive(pid))).to.deep.equal([]);
@@ -229,7 +229,7 @@ describe('Several processes in one container (WEB_CONCURRENCY, WORKER_CONCURRENC
       await until(isClosed, { describe: 'the port is closed' });
       isOver = true;
       await signalling;
-      expect(await Promise.all(held.map((one) => one.finish()))).to.deep.equal(Array(8).fill(200));
+      expect(await Promise.all(held.map((event) => event.finish()))).to.deep.equal(Array(8).fill(200));
       await stopped;
       service.webs.length = 0;
     });
@@ -254,7 +254,7 @@ describe('Several processes in one container (WEB_CONCURRENCY, WORKER_CONCURRENC
       const children = childrenOf(web.pid);
       await web.kill();
       await until(isClosed, { describe: 'the port is closed' });
-      expect(await Promise.all(held.map((one) => one.finish()))).to.deep.equal(Array(8).fill(200));
+      expect(await Promise.all(held.map((event) => event.finish()))).to.deep.equal(Array(8).fill(200));
       await until(() => children.every(({ pid }) => !isAlive(pid)), { describe: 'its processes have ended' });
     });
 
@@ -263,7 +263,7 @@ describe('Several processes in one container (WEB_CONCURRENCY, WORKER_CONCURRENC
       const headers = { authorization: `Bearer ${TOKEN}` };
       const send = async () => {
         const held = await hold(8);
-        await Promise.all(held.map((one) => one.finish()));
+        await Promise.all(held.map((event) => event.finish()));
       };
       const urls = [`http://127.0.0.1:${web.metricsPort}`, service.url];
       await send();

@@ -11,7 +11,8 @@ import { AppDatabase } from '../support/app-database.ts';
 const TERMS = { env: 'production', eventMaxBytes: 500_000, eventMaxFutureMs: 1_000, retentionSeconds: 7 * 86_400 };
 const HOUR_S = 3_600;
 const ofClients = (name: string) =>
-  readTopic<{ title: string; name: string; sql: string }>('postgres').cases.find((one) => one.name === name)?.sql ?? '';
+  readTopic<{ title: string; name: string; sql: string }>('postgres').cases.find((testCase) => testCase.name === name)
+    ?.sql ?? '';
 const MIB = 1_048_576;
 const none = async () => new Set<string>();
 const always = new AbortController().signal;
@@ -35,7 +36,7 @@ describe('A pass of the relay', () => {
   /** @param accept gets the IDs of each portion */
   function relayThat(accept: (ids: string[]) => Promise<void>, deps: Partial<OutboxRelayDeps> = {}) {
     const acceptWithIds: OutboxRelayDeps['acceptor']['acceptWithIds'] = async (events) => {
-      await accept(events.map((one) => one.event.id as string));
+      await accept(events.map((event) => event.event.id as string));
       return events.map(({ internalId }) => internalId);
     };
     const given = { rows, acceptor: { acceptWithIds }, acceptedEvents: { present: none }, terms: async () => TERMS };

@@ -4,7 +4,7 @@ import { OutboxRows } from '../../src/archive/outbox-rows.ts';
 import { readTopic } from '../conformance/cases.ts';
 
 const { cases } = readTopic<{ title: string; name: string; sql: string }>('postgres');
-const ofClients = (name: string) => cases.find((one) => one.name === name)?.sql ?? '';
+const ofClients = (name: string) => cases.find((testCase) => testCase.name === name)?.sql ?? '';
 /** Up to the names of results, and how it is set in type. */
 const plain = (sql: string) =>
   sql

@@ -431,8 +431,8 @@ export const PARSERS: readonly Parser[] = [
     bytes: HEADER_BYTES,
     attacks: runs(HEADER_BYTES, ['a', '1', '-', ':', ',', '%', ' ', 'A', '/', '*', '.', 'T', 'webhook:'], '!'),
     parse: (text) =>
-      ROUTES.map((one) =>
-        fieldsOf(one).map((name) => tried(() => one.query && validate(one.query, { [name]: text }, ''))),
+      ROUTES.map((route) =>
+        fieldsOf(route).map((name) => tried(() => route.query && validate(route.query, { [name]: text }, ''))),
       ),
   },
   {
@@ -522,7 +522,7 @@ function carriedBy(text: string): unknown {
   const readers = [new W3CBaggagePropagator(), new W3CTraceContextPropagator()];
   const headers = { baggage: text, traceparent: text, tracestate: text };
   const getter = { get: (_: unknown, name: string) => headers[name as keyof typeof headers], keys: () => [] };
-  return readers.map((one) => one.extract(ROOT_CONTEXT, headers, getter));
+  return readers.map((reader) => reader.extract(ROOT_CONTEXT, headers, getter));
 }
 
 function boundaryOf(text: string): unknown {

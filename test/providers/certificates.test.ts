@@ -105,7 +105,7 @@ describe('Webhooks that are verified by certificates and key sets', () => {
       expect(second.body.ids).to.deep.equal(first.body.ids);
       const event = await storedEvent(service, first.body.ids[0]);
       expect([event.name, event.verified]).to.deep.equal(['paypal/PAYMENT.CAPTURE.COMPLETED', true]);
-      expect(asked().filter((one) => one === PAYPAL)).to.have.length(1);
+      expect(asked().filter((item) => item === PAYPAL)).to.have.length(1);
     });
 
     it('paypal: tampered, stale and foreign requests are answered 401, those without a certificate 503', async () => {
@@ -249,6 +249,6 @@ describe('Webhooks that are verified by certificates and key sets', () => {
     const genuine = bearer(await jwt(privateKey, 'RS256', Date.now()));
     const forged = bearer(await jwt(root.privateKey, 'RS256', Date.now()));
     expect(await results(url, genuine, genuine, forged)).to.deep.equal([200, 200, '401 signature_mismatch']);
-    expect(asked().filter((one) => one === KEY_SET)).to.have.length(1);
+    expect(asked().filter((item) => item === KEY_SET)).to.have.length(1);
   });
 });

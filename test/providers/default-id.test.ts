@@ -60,9 +60,9 @@ describe('The deduplication ID of a request that only its signature identifies',
     const scheme = presetOf('sendgrid')?.verification as VerificationScheme;
     const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'prime256v1' });
     const signature = sign('sha256', Buffer.from(time + body), privateKey);
-    const requests = [signature, twinOf(signature)].map((one) => ({
+    const requests = [signature, twinOf(signature)].map((item) => ({
       headers: {
-        'x-twilio-email-event-webhook-signature': one.toString('base64'),
+        'x-twilio-email-event-webhook-signature': item.toString('base64'),
         'x-twilio-email-event-webhook-timestamp': time,
       },
       body,

@@ -29,7 +29,7 @@ describe('The versions that the released service installs', () => {
     expect(koa.licenses).to.deep.equal([{ license: { id: 'MIT' } }]);
     expect(koa.hashes).to.have.lengthOf(1);
     expect(koa.hashes[0].content).to.match(/^[0-9a-f]{128}$/);
-    const refs = bom.components.map((one: Record<string, string>) => one['bom-ref']);
+    const refs = bom.components.map((component: Record<string, string>) => component['bom-ref']);
     expect(new Set(refs).size).to.equal(refs.length);
     expect(refs.filter((ref: string) => ref.includes('undefined'))).to.deep.equal([]);
   });

@@ -160,7 +160,7 @@ describe('The progress of a replay', () => {
     expect(await redis.keys(`${service.prefix}:*bulk-operation*:feature-x*`)).to.deep.equal([]);
     await until(
       async () =>
-        (await redis.zrange(keys.dueBulkOperations('replay'), 0, '-1')).every((one) => !one.startsWith('feature-x/')),
+        (await redis.zrange(keys.dueBulkOperations('replay'), 0, '-1')).every((item) => !item.startsWith('feature-x/')),
       {
         describe: 'nothing of it is due',
       },

@@ -25,7 +25,7 @@ describe('A replay', () => {
     expect(dry.by_function).to.deep.equal([
       { function_id: 'shop-paid', would_start: 3, by_former_status: { Failed: 3 } },
     ]);
-    expect(dry.sample.map((one: { event_id: string }) => one.event_id)).to.deep.equal(ids.slice(0, 3));
+    expect(dry.sample.map((comparison: { event_id: string }) => comparison.event_id)).to.deep.equal(ids.slice(0, 3));
     const { id } = await bed.create({ ...wanted, name: 'after the fix', rate: 1_000 });
     const done = await bed.until(id, isSettled);
     expect(done.progress).to.deep.include({ looked_at: 5, matched: 3, started: 3, skipped: {}, failed_to_start: {} });
@@ -61,7 +61,7 @@ describe('A replay', () => {
     expect(whilePaused).to.deep.include({ would_start: 2, skipped: { function_paused: 1 } });
     await bed.service.post('/v1/functions/shop-paused/resume', {});
     const dry = await bed.dryRun(wanted);
-    expect(dry.by_function.map((one: { function_id: string }) => one.function_id)).to.deep.equal([
+    expect(dry.by_function.map((fn: { function_id: string }) => fn.function_id)).to.deep.equal([
       'shop-broken',
       'shop-later',
       'shop-paused',
@@ -140,7 +140,7 @@ describe('A replay', () => {
     expect(filter).to.deep.include({ id_count: 2, name: null });
     await bed.until(id, isSettled);
     const results = await bed.results(id);
-    expect(results.map((one) => one.event_id)).to.deep.equal([ids[0], ids[2]]);
+    expect(results.map((result) => result.event_id)).to.deep.equal([ids[0], ids[2]]);
     const { status, body } = await bed.service.post('/v1/replays', {
       ...range(),
       statuses: ['Failed'],

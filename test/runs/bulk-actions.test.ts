@@ -47,7 +47,7 @@ describe('Bulk actions on runs', () => {
   async function send(id: string, data: object[], status: string): Promise<void> {
     await post(
       service.eventPath,
-      data.map((one) => ({ name: `bulk/${id}`, data: one })),
+      data.map((item) => ({ name: `bulk/${id}`, data: item })),
     );
     await service.waitFor(
       `/v1/runs?function_id=bulk-${id}&status=${status}&limit=100`,

@@ -95,7 +95,7 @@ describe('The reason of a cancelled run', () => {
     ]);
     for (const entry of cancelled) {
       const { name, started_at, until } = entry;
-      const before = pendingIn(waiting, 'Waiting').find((one: { name: string }) => one.name === name);
+      const before = pendingIn(waiting, 'Waiting').find((item: { name: string }) => item.name === name);
       expect({ started_at, until }).to.deep.equal({ started_at: before.started_at, until: before.until });
       expect(Date.parse(entry.ended_at)).to.be.at.least(Date.parse(started_at));
     }

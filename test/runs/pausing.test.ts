@@ -103,7 +103,7 @@ describe('Pausing a function', () => {
     const queued = await app.queue('cancelled', 5);
     await app.pause('cancelled', { queued_runs: 'cancel' });
     const { body: list } = await service.waitFor('/v1/cancellations', (answer) =>
-      answer.body.data.some((one: { cancelled_runs: number }) => one.cancelled_runs === 5),
+      answer.body.data.some((item: { cancelled_runs: number }) => item.cancelled_runs === 5),
     );
     expect(list.data[0]).to.include({ function_id: 'cancelled-cancelled', queued_only: true });
     for (const id of queued) {

@@ -324,7 +324,7 @@ describe('Waits for events', () => {
         // Its process died between the end of the run and the removal.
         await own.redis.del(own.keys.of(runId).waitsOfRun(env, runId));
         const found: { key: string }[] = [];
-        for await (const { waits } of own.waitCandidates.of(env, [event], (one) => one)) {
+        for await (const { waits } of own.possibleWaits.of(env, [event], (event) => event)) {
           for (const { key, foundAt } of waits) {
             found.push({ key });
             await own.waits.remove(env, key, foundAt);

@@ -84,7 +84,7 @@ const ofText = (variable: string, texts: fc.Arbitrary<string>): fc.Arbitrary<Sea
       test: textTest,
       text: fc.oneof(
         texts,
-        texts.map((one) => one.slice(0, 2)),
+        texts.map((text) => text.slice(0, 2)),
       ),
     }),
     fc.record({

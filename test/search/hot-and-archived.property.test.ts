@@ -36,7 +36,7 @@ describe('A search', () => {
         fc.array(searches(times), { minLength: SEARCHES, maxLength: SEARCHES }),
         async (events, wanted) => {
           const env = `e${round++}`;
-          const rows = events.map((one) => eventRow({ ...one, env }));
+          const rows = events.map((event) => eventRow({ ...event, env }));
           await archive.shipments.ship({ events: rows, runs: [] });
           await storeHot(
             archive,

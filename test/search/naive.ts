@@ -31,7 +31,7 @@ export function isFound(node: SearchNode, variables: Record<string, unknown>): b
       return node.literals.some((literal) => isMet('==', at(node.path), literal));
     case 'element': {
       const list = at(node.path);
-      return Array.isArray(list) && list.some((one) => isMet('==', one, node.literal));
+      return Array.isArray(list) && list.some((item) => isMet('==', item, node.literal));
     }
     case 'text': {
       const value = at(node.path);

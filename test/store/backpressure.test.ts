@@ -116,7 +116,7 @@ describe('Backpressure before Redis is out of memory', () => {
     expect((await api('GET', '/v1/events')).status).to.equal(200);
     expect((await api('POST', '/v1/event-keys', { name: 'k', environment: 'production' })).status).to.equal(201);
     expect((await api('DELETE', '/v1/holding?all=true')).status).to.equal(200);
-    expect((await logged()).map((one: { ids: string[] }) => one.ids)).to.deep.equal([first.body.ids]);
+    expect((await logged()).map((item: { ids: string[] }) => item.ids)).to.deep.equal([first.body.ids]);
     expect((await api('DELETE', `/v1/webhooks/${webhook.id}`)).status).to.equal(204);
   });
 

@@ -68,7 +68,7 @@ describe('Data that several processes change at once', () => {
       ...(endpoint && { endpoint: 'signed-body' }),
     }) as AppFunction;
   const refusals = (all: PromiseSettledResult<unknown>[]) =>
-    all.flatMap((one) => (one.status === 'rejected' ? [one.reason.code] : []));
+    all.flatMap((item) => (item.status === 'rejected' ? [item.reason.code] : []));
 
   it('functions and endpoints that are registered at the same time do not exceed their limit', async () => {
     const env = 'functions';

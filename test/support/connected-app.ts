@@ -136,7 +136,7 @@ export class ConnectedInstance {
 
   /** The first frame of the kind. @throws when the WebSocket is closed before */
   async frame(kind: number): Promise<ReceivedFrame> {
-    const next = () => this.frames.find((one) => one.kind === kind);
+    const next = () => this.frames.find((frame) => frame.kind === kind);
     const isClosed = () => this.socket.readyState === WebSocket.CLOSED;
     const describe = `instance ${this.id} gets a frame of kind ${kind}`;
     await until(() => next() ?? isClosed(), { describe });

@@ -31,7 +31,9 @@ export const valuesOf = ({ instructions }: Stage, wanted: string): string[] =>
 
 /** `NAME=value NAME=value` of ENV. */
 export function environmentOf(stage: Stage): Record<string, string> {
-  return Object.fromEntries(valuesOf(stage, 'ENV').flatMap((value) => value.split(/\s+/).map((one) => one.split('='))));
+  return Object.fromEntries(
+    valuesOf(stage, 'ENV').flatMap((value) => value.split(/\s+/).map((item) => item.split('='))),
+  );
 }
 
 /** The build context: what git has, or would have, and .dockerignore does not leave out. */

@@ -55,7 +55,7 @@ export class Receiver {
   }
 
   at(path: string): Received[] {
-    return this.#received.filter((one) => one.path === path);
+    return this.#received.filter((item) => item.path === path);
   }
 
   async got(path: string, count = 1): Promise<Received[]> {

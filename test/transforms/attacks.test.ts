@@ -56,7 +56,7 @@ describe('A transform that', () => {
 });
 
 function meets(wanted: Expected, result: unknown): boolean {
-  if ('any_of' in wanted) return wanted.any_of.some((one) => meets(one, result));
+  if ('any_of' in wanted) return wanted.any_of.some((item) => meets(item, result));
   if ('error' in wanted) {
     return result instanceof ServiceError && result.code === wanted.error && result.message.includes(wanted.message);
   }

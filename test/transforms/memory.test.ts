@@ -36,7 +36,7 @@ describe('Memory of a transform process', () => {
       }, 100);
       try {
         const webhooks = Array.from({ length: 60 }, () => holding(45));
-        const all = await Promise.all(webhooks.map((one) => transforms.run(one, REQUEST)));
+        const all = await Promise.all(webhooks.map((webhook) => transforms.run(webhook, REQUEST)));
         for (const { returned: event } of all) expect(event).to.deep.equal({ n: 45 });
       } finally {
         clearInterval(watch);

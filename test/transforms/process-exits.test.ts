@@ -91,7 +91,9 @@ describe('A transform process that crashes', () => {
       const beside = Array.from({ length: 8 }, fine);
       await transforms.run(fine(), REQUEST);
       const exploded = errorOf(transforms.run(bomb, REQUEST));
-      const outcomes = beside.flatMap((one) => [1, 2, 3].map((n) => transforms.run(one, { ...REQUEST, body: { n } })));
+      const outcomes = beside.flatMap((item) =>
+        [1, 2, 3].map((n) => transforms.run(item, { ...REQUEST, body: { n } })),
+      );
       expect((await exploded).message).to.match(/used too much memory|ran longer/);
       for (const outcome of await Promise.all(outcomes)) expect(fieldsOf(outcome).name).to.equal('fine');
       const strikes = lines.filter(({ msg }) => STRIKE_LINES.test(msg)).map(({ webhook }) => webhook);

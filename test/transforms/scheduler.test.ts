@@ -54,7 +54,7 @@ describe('FairQueue', () => {
       QueuedRequest,
       QueuedRequest,
     ];
-    expect([a1, a2, b1].map((one) => queue.add(one))).to.deep.equal([undefined, undefined, undefined]);
+    expect([a1, a2, b1].map((item) => queue.add(item))).to.deep.equal([undefined, undefined, undefined]);
     expect(queue.add(c1)).to.equal(a2);
     expect(queue.add(c2)).to.equal(c2);
     expect(queue.size).to.equal(3);

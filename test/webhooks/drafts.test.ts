@@ -82,7 +82,9 @@ describe('Drafts of filters and transforms of webhooks', () => {
     for (let i = 0; i < 5; i++) await call('POST', `${path}/${ids[i]}/rerun`, { dry_run: false });
     await service.waitFor(`${path}?limit=100`, ({ body }) => body.data.length === 60);
     const { dry_run } = await replay(webhook, { draft_filter: 'true' });
-    expect(dry_run.sample.map((one: Compared) => one.request_id)).to.deep.equal(ids.slice(5).toReversed());
+    expect(dry_run.sample.map((comparison: Compared) => comparison.request_id)).to.deep.equal(
+      ids.slice(5).toReversed(),
+    );
     expect(dry_run.stopped_early).to.equal(null);
   });
 
@@ -99,7 +101,9 @@ describe('Drafts of filters and transforms of webhooks', () => {
     const ended = await service.waitFor(path, ({ body }) => body.data.ended_at !== null);
     expect(ended.body.data).to.include({ done: 2, skipped: 2, failed: 0 });
     const skipped = (await call('GET', `${path}/results?status=skipped`)).body.data;
-    expect(skipped.map((one: { request_id: string; reason: string }) => [one.request_id, one.reason])).to.deep.equal([
+    expect(
+      skipped.map((result: { request_id: string; reason: string }) => [result.request_id, result.reason]),
+    ).to.deep.equal([
       [ids[0], 'filtered'],
       [ids[1], 'filtered'],
     ]);
@@ -147,7 +151,10 @@ describe('Drafts of filters and transforms of webhooks', () => {
     const path = `/v1/webhooks/${webhook.id}/requests`;
     await call('POST', `${path}/${id}/rerun`, { dry_run: false });
     const { body } = await service.waitFor(path, (answer) => answer.body.data.length === 2);
-    const versions = body.data.map((one: { version: number; rerun_of: string | null }) => [one.version, one.rerun_of]);
+    const versions = body.data.map((item: { version: number; rerun_of: string | null }) => [
+      item.version,
+      item.rerun_of,
+    ]);
     expect(versions).to.deep.equal([
       [2, id],
       [1, null],

@@ -158,7 +158,10 @@ describe('The holding page', () => {
     const [first, second, third, stay] = ids as [string, string, string, string];
     const gone = '01M7Z7A7B6FJ7DZJVGC757486T';
     const given = await call('POST', '/v1/holding/assign', { environment: 'feature', ids: [first, second, gone] });
-    expect(given.body.data.assigned.map((one: { event_id: string }) => one.event_id)).to.have.members([first, second]);
+    expect(given.body.data.assigned.map((event: { event_id: string }) => event.event_id)).to.have.members([
+      first,
+      second,
+    ]);
     for (const id of [first, second]) await until(() => event(id), { describe: `event ${id} is ingested` });
     const mixed = await call('POST', '/v1/holding/assign', { environment: 'feature', ids: [stay], name: 'ids/x' });
     expect([mixed.status, mixed.body.field]).to.deep.equal([400, 'ids']);
@@ -184,7 +187,7 @@ describe('The holding page', () => {
     const stay = await hold({ name: 'bulk/stay' }, '', path);
     const given = await call('POST', '/v1/holding/assign', { environment: 'feature', webhook, name: 'bulk/give' });
     expect(given.body.data.more).to.equal(false);
-    expect(given.body.data.assigned.map((one: { event_id: string }) => one.event_id)).to.have.members(give);
+    expect(given.body.data.assigned.map((event: { event_id: string }) => event.event_id)).to.have.members(give);
     for (const id of give) await until(() => event(id), { describe: `event ${id} is ingested` });
     const dropped = await call('DELETE', `/v1/holding?webhook=${webhook}&name=bulk/drop`);
     expect(dropped.body.data).to.deep.equal({ deleted: drop.length, more: false });

@@ -377,7 +377,7 @@ describe('Reconciliation of webhooks', () => {
       expect((await client.send('GET', fake.url, { authorization: 'Bearer x' })).status).to.equal(302);
       expect(await reasonOf(strict.send('GET', fake.url, {}))).to.equal('address_blocked');
     } finally {
-      await Promise.all([client, patient, strict].map((one) => one.close()));
+      await Promise.all([client, patient, strict].map((item) => item.close()));
     }
   });
 

@@ -16,7 +16,7 @@ describe('The log of unverified requests', () => {
     body,
   });
   const count = (limit: UnverifiedLogLimit, requests: LoggedRequest[], webhook = 'w') =>
-    requests.filter((one) => limit.admit(webhook, one)).length;
+    requests.filter((request) => limit.admit(webhook, request)).length;
   const many = (n: number, at: number, fields?: Partial<LogSummary>) =>
     Array.from({ length: n }, () => refused(at, fields));
 
@@ -32,7 +32,7 @@ describe('The log of unverified requests', () => {
     const limit = new UnverifiedLogLimit();
     const body = Buffer.alloc(1_048_576);
     const logged = Array.from({ length: 100 }, () => limit.admit('w', refused(0, {}, body)));
-    expect(logged.filter((one) => one?.body)).to.have.length(15);
+    expect(logged.filter((request) => request?.body)).to.have.length(15);
     expect(logged.at(-1)).to.have.nested.property('summary.outcome', 'rejected');
     expect(logged.at(-1)?.summary.bodyBytes).to.equal(undefined);
   });

@@ -51,7 +51,10 @@ describe('Replays of webhook requests', () => {
     const { dry_run, replay: none } = await replay(webhook, { draft: DRAFT });
     expect(none).to.equal(null);
     expect(dry_run).to.include({ total: 6, total_is_exact: true });
-    const shown = dry_run.sample.map((one: { request_id: string; change: string }) => [one.request_id, one.change]);
+    const shown = dry_run.sample.map((comparison: { request_id: string; change: string }) => [
+      comparison.request_id,
+      comparison.change,
+    ]);
     const changes = ['same', 'changed', 'no_event', 'error', 'new_event', 'new_event'];
     expect(shown).to.deep.equal(ids.map((id, i) => [id, changes[i]]).toReversed());
     const [, , failing, ignored, renamed] = dry_run.sample;
@@ -73,7 +76,10 @@ describe('Replays of webhook requests', () => {
       transform: "const transform = () => ({ name: 'replay/x', data: {} });",
     });
     const { dry_run } = await replay(webhook, {});
-    const shown = dry_run.sample.map((one: { before: object; change: string }) => [one.before, one.change]);
+    const shown = dry_run.sample.map((comparison: { before: object; change: string }) => [
+      comparison.before,
+      comparison.change,
+    ]);
     expect(shown).to.deep.equal([
       [null, 'new_event'],
       [null, 'same'],
@@ -268,7 +274,7 @@ describe('A replay of webhook requests', () => {
     });
     expect(await get(path)).to.include({ done: 60, failed: 0, skipped: 0 });
     const made = await get(`${path}/results?status=done`);
-    expect(made.map((one: { request_id: string }) => one.request_id)).to.deep.equal(ids);
+    expect(made.map((result: { request_id: string }) => result.request_id)).to.deep.equal(ids);
     const events = await get('/v1/events?name=replay/once&limit=100');
     expect(
       events.map(({ data }: { data: { n: number } }) => data.n).sort((a: number, b: number) => a - b),

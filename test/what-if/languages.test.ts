@@ -18,7 +18,7 @@ interface Language {
 }
 
 const official = (sdk: 'Python' | 'Go'): Language => {
-  const app = IN_PRODUCTION.find((one) => one.sdk === sdk);
+  const app = IN_PRODUCTION.find((item) => item.sdk === sdk);
   if (!app) throw new Error(`no app with the official SDK of ${sdk}`);
   const event = (fn: string) => ({ name: `${app.app}/${fn}`, data: { n: 3 } });
   const events = ['chain', 'branches', 'sends', 'waits'].map(event);

@@ -104,7 +104,8 @@ describe('A simulation of flow control', () => {
         expect(found.waitMaxMs).to.equal(Math.max(0, ...waits));
         const sorted = waits.toSorted((a, b) => a - b);
         expect(found.waitP99Ms).to.equal(sorted[Math.ceil(0.99 * sorted.length) - 1] ?? 0);
-        const waitingAt = (at: number) => given.filter((one, i) => one.at <= at && one.at + (waits[i] as number) > at);
+        const waitingAt = (at: number) =>
+          given.filter((event, i) => event.at <= at && event.at + (waits[i] as number) > at);
         expect(found.waitingMax).to.equal(Math.max(0, ...given.map(({ at }) => waitingAt(at).length)));
       }),
     );

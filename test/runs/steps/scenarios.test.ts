@@ -59,7 +59,7 @@ async function runScenario(scenario: Scenario, id: string, sdk: SdkAdapter, serv
       ...rest,
       id: fnId,
       triggers: [{ event: named(fnId) }],
-      ...(cancelOn && { cancelOn: cancelOn.map((one: Loose) => ({ ...one, event: named(one.event) })) }),
+      ...(cancelOn && { cancelOn: cancelOn.map((item: Loose) => ({ ...item, event: named(item.event) })) }),
       ...(onFailure && { onFailure: async (args: Loose) => onFailure(tools(args)) }),
     };
     return client.createFunction(full, async (args: Loose) => handler(tools(args)));

@@ -20,7 +20,7 @@ describe('Metrics endpoint', () => {
   afterEach(() => service.stop());
 
   const codes = async (url: string, headers: Record<string, string>[]) => {
-    const answers = await Promise.all(headers.map((one) => request('GET', `${url}/metrics`, { headers: one })));
+    const answers = await Promise.all(headers.map((given) => request('GET', `${url}/metrics`, { headers: given })));
     return answers.map(({ status, body }) => body.code ?? status);
   };
 

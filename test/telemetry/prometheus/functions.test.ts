@@ -27,7 +27,7 @@ describe('Metrics by function', () => {
     };
   });
 
-  const named = ({ series }: Scrape, name: string) => series.filter((one) => one.name === name);
+  const named = ({ series }: Scrape, name: string) => series.filter((sample) => sample.name === name);
 
   it('name at most 200 functions in each process, and count the others together', async () => {
     const backlogs = Array.from({ length: 1_000 }, (_, n) => ({ env: 'production', functionId: `f-${n}`, waiting: 2 }));
