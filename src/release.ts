@@ -73,9 +73,9 @@ async function release(): Promise<boolean> {
 
 /** @returns whether the deploy may continue */
 function report(found: Finding[]): boolean {
-  for (const one of found) {
-    if ('problem' in one) console.error(one.problem);
-    else console.warn(`warning: ${one.warning}`);
+  for (const finding of found) {
+    if ('problem' in finding) console.error(finding.problem);
+    else console.warn(`warning: ${finding.warning}`);
   }
   return !found.some((finding) => 'problem' in finding);
 }
@@ -211,7 +211,7 @@ async function secretKey(redis: Redis, config: Config): Promise<Finding[]> {
 async function schema(redis: Redis, config: Config): Promise<Finding[]> {
   try {
     const done = await createStore(redis, config).partitions.migrate();
-    for (const one of done) console.log(`Redis: migrated to schema version ${one}`);
+    for (const version of done) console.log(`Redis: migrated to schema version ${version}`);
     return [];
   } catch (error) {
     return problemOf(error as Error, config);

@@ -129,8 +129,8 @@ async function copyRequests(
 async function addCounts(client: Client, { countTable, retention, day }: Part, rows: readonly RequestRow[]) {
   if (rows.length === 0) return;
   const counted = rows.flatMap(({ webhookId, outcome, verification, at }) => {
-    const one = { webhookId, at };
-    return [{ ...one, outcome }, ...(verification ? [{ ...one, outcome: verificationCount(verification) }] : [])];
+    const minute = { webhookId, at };
+    return [{ ...minute, outcome }, ...(verification ? [{ ...minute, outcome: verificationCount(verification) }] : [])];
   });
   const groups = [...Map.groupBy(counted, ({ webhookId, outcome }) => `${webhookId}\n${outcome}`).values()];
   // Sorted, so that two archivers do not deadlock.

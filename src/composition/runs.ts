@@ -4,7 +4,6 @@ import type { Acceptor } from '../jobs/acceptance/acceptor.ts';
 import { ArchivedEventRestorer, type EventRestorer, NOTHING_ARCHIVED } from '../jobs/archive/event-restorer.ts';
 import { Admission } from '../jobs/flow-control/admission.ts';
 import { BATCH_RULES } from '../jobs/flow-control/batch-rules.ts';
-import type { FlowStage } from '../jobs/flow-control/candidate.ts';
 import { DEBOUNCE_RULES } from '../jobs/flow-control/debounce-rules.ts';
 import { CountedDecisions } from '../jobs/flow-control/decision-log.ts';
 import { EventGroupStage } from '../jobs/flow-control/event-group-stage.ts';
@@ -17,6 +16,7 @@ import { LaneOrders } from '../jobs/flow-control/lane-orders.ts';
 import { LaneStage } from '../jobs/flow-control/lane-stage.ts';
 import { LimitStatuses } from '../jobs/flow-control/limit-status.ts';
 import { RateLimits } from '../jobs/flow-control/rate-limits.ts';
+import type { FlowStage } from '../jobs/flow-control/run-proposal.ts';
 import { Singletons } from '../jobs/flow-control/singletons.ts';
 import { TimerChecks } from '../jobs/flow-control/timer-checks.ts';
 import { WorkerCapacity } from '../jobs/flow-control/worker-capacity.ts';
@@ -171,7 +171,7 @@ const RUN: Definitions<RunParts, Needs & FlowControlParts> = {
       events: parts.history.events,
       pastEvents: parts.history.pastEvents,
       waits: parts.waits,
-      waitCandidates: parts.waitCandidates,
+      possibleWaits: parts.possibleWaits,
       transitions: parts.transitions,
       afterwards: parts.afterwards,
       evaluator: parts.evaluator,

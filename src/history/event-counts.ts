@@ -70,11 +70,12 @@ export class EventCountHistory {
       hot.map(({ name }) => name),
       border,
     );
-    for (const [i, one] of hot.entries()) found.set(toText(one.name), { ...one, count: counts[i] as number });
+    for (const [i, counted] of hot.entries())
+      found.set(toText(counted.name), { ...counted, count: counts[i] as number });
     const pieces = await this.#pieces(env, [{ from: oldest, to: border }]);
     const add = (name: string, count: number) => {
-      const one = found.get(toText(name));
-      if (one) one.count += count;
+      const counted = found.get(toText(name));
+      if (counted) counted.count += count;
     };
     const sorted = () => [...found.values()].sort((a, b) => b.lastAt - a.lastAt || (a.name < b.name ? 1 : -1));
     const hotNames = () => {

@@ -68,9 +68,9 @@ export class WebhookLogHistory {
     try {
       const archived = await this.#archived.stats(webhookIds);
       return {
-        stats: archived.map((one, i) => ({
-          ...sumOf(one, unarchived[i]),
-          lastAt: Math.max(one.lastAt ?? 0, hot.stats[i]?.lastAt ?? 0) || undefined,
+        stats: archived.map((ofWebhook, i) => ({
+          ...sumOf(ofWebhook, unarchived[i]),
+          lastAt: Math.max(ofWebhook.lastAt ?? 0, hot.stats[i]?.lastAt ?? 0) || undefined,
         })),
       };
     } catch (error) {

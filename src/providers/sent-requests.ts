@@ -163,14 +163,14 @@ export function pageOf(
   const items: SentItem[] = [];
   let invalid = 0;
   let oldestAt: number | undefined;
-  for (const one of found) {
-    const item = itemOf(list, one);
+  for (const entry of found) {
+    const item = itemOf(list, entry);
     if (!item) {
       invalid++;
       continue;
     }
     if (oldestAt === undefined || item.at < oldestAt) oldestAt = item.at;
-    const type = list.subscription && textAt(one, list.subscription.type);
+    const type = list.subscription && textAt(entry, list.subscription.type);
     if (types === undefined || (type !== undefined && types.has(type))) items.push(item);
   }
   return { items, next: nextOf(list, document, found.at(-1), headers), invalid, oldestAt };

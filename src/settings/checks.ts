@@ -66,8 +66,8 @@ function unsafeInProduction(env: SettingValues): string[] {
 
 function unsafeSignOn(env: SettingValues): string[] {
   const { OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET, PASSWORD_SIGN_IN } = env;
-  const one = { OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET };
-  const missing = Object.entries(one).flatMap(([name, value]) => (value === undefined ? [name] : []));
+  const required = { OIDC_ISSUER, OIDC_CLIENT_ID, OIDC_CLIENT_SECRET };
+  const missing = Object.entries(required).flatMap(([name, value]) => (value === undefined ? [name] : []));
   if (missing.length === 1 || missing.length === 2) {
     return [`${missing.join(', ')}: not set; set OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET together`];
   }

@@ -27,7 +27,7 @@ export class GroupScrape {
   onMessage(child: ChildProcess, message: ToSupervisor): void {
     if (message.kind === 'metrics started') this.#children.add(child);
     else if (message.kind === 'metrics') this.#waiting.get(message.request)?.(message.metrics);
-    else if (message.kind === 'group metrics?') void this.#answer(child, message.request);
+    else if (message.kind === 'group metrics?') void this.#respond(child, message.request);
   }
 
   onExit(child: ChildProcess): void {
@@ -62,7 +62,7 @@ export class GroupScrape {
     if (metrics && this.#children.has(child)) this.#metrics.record(child.pid as number, metrics);
   }
 
-  async #answer(child: ChildProcess, request: number): Promise<void> {
+  async #respond(child: ChildProcess, request: number): Promise<void> {
     send(child, { kind: 'group metrics', request, text: await this.scrape() });
   }
 }

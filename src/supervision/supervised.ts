@@ -55,11 +55,11 @@ function shareMetrics(own: ProcessMetrics): ProcessMetrics {
     ...own,
     async scrape() {
       const request = ++lastRequest;
-      const answer = Promise.withResolvers<string>();
-      scrapes.set(request, answer.resolve);
+      const scraped = Promise.withResolvers<string>();
+      scrapes.set(request, scraped.resolve);
       send({ kind: 'group metrics?', request });
       const timeout = setTimeout(GROUP_METRICS_TIMEOUT_MS, undefined, { ref: false });
-      const text = await Promise.race([answer.promise, timeout]);
+      const text = await Promise.race([scraped.promise, timeout]);
       scrapes.delete(request);
       if (text === undefined) throw new Error('the supervisor did not answer in time');
       return text;

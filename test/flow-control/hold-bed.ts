@@ -2,10 +2,10 @@
 import { randomUUID } from 'node:crypto';
 import { NOTHING_ARCHIVED } from '../../src/jobs/archive/event-restorer.ts';
 import { BATCH_RULES } from '../../src/jobs/flow-control/batch-rules.ts';
-import type { Candidate } from '../../src/jobs/flow-control/candidate.ts';
 import { DEBOUNCE_RULES } from '../../src/jobs/flow-control/debounce-rules.ts';
 import { EventGroupStage } from '../../src/jobs/flow-control/event-group-stage.ts';
 import type { FlowKeys } from '../../src/jobs/flow-control/flow-keys.ts';
+import type { RunProposal } from '../../src/jobs/flow-control/run-proposal.ts';
 import { TimerChecks } from '../../src/jobs/flow-control/timer-checks.ts';
 import type { FunctionTables } from '../../src/jobs/functions/function-tables.ts';
 import type { PartitionQueues } from '../../src/jobs/queues/partition-queues.ts';
@@ -44,7 +44,7 @@ export function createHoldBed(store: Store, config: Record<string, unknown>) {
   let isDue = false;
   let death: Death | undefined;
   const decisions: Decision[] = [];
-  const created = new Map<string, Candidate>();
+  const created = new Map<string, RunProposal>();
 
   const queues = {
     partition: () => ({
@@ -56,7 +56,7 @@ export function createHoldBed(store: Store, config: Record<string, unknown>) {
     }),
   } as unknown as PartitionQueues;
   const flowKeys = {
-    textOf: (key: string | undefined, { event }: Candidate) =>
+    textOf: (key: string | undefined, { event }: RunProposal) =>
       key === undefined ? '' : String(JSON.parse(event.payload).data.key),
   } as unknown as FlowKeys;
   // Without the option all is due.
@@ -65,18 +65,18 @@ export function createHoldBed(store: Store, config: Record<string, unknown>) {
   } as unknown as FunctionTables;
   const groupRunStarter = {
     exists: async () => true,
-    start: async (candidates: readonly Candidate[]) => {
+    start: async (proposals: readonly RunProposal[]) => {
       if (death === 'before the runs') throw new WorkerDied();
       const nowMs = Date.now();
       await store.runs.create(
-        candidates.map(({ id, event, batch }) => ({
+        proposals.map(({ id, event, batch }) => ({
           ...{ id, env: event.env, functionId, eventId: event.internalId, requestId: event.requestId },
           ...(batch && { batch }),
           queuedAt: nowMs,
           reconcileAt: nowMs,
         })),
       );
-      for (const candidate of candidates) if (!created.has(candidate.id)) created.set(candidate.id, candidate);
+      for (const proposal of proposals) if (!created.has(proposal.id)) created.set(proposal.id, proposal);
       if (death === 'after the runs') throw new WorkerDied();
     },
   } as unknown as GroupRunStarter;
@@ -113,12 +113,12 @@ export function createHoldBed(store: Store, config: Record<string, unknown>) {
     async ingest(kind: 'batch' | 'debounce', events: readonly Envelope[], beganMsAgo = 0): Promise<void> {
       const beganAt = Date.now() - beganMsAgo;
       const stored = await store.events.storeNew(events);
-      const candidates = stored.map(({ event, present = false }): Candidate => {
+      const proposals = stored.map(({ event, present = false }): RunProposal => {
         const id = runIdOf(store.ids, event.internalId, functionId);
         return { id, fn, event, dueAt: event.ts, cause: 'event', beganAt, ...(present && { repeated: true }) };
       });
       const stage = kind === 'batch' ? batchStage : debounceStage;
-      decisions.push(...(await stage.apply(candidates)).decisions);
+      decisions.push(...(await stage.apply(proposals)).decisions);
     },
     /** The timers that are not due run, on a worker whose clock is ahead. */
     async lookEarly(): Promise<void> {

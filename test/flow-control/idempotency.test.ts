@@ -1,7 +1,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
-import { candidateOf, closeProcesses, functionWith, openProcesses } from '../support/flow-stages.ts';
+import { closeProcesses, functionWith, openProcesses, proposalOf } from '../support/flow-stages.ts';
 import { findKeys, itOnSingleRedis } from '../support/redis.ts';
 import { type Service, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -24,12 +24,12 @@ describe('An idempotency key', () => {
           const processes = await openProcesses(2, partitions);
           try {
             const fn = functionWith({ idempotency: 'event.data.value' });
-            const candidates = values.map((value) => candidateOf(fn, { value }));
+            const proposals = values.map((value) => proposalOf(fn, { value }));
             const ran = new Map<string, Set<string>>();
-            const size = Math.ceil(candidates.length / jobs);
+            const size = Math.ceil(proposals.length / jobs);
             await Promise.all(
               Array.from({ length: jobs }, async (_, n) => {
-                const job = candidates.slice(n * size, (n + 1) * size);
+                const job = proposals.slice(n * size, (n + 1) * size);
                 for (let i = 0; i < (repeats(n) ? 2 : 1); i++) {
                   const process = processes[(n + i) % 2] as (typeof processes)[number];
                   await process.start(job.map((item) => ({ ...item, ...(i > 0 && { repeated: true }) })));
@@ -37,11 +37,11 @@ describe('An idempotency key', () => {
               }),
             );
             const [first] = processes as [(typeof processes)[number]];
-            const statuses = await first.store.runStatuses.of(candidates.map(({ id }) => ({ env: 'production', id })));
+            const statuses = await first.store.runStatuses.of(proposals.map(({ id }) => ({ env: 'production', id })));
             const holders = new Map(
               processes.flatMap(({ decisions }) => decisions.map(({ eventId, runId }) => [eventId, runId as string])),
             );
-            for (const [i, { id, event }] of candidates.entries()) {
+            for (const [i, { id, event }] of proposals.entries()) {
               expect(statuses.has(id)).to.equal(!holders.has(event.internalId));
               const runs = ran.get(String(values[i])) ?? new Set();
               ran.set(String(values[i]), runs.add(holders.get(event.internalId) ?? id));
@@ -64,10 +64,10 @@ describe('An idempotency key', () => {
       const [process] = processes as [(typeof processes)[number]];
       const fn = functionWith({ idempotency: 'event.data.value' });
       const values = ['secret', 'secret', undefined, undefined, null, false, false];
-      const candidates = values.map((value) => candidateOf(fn, { value }));
-      const runs = await process.start(candidates);
+      const proposals = values.map((value) => proposalOf(fn, { value }));
+      const runs = await process.start(proposals);
       expect(runs.map(({ id }) => id).sort()).to.deep.equal(
-        candidates
+        proposals
           .filter((_, i) => i !== 1)
           .map(({ id }) => id)
           .sort(),
@@ -92,7 +92,7 @@ describe('An idempotency key', () => {
           singleton: { mode: 'skip' },
           rateLimit: { limit: 2, period: '1h' },
         });
-        const [active, skipped, again] = ['a', 'b', 'b'].map((value) => candidateOf(fn, { value }));
+        const [active, skipped, again] = ['a', 'b', 'b'].map((value) => proposalOf(fn, { value }));
         if (!active || !skipped || !again) throw new Error('unreachable');
         await process.start([active]);
         expect(await process.start([skipped])).to.deep.equal([]);

@@ -1,12 +1,12 @@
 /** Lanes without a service, on a real Redis whose clock of dev mode is moved: processes that die after any write, and jobs that are repeated. */
 
 import { NOTHING_ARCHIVED } from '../../src/jobs/archive/event-restorer.ts';
-import type { Candidate, FlowStage } from '../../src/jobs/flow-control/candidate.ts';
 import { FlowControl } from '../../src/jobs/flow-control/flow-control.ts';
 import { FlowKeys } from '../../src/jobs/flow-control/flow-keys.ts';
 import { LaneEnds } from '../../src/jobs/flow-control/lane-ends.ts';
 import { LaneOrders } from '../../src/jobs/flow-control/lane-orders.ts';
 import { LaneStage } from '../../src/jobs/flow-control/lane-stage.ts';
+import type { FlowStage, RunProposal } from '../../src/jobs/flow-control/run-proposal.ts';
 import type { RunToStart } from '../../src/jobs/flow-control/run-to-start.ts';
 import { TimerChecks } from '../../src/jobs/flow-control/timer-checks.ts';
 import { ExpressionEvaluator } from '../../src/jobs/functions/expression-evaluator.ts';
@@ -67,7 +67,7 @@ export function createLaneBed(store: Store, given: Record<string, unknown>, id: 
     lane: store.lanes,
   });
   const decisionLog = {
-    find: async ({ event }: Candidate) => decisions.get(event.internalId),
+    find: async ({ event }: RunProposal) => decisions.get(event.internalId),
     add: async (made: readonly Decision[]) => {
       for (const decision of made) decisions.set(decision.eventId, decision);
     },
@@ -118,8 +118,8 @@ export function createLaneBed(store: Store, given: Record<string, unknown>, id: 
 
   const groupRunStarter = {
     exists: async () => true,
-    start: async (candidates: readonly Candidate[], stage: FlowStage) => {
-      if (candidates.length > 0) await create(await flowControl.resume(candidates, stage));
+    start: async (proposals: readonly RunProposal[], stage: FlowStage) => {
+      if (proposals.length > 0) await create(await flowControl.resume(proposals, stage));
     },
   } as unknown as GroupRunStarter;
   const laneTimers = new LaneTimers({
@@ -147,11 +147,11 @@ export function createLaneBed(store: Store, given: Record<string, unknown>, id: 
     ingest: (events: readonly Envelope[], dies?: Death) =>
       dying(async () => {
         const stored = await store.events.storeNew(events);
-        const candidates = stored.map(({ event, present = false }): Candidate => {
+        const proposals = stored.map(({ event, present = false }): RunProposal => {
           const runId = runIdOf(store.ids, event.internalId, id);
           return { id: runId, fn, event, dueAt: event.ts, cause: 'event', ...(present && { repeated: true }) };
         });
-        await create(await flowControl.decide(candidates));
+        await create(await flowControl.decide(proposals));
       }, dies),
     /** The timers that are due. One that dies is repeated. */
     async look(dies?: Death): Promise<void> {

@@ -1,8 +1,8 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { Candidate } from '../../src/jobs/flow-control/candidate.ts';
+import type { RunProposal } from '../../src/jobs/flow-control/run-proposal.ts';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
-import { candidateOf, closeProcesses, functionWith, openProcesses } from '../support/flow-stages.ts';
+import { closeProcesses, functionWith, openProcesses, proposalOf } from '../support/flow-stages.ts';
 import { findKeys, itOnSingleRedis } from '../support/redis.ts';
 import { type Service, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -24,11 +24,11 @@ describe('A rate limit', () => {
         const processes = await openProcesses(2, partitions);
         try {
           const fn = functionWith({ rateLimit: { limit, period: '24h', key: 'event.data.key' } });
-          const candidates = keys.map((key) => candidateOf(fn, { key }));
-          const admitted = new Map<string, Candidate>();
-          const size = Math.ceil(candidates.length / jobs);
+          const proposals = keys.map((key) => proposalOf(fn, { key }));
+          const admitted = new Map<string, RunProposal>();
+          const size = Math.ceil(proposals.length / jobs);
           const work = Array.from({ length: jobs }, async (_, n) => {
-            const job = candidates.slice(n * size, (n + 1) * size);
+            const job = proposals.slice(n * size, (n + 1) * size);
             const times = repeats(n) ? 2 : 1;
             for (let i = 0; i < times; i++) {
               const process = processes[(n + i) % 2] as (typeof processes)[number];
@@ -45,8 +45,8 @@ describe('A rate limit', () => {
           const decisions = processes.flatMap((process) => process.decisions);
           expect(decisions.filter(({ until = 0 }) => until <= Date.now())).to.deep.equal([]);
           const decided = new Set(decisions.map(({ eventId }) => eventId));
-          for (const { id, event } of candidates) expect(admitted.has(id)).to.equal(!decided.has(event.internalId));
-          for (const [key, some] of Map.groupBy(candidates, ({ event }) => JSON.parse(event.payload).data.key)) {
+          for (const { id, event } of proposals) expect(admitted.has(id)).to.equal(!decided.has(event.internalId));
+          for (const [key, some] of Map.groupBy(proposals, ({ event }) => JSON.parse(event.payload).data.key)) {
             const count = some.filter(({ id }) => admitted.has(id)).length;
             expect(count, `key ${key}`).to.equal(Math.min(limit, some.length));
           }
@@ -66,7 +66,7 @@ describe('A rate limit', () => {
       const end = Date.now() + 3_500;
       await Promise.all(
         processes.map(async (process) => {
-          while (Date.now() < end) await process.start(Array.from({ length: 5 }, () => candidateOf(fn, {})));
+          while (Date.now() < end) await process.start(Array.from({ length: 5 }, () => proposalOf(fn, {})));
         }),
       );
       const [first] = processes as [(typeof processes)[number]];
@@ -94,13 +94,13 @@ describe('A rate limit', () => {
         'app-failing',
       );
       expect(
-        await processes[0]?.start([candidateOf(failing, { key: 1 }), candidateOf(failing, { key: 1 })]),
+        await processes[0]?.start([proposalOf(failing, { key: 1 }), proposalOf(failing, { key: 1 })]),
       ).to.have.length(2);
       const keys = [undefined, undefined, null, null, false, false, '', '', 0, 0, 'false', 'false'];
-      const candidates = keys.map((key) => candidateOf(fn, { key }));
-      const runs = await processes[0]?.start(candidates);
+      const proposals = keys.map((key) => proposalOf(fn, { key }));
+      const runs = await processes[0]?.start(proposals);
       const ids = new Set(runs?.map(({ id }) => id));
-      expect(keys.filter((_, i) => ids.has(candidates[i]?.id ?? ''))).to.deep.equal([
+      expect(keys.filter((_, i) => ids.has(proposals[i]?.id ?? ''))).to.deep.equal([
         ...[undefined, undefined, null, null, false, false],
         ...['', 0, 'false'],
       ]);

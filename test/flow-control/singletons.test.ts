@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { ulid } from 'ulid';
 import { hasEnded } from '../../src/model/runs/run.ts';
 import { type AppHost, startAppHost } from '../support/app-host.ts';
-import { candidateOf, closeProcesses, type FlowProcess, functionWith, openProcesses } from '../support/flow-stages.ts';
+import { closeProcesses, type FlowProcess, functionWith, openProcesses, proposalOf } from '../support/flow-stages.ts';
 import { findKeys, itOnSingleRedis } from '../support/redis.ts';
 import { type Service, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -45,9 +45,9 @@ describe('A singleton', () => {
               async (...processes) => {
                 const [observer] = processes as [FlowProcess];
                 const fn = functionWith({ singleton: { mode, key: 'event.data.key' } });
-                const candidates = keys.map((key) => candidateOf(fn, { key }));
-                const ids = candidates.map(({ id }) => id);
-                const byKey = Map.groupBy(candidates.keys(), (i) => keys[i]);
+                const proposals = keys.map((key) => proposalOf(fn, { key }));
+                const ids = proposals.map(({ id }) => id);
+                const byKey = Map.groupBy(proposals.keys(), (i) => keys[i]);
                 const checkActive = async () => {
                   const active = new Set(await activeOf(observer, ids));
                   for (const some of byKey.values()) {
@@ -56,11 +56,11 @@ describe('A singleton', () => {
                     expect(count).to.be.at.most(1);
                   }
                 };
-                const size = Math.ceil(candidates.length / jobs);
+                const size = Math.ceil(proposals.length / jobs);
                 for (let n = 0; n < jobs; n += 2) {
                   await Promise.all(
                     [n, n + 1].map(async (n) => {
-                      const job = candidates.slice(n * size, (n + 1) * size);
+                      const job = proposals.slice(n * size, (n + 1) * size);
                       for (let i = 0; i < (repeats(n) ? 2 : 1); i++) {
                         const process = processes[(n + i) % 2] as FlowProcess;
                         await process.start(job.map((item) => ({ ...item, ...(i > 0 && { repeated: true }) })));
@@ -73,7 +73,7 @@ describe('A singleton', () => {
                 const statuses = await observer.store.runStatuses.of(ids.map((id) => ({ env: 'production', id })));
                 const decisions = processes.flatMap(({ decisions }) => decisions);
                 const decided = new Set(decisions.map(({ eventId }) => eventId));
-                for (const { id, event } of candidates) {
+                for (const { id, event } of proposals) {
                   expect(statuses.has(id) || decided.has(event.internalId), 'nothing is lost').to.equal(true);
                   if (mode === 'skip') expect(statuses.has(id) && decided.has(event.internalId)).to.equal(false);
                 }
@@ -93,7 +93,7 @@ describe('A singleton', () => {
       if (!one || !other) throw new Error('unreachable');
       for (let i = 0; i < 100; i++) {
         const fn = functionWith({ singleton: { mode: i % 2 === 0 ? 'skip' : 'cancel' } }, `app-f${i}`);
-        const pair = [candidateOf(fn, {}), candidateOf(fn, {})] as const;
+        const pair = [proposalOf(fn, {}), proposalOf(fn, {})] as const;
         await Promise.all([one.start([pair[0]]), other.start([pair[1]])]);
         expect(
           await activeOf(
@@ -110,11 +110,11 @@ describe('A singleton', () => {
     async () => {
       await withProcesses(1, async (process) => {
         const fn = functionWith({ singleton: { mode: 'cancel' } });
-        const before = candidateOf(fn, {});
+        const before = proposalOf(fn, {});
         await process.start([before]);
-        const candidates = Array.from({ length: 10 }, () => candidateOf(fn, {}));
-        const last = candidates.at(-1)?.id;
-        expect((await process.start(candidates)).map(({ id }) => id)).to.deep.equal([last]);
+        const proposals = Array.from({ length: 10 }, () => proposalOf(fn, {}));
+        const last = proposals.at(-1)?.id;
+        expect((await process.start(proposals)).map(({ id }) => id)).to.deep.equal([last]);
         expect(process.decisions.map(({ runId }) => runId)).to.deep.equal(Array(9).fill(last));
         expect((await process.store.runs.read('production', before.id))?.status).to.equal('Cancelled');
       });
@@ -126,7 +126,7 @@ describe('A singleton', () => {
       if (!died || !next) throw new Error('unreachable');
       const fn = functionWith({ singleton: { mode: 'cancel' } });
       // Runs of one millisecond have no order.
-      const at = (ms: number) => candidateOf(fn, {}, ulid(Date.now() + ms, Math.random));
+      const at = (ms: number) => proposalOf(fn, {}, ulid(Date.now() + ms, Math.random));
       const [first, second, third] = [at(0), at(1), at(2)];
       const [{ keys } = {}] = await next.start([first]);
       const digest = keys?.singleton as string;
@@ -146,7 +146,7 @@ describe('A singleton', () => {
       await withProcesses(2, async (died, next) => {
         if (!died || !next) throw new Error('unreachable');
         const fn = functionWith({ singleton: { mode: 'skip' } });
-        const [lost, early, late] = [candidateOf(fn, {}), candidateOf(fn, {}), candidateOf(fn, {})];
+        const [lost, early, late] = [proposalOf(fn, {}), proposalOf(fn, {}), proposalOf(fn, {})];
         const runs = await died.decide([lost]);
         expect(await next.start([early])).to.deep.equal([]);
         // A minute later.
@@ -166,7 +166,7 @@ describe('A singleton', () => {
       await withProcesses(2, async (died, next) => {
         if (!died || !next) throw new Error('unreachable');
         const fn = functionWith({ singleton: { mode: 'skip' } });
-        const [active, skipped] = [candidateOf(fn, {}), candidateOf(fn, {})];
+        const [active, skipped] = [proposalOf(fn, {}), proposalOf(fn, {})];
         await died.start([active, skipped]);
         await died.complete(active.id);
         expect(await next.start([{ ...skipped, repeated: true }])).to.deep.equal([]);
@@ -178,7 +178,7 @@ describe('A singleton', () => {
   itOnSingleRedis('is taken from a run that ended without releasing it', async () => {
     await withProcesses(1, async (process) => {
       const fn = functionWith({ singleton: { mode: 'skip' } });
-      const [ended, next] = [candidateOf(fn, {}), candidateOf(fn, {})];
+      const [ended, next] = [proposalOf(fn, {}), proposalOf(fn, {})];
       await process.start([ended]);
       const run = await process.store.runs.read('production', ended.id);
       if (!run) throw new Error('it is stored');
@@ -190,7 +190,7 @@ describe('A singleton', () => {
   itOnSingleRedis('leaves no key behind when its runs have ended', async () => {
     await withProcesses(1, async (process) => {
       const fn = functionWith({ singleton: { mode: 'cancel', key: 'event.data.key' } });
-      for (let i = 0; i < 3; i++) await process.start([candidateOf(fn, { key: 1 }, ulid(Date.now() + i))]);
+      for (let i = 0; i < 3; i++) await process.start([proposalOf(fn, { key: 1 }, ulid(Date.now() + i))]);
       const [holder = ''] = await findKeys(process.store.redis, process.store.prefix, /^:singleton:/);
       // Without the runs that are cancelled.
       const [runId = '', since, ...replaced] = ((await process.store.redis.get(holder)) ?? '').split(' ');

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import { BATCH_RULES } from '../../src/jobs/flow-control/batch-rules.ts';
-import type { Candidate } from '../../src/jobs/flow-control/candidate.ts';
+import type { RunProposal } from '../../src/jobs/flow-control/run-proposal.ts';
 import { pendingInvocation } from '../../src/jobs/runs/operations/invocation.ts';
 import { pendingSignal } from '../../src/jobs/runs/operations/signal.ts';
 import { pendingSleep } from '../../src/jobs/runs/operations/sleep.ts';
@@ -40,7 +40,7 @@ describe('The time at which a step ends', () => {
 describe('An event of a function with batchEvents', () => {
   it('runs alone if its ts is beyond the timeout', () => {
     const alone = (dueAt: number) =>
-      BATCH_RULES.runsAlone?.({ dueAt } as Candidate, { maxSize: 2, timeoutMs: HOUR_MS }, NOW, {} as never);
+      BATCH_RULES.runsAlone?.({ dueAt } as RunProposal, { maxSize: 2, timeoutMs: HOUR_MS }, NOW, {} as never);
     expect([alone(NOW), alone(NOW + HOUR_MS), alone(NOW + HOUR_MS + 1)]).to.deep.equal([false, false, true]);
   });
 });

@@ -220,7 +220,7 @@ describe('Waits for events', () => {
         return send.apply(this, args);
       };
       try {
-        for await (const { waits } of store.waitCandidates.of(env, incoming, (event) => event)) {
+        for await (const { waits } of store.possibleWaits.of(env, incoming, (event) => event)) {
           expect(waits.length).to.be.at.most(1_000);
           found.push(...waits.map(({ wait }) => wait.runId));
         }

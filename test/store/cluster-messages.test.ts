@@ -31,7 +31,7 @@ describe('Messages between processes on a Redis Cluster', () => {
 
   beforeEach(async () => {
     const config = readConfig({ MODE: 'dev', REDIS_CLUSTER_URLS: cluster.urls.join(), KEY_PREFIX: freshPrefix() });
-    const redis = connect(config, 'answer-soon', log);
+    const redis = connect(config, 'fail-soon', log);
     await ready(redis);
     store = createStore(redis, config);
     await store.partitions.read();

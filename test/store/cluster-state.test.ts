@@ -87,7 +87,7 @@ describe('A Redis Cluster with a problem', () => {
 
     it('fails commands with 503, even in pipelines, transactions and scripts', async () => {
       const config = readConfig({ MODE: 'dev', REDIS_CLUSTER_URLS: cluster.urls.join() });
-      const redis = connect(config, 'answer-soon', createLog('silent', 'test'));
+      const redis = connect(config, 'fail-soon', createLog('silent', 'test'));
       await ready(redis);
       const attempts = Array.from({ length: 12 }, (_, n) => [
         redis.get(`key-${n}`),
@@ -108,7 +108,7 @@ describe('A Redis Cluster with a problem', () => {
 
   it('fails all commands with 503 when no node can be reached, and names no password', async () => {
     const config = readConfig({ MODE: 'dev', REDIS_CLUSTER_URLS: 'redis://service:hush@127.0.0.1:1' });
-    const redis = connect(config, 'answer-soon', createLog('silent', 'test'));
+    const redis = connect(config, 'fail-soon', createLog('silent', 'test'));
     const error = await redis.get('key').catch((thrown: Error) => thrown);
     expect((toServiceError(error) as ServiceError).code, String(error)).to.equal('unavailable');
     expect(String(error)).not.to.include('hush');

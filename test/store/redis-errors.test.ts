@@ -21,11 +21,7 @@ import { until } from '../support/until.ts';
 describe('A connection to Redis that breaks in the middle of a reply', () => {
   it('fails all commands in flight with 503, even in pipelines and transactions', async () => {
     const proxy = await startRedisProxy(redisUrl());
-    const redis = connect(
-      readConfig({ MODE: 'dev', REDIS_URL: proxy.url }),
-      'answer-soon',
-      createLog('silent', 'test'),
-    );
+    const redis = connect(readConfig({ MODE: 'dev', REDIS_URL: proxy.url }), 'fail-soon', createLog('silent', 'test'));
     try {
       for (const begin of [() => redis.pipeline(), () => redis.multi()]) {
         await ready(redis);
@@ -118,11 +114,7 @@ describe('An error reply of Redis', () => {
   const SECRET = 'scrypt$secret';
 
   it('does not contain the arguments of its command, even in a transaction and on a duplicated connection', async () => {
-    const redis = connect(
-      readConfig({ MODE: 'dev', REDIS_URL: redisUrl() }),
-      'answer-soon',
-      createLog('silent', 'test'),
-    );
+    const redis = connect(readConfig({ MODE: 'dev', REDIS_URL: redisUrl() }), 'fail-soon', createLog('silent', 'test'));
     const other = redis.duplicate();
     try {
       await until(() => redis.status === 'ready' && other.status === 'ready', { describe: 'they are connected' });

@@ -1,12 +1,12 @@
 /** The stages of flow control without a service: several processes on one real Redis. */
 
 import { ulid } from 'ulid';
-import type { Candidate } from '../../src/jobs/flow-control/candidate.ts';
 import { CountedDecisions } from '../../src/jobs/flow-control/decision-log.ts';
 import { FlowControl } from '../../src/jobs/flow-control/flow-control.ts';
 import { FlowKeys } from '../../src/jobs/flow-control/flow-keys.ts';
 import { Idempotency } from '../../src/jobs/flow-control/idempotency.ts';
 import { RateLimits } from '../../src/jobs/flow-control/rate-limits.ts';
+import type { RunProposal } from '../../src/jobs/flow-control/run-proposal.ts';
 import type { RunToStart } from '../../src/jobs/flow-control/run-to-start.ts';
 import { Singletons } from '../../src/jobs/flow-control/singletons.ts';
 import { ExpressionEvaluator } from '../../src/jobs/functions/expression-evaluator.ts';
@@ -42,7 +42,7 @@ export class FlowProcess {
       flowKeys,
       runStatuses,
       decisions: {
-        find: (candidate) => stored.find(candidate),
+        find: (proposal) => stored.find(proposal),
         add: async (decisions) => {
           this.decisions.push(...decisions);
           await stored.add(decisions);
@@ -51,8 +51,8 @@ export class FlowProcess {
     });
   }
 
-  decide(candidates: readonly Candidate[]): Promise<RunToStart[]> {
-    return this.#flowControl.decide(candidates);
+  decide(proposals: readonly RunProposal[]): Promise<RunToStart[]> {
+    return this.#flowControl.decide(proposals);
   }
 
   /** As RunStarter does. */
@@ -74,8 +74,8 @@ export class FlowProcess {
   }
 
   /** What an ingest job does. */
-  async start(candidates: readonly Candidate[]): Promise<RunToStart[]> {
-    const runs = await this.decide(candidates);
+  async start(proposals: readonly RunProposal[]): Promise<RunToStart[]> {
+    const runs = await this.decide(proposals);
     await this.create(runs);
     return runs;
   }
@@ -127,7 +127,7 @@ export function functionWith(config: Record<string, unknown>, id = 'app-f'): App
   };
 }
 
-export function candidateOf(fn: AppFunction, data: Record<string, unknown>, internalId = ulid()): Candidate {
+export function proposalOf(fn: AppFunction, data: Record<string, unknown>, internalId = ulid()): RunProposal {
   const event = envelope({ data }, { internalId });
   return { id: runIdOf(new PartitionedIds(), internalId, fn.id), fn, event, dueAt: event.ts, cause: 'event' };
 }

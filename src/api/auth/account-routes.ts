@@ -88,12 +88,12 @@ export function accountRoutes(deps: AccountRouteDeps): Router {
     const { set_up, code } = validate(totpSchema, await fieldsOf(ctx), 'field');
     const { user } = await signedIn(ctx);
     const change = secondFactors.throttled(user, clientAddress(ctx), () => secondFactors.addTotp(user, set_up, code));
-    await answer(ctx, user, change, 'Added an authenticator app');
+    await respondToChange(ctx, user, change, 'Added an authenticator app');
   });
 
   router.post(`${PATH}/totp/remove`, async (ctx) => {
     const { user } = await confirmed(ctx, await fieldsOf(ctx));
-    await answer(ctx, user, secondFactors.removeTotp(user), 'Removed the authenticator app');
+    await respondToChange(ctx, user, secondFactors.removeTotp(user), 'Removed the authenticator app');
   });
 
   router.post(`${PATH}/passkeys/set-up`, async (ctx) => {
@@ -106,7 +106,7 @@ export function accountRoutes(deps: AccountRouteDeps): Router {
     const { user, token } = await signedIn(ctx);
     const at = requireParty(ctx, publicUrl);
     const add = async () => secondFactors.addPasskey(user, await passkeys.created(credential, name, at, token));
-    await answer(ctx, user, add(), `Added the passkey ${name}`);
+    await respondToChange(ctx, user, add(), `Added the passkey ${name}`);
   });
 
   router.post(`${PATH}/passkeys/remove`, async (ctx) => {
@@ -114,12 +114,12 @@ export function accountRoutes(deps: AccountRouteDeps): Router {
     const { user } = await confirmed(ctx, fields);
     const { passkey = '' } = validate(removedSchema, fields, 'field');
     const name = user.secondFactors?.passkeys.find(({ id }) => id === passkey)?.name ?? '';
-    await answer(ctx, user, secondFactors.removePasskey(user, passkey), `Removed the passkey ${name}`);
+    await respondToChange(ctx, user, secondFactors.removePasskey(user, passkey), `Removed the passkey ${name}`);
   });
 
   router.post(`${PATH}/recovery-codes`, async (ctx) => {
     const { user } = await confirmed(ctx, await fieldsOf(ctx));
-    await answer(ctx, user, secondFactors.renewRecoveryCodes(user), 'Made new recovery codes');
+    await respondToChange(ctx, user, secondFactors.renewRecoveryCodes(user), 'Made new recovery codes');
   });
 
   async function fieldsOf(ctx: Context): Promise<unknown> {
@@ -142,7 +142,7 @@ export function accountRoutes(deps: AccountRouteDeps): Router {
   }
 
   /** The change has ended all sessions; this browser gets another. */
-  async function answer(ctx: Context, user: User, change: Promise<Changed>, summary: string): Promise<void> {
+  async function respondToChange(ctx: Context, user: User, change: Promise<Changed>, summary: string): Promise<void> {
     const changed = await auditLogger.orLogRejection(ctx, 'second-factor', user.email, change);
     await browserSessions.renew(ctx, changed.user);
     await log(ctx, changed.user, 'second-factor', summary);

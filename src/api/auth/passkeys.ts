@@ -16,7 +16,7 @@ import type { Context } from '../http/router.ts';
 const NAME = 'Tidegate';
 /** ES256, EdDSA and RS256 (COSE), which authenticators have; Node's support for newer ones is experimental. */
 const ALGORITHMS = [-7, -8, -257];
-const ANSWER_MAX_MS = 5 * 60_000;
+const CEREMONY_TIMEOUT_MS = 5 * 60_000;
 
 /** The site that passkeys are made for: they work at no other address. */
 export interface RelyingParty {
@@ -49,7 +49,7 @@ export class Passkeys extends Composed<Pick<Store, 'pendingSignIns'>> {
       userName: user.email,
       userID: Buffer.from(user.id) as Uint8Array<ArrayBuffer>,
       challenge: await this.#newChallenge(token),
-      timeout: ANSWER_MAX_MS,
+      timeout: CEREMONY_TIMEOUT_MS,
       supportedAlgorithmIDs: ALGORITHMS,
       excludeCredentials: passkeysAt(user, at).map(({ id }) => ({ id })),
       authenticatorSelection: { residentKey: 'discouraged', userVerification: 'preferred' },
@@ -57,12 +57,12 @@ export class Passkeys extends Composed<Pick<Store, 'pendingSignIns'>> {
   }
 
   /** @throws ServiceError second_factor_invalid */
-  async created(answer: string, name: string, at: RelyingParty, token: string): Promise<Passkey> {
+  async created(credential: string, name: string, at: RelyingParty, token: string): Promise<Passkey> {
     const { verifyRegistrationResponse } = await import('@simplewebauthn/server');
     const expected = await this.#expected(token, at);
     const { registrationInfo } = await checked(
       verifyRegistrationResponse({
-        response: parsed<RegistrationResponseJSON>(answer),
+        response: parsed<RegistrationResponseJSON>(credential),
         supportedAlgorithmIDs: ALGORITHMS,
         ...expected,
       }),
@@ -86,17 +86,17 @@ export class Passkeys extends Composed<Pick<Store, 'pendingSignIns'>> {
       rpID: at.id,
       allowCredentials: passkeys.map(({ id, transports }) => ({ id, transports })),
       challenge: await this.#newChallenge(token),
-      timeout: ANSWER_MAX_MS,
+      timeout: CEREMONY_TIMEOUT_MS,
       userVerification: 'preferred',
     });
   }
 
   /** @returns the passkey as it is after its use
    *  @throws ServiceError second_factor_invalid */
-  async used(answer: string, user: User, at: RelyingParty, token: string): Promise<Passkey> {
+  async used(assertion: string, user: User, at: RelyingParty, token: string): Promise<Passkey> {
     const { verifyAuthenticationResponse } = await import('@simplewebauthn/server');
     const expected = await this.#expected(token, at);
-    const response = parsed<AuthenticationResponseJSON>(answer);
+    const response = parsed<AuthenticationResponseJSON>(assertion);
     const passkey = passkeysAt(user, at).find(({ id }) => id === response.id);
     if (!passkey) throw invalid('it is not one of yours');
     const { id, counter, transports } = passkey;
@@ -129,8 +129,8 @@ function passkeysAt({ secondFactors }: User, { id }: RelyingParty): Passkey[] {
 
 function parsed<Answer extends object>(text: string): Answer {
   try {
-    const answer: unknown = JSON.parse(text);
-    if (typeof answer === 'object' && answer !== null) return answer as Answer;
+    const credential: unknown = JSON.parse(text);
+    if (typeof credential === 'object' && credential !== null) return credential as Credential;
   } catch {}
   throw invalid('the credential is not what a browser sends');
 }

@@ -129,7 +129,7 @@ export function authRoutes(
     const user = await auditLogger.orLogRejection(ctx, 'change-password', name, attempt);
     await browserSessions.renew(ctx, user);
     await auditLogger.log(ctx, { who: principalOfUser(user), action: 'set-password', summary: 'Set a password' });
-    signIns.answer(ctx, user);
+    signIns.respond(ctx, user);
   });
 
   router.post('/auth/sign-out', async (ctx) => {

@@ -61,7 +61,7 @@ export function secondFactorRoutes({
       });
       const summary = await auditLogger.orLogRejection(ctx, 'second-factor', user.email, attempt);
       await signIns.finish(ctx, pending, user, `a password and ${summary}`);
-      signIns.answer(ctx, user, pending.next);
+      signIns.respond(ctx, user, pending.next);
     }),
   );
 

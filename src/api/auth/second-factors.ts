@@ -70,7 +70,7 @@ export class SecondFactors extends Composed<SecondFactorsDeps> {
     const digest = recoveryDigestOf(code);
     const { secondFactors } = await this.#alter(user, (factors) => {
       if (!factors.recoveryCodes.includes(digest)) throw wrongCode();
-      return { ...factors, recoveryCodes: factors.recoveryCodes.filter((one) => one !== digest) };
+      return { ...factors, recoveryCodes: factors.recoveryCodes.filter((stored) => stored !== digest) };
     });
     return `a recovery code; ${secondFactors?.recoveryCodes.length ?? 0} are left`;
   }
@@ -84,7 +84,7 @@ export class SecondFactors extends Composed<SecondFactorsDeps> {
       if (!present || present.counter !== before?.counter) {
         throw new ServiceError('second_factor_invalid', { detail: 'it was used or removed meanwhile' });
       }
-      return { ...factors, passkeys: factors.passkeys.map((one) => (one === present ? passkey : one)) };
+      return { ...factors, passkeys: factors.passkeys.map((other) => (other === present ? passkey : other)) };
     });
     return `the passkey ${passkey.name}`;
   }

@@ -46,7 +46,7 @@ export class SignIns extends Composed<SignInsDeps> {
     if (isDone || action !== 'sign-in') {
       await auditLogger.log(ctx, { who: principalOfUser(user), action, summary: SUMMARIES[action] });
     }
-    if (isDone) return this.answer(ctx, user, next);
+    if (isDone) return this.respond(ctx, user, next);
     PENDING_COOKIE.set(ctx, isSecure(ctx, publicUrl), await pendingSignIns.begin(user, next));
     if (isForm(ctx)) return seeOther(ctx, SECOND_FACTOR_PATH);
     throw new ServiceError('second_factor_required', {
@@ -76,7 +76,7 @@ export class SignIns extends Composed<SignInsDeps> {
   }
 
   /** Forms are redirected, programs get the principal. */
-  answer(ctx: Context, user: User, next = '/'): void {
+  respond(ctx: Context, user: User, next = '/'): void {
     if (isForm(ctx)) {
       seeOther(ctx, next);
       return;

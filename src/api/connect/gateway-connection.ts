@@ -143,8 +143,8 @@ export class GatewayConnection {
     if (isExtended) this.#inProgress.add(callId);
     else this.#inProgress.delete(callId);
     // The lease keeps its ID: a lease whose confirmation was lost with a connection can be extended over the next one.
-    const answer = { requestId: callId, ...(isExtended && { newLeaseId: leaseId }) };
-    this.#send(KIND.workerRequestExtendLeaseAck, ExtendLeaseAck, answer);
+    const reply = { requestId: callId, ...(isExtended && { newLeaseId: leaseId }) };
+    this.#send(KIND.workerRequestExtendLeaseAck, ExtendLeaseAck, reply);
   }
 
   async #reply(reply: MessageOf<typeof Reply>): Promise<void> {
@@ -157,8 +157,8 @@ export class GatewayConnection {
   }
 
   async #checkpoint(checkpoint: MessageOf<typeof Checkpoint>): Promise<void> {
-    const answer = await answerCheckpoint(this.record.env, checkpoint, this.#deps);
-    this.#send(KIND.workerCheckpointAck, CheckpointAck, answer);
+    const reply = await answerCheckpoint(this.record.env, checkpoint, this.#deps);
+    this.#send(KIND.workerCheckpointAck, CheckpointAck, reply);
   }
 
   #lease(callId: string) {

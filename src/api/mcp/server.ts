@@ -36,7 +36,7 @@ export function mcpRoute(router: Router, deps: McpDeps): void {
   // Loaded with the first request: it takes 0.2 s of CPU time, and few installations use it.
   const protocol = loadOnce(() => Protocol.load(deps));
   router.on('all', '/mcp', async (ctx) => {
-    await (await protocol()).answer(ctx);
+    await (await protocol()).respond(ctx);
   });
 }
 
@@ -55,7 +55,7 @@ class Protocol {
     return new Protocol(deps, await import('@modelcontextprotocol/server'));
   }
 
-  async answer(ctx: Context): Promise<void> {
+  async respond(ctx: Context): Promise<void> {
     const { method, headers, url } = ctx.req;
     const body = method === 'POST' ? await readBody(ctx.req, BODY_MAX_BYTES) : undefined;
     const given = Object.entries(headers).filter(([name]) => name === 'accept' || name.startsWith('mcp-'));

@@ -51,10 +51,10 @@ export class Readiness {
   }
 }
 
-/** Resolves as soon as one answer is true. */
-async function isAnyTrue(answers: readonly Promise<boolean>[]): Promise<boolean> {
-  const positive = answers.map(async (answer) => {
-    if (!(await answer)) throw new Error('no');
+/** Resolves as soon as one check is true. */
+async function isAnyTrue(checks: readonly Promise<boolean>[]): Promise<boolean> {
+  const positive = checks.map(async (check) => {
+    if (!(await check)) throw new Error('no');
   });
   return Promise.any(positive).then(
     () => true,

@@ -10,7 +10,7 @@ import type { Router } from '../http/router.ts';
 import type { WebSockets } from '../http/web-sockets.ts';
 import { publishRoutes } from './publish.ts';
 import { PublishLimits } from './publish-limits.ts';
-import { RunEnds } from './run-ends.ts';
+import { RunEndAnnouncer } from './run-end-announcer.ts';
 import { subscribeRoutes } from './subscribe.ts';
 import { RealtimeSubscribers } from './subscribers.ts';
 
@@ -26,20 +26,17 @@ export interface RealtimeDeps {
   webSockets: WebSockets;
 }
 
-export class Realtime {
-  readonly #deps: RealtimeDeps;
-  readonly #subscribers: RealtimeSubscribers;
-
-  constructor(deps: RealtimeDeps) {
-    const { config, store, history, feed, liveFeed } = deps;
-    this.#deps = deps;
-    this.#subscribers = new RealtimeSubscribers({
-      feed,
-      environments: store.environments,
-      announcements: new RunEnds(store.runs, history.runs, liveFeed),
-      max: config.realtime.subscribers,
-    });
-  }
+export class Realtime extends Composed<RealtimeDeps> {
+  readonly #subscribers = new RealtimeSubscribers({
+    feed: this.deps.feed,
+    environments: this.deps.store.environments,
+    announcements: new RunEndAnnouncer({
+      runs: this.deps.store.runs,
+      history: this.deps.history.runs,
+      liveFeed: this.deps.liveFeed,
+    }),
+    max: this.deps.config.realtime.subscribers,
+  });
 
   addRoutes(router: Router): void {
     const { config, store, webSockets } = this.#deps;

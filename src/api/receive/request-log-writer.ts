@@ -94,7 +94,7 @@ export class RequestLogWriter {
         webhookId,
         batch.map(({ request }) => request),
       );
-      for (const one of batch) this.#finish(webhookId, one);
+      for (const buffered of batch) this.#finish(webhookId, buffered);
     } catch (error) {
       for (const { request, bytes } of batch) {
         this.#bufferedBytes -= bytes;
@@ -128,14 +128,14 @@ function sizeOf({ summary, headers, search, body }: LoggedRequest): number {
 function inBatches(requests: readonly BufferedRequest[]): BufferedRequest[][] {
   const batches: BufferedRequest[][] = [];
   let total = 0;
-  for (const one of requests) {
+  for (const buffered of requests) {
     const last = batches.at(-1);
-    total += one.bytes;
+    total += buffered.bytes;
     if (last && last.length < BATCH.requests && total <= BATCH.bytes) {
-      last.push(one);
+      last.push(buffered);
     } else {
-      batches.push([one]);
-      total = one.bytes;
+      batches.push([buffered]);
+      total = buffered.bytes;
     }
   }
   return batches;

@@ -23,7 +23,7 @@ export function resultOfTransform(
   nowMs: number,
   maxFutureMs: number,
 ): TransformResult {
-  if (!isAnswer(returned)) return { events: eventsOf(returned, text, nowMs, maxFutureMs) };
+  if (!isResultObject(returned)) return { events: eventsOf(returned, text, nowMs, maxFutureMs) };
   const { events, response, ...others } = returned;
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) {
@@ -37,7 +37,7 @@ export function resultOfTransform(
 }
 
 /** True unless it has a name, which makes it an event. */
-function isAnswer(returned: unknown): returned is Record<string, unknown> {
+function isResultObject(returned: unknown): returned is Record<string, unknown> {
   if (!isJsonObject(returned) || Object.hasOwn(returned, 'name')) return false;
   return Object.hasOwn(returned, 'events') || Object.hasOwn(returned, 'response');
 }

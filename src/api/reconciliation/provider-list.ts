@@ -159,7 +159,7 @@ export class ProviderList {
       return read();
     } catch (error) {
       if (!(error instanceof SentListError)) throw error;
-      throw new ListProblem('answer_invalid', `${this.#name}: ${error.message}`);
+      throw new ListProblem('answer_invalid', `${this.deps.name}: ${error.message}`);
     }
   }
 }

@@ -171,7 +171,7 @@ export function alertRoutes(deps: ApiParts): Route[] {
         const message = { id: newId(), at: Date.now(), changes: [], omitted: {}, open: {} };
         const kind = environments.find(env)?.kind ?? 'branch';
         const sent = await alertSender.send(channel, { env, message, isTest: true, publicUrl, secrets }, kind);
-        return { data: { accepted: sent.isAccepted, status: sent.status ?? null, answer: sent.answer } };
+        return { data: { accepted: sent.isAccepted, status: sent.status ?? null, answer: sent.response } };
       },
     }),
   ];

@@ -90,8 +90,8 @@ function present({ functionId, outcome, reason, runIds, until, ...rest }: Explai
     run_ids: runIds,
     until: time(until),
     expressions:
-      expressions?.map(({ reads, ...one }) => ({
-        ...one,
+      expressions?.map(({ reads, ...expression }) => ({
+        ...expression,
         reads: reads.map(({ path, value, shortened = false }) => ({ path, value: value ?? null, shortened })),
       })) ?? null,
     changed_since: changedSince,

@@ -88,8 +88,8 @@ export function functionMetricsRoutes({ functions, functionSeries, recentDuratio
           ...steps.map(({ name }) => name),
         ]);
         const seriesMs = Math.max(stepMs, 300_000);
-        const presented = steps.map((one, i) => {
-          return presentStep(one, { recent: ofSteps[i] ?? [], stepMs: seriesMs }, one.name === step);
+        const presented = steps.map((series, i) => {
+          return presentStep(series, { recent: ofSteps[i] ?? [], stepMs: seriesMs }, series.name === step);
         });
         const measured = { recent: ofRuns, stepMs };
         return {

@@ -173,8 +173,8 @@ export function heldEventRoutes(deps: ApiParts): Route[] {
           // Another request may have assigned some of these events meanwhile.
           await Promise.all(
             page.map(async (held) => {
-              const one = await assign(held, environment).catch(ignoreNotFound);
-              if (one) assigned.push(one);
+              const assignment = await assign(held, environment).catch(ignoreNotFound);
+              if (assignment) assigned.push(assignment);
             }),
           );
         };

@@ -34,8 +34,11 @@ export function heldRegistrationRoutes(deps: ApiParts): Route[] {
       async handle({ env, query }) {
         const [byApp, all] = await Promise.all([heldRegistrations.byApp(env, Date.now()), apps.all(env)]);
         const urls = new Map(all.map(({ name, url }) => [name, url]));
-        return countedReply(heldOfAll(byApp), query, (one) =>
-          presentHeld(one, { presentUrl: urls.get(one.app), refused: byApp.get(one.app)?.refused }),
+        return countedReply(heldOfAll(byApp), query, (registration) =>
+          presentHeld(registration, {
+            presentUrl: urls.get(registration.app),
+            refused: byApp.get(registration.app)?.refused,
+          }),
         );
       },
     }),

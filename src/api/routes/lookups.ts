@@ -34,7 +34,7 @@ export function eventLookupRoutes({ acceptedEvents }: ApiParts): Route[] {
       data,
       errors: ['archive_unavailable', 'overloaded'],
       async handle({ env, body: { ids } }) {
-        return { data: await answer(ids, (some) => acceptedEvents.present(env, some)) };
+        return { data: await lookUp(ids, (some) => acceptedEvents.present(env, some)) };
       },
     }),
   ];
@@ -51,13 +51,13 @@ export function runLookupRoutes({ runs }: ApiParts): Route[] {
       data,
       errors: ['archive_unavailable'],
       async handle({ env, body: { ids } }) {
-        return { data: await answer(ids, (some) => runs.present(env, some)) };
+        return { data: await lookUp(ids, (some) => runs.present(env, some)) };
       },
     }),
   ];
 }
 
-async function answer(ids: readonly string[], find: (ids: readonly string[]) => Promise<ReadonlySet<string>>) {
+async function lookUp(ids: readonly string[], find: (ids: readonly string[]) => Promise<ReadonlySet<string>>) {
   // Only IDs may become parts of keys.
   const present = await find([...new Set(ids)].filter((id) => ID_PATTERN.test(id)));
   return ids.map((id) => ({ id, found: present.has(id) }));

@@ -127,11 +127,11 @@ function presentArchived(all: readonly ArchivedDayUse[], perDay: number | undefi
 
 function sum(all: readonly ArchivedDayUse[], kind?: ArchivedDayUse['kind']) {
   const total = { rows: 0, payload_bytes: 0, disk_bytes: 0 };
-  for (const one of all) {
-    if (kind !== undefined && one.kind !== kind) continue;
-    total.rows += one.rows;
-    total.payload_bytes += one.bytes;
-    total.disk_bytes += one.diskBytes;
+  for (const day of all) {
+    if (kind !== undefined && day.kind !== kind) continue;
+    total.rows += day.rows;
+    total.payload_bytes += day.bytes;
+    total.disk_bytes += day.diskBytes;
   }
   return total;
 }

@@ -97,7 +97,7 @@ function lowerCased(headers: Record<string, string>): Record<string, string> {
 function sampleRequest(body: unknown, headers: Record<string, string>, query: Record<string, string | string[]>) {
   const raw = typeof body === 'string' ? body : JSON.stringify(body ?? {});
   const search = new URLSearchParams(
-    Object.entries(query).flatMap(([key, value]) => [value].flat().map((one): [string, string] => [key, one])),
+    Object.entries(query).flatMap(([key, value]) => [value].flat().map((item): [string, string] => [key, item])),
   );
   return toTransformRequest(Buffer.from(raw), headers, search.toString());
 }

@@ -33,7 +33,7 @@ export function webhookStatsRoutes({ webhooks, webhookLog }: ApiParts): Route[] 
         const { page, next } = pageOf(visible(await webhooks.all(), accessTo), ({ id }) => id, query);
         const ids = page.map(({ id }) => id);
         const { stats, stoppedEarly } = await webhookLog.stats(ids, Date.now());
-        const counted = stats.map((one, i) => ({ ...one, id: ids[i] as string }));
+        const counted = stats.map((ofWebhook, i) => ({ ...ofWebhook, id: ids[i] as string }));
         return listReply(counted, { present, positionOf: ({ id }) => id, next, stoppedEarly });
       },
     }),

@@ -40,7 +40,7 @@ export function presentOriginal(
     parameters: new Set([...new URLSearchParams(search).keys()].filter(isWithheld('parameters'))),
   };
   const shown = Object.entries(maskedHeaders(headers, names)).flatMap(([name, value = '']) =>
-    [value].flat().map((one): [string, string] => [name, one]),
+    [value].flat().map((item): [string, string] => [name, item]),
   );
   return {
     ...{ id, received_at, method, rerun_of, verification, outcome },

@@ -171,7 +171,8 @@ interface Counts {
 }
 
 function countsOf(counts: ReturnType<typeof readCounts>): Counts {
-  const sum = (result: string) => counts.reduce((all, one) => all + (one.result === result ? one.count : 0), 0);
+  const sum = (result: string) =>
+    counts.reduce((all, counted) => all + (counted.result === result ? counted.count : 0), 0);
   const [unchanged, changed, broken] = [sum('unchanged'), sum('changed'), sum('broken')];
   return { checked: unchanged + changed + broken, unchanged, changed, broken, skipped: sum('skipped') };
 }
@@ -197,7 +198,7 @@ export function presentListedWhatIf({ id, definition, status, counts, waiting, d
 export function presentWhatIf(whatIf: WhatIf, examples: readonly WhatIfExample[]) {
   const counts = readCounts(whatIf.counts);
   const ofFunctions = whatIf.definition.functions.flatMap((id, fn) => {
-    const own = counts.filter((one) => one.fn === fn);
+    const own = counts.filter((counted) => counted.fn === fn);
     if (own.length === 0) return [];
     const refused = own.some(({ reason }) => reason === 'executes_steps');
     const shown = examples.filter(({ functionId }) => functionId === id).map(presentExample);
@@ -260,7 +261,7 @@ function presentSimulated(simulated: SimulatedFlow | undefined) {
 }
 
 function ofScope(counts: ReturnType<typeof readCounts>, scope: Scope) {
-  const own = counts.filter((one) => one.scope === scope);
+  const own = counts.filter((counted) => counted.scope === scope);
   const by = (results: readonly string[]) =>
     Object.fromEntries(
       own.filter(({ result }) => results.includes(result)).map(({ reason, count }) => [reason, count]),

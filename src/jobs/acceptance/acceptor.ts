@@ -81,8 +81,8 @@ export class Acceptor {
   ): Promise<string[]> {
     if (this.#unanswered > UNANSWERED_MAX) throw new ServiceError('overloaded', { retryAfterSeconds: 1 });
     return this.#commit(
-      events.map((one, index) => ({ ...one, index, request })),
-      this.#deps.partitions.layout,
+      events.map((event, index) => ({ ...event, index, request })),
+      this.deps.partitions.layout,
     );
   }
 

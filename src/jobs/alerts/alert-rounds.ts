@@ -65,7 +65,7 @@ export class AlertRounds extends Composed<AlertRoundsDeps> {
     const measured = await this.#measure(env, rules, nowMs);
     const known = new Set(channels.map(({ name }) => name));
     const hears = (name: string, alert: Alert) => {
-      const own = alert.channels?.filter((one) => known.has(one));
+      const own = alert.channels?.filter((channel) => known.has(channel));
       return (own?.length ? own : rules.get(alert.rule)?.channels)?.includes(name) ?? true;
     };
     const { unrecorded } = await alertBooks.change(env, (book) => {

@@ -28,7 +28,7 @@ export interface Sent {
   /** Status of HTTP; absent for mail, and without a response. */
   status?: number;
   /** The response, or why there is none. */
-  answer: string;
+  response: string;
   retryAfterMs?: number | undefined;
 }
 
@@ -57,7 +57,7 @@ export class AlertSender {
     try {
       if (channel.kind === 'email') return await inTime(this.#sendMail(channel, outbound), this.#timeoutMs, late);
       const deadline = performance.now() + this.#timeoutMs;
-      let sent: Sent = { isAccepted: true, answer: '' };
+      let sent: Sent = { isAccepted: true, response: '' };
       for (const { url, headers, body } of channelRequests(channel, outbound)) {
         const leftMs = deadline - performance.now();
         if (leftMs <= 0) throw late();
@@ -66,7 +66,7 @@ export class AlertSender {
       }
       return sent;
     } catch (error) {
-      return { isAccepted: false, answer: (error as Error).message };
+      return { isAccepted: false, response: (error as Error).message };
     }
   }
 
@@ -84,14 +84,14 @@ export class AlertSender {
     return {
       isAccepted: status >= 200 && status < 300,
       status,
-      answer: response.body.slice(0, EXCERPT_CHARS).toWellFormed(),
+      response: response.body.slice(0, EXCERPT_CHARS).toWellFormed(),
       retryAfterMs: retryAfter === undefined ? undefined : retryAfterMs(retryAfter, Date.now()),
     };
   }
 
   async #sendMail({ to = [] }: AlertChannel, outbound: Outbound): Promise<Sent> {
     const mail = this.#mail;
-    if (!mail) return { isAccepted: false, answer: 'SMTP_URL and ALERT_FROM are not set' };
+    if (!mail) return { isAccepted: false, response: 'SMTP_URL and ALERT_FROM are not set' };
     // Loaded with the first mail: most processes send none.
     const { createTransport } = await import('nodemailer');
     this.#transport ??= createTransport({
@@ -118,6 +118,6 @@ export class AlertSender {
       headers: { 'auto-submitted': 'auto-generated' },
     });
     const refused = rejected.length === 0 ? '' : `; rejected: ${rejected.join(', ')}`;
-    return { isAccepted: accepted.length > 0, answer: response + refused };
+    return { isAccepted: accepted.length > 0, response: response + refused };
   }
 }

@@ -35,7 +35,9 @@ export class AlertSending extends Composed<AlertSendingDeps> {
   /** A slow channel delays no other one of this round; the next round waits for all. */
   async sendAll(nowMs: number, signal: AbortSignal): Promise<void> {
     const environments = (await this.deps.environments.all()).filter(hasAlerts);
-    const results = await Promise.allSettled(environments.map((one) => this.#sendIn(one, nowMs, signal)));
+    const results = await Promise.allSettled(
+      environments.map((environment) => this.#sendIn(environment, nowMs, signal)),
+    );
     for (const result of results) if (result.status === 'rejected') throw result.reason;
   }
 
@@ -69,7 +71,7 @@ export class AlertSending extends Composed<AlertSendingDeps> {
     const secrets = alertChannels.secretsOf(env, channel);
     const sent = await alertSender.send(channel, { env, message, publicUrl, secrets }, kind);
     const status = sent.status === undefined ? '' : `status ${sent.status}: `;
-    const problem = status + sent.answer;
+    const problem = status + sent.response;
     if (!sent.isAccepted) {
       log.warn({ environment: env, channel: channel.name, err: problem }, 'an alert channel did not accept a message');
     }

@@ -85,7 +85,7 @@ export async function offloadRuns(
   let moved = 0;
   for (let portion = 0; portion < PORTIONS_OF_ROUND && !signal?.aborted; portion++) {
     const offset = offsets.get(partition) ?? 0;
-    const found = await offloadedRuns.candidates(partition, untilMs, offset, RUNS_AT_ONCE);
+    const found = await offloadedRuns.sleeping(partition, untilMs, offset, RUNS_AT_ONCE);
     const movedNow = await offload(
       found.filter(({ env }) => lasting.has(env)),
       deps,

@@ -85,10 +85,10 @@ async function planPortion(action: BulkAction, deps: BulkPortionDeps): Promise<B
   const runs: PlannedRun[] = [];
   for (const run of page.found) {
     const skip = skips.get(run.id);
-    const one = skip ? { id: run.id, skip } : await planned(definition, run, deps);
+    const plan = skip ? { id: run.id, skip } : await planned(definition, run, deps);
     // Another run of the same work is re-run.
-    const isTaken = one.rerunId !== undefined && runs.some(({ rerunId }) => rerunId === one.rerunId);
-    runs.push(isTaken ? { id: run.id, skip: 'already_rerun' } : one);
+    const isTaken = plan.rerunId !== undefined && runs.some(({ rerunId }) => rerunId === plan.rerunId);
+    runs.push(isTaken ? { id: run.id, skip: 'already_rerun' } : plan);
   }
   const portion: BulkPortion = { runs, ...(page.next && { next: page.next }) };
   return (await deps.bulkActions.plan(action, portion)) ? portion : undefined;

@@ -120,12 +120,3 @@ async function payloadsOf(env: string, runs: readonly Run[], events: Cancellatio
   const records = await events.records(env, [...new Set(runs.map(({ eventId }) => eventId))]);
   return new Map(records.flatMap((record) => (record ? [[record.internal_id, payloadOf(record)]] : [])));
 }
-
-/** undefined if an earlier version accepted the expression and this one rejects it. */
-function compiled(source: string): Expression | undefined {
-  try {
-    return compile(source);
-  } catch {
-    return undefined;
-  }
-}

@@ -3,8 +3,8 @@ import type { MetricsRecorder } from '../../metrics/recorder.ts';
 import type { Decision, DecisionReason } from '../../model/flow-control/decision.ts';
 import { functionDigest } from '../../model/flow-control/decision-encoding.ts';
 import type { Decisions } from '../../store/flow-control/decisions.ts';
-import type { Candidate } from './candidate.ts';
 import type { DecisionLog } from './flow-control.ts';
+import type { RunProposal } from './run-proposal.ts';
 
 /** Events that will run. */
 const WAITING: ReadonlySet<DecisionReason> = new Set(['in_lane', 'parked']);
@@ -25,8 +25,8 @@ export class CountedDecisions implements DecisionLog {
     }
   }
 
-  async find({ event: { env, internalId: eventId }, fn }: Candidate): Promise<Decision | undefined> {
-    const stored = await this.#decisions.of(env, eventId);
+  async find({ event: { env, internalId: eventId }, fn }: RunProposal): Promise<Decision | undefined> {
+    const stored = await this.deps.decisions.of(env, eventId);
     const digest = functionDigest(fn.id);
     const found = stored.find((decision) => decision.digest === digest);
     return found && { ...found, env, eventId, functionId: fn.id };

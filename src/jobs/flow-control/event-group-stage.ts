@@ -11,9 +11,8 @@ import { SLACK_MS } from '../../store/events/event-location.ts';
 import type { Events } from '../../store/events/events.ts';
 import type { EventGroups } from '../../store/flow-control/event-groups.ts';
 import type { RunLists } from '../../store/runs/run-lists.ts';
-import type { Candidate, FlowStage, StageResult } from './candidate.ts';
 import type { FlowKeys } from './flow-keys.ts';
-import { formerRuns } from './former-runs.ts';
+import type { FlowStage, RunProposal, StageResult } from './run-proposal.ts';
 import type { TimerChecks } from './timer-checks.ts';
 
 export type GroupOption = 'batch' | 'debounce';
@@ -34,12 +33,12 @@ export interface GroupRules<Option extends GroupOption, Added> {
   /** How long an event may wait. */
   waitMs(options: OptionsOf<Option>): number;
   /** The time that counts for its group, Unix milliseconds. */
-  timeOf(candidate: Candidate): number;
+  timeOf(proposal: RunProposal): number;
   /** Whether the event joins no group. */
-  runsAlone?(candidate: Candidate, options: OptionsOf<Option>, nowMs: number, flowKeys: FlowKeys): boolean;
+  runsAlone?(proposal: RunProposal, options: OptionsOf<Option>, nowMs: number, flowKeys: FlowKeys): boolean;
   /** About an event that an earlier try of its job gave a run. */
-  onFormerRun(candidate: Candidate, runId: string): Partial<StageResult>;
-  decisionsOn(candidate: Candidate, added: Added, ids: PartitionedIds): Decision[];
+  onFormerRun(proposal: RunProposal, runId: string): Partial<StageResult>;
+  decisionsOn(proposal: RunProposal, added: Added, ids: PartitionedIds): Decision[];
 }
 
 export class EventGroupStage<Option extends GroupOption, Added> implements FlowStage {
@@ -57,13 +56,13 @@ export class EventGroupStage<Option extends GroupOption, Added> implements FlowS
     this.#deps = deps;
   }
 
-  appliesTo(options: FlowOptions, { cause }: Candidate): boolean {
+  appliesTo(options: FlowOptions, { cause }: RunProposal): boolean {
     return options[this.#rules.option] !== undefined && cause === 'event';
   }
 
-  async apply(candidates: readonly Candidate[]): Promise<StageResult> {
+  async apply(proposals: readonly RunProposal[]): Promise<StageResult> {
     const nowMs = this.#deps.clock();
-    const byFunction = Map.groupBy(candidates, ({ fn, event }) => scopedFunction(event.env, fn.id));
+    const byFunction = Map.groupBy(proposals, ({ fn, event }) => scopedFunction(event.env, fn.id));
     const results: Partial<StageResult>[] = [];
     for (const ofFunction of byFunction.values()) results.push(...(await this.#applyTo(ofFunction, nowMs)));
     return {
@@ -72,47 +71,68 @@ export class EventGroupStage<Option extends GroupOption, Added> implements FlowS
     };
   }
 
-  /** @param candidates candidates of one function */
-  async #applyTo(candidates: readonly Candidate[], nowMs: number): Promise<Partial<StageResult>[]> {
-    const { event, fn } = candidates[0] as Candidate;
+  /** @param proposals proposals of one function */
+  async #applyTo(proposals: readonly RunProposal[], nowMs: number): Promise<Partial<StageResult>[]> {
+    const { event, fn } = proposals[0] as RunProposal;
     const { flowKeys, runLists } = this.#deps;
     const rules = this.#rules;
     const options = flowOptionsOf(fn)?.[rules.option] as OptionsOf<Option>;
-    const alone: Candidate[] = [];
-    const together: Candidate[] = [];
-    for (const candidate of candidates) {
-      (rules.runsAlone?.(candidate, options, nowMs, flowKeys) ? alone : together).push(candidate);
+    const alone: RunProposal[] = [];
+    const together: RunProposal[] = [];
+    for (const proposal of proposals) {
+      (rules.runsAlone?.(proposal, options, nowMs, flowKeys) ? alone : together).push(proposal);
     }
     const former = await formerRuns(event.env, together, runLists);
     const decisions = await this.#add(
-      together.filter((candidate) => !former.has(candidate)),
+      together.filter((proposal) => !former.has(proposal)),
       options,
       nowMs,
     );
     return [
       { admitted: alone, decisions },
-      ...[...former].map(([candidate, runId]) => rules.onFormerRun(candidate, runId)),
+      ...[...former].map(([proposal, runId]) => rules.onFormerRun(proposal, runId)),
     ];
   }
 
-  async #add(candidates: readonly Candidate[], options: OptionsOf<Option>, nowMs: number): Promise<Decision[]> {
-    const [first] = candidates;
+  async #add(proposals: readonly RunProposal[], options: OptionsOf<Option>, nowMs: number): Promise<Decision[]> {
+    const [first] = proposals;
     if (!first) return [];
     const { ids, events, flowKeys, timerChecks } = this.#deps;
     const { option, waitMs, timeOf, decisionsOn } = this.#rules;
     const { env } = first.event;
     const wait = waitMs(options);
     if (wait > SLACK_MS) {
-      await Promise.all(candidates.map(({ event }) => events.extendRetention(env, event.internalId, wait)));
+      await Promise.all(proposals.map(({ event }) => events.extendRetention(env, event.internalId, wait)));
     }
-    const grouped = candidates.map((candidate) => ({
-      key: flowKeys.textOf(options.key, candidate),
-      eventId: candidate.event.internalId,
-      values: [timeOf(candidate), Buffer.byteLength(candidate.event.payload)] as const,
-      repeated: candidate.repeated ?? false,
+    const grouped = proposals.map((proposal) => ({
+      key: flowKeys.textOf(options.key, proposal),
+      eventId: proposal.event.internalId,
+      values: [timeOf(proposal), Buffer.byteLength(proposal.event.payload)] as const,
+      repeated: proposal.repeated ?? false,
     }));
     const added = await this.#groups.add(env, first.fn.id, options, grouped, first.beganAt ?? nowMs);
     await timerChecks.set(option, env, first.fn.id, added.timerChecks);
-    return candidates.flatMap((candidate, i) => decisionsOn(candidate, added.added[i] as Added, ids));
+    return proposals.flatMap((proposal, i) => decisionsOn(proposal, added.added[i] as Added, ids));
   }
+}
+
+/** Finds the runs that events of a repeated ingest job already have.
+ *  @param proposals proposals of one environment
+ *  @returns the ID of the existing run of each proposal that has one */
+async function formerRuns(
+  env: string,
+  proposals: readonly RunProposal[],
+  runLists: Pick<RunLists, 'briefsByEvent'>,
+): Promise<Map<RunProposal, string>> {
+  const repeated = proposals.filter((proposal) => proposal.repeated);
+  const runs = await runLists.briefsByEvent(
+    env,
+    repeated.map(({ event }) => event.internalId),
+  );
+  return new Map(
+    repeated.flatMap((proposal, i) => {
+      const run = runs[i]?.find(({ functionId }) => functionId === proposal.fn.id);
+      return run ? [[proposal, run.id] as const] : [];
+    }),
+  );
 }

@@ -121,9 +121,9 @@ function concerned(
       : [...table.listeners(event.name, source)].map(({ id }) => id);
   const known = new Map<string, Known>();
   const of = (functionId: string) => {
-    const one = known.get(functionId) ?? { functionId, runs: [] };
-    known.set(functionId, one);
-    return one;
+    const facts = known.get(functionId) ?? { functionId, runs: [] };
+    known.set(functionId, facts);
+    return facts;
   };
   for (const id of listening) of(id);
   for (const run of runs) of(run.functionId).runs.push(run);

@@ -5,14 +5,14 @@ import { flowOptionsOf } from '../../model/flow-control/function-options.ts';
 import type { FlowOptions } from '../../model/flow-control/options.ts';
 import { Composed } from '../../model/values/composed.ts';
 import type { RunStatuses } from '../../store/runs/run-statuses.ts';
-import type { Candidate, FlowStage } from './candidate.ts';
 import { type FlowKeys, sourceOf } from './flow-keys.ts';
+import type { FlowStage, RunProposal } from './run-proposal.ts';
 import type { RunToStart } from './run-to-start.ts';
 
 export interface DecisionLog {
   add(decisions: readonly Decision[]): Promise<void>;
-  /** The stored decision about the candidate; undefined if no decision is stored. */
-  find(candidate: Candidate): Promise<Decision | undefined>;
+  /** The stored decision about the proposal; undefined if no decision is stored. */
+  find(proposal: RunProposal): Promise<Decision | undefined>;
 }
 
 /** An event with one of these decisions has no run. An event group takes an event again, which does nothing. */
@@ -33,30 +33,36 @@ export interface Decided {
   decisions: Decision[];
 }
 
-export class FlowControl extends Composed<FlowControlDeps> {
-  /** @returns the runs to start; all other candidates get a decision */
-  async decide(candidates: readonly Candidate[]): Promise<RunToStart[]> {
-    return (await this.decideAll(candidates)).runs;
+export class FlowControl extends Composed<{
+  /** Stages in the order in which they decide. */
+  stages: readonly FlowStage[];
+  flowKeys: FlowKeys;
+  runStatuses: Pick<RunStatuses, 'of'>;
+  decisions: DecisionLog;
+}> {
+  /** @returns the runs to start; all other proposals get a decision */
+  async decide(proposals: readonly RunProposal[]): Promise<RunToStart[]> {
+    return (await this.decideAll(proposals)).runs;
   }
 
   /** Like `decide`, and also returns the decisions, for callers that report why a run does not start. */
-  async decideAll(candidates: readonly Candidate[]): Promise<Decided> {
-    if (!candidates.some(optionsOf)) return { runs: [...candidates], decisions: [] };
-    return this.#pass(candidates, this.deps.stages);
+  async decideAll(proposals: readonly RunProposal[]): Promise<Decided> {
+    if (!proposals.some(optionsOf)) return { runs: [...proposals], decisions: [] };
+    return this.#pass(proposals, this.deps.stages);
   }
 
-  /** Continues with the stages after the stage that held these candidates back. */
-  async resume(candidates: readonly Candidate[], after: FlowStage): Promise<RunToStart[]> {
+  /** Continues with the stages after the stage that held these proposals back. */
+  async resume(proposals: readonly RunProposal[], after: FlowStage): Promise<RunToStart[]> {
     const { stages } = this.deps;
-    return (await this.#pass(candidates, stages.slice(stages.indexOf(after) + 1))).runs;
+    return (await this.#pass(proposals, stages.slice(stages.indexOf(after) + 1))).runs;
   }
 
-  async #pass(candidates: readonly Candidate[], stages: readonly FlowStage[]): Promise<Decided> {
+  async #pass(proposals: readonly RunProposal[], stages: readonly FlowStage[]): Promise<Decided> {
     const { decisions } = this.deps;
-    const { undecided, refused } = await this.#decidedBefore(candidates);
-    let rest: readonly Candidate[] = undecided;
+    const { undecided, refused } = await this.#decidedBefore(proposals);
+    let rest: readonly RunProposal[] = undecided;
     const made: Decision[] = [];
-    const passed: { stage: FlowStage; admitted: Candidate[] }[] = [];
+    const passed: { stage: FlowStage; admitted: RunProposal[] }[] = [];
     for (const stage of stages) {
       const [others, concerned] = divided(rest, stage);
       if (concerned.length === 0) continue;
@@ -66,35 +72,35 @@ export class FlowControl extends Composed<FlowControlDeps> {
       passed.push({ stage, admitted: result.admitted });
       rest = [...others, ...result.admitted];
     }
-    if (made.length > 0) await decisions.add(withBatches(made, candidates));
-    return { runs: rest.map((candidate) => this.withKeys(candidate)), decisions: [...refused, ...made] };
+    if (made.length > 0) await decisions.add(withBatches(made, proposals));
+    return { runs: rest.map((proposal) => this.withKeys(proposal)), decisions: [...refused, ...made] };
   }
 
   /** Adds the keys that its limits will need. */
-  withKeys(candidate: Candidate): RunToStart {
-    const options = flowOptionsOf(candidate.fn);
-    const frozen = options && this.deps.flowKeys.freeze(options, sourceOf(candidate));
-    const keys = { values: {}, ...candidate.keys, ...frozen };
-    return frozen || candidate.keys ? { ...candidate, keys } : candidate;
+  withKeys(proposal: RunProposal): RunToStart {
+    const options = flowOptionsOf(proposal.fn);
+    const frozen = options && this.deps.flowKeys.freeze(options, sourceOf(proposal));
+    const keys = { values: {}, ...proposal.keys, ...frozen };
+    return frozen || proposal.keys ? { ...proposal, keys } : proposal;
   }
 
   /** A decision of an earlier try is kept, because limits might decide differently now. */
   async #decidedBefore(
-    candidates: readonly Candidate[],
-  ): Promise<{ undecided: readonly Candidate[]; refused: Decision[] }> {
-    const repeated = candidates.filter((candidate) => candidate.repeated && optionsOf(candidate));
-    if (repeated.length === 0) return { undecided: candidates, refused: [] };
+    proposals: readonly RunProposal[],
+  ): Promise<{ undecided: readonly RunProposal[]; refused: Decision[] }> {
+    const repeated = proposals.filter((proposal) => proposal.repeated && optionsOf(proposal));
+    if (repeated.length === 0) return { undecided: proposals, refused: [] };
     const { runStatuses, decisions } = this.deps;
     const statuses = await runStatuses.of(repeated.map(({ id, event }) => ({ id, env: event.env })));
-    const refusals = new Map<Candidate, Decision>();
-    for (const candidate of repeated) {
-      const decision = statuses.has(candidate.id) ? undefined : await decisions.find(candidate);
-      if (decision && REFUSALS.has(decision.reason)) refusals.set(candidate, decision);
+    const refusals = new Map<RunProposal, Decision>();
+    for (const proposal of repeated) {
+      const decision = statuses.has(proposal.id) ? undefined : await decisions.find(proposal);
+      if (decision && REFUSALS.has(decision.reason)) refusals.set(proposal, decision);
     }
-    const undecided = candidates.flatMap((candidate) => {
-      if (refusals.has(candidate)) return [];
-      const created = statuses.get(candidate.id);
-      return [created ? { ...candidate, created } : candidate];
+    const undecided = proposals.flatMap((proposal) => {
+      if (refusals.has(proposal)) return [];
+      const created = statuses.get(proposal.id);
+      return [created ? { ...proposal, created } : proposal];
     });
     return { undecided, refused: [...refusals.values()] };
   }
@@ -103,14 +109,14 @@ export class FlowControl extends Composed<FlowControlDeps> {
 const NO_OPTIONS: FlowOptions = { runConcurrency: [], stepConcurrency: [] };
 
 /** undefined: no stage applies. */
-function optionsOf({ fn, event }: Candidate): FlowOptions | undefined {
+function optionsOf({ fn, event }: RunProposal): FlowOptions | undefined {
   return flowOptionsOf(fn) ?? (event.order && NO_OPTIONS);
 }
 
 /** A decision about the run of a batch applies to all its events. */
-function withBatches(made: readonly Decision[], candidates: readonly Candidate[]): readonly Decision[] {
+function withBatches(made: readonly Decision[], proposals: readonly RunProposal[]): readonly Decision[] {
   const batches = new Map(
-    candidates.flatMap(({ fn, event, batch }) => (batch ? [[`${event.internalId}/${fn.id}`, batch] as const] : [])),
+    proposals.flatMap(({ fn, event, batch }) => (batch ? [[`${event.internalId}/${fn.id}`, batch] as const] : [])),
   );
   if (batches.size === 0) return made;
   return made.flatMap((decision) => {
@@ -119,19 +125,22 @@ function withBatches(made: readonly Decision[], candidates: readonly Candidate[]
   });
 }
 
-function divided(candidates: readonly Candidate[], stage: FlowStage): [others: Candidate[], concerned: Candidate[]] {
-  const others: Candidate[] = [];
-  const concerned: Candidate[] = [];
-  for (const candidate of candidates) {
-    const options = candidate.created && !stage.seesCreated ? undefined : optionsOf(candidate);
-    (options && stage.appliesTo(options, candidate) ? concerned : others).push(candidate);
+function divided(
+  proposals: readonly RunProposal[],
+  stage: FlowStage,
+): [others: RunProposal[], concerned: RunProposal[]] {
+  const others: RunProposal[] = [];
+  const concerned: RunProposal[] = [];
+  for (const proposal of proposals) {
+    const options = proposal.created && !stage.seesCreated ? undefined : optionsOf(proposal);
+    (options && stage.appliesTo(options, proposal) ? concerned : others).push(proposal);
   }
   return [others, concerned];
 }
 
 /** Undoes what earlier stages did for an event that is then debounced or batched. */
 async function takeBack(
-  passed: readonly { stage: FlowStage; admitted: Candidate[] }[],
+  passed: readonly { stage: FlowStage; admitted: RunProposal[] }[],
   decisions: readonly Decision[],
 ): Promise<void> {
   const refused = new Set(

@@ -6,7 +6,7 @@ import { keyDigestOf } from '../../model/flow-control/key-digest.ts';
 import { keyTextOf } from '../../model/flow-control/key-text.ts';
 import type { FlowOptions, FrozenKeys } from '../../model/flow-control/options.ts';
 import type { ExpressionEvaluator } from '../functions/expression-evaluator.ts';
-import type { Candidate } from './candidate.ts';
+import type { RunProposal } from './run-proposal.ts';
 
 const PRIORITY_MAX_SECONDS = 600;
 
@@ -30,19 +30,19 @@ export class FlowKeys {
 
   /** @param key undefined: no key, so all runs share the limit
    *  @returns the empty text if it cannot be evaluated */
-  textOf(key: string | undefined, candidate: Candidate): string {
-    return key === undefined ? '' : keyTextOf(this.valueOf(key, sourceOf(candidate)));
+  textOf(key: string | undefined, proposal: RunProposal): string {
+    return key === undefined ? '' : keyTextOf(this.valueOf(key, sourceOf(proposal)));
   }
 
   /** Digest of each proposal's key value, or undefined as for `textsOf`. */
   async digestsOf(
-    candidates: readonly Candidate[],
-    keyOf: (candidate: Candidate) => string | undefined,
+    proposals: readonly RunProposal[],
+    keyOf: (proposal: RunProposal) => string | undefined,
   ): Promise<(string | undefined)[]> {
-    const texts = await this.textsOf(candidates, keyOf);
-    return candidates.map((candidate, i) => {
+    const texts = await this.textsOf(proposals, keyOf);
+    return proposals.map((proposal, i) => {
       const text = texts[i];
-      return text === undefined ? undefined : keyDigestOf(candidate.event.env, candidate.fn.id, keyOf(candidate), text);
+      return text === undefined ? undefined : keyDigestOf(proposal.event.env, proposal.fn.id, keyOf(proposal), text);
     });
   }
 
@@ -50,14 +50,14 @@ export class FlowKeys {
    *  evaluated, as the published protocol demands.
    *  @param keyOf the expression; undefined: no key, so all runs share the limit */
   async textsOf(
-    candidates: readonly Candidate[],
-    keyOf: (candidate: Candidate) => string | undefined,
+    proposals: readonly RunProposal[],
+    keyOf: (proposal: RunProposal) => string | undefined,
   ): Promise<(string | undefined)[]> {
     const texts: (string | undefined)[] = [];
-    this.#evaluator.startTurn();
-    for (const candidate of candidates) {
-      const key = keyOf(candidate);
-      const value = key === undefined ? '' : this.valueOf(key, sourceOf(candidate));
+    this.deps.evaluator.startTurn();
+    for (const proposal of proposals) {
+      const key = keyOf(proposal);
+      const value = key === undefined ? '' : this.valueOf(key, sourceOf(proposal));
       texts.push(value === undefined || value === null || value === false ? undefined : keyTextOf(value));
       if (this.#evaluator.shouldYield) await this.#evaluator.yieldTurn();
     }
@@ -86,18 +86,9 @@ export class FlowKeys {
   }
 }
 
-export function sourceOf({ fn, event }: Candidate): KeySource {
+export function sourceOf({ fn, event }: RunProposal): KeySource {
   const { env, source, receivedAt } = event;
   return { env, functionId: fn.id, event: recordOf(event), source, receivedAt };
-}
-
-/** undefined if an earlier version accepted the expression and this one rejects it. */
-function compiled(source: string): Expression | undefined {
-  try {
-    return compile(source);
-  } catch {
-    return undefined;
-  }
 }
 
 function secondsOf(value: unknown): number {

@@ -19,13 +19,13 @@ export async function limitHolds(
   usage: Pick<LimitUsage, 'waitingCalls' | 'inDifferentPartitions' | 'backlogsOf'>,
 ): Promise<LimitHold[]> {
   const most = (await usage.waitingCalls())
-    .filter((one) => one.env === env && one.waiting > 0)
+    .filter((calls) => calls.env === env && calls.waiting > 0)
     .sort((a, b) => b.waiting - a.waiting)
     .slice(0, FUNCTIONS_READ);
   const holds = most.map(async ({ functionId, waiting }): Promise<LimitHold[]> => {
     const homes = usage.inDifferentPartitions(homesOf(env, functionId));
     const backlogs = await Promise.all(homes.map((home) => usage.backlogsOf(home, env, functionId, BACKLOGS_READ)));
-    const since = backlogs.flatMap(({ longest }) => longest.map((one) => one.since));
+    const since = backlogs.flatMap(({ longest }) => longest.map((backlog) => backlog.since));
     return since.length === 0 ? [] : [{ functionId, waiting, since: Math.min(...since) }];
   });
   return (await Promise.all(holds)).flat().sort((a, b) => a.since - b.since);

@@ -9,9 +9,9 @@ import { hasEnded, type RunStatus } from '../../model/runs/run.ts';
 import { Composed } from '../../model/values/composed.ts';
 import type { SingletonClaim, SingletonHolders } from '../../store/flow-control/singleton-holders.ts';
 import type { RunStatuses } from '../../store/runs/run-statuses.ts';
-import type { Candidate, FlowStage, StageResult } from './candidate.ts';
 import type { FlowKeys } from './flow-keys.ts';
-import { decisionOn, type Keyed, keyedBy } from './keyed-candidates.ts';
+import { decisionOn, type Keyed, keyedBy } from './keyed-proposals.ts';
+import type { FlowStage, RunProposal, StageResult } from './run-proposal.ts';
 import type { RunToStart } from './run-to-start.ts';
 
 /** A run is created within milliseconds of its claim, so a missing run this old never will be. */
@@ -19,16 +19,7 @@ const GONE_AFTER_MS = 60_000;
 /** Each round, another run has become the holder. */
 const ROUNDS_MAX = 20;
 
-export interface SingletonsDeps {
-  holders: SingletonHolders;
-  runStatuses: Pick<RunStatuses, 'of'>;
-  flowKeys: FlowKeys;
-  /** Ended runs are not changed.
-   *  @param holder the run that took over */
-  cancel(env: string, runId: string, holder: string): Promise<unknown>;
-}
-
-/** The holder of each candidate's key: its own run, or the run that causes the candidate to be skipped. */
+/** The holder of each proposal's key: its own run, or the run that causes the proposal to be skipped. */
 type Holders = Map<Keyed, string>;
 
 export class Singletons extends Composed<SingletonsDeps> implements FlowStage {
@@ -38,19 +29,19 @@ export class Singletons extends Composed<SingletonsDeps> implements FlowStage {
     return singleton !== undefined;
   }
 
-  async apply(candidates: readonly Candidate[]): Promise<StageResult> {
-    const { keyed, unlimited } = await keyedBy(candidates, this.deps.flowKeys, ({ fn }) => {
+  async apply(proposals: readonly RunProposal[]): Promise<StageResult> {
+    const { keyed, unlimited } = await keyedBy(proposals, this.deps.flowKeys, ({ fn }) => {
       return flowOptionsOf(fn)?.singleton?.key;
     });
-    const [created, asking] = partition(keyed, ({ candidate }) => candidate.created !== undefined);
+    const [created, asking] = partition(keyed, ({ proposal }) => proposal.created !== undefined);
     const decisions: Decision[] = [];
     const admitted = [...unlimited, ...created.map(asCreated)];
     const { first, superseded } = withoutSuperseded(asking);
     const holders = await this.#claim(first);
-    for (const one of asking) {
-      const holder = holders.get(superseded.get(one) ?? one) as string;
-      if (holder === one.candidate.id) admitted.push(asHolder(one));
-      else decisions.push(skipped(one, holder));
+    for (const claimant of asking) {
+      const holder = holders.get(superseded.get(claimant) ?? claimant) as string;
+      if (holder === claimant.proposal.id) admitted.push(asHolder(claimant));
+      else decisions.push(skipped(claimant, holder));
     }
     return { admitted, decisions };
   }
@@ -73,26 +64,26 @@ export class Singletons extends Composed<SingletonsDeps> implements FlowStage {
   async #claim(asking: readonly Keyed[]): Promise<Holders> {
     const holders: Holders = new Map();
     const takenOver: { claim: SingletonClaim; replaced: string[] }[] = [];
-    let open = asking.map((one) => ({ one, claim: claimOf(one) }));
+    let open = asking.map((claimant) => ({ claimant, claim: claimOf(claimant) }));
     for (let round = 0; open.length > 0; round++) {
       if (round === ROUNDS_MAX) throw new Error('singletons have changed their holders too often; the job is repeated');
       const results = await this.deps.holders.claim(open.map(({ claim }) => claim));
       const refused: ((typeof open)[number] & { holder: string; heldForMs: number })[] = [];
-      for (const [i, { one, claim }] of open.entries()) {
+      for (const [i, { claimant, claim }] of open.entries()) {
         const result = results[i] as (typeof results)[number];
         if (!result.held) {
-          refused.push({ one, claim, ...result });
+          refused.push({ claimant, claim, ...result });
           continue;
         }
-        holders.set(one, claim.runId);
+        holders.set(claimant, claim.runId);
         if (result.replaced.length > 0) takenOver.push({ claim, replaced: result.replaced });
       }
       const statuses = await this.#statusesOf(refused);
       open = [];
-      for (const { one, claim, holder, heldForMs } of refused) {
-        if (isGone(statuses.get(holder), heldForMs) || replaces(one.candidate, holder)) {
-          open.push({ one, claim: { ...claim, from: holder } });
-        } else holders.set(one, holder);
+      for (const { claimant, claim, holder, heldForMs } of refused) {
+        if (isGone(statuses.get(holder), heldForMs) || replaces(claimant.proposal, holder)) {
+          open.push({ claimant, claim: { ...claim, from: holder } });
+        } else holders.set(claimant, holder);
       }
     }
     await this.#cancelReplaced(takenOver);
@@ -120,43 +111,43 @@ export class Singletons extends Composed<SingletonsDeps> implements FlowStage {
 
 /** In the mode `cancel`, only the last of several simultaneous proposals is created. */
 function withoutSuperseded(asking: readonly Keyed[]): { first: Keyed[]; superseded: Map<Keyed, Keyed> } {
-  const [cancelling, skipping] = partition(asking, ({ candidate }) => modeOf(candidate) === 'cancel');
-  const last = new Map(cancelling.map((one) => [one.digest, one]));
-  const superseded = new Map(cancelling.map((one) => [one, last.get(one.digest) as Keyed]));
+  const [cancelling, skipping] = partition(asking, ({ proposal }) => modeOf(proposal) === 'cancel');
+  const last = new Map(cancelling.map((keyed) => [keyed.digest, keyed]));
+  const superseded = new Map(cancelling.map((keyed) => [keyed, last.get(keyed.digest) as Keyed]));
   return { first: [...skipping, ...last.values()], superseded };
 }
 
-/** Whether a run takes over from an active one. In an earlier try the candidate may already have been replaced by this holder. */
-function replaces(candidate: Candidate, holder: string): boolean {
-  return modeOf(candidate) === 'cancel' && !(candidate.repeated && candidate.id < holder);
+/** Whether a run takes over from an active one. In an earlier try the proposal may already have been replaced by this holder. */
+function replaces(proposal: RunProposal, holder: string): boolean {
+  return modeOf(proposal) === 'cancel' && !(proposal.repeated && proposal.id < holder);
 }
 
 function isGone(status: RunStatus | undefined, heldForMs: number): boolean {
   return status === undefined ? heldForMs > GONE_AFTER_MS : hasEnded({ status });
 }
 
-function modeOf({ fn }: Candidate) {
+function modeOf({ fn }: RunProposal) {
   return flowOptionsOf(fn)?.singleton?.mode;
 }
 
-function claimOf({ candidate, digest }: Keyed): SingletonClaim {
-  return { env: candidate.event.env, digest, runId: candidate.id };
+function claimOf({ proposal, digest }: Keyed): SingletonClaim {
+  return { env: proposal.event.env, digest, runId: proposal.id };
 }
 
-function asHolder({ candidate, digest }: Keyed): Candidate {
-  return { ...candidate, keys: { values: {}, ...candidate.keys, singleton: digest } };
+function asHolder({ proposal, digest }: Keyed): RunProposal {
+  return { ...proposal, keys: { values: {}, ...proposal.keys, singleton: digest } };
 }
 
 /** An ended run is not a holder. */
-function asCreated(one: Keyed): Candidate {
-  const status = one.candidate.created as RunStatus;
-  return hasEnded({ status }) ? one.candidate : asHolder(one);
+function asCreated(keyed: Keyed): RunProposal {
+  const status = keyed.proposal.created as RunStatus;
+  return hasEnded({ status }) ? keyed.proposal : asHolder(keyed);
 }
 
-function skipped({ candidate }: Keyed, holder: string): Decision {
-  return decisionOn(candidate, 'singleton', { runId: holder });
+function skipped({ proposal }: Keyed, holder: string): Decision {
+  return decisionOn(proposal, 'singleton', { runId: holder });
 }
 
-function partition<T>(all: readonly T[], isFirst: (one: T) => boolean): [T[], T[]] {
-  return [all.filter(isFirst), all.filter((keyed) => !isFirst(keyed))];
+function partition<T>(all: readonly T[], isFirst: (item: T) => boolean): [T[], T[]] {
+  return [all.filter(isFirst), all.filter((item) => !isFirst(item))];
 }

@@ -52,10 +52,10 @@ async function storeAndStart(batch: readonly Envelope[], deps: IngestDeps, start
   if (events.length === 0) return [];
   const [stored, tables] = await Promise.all([storeNew(events, deps), tablesOf(events, deps.functions)]);
   const notIngested = stored.filter(({ ingested }) => !ingested);
-  const { candidates, decisions } = await matchEvents(notIngested, tables, deps);
-  for (const candidate of candidates) candidate.beganAt = beganAt;
+  const { proposals, decisions } = await matchEvents(notIngested, tables, deps);
+  for (const proposal of proposals) proposal.beganAt = beganAt;
   if (decisions.length > 0) await deps.decisions.add(decisions);
-  await starter.start(await deps.flowControl.decide(candidates), Date.now());
+  await starter.start(await deps.flowControl.decide(proposals), Date.now());
   return stored;
 }
 

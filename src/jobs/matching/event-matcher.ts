@@ -8,11 +8,11 @@ import type { Decision } from '../../model/flow-control/decision.ts';
 import type { PartitionedIds } from '../../model/partitions/partitioned-ids.ts';
 import { runIdOf } from '../../model/runs/run.ts';
 import type { Stored } from '../../store/events/events.ts';
-import type { Candidate } from '../flow-control/candidate.ts';
+import type { RunProposal } from '../flow-control/run-proposal.ts';
 import type { ExpressionEvaluator } from '../functions/expression-evaluator.ts';
 
 export interface Matches {
-  candidates: Candidate[];
+  proposals: RunProposal[];
   decisions: Decision[];
 }
 
@@ -27,7 +27,7 @@ export async function matchEvents(
   tables: ReadonlyMap<string, TriggerTable>,
   { ids, evaluator }: MatchingDeps,
 ): Promise<Matches> {
-  const candidates: Candidate[] = [];
+  const proposals: RunProposal[] = [];
   const decisions: Decision[] = [];
   evaluator.startTurn();
   for (const { event, present } of events) {
@@ -47,7 +47,7 @@ export async function matchEvents(
     };
     for (const fn of table.match(name, read, isMet, source)) {
       if (fn) {
-        candidates.push({ id: runIdOf(ids, internalId, fn.id), fn, event, dueAt: ts, cause: 'event', ...repeated });
+        proposals.push({ id: runIdOf(ids, internalId, fn.id), fn, event, dueAt: ts, cause: 'event', ...repeated });
         stopped?.delete(fn.id);
       }
       if (evaluator.shouldYield) await evaluator.yieldTurn();
@@ -65,5 +65,5 @@ export async function matchEvents(
       decisions.push({ env, eventId: internalId, functionId, reason: 'not_evaluated' });
   }
   await evaluator.reportSkipped();
-  return { candidates, decisions };
+  return { proposals, decisions };
 }

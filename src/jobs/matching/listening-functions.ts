@@ -21,8 +21,8 @@ export async function listeningFunctions(
   const id = newId(receivedAt);
   const envelope = toEnvelope(event, { internalId: id, env, receivedAt, source: 'api', requestId: id, index: 0 });
   const tables = new Map([[env, await deps.functionTables.of(env)]]);
-  const { candidates, decisions } = await matchEvents([{ event: envelope }], tables, deps);
-  const running = candidates.map(({ fn }): ListeningFunction => ({ functionId: fn.id, outcome: 'runs' }));
+  const { proposals, decisions } = await matchEvents([{ event: envelope }], tables, deps);
+  const running = proposals.map(({ fn }): ListeningFunction => ({ functionId: fn.id, outcome: 'runs' }));
   const others = decisions.map(({ functionId, reason }): ListeningFunction => {
     return { functionId, outcome: reason === 'paused' ? 'paused' : 'not_evaluated' };
   });

@@ -49,7 +49,7 @@ export async function previewReplay(
   let windowMs = FIRST_WINDOW_MS;
   for (;;) {
     const plan = await planner.next({ selection: replay, position, windowMs, limit: LIMIT, planned });
-    for (const one of plan.events) add(result, one, planned);
+    for (const event of plan.events) add(result, event, planned);
     if (plan.isEnd) return result;
     ({ next: position, windowMs } = plan);
     if (performance.now() - begunAt > timeoutMs) return { ...result, stoppedAt: position.at };

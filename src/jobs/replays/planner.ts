@@ -140,12 +140,12 @@ export class ReplayPlanner extends Composed<PlannerDeps> {
     );
     const matches = new Map<string, Matches>();
     const of = (eventId: string) => {
-      const one = matches.get(eventId) ?? new Map();
-      matches.set(eventId, one);
-      return one;
+      const ofEvent = matches.get(eventId) ?? new Map();
+      matches.set(eventId, ofEvent);
+      return ofEvent;
     };
     for (const { eventId, functionId, reason } of found.decisions) of(eventId).set(functionId, reason as Match);
-    for (const { event, fn } of found.candidates) of(event.internalId).set(fn.id, 'met');
+    for (const { event, fn } of found.proposals) of(event.internalId).set(fn.id, 'met');
     return matches;
   }
 

@@ -136,15 +136,15 @@ async function planPortion(
   };
   for (let limit = Math.max(FIRST_LIMIT, Math.min(2 * most, LIMIT_MAX)); !isEnd && mayLookFurther(); ) {
     const part = await planner.next({ selection: replay.definition, position: next, windowMs, limit, planned });
-    for (const one of part.events) {
-      for (const pair of one.pairs) {
-        items.push({ planned: one, pair });
+    for (const plannedEvent of part.events) {
+      for (const pair of plannedEvent.pairs) {
+        items.push({ planned: plannedEvent, pair });
         if (!isStart(pair)) continue;
         starts++;
-        planned.set(pair.start.runId, one.event.internal_id);
+        planned.set(pair.start.runId, plannedEvent.event.internal_id);
         missing.delete(pair.start.runId);
       }
-      items.push({ planned: one });
+      items.push({ planned: plannedEvent });
     }
     lookedAt += part.events.length;
     ({ next, windowMs, isEnd } = part);

@@ -7,7 +7,7 @@ import { Composed } from '../../model/values/composed.ts';
 import type { Events } from '../../store/events/events.ts';
 import type { ClosedBatch } from '../../store/flow-control/batches.ts';
 import type { RunLists } from '../../store/runs/run-lists.ts';
-import type { Candidate } from '../flow-control/candidate.ts';
+import type { RunProposal } from '../flow-control/run-proposal.ts';
 import type { GroupRuns } from './event-groups.ts';
 
 export interface BatchRunsDeps {
@@ -22,7 +22,7 @@ export class BatchRuns extends Composed<BatchRunsDeps> implements GroupRuns<'bat
   /** Remaining batches are not split. */
   readonly withoutOption = { maxSize: 1_000_000, timeoutMs: 0 };
 
-  async candidatesOf(env: string, fn: AppFunction, closed: readonly ClosedBatch[]): Promise<Candidate[]> {
+  async proposalsOf(env: string, fn: AppFunction, closed: readonly ClosedBatch[]): Promise<RunProposal[]> {
     const doubled = await this.#doubled(env, fn, closed);
     const batches = closed
       .map((batch) => ({ ...batch, eventIds: batch.eventIds.filter((id) => !doubled.has(id)) }))
@@ -31,16 +31,16 @@ export class BatchRuns extends Composed<BatchRunsDeps> implements GroupRuns<'bat
       env,
       batches.map(({ eventIds }) => eventIds[0] as string),
     );
-    const candidates: Candidate[] = [];
+    const proposals: RunProposal[] = [];
     for (const { id, dueAt, eventIds } of batches) {
       const event = firsts.get(eventIds[0] as string) ?? (await this.#firstStored(env, eventIds));
       if (!event) continue;
       const runId = batchRunIdOf(this.deps.ids, id, fn.id);
       // The run is in the partition of its batch's first event, even if that event is gone.
       const named = { ...event, internalId: id };
-      candidates.push({ id: runId, fn, event: named, dueAt, cause: 'event', batch: eventIds, repeated: true });
+      proposals.push({ id: runId, fn, event: named, dueAt, cause: 'event', batch: eventIds, repeated: true });
     }
-    return candidates;
+    return proposals;
   }
 
   /** Events already in another batch: an ingest job added them again, unaware of an earlier try. */

@@ -15,8 +15,8 @@ import { Composed } from '../../model/values/composed.ts';
 import type { MissedTickLog } from '../../store/apps/missed-ticks.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import type { Store } from '../../store/store.ts';
-import type { Candidate } from '../flow-control/candidate.ts';
 import type { FlowControl } from '../flow-control/flow-control.ts';
+import type { RunProposal } from '../flow-control/run-proposal.ts';
 import type { FunctionTables } from '../functions/function-tables.ts';
 import type { CronTimer } from '../queues/queues.ts';
 import type { RunStarter } from '../runs/run-starter.ts';
@@ -82,37 +82,37 @@ export class CronTicks extends Composed<CronTicksDeps> {
   async #runAll(due: readonly Due[]): Promise<void> {
     const now = this.deps.clock();
     const tables = await this.#tables(new Set(due.map(({ timer }) => timer.env)));
-    const candidates = new Map<string, Candidate>();
-    for (const one of due) {
-      for (const candidate of await this.#candidatesOf(one, tables, now)) candidates.set(candidate.id, candidate);
-      if (candidates.size < STARTED_TOGETHER) continue;
-      await this.#start([...candidates.values()], now);
-      candidates.clear();
+    const proposals = new Map<string, RunProposal>();
+    for (const tick of due) {
+      for (const proposal of await this.#proposalsOf(tick, tables, now)) proposals.set(proposal.id, proposal);
+      if (proposals.size < STARTED_TOGETHER) continue;
+      await this.#start([...proposals.values()], now);
+      proposals.clear();
     }
-    await this.#start([...candidates.values()], now);
+    await this.#start([...proposals.values()], now);
   }
 
-  async #start(candidates: readonly Candidate[], now: number): Promise<void> {
-    if (candidates.length === 0) return;
+  async #start(proposals: readonly RunProposal[], now: number): Promise<void> {
+    if (proposals.length === 0) return;
     const { events, flowControl, starter, telemetry } = this.deps;
-    const stored = await events.storeNew(candidates.map(({ event }) => event));
+    const stored = await events.storeNew(proposals.map(({ event }) => event));
     const byId = new Map(stored.map((tick) => [tick.event.internalId, tick]));
     // The event of a tick may exist already, after an earlier try, or because another schedule of the function ticks at the same time.
-    const toStart = candidates.flatMap((candidate) => {
-      const { ingested, present } = byId.get(candidate.event.internalId) ?? {};
-      return ingested ? [] : [{ ...candidate, ...(present && { repeated: true as const }) }];
+    const toStart = proposals.flatMap((proposal) => {
+      const { ingested, present } = byId.get(proposal.event.internalId) ?? {};
+      return ingested ? [] : [{ ...proposal, ...(present && { repeated: true as const }) }];
     });
     await starter.start(await flowControl.decide(toStart), now);
     await events.markIngested(stored, now);
     telemetry.recordIngested(stored, Date.now());
   }
 
-  /** Candidates of functions that still have the schedule. */
-  async #candidatesOf(
+  /** Proposals of functions that still have the schedule. */
+  async #proposalsOf(
     { timer: { env, functionId, cron }, dueAt, isRepeated }: Due,
     tables: ReadonlyMap<string, TriggerTable>,
     nowMs: number,
-  ): Promise<Candidate[]> {
+  ): Promise<RunProposal[]> {
     const fn = tables.get(env)?.find(functionId);
     const trigger = fn && scheduledTrigger(fn, cron);
     if (!trigger) return [];
@@ -120,7 +120,7 @@ export class CronTicks extends Composed<CronTicksDeps> {
     const partition = keys.homeOf(`${env}/${functionId}`).number;
     const { run, skipped } = ticksToRun({ cron, dueAt, nowMs, isRepeated, catchUp: trigger.catchUp });
     if (skipped) await this.deps.missedTicks.add(env, functionId, { cron, ...skipped });
-    return run.map((tick) => candidateOf(ids, env, fn, tickingTrigger(fn, tick) ?? { cron }, tick, partition, nowMs));
+    return run.map((tick) => proposalOf(ids, env, fn, tickingTrigger(fn, tick) ?? { cron }, tick, partition, nowMs));
   }
 
   /** Trigger tables of the environments that exist and are not archived. */
@@ -150,7 +150,7 @@ export function tickEventId(
   return ids.ownEvent(tick, partition, 'schedule', env, functionId, String(tick));
 }
 
-function candidateOf(
+function proposalOf(
   ids: PartitionedIds,
   env: string,
   fn: AppFunction,
@@ -158,7 +158,7 @@ function candidateOf(
   tick: number,
   partition: number,
   nowMs: number,
-): Candidate {
+): RunProposal {
   const internalId = tickEventId(ids, env, fn.id, tick, partition);
   const id = runIdOf(ids, internalId, fn.id);
   const dueAt = tick + jitterMs(id, trigger);

@@ -13,7 +13,7 @@ export function debounceRuns(
   return {
     option: 'debounce',
     withoutOption: { periodMs: 0 },
-    async candidatesOf(env, fn, fired) {
+    async proposalsOf(env, fn, fired) {
       const eventIds = fired.map(({ id }) => id);
       const found = await events.envelopes(env, eventIds);
       return [...found.values()].map((event) => {

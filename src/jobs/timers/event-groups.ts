@@ -5,9 +5,9 @@ import type { Decision } from '../../model/flow-control/decision.ts';
 import { flowOptionsOf } from '../../model/flow-control/function-options.ts';
 import type { EventGroups } from '../../store/flow-control/event-groups.ts';
 import type { EventRestorer } from '../archive/event-restorer.ts';
-import type { Candidate, FlowStage } from '../flow-control/candidate.ts';
 import type { GroupOption, OptionsOf } from '../flow-control/event-group-stage.ts';
 import type { DecisionLog } from '../flow-control/flow-control.ts';
+import type { FlowStage, RunProposal } from '../flow-control/run-proposal.ts';
 import type { TimerChecks } from '../flow-control/timer-checks.ts';
 import type { FunctionTables } from '../functions/function-tables.ts';
 import type { EventGroupTimer } from '../queues/queues.ts';
@@ -27,7 +27,7 @@ export interface GroupRuns<Option extends GroupOption, Closed> {
   readonly option: Option;
   /** For a function that no longer has the option: remaining groups are due. */
   readonly withoutOption: OptionsOf<Option>;
-  candidatesOf(env: string, fn: AppFunction, closed: readonly Closed[]): Promise<Candidate[]>;
+  proposalsOf(env: string, fn: AppFunction, closed: readonly Closed[]): Promise<RunProposal[]>;
   /** Decisions to store once the runs exist. */
   decisionsOf?(env: string, fn: AppFunction, closed: readonly Closed[]): Decision[];
 }
@@ -66,12 +66,12 @@ export class EventGroupTimers<Option extends GroupOption, Closed extends { id: s
 
   async #start(env: string, fn: AppFunction, closed: readonly Closed[]): Promise<void> {
     const { eventRestorer, groupRunStarter, decisions } = this.#deps;
-    const candidates = await this.#runs.candidatesOf(env, fn, closed);
+    const proposals = await this.#runs.proposalsOf(env, fn, closed);
     await eventRestorer.ensure(
       env,
-      candidates.flatMap(({ event, batch }) => batch ?? [event.internalId]),
+      proposals.flatMap(({ event, batch }) => batch ?? [event.internalId]),
     );
-    await groupRunStarter.start(candidates, this.#stage);
+    await groupRunStarter.start(proposals, this.#stage);
     const made = this.#runs.decisionsOf?.(env, fn, closed) ?? [];
     if (made.length > 0) await decisions.add(made);
   }

@@ -2,8 +2,8 @@
 import { PRODUCTION } from '../../model/environment.ts';
 import { Composed } from '../../model/values/composed.ts';
 import type { Environments } from '../../store/environments/environments.ts';
-import type { Candidate, FlowStage } from '../flow-control/candidate.ts';
 import type { FlowControl } from '../flow-control/flow-control.ts';
+import type { FlowStage, RunProposal } from '../flow-control/run-proposal.ts';
 import type { RunStarter } from '../runs/run-starter.ts';
 
 export interface GroupRunStarterDeps {
@@ -23,9 +23,9 @@ export class GroupRunStarter extends Composed<GroupRunStarterDeps> {
   }
 
   /** Idempotent. Afterwards the batch or debounce can be removed: a failover keeps the runs. */
-  async start(candidates: readonly Candidate[], stage: FlowStage): Promise<void> {
+  async start(proposals: readonly RunProposal[], stage: FlowStage): Promise<void> {
     const { flowControl, starter, replicated } = this.deps;
-    if (candidates.length === 0) return;
-    await replicated(async () => starter.start(await flowControl.resume(candidates, stage), Date.now()));
+    if (proposals.length === 0) return;
+    await replicated(async () => starter.start(await flowControl.resume(proposals, stage), Date.now()));
   }
 }

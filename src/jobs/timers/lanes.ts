@@ -12,11 +12,11 @@ import type { Lanes, LeavingEvent } from '../../store/flow-control/lanes.ts';
 import type { RunStatuses } from '../../store/runs/run-statuses.ts';
 import type { Runs } from '../../store/runs/runs.ts';
 import type { EventRestorer } from '../archive/event-restorer.ts';
-import type { Candidate, FlowStage } from '../flow-control/candidate.ts';
 import type { DecisionLog } from '../flow-control/flow-control.ts';
 import type { LaneEnds } from '../flow-control/lane-ends.ts';
 import { type LaneOrders, laneRunId } from '../flow-control/lane-orders.ts';
 import { inLane } from '../flow-control/lane-stage.ts';
+import type { FlowStage, RunProposal } from '../flow-control/run-proposal.ts';
 import type { TimerChecks } from '../flow-control/timer-checks.ts';
 import type { FunctionTables } from '../functions/function-tables.ts';
 import type { EventGroupTimer } from '../queues/queues.ts';
@@ -37,19 +37,7 @@ export interface LaneTimersDeps {
   runStatuses: Pick<RunStatuses, 'of'>;
   /** Both include archived data. */
   history: { events: Pick<Events, 'envelopes'>; runs: Pick<Runs, 'read'> };
-}
-
-type InLane = Extract<LeavingEvent, { kind: 'start' | 'look' }>;
-type Starting = Exclude<LeavingEvent, { kind: 'superseded' }>;
-
-/** The run of an event that is older is not lost, but kept no longer. */
-const LOST_WITHIN_MS = DAY_MS;
-
-function isStarting(one: LeavingEvent): one is Starting {
-  return one.kind === 'start' || one.kind === 'free';
-}
-
-export class LaneTimers extends Composed<LaneTimersDeps> {
+}> {
   async handle({ kind, env, functionId: order, partition, at }: EventGroupTimer): Promise<void> {
     const { functions, laneOrders, timerChecks, groupRunStarter, lanes } = this.deps;
     if (!(await groupRunStarter.exists(env))) return;
@@ -72,50 +60,50 @@ export class LaneTimers extends Composed<LaneTimersDeps> {
       env,
       starting.map(({ eventId }) => eventId),
     );
-    const candidates: Candidate[] = [];
-    for (const one of starting) {
-      const candidate = this.#candidateOf(order, table, one, events.get(one.eventId));
-      if (candidate) candidates.push(candidate);
+    const proposals: RunProposal[] = [];
+    for (const event of starting) {
+      const proposal = this.#proposalOf(order, table, event, events.get(event.eventId));
+      if (proposal) proposals.push(proposal);
       // Its event is kept no longer, or its function is gone.
-      else if (one.kind !== 'free') await this.#goOn(env, order, one);
+      else if (event.kind !== 'free') await this.#goOn(env, order, event);
     }
     await eventRestorer.ensure(
       env,
-      candidates.map(({ event }) => event.internalId),
+      proposals.map(({ event }) => event.internalId),
     );
-    await groupRunStarter.start(candidates, laneStage);
+    await groupRunStarter.start(proposals, laneStage);
   }
 
-  #candidateOf(
+  #proposalOf(
     order: string,
     table: TriggerTable,
     leaving: Starting,
     event: Envelope | undefined,
-  ): Candidate | undefined {
+  ): RunProposal | undefined {
     const fn = table.find(leaving.functionId);
     if (!fn || !event) return undefined;
     if (leaving.kind === 'look' && Date.now() - event.receivedAt > LOST_WITHIN_MS) return undefined;
     const number = leaving.kind === 'free' ? 0 : leaving.number;
     const id = laneRunId(this.deps.ids, leaving, number);
     const retryOf = number > 0 && { retryOf: laneRunId(this.deps.ids, leaving, number - 1) };
-    const candidate: Candidate = { id, fn, event, dueAt: event.ts, cause: 'event', repeated: true, ...retryOf };
-    return leaving.kind === 'free' ? candidate : inLane(candidate, order, leaving.laneId, number);
+    const proposal: RunProposal = { id, fn, event, dueAt: event.ts, cause: 'event', repeated: true, ...retryOf };
+    return leaving.kind === 'free' ? proposal : inLane(proposal, order, leaving.laneId, number);
   }
 
   /** Runs that do not exist, because a process died before it created them. A lane whose run has ended continues. */
   async #lost(env: string, leaving: readonly LeavingEvent[]): Promise<InLane[]> {
     const { ids, runStatuses, history, laneEnds } = this.deps;
-    const looks = leaving.flatMap((one) => {
-      return one.kind === 'look' ? [{ one, env, id: laneRunId(ids, one, one.number) }] : [];
+    const looks = leaving.flatMap((event) => {
+      return event.kind === 'look' ? [{ event, env, id: laneRunId(ids, event, event.number) }] : [];
     });
     const statuses = looks.length === 0 ? new Map() : await runStatuses.of(looks);
     const lost: InLane[] = [];
-    for (const { one, id } of looks) {
+    for (const { event, id } of looks) {
       const status = statuses.get(id);
       if (status && !hasEnded({ status })) continue;
       // An ended run may be archived.
       const run = await history.runs.read(env, id);
-      if (!run) lost.push(one);
+      if (!run) lost.push(event);
       else if (hasEnded(run)) await laneEnds.follow(run);
     }
     return lost;
@@ -126,9 +114,9 @@ export class LaneTimers extends Composed<LaneTimersDeps> {
   }
 
   async #decide(env: string, leaving: readonly LeavingEvent[]): Promise<void> {
-    const decisions = leaving.flatMap((one): Decision[] => {
-      if (one.kind !== 'superseded') return [];
-      const { eventId, functionId, by } = one;
+    const decisions = leaving.flatMap((event): Decision[] => {
+      if (event.kind !== 'superseded') return [];
+      const { eventId, functionId, by } = event;
       return [{ env, eventId, functionId, reason: 'superseded', runId: laneRunId(this.deps.ids, by, 0) }];
     });
     if (decisions.length > 0) await this.deps.decisions.add(decisions);

@@ -99,9 +99,9 @@ async function isGone(
 ) {
   if (end.kind !== 'failed' || asked.size > 0) return false;
   const none = { ...fn, url: urlOf(fn.url, NO_FUNCTION) };
-  const answer = endOf(await ask(found, none, { stack: [], memos: {} }, deps));
+  const rejection = endOf(await ask(found, none, { stack: [], memos: {} }, deps));
   const id = idOnTheWire(fn);
-  return answer?.kind === 'failed' && answer.error.message.replaceAll(NO_FUNCTION, id) === end.error.message;
+  return rejection?.kind === 'failed' && rejection.error.message.replaceAll(NO_FUNCTION, id) === end.error.message;
 }
 
 /** Whether the candidate gives another output when it is asked again: then the output depends on more than the stored state. */

@@ -49,7 +49,7 @@ export async function simulateFlows(given: FlowGiven, deps: FlowDeps) {
 function differing({ present, candidate }: FlowGiven): string[] {
   return [...candidate.values()].flatMap((fn) => {
     const before = present.get(fn.id);
-    const [now, then] = [before, fn].map((one) => one && flowOptionsOf(one));
+    const [now, then] = [before, fn].map((version) => version && flowOptionsOf(version));
     if (!now && !then) return [];
     return before && JSON.stringify([now, before.triggers]) === JSON.stringify([then, fn.triggers]) ? [] : [fn.id];
   });

@@ -209,7 +209,10 @@ function isRefused({ fn }: WhatIfPosition, portion: Portion): boolean {
 
 /** Runs of this function and scope that were checked. */
 function countOf({ scope, fn }: WhatIfPosition, portion: Portion): number {
-  return checkedIn(portion).reduce((sum, one) => sum + (one.scope === scope && one.fn === fn ? one.count : 0), 0);
+  return checkedIn(portion).reduce(
+    (sum, entry) => sum + (entry.scope === scope && entry.fn === fn ? entry.count : 0),
+    0,
+  );
 }
 
 /** How many more runs may be checked. */

@@ -103,7 +103,7 @@ function evaluateRule(
   nowMs: number,
   newId: () => string,
 ) {
-  const bySubject = new Map(found.map((one) => [one.subject, one]));
+  const bySubject = new Map(found.map((measured) => [measured.subject, measured]));
   const known = new Set(before.map(({ subject }) => subject));
   const after: Alert[] = [];
   const changes: Change[] = [];
@@ -116,8 +116,8 @@ function evaluateRule(
     .filter(({ subject, value, isKnown }) => !known.has(subject) && !isKnown && value >= settings.threshold)
     .sort((a, b) => b.value - a.value);
   const room = Math.max(0, ALERTS_OF_RULE_MAX - after.length);
-  for (const one of starting.slice(0, room)) {
-    const alert = withMeasured({ id: newId(), rule, subject: one.subject, since: nowMs }, one, settings);
+  for (const measured of starting.slice(0, room)) {
+    const alert = withMeasured({ id: newId(), rule, subject: measured.subject, since: nowMs }, measured, settings);
     const next = opened(alert, settings, nowMs);
     after.push(next.alert);
     if (next.change) changes.push(next.change);

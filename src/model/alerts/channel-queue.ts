@@ -60,7 +60,7 @@ export function enqueued(queue: ChannelQueue, changes: readonly Change[]): Chann
   let { waiting, omitted } = queue;
   for (const change of changes) {
     const earlier = waiting.find(({ alert }) => alert.id === change.alert.id);
-    waiting = waiting.filter((one) => one !== earlier);
+    waiting = waiting.filter((change) => change !== earlier);
     const kind = change.kind === 'reminded' && earlier ? earlier.kind : change.kind;
     if (waiting.length < LISTED_MAX) waiting = [...waiting, { ...change, kind }];
     else omitted = counted(omitted, change);
@@ -132,6 +132,6 @@ function msOf(time: string): number {
 }
 
 function counted(omitted: CountsByRule, { kind, alert: { rule } }: Change): CountsByRule {
-  const counts = omitted[rule] ?? (Object.fromEntries(CHANGES.map((one) => [one, 0])) as Counts);
+  const counts = omitted[rule] ?? (Object.fromEntries(CHANGES.map((kind) => [kind, 0])) as Counts);
   return { ...omitted, [rule]: { ...counts, [kind]: counts[kind] + 1 } };
 }

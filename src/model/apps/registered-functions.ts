@@ -125,10 +125,10 @@ function* checkFunction(
     if (problem) problems.push(`triggers[${i}] never fires: ${problem}`);
     yield undefined;
   }
-  for (const [i, one] of (data.cancel ?? []).entries()) {
-    const problem = unmetBecause(one.event, '"if"', one.if, compileWait);
+  for (const [i, trigger] of (data.cancel ?? []).entries()) {
+    const problem = unmetBecause(trigger.event, '"if"', trigger.if, compileWait);
     if (problem) problems.push(`cancel[${i}] cancels no run: ${problem}`);
-    if (problemOf(one.if, compileWait) === undefined) usable.cancel.push(one);
+    if (!trigger.if || !compileProblem(trigger.if, compileWait)) usable.cancel.push(trigger);
     yield undefined;
   }
   return { registered: functionOf(data, usable, problems, app, dialect) };

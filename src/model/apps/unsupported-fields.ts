@@ -105,7 +105,8 @@ export class UnsupportedFields {
     // A list of limits. A single limit and the two-list form are handled above.
     if (Array.isArray(concurrency)) this.#addUnknown(id, concurrency, [LIMIT], 'concurrency');
     if (isJsonObject(steps)) this.#addSteps(id, steps);
-    if (Array.isArray(triggers)) for (const [i, one] of triggers.entries()) this.#addTrigger(id, one, `triggers.${i}`);
+    if (Array.isArray(triggers))
+      for (const [i, trigger] of triggers.entries()) this.#addTrigger(id, trigger, `triggers.${i}`);
   }
 
   #addSteps(id: string, { step, ...others }: Record<string, unknown>): void {
@@ -138,7 +139,7 @@ export class UnsupportedFields {
     if (shape === true) return;
     if (isList(shape)) {
       if (!Array.isArray(given)) return;
-      for (const [i, one] of given.entries()) this.#addUnknown(id, one, shape[0], joined(path, String(i)));
+      for (const [i, element] of given.entries()) this.#addUnknown(id, element, shape[0], joined(path, String(i)));
       return;
     }
     if (!isJsonObject(given)) return;

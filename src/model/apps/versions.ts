@@ -127,10 +127,10 @@ export function formerOf(
   version: string,
   { active, ramp }: StartedVersions,
 ): AppVersion | undefined {
-  if (version !== active) return versions.find((one) => one.version === active);
-  const others = versions.filter((one) => one.version !== version && one.activeAt !== undefined);
+  if (version !== active) return versions.find((other) => other.version === active);
+  const others = versions.filter((other) => other.version !== version && other.activeAt !== undefined);
   const latest = others.sort((a, b) => (b.activeAt ?? 0) - (a.activeAt ?? 0))[0];
-  return others.find((one) => one.version === ramp?.version) ?? latest;
+  return others.find((other) => other.version === ramp?.version) ?? latest;
 }
 
 const UNNAMED =
@@ -222,7 +222,7 @@ export function surplusOf(
 ): string[] {
   const latest = versions.toSorted((a, b) => b.seenAt - a.seenAt);
   const of = (state: VersionState) =>
-    latest.filter((one) => stateOf(one, started, activeRuns.get(one.version) ?? 0) === state);
+    latest.filter((other) => stateOf(other, started, activeRuns.get(other.version) ?? 0) === state);
   const surplus = [
     ...of('drained').slice(DRAINED_MAX),
     ...of('waiting').slice(WAITING_MAX),

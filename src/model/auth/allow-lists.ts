@@ -78,9 +78,9 @@ function nameMatcher(items: readonly string[]): (name: string) => boolean {
 /** Sorted, without prefixes that start with another prefix. */
 function shortestPrefixes(prefixes: string[]): string[] {
   const result: string[] = [];
-  for (const one of prefixes.sort(byCodeUnits)) {
+  for (const prefix of prefixes.sort(byCodeUnits)) {
     const last = result.at(-1);
-    if (last === undefined || !one.startsWith(last)) result.push(one);
+    if (last === undefined || !prefix.startsWith(last)) result.push(prefix);
   }
   return result;
 }

@@ -20,7 +20,8 @@ export function rolesOf(rules: readonly RoleRule[], groups: readonly string[]): 
   const role = highestIn(undefined);
   const named = new Set(matching.map(({ environment }) => environment).filter((name) => name !== undefined));
   const environmentRoles = Object.fromEntries([...named].map((name) => [name, highestIn(name)]));
-  if (role === 'none' && Object.values(environmentRoles).every((one) => one === 'none')) return undefined;
+  if (role === 'none' && Object.values(environmentRoles).every((environmentRole) => environmentRole === 'none'))
+    return undefined;
   return { role, ...(rules.some(({ environment }) => environment !== undefined) && { environmentRoles }) };
 }
 

@@ -54,34 +54,34 @@ export function countWithin({ hours }: Pick<ErrorGroup, 'hours'>, from: number, 
  *  open one. So the group is ignored if any record is, and otherwise open if any is. */
 export function mergedGroup(parts: readonly [ErrorGroup, ...ErrorGroup[]]): ErrorGroup {
   const [first, ...others] = parts;
-  return others.reduce((one, other) => {
-    const latest = one.lastSeen >= other.lastSeen ? one : other;
-    const hours = new Map(one.hours);
+  return others.reduce((merged, other) => {
+    const latest = merged.lastSeen >= other.lastSeen ? merged : other;
+    const hours = new Map(merged.hours);
     for (const [start, count] of other.hours) addTo(hours, start, count);
-    const samples = [...one.samples, ...other.samples].sort((a, b) => b.at - a.at).slice(0, SAMPLES_MAX);
-    const states = [one, other].filter(({ state }) => state === 'open');
-    const isIgnored = one.state === 'ignored' || other.state === 'ignored';
+    const samples = [...merged.samples, ...other.samples].sort((a, b) => b.at - a.at).slice(0, SAMPLES_MAX);
+    const states = [merged, other].filter(({ state }) => state === 'open');
+    const isIgnored = merged.state === 'ignored' || other.state === 'ignored';
     const isOpen = states.length > 0 && !isIgnored;
-    const [changed] = (isIgnored ? [one, other].filter(({ state }) => state === 'ignored') : [one, other]).sort(
+    const [changed] = (isIgnored ? [merged, other].filter(({ state }) => state === 'ignored') : [merged, other]).sort(
       (a, b) => b.stateChangedAt - a.stateChangedAt,
     ) as [ErrorGroup];
     // A user changes all records: a record that is still resolved was reopened by a failure in another partition.
-    const reopenings = [one, other].map(({ state, reopened }) =>
+    const reopenings = [merged, other].map(({ state, reopened }) =>
       isOpen && state === 'resolved' ? reopened + 1 : reopened,
     );
     return {
       ...latest,
-      firstSeen: Math.min(one.firstSeen, other.firstSeen),
-      count: one.count + other.count,
-      withUser: one.withUser + other.withUser,
+      firstSeen: Math.min(merged.firstSeen, other.firstSeen),
+      count: merged.count + other.count,
+      withUser: merged.withUser + other.withUser,
       hours,
       samples,
       state: isIgnored ? 'ignored' : isOpen ? 'open' : 'resolved',
-      openedAt: Math.min(...(isOpen ? states : [one, other]).map(({ openedAt }) => openedAt)),
+      openedAt: Math.min(...(isOpen ? states : [merged, other]).map(({ openedAt }) => openedAt)),
       reopened: Math.max(...reopenings),
       stateChangedAt: changed.stateChangedAt,
       stateChangedBy: changed.stateChangedBy,
-      alertChannels: one.alertChannels ?? other.alertChannels,
+      alertChannels: merged.alertChannels ?? other.alertChannels,
     };
   }, first);
 }

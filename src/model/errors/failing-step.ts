@@ -48,11 +48,11 @@ export function isStepError(error: RunError | undefined, memos: Readonly<Record<
 /** Messages of the error and of its nested causes. */
 function messagesOf(error: unknown): string[] {
   const messages: string[] = [];
-  for (let one = error; messages.length <= CAUSES_MAX; ) {
-    const { message, cause } = (typeof one === 'object' && one !== null ? one : {}) as Partial<RunError>;
+  for (let thrown = error; messages.length <= CAUSES_MAX; ) {
+    const { message, cause } = (typeof thrown === 'object' && thrown !== null ? thrown : {}) as Partial<RunError>;
     if (typeof message !== 'string') return messages;
     messages.push(message);
-    one = cause;
+    thrown = cause;
   }
   return messages;
 }

@@ -46,11 +46,11 @@ function pairsOf(data: unknown): [top: string[], nested: string[]] {
       // SDKs keep internal fields under names that begin with an underscore.
       if (key.startsWith('_')) continue;
       if (++nodes > MAX_NODES) return;
-      const one = (value as Record<string, unknown>)[key];
-      const text = plainText(one);
+      const field = (value as Record<string, unknown>)[key];
+      const text = plainText(field);
       const name = path + cut(key, KEY_CHARS);
       if (text !== undefined) levels[level].push(`${name}: ${text}`);
-      else if (level === 0 && isJsonObject(one)) collect(one, `${name}.`, 1);
+      else if (level === 0 && isJsonObject(field)) collect(field, `${name}.`, 1);
     }
   };
   if (isJsonObject(data)) collect(data, '', 0);

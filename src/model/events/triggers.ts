@@ -178,16 +178,8 @@ function ruleOf(fn: AppFunction, source: string): Rule {
   };
 }
 
-function tryCompile(source: string): Expression | undefined {
-  try {
-    return compile(source);
-  } catch {
-    return undefined;
-  }
-}
-
-function add<T>(lists: Map<string, T[]>, key: string, one: T): void {
+function add<T>(lists: Map<string, T[]>, key: string, item: T): void {
   const list = lists.get(key);
-  if (list) list.push(one);
-  else lists.set(key, [one]);
+  if (list) list.push(item);
+  else lists.set(key, [item]);
 }

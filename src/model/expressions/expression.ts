@@ -63,13 +63,22 @@ const orders = new Compiler(['event', 'request']);
 const filters = new Compiler(['method', 'headers', 'query', 'body']);
 
 /** @throws Error with the value found and the value allowed */
-export function compile(source: string): Expression {
-  return triggers.compile(source);
-}
+type Compile = (source: string) => Expression;
 
-/** Like `compile`, with `async`. */
-export function compileWait(source: string): Expression {
-  return waits.compile(source);
+export const compile = compilerOver('event');
+export const compileWait = compilerOver('event', 'async');
+/** Compiles an expression over a request of a webhook. */
+export const compileFilter = compilerOver('method', 'headers', 'query', 'body');
+/** Compiles an expression over an event of a webhook and its request. */
+export const compileOrder = compilerOver('event', 'request');
+
+/** @returns undefined if an earlier version of the service accepted the expression, and this one rejects it */
+export function tryCompile(source: string, compiler = compile): Expression | undefined {
+  try {
+    return compiler(source);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Like `compile`, over a request of a webhook. */

@@ -62,7 +62,9 @@ function ofVersion(text: string): string | undefined {
   const parts = release.split('.').map(counted).join(NEXT_PART);
   if (preRelease === undefined) return parts + END;
   // Numeric identifiers come before others.
-  const identifiers = preRelease.split('.').map((one) => (/^\d+$/.test(one) ? `0${counted(one)}` : `1${one}`));
+  const identifiers = preRelease
+    .split('.')
+    .map((identifier) => (/^\d+$/.test(identifier) ? `0${counted(identifier)}` : `1${identifier}`));
   return parts + PRE_RELEASE + identifiers.join(NEXT_IDENTIFIER) + PRE_RELEASE;
 }
 

@@ -96,7 +96,7 @@ function isBounded(value: unknown): boolean {
 function depthOf(value: unknown, levels = MAX_VALUE_DEPTH + 1): number {
   if (typeof value !== 'object' || value === null || levels === 0) return 0;
   let deepest = 0;
-  for (const one of Object.values(value)) deepest = Math.max(deepest, depthOf(one, levels - 1));
+  for (const child of Object.values(value)) deepest = Math.max(deepest, depthOf(child, levels - 1));
   return deepest + 1;
 }
 

@@ -25,14 +25,14 @@ interface Ticks {
 }
 
 const parsed = new LRUCache<string, Ticks>({ max: PARSED_MAX });
-const answers = new LRUCache<string, { after: number; next: number }>({ max: ANSWERS_MAX });
+const nextByCron = new LRUCache<string, { after: number; next: number }>({ max: NEXT_TICKS_MAX });
 
 /** The first tick after a time, Unix milliseconds; undefined if there is no such tick or the text is not a schedule. */
 export function nextTick(cron: string, afterMs: number): number | undefined {
-  const known = answers.get(cron);
+  const known = nextByCron.get(cron);
   if (known && afterMs >= known.after && afterMs < known.next) return known.next;
   const next = ticksOf(cron).next(afterMs);
-  if (next !== undefined) answers.set(cron, { after: afterMs, next });
+  if (next !== undefined) nextByCron.set(cron, { after: afterMs, next });
   return next;
 }
 

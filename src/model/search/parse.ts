@@ -123,7 +123,7 @@ class Reader {
       at = (at.args as [ASTNode, ASTNode])[0];
     }
     parts.push(this.condition(at));
-    for (const one of right.reverse()) parts.push(this.condition(one));
+    for (const operand of right.reverse()) parts.push(this.condition(operand));
     return { kind: op === '&&' ? 'and' : 'or', parts };
   }
 

@@ -19,8 +19,8 @@ export function payloadCondition(events: readonly { data: unknown }[], text: str
     .filter(({ path }) => isSearchable(`${path} == 0`))
     .map(({ path, type }) => `${path} == ${type === 'text' ? JSON.stringify(text) : text}`);
   let condition = '';
-  for (const one of compared.slice(0, FIELDS_COMPARED)) {
-    const longer = condition === '' ? one : `${condition} || ${one}`;
+  for (const comparison of compared.slice(0, FIELDS_COMPARED)) {
+    const longer = condition === '' ? comparison : `${condition} || ${comparison}`;
     if (longer.length > LENGTH_MAX) break;
     condition = longer;
   }

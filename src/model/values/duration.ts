@@ -47,6 +47,6 @@ export function shownSpan(ms: number): string {
     [HOUR_MS, 'h'],
     [MINUTE_MS, 'min'],
   ] as const;
-  const [length, unit] = units.find(([one]) => ms >= 2 * one) ?? [SECOND_MS, 's'];
+  const [length, unit] = units.find(([unitMs]) => ms >= 2 * unitMs) ?? [SECOND_MS, 's'];
   return `${Math.round(ms / length).toLocaleString('en')} ${unit}`;
 }

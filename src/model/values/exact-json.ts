@@ -87,9 +87,9 @@ function restoreNumbers(root: unknown): unknown {
   return root;
 
   function restore<Key extends PropertyKey>(holder: Record<Key, unknown>, key: Key): void {
-    const one = holder[key];
-    if (typeof one === 'object' && one !== null) open.push(one);
-    else if (isMarked(one)) holder[key] = exact(one);
+    const child = holder[key];
+    if (typeof child === 'object' && child !== null) open.push(child);
+    else if (isMarked(child)) holder[key] = exact(child);
   }
 }
 

@@ -49,7 +49,7 @@ function picked(value: unknown, { isWhole, below }: PathTree): unknown {
   if (isWhole) return value;
   if (Array.isArray(value)) {
     const item = below.get('*');
-    return item && value.map((one) => picked(one, item) ?? null);
+    return item && value.map((element) => picked(element, item) ?? null);
   }
   if (!isJsonObject(value)) return undefined;
   const fields = [...below].map(([name, tree]) => [

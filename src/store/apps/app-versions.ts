@@ -168,15 +168,15 @@ export class AppVersions extends Repository {
       this.redis,
       ofApps.map(({ env, app }) => ['hkeys', this.keys.appVersions(env, app)]),
     );
-    const all = ofApps.flatMap((one, i) => (versions[i] ?? []).map((version) => ({ ...one, version })));
+    const all = ofApps.flatMap((app, i) => (versions[i] ?? []).map((version) => ({ ...app, version })));
     const partitions = this.keys.all();
     const counts = await inPipelines<number>(
       this.redis,
       all.flatMap(({ env, ...pin }) => partitions.map((keys) => ['zcard', keys.pinnedRuns(env, pinText(pin))])),
     );
-    const counted = all.map((one, i) => {
+    const counted = all.map((version, i) => {
       const own = counts.slice(i * partitions.length, (i + 1) * partitions.length);
-      return { ...one, count: own.reduce((sum, count) => sum + count, 0) };
+      return { ...version, count: own.reduce((sum, count) => sum + count, 0) };
     });
     return counted.filter(({ count }) => count > 0).sort((a, b) => b.count - a.count);
   }

@@ -102,9 +102,9 @@ export class Destinations {
         const { secrets, headers } = before.destination;
         const changed = {
           ...before.destination,
-          secrets: secrets.map((one) => ({
-            ...one,
-            sealed: this.#sealer.reencrypted(one.sealed, locationOf(env, id, one.id)),
+          secrets: secrets.map((secret) => ({
+            ...secret,
+            sealed: this.deps.sealer.reencrypted(secret.sealed, locationOf(env, id, secret.id)),
           })),
           ...(headers && {
             headers: { ...headers, sealed: this.#sealer.reencrypted(headers.sealed, locationOf(env, id, HEADERS)) },

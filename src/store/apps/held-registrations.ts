@@ -105,9 +105,9 @@ function holdAmong(
       refused: { count: (refused?.count ?? 0) + 1, lastAt: nowMs, lastUrl: given.url },
     };
   }
-  const one = { ...given, firstAt: before?.firstAt ?? nowMs, lastAt: nowMs };
+  const latest = { ...given, firstAt: before?.firstAt ?? nowMs, lastAt: nowMs };
   const others = held.filter((other) => other !== before);
-  return { holding: before ? 'known' : 'first', held: [one, ...others], ...(refused && { refused }) };
+  return { holding: before ? 'known' : 'first', held: [latest, ...others], ...(refused && { refused }) };
 }
 
 function recent(text: string | undefined, nowMs: number): HeldOfApp {

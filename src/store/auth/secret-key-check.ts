@@ -67,9 +67,9 @@ export class SecretKeyCheck extends Repository<
   async reencrypt(): Promise<number> {
     const { signingKeys, webhookSecrets, totpSecrets, environments, sealing } = this.deps;
     let count = 0;
-    for (const one of [signingKeys, webhookSecrets, totpSecrets]) count += await one.reencrypt();
+    for (const part of [signingKeys, webhookSecrets, totpSecrets]) count += await part.reencrypt();
     for (const { name } of await environments.all()) {
-      for (const one of sealing) count += await one.reencrypt(name);
+      for (const part of sealing) count += await part.reencrypt(name);
     }
     await this.redis.set(this.keys.secretKeyCheck, this.deps.sealer.seal('', CONTEXT));
     return count;

@@ -245,7 +245,7 @@ export class EarlierOperations extends Repository<Redis, { locks: Locks }> {
       .zadd(all, createdAt, id);
     if (isOpen(fields as { status: 'running' })) writing.sadd(open, id);
     // Kept as long as the longest-kept operation.
-    for (const one of [all, open]) writing.pexpire(one, ttlMs, 'NX').pexpire(one, ttlMs, 'GT');
+    for (const key of [all, open]) writing.pexpire(key, ttlMs, 'NX').pexpire(key, ttlMs, 'GT');
     if (dueAt !== undefined) writing.zadd(this.keys.dueBulkOperations(kind), dueAt, memberOf(env, id));
     replies(await writing.exec());
   }

@@ -27,7 +27,7 @@ export class Connections extends Repository {
     const ended: string[] = [];
     for (const portion of chunksOf(connections, RENEWED_AT_ONCE)) {
       const writing = this.redis.pipeline();
-      for (const one of portion) writing.renewConnection(...this.#renewal(one));
+      for (const connection of portion) writing.renewConnection(...this.#renewal(connection));
       const renewed = replies<number>(await writing.exec());
       ended.push(...portion.filter((_, i) => renewed[i] === 0).map(({ id }) => id));
     }

@@ -111,7 +111,7 @@ export class EventCounts extends Repository<Redis, { eventsByMinute: EventsByMin
       names.map(({ name }) => name),
       oldest,
     );
-    return { names: names.map((one, i) => ({ ...one, count: counts[i] as number })) };
+    return { names: names.map((name, i) => ({ ...name, count: counts[i] as number })) };
   }
 
   /** Number of events of each name received since a time. */

@@ -52,7 +52,7 @@ export class Events extends Repository<
     const present = batch.filter((_, i) => !isNew[i]);
     const first = present.length > 0 ? await this.#firstOf(present) : undefined;
     const stored = batch.map((envelope) => toStored(envelope, first?.get(envelope)));
-    await this.#markIngestedOnes(stored.filter((_, i) => !isNew[i]));
+    await this.#readIngested(stored.filter((_, i) => !isNew[i]));
     return [...stored, ...repeats];
   }
 
@@ -72,7 +72,7 @@ export class Events extends Repository<
   }
 
   /** Sets `ingested` on events that are in the index. */
-  async #markIngestedOnes(present: Stored[]): Promise<void> {
+  async #readIngested(present: Stored[]): Promise<void> {
     if (present.length === 0) return;
     const pipeline = this.redis.pipeline();
     for (const { event } of present) {
@@ -80,8 +80,8 @@ export class Events extends Repository<
       pipeline.zscore(this.keys.of(internalId).eventIndex(env, name), internalId);
     }
     const scores = replies<string | null>(await pipeline.exec());
-    present.forEach((one, i) => {
-      one.ingested = scores[i] !== null;
+    present.forEach((stored, i) => {
+      stored.ingested = scores[i] !== null;
     });
   }
 

@@ -88,15 +88,15 @@ export class Comparison {
 
   async #differingContents(sample: readonly (Rename & Shape)[]): Promise<string[]> {
     const differing: string[] = [];
-    for (const one of sample) {
+    for (const copied of sample) {
       const [source, target] = await Promise.all([
-        contentOf(this.#source, one.from, one.type),
-        contentOf(this.#target, one.to, one.type),
+        contentOf(this.#source, copied.from, copied.type),
+        contentOf(this.#target, copied.to, copied.type),
       ]);
       this.sampled++;
-      const wanted = this.#map.namesKeys(one.from) ? source.map((text) => this.#rewritten(text)) : source;
-      const hasExpired = expiresSoon(one) && (source.length === 0 || target.length === 0);
-      if (!hasExpired && digest(one.type, wanted) !== digest(one.type, target)) differing.push(one.from);
+      const wanted = this.#map.namesKeys(copied.from) ? source.map((text) => this.#rewritten(text)) : source;
+      const hasExpired = expiresSoon(copied) && (source.length === 0 || target.length === 0);
+      if (!hasExpired && digest(copied.type, wanted) !== digest(copied.type, target)) differing.push(copied.from);
     }
     return differing;
   }

@@ -8,5 +8,5 @@ const REPLACEMENT = String.fromCharCode(0xfffd);
 /** Like JSON.stringify, in well-formed Unicode: cjson refuses the escapes of lone surrogates, which any JSON of a sender may contain. */
 export function luaJson(value: unknown): string {
   const text = JSON.stringify(value);
-  return text.includes('\\ud') ? text.replace(ESCAPE, (one) => (one.length === LONE ? REPLACEMENT : one)) : text;
+  return text.includes('\\ud') ? text.replace(ESCAPE, (pair) => (pair.length === LONE ? REPLACEMENT : pair)) : text;
 }

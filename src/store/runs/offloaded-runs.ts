@@ -129,7 +129,7 @@ export class OffloadedRuns extends Repository<ScriptedRedis, { reconcileAfterMs:
   }
 
   /** Runs of a partition whose next reconciliation is after a time: they sleep for long. */
-  async candidates(partition: number, fromMs: number, offset: number, limit: number): Promise<ActiveRun[]> {
+  async sleeping(partition: number, fromMs: number, offset: number, limit: number): Promise<ActiveRun[]> {
     const { activeRuns } = this.keys.partition(partition);
     return (await this.redis.zrangebyscore(activeRuns, `(${fromMs}`, '+inf', 'LIMIT', offset, limit)).map(readMember);
   }

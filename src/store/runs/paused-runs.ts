@@ -31,6 +31,6 @@ export class PausedRuns extends Repository {
 
   async count(envs: readonly string[]): Promise<number> {
     const commands = envs.flatMap((env) => this.keys.all().map((keys) => ['zcard', keys.pausedRuns(env)]));
-    return (await inPipelines<number>(this.redis, commands)).reduce((all, one) => all + one, 0);
+    return (await inPipelines<number>(this.redis, commands)).reduce((all, count) => all + count, 0);
   }
 }

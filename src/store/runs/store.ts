@@ -10,6 +10,7 @@ import { LastWakes } from './last-wakes.ts';
 import { OffloadedRunAlarms } from './offloaded-run-alarms.ts';
 import { OffloadedRuns } from './offloaded-runs.ts';
 import { PausedRuns } from './paused-runs.ts';
+import { PossibleWaits } from './possible-waits.ts';
 import { RestoredSteps } from './restored-steps.ts';
 import { RunHistogram } from './run-histogram.ts';
 import { RunLists } from './run-lists.ts';
@@ -22,7 +23,6 @@ import { SealedRequests } from './sealed-requests.ts';
 import { Signals } from './signals.ts';
 import { Steps } from './steps.ts';
 import { UnfinishedEnds } from './unfinished-ends.ts';
-import { WaitCandidates } from './wait-candidates.ts';
 import { Waits } from './waits.ts';
 import { WholeRuns } from './whole-runs.ts';
 
@@ -51,7 +51,7 @@ export function createRunStore({ redis, keys, config }: StoreContext) {
     restoredSteps: new RestoredSteps(redis, keys),
     checkpoints: new Checkpoints(redis, keys),
     waits,
-    waitCandidates: new WaitCandidates(redis, keys),
+    possibleWaits: new PossibleWaits(redis, keys),
     signals: new Signals(redis, keys, { offloadedRuns }),
     defers: new Defers(redis, keys),
     requests: new SealedRequests(redis, keys, { sealer: new Sealer(secretKey, secretKeyFallback) }),

@@ -12,7 +12,7 @@ import { inPipelines, replies } from '../redis/connection/connection.ts';
 import type { ScriptedPipeline } from '../redis/connection/scripts.ts';
 import type { PartitionKeyspace } from '../redis/keyspace/keyspace.ts';
 import { Repository } from '../redis/repository.ts';
-import type { StoredWait } from './wait-candidates.ts';
+import type { StoredWait } from './possible-waits.ts';
 import { type RemoteWait, readRemote, remoteWait, writeRemote } from './wait-location.ts';
 
 /** Maximum number of indexed fields per event name: each event looks up all of them. */

@@ -86,7 +86,7 @@ export class FunctionSeries extends Repository<ScriptedRedis, { recent: RecentDu
       written.push([env, id]);
       if (writing.length < COMMANDS_MAX && i < functions.length - 1) continue;
       replies(await writing.exec());
-      for (const one of written) buffer.delete(...one);
+      for (const entry of written) buffer.delete(...entry);
       writing = this.redis.multi();
       written = [];
     }

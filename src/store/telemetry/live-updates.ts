@@ -94,7 +94,7 @@ export class LiveUpdateBuffer {
 
   /** Adds updates that another buffer has sent. */
   addAll(all: readonly LiveUpdate[]): void {
-    for (const one of all) this.#addTo(one);
+    for (const update of all) this.#addTo(update);
   }
 
   #addTo({ kind, count, created, items: added }: LiveUpdate): void {

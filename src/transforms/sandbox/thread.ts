@@ -27,8 +27,8 @@ export async function runBatch(task: Task | null): Promise<TransformResult[]> {
   const { args, ...transform } = task;
   const startedAt = performance.now();
   const results: TransformResult[] = [];
-  for (const one of args ?? [null]) {
-    const result = await run(transform, one);
+  for (const call of args ?? [null]) {
+    const result = await run(transform, call);
     results.push(result);
     if ('stopped' in result || performance.now() - startedAt > limits.batchMs) break;
   }

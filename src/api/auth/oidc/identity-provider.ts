@@ -187,10 +187,10 @@ export class IdentityProvider {
     }
   }
 
-  async #checked<T>(answer: Promise<T>): Promise<T> {
+  async #checked<T>(response: Promise<T>): Promise<T> {
     const { AuthorizationResponseError, ResponseBodyError } = await import('openid-client');
     try {
-      return await answer;
+      return await response;
     } catch (error) {
       const { cause, message } = error as Error;
       if (cause instanceof ProviderAway || error instanceof ProviderAway) throw this.#unavailable(error as Error);

@@ -20,17 +20,12 @@ const ID_TOKEN_MAX = 4_096;
 export class IdentityProviders {
   readonly #deps: IdentityProvidersDeps;
   readonly #fetch = new ProviderFetch();
-  readonly #providers: IdentityProvider[];
-
-  constructor(deps: IdentityProvidersDeps) {
-    const { oidc, publicUrl } = deps.config;
-    this.#deps = deps;
-    // Each provider has a callback of its own: a response of one is never taken for that of another.
-    this.#providers = oidc.map((settings) => {
-      const path = settings.id === MAIN_PROVIDER ? '/auth/oidc/callback' : `/auth/oidc/callback/${settings.id}`;
-      return new IdentityProvider(settings, { redirectUri: `${publicUrl}${path}`, fetch: this.#fetch.fetch });
-    });
-  }
+  /** Each provider has a callback of its own: a response of one is never taken for that of another. */
+  readonly #providers = this.deps.config.oidc.map((settings) => {
+    const path = settings.id === MAIN_PROVIDER ? '/auth/oidc/callback' : `/auth/oidc/callback/${settings.id}`;
+    const redirectUri = `${this.deps.config.publicUrl}${path}`;
+    return new IdentityProvider(settings, { redirectUri, fetch: this.#fetch.fetch });
+  });
 
   /** The ways to sign in that the sign-in page offers. */
   async offered(): Promise<Offered> {
@@ -51,7 +46,7 @@ export class IdentityProviders {
   /** Names of the providers at which a user signs in. */
   namesOf({ identities = [] }: Pick<User, 'identities'>): string[] {
     const names = identities.map(
-      ({ issuer }) => this.#deps.config.oidc.find((one) => one.issuer === issuer)?.name ?? issuer,
+      ({ issuer }) => this.deps.config.oidc.find((provider) => provider.issuer === issuer)?.name ?? issuer,
     );
     return [...new Set(names)];
   }

@@ -1,5 +1,5 @@
-/** Checks a request to re-run a run from one of its steps. */
-import { ServiceError } from '../../../errors.ts';
+/** Re-runs from a step: which requests are valid, and from which step a failed run is re-run. */
+import { invalidField } from '../../../errors.ts';
 import type { AppFunction } from '../../../model/apps/app.ts';
 import type { HistoryEntry } from '../../../model/runs/run.ts';
 import { type FromStep, takesInput } from '../../../model/runs/step-input.ts';

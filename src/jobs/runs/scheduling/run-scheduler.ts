@@ -215,8 +215,8 @@ export class RunScheduler {
     }
     // The worker of any other live job asks for admission: a retry that is not due yet holds no permits.
     if (state !== 'delayed' || !(await this.#isPutAside(callRefOf(call)))) return;
-    const ready = await this.#admission.admit([call]);
-    await this.start(ready.map((one) => ({ ...one, hasWaited: true })));
+    const ready = await this.deps.admission.admit([call]);
+    await this.start(ready.map((admitted) => ({ ...admitted, hasWaited: true })));
   }
 
   /** Whether the job waits for permits although its first attempt was due. */

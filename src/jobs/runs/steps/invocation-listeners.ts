@@ -7,7 +7,7 @@ import { runIdOf } from '../../../model/runs/run.ts';
 import { Composed } from '../../../model/values/composed.ts';
 import { isJsonObject } from '../../../model/values/json.ts';
 import type { Store } from '../../../store/store.ts';
-import type { Candidate } from '../../flow-control/candidate.ts';
+import type { RunProposal } from '../../flow-control/run-proposal.ts';
 import type { ExpressionEvaluator } from '../../functions/expression-evaluator.ts';
 import type { FunctionTables } from '../../functions/function-tables.ts';
 import { triggeredFunctions } from '../../functions/triggered-functions.ts';
@@ -23,11 +23,11 @@ export class InvocationListeners extends Composed<InvocationListenersDeps> {
   /** Runs of functions that listen. A function whose only trigger is `inngest/function.invoked` without an expression
    *  only declares that it can be invoked: it does not run when other functions are invoked.
    *  @param invokedId function that the event invokes */
-  async runsFor(event: Envelope, invokedId: string, dueAt: number): Promise<Candidate[]> {
+  async runsFor(event: Envelope, invokedId: string, dueAt: number): Promise<RunProposal[]> {
     const { ids, functions, evaluator } = this.deps;
     const table = await functions.of(event.env);
     if (!table.isTrigger(FUNCTION_INVOKED)) return [];
-    const runs: Candidate[] = [];
+    const runs: RunProposal[] = [];
     const { env, receivedAt, source } = event;
     const read = () => triggerEventOf(recordOf(event), source);
     for await (const fn of triggeredFunctions(table, { env, name: FUNCTION_INVOKED, receivedAt, read }, evaluator)) {

@@ -12,8 +12,8 @@ import { Composed } from '../../../model/values/composed.ts';
 import { isJsonObject } from '../../../model/values/json.ts';
 import type { Claim, Claimed, Deduplication } from '../../../store/events/deduplication.ts';
 import type { Store } from '../../../store/store.ts';
-import type { Candidate } from '../../flow-control/candidate.ts';
 import type { FlowControl } from '../../flow-control/flow-control.ts';
+import type { RunProposal } from '../../flow-control/run-proposal.ts';
 import type { FunctionTables } from '../../functions/function-tables.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { RunStarter } from '../run-starter.ts';
@@ -110,13 +110,18 @@ export class Invocations extends Composed<InvocationsDeps> {
 
   /** The run starts last: once it has ended, the step has a result, and nothing repeats these writes. @returns why the run does not start;
    *  undefined if it starts */
-  async #start(run: Candidate, event: Envelope, nowMs: number, skipsListeners = false): Promise<Decision | undefined> {
+  async #start(
+    run: RunProposal,
+    event: Envelope,
+    nowMs: number,
+    skipsListeners = false,
+  ): Promise<Decision | undefined> {
     const { events, flowControl, starter, invocationListeners, telemetry } = this.deps;
     const stored = await events.storeNew([event]);
     const listening = skipsListeners ? [] : await invocationListeners.runsFor(event, run.fn.id, nowMs);
     const repeated = stored.some(({ present }) => present) && { repeated: true };
-    const candidates = [run, ...listening].map((candidate) => ({ ...candidate, ...repeated }));
-    const { runs, decisions } = await flowControl.decideAll(candidates);
+    const proposals = [run, ...listening].map((proposal) => ({ ...proposal, ...repeated }));
+    const { runs, decisions } = await flowControl.decideAll(proposals);
     await events.markIngested(stored, nowMs);
     telemetry.recordIngested(stored, Date.now());
     await invocationListeners.matchWaits(event);

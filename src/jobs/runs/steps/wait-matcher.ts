@@ -8,7 +8,7 @@ import { chunksOf } from '../../../model/values/chunks.ts';
 import type { Clock } from '../../../model/values/clock.ts';
 import { Composed } from '../../../model/values/composed.ts';
 import type { Events, NamedEvent } from '../../../store/events/events.ts';
-import type { StoredWait } from '../../../store/runs/wait-candidates.ts';
+import type { StoredWait } from '../../../store/runs/possible-waits.ts';
 import type { Store } from '../../../store/store.ts';
 import type { Acceptor } from '../../acceptance/acceptor.ts';
 import type { ExpressionEvaluator } from '../../functions/expression-evaluator.ts';
@@ -38,7 +38,7 @@ interface Match {
   event: MatchableEvent;
 }
 
-export interface WaitMatcherDeps extends Pick<Store, 'waits' | 'waitCandidates'> {
+export interface WaitMatcherDeps extends Pick<Store, 'waits' | 'possibleWaits'> {
   /** Includes archived events, for waits of offloaded runs. */
   events: Pick<Events, 'records'>;
   pastEvents: Pick<Events, 'since'>;
@@ -53,7 +53,7 @@ export class WaitMatcher extends Composed<WaitMatcherDeps> {
   async matchEvents(events: readonly NamedEvent[]): Promise<void> {
     for (const [env, ofEnv] of Map.groupBy(events, (event) => event.env)) {
       const matchable = ofEnv.map(toMatchable);
-      for await (const found of this.deps.waitCandidates.of(env, matchable, (event) => event.scope())) {
+      for await (const found of this.deps.possibleWaits.of(env, matchable, (event) => event.scope())) {
         await this.#match(env, found.waits, found.events);
       }
     }

@@ -21,7 +21,7 @@ const KEY_SET_MAX_KEYS = 100;
 /** Maximum length per field of a key: RSA with 8,192 bits. */
 const KEY_FIELD_MAX_LENGTH = 1_400;
 /** Maximum number of keys tried if a token names none. */
-const MAX_CANDIDATES = 5;
+const KEYS_TRIED_MAX = 5;
 
 /** The key decides the permitted algorithms: a public key is never used as an HMAC key, whatever the token says. */
 interface Source {
@@ -116,7 +116,7 @@ async function checkedByAny(token: string, keys: errors.JWKSMultipleMatchingKeys
       failure = failureOf(error, claims);
     }
     tried += 1;
-    if (tried === MAX_CANDIDATES) break;
+    if (tried === KEYS_TRIED_MAX) break;
   }
   return failure ?? NO_KEY;
 }

@@ -16,25 +16,25 @@ const RETRY_AFTER_SECONDS = 2;
 
 /** Behavior of a connection while Redis is unavailable: a request fails soon, one that waits for the disk somewhat later; worker loops
  *  wait until Redis is back. */
-export type Patience = 'answer-soon' | 'answer-late' | 'wait';
+export type RetryPolicy = 'fail-soon' | 'fail-late' | 'wait';
 
 /** Redirections in a cluster count as attempts: a request waits for less than a second for a failover, a worker until the failover is over. */
 const OPTIONS = {
-  'answer-soon': {
+  'fail-soon': {
     redis: { enableOfflineQueue: false, maxRetriesPerRequest: 0, commandTimeout: COMMAND_TIMEOUT_MS },
     cluster: { enableOfflineQueue: false, maxRedirections: 5 },
   },
-  'answer-late': {
+  'fail-late': {
     redis: { maxRetriesPerRequest: 0, commandTimeout: 2 * COMMAND_TIMEOUT_MS + 1_000 },
     cluster: { maxRedirections: 16 },
   },
   wait: { redis: { maxRetriesPerRequest: null }, cluster: { maxRedirections: 100 } },
-} as const satisfies Record<Patience, object>;
+} as const satisfies Record<RetryPolicy, object>;
 
 /** @param lazy connects with the first command */
 export function connect(
   { redis: servers }: Pick<Config, 'redis'>,
-  patience: Patience,
+  policy: RetryPolicy,
   log: Logger,
   { lazy = false }: { lazy?: boolean } = {},
 ): Redis {
@@ -54,7 +54,7 @@ export function connect(
     cluster: { ...options.cluster, lazyConnect: lazy },
   });
   // Not used if each command waits for the disk: then there are few commands at a time.
-  if (patience !== 'answer-late') {
+  if (policy !== 'fail-late') {
     onEachServer(redis, (server) => server.on('connect', () => coalesceWrites(server.stream)));
   }
   const warn = (error: Error) => log.warn({ err: withHint(error.message, servers), patience }, 'redis connection');
@@ -65,9 +65,9 @@ export function connect(
 
 /** Opens a separate connection to a primary of the cluster. It stays with the node even if its role changes; undefined if the address is
  *  unknown. */
-export function connectNode(cluster: Cluster, address: string, patience: Patience, log: Logger): Redis | undefined {
-  const redis = openNode(cluster, address, { ...OPTIONS[patience].redis, retryStrategy });
-  return redis?.on('error', (error) => log.warn({ err: error.message, node: address, patience }, 'redis connection'));
+export function connectNode(cluster: Cluster, address: string, policy: RetryPolicy, log: Logger): Redis | undefined {
+  const redis = openNode(cluster, address, { ...OPTIONS[policy].redis, retryStrategy });
+  return redis?.on('error', (error) => log.warn({ err: error.message, node: address, policy }, 'redis connection'));
 }
 
 function retryStrategy(tries: number): number {

@@ -46,7 +46,7 @@ async function readClusterInfo(cluster: Cluster): Promise<ServerInfo> {
   const silent = asked.filter(({ reply }) => !reply).map(({ server }) => `${addressOf(server)} does not respond.`);
   const [first, ...others] = found;
   if (!first) throw unavailable('no primary of the Redis Cluster responds');
-  const fullest = others.reduce((most, one) => (isFuller(one, most) ? one : most), first);
+  const fullest = others.reduce((most, node) => (isFuller(node, most) ? node : most), first);
   const limits = found.flatMap(({ maxMemoryBytes }) => maxMemoryBytes ?? []);
   const fsyncs = new Set(found.map(({ appendfsync }) => appendfsync));
   return {
@@ -86,11 +86,11 @@ function clusterWarnings({ primaries, unservedHashSlots }: ClusterNodes): string
   ];
 }
 
-function isFuller(one: MemoryUse, most: MemoryUse): boolean {
+function isFuller(node: MemoryUse, most: MemoryUse): boolean {
   const asMemory = ({ usedMemoryBytes, maxMemoryBytes = 0 }: MemoryUse) => {
     return { usedBytes: usedMemoryBytes, maxBytes: maxMemoryBytes };
   };
-  const memory = asMemory(one);
+  const memory = asMemory(node);
   return fullest([asMemory(most), memory]) === memory;
 }
 
@@ -134,9 +134,9 @@ export function fullest(servers: readonly ReturnType<typeof memoryOf>[]): Return
   const usedPart = ({ usedBytes = 0, maxBytes }: ReturnType<typeof memoryOf>) =>
     maxBytes > 0 ? usedBytes / maxBytes : 0;
   const [first = { usedBytes: undefined, maxBytes: 0 }, ...others] = servers;
-  return others.reduce((most, one) => {
-    if (usedPart(one) !== usedPart(most)) return usedPart(one) > usedPart(most) ? one : most;
-    return (one.usedBytes ?? 0) > (most.usedBytes ?? 0) ? one : most;
+  return others.reduce((most, node) => {
+    if (usedPart(node) !== usedPart(most)) return usedPart(node) > usedPart(most) ? node : most;
+    return (node.usedBytes ?? 0) > (most.usedBytes ?? 0) ? node : most;
   }, first);
 }
 

@@ -60,12 +60,13 @@ export function cloneCode({ DOMException, bytesOf, typedArrayKind, define }: Kit
     if (attempt(() => apply(Map.prototype.has, value, [0])) !== undefined) {
       const copy = add(new Map());
       const entries = [...(apply(Map.prototype.entries, value, []) as Iterable<[unknown, unknown]>)];
-      for (const [key, one] of entries) copy.set(clone(key, seen), clone(one, seen));
+      for (const [key, item] of entries) copy.set(clone(key, seen), clone(item, seen));
       return copy;
     }
     if (attempt(() => apply(Set.prototype.has, value, [0])) !== undefined) {
       const copy = add(new Set());
-      for (const one of [...(apply(Set.prototype.values, value, []) as Iterable<unknown>)]) copy.add(clone(one, seen));
+      for (const item of [...(apply(Set.prototype.values, value, []) as Iterable<unknown>)])
+        copy.add(clone(item, seen));
       return copy;
     }
     if (value instanceof RegExp) return add(new RegExp(`${value.source}`, `${value.flags}`));

@@ -15,7 +15,9 @@ export function kitCode(host: HostCall) {
     byteOffset: getterOf(prototype, 'byteOffset'),
     byteLength: getterOf(prototype, 'byteLength'),
   }));
-  const buffers = [ArrayBuffer.prototype, SharedArrayBuffer.prototype].map((one) => getterOf(one, 'byteLength'));
+  const buffers = [ArrayBuffer.prototype, SharedArrayBuffer.prototype].map((prototype) =>
+    getterOf(prototype, 'byteLength'),
+  );
 
   /** An error whose name says what is wrong, as in browsers. */
   class DOMException extends Error {
@@ -46,13 +48,13 @@ export function kitCode(host: HostCall) {
 
   /** @returns the response; undefined: the host refuses */
   function ask(operation: string, a: string, b: string, c: string): string {
-    for (const one of [operation, a, b, c]) if (typeof one !== 'string') throw new TypeError('expected a string');
-    let answer = '';
+    for (const text of [operation, a, b, c]) if (typeof text !== 'string') throw new TypeError('expected a string');
+    let reply = '';
     try {
-      answer = host(operation, a, b, c);
+      reply = host(operation, a, b, c);
     } catch {}
-    if (typeof answer === 'string' && answer[0] === '+') return answer.slice(1);
-    throw new TypeError(typeof answer === 'string' && answer !== '' ? answer.slice(1) : `${operation} failed`);
+    if (typeof reply === 'string' && reply[0] === '+') return reply.slice(1);
+    throw new TypeError(typeof reply === 'string' && reply !== '' ? reply.slice(1) : `${operation} failed`);
   }
 
   /** The bytes of a typed array, a DataView or a buffer, not copied; undefined: it is none. */

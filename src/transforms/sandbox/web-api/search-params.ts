@@ -56,7 +56,7 @@ export function searchParamsCode({ decodeUtf8, encodeUtf8, define }: Kit) {
       const pair: Pair = [`${name}`.toWellFormed(), `${value}`.toWellFormed()];
       const first = this.#pairs.findIndex(matches);
       if (first < 0) this.#pairs.push(pair);
-      else this.#pairs = this.#pairs.flatMap((one, i) => (i === first ? [pair] : matches(one) ? [] : [one]));
+      else this.#pairs = this.#pairs.flatMap((other, i) => (i === first ? [pair] : matches(other) ? [] : [other]));
       this.#changed?.();
     }
 
@@ -99,7 +99,7 @@ export function searchParamsCode({ decodeUtf8, encodeUtf8, define }: Kit) {
 
   function matcher(name: unknown, value?: unknown) {
     const [wanted, wantedValue] = [`${name}`, value === undefined ? undefined : `${value}`];
-    return ([one, other]: Pair) => one === wanted && (wantedValue === undefined || other === wantedValue);
+    return ([ownName, other]: Pair) => ownName === wanted && (wantedValue === undefined || other === wantedValue);
   }
 
   function pairsOf(init: unknown): Pair[] {

@@ -6,6 +6,7 @@ import { runMessage } from '../../model/realtime/message.ts';
 import type { Subscription } from '../../model/realtime/subscription-token.ts';
 import { RUN_TOPIC } from '../../model/realtime/topics.ts';
 import { hasEnded } from '../../model/runs/run.ts';
+import { Composed } from '../../model/values/composed.ts';
 import type { Runs } from '../../store/runs/runs.ts';
 import type { LiveFeed, LiveUpdate } from '../../store/telemetry/live-updates.ts';
 import { presentRun } from '../views/run.ts';
@@ -16,18 +17,16 @@ const CHECK_MS = 5_000;
 /** Receivers waiting for the end of each run, by its ID. */
 type Waiting = Map<string, Set<Receiver>>;
 
-export class RunEnds implements Announcements {
-  readonly #runs: Runs;
-  readonly #history: History['runs'];
-  readonly #liveFeed: LiveFeed;
+export class RunEndAnnouncer
+  extends Composed<{
+    runs: Runs;
+    history: History['runs'];
+    liveFeed: LiveFeed;
+  }>
+  implements Announcements
+{
   readonly #environments = new Map<string, { waiting: Waiting; stop: () => void }>();
   #timer: NodeJS.Timeout | undefined;
-
-  constructor(runs: Runs, history: History['runs'], liveFeed: LiveFeed) {
-    this.#runs = runs;
-    this.#history = history;
-    this.#liveFeed = liveFeed;
-  }
 
   follow({ env, topics }: Subscription, receiver: Receiver): () => void {
     const ids = [...topics].flatMap(([channel, names]) =>
@@ -44,7 +43,7 @@ export class RunEnds implements Announcements {
     const receivers = waiting.get(id) ?? new Set();
     waiting.set(id, receivers.add(receiver));
     // The run may have ended long ago. A run that ends from now on is in Redis.
-    void this.#check(env, id, this.#history);
+    void this.#check(env, id, this.deps.history);
   }
 
   #watch(env: string): { waiting: Waiting } {
@@ -54,7 +53,7 @@ export class RunEnds implements Announcements {
         if (kind === 'runs') for (const { id } of items) if (waiting.has(id)) void this.#check(env, id);
       }
     };
-    const watched = { waiting, stop: this.#liveFeed.subscribe(env, onUpdates) };
+    const watched = { waiting, stop: this.deps.liveFeed.subscribe(env, onUpdates) };
     this.#environments.set(env, watched);
     this.#timer ??= setInterval(() => this.#checkAll(), CHECK_MS).unref();
     return watched;
@@ -78,7 +77,7 @@ export class RunEnds implements Announcements {
     for (const [env, { waiting }] of this.#environments) for (const id of waiting.keys()) void this.#check(env, id);
   }
 
-  async #check(env: string, id: string, runs: Pick<Runs, 'read'> = this.#runs): Promise<void> {
+  async #check(env: string, id: string, runs: Pick<Runs, 'read'> = this.deps.runs): Promise<void> {
     // If Redis does not answer, the next check does.
     const run = await runs.read(env, id).catch(() => undefined);
     if (!run || !hasEnded(run)) return;

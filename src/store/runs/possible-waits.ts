@@ -17,23 +17,23 @@ export interface StoredWait {
 }
 
 /** Waits for one event name, and the events of a batch that may meet them. */
-export interface Candidates<ReceivedEvent> {
+export interface WaitsOfName<ReceivedEvent> {
   name: string;
   waits: StoredWait[];
-  /** In the order of the batch. */
+  /** Events in the order of the batch. */
   events: ReceivedEvent[];
 }
 
 type Scanned = [cursor: string, flat: string[]];
 
-export class WaitCandidates extends Repository {
+export class PossibleWaits extends Repository {
   /** Waits that the events may meet, in batches, each once.
    *  @param read returns an event as expressions see it (`async`) */
   async *of<ReceivedEvent extends { name: string }>(
     env: string,
     events: readonly ReceivedEvent[],
     read: (event: ReceivedEvent) => unknown,
-  ): AsyncGenerator<Candidates<ReceivedEvent>> {
+  ): AsyncGenerator<WaitsOfName<ReceivedEvent>> {
     const byName = Map.groupBy(events, ({ name }) => name);
     const locations = [...byName].flatMap(([name, ofName]) => {
       return this.keys.homesOf(env, name).map((keys) => ({ name, ofName, keys }));
@@ -45,7 +45,7 @@ export class WaitCandidates extends Repository {
         ['hscan', keys.waits(env, name), 0, 'COUNT', READ_AT_ONCE],
       ]),
     );
-    const keysToRead = new Map<string, Candidates<ReceivedEvent> & { cursor: string; location: RemoteWait }>();
+    const keysToRead = new Map<string, WaitsOfName<ReceivedEvent> & { cursor: string; location: RemoteWait }>();
     for (const [i, { name, ofName, keys }] of locations.entries()) {
       const [cursor, flat] = found[2 * i + 1] as Scanned;
       const location = remoteWait(keys, env, { eventName: name, path: '' });

@@ -248,7 +248,9 @@ describe('Responses of apps', () => {
       name: 'InngestInvokeTimeoutError',
       message: 'Timed out waiting for invoked function to complete',
     });
-    const ends = history.flatMap((one: Json) => (one.op === 'InvokeFunction' ? [[one.name, one.timed_out]] : []));
+    const ends = history.flatMap((entry: Json) =>
+      entry.op === 'InvokeFunction' ? [[entry.name, entry.timed_out]] : [],
+    );
     expect(Object.fromEntries(ends)).to.deep.equal({ fails: false, late: true, gone: false });
     expect(output[step('gone')].error).to.deep.equal({
       name: 'Error',
