@@ -145,6 +145,13 @@ export function notFound(what: string, id: string): ServiceError {
   return new ServiceError('not_found', { detail: `there is no ${what} with the ID "${id}"` });
 }
 
+/** @param what as in "event key"
+ *  @throws ServiceError not_found for undefined */
+export function orNotFound<T>(value: T | undefined, what: string, id: string): T {
+  if (value === undefined) throw notFound(what, id);
+  return value;
+}
+
 /** Whether Postgres is down. */
 export function isArchiveUnavailable(error: unknown): boolean {
   return error instanceof ServiceError && error.code === 'archive_unavailable';

@@ -1,7 +1,7 @@
 /** Counts of archived events: whole days and minutes from the counts of shipments, parts of minutes from the rows. */
 
 import { addTo } from '../model/values/counting.ts';
-import { DAY_MS, MINUTE_MS } from '../model/values/time.ts';
+import { DAY_MS, floorTo, MINUTE_MS } from '../model/values/time.ts';
 import type { ArchivedDay, ArchivedDays } from './archived-days.ts';
 import { Conditions } from './conditions.ts';
 import { daysOf } from './day-batches.ts';
@@ -42,7 +42,7 @@ export class ArchivedCounts extends Repository<{ days: ArchivedDays }> {
     const edges = [...intervals.map(({ from }) => from), last.to];
     const days = await this.deps.days.between(counted.envId, 'events', ...daysOf({ from: first.from, to: last.to }));
     const exceptDays = new Set([...except].map(dayOf));
-    const cut = new Set(edges.filter((edge) => edge % MINUTE_MS !== 0).map(minuteOf));
+    const cut = new Set(edges.filter((edge) => edge % MINUTE_MS !== 0).map((at) => floorTo(at, MINUTE_MS)));
     const skip = [...new Set([...except, ...cut])];
     const whole: { day: ArchivedDay; of: number }[] = [];
     for (const day of days) {
@@ -83,7 +83,7 @@ export class ArchivedCounts extends Repository<{ days: ArchivedDays }> {
       const text = `SELECT name_id AS key, sum(count)::bigint AS count FROM event_name_days WHERE ${conditions.sql} GROUP BY 1`;
       (await this.database.query<CountRow>(text, conditions.values)).forEach(add);
     }
-    const cut = minuteOf(from);
+    const cut = floorTo(from, MINUTE_MS);
     for (const day of days.filter((part) => !isWhole(part))) {
       const range = { from: Math.max(day.day, from), to: day.day + DAY_MS };
       const conditions = ofDay(day, range, counted).add('NOT (at = ANY(?))', [...except]);

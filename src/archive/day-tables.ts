@@ -1,7 +1,7 @@
 /** The tables of the archive are partitioned by retention in days, then by day: `events` → `events_r7` →
  *  `events_r7_20261123`. A day is dropped as a whole; no row is ever deleted by itself. */
 
-import { DAY_MS } from '../model/values/time.ts';
+import { DAY_MS, floorTo, iso } from '../model/values/time.ts';
 import type { Client } from './database.ts';
 import { Repository } from './repository.ts';
 
@@ -20,12 +20,12 @@ export type PartitionedTable = keyof typeof PARTITIONED_TABLES;
 
 /** Start of the day in UTC. */
 export function dayOf(timeMs: number): number {
-  return Math.floor(timeMs / DAY_MS) * DAY_MS;
+  return floorTo(timeMs, DAY_MS);
 }
 
 /** Name of the table of a day. */
 export function dayTable(table: PartitionedTable, retention: number, day: number): string {
-  return `${retentionTable(table, retention)}_${new Date(day).toISOString().slice(0, 10).replaceAll('-', '')}`;
+  return `${retentionTable(table, retention)}_${iso(day).slice(0, 10).replaceAll('-', '')}`;
 }
 
 export function retentionTable(table: PartitionedTable, retention: number): string {

@@ -1,6 +1,6 @@
 /** Counts archived events by name, per minute and per day. */
 
-import { DAY_MS, MINUTE_MS } from '../model/values/time.ts';
+import { DAY_MS, floorTo, MINUTE_MS } from '../model/values/time.ts';
 import type { Client } from './database.ts';
 import { type DayTables, dayOf } from './day-tables.ts';
 import type { EventRow } from './rows.ts';
@@ -23,7 +23,7 @@ export function countsOf(
   const counts = new Map<string, NameCount>();
   for (const { name, at } of rows) {
     const nameId = nameIds.get(name) as number;
-    const minute = at - (at % MINUTE_MS);
+    const minute = floorTo(at, MINUTE_MS);
     const key = `${nameId}:${minute}`;
     const present = counts.get(key);
     if (present) {

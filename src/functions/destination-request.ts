@@ -5,6 +5,7 @@ import type { Destination } from '../model/apps/destination.ts';
 import { type EventRecord, FUNCTION_INVOKED } from '../model/events/event.ts';
 import { retryAfterMs } from '../model/runs/retry.ts';
 import { machineTime } from '../model/values/clock.ts';
+import { iso } from '../model/values/time.ts';
 import { mayBeSecret } from '../providers/credential-locations.ts';
 import { VERSION } from '../version.ts';
 import type { CallContext } from './call-request.ts';
@@ -84,7 +85,7 @@ export function standardWebhookHeaders(
 
 /** The event as `GET /v1/events/:id` shows it. */
 function eventBody({ internal_id, id, name, data, ts, user, v, meta, verified, received_at }: EventRecord) {
-  const receivedAt = new Date(received_at).toISOString();
+  const receivedAt = iso(received_at);
   return { internal_id, id: id ?? internal_id, name, data, ts, user, v, meta, verified, received_at: receivedAt };
 }
 

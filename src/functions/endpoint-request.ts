@@ -4,6 +4,7 @@ import type { Dispatcher } from 'undici';
 import type { AppFunction, EndpointProtocol } from '../model/apps/app.ts';
 import { endpointRequestOf, isServiceMessage, mayHoldEvent } from '../model/runs/endpoint.ts';
 import { machineTime } from '../model/values/clock.ts';
+import { tryParseJson } from '../model/values/json.ts';
 import type { CallContext } from './call-request.ts';
 import { canonical } from './canonical-json.ts';
 import { headerName, SERVER_SDK } from './headers.ts';
@@ -65,7 +66,7 @@ function signedPart(endpoint: EndpointProtocol, { method, body }: Record<'method
   const coversBody = endpoint !== 'signed-run-id' && (method === 'POST' || method === 'PUT');
   if (!coversBody && mayHoldEvent(body)) throw new EndpointRefused(LOOKS_LIKE_CALL);
   if (!coversBody || body === '') return '';
-  const value = parse(body);
+  const value = tryParseJson(body);
   if (value === undefined || typeof value === 'string') {
     throw new EndpointRefused(
       `the body of the ${method} request is not a JSON object, array or number: the SDK takes no other`,

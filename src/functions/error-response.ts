@@ -1,7 +1,7 @@
 /** Reads the error of a response whose status is not a success. */
 import { sentError, toRunError, withoutSource } from '../model/runs/run-error.ts';
 import type { RunFailure } from '../model/runs/run-failure.ts';
-import { isJsonObject, isShallowJson } from '../model/values/json.ts';
+import { isJsonObject, isShallowJson, tryParseJson } from '../model/values/json.ts';
 import type { CallResponse } from './http-post.ts';
 
 /** Maximum length of the quoted part of a body that is not a protocol error. */
@@ -13,10 +13,10 @@ const MAX_TEXT_OUTPUT = 16_384;
 export function failureOf(body: string, status: number, isFinal: boolean): RunFailure {
   const summary = isFinal ? 'NonRetriableError' : `invalid status code: ${status}`;
   const isShallow = isShallowJson(body);
-  const parsed = isShallow ? parse(body) : undefined;
+  const parsed = isShallow ? tryParseJson(body) : undefined;
   // Some SDKs send the error as a JSON string that contains JSON, others as text.
   const text = typeof parsed === 'string' ? parsed : parsed === undefined && isShallow ? body : undefined;
-  const sent = text === undefined ? parsed : (parse(text) ?? text);
+  const sent = text === undefined ? parsed : (tryParseJson(text) ?? text);
   if (typeof sent === 'string' && sent.trim() !== '') {
     return { error: toRunError({ message: sent.toWellFormed() }, ''), output: textOutput(sent), summary };
   }

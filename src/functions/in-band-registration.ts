@@ -1,7 +1,7 @@
 /** The registration in an app's response to a sync request (docs/protocol.md#registration). The app signs it with the key
  *  that signed the request. */
 import type { Dialect } from '../model/apps/app.ts';
-import { isJsonObject } from '../model/values/json.ts';
+import { isJsonObject, tryParseJson } from '../model/values/json.ts';
 import { isSignedWith } from './signing.ts';
 
 export interface InBandRegistration {
@@ -26,7 +26,7 @@ export function inBandRegistration(
       "the response has a registration that is not signed with the environment's signing key; check the app's key, mode and clock",
     );
   }
-  const registration = parse(text);
+  const registration = tryParseJson(text);
   if (!isJsonObject(registration) || typeof registration.app_id !== 'string')
     throw new Error('the response is not a registration');
   const { app_id: appName, url, framework, functions, env, deployId, appVersion } = registration;

@@ -5,7 +5,7 @@ import { errorOf, isFunctionError, type Op, type OpsProblem, parseOps } from '..
 import { retryAfterMs } from '../model/runs/retry.ts';
 import type { StepLinks } from '../model/runs/run.ts';
 import type { RunFailure } from '../model/runs/run-failure.ts';
-import { isShallowJson, MAX_DEPTH } from '../model/values/json.ts';
+import { isShallowJson, MAX_DEPTH, tryParseJson } from '../model/values/json.ts';
 import { failureOf, foreignFailure, isSuccess } from './error-response.ts';
 import { readHeader } from './headers.ts';
 import type { CallResponse } from './http-post.ts';
@@ -104,7 +104,7 @@ export function permanentFailure(name: string, message: string): Failure {
 /** JSON text is the output; any other text becomes a string. */
 function completed(body: string, headers: IncomingHttpHeaders): Outcome {
   if (body.trim() === '') return { kind: 'completed', output: 'null' };
-  if (parse(body) !== undefined) return { kind: 'completed', output: body };
+  if (tryParseJson(body) !== undefined) return { kind: 'completed', output: body };
   const encoding = headers['content-encoding'];
   return encoding === undefined || encoding === 'identity'
     ? { kind: 'completed', output: JSON.stringify(body) }
@@ -112,7 +112,7 @@ function completed(body: string, headers: IncomingHttpHeaders): Outcome {
 }
 
 function steps(body: string): Outcome {
-  const { ops, refused } = parseOps(parse(body));
+  const { ops, refused } = parseOps(tryParseJson(body));
   const done = ops.find(({ op }) => op === 'RunComplete');
   const others = ops.filter((op) => op !== done);
   const failed = done && !refused ? undefined : others.find(isFunctionError);

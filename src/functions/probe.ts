@@ -3,7 +3,7 @@
 import { type Dispatcher, errors, request } from 'undici';
 import type { Dialect } from '../model/apps/app.ts';
 import type { ConnectionProblem, ProbeResult } from '../model/apps/app-problems.ts';
-import { isJsonObject } from '../model/values/json.ts';
+import { isJsonObject, tryParseJson } from '../model/values/json.ts';
 import { dialectOf, headerName, readHeader, SERVER_SDK, signatureHeaders } from './headers.ts';
 import { AddressBlocked, readText } from './http-agent.ts';
 import { requestFollowing } from './redirects.ts';
@@ -79,7 +79,7 @@ async function rejectsCalls(
 }
 
 function introspection(text: string): Pick<ProbeResult, 'functionCount' | 'mode'> {
-  const body = parse(text);
+  const body = tryParseJson(text);
   if (!isJsonObject(body)) return {};
   const { function_count, mode } = body;
   return {

@@ -3,6 +3,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { z } from 'zod';
 import { expected } from '../model/values/expected.ts';
+import { tryParseJson } from '../model/values/json.ts';
 import { headerName } from './headers.ts';
 import type { CallResponse } from './http-post.ts';
 
@@ -20,7 +21,7 @@ const envelopeSchema = z.object({
 /** @param response a response with status 201
  *  @returns the response in the envelope, or the reason why there is none */
 export function unwrapStreamed({ headers, body }: CallResponse): CallResponse | string {
-  const { success, data, error } = envelopeSchema.safeParse(parse(body), { error: expected });
+  const { success, data, error } = envelopeSchema.safeParse(tryParseJson(body), { error: expected });
   if (!success) {
     const { path, message } = error.issues[0] as z.core.$ZodIssue;
     return `it does not end with a JSON object of status, headers and body (${path.join('.')}: ${message})`;

@@ -4,7 +4,7 @@ import type { Archive } from '../archive/archive.ts';
 import { ArchivedCounts, minuteOf } from '../archive/archived-counts.ts';
 import { toText } from '../archive/encoding.ts';
 import { isArchiveUnavailable } from '../errors.ts';
-import { MINUTE_MS } from '../model/values/time.ts';
+import { floorTo, MINUTE_MS } from '../model/values/time.ts';
 import {
   type Bucket,
   type CountedName,
@@ -111,7 +111,7 @@ export class EventCountHistory {
 
   /** The range that may contain archived, visible events. */
   async #range(env: string, nowMs: number): Promise<{ oldest: number; border: number }> {
-    const border = minuteOf(archiveBorder(this.#archive, nowMs)) + MINUTE_MS;
+    const border = floorTo(archiveBorder(this.#archive, nowMs), MINUTE_MS) + MINUTE_MS;
     const oldest = await this.#archive.events.oldest(env, nowMs);
     return { oldest: Math.max(0, oldest), border: Math.max(border, oldest) };
   }
@@ -147,7 +147,7 @@ export class EventCountHistory {
     all: readonly MinutePiece[],
   ): Promise<PieceCount[]> {
     const minutes = minutesOf(all);
-    const pieces = all.filter(({ from }) => minutes.has(minuteOf(from)));
+    const pieces = all.filter(({ from }) => minutes.has(floorTo(from, MINUTE_MS)));
     const counted = { envId, names: nameId === undefined ? undefined : [nameId] };
     const archived = await this.#archived.ofMinutes(counted, [...minutes]);
     const hotNames = new Set(pieces.flatMap(({ names }) => [...names.keys()]));
@@ -158,7 +158,7 @@ export class EventCountHistory {
     const inBoth: (PieceCount & Interval & { nameId: number })[] = [];
     for (const piece of pieces) {
       const { from, to, names } = piece;
-      const ofMinute = archived.get(minuteOf(from)) ?? new Map<number, number>();
+      const ofMinute = archived.get(floorTo(from, MINUTE_MS)) ?? new Map<number, number>();
       const hot = new Set<number>();
       for (const [name, count] of names) {
         const number = numbers.get(name);
@@ -197,7 +197,7 @@ function clipped(intervals: readonly Interval[], from: number, to: number): (Int
 /** Minutes with events in Redis. */
 function minutesOf(pieces: readonly MinutePiece[]): Set<number> {
   const present = pieces.filter(({ names }) => [...names.values()].some((count) => count > 0));
-  return new Set(present.map(({ from }) => minuteOf(from)));
+  return new Set(present.map(({ from }) => floorTo(from, MINUTE_MS)));
 }
 
 function hotCounts(pieces: readonly MinutePiece[]): PieceCount[] {

@@ -3,6 +3,7 @@
 import { createPrivateKey, sign } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { isJsonObject, isShallowJson, parseStored } from '../model/values/json.ts';
+import { iso } from '../model/values/time.ts';
 import type { AccountField, SentList } from './sent-list.ts';
 
 const FORM = 'application/x-www-form-urlencoded';
@@ -127,10 +128,6 @@ function filled(text: string, { fields }: SentAccount, { from, to }: Span): stri
     const at = name === 'from' ? from : to;
     return unit === 's' ? String(name === 'from' ? Math.floor(at / 1_000) : Math.ceil(at / 1_000)) : iso(at);
   });
-}
-
-function iso(ms: number): string {
-  return new Date(ms).toISOString();
 }
 
 /** @throws Error if the key of an app is none */

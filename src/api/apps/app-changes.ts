@@ -14,6 +14,7 @@ import type { App, Apps } from '../../store/apps/apps.ts';
 import type { Deploys } from '../../store/apps/deploys.ts';
 import type { Functions, Replaced } from '../../store/apps/functions.ts';
 import { KeyedQueue } from '../../store/redis/keyed-queue.ts';
+import { existingApp } from './existing.ts';
 
 export interface AppChangesDeps {
   quotas: Quotas;
@@ -51,9 +52,7 @@ export class AppChanges {
   /** @throws ServiceError not_found */
   ofKnown<Result>(env: string, name: string, change: (app: App) => Promise<Result>): Promise<Result> {
     return this.inTurn(env, name, async () => {
-      const app = await this.#deps.apps.read(env, name);
-      if (!app) throw new ServiceError('not_found', { detail: `there is no app named "${name}"` });
-      return change(app);
+      return change(await existingApp(this.deps.apps, env, name));
     });
   }
 

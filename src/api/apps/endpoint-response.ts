@@ -1,7 +1,7 @@
 /** `GET /v1/http/runs/:run_id/output`: the response of an endpoint whose run outlived its request. Its client waits here for the end of the run,
  *  with a token instead of a key. */
 import { setTimeout } from 'node:timers/promises';
-import { notFound, ServiceError } from '../../errors.ts';
+import { orNotFound, ServiceError } from '../../errors.ts';
 import type { History } from '../../history/history.ts';
 import { ConcurrencyLimits } from '../../model/capacity/concurrency-limits.ts';
 import { BRANCHES, ownerOfName } from '../../model/environment.ts';
@@ -70,8 +70,7 @@ export function endpointResponseRoutes(router: Router, tokens: ResponseTokens, d
   async function endOf(ctx: Context, env: string, runId: string): Promise<Run> {
     const until = performance.now() + WAIT_MS;
     for (let ms = POLL_MS; ; ms = Math.min(ms * 1.5, POLL_MAX_MS)) {
-      const run = await runs.read(env, runId);
-      if (!run) throw notFound('run', runId);
+      const run = orNotFound(await runs.read(env, runId), 'run', runId);
       if (hasEnded(run) || performance.now() > until || ctx.res.destroyed) return run;
       await setTimeout(ms);
     }

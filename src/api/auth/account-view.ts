@@ -1,5 +1,6 @@
 /** The API's representation of the account of a signed-in user. */
 import type { User } from '../../model/auth/user.ts';
+import { iso } from '../../model/values/time.ts';
 import type { ListedSession } from '../../store/auth/sessions.ts';
 
 export interface AccountState {
@@ -30,27 +31,23 @@ export function accountView(state: AccountState) {
     second_factors: {
       required: state.isRequired,
       passkeys_available: state.hasPasskeys,
-      totp: totp ? { added_at: isoOf(totp.addedAt) } : null,
+      totp: totp ? { added_at: iso(totp.addedAt) } : null,
       passkeys: passkeys.map(({ id, name, rpId, addedAt, lastUsedAt }) => ({
         id,
         name,
         host: rpId,
-        added_at: isoOf(addedAt),
-        last_used_at: lastUsedAt === undefined ? null : isoOf(lastUsedAt),
+        added_at: iso(addedAt),
+        last_used_at: lastUsedAt === undefined ? null : iso(lastUsedAt),
       })),
       recovery_codes_left: recoveryCodes.length,
     },
     sessions: sessions.map(({ id, startedAt, address, userAgent, of }) => ({
       id,
       current: id === current,
-      started_at: isoOf(startedAt),
+      started_at: iso(startedAt),
       address,
       user_agent: userAgent,
       provider: (of && namesOf({ identities: [of] })[0]) ?? null,
     })),
   };
-}
-
-function isoOf(timeMs: number): string {
-  return new Date(timeMs).toISOString();
 }

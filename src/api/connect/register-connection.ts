@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { ServiceError } from '../../errors.ts';
 import type { AppConfiguration, WorkerConnectRequest } from '../../functions/connect/messages.ts';
 import { CONNECT_URL, type ConnectedApp } from '../../model/apps/connection.ts';
-import { isJsonObject, isShallowJson } from '../../model/values/json.ts';
+import { isJsonObject, isShallowJson, tryParseJson } from '../../model/values/json.ts';
 import type { ConnectSession } from '../../store/connect/sessions.ts';
 import type { Store } from '../../store/store.ts';
 import { BY_CONNECTION, type Registrar } from '../apps/registrar.ts';
@@ -88,7 +88,7 @@ async function registerApp(
 /** Configurations of the functions, without URLs. */
 function functionsIn({ appName, functions }: AppConfiguration): unknown[] {
   const text = Buffer.from(functions).toString('utf8');
-  const parsed = isShallowJson(text) ? parse(text) : undefined;
+  const parsed = isShallowJson(text) ? tryParseJson(text) : undefined;
   if (!Array.isArray(parsed)) {
     throw new ServiceError('registration_invalid', {
       detail: `the functions of the app ${JSON.stringify(appName.slice(0, 128))} are not a JSON array`,

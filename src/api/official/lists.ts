@@ -1,6 +1,6 @@
 /** Lists under the URLs that users of the official SDKs know (docs/rest.md). */
 import { z } from 'zod';
-import { notFound, ServiceError } from '../../errors.ts';
+import { orNotFound, ServiceError } from '../../errors.ts';
 import { hasEnded } from '../../model/runs/run.ts';
 import type { ApiParts } from '../parts.ts';
 import { namePosition, pageQuery } from '../rest/list-query.ts';
@@ -24,8 +24,7 @@ export function officialListRoutes({ runs, steps, retries, apps, functions }: Ap
       summary: 'List what a run will do next',
       data: z.array(jobSchema),
       async handle({ env, params: { id } }) {
-        const run = await runs.read(env, id);
-        if (!run) throw notFound('run', id);
+        const run = orNotFound(await runs.read(env, id), 'run', id);
         if (hasEnded(run)) return { data: [] };
         const progress = await steps.progress(env, id);
         const retryAt = await retries.nextAttemptAt(run, progress);

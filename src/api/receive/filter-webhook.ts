@@ -6,6 +6,7 @@ import { ServiceError } from '../../errors.ts';
 import { EVALUATION_UNITS } from '../../model/expressions/expression.ts';
 import { type FuelBudget, FuelBudgets, QUARANTINE_UNITS } from '../../model/expressions/fuel-budgets.ts';
 import { addTo } from '../../model/values/counting.ts';
+import { iso } from '../../model/values/time.ts';
 import type { WebhookInUse } from '../../store/webhooks/webhook-in-use.ts';
 import type { TransformRequest } from '../../transforms/transforms.ts';
 import { bodyOf } from './webhook-request.ts';
@@ -69,6 +70,6 @@ function joined(headers: IncomingHttpHeaders): Record<string, unknown> {
 function messageOf({ quarantine, until }: FuelBudget): string {
   const remedy = 'simplify it, then replay the request from the log';
   if (quarantine === undefined) return `it costs more than a filter may; ${remedy}`;
-  const end = new Date(until ?? 0).toISOString();
+  const end = iso(until ?? 0);
   return `filters of this webhook have cost too much; until ${end} they may cost little. Or ${remedy}`;
 }

@@ -3,6 +3,7 @@
 import type { IncomingMessage } from 'node:http';
 import { ServiceError } from '../../errors.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
+import { iso } from '../../model/values/time.ts';
 import type { EventLimit, EventLimits } from '../../store/environments/event-limits.ts';
 import type { Store } from '../../store/store.ts';
 import type { WebhookInUse } from '../../store/webhooks/webhook-in-use.ts';
@@ -129,7 +130,7 @@ function isMethodError({ decided }: WebhookResult): boolean {
 function rejectPaused({ pausedAt }: WebhookInUse): void {
   if (pausedAt === undefined) return;
   throw new ServiceError('webhook_paused', {
-    detail: `since ${new Date(pausedAt).toISOString()}`,
+    detail: `since ${iso(pausedAt)}`,
     retryAfterSeconds: PAUSED_RETRY_AFTER_SECONDS,
   });
 }

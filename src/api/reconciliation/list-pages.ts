@@ -1,5 +1,6 @@
 /** Reads a provider's list page by page, newest first, and compares each page with the received requests. Reading
  *  stops at an endless or circular list, and the pass records that. */
+import { iso } from '../../model/values/time.ts';
 import type { ReconciliationPass, WebhookReconciliations } from '../../store/webhooks/webhook-reconciliations.ts';
 import type { ProviderList } from './provider-list.ts';
 
@@ -55,11 +56,7 @@ export async function listPage(
     return givenUp(after, 'list_circular', `its list comes back to the same page after ${after.pages} pages`);
   }
   if (after.pages >= bounds.pages || after.stuckPages >= bounds.stuckPages) {
-    return givenUp(
-      after,
-      'list_endless',
-      `its list did not come to ${new Date(from).toISOString()} in ${after.pages} pages`,
-    );
+    return givenUp(after, 'list_endless', `its list did not come to ${iso(from)} in ${after.pages} pages`);
   }
   return after;
 }

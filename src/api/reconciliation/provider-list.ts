@@ -3,7 +3,8 @@
 import type { ProviderClient, ProviderResponse } from '../../functions/provider-client.ts';
 import { ProviderUnreachable } from '../../functions/provider-client.ts';
 import { retryAfterMs } from '../../model/runs/retry.ts';
-import { HOUR_MS, MINUTE_MS } from '../../model/values/time.ts';
+import { Composed } from '../../model/values/composed.ts';
+import { HOUR_MS, iso, MINUTE_MS } from '../../model/values/time.ts';
 import type { SentList } from '../../providers/sent-list.ts';
 import {
   itemUrl,
@@ -97,7 +98,7 @@ export class ProviderList {
     if (this.#restsUntil > now) {
       throw new ListProblem(
         'rate_limited',
-        `${this.#name} takes no more requests until ${iso(this.#restsUntil)}`,
+        `${this.deps.name} takes no more requests until ${iso(this.#restsUntil)}`,
         this.#restsUntil - now,
       );
     }
@@ -166,8 +167,4 @@ export class ProviderList {
 
 function isRateLimit({ status, headers }: ProviderResponse): boolean {
   return status === 429 || ((status === 403 || status === 503) && headers['retry-after'] !== undefined);
-}
-
-function iso(ms: number): string {
-  return new Date(ms).toISOString();
 }

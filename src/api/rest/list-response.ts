@@ -1,6 +1,7 @@
 /** List responses of at most two megabytes. A page ends before the item that would exceed the limit. A single item
  *  above the limit is sent without its large fields. */
 import type { MaybeIncomplete, StoppedEarly } from '../../history/merged-page.ts';
+import { iso } from '../../model/values/time.ts';
 import { nextPage, pageFrom, pageOf } from './list-query.ts';
 
 const LIST_MAX_BYTES = 2 * 1_048_576;
@@ -84,7 +85,7 @@ export function countedReply<Row>(
 export function stopMetadata(stoppedEarly: StoppedEarly | undefined, last: unknown) {
   const { at } = (last ?? {}) as { at?: unknown };
   const isKnown = stoppedEarly !== undefined && typeof at === 'number';
-  return { ...earlyStop({ stoppedEarly }), ...(isKnown && { stopped_at: new Date(at).toISOString() }) };
+  return { ...earlyStop({ stoppedEarly }), ...(isKnown && { stopped_at: iso(at) }) };
 }
 
 /** Number of items of these sizes that fit into a response; at least one. */

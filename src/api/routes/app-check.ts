@@ -10,6 +10,7 @@ import { isFailureHandler } from '../../model/events/lifecycle.ts';
 import { machineTime } from '../../model/values/clock.ts';
 import type { App } from '../../store/apps/apps.ts';
 import type { Connections } from '../../store/connect/connections.ts';
+import { existingApp } from '../apps/existing.ts';
 import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { type Route, routesOf } from '../rest/route.ts';
@@ -44,8 +45,7 @@ export function appCheckRoutes(deps: ApiParts): Route[] {
         'Without admin access, the response says only whether the app is reachable.',
       data: appCheckSchema,
       async handle({ env, principal, params: { name } }) {
-        const app = await apps.read(env, name);
-        if (!app) throw new ServiceError('not_found', { detail: `there is no app named "${name}"` });
+        const app = await existingApp(apps, env, name);
         const live = (await functions.all(env)).functions.filter((fn) => fn.app === name && !fn.archived);
         if (isConnected(app.url)) return { data: await checkConnections(env, app, live, connections) };
         const signingKey = dev ? undefined : await signingKeys.current(env);

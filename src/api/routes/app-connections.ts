@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import type { Connection } from '../../model/apps/connection.ts';
 import { machineTime } from '../../model/values/clock.ts';
+import { existingApp } from '../apps/existing.ts';
 import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { countPosition, longPageQuery } from '../rest/list-query.ts';
@@ -35,9 +36,7 @@ export function appConnectionRoutes({ apps, connections }: ApiParts): Route[] {
       query: z.object(longPageQuery(countPosition)),
       data: z.array(connectionSchema),
       async handle({ env, params: { name }, query }) {
-        if (!(await apps.read(env, name))) {
-          throw new ServiceError('not_found', { detail: `there is no app named "${name}"` });
-        }
+        await existingApp(apps, env, name);
         const live = await connections.ofApp(env, name, machineTime());
         return countedReply(live, query, ({ connection, calls }) => presentConnection(connection, name, calls));
       },

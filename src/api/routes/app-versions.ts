@@ -2,15 +2,8 @@
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import { isConnected } from '../../model/apps/connection.ts';
-import {
-  type AppVersion,
-  type GivenRamp,
-  percentOf,
-  type RampEnds,
-  type StartedVersions,
-  stateOf,
-  VERSION_STATES,
-} from '../../model/apps/versions.ts';
+import { type GivenRamp, percentOf, type RampEnds, stateOf, VERSION_STATES } from '../../model/apps/versions.ts';
+import { existingApp } from '../apps/existing.ts';
 import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { countPosition, longPageQuery } from '../rest/list-query.ts';
@@ -72,8 +65,7 @@ const routes = routesOf({ tag: 'Apps', scope: 'environment' });
 
 export function appVersionRoutes({ apps, appVersions, connections, activation, lastWakes }: ApiParts): Route[] {
   async function list(env: string, name: string) {
-    const app = await apps.read(env, name);
-    if (!app) throw new ServiceError('not_found', { detail: `there is no app named "${name}"` });
+    const app = await existingApp(apps, env, name);
     const [versions, { ramp, aborted }] = await Promise.all([
       appVersions.all(env, name),
       appVersions.choices(env, name),

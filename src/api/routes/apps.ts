@@ -8,6 +8,7 @@ import { covers, type Principal } from '../../model/auth/access.ts';
 import { THROTTLE_REASONS, type ThrottledApp } from '../../model/capacity/adaptive-limit.ts';
 import { schedulesOf } from '../../model/schedules/schedules.ts';
 import type { App, SyncFailure, SyncFinder } from '../../store/apps/apps.ts';
+import { existingApp } from '../apps/existing.ts';
 import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { namePosition, pageQuery } from '../rest/list-query.ts';
@@ -162,7 +163,7 @@ export function appRoutes(deps: ApiParts): Route[] {
       summary: 'Get an app with its functions',
       data: detailedAppSchema,
       async handle({ env, principal, params: { name } }) {
-        const app = await existing(env, name);
+        const app = await existingApp(apps, env, name);
         const own = (await liveFunctions(env)).filter((fn) => fn.app === name);
         const problems = await expressionProblems.of(env, Date.now());
         const shown = own.map((fn) => presentFunction(fn, problems.get(fn.id)));
@@ -220,7 +221,7 @@ export function appRoutes(deps: ApiParts): Route[] {
           ...('versioning' in body && { versioning: body.versioning ?? undefined }),
           ...('activation' in body && { activation: body.activation ?? undefined }),
         });
-        const app = await existing(env, name);
+        const app = await existingApp(apps, env, name);
         return {
           data: presentApp(app, await liveFunctions(env), principal, await throttledIn(env), await peopleSaid(env)),
         };
@@ -234,7 +235,7 @@ export function appRoutes(deps: ApiParts): Route[] {
       async handle({ env, params: { name } }) {
         const { previous } = await functions.replaceForApp(env, name, [], quotas.functions);
         // Endpoints of a host have no app.
-        if (previous.every(({ archived }) => archived)) await existing(env, name);
+        if (previous.every(({ archived }) => archived)) await existingApp(apps, env, name);
         const gone = previous.flatMap((fn) => schedulesOf(env, fn));
         if (gone.length > 0) await schedules.follow(env, gone);
         await apps.remove(env, name);

@@ -1,7 +1,7 @@
 /** `/v1/cancellations`: cancels many runs of a function. */
 import { z } from 'zod';
-import { invalidField, notFound, ServiceError } from '../../errors.ts';
-import { compile } from '../../model/expressions/expression.ts';
+import { invalidField, orNotFound, ServiceError } from '../../errors.ts';
+import { compileProblem } from '../../model/expressions/expression.ts';
 import { newId } from '../../model/ids.ts';
 import { type Cancellation, digestOf } from '../../model/runs/cancellation.ts';
 import { DAY_MS } from '../../model/values/time.ts';
@@ -43,9 +43,7 @@ export function cancellationRoutes({ cancellations, functionTables }: ApiParts):
   }
 
   async function existing(env: string, id: string): Promise<Cancellation> {
-    const found = await cancellations.read(env, id);
-    if (found) return found;
-    throw notFound('cancellation', id);
+    return orNotFound(await cancellations.read(env, id), 'cancellation', id);
   }
 
   return [
@@ -70,7 +68,8 @@ export function cancellationRoutes({ cancellations, functionTables }: ApiParts):
         if (started_before > now + FUTURE_MAX_MS) throw invalidField('started_before', 'more than a year ahead');
         if (started_after && started_after >= started_before)
           throw invalidField('started_after', 'not before started_before');
-        if (expression) rejectInvalid(expression);
+        const problem = expression && compileProblem(expression);
+        if (problem) throw invalidField('if', problem);
         const definition = {
           id: newId(now),
           app: app_id,
@@ -129,12 +128,4 @@ function presentCancellation({ env, id, definition, counts, doneAt }: Cancellati
       cancelled_runs: counts.cancelled ?? 0,
     },
   );
-}
-
-function rejectInvalid(expression: string): void {
-  try {
-    compile(expression);
-  } catch (error) {
-    throw invalidField('if', (error as Error).message);
-  }
 }

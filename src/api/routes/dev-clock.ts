@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { invalidField, ServiceError } from '../../errors.ts';
 import { type ClockMoves, DAYS_MAX, REACHED } from '../../jobs/dev-clock/clock-moves.ts';
 import { durationMs } from '../../model/values/duration.ts';
-import { DAY_MS } from '../../model/values/time.ts';
+import { DAY_MS, iso } from '../../model/values/time.ts';
 import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { type Route, routesOf } from '../rest/route.ts';
@@ -23,7 +23,7 @@ export function devClockRoutes(parts: ApiParts): Route[] {
       errors: ['dev_mode_only', 'clock_on_cluster'],
       async handle() {
         const { offsetMs } = movesOf(parts);
-        return { data: { now: toIso(Date.now()), offset_ms: offsetMs } };
+        return { data: { now: iso(Date.now()), offset_ms: offsetMs } };
       },
     }),
     routes.post('/v1/dev/clock', {
@@ -58,7 +58,7 @@ export function devClockRoutes(parts: ApiParts): Route[] {
           targetOf(body, Date.now()),
         );
         const counts = { runs_started: runsStarted, runs_ended: runsEnded, waiting };
-        return { data: { now: toIso(nowMs), target: toIso(targetMs), reached, ...counts } };
+        return { data: { now: iso(nowMs), target: iso(targetMs), reached, ...counts } };
       },
     }),
   ];
@@ -78,11 +78,7 @@ function targetOf({ advance, to }: { advance?: string | undefined; to?: string |
   const field = advance === undefined ? 'to' : 'advance';
   const byMs = advance === undefined ? new Date(to as string | number).getTime() - nowMs : durationMs(advance);
   if (byMs === undefined) throw invalidField(field, 'expected a duration such as 90s, 1h30m or 3d');
-  if (byMs < 0) throw invalidField(field, `time does not go back, and it is ${toIso(nowMs)}`);
+  if (byMs < 0) throw invalidField(field, `time does not go back, and it is ${iso(nowMs)}`);
   if (!(byMs <= DAYS_MAX * DAY_MS)) throw invalidField(field, `expected ${DAYS_MAX} days at most`);
   return nowMs + byMs;
-}
-
-function toIso(timeMs: number): string {
-  return new Date(timeMs).toISOString();
 }

@@ -1,6 +1,6 @@
 /** `/v1/event-keys`: the secrets with which senders post events. */
 import { z } from 'zod';
-import { notFound } from '../../errors.ts';
+import { orNotFound } from '../../errors.ts';
 import { type EventKey, hintOf, newEventKeySecret } from '../../model/auth/event-key.ts';
 import { digestOf } from '../../model/auth/secret.ts';
 import { newId } from '../../model/ids.ts';
@@ -41,9 +41,7 @@ export function eventKeyRoutes({ eventKeys, environments }: ApiParts): Route[] {
   const routes = routesOf({ tag: 'Event keys', scope: 'owner', owner: ownerOfEventKey(eventKeys) });
 
   async function existing(id: string): Promise<EventKey> {
-    const key = await eventKeys.read(id);
-    if (!key) throw notFound('event key', id);
-    return key;
+    return orNotFound(await eventKeys.read(id), 'event key', id);
   }
 
   const withLastUse = async (key: EventKey) => presentKey(key, (await eventKeys.lastUses()).get(key.id));

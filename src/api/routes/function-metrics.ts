@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import { type Durations, EXACT_BELOW, percentiles, type RecentDuration } from '../../model/capacity/percentiles.ts';
 import { addTo } from '../../model/values/counting.ts';
-import { DAY_MS } from '../../model/values/time.ts';
+import { DAY_MS, iso } from '../../model/values/time.ts';
 import { OTHER_STEPS } from '../../store/telemetry/function-buffer.ts';
 import {
   FUNCTION_SERIES_KEPT_MS,
@@ -11,7 +11,7 @@ import {
   type StepSeries,
   timeStepOf,
 } from '../../store/telemetry/function-series.ts';
-import { existingFunction } from '../apps/existing-function.ts';
+import { existingFunction } from '../apps/existing.ts';
 import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { timeRange, timeRangeOf } from '../rest/metrics-range.ts';
@@ -156,8 +156,4 @@ function durationsOf(points: readonly { at: number; durations: Durations }[], { 
 
 function rounded(ms: number): number {
   return Math.round(ms * 100) / 100;
-}
-
-function iso(ms: number): string {
-  return new Date(ms).toISOString();
 }

@@ -6,7 +6,7 @@ import { RECENT_MS } from '../../jobs/functions/function-tables.ts';
 import type { AppFunction } from '../../model/apps/app.ts';
 import { newId } from '../../model/ids.ts';
 import { allSchedulesOf } from '../../model/schedules/schedules.ts';
-import { existingFunction } from '../apps/existing-function.ts';
+import { existingFunction } from '../apps/existing.ts';
 import type { ApiParts } from '../parts.ts';
 import { lastTicksOf } from '../rest/last-ticks.ts';
 import { namePosition, pageQuery } from '../rest/list-query.ts';

@@ -1,5 +1,6 @@
 /** `/v1/health/checks`: problems of the installation, and how to fix them. */
 import { z } from 'zod';
+import { iso } from '../../model/values/time.ts';
 import { apiObject } from '../http/validation.ts';
 import { CHECK_STATUSES } from '../operations/health-checks/check.ts';
 import { HealthChecks } from '../operations/health-checks/health-checks.ts';
@@ -51,7 +52,7 @@ export function healthCheckRoutes(deps: ApiParts): Route[] {
             status,
             mode: config.dev ? ('dev' as const) : ('production' as const),
             public_url: config.publicUrl ?? null,
-            time: new Date(now).toISOString(),
+            time: iso(now),
             checks: found.map(({ id, status, message, remedy = null }) => ({ id, status, message, remedy })),
           },
         };

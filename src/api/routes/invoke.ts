@@ -1,6 +1,6 @@
 /** `POST /v1/functions/:id/invoke`: runs one function by hand. */
 import { z } from 'zod';
-import { BACKPRESSURE_ERRORS, type ErrorCode, notFound } from '../../errors.ts';
+import { BACKPRESSURE_ERRORS, type ErrorCode, orNotFound } from '../../errors.ts';
 import type { ApiInvocation, Invoked } from '../../jobs/runs/steps/invocations.ts';
 import { SKIPPED_INVOCATION_ERRORS } from '../../jobs/runs/steps/skipped-invocation.ts';
 import { rejectDeep, sentEventSchema } from '../../model/events/sent-event.ts';
@@ -36,8 +36,7 @@ export async function invoke(
   const environment = await environments.findOrFetch(env);
   if (environment) rejectArchived(environment);
   const invoked = await acceptor.writeDurably(() => invocations.invokeFromApi({ ...invocation, nowMs: Date.now() }));
-  if (!invoked) throw notFound('function', functionId);
-  return invoked;
+  return orNotFound(invoked, 'function', functionId);
 }
 
 const routes = routesOf({ tag: 'Functions', scope: 'environment' });

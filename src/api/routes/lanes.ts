@@ -1,8 +1,8 @@
 /** `/v1/functions/:id/lanes`: lanes of functions with an order, and actions on lanes that failed runs stop. */
 
 import { z } from 'zod';
-import { notFound, ServiceError } from '../../errors.ts';
-import { existingFunction } from '../apps/existing-function.ts';
+import { orNotFound, ServiceError } from '../../errors.ts';
+import { existingFunction } from '../apps/existing.ts';
 import type { ApiParts } from '../parts.ts';
 import { pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
@@ -20,8 +20,7 @@ const routes = routesOf({ tag: 'Functions', scope: 'environment' });
 export function laneRoutes({ functions, functionLanes }: ApiParts): Route[] {
   async function laneOf(env: string, id: string, laneId: string) {
     const lane = await functionLanes.read(env, await existingFunction(functions, env, id), laneId, EVENTS_SHOWN);
-    if (!lane) throw notFound('lane', laneId);
-    return lane;
+    return orNotFound(lane, 'lane', laneId);
   }
 
   const action = (name: 'retry' | 'skip', summary: string, description: string) =>

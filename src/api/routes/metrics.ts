@@ -1,7 +1,7 @@
 /** `/v1/metrics` and `/v1/functions/stats`: counts and latencies over time. */
 import { z } from 'zod';
 import { quantile } from '../../model/capacity/histogram.ts';
-import { DAY_MS, HOUR_MS } from '../../model/values/time.ts';
+import { DAY_MS, floorTo, HOUR_MS, iso } from '../../model/values/time.ts';
 import { type HourlyRuns, METRICS_KEPT_MS, type Point } from '../../store/telemetry/metrics.ts';
 import { startOf } from '../../store/telemetry/time-blocks.ts';
 import { apiObject } from '../http/validation.ts';
@@ -66,7 +66,9 @@ export function metricsRoutes({ metrics }: ApiParts): Route[] {
         const { from, to } = timeRangeOf(query, HOUR_MS, METRICS_KEPT_MS, Date.now());
         const stepMs = stepOf(to - from);
         const points = await metrics.steps(env, from, to, stepMs);
-        return { data: { from: iso(from), to: iso(to), step_seconds: stepMs / 1_000, points: points.map(present) } };
+        return {
+          data: { from: iso(from), to: iso(to), step_seconds: stepMs / 1_000, points: points.map(presentPoint) },
+        };
       },
     }),
     routes.get('/v1/functions/stats', {
@@ -84,13 +86,12 @@ export function metricsRoutes({ metrics }: ApiParts): Route[] {
         const { from, to } = timeRangeOf(query, DAY_MS, METRICS_KEPT_MS, Date.now());
         const counted = await metrics.functions(env, from, to);
         const sorted = counted.sort((a, b) => (a.functionId < b.functionId ? -1 : 1));
-        const first = iso(startOf(from, HOUR_MS));
-        const item = (runs: HourlyRuns) => ({
-          ...presentRuns(runs),
-          ...(query.fields.includes('hours') && {
-            hours: { from: first, started: runs.startedByHour, failed: runs.failedByHour },
-          }),
-        });
+        const first = iso(floorTo(from, HOUR_MS));
+        const withHours = query.fields.includes('hours');
+        const item = (runs: HourlyRuns) =>
+          present(functionStatsSchema, runs, {
+            hours: withHours ? { from: first, started: runs.startedByHour, failed: runs.failedByHour } : undefined,
+          });
         return sortedReply(sorted, 'functionId', query, item);
       },
     }),
@@ -107,18 +108,9 @@ function stepOf(rangeMs: number): number {
   return rangeMs <= DAY_MS ? 300_000 : HOUR_MS;
 }
 
-function present({ at, counts, histograms }: Point) {
-  return {
-    at: iso(at),
-    events: counts.events,
-    duplicates: counts.duplicates,
-    runs_started: counts.runsStarted,
-    runs_completed: counts.runsCompleted,
-    runs_failed: counts.runsFailed,
-    runs_cancelled: counts.runsCancelled,
-    ack_ms: latency(histograms.ack),
-    start_ms: latency(histograms.start),
-  };
+function presentPoint({ at, counts, histograms }: Point) {
+  const latencies = { ack_ms: latency(histograms.ack), start_ms: latency(histograms.start) };
+  return present(pointSchema, { at, ...counts }, latencies);
 }
 
 function latency(histogram: readonly number[]) {
@@ -128,8 +120,4 @@ function latency(histogram: readonly number[]) {
 
 function rounded(ms: number): number {
   return Math.round(ms * 100) / 100;
-}
-
-function iso(ms: number): string {
-  return new Date(ms).toISOString();
 }

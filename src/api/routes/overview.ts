@@ -4,7 +4,7 @@ import { ARCHIVE_STATES, type ArchiveHealthState } from '../../jobs/archive/arch
 import { limitHolds } from '../../jobs/flow-control/limit-holds.ts';
 import type { Backpressure } from '../../jobs/queues/backpressure.ts';
 import { queueStatuses } from '../../jobs/queues/queue-status.ts';
-import { DAY_MS, MINUTE_MS } from '../../model/values/time.ts';
+import { DAY_MS, floorTo, MINUTE_MS } from '../../model/values/time.ts';
 import { type ClusterInfo, readServerInfo } from '../../store/redis/connection/server-info.ts';
 import type { OutboxReport } from '../../store/telemetry/outbox-status.ts';
 import { PROCESS_KINDS } from '../../store/telemetry/processes.ts';
@@ -185,7 +185,7 @@ export function overviewRoutes(deps: ApiParts): Route[] {
       data: overviewSchema,
       async handle({ env, accessTo }) {
         const nowMs = Date.now();
-        const since = startOf(nowMs - PROCESSED_MS, MINUTE_MS);
+        const since = floorTo(nowMs - PROCESSED_MS, MINUTE_MS);
         const [alive, status, failing, queued, jobsOf, archive, outbox, holds, paused, openIssues] = await Promise.all([
           processes.alive(),
           readServerInfo(redis),

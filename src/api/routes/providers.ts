@@ -1,6 +1,6 @@
 /** `/v1/providers`: the presets of providers whose webhooks the service verifies. */
 import { z } from 'zod';
-import { notFound } from '../../errors.ts';
+import { orNotFound } from '../../errors.ts';
 import { PRESETS, presetOf } from '../../providers/catalog.ts';
 import { METHODS, type Preset, verificationSchema } from '../../providers/preset.ts';
 import type { SentList } from '../../providers/sent-list.ts';
@@ -83,8 +83,7 @@ export function providerRoutes(): Route[] {
       summary: 'Get a provider with its settings, default transform and sample',
       data: providerDetailsSchema,
       async handle({ params: { id } }) {
-        const preset = presetOf(id);
-        if (!preset) throw notFound('provider', id);
+        const preset = orNotFound(presetOf(id), 'provider', id);
         return { data: presentDetails(preset) };
       },
     }),

@@ -1,7 +1,7 @@
 /** `/v1/runs`: lists, reads, retries, resumes, re-runs and cancels runs. */
 
 import { z } from 'zod';
-import { notFound, ServiceError } from '../../errors.ts';
+import { orNotFound, ServiceError } from '../../errors.ts';
 import { functionIdsOf } from '../../jobs/bulk/selected-runs.ts';
 import { type CallRef, stepCallsOf } from '../../jobs/queues/call-ref.ts';
 import { nameOfPrincipal } from '../../model/auth/access.ts';
@@ -130,8 +130,7 @@ export function runRoutes({
       summary: 'Get a run with its history',
       data: detailedRunSchema,
       async handle({ env, dialect, params: { id } }) {
-        const run = await runs.read(env, id);
-        if (!run) throw notFound('run', id);
+        const run = orNotFound(await runs.read(env, id), 'run', id);
         const [history, progress, metadata, states] = await Promise.all([
           runParts.read(env, id, 'history'),
           steps.progress(env, id),
@@ -187,9 +186,7 @@ export function runRoutes({
       async handle({ env, params: { id }, body: { from_step } }) {
         const { step_id, input } = from_step ?? {};
         const fromStep = step_id === undefined ? undefined : { id: step_id, ...(input && { input }) };
-        const run = await retries.rerun(env, id, Date.now(), fromStep);
-        if (!run) throw notFound('run', id);
-        return { data: presentRun(run) };
+        return { data: presentRun(orNotFound(await retries.rerun(env, id, Date.now(), fromStep), 'run', id)) };
       },
     }),
     routes.post('/v1/runs/:id/retry-now', {
@@ -200,9 +197,7 @@ export function runRoutes({
       data: runSchema,
       errors: ['not_found', 'run_not_waiting'],
       async handle({ env, params: { id } }) {
-        const run = await retries.retryNow(env, id);
-        if (!run) throw notFound('run', id);
-        return { data: presentRun(run) };
+        return { data: presentRun(orNotFound(await retries.retryNow(env, id), 'run', id)) };
       },
     }),
     routes.post('/v1/runs/:id/move', {
@@ -223,8 +218,7 @@ export function runRoutes({
       async handle({ env, dialect, params: { id }, body: { version } }) {
         const moved = await runMoves.move(env, id, version ?? undefined);
         if (moved) return { data: presentRun(moved, dialect) };
-        const run = await runs.read(env, id);
-        if (!run) throw notFound('run', id);
+        const run = orNotFound(await runs.read(env, id), 'run', id);
         throw new ServiceError('run_ended', { detail: `its status is ${run.status}` });
       },
     }),
@@ -236,9 +230,7 @@ export function runRoutes({
       data: runSchema,
       errors: ['not_found', 'run_not_paused'],
       async handle({ env, params: { id } }) {
-        const run = await retries.resume(env, id, Date.now());
-        if (!run) throw notFound('run', id);
-        return { data: presentRun(run) };
+        return { data: presentRun(orNotFound(await retries.resume(env, id, Date.now()), 'run', id)) };
       },
     }),
     routes.post('/v1/runs/:id/fail', {
@@ -249,9 +241,7 @@ export function runRoutes({
       data: runSchema,
       errors: ['not_found', 'run_not_paused'],
       async handle({ env, params: { id } }) {
-        const run = await retries.giveUp(env, id);
-        if (!run) throw notFound('run', id);
-        return { data: presentRun(run) };
+        return { data: presentRun(orNotFound(await retries.giveUp(env, id), 'run', id)) };
       },
     }),
     routes.delete('/v1/runs/:id', {
@@ -265,8 +255,7 @@ export function runRoutes({
         const by = { kind: principal.kind, id: principal.id, name: principal.name };
         const cancelled = await transitions.cancel(env, id, { cause: 'request', by });
         // The run may no longer be in Redis.
-        const run = cancelled ?? (await runs.read(env, id));
-        if (!run) throw notFound('run', id);
+        const run = orNotFound(cancelled ?? (await runs.read(env, id)), 'run', id);
         if (run.status !== 'Cancelled') throw new ServiceError('run_ended', { detail: `its status is ${run.status}` });
         return { data: presentRun(run, dialect) };
       },

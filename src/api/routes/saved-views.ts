@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import { newId } from '../../model/ids.ts';
 import { describe } from '../../model/values/json.ts';
+import { iso } from '../../model/values/time.ts';
 import { MAX_VIEWS, type SavedView, viewOwnerOf } from '../../store/auth/saved-views.ts';
 import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
@@ -78,5 +79,5 @@ export function savedViewRoutes({ savedViews }: ApiParts): Route[] {
 }
 
 function present({ id, list, name, query, createdAt }: SavedView) {
-  return { id, list, name, query, created_at: new Date(createdAt).toISOString() };
+  return { id, list, name, query, created_at: iso(createdAt) };
 }

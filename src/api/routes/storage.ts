@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { ArchivedDayUse } from '../../archive/archived-storage.ts';
 import type { StorageUse } from '../../history/storage-use.ts';
-import { DAY_MS } from '../../model/values/time.ts';
+import { DAY_MS, iso } from '../../model/values/time.ts';
 import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { type Route, routesOf } from '../rest/route.ts';
@@ -137,5 +137,5 @@ function sum(all: readonly ArchivedDayUse[], kind?: ArchivedDayUse['kind']) {
 }
 
 function dateOf(day: number): string {
-  return new Date(day).toISOString().slice(0, 10);
+  return iso(day).slice(0, 10);
 }

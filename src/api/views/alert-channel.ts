@@ -11,6 +11,7 @@ import {
 } from '../../model/alerts/channel.ts';
 import type { ChannelQueue } from '../../model/alerts/channel-queue.ts';
 import { httpUrl } from '../../model/apps/app.ts';
+import { isTimeZone } from '../../model/apps/cron.ts';
 import { apiObject } from '../http/validation.ts';
 import { time } from './time.ts';
 
@@ -75,14 +76,7 @@ export const createdChannelSchema = alertChannelSchema
   .meta({ id: 'CreatedAlertChannel' });
 
 export function presentChannel(channel: AlertChannel, queue: ChannelQueue | undefined) {
-  const { name, kind, to, address, quietHours: quiet, messagesPerHour, createdAt, updatedAt } = channel;
-  return {
-    name,
-    kind,
-    to: to ?? null,
-    address,
-    quiet_hours: quiet ? { from: quiet.from, to: quiet.to, time_zone: quiet.timeZone } : null,
-    messages_per_hour: messagesPerHour,
+  return present(alertChannelSchema, channel, {
     waiting: (queue?.waiting.length ?? 0) + (queue?.message?.changes.length ?? 0),
     last_sent_at: time(queue?.sentAt.at(-1)),
     problem: queue?.problem ?? null,
@@ -145,13 +139,4 @@ export function withChannelInput(
   };
   const { url: _, ...others } = secrets;
   return { channel, secrets: { ...others, ...(url && { url }), ...(given.key && { key: given.key }) } };
-}
-
-function isTimeZone(text: string): boolean {
-  try {
-    new Intl.DateTimeFormat('en', { timeZone: text });
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -79,6 +79,13 @@ export const bulkActionSchema = apiObject('BulkAction', {
   done_at: z.iso.datetime().nullable(),
 });
 
+const sampledRunSchema = z.object({
+  run_id: z.string(),
+  function_id: z.string(),
+  status: z.enum(RUN_STATUSES),
+  queued_at: z.iso.datetime(),
+});
+
 export const bulkDryRunSchema = apiObject('BulkActionDryRun', {
   dry_run: z.literal(true),
   ...selectionShape,
@@ -89,14 +96,7 @@ export const bulkDryRunSchema = apiObject('BulkActionDryRun', {
     .partialRecord(z.enum(BULK_SKIP_REASONS), z.int())
     .describe('Runs of these that the re-run leaves out, by reason'),
   by_function: z.array(z.object({ function_id: z.string(), count: z.int() })),
-  sample: z.array(
-    z.object({
-      run_id: z.string(),
-      function_id: z.string(),
-      status: z.enum(RUN_STATUSES),
-      queued_at: z.iso.datetime(),
-    }),
-  ),
+  sample: z.array(sampledRunSchema),
   stopped_at: z.iso
     .datetime()
     .nullable()

@@ -1,6 +1,7 @@
 /** The API's representation of live updates. */
 import { z } from 'zod';
 import { RUN_STATUSES } from '../../model/runs/run.ts';
+import { iso } from '../../model/values/time.ts';
 import { ISSUE_KINDS, ISSUE_STATES } from '../../model/webhooks/issue.ts';
 import { LOG_OUTCOMES } from '../../model/webhooks/request-log.ts';
 import type { LiveUpdate, LiveUpdateOf } from '../../store/telemetry/live-updates.ts';
@@ -95,7 +96,7 @@ export function presentLiveUpdate({ kind, count, created, items }: LiveUpdate): 
 }
 
 function presentEvent({ id, name, receivedAt, source, gist = '' }: LiveUpdateOf['events']) {
-  return { internal_id: id, name, received_at: new Date(receivedAt).toISOString(), source, gist };
+  return { internal_id: id, name, received_at: iso(receivedAt), source, gist };
 }
 
 function presentRun(update: LiveUpdateOf['runs']) {

@@ -1,5 +1,6 @@
 /** Times are Unix milliseconds in the code and ISO 8601 in the API. */
 import { z } from 'zod';
+import { iso } from '../../model/values/time.ts';
 
 /** The largest time of an ID, in the year 10889. */
 const TIME_MAX = 2 ** 48 - 1;
@@ -14,5 +15,5 @@ export const timeSchema = z
 
 /** ISO 8601; null for undefined. */
 export function time(ms: number | undefined): string | null {
-  return ms === undefined ? null : new Date(ms).toISOString();
+  return ms === undefined ? null : iso(ms);
 }

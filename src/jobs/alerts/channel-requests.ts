@@ -8,6 +8,7 @@ import type { Message } from '../../model/alerts/channel-queue.ts';
 import { type RuleId, ruleOf } from '../../model/alerts/rules.ts';
 import { type Line, linkTo, type MessageText, plainText, textOf } from '../../model/alerts/text.ts';
 import { machineTime } from '../../model/values/clock.ts';
+import { iso } from '../../model/values/time.ts';
 
 export interface ChannelRequest {
   url: string;
@@ -97,12 +98,12 @@ const REQUESTS: Record<Exclude<ChannelKind, 'email'>, RequestsOf> = {
     const { id, at, omitted } = message;
     const changes = message.changes.map((change) => ({
       change: change.kind,
-      at: new Date(change.at).toISOString(),
+      at: iso(change.at),
       alert: alertData(change.alert, env, publicUrl),
     }));
     const data = { environment: env, changes, omitted };
     const type = isTest ? 'alerts.test' : 'alerts.changed';
-    const body = JSON.stringify({ type, timestamp: new Date(at).toISOString(), data });
+    const body = JSON.stringify({ type, timestamp: iso(at), data });
     const signed = standardWebhookHeaders(id, body, secrets.signing ? [secrets.signing] : [], machineTime());
     return [{ url: secrets.url ?? '', headers: { 'content-type': 'application/json', ...signed }, body }];
   },
@@ -134,9 +135,9 @@ export function alertData(alert: Alert, env: string, publicUrl: string | undefin
     value,
     threshold,
     unit,
-    since: new Date(since).toISOString(),
-    opened_at: new Date(openedAt ?? since).toISOString(),
-    resolved_at: resolvedAt === undefined ? null : new Date(resolvedAt).toISOString(),
+    since: iso(since),
+    opened_at: iso(openedAt ?? since),
+    resolved_at: resolvedAt === undefined ? null : iso(resolvedAt),
     url: linkTo(path, env, publicUrl) ?? null,
   };
 }

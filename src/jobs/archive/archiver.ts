@@ -6,7 +6,7 @@ import type { Archive } from '../../archive/archive.ts';
 import type { Environment } from '../../model/environment.ts';
 import { Composed } from '../../model/values/composed.ts';
 import { sum } from '../../model/values/sum.ts';
-import { HOUR_MS, MINUTE_MS } from '../../model/values/time.ts';
+import { floorTo, HOUR_MS, MINUTE_MS } from '../../model/values/time.ts';
 import type { EventGroup } from '../../store/events/archivable-events.ts';
 import type { Position } from '../../store/redis/pagination.ts';
 import type { Store } from '../../store/store.ts';
@@ -92,7 +92,7 @@ export class Archiver extends Composed<ArchiverDeps> {
   #border(nowMs: number): number {
     const { hotMs } = this.deps.archive;
     const border = nowMs - hotMs;
-    return hotMs < HOUR_MS ? border : border - (border % MINUTE_MS);
+    return hotMs < HOUR_MS ? border : floorTo(border, MINUTE_MS);
   }
 
   async #environments(): Promise<Environment[]> {

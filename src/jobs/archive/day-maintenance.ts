@@ -9,7 +9,7 @@ import { dayOf } from '../../archive/day-tables.ts';
 import { duty } from '../../duties/duty.ts';
 import { isArchiveUnavailable } from '../../errors.ts';
 import type { Logger } from '../../log.ts';
-import { DAY_MS, HOUR_MS } from '../../model/values/time.ts';
+import { DAY_MS, HOUR_MS, iso } from '../../model/values/time.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 
 const LOCK_MS = 60_000;
@@ -104,7 +104,7 @@ async function removeDays(deps: DayMaintenanceDeps, nowMs: number, signal: Abort
     } catch (error) {
       if (isArchiveUnavailable(error) || !BUSY.has(codeOf(error) ?? '')) throw error;
       result.postponed++;
-      const date = new Date(day.day).toISOString().slice(0, 10);
+      const date = iso(day.day).slice(0, 10);
       log.info(
         { kind: day.kind, day: date, err: (error as Error).message },
         'tables of a day are busy; they are removed later',

@@ -1,6 +1,6 @@
 /** Bulk cancellations as bulk operations: passes over the active runs of a function, until one has covered the whole time range. */
 import { payloadOf } from '../../model/events/event.ts';
-import { compile, type Expression } from '../../model/expressions/expression.ts';
+import { tryCompile } from '../../model/expressions/expression.ts';
 import type { CancelReason } from '../../model/runs/cancel-reason.ts';
 import {
   type Cancellation,
@@ -103,7 +103,7 @@ async function idsThatMeet(
     const back = await runs.readManyToChange(env, without);
     for (const [id, payload] of await payloadsOf(env, back, events)) payloads.set(id, payload);
   }
-  const expression = compiled(source);
+  const expression = tryCompile(source);
   const matching: string[] = [];
   evaluator.startTurn();
   for (const { id, eventId } of read) {

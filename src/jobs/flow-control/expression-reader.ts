@@ -3,7 +3,12 @@
 import type { Trigger } from '../../model/apps/app.ts';
 import type { Source } from '../../model/events/event.ts';
 import { mayMeet } from '../../model/events/triggers.ts';
-import { compile, EVALUATION_UNITS, type EvaluatedValue, type Expression } from '../../model/expressions/expression.ts';
+import {
+  EVALUATION_UNITS,
+  type EvaluatedValue,
+  type Expression,
+  tryCompile,
+} from '../../model/expressions/expression.ts';
 import { type Read, readsOf } from '../../model/expressions/reads.ts';
 import type { FlowOptions } from '../../model/flow-control/options.ts';
 
@@ -56,7 +61,7 @@ export class ExpressionReader {
   keysNotEvaluated(options: FlowOptions): UnreadKey[] {
     return [...keysOf(options)]
       .filter(([, source]) => {
-        const expression = compiled(source);
+        const expression = tryCompile(source);
         return !expression || this.#valueOf(expression).result === 'not_evaluable';
       })
       .map(([option, source]) => ({ option, expression: source.slice(0, SHOWN_LENGTH) }));
@@ -64,7 +69,7 @@ export class ExpressionReader {
 
   #resultOf(source: string): ReadExpression | 'met' {
     const shown = source.slice(0, SHOWN_LENGTH);
-    const expression = compiled(source);
+    const expression = tryCompile(source);
     if (!expression) return { expression: shown, result: 'refused', reads: [] };
     const { value, result } = this.#valueOf(expression);
     if (value === true || result === 'too_costly') return 'met';

@@ -1,7 +1,7 @@
 /** Evaluates the keys of flow control over the event of a run, once. */
 import { type EventRecord, recordOf, type Source } from '../../model/events/event.ts';
 import { triggerEventOf } from '../../model/events/expression-event.ts';
-import { compile, type Expression } from '../../model/expressions/expression.ts';
+import { tryCompile } from '../../model/expressions/expression.ts';
 import { keyDigestOf } from '../../model/flow-control/key-digest.ts';
 import { keyTextOf } from '../../model/flow-control/key-text.ts';
 import type { FlowOptions, FrozenKeys } from '../../model/flow-control/options.ts';
@@ -65,8 +65,8 @@ export class FlowKeys {
   }
 
   /** undefined if it cannot be evaluated. */
-  valueOf(source: string, { env, functionId, event, source: origin, receivedAt }: KeySource): unknown {
-    const expression = compiled(source);
+  override valueOf(source: string, { env, functionId, event, source: origin, receivedAt }: KeySource): unknown {
+    const expression = tryCompile(source);
     const scope = { event: triggerEventOf(event, origin) };
     return this.#evaluator.valueOf({ env, functionId, source, expression }, scope, receivedAt);
   }

@@ -7,6 +7,8 @@ import type { Logger } from '../../log.ts';
 import type { MetricsRecorder } from '../../metrics/recorder.ts';
 import type { EvaluationResult, Expression, Scope } from '../../model/expressions/expression.ts';
 import { type FuelBudget, FuelBudgets } from '../../model/expressions/fuel-budgets.ts';
+import { Composed } from '../../model/values/composed.ts';
+import { iso } from '../../model/values/time.ts';
 import type { ExpressionProblems, ProblemReason, SkippedEvents } from '../../store/apps/expression-problems.ts';
 
 /** How long consecutive evaluations may occupy the event loop. */
@@ -127,7 +129,7 @@ export class ExpressionEvaluator {
 
 function messageOf({ quarantine, until }: FuelBudget): string {
   if (quarantine === undefined) return 'evaluating an event costs more than an expression may';
-  const end = new Date(until ?? 0).toISOString();
+  const end = iso(until ?? 0);
   if (quarantine === 'share')
     return `the expressions of the environment have used their share of CPU; costly ones are quarantined until ${end}`;
   return `the expression was stopped too often; until ${end} its allowance is minimal`;

@@ -12,6 +12,7 @@ import { ticksToRun } from '../../model/schedules/missed-ticks.ts';
 import { jitterMs, scheduledTrigger, tickingTrigger } from '../../model/schedules/schedules.ts';
 import type { Clock } from '../../model/values/clock.ts';
 import { Composed } from '../../model/values/composed.ts';
+import { iso } from '../../model/values/time.ts';
 import type { MissedTickLog } from '../../store/apps/missed-ticks.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import type { Store } from '../../store/store.ts';
@@ -162,14 +163,10 @@ function proposalOf(
   const internalId = tickEventId(ids, env, fn.id, tick, partition);
   const id = runIdOf(ids, internalId, fn.id);
   const dueAt = tick + jitterMs(id, trigger);
-  const data = { cron: trigger.cron, scheduledAt: toIso(tick), fireAt: toIso(dueAt) };
+  const data = { cron: trigger.cron, scheduledAt: iso(tick), fireAt: iso(dueAt) };
   const event: Envelope = toEnvelope(
     { name: SCHEDULED_TIMER, data, ts: tick },
     { internalId, env, receivedAt: nowMs, source: 'service', requestId: internalId, index: 0 },
   );
   return { id, fn, event, dueAt, cause: 'schedule' };
-}
-
-function toIso(timeMs: number): string {
-  return new Date(timeMs).toISOString();
 }

@@ -4,6 +4,7 @@
 import { BRANCHES, PRODUCTION } from '../../model/environment.ts';
 import { type Event, WEBHOOK_FAILING, WEBHOOK_RECOVERED } from '../../model/events/event.ts';
 import { Composed } from '../../model/values/composed.ts';
+import { iso } from '../../model/values/time.ts';
 import type { Store } from '../../store/store.ts';
 import type { Webhook } from '../../store/webhooks/webhook.ts';
 import type { NotificationContent, PendingNotification, WebhookIssues } from '../../store/webhooks/webhook-issues.ts';
@@ -55,7 +56,7 @@ function dataOf(
     message: sample.message,
     request_id: sample.requestId,
     count,
-    first_seen: new Date(firstSeen).toISOString(),
+    first_seen: iso(firstSeen),
     times_reopened: reopened,
     url: publicUrl === undefined ? null : `${publicUrl}/webhooks/${webhook.id}`,
   };

@@ -6,7 +6,7 @@ import { duty } from '../../duties/duty.ts';
 import type { Logger } from '../../log.ts';
 import { atMost } from '../../model/values/cache-size.ts';
 import { chunksOf } from '../../model/values/chunks.ts';
-import { DAY_MS, HOUR_MS } from '../../model/values/time.ts';
+import { DAY_MS, HOUR_MS, iso } from '../../model/values/time.ts';
 import { issueIdOf } from '../../model/webhooks/issue.ts';
 import { silenceOf } from '../../model/webhooks/silence.ts';
 import type { Store } from '../../store/store.ts';
@@ -157,8 +157,4 @@ async function sendSoon(sending: Promise<void>): Promise<void> {
 /** A silence is reported once, even if a user resolves its issue while it lasts. */
 function markerOf(lastAt: number): string {
   return String(lastAt);
-}
-
-function iso(ms: number): string {
-  return new Date(ms).toISOString();
 }

@@ -1,4 +1,5 @@
 /** Texts of alerts, the same in every alert channel. */
+import { iso } from '../values/time.ts';
 import type { Alert, Change } from './alert.ts';
 import type { Message } from './channel-queue.ts';
 import { type RuleId, ruleOf } from './rules.ts';
@@ -81,5 +82,5 @@ export function linkTo(path: string, env: string, publicUrl: string | undefined)
 
 /** `2026-11-29 07:12 UTC`. */
 function minute(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+  return `${iso(ms).slice(0, 16).replace('T', ' ')} UTC`;
 }

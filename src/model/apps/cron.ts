@@ -65,7 +65,7 @@ function numberOf(text: string, { from, names }: Field): number {
   return at < 0 ? Number.NaN : at + from;
 }
 
-function isTimeZone(name: string): boolean {
+export function isTimeZone(name: string): boolean {
   try {
     new Intl.DateTimeFormat('en', { timeZone: name });
     return true;

@@ -4,7 +4,7 @@
 import { z } from 'zod';
 import type { FunctionLimits } from '../../config.ts';
 import { EVENT_NAME_MAX } from '../events/event.ts';
-import { compile, compileWait, type Expression } from '../expressions/expression.ts';
+import { compile, compileProblem, compileWait } from '../expressions/expression.ts';
 import { checkFlow } from '../flow-control/flow-check.ts';
 import { ON_EXHAUSTED } from '../runs/pause.ts';
 import { DEFAULT_RETRIES } from '../runs/retry.ts';
@@ -185,23 +185,13 @@ function unmetBecause(
   event: string,
   field: string,
   source: string | null | undefined,
-  compiler: (source: string) => Expression,
+  compiler: typeof compile,
 ): string | undefined {
-  const invalid = problemOf(source, compiler);
+  const invalid = source && compileProblem(source, compiler);
   if (invalid) return `its ${field} is not valid CEL: ${invalid}`;
   const unmatched = unmatchedName(event);
   if (unmatched) return unmatched;
   return source && isNeverMet(source, compiler(source)) ? `its ${field} is false for every event` : undefined;
-}
-
-function problemOf(expression: string | null | undefined, compiler: (source: string) => unknown): string | undefined {
-  if (!expression) return undefined;
-  try {
-    compiler(expression);
-    return undefined;
-  } catch (error) {
-    return (error as Error).message;
-  }
 }
 
 function shortened(text: string): string {

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { ServiceError } from '../../errors.ts';
 import { describe, isJsonObject, isShallow, MAX_DEPTH } from '../values/json.ts';
-import { DAY_MS } from '../values/time.ts';
+import { DAY_MS, iso } from '../values/time.ts';
 import { EVENT_ID_MAX, EVENT_NAME_MAX, type Event, jsonObject, RESERVED_PREFIXES, TS_MAX, TS_MIN } from './event.ts';
 import { sentMetaSchema } from './sessions.ts';
 
@@ -93,7 +93,7 @@ export function rejectFarFuture(events: readonly Event[], nowMs: number, maxFutu
   for (const [index, { ts }] of events.entries()) {
     if (ts === undefined || ts - nowMs <= maxFutureMs) continue;
     const days = maxFutureMs / DAY_MS;
-    const latest = new Date(nowMs + maxFutureMs).toISOString();
+    const latest = iso(nowMs + maxFutureMs);
     throw invalid(index, 'ts', ts, `a time at most ${days} days in the future (EVENT_MAX_FUTURE_DAYS), now ${latest}`);
   }
 }

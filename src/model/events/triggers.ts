@@ -1,7 +1,7 @@
 /** Finds the functions that an event triggers: by name, by wildcard (a trailing `/*` or `.*`), by the webhook that it came from, and by
  *  expression. */
 import type { AppFunction, Trigger } from '../apps/app.ts';
-import { compile, type Expression } from '../expressions/expression.ts';
+import { type Expression, tryCompile } from '../expressions/expression.ts';
 import { type Source, subjectOf } from './event.ts';
 
 /** The expression of a function's trigger. */

@@ -81,14 +81,27 @@ export function tryCompile(source: string, compiler = compile): Expression | und
   }
 }
 
-/** Like `compile`, over a request of a webhook. */
-export function compileFilter(source: string): Expression {
-  return filters.compile(source);
+/** @returns why the expression is not valid; undefined if it is */
+export function compileProblem(source: string, compiler = compile): string | undefined {
+  try {
+    compiler(source);
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
 }
 
-/** Like `compile`, over an event of a webhook and its request. */
-export function compileOrder(source: string): Expression {
-  return orders.compile(source);
+/** The compiler caches, because functions share expressions, and each change of an environment reloads them. */
+function compilerOver(...variables: string[]): Compile {
+  const language = new Language(variables);
+  const compiled = new LRUCache<string, Expression>({ max: CACHED_MAX });
+  return (source) => {
+    const cached = compiled.get(source);
+    if (cached) return cached;
+    const expression = compileIn(language, source);
+    compiled.set(source, expression);
+    return expression;
+  };
 }
 
 function compileIn(language: Language, source: string): Expression {

@@ -1,5 +1,5 @@
 /** Checks the flow control of a function that is being registered. */
-import { compile } from '../expressions/expression.ts';
+import { compileProblem } from '../expressions/expression.ts';
 import { expected } from '../values/expected.ts';
 import { firstProblem, issueText } from '../values/issue-text.ts';
 import { batchConflict } from './batch-conflict.ts';
@@ -25,7 +25,7 @@ export function* checkFlow(
   // A run that waits for its turn in a lane does not exist yet, and could not be the active one.
   if (data.order && data.singleton) return 'field "order": got it together with "singleton"; remove one of them';
   for (const { path, source } of expressionsIn(data, [])) {
-    const problem = problemOf(source);
+    const problem = compileProblem(source);
     if (problem) {
       return issueText({ path, message: `a CEL expression over \`event\`; it is not valid: ${problem}` }, sent);
     }
@@ -38,14 +38,5 @@ function* expressionsIn(value: object, path: readonly string[]): Generator<{ pat
   for (const [name, part] of Object.entries(value)) {
     if (typeof part === 'string' && EXPRESSIONS.includes(name)) yield { path: [...path, name], source: part };
     else if (typeof part === 'object' && part !== null) yield* expressionsIn(part, [...path, name]);
-  }
-}
-
-function problemOf(source: string): string | undefined {
-  try {
-    compile(source);
-    return undefined;
-  } catch (error) {
-    return (error as Error).message;
   }
 }

@@ -1,5 +1,6 @@
 /** Realtime messages as subscribers receive them (docs/realtime.md). A message is serialized once, by its publisher. */
 import { isShallowJson } from '../values/json.ts';
+import { iso } from '../values/time.ts';
 
 export interface MessageSource {
   channel: string;
@@ -11,7 +12,7 @@ export interface MessageSource {
 /** A message with published data.
  *  @param json text that `dataJson` returned */
 export function dataMessage(source: MessageSource, json: string, nowMs: number): string {
-  return withData({ kind: 'data', ...fieldsOf(source), created_at: new Date(nowMs).toISOString() }, json);
+  return withData({ kind: 'data', ...fieldsOf(source), created_at: iso(nowMs) }, json);
 }
 
 /** A message about the beginning or end of a stream of chunks. */
@@ -21,7 +22,7 @@ export function streamMessage(
   streamId: string,
   nowMs: number,
 ): string {
-  return JSON.stringify({ kind, ...fieldsOf(source), created_at: new Date(nowMs).toISOString(), data: streamId });
+  return JSON.stringify({ kind, ...fieldsOf(source), created_at: iso(nowMs), data: streamId });
 }
 
 export function chunkMessage(source: MessageSource, streamId: string, text: string): string {
@@ -30,7 +31,7 @@ export function chunkMessage(source: MessageSource, streamId: string, text: stri
 
 /** A message about the end of a run, on the run's own channel. */
 export function runMessage(source: MessageSource, data: unknown, nowMs: number): string {
-  return JSON.stringify({ kind: 'run', ...fieldsOf(source), created_at: new Date(nowMs).toISOString(), data });
+  return JSON.stringify({ kind: 'run', ...fieldsOf(source), created_at: iso(nowMs), data });
 }
 
 /** The data of a message as JSON text without line breaks; a body that is not JSON becomes a string. */

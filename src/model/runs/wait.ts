@@ -1,5 +1,5 @@
 /** Waits of a run for an event, by name and expression. The event resumes or cancels the run. */
-import { compileWait, type Expression } from '../expressions/expression.ts';
+import { compileWait, type Expression, tryCompile } from '../expressions/expression.ts';
 import { stepKey } from './step-key.ts';
 
 export interface Wait {
@@ -47,9 +47,5 @@ function isTooOld({ since, eventId }: Wait, { id, receivedAt }: ReceivedEvent): 
 
 /** undefined: an earlier version accepted an expression that this version rejects. */
 export function expressionOf({ expression }: Wait): Expression | undefined {
-  try {
-    return expression ? compileWait(expression) : undefined;
-  } catch {
-    return undefined;
-  }
+  return expression ? tryCompile(expression, compileWait) : undefined;
 }

@@ -51,6 +51,15 @@ function depthWithin(value: unknown, levels: number): boolean {
   return true;
 }
 
+/** @returns the value; undefined if the text is not JSON */
+export function tryParseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
 export function isJsonObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawJson(value);
 }

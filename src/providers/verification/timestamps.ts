@@ -1,6 +1,7 @@
 /** Checks the age of requests. */
 
 import { shownSpan } from '../../model/values/duration.ts';
+import { iso } from '../../model/values/time.ts';
 import type { Preset } from '../preset.ts';
 import type { ProviderRequest } from '../provider-request.ts';
 import { nameOf, valuesOf } from './fields.ts';
@@ -31,7 +32,7 @@ export function checkTimestamp(
 }
 
 function problem(at: number, distance: string, { at: place, tolerance }: TimestampRule): string {
-  const time = Math.abs(at) <= LAST_DATE_MS ? new Date(at).toISOString() : 'beyond all dates';
+  const time = Math.abs(at) <= LAST_DATE_MS ? iso(at) : 'beyond all dates';
   const moment = `the timestamp in ${nameOf(place)} is ${time}, ${distance}`;
   return `${moment}; ${shownSpan(tolerance * 1_000)} are allowed. Check the clock of this machine`;
 }

@@ -3,7 +3,7 @@
 import type { Envelope } from '../../model/events/event.ts';
 import { addTo } from '../../model/values/counting.ts';
 import { sum } from '../../model/values/sum.ts';
-import { MINUTE_MS } from '../../model/values/time.ts';
+import { floorTo, MINUTE_MS } from '../../model/values/time.ts';
 import { inPipelines } from '../redis/connection/connection.ts';
 import type { ScriptedPipeline, ScriptedRedis } from '../redis/connection/scripts.ts';
 import type { Keyspace, PartitionKeyspace } from '../redis/keyspace/keyspace.ts';
@@ -82,7 +82,7 @@ export class EventsByMinute extends Repository<ScriptedRedis, { retentionMs: num
     const first = this.keys.all().length > 1 ? 1 : MINUTES_FIRST;
     for (let size = first; count < enough; size = Math.min(size * MINUTES_GROWTH, MINUTES_MAX)) {
       const top = from === undefined ? timeMs : `(${from}`;
-      const minutes = await this.#newestMinutes(env, top, minuteOf(oldest), size);
+      const minutes = await this.#newestMinutes(env, top, floorTo(oldest, MINUTE_MS), size);
       for (const minute of await this.read(env, minutes)) {
         for (const [name, number] of minute) {
           names.add(name);
@@ -98,7 +98,7 @@ export class EventsByMinute extends Repository<ScriptedRedis, { retentionMs: num
   /** Minutes with events that overlap the time range, in order. */
   async minutes(env: string, from: number, to: number): Promise<number[]> {
     const commands = this.keys.all().map((keys) => {
-      return ['zrangebyscore', keys.eventMinutes(env), minuteOf(from), `(${to}`];
+      return ['zrangebyscore', keys.eventMinutes(env), floorTo(from, MINUTE_MS), `(${to}`];
     });
     return distinct(await inPipelines<string[]>(this.redis, commands)).sort((a, b) => a - b);
   }
@@ -163,7 +163,7 @@ function groupsOf(keyspace: Keyspace, events: readonly Envelope[]): Iterable<Gro
   const groups = new Map<string, Group>();
   for (const event of events) {
     const { env, name, receivedAt, internalId } = event;
-    const minute = minuteOf(receivedAt);
+    const minute = floorTo(receivedAt, MINUTE_MS);
     const keys = keyspace.of(internalId);
     const key = `${keys.number}:${minute}:${env}:${name}`;
     const group = groups.get(key) ?? { keys, env, name, minute, lastAt: receivedAt, events: [], members: [] };

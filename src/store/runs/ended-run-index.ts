@@ -2,7 +2,7 @@
  *  the memory of sorted sets. A segment holds the runs of a minute; further runs are in segments of one second, and those that do not fit
  *  there in the shortest segments. So a segment is quick to read, with one run a minute or thousands a second. */
 import type { Ending } from '../../model/runs/run.ts';
-import { MINUTE_MS } from '../../model/values/time.ts';
+import { floorTo, MINUTE_MS } from '../../model/values/time.ts';
 import { SEGMENT_LENGTHS_MS } from '../keys/runs.ts';
 import { inPipelines, type Redis } from '../redis/connection/connection.ts';
 import type { Keyspace, PartitionKeyspace } from '../redis/keyspace/keyspace.ts';
@@ -106,7 +106,7 @@ export class EndedRunIndex extends Repository<Redis> {
   /** Minutes with a segment, newest first. */
   async *#minutes({ keys, env, ending, timeRange }: Query): AsyncGenerator<number[]> {
     const { from, to } = boundsOf(timeRange);
-    const oldest = startOf(from, MINUTE_MS);
+    const oldest = floorTo(from, MINUTE_MS);
     let top = to === Number.POSITIVE_INFINITY ? '+inf' : String(to);
     for (let size = MINUTES_FIRST; ; size = Math.min(size * MINUTES_GROWTH, MINUTES_MAX)) {
       const key = keys.endedRunMinutes(env, ending);
@@ -161,7 +161,7 @@ export class EndedRunIndex extends Repository<Redis> {
     const commands = segments.map(({ from }) => ['lrange', this.#segmentKey(query, from, kind), 0, -1]);
     const lists = await inPipelines<string[]>(this.redis, commands);
     return lists.flatMap((entries, i) => {
-      const minute = startOf((segments[i] as Segment).from, MINUTE_MS);
+      const minute = floorTo((segments[i] as Segment).from, MINUTE_MS);
       return entries.map((entry) => ({ id: entry.slice(0, ID_LENGTH), at: minute + Number(entry.slice(ID_LENGTH)) }));
     });
   }
@@ -175,7 +175,7 @@ export class EndedRunIndex extends Repository<Redis> {
 function startsWithin(from: number, kind: number, timeRange: TimeRange): number[] {
   const length = SEGMENT_LENGTHS_MS[kind + 1] as number;
   const bounds = boundsOf(timeRange);
-  const first = Math.max(from, startOf(bounds.from, length));
+  const first = Math.max(from, floorTo(bounds.from, length));
   const last = Math.min(from + (SEGMENT_LENGTHS_MS[kind] as number) - length, bounds.to);
   const starts: number[] = [];
   for (let start = first; start <= last; start += length) starts.unshift(start);

@@ -1,7 +1,7 @@
 /** Counts runs in Redis by the time at which they were created, from the indexes of lists: of a few functions by their own indexes, of all by
  *  those of the environment, which know minutes. */
 import { RUN_GROUPS, type RunGroup } from '../../model/runs/run.ts';
-import { MINUTE_MS } from '../../model/values/time.ts';
+import { floorTo, MINUTE_MS } from '../../model/values/time.ts';
 import { inPipelines, type Redis } from '../redis/connection/connection.ts';
 import { newest } from '../redis/pagination.ts';
 import { Repository } from '../redis/repository.ts';
@@ -119,6 +119,6 @@ function countsEach(functionIds: RunHistogramQuery['functionIds']): functionIds 
 /** Intervals of whole minutes that cover a time range. */
 export function minuteIntervals(from: number, to: number, most: number) {
   const stepMs = Math.max(1, Math.ceil((to - from) / most / MINUTE_MS)) * MINUTE_MS;
-  const start = Math.floor(from / MINUTE_MS) * MINUTE_MS;
+  const start = floorTo(from, MINUTE_MS);
   return { from: start, stepMs, intervals: Math.max(1, Math.ceil((to - start) / stepMs)) };
 }

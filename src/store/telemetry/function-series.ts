@@ -3,7 +3,7 @@
  *  of steps `<time step>.<number of the step><letter>`. Each resolution is kept for as long as it is shown. */
 import type { Durations } from '../../model/capacity/percentiles.ts';
 import { addTo } from '../../model/values/counting.ts';
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../model/values/time.ts';
+import { DAY_MS, floorTo, HOUR_MS, MINUTE_MS } from '../../model/values/time.ts';
 import { type Redis, replies } from '../redis/connection/connection.ts';
 import type { ScriptedRedis } from '../redis/connection/scripts.ts';
 import { Repository } from '../redis/repository.ts';
@@ -98,7 +98,7 @@ export class FunctionSeries extends Repository<ScriptedRedis, { recent: RecentDu
     const asked = functions.map(([env, id, { steps }]) => {
       const names = [...steps.keys()].filter((name) => name !== OTHER_STEPS);
       if (names.length === 0) return undefined;
-      const key = this.keys.stepNumbers(env, startOf(nowMs, DAY_MS), id);
+      const key = this.keys.stepNumbers(env, floorTo(nowMs, DAY_MS), id);
       reading.numberSteps(key, STEP_NAMES_MAX, FUNCTION_SERIES_KEPT_MS + 2 * DAY_MS, ...names);
       return names;
     });
@@ -121,7 +121,7 @@ export class FunctionSeries extends Repository<ScriptedRedis, { recent: RecentDu
     nowMs: number,
   ): void {
     const before = writing.length;
-    const block = startOf(nowMs, blockMs);
+    const block = floorTo(nowMs, blockMs);
     const key = this.keys.functionSeries(env, stepMs, block, id);
     const step = Math.floor((nowMs - block) / stepMs);
     for (const counter of FUNCTION_COUNTERS) {
@@ -139,7 +139,7 @@ export class FunctionSeries extends Repository<ScriptedRedis, { recent: RecentDu
     { stepMs, blockMs, shownMs }: ShownResolution,
     nowMs: number,
   ): void {
-    const block = startOf(nowMs, blockMs);
+    const block = floorTo(nowMs, blockMs);
     const key = this.keys.stepSeries(env, stepMs, block, id);
     const at = Math.floor((nowMs - block) / stepMs);
     for (const [number, { failed, durations }] of steps) {
@@ -154,7 +154,7 @@ export class FunctionSeries extends Repository<ScriptedRedis, { recent: RecentDu
   async runs(env: string, functionId: string, from: number, to: number, stepMs: number): Promise<FunctionPoint[]> {
     const { blockMs } = RUN_RESOLUTIONS.find((resolution) => resolution.stepMs === stepMs) as ShownResolution;
     const points = new Map<number, FunctionPoint>();
-    for (let at = startOf(from, stepMs); at < to; at += stepMs) {
+    for (let at = floorTo(from, stepMs); at < to; at += stepMs) {
       points.set(at, { at, counts: emptyFunctionCounts(), durations: new Map() });
     }
     const blocks = startsOf(from, to, blockMs);
@@ -194,7 +194,7 @@ export class FunctionSeries extends Repository<ScriptedRedis, { recent: RecentDu
         const [, step, number, letter, bucket] = STEP_FIELD.exec(field) ?? [];
         const at = block + Number(step) * wanted;
         if (at + wanted <= from || at >= to) continue;
-        const name = names.get(startOf(block, DAY_MS))?.get(Number(number)) ?? OTHER_STEPS;
+        const name = names.get(floorTo(block, DAY_MS))?.get(Number(number)) ?? OTHER_STEPS;
         const points = series.get(name) ?? new Map<number, StepPoint>();
         series.set(name, points);
         const point = points.get(at) ?? { at, failed: 0, durations: new Map() };

@@ -3,7 +3,7 @@
  *  are counted by minute. */
 
 import { sum } from '../../model/values/sum.ts';
-import { HOUR_MS, MINUTE_MS } from '../../model/values/time.ts';
+import { floorTo, HOUR_MS, MINUTE_MS } from '../../model/values/time.ts';
 import { type Redis, replies } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
 import {
@@ -81,7 +81,7 @@ export class Metrics extends Repository<Redis> {
     { stepMs, blockMs }: Resolution,
     nowMs: number,
   ): void {
-    const block = startOf(nowMs, blockMs);
+    const block = floorTo(nowMs, blockMs);
     const key = this.keys.metrics(env, stepMs, block);
     const step = Math.floor((nowMs - block) / stepMs);
     for (const counter of COUNTERS) {
@@ -97,7 +97,7 @@ export class Metrics extends Repository<Redis> {
 
   #addFunctions(writing: ReturnType<Redis['multi']>, env: string, { functions }: BufferedCounts, nowMs: number): void {
     if (functions.size === 0) return;
-    const key = this.keys.functionMetrics(env, startOf(nowMs, HOUR_MS));
+    const key = this.keys.functionMetrics(env, floorTo(nowMs, HOUR_MS));
     for (const [id, counts] of functions) {
       for (const counter of RUN_COUNTERS) {
         if (counts[counter] > 0) writing.hincrby(key, `${counter} ${id}`, counts[counter]);
@@ -109,7 +109,7 @@ export class Metrics extends Repository<Redis> {
 
   #addJobs(writing: ReturnType<Redis['multi']>, queues: CounterBuffer['queues'], nowMs: number): void {
     if (queues.size === 0) return;
-    const key = this.keys.queueMetrics(startOf(nowMs, MINUTE_MS));
+    const key = this.keys.queueMetrics(floorTo(nowMs, MINUTE_MS));
     for (const [queue, counts] of queues) {
       for (const outcome of JOB_OUTCOMES) {
         if (counts[outcome] > 0) writing.hincrby(key, `${queue} ${outcome}`, counts[outcome]);
@@ -131,7 +131,7 @@ export class Metrics extends Repository<Redis> {
   async steps(env: string, from: number, to: number, stepMs: number): Promise<Point[]> {
     const points = new Map<number, Point>();
     if (from >= to) return [];
-    for (let at = startOf(from, stepMs); at < to; at += stepMs) {
+    for (let at = floorTo(from, stepMs); at < to; at += stepMs) {
       points.set(at, { at, counts: emptyCounts(), histograms: emptyHistograms() });
     }
     const resolution = stepMs % HOUR_MS === 0 ? COARSE : FINE;
@@ -144,7 +144,7 @@ export class Metrics extends Repository<Redis> {
       for (const [field, value] of Object.entries(fields)) {
         const [, step, letter = '', bucket] = FIELD.exec(field) ?? [];
         const at = (blocks[i] as number) + Number(step) * resolution.stepMs;
-        const point = points.get(startOf(at, stepMs));
+        const point = points.get(floorTo(at, stepMs));
         if (point) addField(point, letter, Number(bucket), Number(value));
       }
     }

@@ -1,4 +1,5 @@
 /** Time series in hashes: a hash holds a block of time steps. */
+import { floorTo } from '../../model/values/time.ts';
 import { inPipelines, type Redis } from '../redis/connection/connection.ts';
 
 export interface Resolution {
@@ -14,7 +15,7 @@ export function startOf(ms: number, stepMs: number): number {
 /** The starts of the blocks that overlap a time range. */
 export function startsOf(from: number, to: number, blockMs: number): number[] {
   const starts: number[] = [];
-  for (let start = startOf(from, blockMs); start < to; start += blockMs) starts.push(start);
+  for (let start = floorTo(from, blockMs); start < to; start += blockMs) starts.push(start);
   return starts;
 }
 

@@ -1,7 +1,7 @@
 /** A webhook compiled for requests: secrets are decrypted and keys created when webhooks are read, not per request. */
 import { type AccessListMatcher, matcherOf } from '../../model/auth/allow-lists.ts';
 import { SealError, type Sealer } from '../../model/auth/seal.ts';
-import { compileFilter, compileOrder, type Expression } from '../../model/expressions/expression.ts';
+import { compileFilter, compileOrder, type Expression, tryCompile } from '../../model/expressions/expression.ts';
 import { presetOf } from '../../providers/catalog.ts';
 import { withoutTokens } from '../../providers/handshake-response.ts';
 import { handshakeMethods } from '../../providers/handshakes.ts';
@@ -48,7 +48,10 @@ export function inUse(webhook: Webhook, sealer: Sealer): WebhookInUse {
     preset,
     liveSecrets: live,
     filterExpression: webhook.filter === undefined ? undefined : compiledFilter(webhook.filter),
-    orderExpressions: webhook.order && { key: compiledOrder(webhook.order.key), by: compiledOrder(webhook.order.by) },
+    orderExpressions: webhook.order && {
+      key: tryCompile(webhook.order.key, compileOrder),
+      by: webhook.order.by === undefined ? undefined : tryCompile(webhook.order.by, compileOrder),
+    },
     eventMethods: methods.events,
     acceptedMethods: methods.accepted,
   };
@@ -75,19 +78,7 @@ function methodsOf({ methods }: Webhook, preset: Preset | undefined) {
 }
 
 export function compiledFilter(filter: string): Expression | 'refused' {
-  try {
-    return compileFilter(filter);
-  } catch {
-    return 'refused';
-  }
-}
-
-function compiledOrder(source: string | undefined): Expression | undefined {
-  try {
-    return source === undefined ? undefined : compileOrder(source);
-  } catch {
-    return undefined;
-  }
+  return tryCompile(filter, compileFilter) ?? 'refused';
 }
 
 /** @throws Error for a secret that does not fit the scheme */

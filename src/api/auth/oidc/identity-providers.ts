@@ -1,6 +1,6 @@
 /** The OpenID providers of the settings. */
 import type { Config } from '../../../config.ts';
-import { notFound } from '../../../errors.ts';
+import { orNotFound } from '../../../errors.ts';
 import type { User } from '../../../model/auth/user.ts';
 import { MAIN_PROVIDER } from '../../../settings/oidc.ts';
 import type { ProviderSession } from '../../../store/auth/sessions.ts';
@@ -39,8 +39,7 @@ export class IdentityProviders {
   /** @throws ServiceError not_found */
   find(id = MAIN_PROVIDER): IdentityProvider {
     const provider = this.#providers.find(({ settings }) => settings.id === id);
-    if (!provider) throw notFound('identity provider', id);
-    return provider;
+    return orNotFound(provider, 'identity provider', id);
   }
 
   /** Names of the providers at which a user signs in. */

@@ -1,7 +1,7 @@
 /** Runs of endpoints: the handler of a client's request executes the steps and stores them here. At an operation that cannot be part of a
  *  request, such as a sleep, the service takes the run over and calls the endpoint again. */
 
-import { notFound, ServiceError } from '../../../errors.ts';
+import { orNotFound, ServiceError } from '../../../errors.ts';
 import type { AppFunction } from '../../../model/apps/app.ts';
 import { type Envelope, type Event, toEnvelope } from '../../../model/events/event.ts';
 import { HANDLER_END } from '../../../model/runs/endpoint.ts';
@@ -75,8 +75,7 @@ export class Endpoints extends Composed<EndpointsDeps> {
   async store(env: string, runId: string, ops: readonly Op[]): Promise<void> {
     const { runs, checkpoints, functions, telemetry, callTimeoutMs, transitions } = this.deps;
     const nowMs = this.deps.clock();
-    const run = await runs.readToChange(env, runId);
-    if (!run) throw notFound('run', runId);
+    const run = orNotFound(await runs.readToChange(env, runId), 'run', runId);
     const retries = (await functions.find(env, run.functionId))?.retries ?? 0;
     const reported = reportOf(ops, retries > 0);
     // The handler repeats a request whose response was lost.

@@ -20,15 +20,15 @@ export function checkFromStep(
 ): void {
   const entries = history.filter(({ stepId }) => stepId === id);
   if (!isFinished && entries.length === 0) {
-    throw invalid('from_step.step_id', `the run has no step "${id}" that has begun; ${stepsOf(history)}`);
+    throw invalidField('from_step.step_id', `the run has no step "${id}" that has begun; ${stepsOf(history)}`);
   }
   if (input === undefined) return;
   const op = entries.find((entry) => entry.op !== undefined)?.op;
-  if (!takesInput(op)) throw invalid('from_step.input', `a step of the kind ${op} takes no input; leave it out`);
+  if (!takesInput(op)) throw invalidField('from_step.input', `a step of the kind ${op} takes no input; leave it out`);
   if (fn.dialect !== 'inngest' || !SDKS_WITH_INPUT.test(sdk ?? '')) {
     const detail =
       'only steps of apps with the official TypeScript SDK take input; leave it out, or invoke the function with other data';
-    throw invalid('from_step.input', detail);
+    throw invalidField('from_step.input', detail);
   }
 }
 

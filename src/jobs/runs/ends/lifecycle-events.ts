@@ -18,6 +18,7 @@ import type { RunError } from '../../../model/runs/run-error.ts';
 import { eventError, failedOutput, type RunFailure } from '../../../model/runs/run-failure.ts';
 import { Composed } from '../../../model/values/composed.ts';
 import { isShallowJson } from '../../../model/values/json.ts';
+import { iso } from '../../../model/values/time.ts';
 import type { Store } from '../../../store/store.ts';
 import type { Acceptor } from '../../acceptance/acceptor.ts';
 import type { ExpressionEvaluator } from '../../functions/expression-evaluator.ts';
@@ -103,7 +104,7 @@ export class LifecycleEvents extends Composed<LifecycleEventsDeps> {
       error: eventError({ error }, fn?.dialect),
       reason: pause.reason,
       step: pause.step ?? null,
-      paused_at: new Date(pause.since).toISOString(),
+      paused_at: iso(pause.since),
     };
     await this.#sendIfHeard(run, RUN_PAUSED, data, isAwaited);
   }

@@ -2,7 +2,7 @@
 import type { Failure } from '../../../functions/interpret-response.ts';
 import { permanentFailure } from '../../../functions/interpret-response.ts';
 import { expressionEventOf } from '../../../model/events/expression-event.ts';
-import { compileWait } from '../../../model/expressions/expression.ts';
+import { compileProblem, compileWait } from '../../../model/expressions/expression.ts';
 import { shownExpression } from '../../../model/runs/memo.ts';
 import { type Op, stepName } from '../../../model/runs/operation.ts';
 import type { Run } from '../../../model/runs/run.ts';
@@ -19,8 +19,8 @@ export function pendingWait(op: Op, nowMs: number): StartingStep | Failure {
   if (name === '') {
     return permanentFailure('InvalidWait', `step "${stepName(op)}" waits for an event without a name`);
   }
-  const problem = expression && problemOf(expression);
-  if (problem) return permanentFailure('InvalidExpression', `step "${stepName(op)}" ${problem}`);
+  const problem = expression && compileProblem(expression, compileWait);
+  if (problem) return permanentFailure('InvalidExpression', `step "${stepName(op)}" has an invalid "if": ${problem}`);
   const until = untilOf(op, nowMs);
   if ('kind' in until) return until;
   const shown = expression ? { expression: shownExpression(expression) } : {};
@@ -60,13 +60,4 @@ export function waitOfStep(
     ...(until !== undefined && { until }),
   };
   return { key: waitKey(described), eventName, ...indexWait(described, caused) };
-}
-
-function problemOf(expression: string): string | undefined {
-  try {
-    compileWait(expression);
-    return undefined;
-  } catch (error) {
-    return `has an invalid "if": ${(error as Error).message}`;
-  }
 }

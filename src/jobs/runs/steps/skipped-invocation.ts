@@ -2,6 +2,7 @@
 import { type ErrorCode, ServiceError } from '../../../errors.ts';
 import type { Decision, DecisionReason } from '../../../model/flow-control/decision.ts';
 import type { RunError } from '../../../model/runs/run-error.ts';
+import { iso } from '../../../model/values/time.ts';
 
 interface SkipReport {
   /** Name of the invoking step's error. The message of a rate limit begins as apps of the official SDKs expect. */
@@ -54,8 +55,4 @@ export function skippedApiError(decision: Decision, nowMs: number): ServiceError
 
 function detailOf({ reason, runId, until }: Decision): string {
   return reason === 'rate_limited' && until !== undefined ? `the next run may start at ${iso(until)}` : `run ${runId}`;
-}
-
-function iso(ms: number): string {
-  return new Date(ms).toISOString();
 }
