@@ -95,7 +95,7 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
     transmissions: store.transmissions,
     webhookReconciliations: store.webhookReconciliations,
     eventMaxFutureMs: config.eventMaxFutureMs,
-    credentials: new Credentials(store.eventKeys, deps.webhookDirectory, config.dev),
+    credentials: new Credentials({ eventKeys: store.eventKeys, webhooks: deps.webhookDirectory, dev: config.dev }),
     environments,
     eventKeys: store.eventKeys,
     heldEvents: store.heldEvents,
@@ -159,11 +159,11 @@ export function createApp(deps: AppDeps): Koa<RequestState> {
 
   const { sessions, apiKeys } = store;
   const principals = new Principals({ config, apiKeys, sessions, signingKeys, environments });
-  const auditLogger = new AuditLogger(store.auditLog, store.rejectionLog, log);
+  const auditLogger = new AuditLogger({ auditLog: store.auditLog, rejectionLog: store.rejectionLog, log });
   const { idempotentResponses } = store;
   const targetNames = new TargetNames(store);
   const mountDeps = { environments, principals, auditLogger, targetNames, idempotentResponses };
-  const browserSessions = new BrowserSessions(sessions, config.publicUrl);
+  const browserSessions = new BrowserSessions({ sessions, publicUrl: config.publicUrl });
   const secondFactors = new SecondFactors({ config, ...store });
   const passkeys = new Passkeys(store);
   const { publicUrl } = config;

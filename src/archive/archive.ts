@@ -63,7 +63,7 @@ export function createArchive(
   const days = new ArchivedDays(database);
   const tables = new DayTables(database);
   const unusedNumbers = new UnusedNumbers(database);
-  const scopes = new ArchivedScopes(numbers, retentionOf);
+  const scopes = new ArchivedScopes({ numbers, retentionOf });
   const rows = new ArchivedRunRows(database, { scopes });
   return {
     database,
@@ -79,7 +79,7 @@ export function createArchive(
     requests: new ArchivedRequests(database),
     webhookBodies: new WebhookBodies(database, { days, tables }),
     audit: new ArchivedAudit(database, { days, tables }),
-    events: new ArchivedEvents({ database, numbers, days, retentionOf }),
+    events: new ArchivedEvents(database, { numbers, days, retentionOf }),
     eventsSince: new ArchivedEventsSince(database, { numbers, scopes }),
     runs: new ArchivedRuns(database, { numbers, scopes, rows }),
     runCounts: new ArchivedRunCounts(database, { numbers, scopes }),

@@ -188,11 +188,6 @@ export class ArchivedCounts extends Repository<{ days: ArchivedDays }> {
   }
 }
 
-/** Start of the minute. */
-export function minuteOf(timeMs: number): number {
-  return timeMs - (timeMs % MINUTE_MS);
-}
-
 function ofDay({ retention }: ArchivedDay, { from, to }: Interval, { envId, names }: Counted): Conditions {
   const conditions = new Conditions().add('retention = ? AND at >= ? AND at < ?', retention, from, to);
   conditions.add('env_id = ?', envId);

@@ -5,13 +5,13 @@ import { DAY_MS } from '../model/values/time.ts';
 import type { TimeRange } from '../store/redis/pagination.ts';
 import type { ArchivedDays } from './archived-days.ts';
 import { Conditions } from './conditions.ts';
-import type { Database } from './database.ts';
 import { dayBatches, daysOf, END_OF_TIME } from './day-batches.ts';
 import { dayOf } from './day-tables.ts';
 import { fromUuid, toText, toUuid } from './encoding.ts';
 import { type ArchivedEventPage, EventPages } from './event-pages.ts';
 import { type ArchivedEvent, eventsOf, inDays, sentOf, whole } from './event-row-reads.ts';
 import type { Numbers } from './numbers.ts';
+import { Repository } from './repository.ts';
 import type { RetentionOf } from './shipments.ts';
 
 export interface ArchivedEventQuery {
@@ -35,42 +35,25 @@ const PAGE_BYTES = 2 * 1_048_576;
 const NAMES_MAX = 200;
 const NONE: ArchivedEventPage = { events: [], next: undefined };
 
-export class ArchivedEvents {
-  readonly #database: Database;
-  readonly #numbers: Numbers;
-  readonly #days: ArchivedDays;
-  readonly #pages: EventPages;
-  readonly #retentionOf: RetentionOf;
-
-  constructor({
-    database,
-    numbers,
-    days,
-    retentionOf,
-  }: { database: Database; numbers: Numbers; days: ArchivedDays; retentionOf: RetentionOf }) {
-    this.#database = database;
-    this.#numbers = numbers;
-    this.#days = days;
-    this.#pages = new EventPages(database, { days });
-    this.#retentionOf = retentionOf;
-  }
+export class ArchivedEvents extends Repository<{ numbers: Numbers; days: ArchivedDays; retentionOf: RetentionOf }> {
+  readonly #pages = new EventPages(this.database, { days: this.deps.days });
 
   /** Start of the retention: older events are hidden. */
   async oldest(env: string, nowMs: number): Promise<number> {
-    return nowMs - (await this.#retentionOf(env)) * DAY_MS;
+    return nowMs - (await this.deps.retentionOf(env)) * DAY_MS;
   }
 
   /** A page of events that meet the query, and how far it examined them.
    *  @throws ServiceError archive_unavailable */
   async page(env: string, query: ArchivedEventQuery, nowMs: number): Promise<ArchivedEventPage> {
     const { names, source, timeRange, limit, timeoutMs = TIMEOUT_MS, maxBytes = PAGE_BYTES } = query;
-    const envId = await this.#numbers.environment(env);
+    const envId = await this.deps.numbers.environment(env);
     if (envId === undefined) return NONE;
     const conditions = query.conditions?.copy() ?? new Conditions();
     if (source !== undefined) await this.#addSource(conditions, envId, source);
     let ids: number[] | undefined;
     if (names) {
-      ids = [...new Set((await this.#numbers.ofMany('event_names', envId, names)).values())];
+      ids = [...new Set((await this.deps.numbers.ofMany('event_names', envId, names)).values())];
       if (ids.length === 0) return NONE;
     }
     if (ids && ids.length > NAMES_MAX) {
@@ -95,7 +78,7 @@ export class ArchivedEvents {
    *  @throws ServiceError archive_unavailable */
   async readMany(env: string, wanted: readonly string[], nowMs: number): Promise<Map<string, ArchivedEvent>> {
     return this.#find(env, wanted, nowMs, async (inTables) => {
-      const rows = await this.#database.query(whole(inTables), inTables.values);
+      const rows = await this.database.query(whole(inTables), inTables.values);
       return eventsOf(rows).map((event) => [event.internalId, event]);
     });
   }
@@ -105,7 +88,7 @@ export class ArchivedEvents {
   async present(env: string, wanted: readonly string[], nowMs: number): Promise<Set<string>> {
     const found = await this.#find(env, wanted, nowMs, async (inTables) => {
       const text = `SELECT id FROM events WHERE ${inTables.sql}`;
-      const rows = await this.#database.query<{ id: string }>(text, inTables.values);
+      const rows = await this.database.query<{ id: string }>(text, inTables.values);
       return rows.map(({ id }) => [fromUuid(id), true]);
     });
     return new Set(found.keys());
@@ -120,7 +103,7 @@ export class ArchivedEvents {
   ): Promise<Map<string, T>> {
     const found = new Map<string, T>();
     const ids = wanted.filter((id) => ID_PATTERN.test(id));
-    const envId = ids.length === 0 ? undefined : await this.#numbers.environment(env);
+    const envId = ids.length === 0 ? undefined : await this.deps.numbers.environment(env);
     if (envId === undefined) return found;
     const oldest = await this.oldest(env, nowMs);
     const read = async (some: readonly string[], inTables: Conditions) => {
@@ -138,7 +121,7 @@ export class ArchivedEvents {
     const range = { from: oldest, to: END_OF_TIME };
     const missing = () => ids.filter((id) => !found.has(id));
     if (missing().length === 0) return found;
-    for (const batch of dayBatches(await this.#days.between(envId, 'events', ...daysOf(range)), range)) {
+    for (const batch of dayBatches(await this.deps.days.between(envId, 'events', ...daysOf(range)), range)) {
       await read(missing(), inDays(new Conditions(), batch));
     }
     return found;
@@ -147,13 +130,13 @@ export class ArchivedEvents {
   /** The newest event with a deduplication ID.
    *  @throws ServiceError archive_unavailable */
   async byDeduplicationId(env: string, dedupId: string, nowMs: number): Promise<ArchivedEvent | undefined> {
-    const envId = await this.#numbers.environment(env);
+    const envId = await this.deps.numbers.environment(env);
     if (envId === undefined) return undefined;
     const range = { from: await this.oldest(env, nowMs), to: END_OF_TIME };
-    for (const batch of dayBatches(await this.#days.between(envId, 'events', ...daysOf(range)), range)) {
+    for (const batch of dayBatches(await this.deps.days.between(envId, 'events', ...daysOf(range)), range)) {
       const conditions = inDays(new Conditions(), batch).add('dedup_id = ? AND env_id = ?', toText(dedupId), envId);
       const text = `${whole(conditions)} ORDER BY t.at DESC, t.id DESC LIMIT 10`;
-      const events = eventsOf(await this.#database.query(text, conditions.values));
+      const events = eventsOf(await this.database.query(text, conditions.values));
       const exact = events.find((event) => sentOf(event).id === dedupId);
       if (exact) return exact;
     }
@@ -165,7 +148,7 @@ export class ArchivedEvents {
     const event = (await this.readMany(env, [id], nowMs)).get(id);
     if (!event) return undefined;
     const text = 'SELECT decisions FROM events WHERE at = $1 AND id = $2';
-    const [row] = await this.#database.query<{ decisions: Buffer | null }>(text, [event.receivedAt, toUuid(id)]);
+    const [row] = await this.database.query<{ decisions: Buffer | null }>(text, [event.receivedAt, toUuid(id)]);
     return row?.decisions ?? undefined;
   }
 
@@ -173,7 +156,7 @@ export class ArchivedEvents {
   async #addSource(conditions: Conditions, envId: number, filter: string): Promise<void> {
     const { wanted, isOthers } = sourceFilter(filter);
     const text = 'SELECT id, source FROM event_sources WHERE env_id = $1 AND starts_with(source, $2)';
-    const rows = await this.#database.query<{ id: number; source: Source }>(text, [envId, toText(wanted)]);
+    const rows = await this.database.query<{ id: number; source: Source }>(text, [envId, toText(wanted)]);
     const numbers = rows.filter(({ source }) => isFrom(source, wanted)).map(({ id }) => id);
     const own = toText(wanted);
     // One of the two is null in each event.

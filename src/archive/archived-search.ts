@@ -2,6 +2,7 @@
 import { requiredBy } from '../model/search/narrowing.ts';
 import { type SearchNode, variablesOf } from '../model/search/syntax.ts';
 import { EVENT_PREFIX } from '../model/search/variables.ts';
+import { Composed } from '../model/values/composed.ts';
 import { DAY_MS } from '../model/values/time.ts';
 import { isOlder, type Position, type TimeRange } from '../store/redis/pagination.ts';
 import type { Archive } from './archive.ts';
@@ -39,13 +40,7 @@ const FEW_NAMES = 3;
 /** SQLSTATE classes of values that Postgres cannot process, and of its limits. */
 const REFUSED = /^(22|54)/;
 
-export class ArchivedSearch {
-  readonly #archive: Pick<Archive, 'database' | 'numbers' | 'events' | 'runs'>;
-
-  constructor(archive: Pick<Archive, 'database' | 'numbers' | 'events' | 'runs'>) {
-    this.#archive = archive;
-  }
-
+export class ArchivedSearch extends Composed<Pick<Archive, 'database' | 'numbers' | 'events' | 'runs'>> {
   /** The next events: at least one if there is any, however short the time.
    *  @throws ServiceError archive_unavailable */
   async events(env: string, search: ArchivedEventSearch, nowMs: number): Promise<ArchivedEventPage> {
@@ -54,7 +49,7 @@ export class ArchivedSearch {
     if (!numbers) return { events: [], next: undefined };
     const names = await this.#names(node, numbers.envId);
     const page = (conditions: Conditions | undefined, limit: number, time: number) => {
-      return this.#archive.events.page(env, { names, source, conditions, timeRange, limit, timeoutMs: time }, nowMs);
+      return this.deps.events.page(env, { names, source, conditions, timeRange, limit, timeoutMs: time }, nowMs);
     };
     const conditions = conditionsOf(eventConditions(node, numbers));
     return within(
@@ -69,14 +64,14 @@ export class ArchivedSearch {
     const { node, functionIds, statuses, timeRange, timeoutMs } = search;
     const numbers = await this.#numbersOf(env, node, 'function_id', `${EVENT_PREFIX}name`);
     if (!numbers) return { runs: [], next: undefined };
-    const oldest = Math.max(timeRange.after ?? 0, await this.#archive.events.oldest(env, nowMs));
+    const oldest = Math.max(timeRange.after ?? 0, await this.deps.events.oldest(env, nowMs));
     const readsEvents = [...variablesOf(node)].some((name) => name.startsWith(EVENT_PREFIX));
     const before = Math.min(timeRange.before ?? Number.MAX_SAFE_INTEGER, timeRange.cursor.at + 1);
     // Day by day, so that Postgres searches few tables for their events.
     const after = readsEvents ? Math.max(oldest, before - DAY_MS) : oldest;
     const page = (conditions: Conditions | undefined, limit: number, time: number) => {
       const range = { ...timeRange, after };
-      return this.#archive.runs.page(env, {
+      return this.deps.runs.page(env, {
         functionIds,
         statuses,
         conditions,
@@ -96,7 +91,7 @@ export class ArchivedSearch {
 
   /** undefined if nothing of the environment is archived. */
   async #numbersOf(env: string, node: SearchNode, ...variables: string[]): Promise<SearchNumbers | undefined> {
-    const { numbers } = this.#archive;
+    const { numbers } = this.deps;
     const envId = await numbers.environment(env);
     if (envId === undefined) return undefined;
     const ofTable = (table: 'event_names' | 'functions', isOf: (variable: string) => boolean) => {
@@ -124,7 +119,7 @@ export class ArchivedSearch {
         part.kind === 'in' || (part.kind === 'compare' && part.comparison === '==') ? textsIn(part, 'name') : undefined;
       if (texts) return texts.length <= max ? texts : undefined;
       if (part.kind !== 'text' || part.test !== 'startsWith' || !isPlainText(part.text)) continue;
-      const rows = await this.#archive.database.query<{ name: string }>(
+      const rows = await this.deps.database.query<{ name: string }>(
         'SELECT name FROM event_names WHERE env_id = $1 AND starts_with(name, $2) LIMIT $3',
         [envId, part.text, max + 1],
       );

@@ -1,8 +1,9 @@
 /** The tables `tidegate_outbox` and `tidegate_steps` in the Postgres of an app. The app controls their contents, so
  *  every read is bounded. Relays of the clients work on the same rows. */
 import { isArchiveUnavailable } from '../errors.ts';
-import { codeOf, type Database, UNDEFINED_TABLE } from './database.ts';
+import { codeOf, UNDEFINED_TABLE } from './database.ts';
 import { toText } from './encoding.ts';
+import { Repository } from './repository.ts';
 
 /** A row that this relay sends next. */
 export interface ClaimedRow {
@@ -64,14 +65,9 @@ const DELETE_STEPS =
 
 const ERROR_MAX = 1_000;
 
-export class OutboxRows {
-  readonly #database: Database;
-
-  constructor(database: Database) {
-    this.#database = database;
-  }
-
-  /** In the order in which they are sent. What may have been accepted is in the row before it is sent.
+export class OutboxRows extends Repository {
+  /** Claims rows, in the order in which they are sent. A claimed row names the send, because the service may accept its event and the
+   *  response may be lost.
    *  @param seed of the send */
   async claim(seed: string, most: number, leaseSeconds: number): Promise<ClaimedRow[]> {
     const rows = await this.#query<ClaimedRow & Record<string, unknown>>(CLAIM, [most, leaseSeconds, seed]);
@@ -139,7 +135,7 @@ export class OutboxRows {
 
   async #query<R extends Record<string, unknown>>(text: string, values: readonly unknown[] = []): Promise<R[]> {
     try {
-      return await this.#database.query<R>(text, values);
+      return await this.database.query<R>(text, values);
     } catch (error) {
       throw explained(error as Error);
     }

@@ -66,7 +66,7 @@ function callLimiter({ config, appLimits, queuedRunJobs, log }: Parts): CallLimi
       .promoteDeferred(jobId)
       .catch((error: Error) => log.debug({ err: error.message }, 'a deferred call could not be promoted'));
   };
-  return new CallLimiter(shares, appLimits, promote, config.runConcurrency);
+  return new CallLimiter({ shares, limits: appLimits, promote, waitingMax: config.runConcurrency });
 }
 
 function connectCaller(parts: Parts): ConnectCaller {

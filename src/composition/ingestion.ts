@@ -32,8 +32,10 @@ export interface IngestionNeeds extends BaseParts {
 export const INGESTION: Definitions<IngestionParts, IngestionNeeds> = {
   queues: { build: createQueues, close: (queues) => queues.close() },
   claimedJobs: ({ redis, keys, queues }) => new ClaimedJobs(redis, keys, queues),
-  functions: ({ storedFunctions, appVersions }) => new FunctionTables(storedFunctions, appVersions),
-  evaluator: ({ expressionProblems, log, recorder }) => new ExpressionEvaluator(expressionProblems, log, recorder),
+  functions: ({ storedFunctions, appVersions }) =>
+    new FunctionTables({ functions: storedFunctions, versions: appVersions }),
+  evaluator: ({ expressionProblems, log, recorder }) =>
+    new ExpressionEvaluator({ problems: expressionProblems, log, recorder }),
   telemetry: (parts) => new Telemetry(parts),
   acceptor: (parts) => (parts.tracing ? new TracedAcceptor(parts, parts.tracing) : new Acceptor(parts)),
   publicUrl: ({ config }) => config.publicUrl,

@@ -30,7 +30,7 @@ export function outboxDeps(parts: IngestionNeeds & IngestionParts): ClosableOutb
     load: () => readLoad(redis, queues),
     retentionDays: retentionDaysOf(config),
   });
-  const acceptedEvents = new AcceptedEvents(history.events, queuedEvents);
+  const acceptedEvents = new AcceptedEvents({ stored: history.events, queued: queuedEvents });
   return {
     outboxRows,
     outboxWakes: new OutboxWakes({ url, tlsVerify }),

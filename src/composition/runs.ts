@@ -123,15 +123,15 @@ export interface RunServices extends FlowControlParts, RunParts, TimerParts {}
 type Needs = IngestionParts & IngestionNeeds;
 
 const FLOW_CONTROL: Definitions<FlowControlParts, Needs & RunParts> = {
-  flowKeys: ({ evaluator }) => new FlowKeys(evaluator),
+  flowKeys: (parts) => new FlowKeys(parts),
   capacity({ processes, config }) {
     const capacity = new WorkerCapacity(processes, config.runConcurrency);
     return () => capacity.calls;
   },
   admission: (parts) => new Admission(parts),
-  decisions: ({ storedDecisions, recorder }) => new CountedDecisions(storedDecisions, recorder),
+  decisions: ({ storedDecisions, recorder }) => new CountedDecisions({ decisions: storedDecisions, recorder }),
   timerChecks: ({ queues, batches, debounces, lanes }) =>
-    new TimerChecks(queues, { batch: batches, debounce: debounces, lane: lanes }),
+    new TimerChecks({ queues, stores: { batch: batches, debounce: debounces, lane: lanes } }),
   batchStage: (parts) => new EventGroupStage(BATCH_RULES, parts.batches, parts),
   debounceStage: (parts) => new EventGroupStage(DEBOUNCE_RULES, parts.debounces, parts),
   singletons: (parts) =>
@@ -146,8 +146,8 @@ const FLOW_CONTROL: Definitions<FlowControlParts, Needs & RunParts> = {
   laneEnds: (parts) => new LaneEnds(parts),
   flowControl(parts) {
     const { flowKeys, runStatuses, decisions, batchStage, debounceStage, singletons, laneStage } = parts;
-    const rateLimits = new RateLimits(parts.rateLimitLogs, flowKeys);
-    const idempotency = new Idempotency(parts.idempotencyClaims, flowKeys);
+    const rateLimits = new RateLimits(parts);
+    const idempotency = new Idempotency(parts);
     const stages = [batchStage, rateLimits, idempotency, debounceStage, singletons, laneStage];
     return new FlowControl({ stages, flowKeys, runStatuses, decisions });
   },
@@ -157,10 +157,10 @@ const FLOW_CONTROL: Definitions<FlowControlParts, Needs & RunParts> = {
 };
 
 const RUN: Definitions<RunParts, Needs & FlowControlParts> = {
-  queuedRunJobs: ({ queues }) => new QueuedRunJobs(queues),
+  queuedRunJobs: (parts) => new QueuedRunJobs(parts),
   scheduler: (parts) => new RunScheduler(parts),
   timeoutTimers: (parts) => new TimeoutTimers(parts),
-  deferredFunctions: ({ ids, defers, acceptor }) => new DeferredFunctions(ids, defers, acceptor),
+  deferredFunctions: (parts) => new DeferredFunctions(parts),
   lifecycleEvents: (parts) => new LifecycleEvents(parts),
   failures: (parts) => new FailureCounter(parts),
   transitions: (parts) => new RunTransitions(parts),
@@ -177,7 +177,7 @@ const RUN: Definitions<RunParts, Needs & FlowControlParts> = {
       evaluator: parts.evaluator,
       clock: parts.clock,
     }),
-  cancelTriggers: ({ waits, events, waitMatcher }) => new CancelTriggers(waits, events, waitMatcher),
+  cancelTriggers: (parts) => new CancelTriggers(parts),
   jobTakers: () => new Map(),
   starter: (parts) =>
     new RunStarter({
@@ -208,7 +208,7 @@ const RUN: Definitions<RunParts, Needs & FlowControlParts> = {
   callCheckpoints: (parts) => new CallCheckpoints(parts),
   endpoints: (parts) => new Endpoints(parts),
   signalSender: (parts) => new SignalSender(parts),
-  delayedJobs: ({ redis, queues }) => new DelayedJobs(redis, queues),
+  delayedJobs: (parts) => new DelayedJobs(parts),
   runStates: (parts) => new RunStates(parts),
   schedules: ({ redis, keys, queues, storedFunctions: functions, environments, clock }) =>
     new Schedules({ redis, keys, queues, functions, environments, clock }),

@@ -131,7 +131,7 @@ function requestProcessing(parts: WebhookParts & WebNeeds & Pick<ServerParts, 'b
 
 const WEBHOOKS: Definitions<WebhookParts, WebNeeds & AppParts & ServerParts> = {
   requestLogWriter: {
-    build: ({ store, telemetry, log }) => new RequestLogWriter(store.webhookLog, telemetry, log),
+    build: ({ store, telemetry, log }) => new RequestLogWriter({ webhookLog: store.webhookLog, telemetry, log }),
     close: (writer) => writer.flush(),
   },
   webhookFilters: () => new WebhookFilters(),
@@ -200,7 +200,7 @@ const SERVER: Definitions<ServerParts, WebNeeds & AppParts & WebhookParts> = {
     build: ({ config, store }) => new IdentityProviders({ config, ...store }),
     close: (providers) => providers.close(),
   },
-  acceptedEvents: ({ history, queuedEvents }) => new AcceptedEvents(history.events, queuedEvents),
+  acceptedEvents: ({ history, queuedEvents }) => new AcceptedEvents({ stored: history.events, queued: queuedEvents }),
   functionTables: ({ functions }) => functions,
   explainedDecisions: ({ history, functions, triggerHistory }) =>
     new ExplainedDecisions({ ...history, functions, triggerHistory }),

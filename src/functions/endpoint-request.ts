@@ -77,11 +77,3 @@ function signedPart(endpoint: EndpointProtocol, { method, body }: Record<'method
   }
   return canonical(value);
 }
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}

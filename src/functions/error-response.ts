@@ -51,11 +51,3 @@ function excerpt(body: string): string {
 function textOutput(text: string): string {
   return JSON.stringify(text.slice(0, MAX_TEXT_OUTPUT).toWellFormed());
 }
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}

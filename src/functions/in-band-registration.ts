@@ -38,14 +38,6 @@ export function inBandRegistration(
   };
 }
 
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 /** Same form as in other registrations: `js:v1.0.0`. */
 function sdkOf({ sdk_language: language, sdk_version: version }: Record<string, unknown>): string | undefined {
   return typeof language === 'string' && typeof version === 'string'

@@ -141,11 +141,3 @@ function refusal({ problem, message }: OpsProblem): Failure {
     ? retriableFailure('AppError', `the response (status 206) is not a list of step operations: ${message}`)
     : permanentFailure(problem, message);
 }
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}

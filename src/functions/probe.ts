@@ -88,14 +88,6 @@ function introspection(text: string): Pick<ProbeResult, 'functionCount' | 'mode'
   };
 }
 
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
 function connectionProblemOf(error: Error): ConnectionProblem {
   const { code = '' } = error as NodeJS.ErrnoException;
   if (error instanceof AddressBlocked) return 'blocked';

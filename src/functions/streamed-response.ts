@@ -48,11 +48,3 @@ function lowercased(headers: Record<string, unknown>): IncomingHttpHeaders {
   }
   return known;
 }
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}

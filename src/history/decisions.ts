@@ -2,32 +2,23 @@
 import type { Archive } from '../archive/archive.ts';
 import { isArchiveUnavailable } from '../errors.ts';
 import { decodeDecisions, type StoredDecision } from '../model/flow-control/decision-encoding.ts';
+import { Composed } from '../model/values/composed.ts';
 import type { Decisions } from '../store/flow-control/decisions.ts';
 import type { EventHistory } from './event-history.ts';
 
-export class DecisionHistory {
-  readonly #decisions: Pick<Decisions, 'of'>;
-  readonly #events: EventHistory;
-  readonly #archive: Archive;
-
-  constructor({
-    decisions,
-    events,
-    archive,
-  }: { decisions: Pick<Decisions, 'of'>; events: EventHistory; archive: Archive }) {
-    this.#decisions = decisions;
-    this.#events = events;
-    this.#archive = archive;
-  }
-
+export class DecisionHistory extends Composed<{
+  decisions: Pick<Decisions, 'of'>;
+  events: EventHistory;
+  archive: Archive;
+}> {
   /** One decision per function.
    *  @throws ServiceError archive_unavailable */
   async of(env: string, eventId: string): Promise<StoredDecision[]> {
-    const hot = await this.#decisions.of(env, eventId);
-    if (await this.#events.isCertainlyHot(env, eventId)) return hot;
-    const bytes = await this.#archive.events.decisionsOf(env, eventId, Date.now()).catch(async (error) => {
+    const hot = await this.deps.decisions.of(env, eventId);
+    if (await this.deps.events.isCertainlyHot(env, eventId)) return hot;
+    const bytes = await this.deps.archive.events.decisionsOf(env, eventId, Date.now()).catch(async (error) => {
       // Redis has all decisions if none of them was removed.
-      if (isArchiveUnavailable(error) && (await this.#events.isInRedis(env, eventId))) return undefined;
+      if (isArchiveUnavailable(error) && (await this.deps.events.isInRedis(env, eventId))) return undefined;
       throw error;
     });
     const archived = bytes ? decodeDecisions(bytes) : [];

@@ -1,7 +1,7 @@
 /** Counts of events across Redis and the archive. They are exact while events move: a minute present in both is counted by Redis's IDs,
  *  plus the archived events of that minute that are not among them. */
 import type { Archive } from '../archive/archive.ts';
-import { ArchivedCounts, minuteOf } from '../archive/archived-counts.ts';
+import { ArchivedCounts } from '../archive/archived-counts.ts';
 import { toText } from '../archive/encoding.ts';
 import { isArchiveUnavailable } from '../errors.ts';
 import { floorTo, MINUTE_MS } from '../model/values/time.ts';

@@ -6,6 +6,7 @@ import { readsOfEvent } from '../model/search/documents.ts';
 import { matcherOf } from '../model/search/evaluate.ts';
 import { requiredBy, requiredTimes } from '../model/search/narrowing.ts';
 import type { SearchNode } from '../model/search/syntax.ts';
+import { Composed } from '../model/values/composed.ts';
 import type { EventCounts } from '../store/events/event-counts.ts';
 import type { EventLists } from '../store/events/event-lists.ts';
 import type { FoundEvent } from '../store/events/events.ts';
@@ -39,14 +40,8 @@ const READ_AT_ONCE = 200;
 const NAMES_MAX = 200;
 const KNOWN_NAMES_MAX = 1_000;
 
-export class EventSearch {
-  readonly #deps: EventSearchDeps;
-  readonly #archived: ArchivedSearch | undefined;
-
-  constructor(deps: EventSearchDeps) {
-    this.#deps = deps;
-    this.#archived = deps.archive && new ArchivedSearch(deps.archive);
-  }
+export class EventSearch extends Composed<EventSearchDeps> {
+  readonly #archived = this.deps.archive && new ArchivedSearch(this.deps.archive);
 
   async search(query: EventSearchQuery, nowMs: number): Promise<SearchPage<FoundEvent>> {
     const { node, limit, timeoutMs } = query;
@@ -54,7 +49,7 @@ export class EventSearch {
     if (!timeRange) return { found: [], next: undefined };
     const matches = matcherOf(node);
     const test = (events: readonly FoundEvent[]) => matching(events, matches, readsOfEvent);
-    const { archive } = this.#deps;
+    const { archive } = this.deps;
     return mergedSearch({
       hot: this.#hot(query, test, nowMs),
       archive: this.#archived && archivedEvents(this.#archived, query, test, nowMs),
@@ -72,7 +67,7 @@ export class EventSearch {
     test: (events: readonly FoundEvent[]) => Promise<FoundEvent[]>,
     nowMs: number,
   ): SearchSource<FoundEvent> {
-    const { eventLists, eventCounts } = this.#deps;
+    const { eventLists, eventCounts } = this.deps;
     let names: Promise<readonly string[] | undefined> | undefined;
     return {
       async read(timeRange) {

@@ -65,7 +65,7 @@ export interface History {
 }
 
 export function createHistory(store: Store, archive: Archive | undefined): History {
-  const wholeRuns = new WholeRunHistory(store, undefined, store.events);
+  const wholeRuns = new WholeRunHistory({ store, archive: undefined, events: store.events });
   const hot: History = { ...store, listedRuns: store.runLists.listed, pastEvents: store.events, wholeRuns };
   if (!archive) return hot;
   const events = new EventHistory(store.events, archive);
@@ -76,7 +76,7 @@ export function createHistory(store: Store, archive: Archive | undefined): Histo
   return {
     ...hot,
     events,
-    pastEvents: new PastEvents(store.events, archive),
+    pastEvents: new PastEvents({ events: store.events, archive }),
     eventLists: new EventListHistory({ events: store.events, lists: store.eventLists, history: events, archive }),
     eventCounts: new EventCountHistory(store.eventCounts, archive),
     runs: new RunHistory({ runs, offloadedRuns, restoredSteps, archive }),
@@ -85,11 +85,15 @@ export function createHistory(store: Store, archive: Archive | undefined): Histo
     listedRuns: new ListedRunHistory({ listed: runLists.listed, runStatuses, archive }),
     runReturns,
     runParts,
-    wholeRuns: new WholeRunHistory(store, archive, events),
+    wholeRuns: new WholeRunHistory({ store, archive, events }),
     steps: runParts,
     runMetadata: runParts,
     decisions: new DecisionHistory({ decisions: store.decisions, events, archive }),
-    webhookLog: new WebhookLogHistory(store.webhookLog, store.unarchivedRequests, archive.requests),
-    auditLog: new AuditLogHistory(store.auditLog, archive.audit),
+    webhookLog: new WebhookLogHistory({
+      hot: store.webhookLog,
+      unarchived: store.unarchivedRequests,
+      archived: archive.requests,
+    }),
+    auditLog: new AuditLogHistory({ hot: store.auditLog, archived: archive.audit }),
   };
 }

@@ -4,14 +4,12 @@ import { Composed } from '../model/values/composed.ts';
 import type { ListedRuns } from '../store/runs/listed-runs.ts';
 import type { RunStatuses } from '../store/runs/run-statuses.ts';
 
-export interface ListedRunHistoryDeps {
-  listed: ListedRuns;
-  runStatuses: RunStatuses;
-  archive: Archive;
-}
-
 export class ListedRunHistory
-  extends Composed<ListedRunHistoryDeps>
+  extends Composed<{
+    listed: ListedRuns;
+    runStatuses: RunStatuses;
+    archive: Archive;
+  }>
   implements Pick<ListedRuns, 'outputSizes' | 'outputs'>
 {
   /** Bytes, in the order of the IDs; 0: no output.

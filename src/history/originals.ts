@@ -8,16 +8,14 @@ import { LARGE_BODY_MAX_BYTES } from '../model/webhooks/large-bodies.ts';
 import type { OriginalRequests } from '../store/webhooks/original-requests.ts';
 import type { History } from './history.ts';
 
-export interface OriginalsDeps {
+export class Originals extends Composed<{
   originalRequests: Pick<OriginalRequests, 'read'>;
   history: { webhookLog: Pick<History['webhookLog'], 'read'> };
   /** Store of large bodies; undefined without an archive and a bucket. */
   bodyStore: Pick<WebhookBodyStore, 'read'> | undefined;
   /** For large bodies, by webhook. */
   bodyMemory: Pick<MemoryBudget, 'reserve'>;
-}
-
-export class Originals extends Composed<OriginalsDeps> {
+}> {
   /** Waits for the memory for a large body, for as long as other calls have it. `release` of the request must follow.
    *  @returns undefined: it is not stored
    *  @throws ServiceError archive_unavailable */

@@ -19,15 +19,13 @@ import { archiveBorder, mergedPage, type Page, startOf } from './merged-page.ts'
 
 export type ListedRunPage = Omit<RunPage, 'stoppedEarly'> & Pick<Page<Run>, 'stoppedEarly'>;
 
-export interface RunListHistoryDeps {
-  store: Pick<Store, 'redis' | 'keys' | 'runLists'>;
-  archive: Archive;
-  /** Whether Redis has the event and all its runs. */
-  isInRedis(env: string, eventId: string): Promise<boolean>;
-}
-
 export class RunListHistory
-  extends Composed<RunListHistoryDeps>
+  extends Composed<{
+    store: Pick<Store, 'redis' | 'keys' | 'runLists'>;
+    archive: Archive;
+    /** Whether Redis has the event and all its runs. */
+    isInRedis(env: string, eventId: string): Promise<boolean>;
+  }>
   implements Pick<RunLists, 'briefsByEvent' | 'readByEvent'>
 {
   /** Asks the archive only if the page reaches into the range that may be archived. */

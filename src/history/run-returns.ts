@@ -14,13 +14,6 @@ const FIRST_CHECK_MS = 60_000;
 /** An event that becomes due for archiving within this time could leave Redis before its run is there. */
 const SOON_MS = 600_000;
 
-export interface RunReturnsDeps {
-  store: Pick<Store, 'offloadedRuns' | 'eventsInUse' | 'runs'>;
-  archive: Pick<Archive, 'offloadedRuns' | 'hotMs'>;
-  /** Includes archived events. */
-  events: Pick<Store['events'], 'envelopes'>;
-}
-
 export interface BroughtBack {
   id: string;
   outcome: Returned | 'missing' | 'failed';
@@ -28,7 +21,15 @@ export interface BroughtBack {
   error?: Error;
 }
 
-export class RunReturns extends Composed<RunReturnsDeps> implements OffloadedRunSource {
+export class RunReturns
+  extends Composed<{
+    store: Pick<Store, 'offloadedRuns' | 'eventsInUse' | 'runs'>;
+    archive: Pick<Archive, 'offloadedRuns' | 'hotMs'>;
+    /** Includes archived events. */
+    events: Pick<Store['events'], 'envelopes'>;
+  }>
+  implements OffloadedRunSource
+{
   records(env: string, ids: readonly string[]): ReturnType<OffloadedRunSource['records']> {
     return this.deps.archive.offloadedRuns.records(env, ids);
   }

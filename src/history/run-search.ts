@@ -7,6 +7,7 @@ import { type Matcher, matcherOf } from '../model/search/evaluate.ts';
 import { requiredTimes, requiredValue } from '../model/search/narrowing.ts';
 import { type SearchNode, variablesOf } from '../model/search/syntax.ts';
 import { EVENT_PREFIX } from '../model/search/variables.ts';
+import { Composed } from '../model/values/composed.ts';
 import { isShallowJson } from '../model/values/json.ts';
 import type { Position, TimeRange } from '../store/redis/pagination.ts';
 import type { RunLists } from '../store/runs/run-lists.ts';
@@ -43,21 +44,15 @@ const EVENTS_AT_ONCE = 25;
 const PORTION_BYTES = 2 * 1_048_576;
 const ENDINGS: readonly RunStatus[] = ['Completed', 'Failed', 'Cancelled'];
 
-export class RunSearch {
-  readonly #deps: RunSearchDeps;
-  readonly #archived: ArchivedSearch | undefined;
-
-  constructor(deps: RunSearchDeps) {
-    this.#deps = deps;
-    this.#archived = deps.archive && new ArchivedSearch(deps.archive);
-  }
+export class RunSearch extends Composed<RunSearchDeps> {
+  readonly #archived = this.deps.archive && new ArchivedSearch(this.deps.archive);
 
   async search(query: RunSearchQuery, nowMs: number): Promise<SearchPage<Run>> {
     const { node, limit, timeoutMs } = query;
     const timeRange = narrowed(query.timeRange, requiredTimes(node, 'queued_at'));
     const narrow = narrowedTo(query);
     if (!timeRange || narrow.statuses?.length === 0) return { found: [], next: undefined };
-    const { archive } = this.#deps;
+    const { archive } = this.deps;
     const test = this.#tester(query.env, node);
     const endings = narrow.statuses?.filter(isEnding) ?? undefined;
     const isArchived = this.#archived && endings?.length !== 0;
@@ -76,14 +71,14 @@ export class RunSearch {
   /** Runs of one event, few enough to read at once. */
   async searchOfEvent(eventId: string, query: Omit<RunSearchQuery, 'timeoutMs'>): Promise<SearchPage<Run>> {
     const { env, node, limit } = query;
-    const { runs } = await this.#deps.history.runLists.listByEvent(eventId, { ...query, limit: OF_EVENT_MAX });
+    const { runs } = await this.deps.history.runLists.listByEvent(eventId, { ...query, limit: OF_EVENT_MAX });
     const found = await this.#tester(env, node)(runs);
     const page = found.slice(0, limit);
     return { found: page, next: found.length > limit ? positionOf(page.at(-1) as Run) : undefined };
   }
 
   #hot({ env, functionIds, statuses }: RunSearchQuery, test: Test): SearchSource<Run> {
-    const { runLists } = this.#deps;
+    const { runLists } = this.deps;
     return {
       async read(timeRange) {
         const { runs, next } = await runLists.list({ env, functionIds, statuses, timeRange, limit: READ_AT_ONCE });
@@ -122,7 +117,7 @@ export class RunSearch {
   }
 
   async #testLarge(env: string, runs: readonly Run[], matches: Matcher, needs: Needs): Promise<Run[]> {
-    const { listedRuns, events } = this.#deps.history;
+    const { listedRuns, events } = this.deps.history;
     const found: Run[] = [];
     const ids = runs.map(({ id }) => id);
     const sizes = needs.output ? await listedRuns.outputSizes(env, ids) : ids.map(() => 0);

@@ -25,13 +25,11 @@ export interface StorageUse {
   diskBytesPerDay: number | undefined;
 }
 
-export interface StorageUseDeps {
+export class StorageUses extends Composed<{
   hotStorage: Pick<HotStorage, 'of'>;
   /** undefined without an archive. */
   archive: Pick<Archive, 'storage'> | undefined;
-}
-
-export class StorageUses extends Composed<StorageUseDeps> {
+}> {
   readonly #cache = new LRUCache<string, Promise<StorageUse>>({ max: CACHED_MAX, ttl: CACHED_MS });
 
   of(env: string): Promise<StorageUse> {

@@ -2,6 +2,7 @@
  *  that were logged late. */
 import type { ArchivedRequests } from '../archive/archived-requests.ts';
 import { isArchiveUnavailable } from '../errors.ts';
+import { Composed } from '../model/values/composed.ts';
 import type {
   LogCounts,
   LoggedRequest,
@@ -16,29 +17,23 @@ import type { WebhookLog } from '../store/webhooks/webhook-log.ts';
 /** Above every ID. */
 const TOP = '7ZZZZZZZZZZZZZZZZZZZZZZZZZ';
 
-export class WebhookLogHistory {
-  readonly #hot: WebhookLog;
-  readonly #unarchived: UnarchivedRequests;
-  readonly #archived: ArchivedRequests;
-
-  constructor(hot: WebhookLog, unarchived: UnarchivedRequests, archived: ArchivedRequests) {
-    this.#hot = hot;
-    this.#unarchived = unarchived;
-    this.#archived = archived;
-  }
-
+export class WebhookLogHistory extends Composed<{
+  hot: WebhookLog;
+  unarchived: UnarchivedRequests;
+  archived: ArchivedRequests;
+}> {
   get maxRequests(): number {
-    return this.#hot.maxRequests;
+    return this.deps.hot.maxRequests;
   }
 
   /** Newest first. */
   async list(webhookId: string, query: LogQuery, nowMs: number): Promise<LogPage> {
     // Redis is read first: a request that leaves it afterwards is in the archive when the archive is read.
-    const hot = await this.#hot.list(webhookId, query, nowMs);
-    const dropped = await this.#unarchived.highestDropped(webhookId);
+    const hot = await this.deps.hot.list(webhookId, query, nowMs);
+    const dropped = await this.deps.unarchived.highestDropped(webhookId);
     if (hot.next !== undefined && (dropped === undefined || hot.next > dropped)) return hot;
     try {
-      const archived = await this.#archived.list(webhookId, query);
+      const archived = await this.deps.archived.list(webhookId, query);
       return merged(hot, archived, query.limit, (a, b) => ascending(b, a));
     } catch (error) {
       if (!isArchiveUnavailable(error)) throw error;
@@ -49,24 +44,24 @@ export class WebhookLogHistory {
 
   /** Oldest first. @throws ServiceError archive_unavailable */
   async listOldest(webhookId: string, query: LogQuery, nowMs: number): Promise<LogPage> {
-    const hot = await this.#hot.listOldest(webhookId, query, nowMs);
-    const archived = await this.#archived.listOldest(webhookId, query);
+    const hot = await this.deps.hot.listOldest(webhookId, query, nowMs);
+    const archived = await this.deps.archived.listOldest(webhookId, query);
     return merged(hot, archived, query.limit, ascending);
   }
 
   /** @throws ServiceError archive_unavailable */
   async read(webhookId: string, requestId: string): Promise<LoggedRequest | undefined> {
-    const hot = await this.#hot.read(webhookId, requestId);
-    if (hot || (await this.#unarchived.isRemoved(webhookId))) return hot;
-    return this.#archived.read(webhookId, requestId);
+    const hot = await this.deps.hot.read(webhookId, requestId);
+    if (hot || (await this.deps.unarchived.isRemoved(webhookId))) return hot;
+    return this.deps.archived.read(webhookId, requestId);
   }
 
   /** Hot requests only, if the archive is down. */
   async stats(webhookIds: readonly string[], nowMs: number): Promise<LogCounts> {
-    const hot = await this.#hot.stats(webhookIds, nowMs);
-    const unarchived = await this.#unarchived.counts(webhookIds);
+    const hot = await this.deps.hot.stats(webhookIds, nowMs);
+    const unarchived = await this.deps.unarchived.counts(webhookIds);
     try {
-      const archived = await this.#archived.stats(webhookIds);
+      const archived = await this.deps.archived.stats(webhookIds);
       return {
         stats: archived.map((ofWebhook, i) => ({
           ...sumOf(ofWebhook, unarchived[i]),
@@ -81,8 +76,8 @@ export class WebhookLogHistory {
 
   /** Hides the archived requests of a deleted webhook. */
   async remove(webhookId: string): Promise<void> {
-    await this.#unarchived.noteRemoval(webhookId, Date.now());
-    await this.#hot.remove(webhookId);
+    await this.deps.unarchived.noteRemoval(webhookId, Date.now());
+    await this.deps.hot.remove(webhookId);
   }
 }
 

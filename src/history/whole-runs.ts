@@ -2,6 +2,7 @@
 import type { Archive } from '../archive/archive.ts';
 import { type EventRecord, recordOf } from '../model/events/event.ts';
 import { readEvent } from '../model/events/event-encoding.ts';
+import { Composed } from '../model/values/composed.ts';
 import type { Events } from '../store/events/events.ts';
 import type { WholeRun } from '../store/runs/whole-runs.ts';
 import type { Store } from '../store/store.ts';
@@ -11,30 +12,20 @@ export interface RunWithEvents extends WholeRun {
   events: EventRecord[] | undefined;
 }
 
-export class WholeRunHistory {
-  readonly #store: Pick<Store, 'wholeRuns' | 'offloadedRuns'>;
-  readonly #archive: Archive | undefined;
-  readonly #events: Pick<Events, 'records'>;
-
-  constructor(
-    store: Pick<Store, 'wholeRuns' | 'offloadedRuns'>,
-    archive: Archive | undefined,
-    events: Pick<Events, 'records'>,
-  ) {
-    this.#store = store;
-    this.#archive = archive;
-    this.#events = events;
-  }
-
+export class WholeRunHistory extends Composed<{
+  store: Pick<Store, 'wholeRuns' | 'offloadedRuns'>;
+  archive: Archive | undefined;
+  events: Pick<Events, 'records'>;
+}> {
   /** undefined if the run is not stored, or archived.
    *  @throws ServiceError archive_unavailable */
   async read(env: string, id: string): Promise<RunWithEvents | undefined> {
-    const { wholeRuns } = this.#store;
+    const { wholeRuns } = this.deps.store;
     const whole = await wholeRuns.read(env, id);
     if (whole) return this.#withEvents(whole, {});
-    const row = (await this.#archive?.offloadedRuns.contents(env, [id]))?.get(id);
+    const row = (await this.deps.archive?.offloadedRuns.contents(env, [id]))?.get(id);
     // The run may have come back a moment ago.
-    if (!row || !(await this.#store.offloadedRuns.which(env, [id])).has(id)) {
+    if (!row || !(await this.deps.store.offloadedRuns.which(env, [id])).has(id)) {
       const back = await wholeRuns.read(env, id);
       return back && this.#withEvents(back, {});
     }
@@ -46,7 +37,7 @@ export class WholeRunHistory {
   async #withEvents(whole: WholeRun, texts: Readonly<Record<string, string>>): Promise<RunWithEvents> {
     const { env, eventId, batch = [eventId] } = whole.run;
     const missing = batch.filter((id) => texts[id] === undefined);
-    const read = await this.#events.records(env, missing);
+    const read = await this.deps.events.records(env, missing);
     const found = new Map(missing.map((id, i) => [id, read[i]]));
     const events = batch.map((id) => {
       const text = texts[id];

@@ -4,6 +4,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Job } from 'bullmq';
 import type { CallLimiter } from '../jobs/runs/admission/call-limiter.ts';
 import type { CallOwner } from '../model/capacity/fair-shares.ts';
+import { Composed } from '../model/values/composed.ts';
 import { JOB_FIELDS } from '../store/keys/bullmq.ts';
 import type { JobTaker, Taking, WaitingCall, WaitingJob } from '../store/redis/job-lists.ts';
 import type { Loaded } from '../store/runs/loaded-run.ts';
@@ -19,28 +20,27 @@ export interface StartedCall {
   loaded: Loaded;
 }
 
-export class AddedJobs<Data> implements JobTaker<Loaded> {
-  readonly #worker: WatchedWorker<Data>;
-  readonly #callLimiter: Pick<CallLimiter, 'acquireAtOnce' | 'release'>;
+export class AddedJobs<Data>
+  extends Composed<{
+    worker: WatchedWorker<Data>;
+    callLimiter: Pick<CallLimiter, 'acquireAtOnce' | 'release'>;
+  }>
+  implements JobTaker<Loaded>
+{
   readonly #started = new WeakMap<object, StartedCall>();
   /** A job does not belong to what has added it. */
   readonly #apart = AsyncLocalStorage.snapshot();
   #expected = 0;
   #takings = 0;
 
-  constructor(worker: WatchedWorker<Data>, callLimiter: Pick<CallLimiter, 'acquireAtOnce' | 'release'>) {
-    this.#worker = worker;
-    this.#callLimiter = callLimiter;
-  }
-
   begin(jobs: readonly WaitingCall[]): Taking | undefined {
-    const { id, room, opts } = this.#worker;
+    const { id, room, opts } = this.deps.worker;
     const max = Math.min(jobs.length, TAKEN_MAX, room - this.#expected);
     if (max <= 0) return undefined;
     this.#expected += max;
     const starting = new Map<string, CallOwner>();
     for (const { id, owner } of jobs.slice(0, max)) {
-      if (owner && !starting.has(id) && this.#callLimiter.acquireAtOnce(owner, id)) starting.set(id, owner);
+      if (owner && !starting.has(id) && this.deps.callLimiter.acquireAtOnce(owner, id)) starting.set(id, owner);
     }
     return {
       token: `${id}:added-${++this.#takings}`,
@@ -61,14 +61,14 @@ export class AddedJobs<Data> implements JobTaker<Loaded> {
     for (const { id, name, data, options } of jobs) {
       const fields = { name, data, opts: options, [JOB_FIELDS.addedAt]: String(nowMs) };
       const [owner, loaded] = [starting.get(id), started.get(id)];
-      const job = this.#worker.takenJob(jobOf(id, fields, nowMs), id, token);
+      const job = this.deps.worker.takenJob(jobOf(id, fields, nowMs), id, token);
       if (job && owner && loaded) {
         this.#started.set(job, { owner, loaded });
         unused.delete(id);
       }
-      if (job) this.#apart(() => this.#worker.runTaken(job));
+      if (job) this.#apart(() => this.deps.worker.runTaken(job));
     }
-    for (const owner of unused.values()) this.#callLimiter.release(owner, nowMs, false);
+    for (const owner of unused.values()) this.deps.callLimiter.release(owner, nowMs, false);
   }
 
   /** The state that the job's call has loaded, if it started as the job was added. */

@@ -32,16 +32,20 @@ export function createIngestWorker(
   { config, queueOptions, queues, jobLists, handlers: deps, log, recorder, telemetry, tracing }: IngestWorkerDeps,
   wakeUps: Pick<WakeUps, 'yieldTo'>,
 ): WatchedWorker<IngestJob> {
-  const coalesced = new CoalescedIngestion(
-    (events) => ingest(events, deps),
-    () => worker.concurrency,
-  );
+  const coalesced = new CoalescedIngestion({
+    ingest: (events) => ingest(events, deps),
+    concurrency: () => worker.concurrency,
+  });
   const ingestJob = (job: Job<IngestJob>) => {
     if (tracing) return traceIngest(job, deps, tracing);
     return isSuspect(job) ? ingest(job.data.events, deps) : coalesced.run(job.data.events);
   };
   const { ingest: queue } = queues.partition(partition);
-  const poisonJobs = new PoisonJobs({ addBulk: (jobs) => deps.replicated(() => queue.addBulk(jobs)) }, log, recorder);
+  const poisonJobs = new PoisonJobs({
+    queue: { addBulk: (jobs) => deps.replicated(() => queue.addBulk(jobs)) },
+    log,
+    recorder,
+  });
   const handler = (job: Job<IngestJob>) => {
     recorder.ingestJobStarted(job.data.events.length);
     return poisonJobs.handle(job, ingestJob);

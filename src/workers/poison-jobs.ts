@@ -6,6 +6,7 @@ import { DelayedError, type Job, UnrecoverableError } from 'bullmq';
 import { INGEST, type IngestJob, type IngestQueue } from '../jobs/queues/queues.ts';
 import type { Logger } from '../log.ts';
 import type { JobRecorder } from '../metrics/recorder.ts';
+import { Composed } from '../model/values/composed.ts';
 
 /** Stalls before a job is isolated: rolling deploys may kill as many workers over one. */
 const ISOLATE_AFTER = 3;
@@ -18,17 +19,8 @@ const PARTS = 8;
 /** Delay of an isolated job while another one is active. */
 const ISOLATION_DELAY_MS = 500;
 
-export class PoisonJobs {
-  readonly #queue: Pick<IngestQueue, 'addBulk'>;
-  readonly #log: Logger;
-  readonly #recorder: JobRecorder;
+export class PoisonJobs extends Composed<{ queue: Pick<IngestQueue, 'addBulk'>; log: Logger; recorder: JobRecorder }> {
   #isIsolatedJobActive = false;
-
-  constructor(queue: Pick<IngestQueue, 'addBulk'>, log: Logger, recorder: JobRecorder) {
-    this.#queue = queue;
-    this.#log = log;
-    this.#recorder = recorder;
-  }
 
   /** Ingests the job's events, unless the job must be split or becomes a dead letter.
    *  @throws UnrecoverableError for a dead letter */
@@ -65,10 +57,10 @@ export class PoisonJobs {
       data: { events: events.slice(i * size, (i + 1) * size), isolated: true as const },
       opts: { jobId: `${id}-${i}` },
     }));
-    await this.#queue.addBulk(parts);
-    this.#recorder.ingestJobSplit();
+    await this.deps.queue.addBulk(parts);
+    this.deps.recorder.ingestJobSplit();
     const details = { queue: INGEST, job: id, events: events.length, stalls: stalledCounter, parts: parts.length };
-    this.#log.warn(details, 'poison job split');
+    this.deps.log.warn(details, 'poison job split');
   }
 
   async #deadLetter(job: Job<IngestJob>): Promise<never> {
@@ -76,8 +68,8 @@ export class PoisonJobs {
     const [event] = data.events;
     // If an operator retries it, it gets as many attempts as before.
     await job.updateData({ ...data, forgivenStalls: stalls });
-    this.#recorder.eventDeadLettered();
-    this.#log.error(
+    this.deps.recorder.eventDeadLettered();
+    this.deps.log.error(
       { queue: INGEST, job: id, event_id: event?.internalId, env: event?.env, stalls },
       'poison event moved to the failed jobs',
     );

@@ -129,7 +129,7 @@ export function createRunWorker(
   });
   worker.waitingJobs = () => wakeUps.queued;
   const jobEnds = new JobEnds(worker, jobLists);
-  const addedJobs = new AddedJobs(worker, callLimiter);
+  const addedJobs = new AddedJobs({ worker, callLimiter });
   // Where a replica may take over, each job is handled apart from what has added it.
   if (!durability?.isReplicated) jobTakers.set(partition, addedJobs);
   logJobs(worker, log, ({ id, data: { runId, requestId, functionId }, attemptsMade }) => ({

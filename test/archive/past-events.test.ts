@@ -42,7 +42,7 @@ describe('Past events', () => {
     }
     return found;
   }
-  const pastEvents = () => new PastEvents(archive.store.events, archive);
+  const pastEvents = () => new PastEvents({ events: archive.store.events, archive });
   const shown = ({ internalId, payload }: Envelope) => ({ internalId, payload });
 
   it('are found in the archive and in Redis, each once, oldest first', async () => {
@@ -73,7 +73,7 @@ describe('Past events', () => {
         yield [];
       },
     };
-    const events = new PastEvents(hot as unknown as OwnArchive['store']['events'], archive);
+    const events = new PastEvents({ events: hot as unknown as OwnArchive['store']['events'], archive });
     expect(await since(0, 100, events)).to.deep.equal([shown(event)]);
   });
 });

@@ -24,15 +24,15 @@ function job(name: string, { env = 'production', events = 1 } = {}): Envelope[] 
 function controlled() {
   const started: { names: string[]; end: PromiseWithResolvers<void> }[] = [];
   const waiting: (() => void)[] = [];
-  const coalesced = new CoalescedIngestion(
-    (events) => {
+  const coalesced = new CoalescedIngestion({
+    ingest: (events) => {
       const end = Promise.withResolvers<void>();
       started.push({ names: events.map(({ name }) => name), end });
       for (const wake of waiting.splice(0)) wake();
       return end.promise;
     },
-    () => CONCURRENCY,
-  );
+    concurrency: () => CONCURRENCY,
+  });
   const untilStarted = async (count: number) => {
     while (started.length < count) await new Promise<void>((resolve) => waiting.push(resolve));
     return started.map(({ names }) => names);
@@ -55,13 +55,13 @@ describe('A coalesced ingestion', () => {
 
   it('ends each job separately: events that cannot be ingested fail only their own job', async () => {
     const ingested: string[] = [];
-    const coalesced = new CoalescedIngestion(
-      async (events) => {
+    const coalesced = new CoalescedIngestion({
+      ingest: async (events) => {
         if (events.some(({ name }) => name === 'poison')) throw new Error(`poison among ${events.length}`);
         ingested.push(...events.map(({ name }) => name));
       },
-      () => CONCURRENCY,
-    );
+      concurrency: () => CONCURRENCY,
+    });
     const jobs = [job('a'), job('poison'), job('b')].map((events) => coalesced.run(events));
     const results = await Promise.allSettled(jobs);
     expect(results.map(({ status }) => status)).to.deep.equal(['fulfilled', 'rejected', 'fulfilled']);

@@ -19,7 +19,7 @@ describe('The admission of 10,000 calls', function () {
   let admissions: Admissions;
   beforeEach(async () => {
     store = await openStore();
-    admissions = new Admissions(withScripts(store.redis), store.keys, 1_000);
+    admissions = new Admissions(withScripts(store.redis), store.keys, { checkMs: 1_000 });
   });
   afterEach(() => store.close());
 

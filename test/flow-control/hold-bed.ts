@@ -80,10 +80,13 @@ export function createHoldBed(store: Store, config: Record<string, unknown>) {
       if (death === 'after the runs') throw new WorkerDied();
     },
   } as unknown as GroupRunStarter;
-  const timerChecks = new TimerChecks(queues, {
-    batch: batches,
-    debounce: debounces,
-    lane: new Lanes(redis, store.keys, 0),
+  const timerChecks = new TimerChecks({
+    queues,
+    stores: {
+      batch: batches,
+      debounce: debounces,
+      lane: new Lanes(redis, store.keys, 0),
+    },
   });
   const log = { find: async () => undefined, add: async (made: readonly Decision[]) => void decisions.push(...made) };
   const deps = {

@@ -60,11 +60,16 @@ export function createLaneBed(store: Store, given: Record<string, unknown>, id: 
   const table = () => new TriggerTable([fn]);
   const functions = { of: async () => table(), recent: async () => table() } as unknown as FunctionTables;
   const log = { warn() {} } as never;
-  const flowKeys = new FlowKeys(new ExpressionEvaluator(store.expressionProblems, log, NOOP_RECORDER));
-  const timerChecks = new TimerChecks(queues, {
-    batch: store.batches,
-    debounce: store.debounces,
-    lane: store.lanes,
+  const flowKeys = new FlowKeys({
+    evaluator: new ExpressionEvaluator({ problems: store.expressionProblems, log, recorder: NOOP_RECORDER }),
+  });
+  const timerChecks = new TimerChecks({
+    queues,
+    stores: {
+      batch: store.batches,
+      debounce: store.debounces,
+      lane: store.lanes,
+    },
   });
   const decisionLog = {
     find: async ({ event }: RunProposal) => decisions.get(event.internalId),

@@ -31,14 +31,14 @@ function createProcess(store: OwnStore) {
     ({ prefix }) =>
       ({ runs: createRunQueue({ connection: redis as never, prefix, skipVersionCheck: true }) }) as QueueSet,
   );
-  const functions = new FunctionTables(stored, store.appVersions);
+  const functions = new FunctionTables({ functions: stored, versions: store.appVersions });
   const admission = new Admission({
     ...{ admissions, runs, events, functions, environmentKinds, queues, flowKeys: {} as never },
     capacity: () => 10,
     recorder: { startThrottled: () => undefined },
     clock: Date.now,
   });
-  const queuedRunJobs = new QueuedRunJobs(queues);
+  const queuedRunJobs = new QueuedRunJobs({ queues });
   const scheduler = new RunScheduler({
     ...{ jobLists: store.jobLists, queuedRunJobs, environmentKinds, admission },
     ...{ activeRuns: store.activeRuns, reconcileAfterMs: 120_000 },

@@ -53,7 +53,8 @@ describe('The list of all runs', () => {
       retentionMs: RETENTION_MS,
       segmentSize: SEGMENT_RUNS,
     });
-    lists = new RunLists(scripted, keyspaces, new EndedRunIndex(redis, keyspaces, SEGMENT_RUNS), offloadedRuns);
+    const endedRuns = new EndedRunIndex(redis, keyspaces, { segmentSize: SEGMENT_RUNS });
+    lists = new RunLists(scripted, keyspaces, { endedRuns, offloadedRuns });
   });
   after(async () => {
     await deleteKeys(redis, prefix);
@@ -129,7 +130,7 @@ describe('The list of all runs', () => {
   const time = fc.oneof(fc.integer({ min: -60, max: 120 }), fc.integer({ min: 0, max: 5 * MINUTE_MS }));
 
   it('has the number of ended runs of each minute, however many share a segment', async () => {
-    const index = new EndedRunIndex(redis, keyspaces, SEGMENT_RUNS);
+    const index = new EndedRunIndex(redis, keyspaces, { segmentSize: SEGMENT_RUNS });
     await fc.assert(
       fc.asyncProperty(made, async (all) => {
         const env = await make(all);

@@ -246,14 +246,14 @@ describe('The state of a run', () => {
     const queues = new PartitionQueues(store.keys, ({ prefix }) => {
       return { runs: createRunQueue({ connection: store.redis as never, prefix, skipVersionCheck: true }) } as QueueSet;
     });
-    const functions = new FunctionTables(store.functions, store.appVersions);
+    const functions = new FunctionTables({ functions: store.functions, versions: store.appVersions });
     const states = new RunStates({
       steps: new Steps(redis as never, store.keys, { retentionMs: 0, offloadedRuns: store.offloadedRuns }),
       ids: store.ids,
       limitUsage: new LimitUsage(redis as never, store.keys),
       functions,
       environmentKinds: store.environmentKinds,
-      delayedJobs: new DelayedJobs(redis, queues),
+      delayedJobs: new DelayedJobs({ redis, queues }),
       capacity: () => 100,
     });
     try {

@@ -446,9 +446,12 @@ describe('Jobs that are added with the runs of their calls', () => {
       ...{ connection: connection as never, prefix, skipVersionCheck: true, autorun: false, concurrency: 4 },
       removeOnComplete: { count: 0 },
     });
-    addedJobs = new AddedJobs(worker, {
-      acquireAtOnce: () => capacity > 0 && capacity-- > 0,
-      release: () => capacity++,
+    addedJobs = new AddedJobs({
+      worker,
+      callLimiter: {
+        acquireAtOnce: () => capacity > 0 && capacity-- > 0,
+        release: () => capacity++,
+      },
     });
   });
   afterEach(async () => {

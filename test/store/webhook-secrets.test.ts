@@ -34,7 +34,7 @@ describe('Secrets of webhooks', () => {
         };
       },
     });
-    const secrets = new WebhookSecrets(interrupted as unknown as ScriptedRedis, keys, PRESENT);
+    const secrets = new WebhookSecrets(interrupted as unknown as ScriptedRedis, keys, { sealer: PRESENT });
     expect(await secrets.reencrypt()).to.equal(1);
     const { name, secrets: stored, reconciliation } = JSON.parse((await redis.hget(keys.webhooks, 'one')) as string);
     expect(name).to.equal('after');

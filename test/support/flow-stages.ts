@@ -28,9 +28,11 @@ export class FlowProcess {
   constructor(store: OwnStore) {
     this.store = store;
     const log = { warn() {} } as never;
-    const flowKeys = new FlowKeys(new ExpressionEvaluator(store.expressionProblems, log, NOOP_RECORDER));
+    const flowKeys = new FlowKeys({
+      evaluator: new ExpressionEvaluator({ problems: store.expressionProblems, log, recorder: NOOP_RECORDER }),
+    });
     const { rateLimitLogs, idempotencyClaims, singletonHolders: holders, runStatuses } = store;
-    const stored = new CountedDecisions(store.decisions, NOOP_RECORDER);
+    const stored = new CountedDecisions({ decisions: store.decisions, recorder: NOOP_RECORDER });
     this.#singletons = new Singletons({
       holders,
       runStatuses,
@@ -38,7 +40,11 @@ export class FlowProcess {
       cancel: (env, id) => this.#end(env, id, 'Cancelled'),
     });
     this.#flowControl = new FlowControl({
-      stages: [new RateLimits(rateLimitLogs, flowKeys), new Idempotency(idempotencyClaims, flowKeys), this.#singletons],
+      stages: [
+        new RateLimits({ rateLimitLogs, flowKeys }),
+        new Idempotency({ idempotencyClaims, flowKeys }),
+        this.#singletons,
+      ],
       flowKeys,
       runStatuses,
       decisions: {

@@ -36,7 +36,7 @@ export async function watch(service: Service, hotMs?: number): Promise<WatchedSe
     const options = { connection, prefix };
     return { ingest: createIngestQueue(options), runs: createRunQueue(options), timers: createTimerQueue(options) };
   });
-  const functions = new FunctionTables(store.functions, store.appVersions);
+  const functions = new FunctionTables({ functions: store.functions, versions: store.appVersions });
   const functionLanes = new FunctionLanes({
     ...store,
     laneOrders: new LaneOrders({ functions, webhooks: store.webhooks }),

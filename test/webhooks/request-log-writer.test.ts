@@ -38,13 +38,13 @@ function writerTo(
     add: async (webhookId: string, requests: readonly LoggedRequest[]) => onWrite(webhookId, requests),
   };
   const telemetry = { publishWebhookRequest() {} };
-  return new RequestLogWriter(
-    log as unknown as WebhookLog,
-    telemetry as unknown as Telemetry,
-    {
+  return new RequestLogWriter({
+    webhookLog: log as unknown as WebhookLog,
+    telemetry: telemetry as unknown as Telemetry,
+    log: {
       warn: onLost,
     } as unknown as Logger,
-  );
+  });
 }
 
 describe('The writer of request logs', () => {

@@ -19,7 +19,11 @@ describe('Limits of the versions of a webhook', () => {
   function bounded(bounds?: VersionBounds): Webhooks {
     const { redis, keys } = store;
     const sealer = new Sealer('a secret key of more than 32 characters', undefined);
-    return new Webhooks(withScripts(redis), keys, sealer, store.webhooks.cacheInvalidation, bounds);
+    return new Webhooks(withScripts(redis), keys, {
+      sealer,
+      cacheInvalidation: store.webhooks.cacheInvalidation,
+      bounds,
+    });
   }
 
   async function create(webhooks: Webhooks, transform = '0'): Promise<Webhook> {

@@ -18,22 +18,12 @@ import {
   type VersionChoices,
   type Versioning,
 } from '../../model/apps/versions.ts';
+import { Composed } from '../../model/values/composed.ts';
 import type { AppVersions } from '../../store/apps/app-versions.ts';
 import type { App } from '../../store/apps/apps.ts';
 import type { Functions } from '../../store/apps/functions.ts';
 import type { AuditLog } from '../../store/auth/audit-log.ts';
 import { type AppChanges, versionOf } from './app-changes.ts';
-
-export interface ActivationDeps {
-  quotas: Quotas;
-  appVersions: AppVersions;
-  functions: Functions;
-  appChanges: AppChanges;
-  timerChecks: Pick<TimerChecks, 'checkNow'>;
-  auditLog: Pick<AuditLog, 'append'>;
-  recorder: Pick<MetricsRecorder, 'rampAborted'>;
-  log: Logger;
-}
 
 export interface ActivateOptions {
   /** The share of new runs of pinned functions, from 0 to 100. Default: 100. */
@@ -53,13 +43,16 @@ interface Start {
   by: SyncOrigin;
 }
 
-export class Activation {
-  readonly #deps: ActivationDeps;
-
-  constructor(deps: ActivationDeps) {
-    this.#deps = deps;
-  }
-
+export class Activation extends Composed<{
+  quotas: Quotas;
+  appVersions: AppVersions;
+  functions: Functions;
+  appChanges: AppChanges;
+  timerChecks: Pick<TimerChecks, 'checkNow'>;
+  auditLog: Pick<AuditLog, 'append'>;
+  recorder: Pick<MetricsRecorder, 'rampAborted'>;
+  log: Logger;
+}> {
   /** Makes a version the active one: its functions are those of the app again, and new runs start on it; or only a
    *  share of them, and the rest on the version that was active.
    *  @throws ServiceError not_found, input_invalid, quota_exceeded */
@@ -69,7 +62,7 @@ export class Activation {
     by: SyncOrigin,
     { percent = 100, abortWhen }: ActivateOptions = {},
   ): Promise<void> {
-    const { appVersions, appChanges } = this.#deps;
+    const { appVersions, appChanges } = this.deps;
     await appChanges.ofKnown(env, app, async (before) => {
       const known = await appVersions.all(env, app);
       if (!known.some((appVersion) => appVersion.version === version)) {
@@ -94,7 +87,7 @@ export class Activation {
 
   /** Starts no more runs on a version whose ramp has exceeded its bound, unless a person or a registration has changed the ramp meanwhile. */
   async abort(env: string, app: string, ramp: GivenRamp & { abortWhen: AbortBound }, ends: RampEnds): Promise<void> {
-    const { appVersions, appChanges, auditLog, recorder, log } = this.#deps;
+    const { appVersions, appChanges, auditLog, recorder, log } = this.deps;
     const { version, percent, abortWhen } = ramp;
     const at = Date.now();
     const isAborted = await appChanges.ofKnown(env, app, async (before) => {
@@ -122,7 +115,7 @@ export class Activation {
 
   /** @throws ServiceError input_invalid, quota_exceeded */
   async #startOn(env: string, active: AppVersion, { before, choices, by }: Start): Promise<void> {
-    const { appVersions, appChanges, timerChecks } = this.#deps;
+    const { appVersions, appChanges, timerChecks } = this.deps;
     const { name } = before;
     const { version, url, sdk, framework, dialect, sharesUrl = false } = active;
     const chosen = { ...choices, chosen: version };
@@ -142,7 +135,7 @@ export class Activation {
   /** Changes what its SDK cannot say about an app. A field that is not given stays as it is; undefined: its default.
    *  @throws ServiceError not_found */
   async set(env: string, name: string, given: AppSettings): Promise<void> {
-    const { appVersions, appChanges } = this.#deps;
+    const { appVersions, appChanges } = this.deps;
     await appChanges.ofKnown(env, name, async (app) => {
       const before = await appVersions.choices(env, name);
       const { versioning, activation, ...others } = { ...before, ...given };
@@ -153,7 +146,7 @@ export class Activation {
   }
 
   async #applyVersioning(env: string, app: App, choices: VersionChoices): Promise<void> {
-    const { appVersions, appChanges, functions, quotas } = this.#deps;
+    const { appVersions, appChanges, functions, quotas } = this.deps;
     const { name, deployId: version } = app;
     const own = (await functions.all(env)).functions.filter((fn) => fn.app === name && !fn.archived && !fn.endpoint);
     const known = version === undefined ? undefined : await appVersions.read(env, { app: name, version });

@@ -1,6 +1,5 @@
 /** Applies a change of an app's functions, by a registration or by a person. */
 import type { Quotas } from '../../config.ts';
-import { ServiceError } from '../../errors.ts';
 import type { Admission } from '../../jobs/flow-control/admission.ts';
 import type { TimeoutTimers } from '../../jobs/runs/ends/timeout-timers.ts';
 import type { Schedules } from '../../jobs/timers/schedules.ts';
@@ -9,24 +8,13 @@ import { changesOf, contentOf, type SyncOrigin } from '../../model/apps/deploy.t
 import { type AppVersion, type VersionChoices, withRamp } from '../../model/apps/versions.ts';
 import { newId } from '../../model/ids.ts';
 import { schedulesOf } from '../../model/schedules/schedules.ts';
+import { Composed } from '../../model/values/composed.ts';
 import type { AppVersions } from '../../store/apps/app-versions.ts';
 import type { App, Apps } from '../../store/apps/apps.ts';
 import type { Deploys } from '../../store/apps/deploys.ts';
 import type { Functions, Replaced } from '../../store/apps/functions.ts';
 import { KeyedQueue } from '../../store/redis/keyed-queue.ts';
 import { existingApp } from './existing.ts';
-
-export interface AppChangesDeps {
-  quotas: Quotas;
-  apps: Apps;
-  appVersions: AppVersions;
-  functions: Functions;
-  deploys: Pick<Deploys, 'record'>;
-  /** Applies changed limits to waiting calls. */
-  admission: Pick<Admission, 'noteChange'>;
-  timeoutTimers: Pick<TimeoutTimers, 'noteChange'>;
-  schedules: Pick<Schedules, 'follow'>;
-}
 
 export interface Applied {
   app: App;
@@ -36,14 +24,19 @@ export interface Applied {
   by: SyncOrigin;
 }
 
-export class AppChanges {
-  readonly #deps: AppChangesDeps;
+export class AppChanges extends Composed<{
+  quotas: Quotas;
+  apps: Apps;
+  appVersions: AppVersions;
+  functions: Functions;
+  deploys: Pick<Deploys, 'record'>;
+  /** Applies changed limits to waiting calls. */
+  admission: Pick<Admission, 'noteChange'>;
+  timeoutTimers: Pick<TimeoutTimers, 'noteChange'>;
+  schedules: Pick<Schedules, 'follow'>;
+}> {
   /** One change per app at a time, so that the stored app and its functions are from the same registration. */
   readonly #queue = new KeyedQueue();
-
-  constructor(deps: AppChangesDeps) {
-    this.#deps = deps;
-  }
 
   inTurn<Result>(env: string, app: string, change: () => Promise<Result>): Promise<Result> {
     return this.#queue.run(JSON.stringify([env, app]), change);
@@ -58,7 +51,7 @@ export class AppChanges {
 
   /** Makes these the functions of the app. */
   async apply(env: string, { app, before, functions: given, by }: Applied): Promise<Replaced> {
-    const { apps, functions, schedules, quotas } = this.#deps;
+    const { apps, functions, schedules, quotas } = this.deps;
     // First: if this process dies in between, resetting the timers changes nothing.
     await this.#noteChangedTimeouts(env, given);
     const release = await apps.claim(env, app, quotas.apps);
@@ -70,7 +63,7 @@ export class AppChanges {
       });
     if (saved.modified) {
       const ids = saved.registered.map(({ id }) => id);
-      await this.#deps.admission.noteChange(env, ids);
+      await this.deps.admission.noteChange(env, ids);
     }
     const gone = saved.previous.flatMap((fn) => schedulesOf(env, fn));
     // Even without a change: an earlier registration may have died before storing its schedules.
@@ -87,7 +80,7 @@ export class AppChanges {
       ...(refused.length > 0 && { refused }),
     });
     if (deployId !== undefined && deployId !== before?.deployId) {
-      await this.#deps.appVersions.recordActive(env, { app: app.name, version: deployId }, Date.now());
+      await this.deps.appVersions.recordActive(env, { app: app.name, version: deployId }, Date.now());
     }
     return saved;
   }
@@ -99,7 +92,7 @@ export class AppChanges {
     functions: readonly AppFunction[],
     { ramp, versioning }: VersionChoices,
   ): Promise<AppFunction[]> {
-    const known = ramp && (await this.#deps.appVersions.read(env, { app, version: ramp.version }));
+    const known = ramp && (await this.deps.appVersions.read(env, { app, version: ramp.version }));
     return withRamp(functions, known && { ...ramp, functions: known.functions }, versioning);
   }
 
@@ -114,18 +107,18 @@ export class AppChanges {
     const { name, url, sdk, framework, deployId, registeredAt: at } = app;
     const facts = { url, sdk, framework, deployId };
     const content = contentOf(facts, registered);
-    await this.#deps.deploys.record(env, { id: newId(at), app: name, at, by, ...facts, ...changes, content });
+    await this.deps.deploys.record(env, { id: newId(at), app: name, at, by, ...facts, ...changes, content });
     return true;
   }
 
   /** Changed timeouts also apply to existing runs. */
   async #noteChangedTimeouts(env: string, given: readonly AppFunction[]): Promise<void> {
-    const known = new Map((await this.#deps.functions.all(env)).functions.map((fn) => [fn.id, fn]));
+    const known = new Map((await this.deps.functions.all(env)).functions.map((fn) => [fn.id, fn]));
     const changed = given.filter((fn) => {
       const before = known.get(fn.id);
       return before && JSON.stringify(before.config.timeouts) !== JSON.stringify(fn.config.timeouts);
     });
-    if (changed.length > 0) await this.#deps.timeoutTimers.noteChange(env, idsOf(changed), Date.now());
+    if (changed.length > 0) await this.deps.timeoutTimers.noteChange(env, idsOf(changed), Date.now());
   }
 }
 

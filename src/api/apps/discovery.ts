@@ -18,17 +18,6 @@ const REPEAT_MS = 20_000;
 /** Maximum number of probed apps. */
 const APPS_MAX = 50;
 
-export interface DiscoveryDeps {
-  ports: readonly number[];
-  /** The service's address. */
-  address: string;
-  apps: Apps;
-  appSync: Pick<AppSync, 'register'>;
-  registrar: Pick<Registrar, 'repeated'>;
-  agent: Dispatcher;
-  log: Logger;
-}
-
 /** An app that was found. */
 interface Known {
   url: string;
@@ -54,7 +43,16 @@ export const appDiscovery = duty<{ discovery: Discovery | undefined; port: numbe
       (discovery as Discovery).round(port, signal),
 });
 
-export class Discovery extends Composed<DiscoveryDeps> {
+export class Discovery extends Composed<{
+  ports: readonly number[];
+  /** The service's address. */
+  address: string;
+  apps: Apps;
+  appSync: Pick<AppSync, 'register'>;
+  registrar: Pick<Registrar, 'repeated'>;
+  agent: Dispatcher;
+  log: Logger;
+}> {
   /** Key: port and path. */
   readonly #known = new Map<string, Known>();
   readonly #listening = new Set<number>();

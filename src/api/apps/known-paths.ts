@@ -11,14 +11,12 @@ const TIMEOUT_MS = 3_000;
 /** Registrations within this time share a probe, because anybody can cause them. */
 const SHARED_MS = 10_000;
 
-export interface KnownPathsDeps {
+export class KnownPaths extends Composed<{
   signingKeys: Pick<SigningKeys, 'current'>;
   environmentKinds: Pick<EnvironmentKinds, 'of'>;
   httpAgent: HttpAgent;
-}
-
-export class KnownPaths extends Composed<KnownPathsDeps> {
-  /** By environment and URL, oldest first. */
+}> {
+  /** Keyed by environment and URL, oldest first. */
   readonly #probes = new Map<string, { isThere: Promise<boolean>; startedAt: number }>();
 
   /** @param known the known path, at an allowed origin */

@@ -10,6 +10,7 @@ import type { SyncOrigin } from '../../model/apps/deploy.ts';
 import { originsOf } from '../../model/apps/held-registration.ts';
 import { asVersion, becomesActive, isRegistrationOf, type VersionChoices } from '../../model/apps/versions.ts';
 import { isFailureHandler } from '../../model/events/lifecycle.ts';
+import { Composed } from '../../model/values/composed.ts';
 import type { AppVersions } from '../../store/apps/app-versions.ts';
 import type { App, Apps } from '../../store/apps/apps.ts';
 import type { ExpressionProblems } from '../../store/apps/expression-problems.ts';
@@ -27,21 +28,6 @@ const LOGGED_FIELDS = 20;
 /** A registration that finds the app moved since its check is checked again. */
 const TRIES_MAX = 5;
 
-export interface RegistrarDeps {
-  quotas: Quotas;
-  functionLimits: FunctionLimits;
-  /** Reaction to registrations with unsupported fields. */
-  unsupported: Config['unsupported'];
-  apps: Apps;
-  appVersions: AppVersions;
-  appChanges: AppChanges;
-  heldRegistrations: Pick<HeldRegistrations, 'release'>;
-  originCheck: Pick<OriginCheck, 'holdUnconfirmed' | 'trusted'>;
-  expressionProblems: ExpressionProblems;
-  timerChecks: Pick<TimerChecks, 'checkNow'>;
-  log: Logger;
-}
-
 /** `modified`: whether a function changed. */
 export type Saved = SortedFunctions & Pick<Replaced, 'modified'> & Pick<TrustedRegistration, 'declinedUrl'>;
 
@@ -56,19 +42,27 @@ export interface ParsedRegistration {
 }
 
 /** Registers apps that send their registration, connect, or answer a sync request. */
-export class Registrar {
-  readonly #deps: RegistrarDeps;
+export class Registrar extends Composed<{
+  quotas: Quotas;
+  functionLimits: FunctionLimits;
+  /** Reaction to registrations with unsupported fields. */
+  unsupported: Config['unsupported'];
+  apps: Apps;
+  appVersions: AppVersions;
+  appChanges: AppChanges;
+  heldRegistrations: Pick<HeldRegistrations, 'release'>;
+  originCheck: Pick<OriginCheck, 'holdUnconfirmed' | 'trusted'>;
+  expressionProblems: ExpressionProblems;
+  timerChecks: Pick<TimerChecks, 'checkNow'>;
+  log: Logger;
+}> {
   /** Local apps that are probed at intervals (discovery.ts): their registrations without changes are logged at debug level only. */
   readonly repeated = new Set<string>();
-
-  constructor(deps: RegistrarDeps) {
-    this.#deps = deps;
-  }
 
   /** Stores nothing.
    *  @throws ServiceError quota_exceeded, registration_invalid */
   async parse(text: string, dialect: Dialect): Promise<ParsedRegistration> {
-    const { quotas, functionLimits, unsupported: policy } = this.#deps;
+    const { quotas, functionLimits, unsupported: policy } = this.deps;
     const { registration, given } = parseRegistration(text, quotas);
     const checked = await checkAll(registration, given, dialect, functionLimits);
     if (policy === 'reject' && checked.unsupported) throw unsupportedRefusal(checked.unsupported);
@@ -88,22 +82,22 @@ export class Registrar {
     const { registration, checked, dialect } = parsed;
     for (let tries = 0; tries < TRIES_MAX; tries++) {
       // Outside of the queue, because it may send the app a request.
-      const trusted = await this.#deps.originCheck.trusted(env, {
+      const trusted = await this.deps.originCheck.trusted(env, {
         registration,
         functions: checked.registered,
-        before: await this.#deps.apps.read(env, registration.appName),
+        before: await this.deps.apps.read(env, registration.appName),
         by,
         askedUrl,
       });
       await confirm?.();
-      const saved = await this.#deps.appChanges.inTurn(env, registration.appName, () =>
+      const saved = await this.deps.appChanges.inTurn(env, registration.appName, () =>
         this.#save(env, trusted, checked, dialect),
       );
       if (!saved) continue;
       // A changed expression may no longer have the recorded problem.
-      if (saved.modified) await this.#deps.expressionProblems.remove(env, idsOf(saved.registered));
+      if (saved.modified) await this.deps.expressionProblems.remove(env, idsOf(saved.registered));
       // Batches and debounces may be due earlier now.
-      await this.#deps.timerChecks.checkNow(env, saved.changed);
+      await this.deps.timerChecks.checkNow(env, saved.changed);
       this.#log(env, parsed, saved, by);
       return saved;
     }
@@ -112,7 +106,7 @@ export class Registrar {
 
   /** Logs the registration, and in a second line functions that do not work as configured. */
   #log(env: string, { registration, checked }: ParsedRegistration, saved: Saved, by: SyncOrigin): void {
-    const { log } = this.#deps;
+    const { log } = this.deps;
     const { appName: app, url, sdk, framework } = registration;
     const { registered, refused, modified, declinedUrl } = saved;
     const { unsupported } = checked;
@@ -153,7 +147,7 @@ export class Registrar {
     checked: CheckedFunctions,
     dialect: Dialect,
   ): Promise<(Saved & Pick<Replaced, 'changed'>) | undefined> {
-    const { apps, appVersions, appChanges, originCheck } = this.#deps;
+    const { apps, appVersions, appChanges, originCheck } = this.deps;
     const { registration, by, declinedUrl } = trusted;
     const { appName } = registration;
     const before = await apps.read(env, appName);
@@ -172,7 +166,7 @@ export class Registrar {
         ? await appChanges.apply(env, { app: { ...app, ...rest }, before, functions, by })
         : await this.#keep(env, { ...before, registeredAt: app.registeredAt, lastSync: app.lastSync }, functions);
     const present = originsOf([app.url, ...saved.registered.map(({ url }) => url)]);
-    await this.#deps.heldRegistrations.release(env, appName, ({ origins }) =>
+    await this.deps.heldRegistrations.release(env, appName, ({ origins }) =>
       origins.every((origin) => present.includes(origin)),
     );
     const refused = [...checked.refused, ...saved.refused];
@@ -188,7 +182,7 @@ export class Registrar {
     before: App | undefined,
     choices: VersionChoices,
   ): Promise<{ functions: AppFunction[]; isActive: boolean }> {
-    const { appVersions, appChanges } = this.#deps;
+    const { appVersions, appChanges } = this.deps;
     const active = before?.deployId;
     const version = app.deployId ?? (await this.#unnamedVersion(env, app, given, active));
     const known = version === undefined ? undefined : await appVersions.read(env, { app: app.name, version });
@@ -219,7 +213,7 @@ export class Registrar {
   /** Whether a version is at the URL of the app. */
   async #isTaken(env: string, { name, url }: App): Promise<boolean> {
     if (isConnected(url)) return false;
-    return (await this.#deps.appVersions.all(env, name)).some((version) => version.url === url);
+    return (await this.deps.appVersions.all(env, name)).some((version) => version.url === url);
   }
 
   /** Some kinds of registration do not name the build: the active version, if it registered the same. */
@@ -230,13 +224,13 @@ export class Registrar {
     active: string | undefined,
   ): Promise<string | undefined> {
     const known =
-      active === undefined ? undefined : await this.#deps.appVersions.read(env, { app: app.name, version: active });
+      active === undefined ? undefined : await this.deps.appVersions.read(env, { app: app.name, version: active });
     return known && isRegistrationOf(known, app, functions) ? active : undefined;
   }
 
   /** A registration of a version that is not the active one: new runs do not start on it. */
   async #keep(env: string, app: App, registered: AppFunction[]): Promise<Saved & Pick<Replaced, 'changed'>> {
-    await this.#deps.apps.save(env, app);
+    await this.deps.apps.save(env, app);
     return { registered, refused: [], modified: false, changed: [] };
   }
 }

@@ -3,6 +3,7 @@
 import { ServiceError } from '../../errors.ts';
 import type { Logger } from '../../log.ts';
 import { addressBlock } from '../../model/network/address.ts';
+import { Composed } from '../../model/values/composed.ts';
 import type { AuditEntry, AuditLog } from '../../store/auth/audit-log.ts';
 import type { Rejection, RejectionLog } from '../../store/auth/rejection-log.ts';
 import { clientAddress } from '../http/incoming-request.ts';
@@ -11,25 +12,15 @@ import { SignInThrottled } from './accounts.ts';
 
 export type AuditedAction = Omit<AuditEntry, 'at' | 'ip' | 'requestId'>;
 
-export class AuditLogger {
-  readonly #auditLog: AuditLog;
-  readonly #rejectionLog: RejectionLog;
-  readonly #log: Logger;
-
-  constructor(auditLog: AuditLog, rejectionLog: RejectionLog, log: Logger) {
-    this.#auditLog = auditLog;
-    this.#rejectionLog = rejectionLog;
-    this.#log = log;
-  }
-
+export class AuditLogger extends Composed<{ auditLog: AuditLog; rejectionLog: RejectionLog; log: Logger }> {
   async log(ctx: Context, { who: { kind, id, name }, ...action }: AuditedAction): Promise<void> {
     const { requestId } = ctx.state;
     const entry = { ...action, who: { kind, id, name }, ip: clientAddress(ctx) };
-    this.#log.info({ request_id: requestId, audit: entry }, 'audit');
-    await this.#auditLog
+    this.deps.log.info({ request_id: requestId, audit: entry }, 'audit');
+    await this.deps.auditLog
       .append({ ...entry, at: Date.now(), requestId })
       .catch((error: Error) =>
-        this.#log.error({ request_id: requestId, err: error.message }, 'cannot write the audit entry'),
+        this.deps.log.error({ request_id: requestId, err: error.message }, 'cannot write the audit entry'),
       );
   }
 
@@ -45,11 +36,11 @@ export class AuditLogger {
       name: isAboutAddress ? '' : name,
       address: addressBlock(ip),
     };
-    this.#log.info({ request_id: requestId, rejection: { ...rejection, name, ip } }, 'audit: rejected');
-    await this.#rejectionLog
+    this.deps.log.info({ request_id: requestId, rejection: { ...rejection, name, ip } }, 'audit: rejected');
+    await this.deps.rejectionLog
       .record(rejection, requestId, Date.now())
       .catch((error: Error) =>
-        this.#log.error({ request_id: requestId, err: error.message }, 'cannot write to the rejection log'),
+        this.deps.log.error({ request_id: requestId, err: error.message }, 'cannot write to the rejection log'),
       );
   }
 

@@ -127,7 +127,7 @@ function passkeysAt({ secondFactors }: User, { id }: RelyingParty): Passkey[] {
   return secondFactors?.passkeys.filter(({ rpId }) => rpId === id) ?? [];
 }
 
-function parsed<Answer extends object>(text: string): Answer {
+function parsed<Credential extends object>(text: string): Credential {
   try {
     const credential: unknown = JSON.parse(text);
     if (typeof credential === 'object' && credential !== null) return credential as Credential;

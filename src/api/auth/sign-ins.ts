@@ -28,15 +28,13 @@ export interface Pending {
   next: string;
 }
 
-export interface SignInsDeps {
+export class SignIns extends Composed<{
   publicUrl: string | undefined;
   browserSessions: BrowserSessions;
   pendingSignIns: PendingSignIns;
   secondFactors: SecondFactors;
   auditLogger: AuditLogger;
-}
-
-export class SignIns extends Composed<SignInsDeps> {
+}> {
   /** After the right password, or another proof of who the user is.
    *  @throws ServiceError second_factor_required, to programs */
   async proceed(ctx: Context, user: User, action: FirstStep, next = '/'): Promise<void> {

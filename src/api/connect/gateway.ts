@@ -7,12 +7,13 @@ import { ServiceError } from '../../errors.ts';
 import { SUBPROTOCOLS } from '../../functions/connect/formats.ts';
 import type { Connection } from '../../model/apps/connection.ts';
 import { machineTime } from '../../model/values/clock.ts';
+import { Composed } from '../../model/values/composed.ts';
 import type { ConnectChannels } from '../../store/connect/channels.ts';
 import type { ConnectCalls, GatewayMessage } from '../../store/connect/connect-calls.ts';
 import { RENEW_MS } from '../../store/connect/connections.ts';
 import { clientAddress } from '../http/incoming-request.ts';
 import type { Context } from '../http/router.ts';
-import type { AcceptWebSocket, WebSocket, WebSockets } from '../http/web-sockets.ts';
+import type { WebSocket, WebSockets } from '../http/web-sockets.ts';
 import type { CheckpointFramesDeps } from './checkpoint-frames.ts';
 import { AUTHENTICATION_FAILED, closeSoon, GATEWAY_CLOSING, HANDSHAKE_TIMEOUT, INTERNAL_ERROR } from './close.ts';
 import { GatewayConnection } from './gateway-connection.ts';
@@ -50,24 +51,20 @@ export const connectionRenewal = duty<{ gateway: Gateway }>({
       gateway.renew(),
 });
 
-export class Gateway {
-  readonly #deps: GatewayDeps;
+export class Gateway extends Composed<GatewayDeps> {
   readonly #connections = new Map<string, GatewayConnection>();
   readonly #handshakes = new Handshakes<WebSocket>(HANDSHAKES);
-  readonly #accept: AcceptWebSocket;
+  readonly #accept = this.deps.webSockets.endpoint({
+    maxMessageBytes: FRAME_MAX_BYTES,
+    protocols: SUBPROTOCOLS,
+    // `drain` notifies the instances.
+    onShutdown: () => undefined,
+  });
   #stops: (() => unknown)[] = [];
   #isDraining = false;
 
-  constructor(deps: GatewayDeps) {
-    this.#deps = deps;
-    // `drain` notifies the instances.
-    const onShutdown = () => undefined;
-    const options = { maxMessageBytes: FRAME_MAX_BYTES, protocols: SUBPROTOCOLS, onShutdown };
-    this.#accept = deps.webSockets.endpoint(options);
-  }
-
   get id(): string {
-    return this.#deps.gatewayId;
+    return this.deps.gatewayId;
   }
 
   get connectionCount(): number {
@@ -83,7 +80,7 @@ export class Gateway {
     const check = setInterval(() => this.#endOverdueHandshakes(), HANDSHAKE_CHECK_MS);
     this.#stops = [
       () => clearInterval(check),
-      this.#deps.channels.onCalls(this.id, (message) => void this.#pass(message)),
+      this.deps.channels.onCalls(this.id, (message) => void this.#pass(message)),
     ];
   }
 
@@ -99,7 +96,7 @@ export class Gateway {
     const until = machineTime() + graceMs;
     const all = [...this.#connections.values()];
     // First, so that workers no longer choose them.
-    await Promise.allSettled(all.map(({ record }) => this.#deps.connections.close(record)));
+    await Promise.allSettled(all.map(({ record }) => this.deps.connections.close(record)));
     await wait(IDLE_CLOSED_MS);
     for (const connection of all) connection.drain();
     for (const socket of this.#handshakes.all) closeSoon(socket, GATEWAY_CLOSING);
@@ -130,10 +127,10 @@ export class Gateway {
   }
 
   async #open(webSocket: WebSocket, socket: Socket): Promise<void> {
-    const { log, leaseMs, calls, callCheckpoints, connections } = this.#deps;
+    const { log, leaseMs, calls, callCheckpoints, connections } = this.deps;
     const first = await this.#greet(webSocket, socket);
-    const record = await accept(webSocket, first, this.#deps, (env) => {
-      this.#deps.webSockets.countFor(this.#deps.ownerOf(env), webSocket);
+    const record = await accept(webSocket, first, this.deps, (env) => {
+      this.deps.webSockets.countFor(this.deps.ownerOf(env), webSocket);
       this.#handshakes.authenticate(webSocket);
     });
     if (!record) {
@@ -158,7 +155,7 @@ export class Gateway {
 
   /** @returns false: Redis is down; the next renewal repeats it */
   async #store(record: Connection): Promise<boolean> {
-    const { connections, log } = this.#deps;
+    const { connections, log } = this.deps;
     try {
       if (this.#isDraining) return true;
       await this.#renewAll([record]);
@@ -173,15 +170,15 @@ export class Gateway {
   async #pass(message: GatewayMessage): Promise<void> {
     const connection = this.#connections.get(message.connectionId);
     try {
-      await (connection ? connection.take(message) : this.#deps.calls.refuse(message));
+      await (connection ? connection.take(message) : this.deps.calls.refuse(message));
     } catch (error) {
-      this.#deps.log.debug({ call: message.callId, err: (error as Error).message }, 'a call was not passed on');
+      this.deps.log.debug({ call: message.callId, err: (error as Error).message }, 'a call was not passed on');
     }
   }
 
   async renew(): Promise<void> {
     for (const connection of this.#connections.values()) {
-      const isWanted = this.#deps.isLive(connection.record.env);
+      const isWanted = this.deps.isLive(connection.record.env);
       if (connection.isSilent || !isWanted) connection.close(GATEWAY_CLOSING);
     }
     await this.#endRevoked();
@@ -192,8 +189,8 @@ export class Gateway {
   async #endRevoked(): Promise<void> {
     const check = async (connection: GatewayConnection) => {
       const { id, env, keyFingerprint } = connection.record;
-      if (await this.#deps.connectionKeys.isValid(env, keyFingerprint)) return;
-      this.#deps.log.info({ connection: id, env }, 'closed a connection whose signing key was rotated');
+      if (await this.deps.connectionKeys.isValid(env, keyFingerprint)) return;
+      this.deps.log.info({ connection: id, env }, 'closed a connection whose signing key was rotated');
       connection.close(AUTHENTICATION_FAILED);
     };
     await Promise.all([...this.#connections.values()].map(check));
@@ -201,7 +198,7 @@ export class Gateway {
 
   /** Closes connections that somebody has ended. Their instances connect again. */
   async #renewAll(records: readonly Connection[]): Promise<void> {
-    for (const id of await this.#deps.connections.renew(records)) this.#connections.get(id)?.close(GATEWAY_CLOSING);
+    for (const id of await this.deps.connections.renew(records)) this.#connections.get(id)?.close(GATEWAY_CLOSING);
   }
 
   /** @returns the first message. A connection that sends too much before it is terminated at once */

@@ -109,11 +109,3 @@ function withoutUrl(fn: unknown): unknown {
 function idOf(fn: unknown): string[] {
   return isJsonObject(fn) && typeof fn.id === 'string' ? [fn.id] : [];
 }
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}

@@ -3,6 +3,7 @@
 import type { Config } from '../../config.ts';
 import type { History } from '../../history/history.ts';
 import { SubscriptionTokens } from '../../model/realtime/subscription-token.ts';
+import { Composed } from '../../model/values/composed.ts';
 import type { RealtimeFeed } from '../../store/realtime/channels.ts';
 import type { Store } from '../../store/store.ts';
 import type { LiveFeed } from '../../store/telemetry/live-updates.ts';
@@ -39,7 +40,7 @@ export class Realtime extends Composed<RealtimeDeps> {
   });
 
   addRoutes(router: Router): void {
-    const { config, store, webSockets } = this.#deps;
+    const { config, store, webSockets } = this.deps;
     const { dev, realtime, secretKey, secretKeyFallback } = config;
     const guardDeps = { dev, signingKeys: store.signingKeys, environments: store.environments };
     publishRoutes(router, {

@@ -31,15 +31,13 @@ export interface Announcements {
   follow(subscription: Subscription, receiver: Receiver): () => void;
 }
 
-export interface SubscriberDeps {
+export class RealtimeSubscribers extends Composed<{
   feed: RealtimeFeed;
   environments: Environments;
   announcements: Announcements;
   /** Maximum number of connections of an environment, or of all branches together. */
   max: number;
-}
-
-export class RealtimeSubscribers extends Composed<SubscriberDeps> {
+}> {
   readonly #receivers = new Map<Receiver, Environment>();
   readonly #limits = new ConcurrencyLimits();
   #timer: NodeJS.Timeout | undefined;

@@ -8,6 +8,7 @@ import { digestOf } from '../../model/auth/secret.ts';
 import { PRODUCTION } from '../../model/environment.ts';
 import type { Event } from '../../model/events/event.ts';
 import { atMost } from '../../model/values/cache-size.ts';
+import { Composed } from '../../model/values/composed.ts';
 import { describe } from '../../model/values/json.ts';
 import type { EventKeyInUse, EventKeys } from '../../store/auth/event-keys.ts';
 import type { WebhookDirectory } from '../../store/webhooks/webhook-directory.ts';
@@ -30,31 +31,22 @@ export const ANY_KEY: EventKeyInUse = {
 /** A flood of other keys makes this process look a key up again. */
 const UNKNOWN_MAX = 10_000;
 
-export class Credentials {
-  readonly #eventKeys: EventKeys;
-  readonly #webhooks: WebhookDirectory;
-  readonly #dev: boolean;
-  /** In dev mode: digests of secrets that Redis does not know. Secrets are random, so no user can later be given a
+export class Credentials extends Composed<{ eventKeys: EventKeys; webhooks: WebhookDirectory; dev: boolean }> {
+  /** Digests of secrets that Redis does not know, only used in dev mode. Secrets are random, so no user can later be given a
    *  secret that was tried before. */
   readonly #unknown = new LRUCache<string, true>(atMost(UNKNOWN_MAX));
-
-  constructor(eventKeys: EventKeys, webhooks: WebhookDirectory, dev: boolean) {
-    this.#eventKeys = eventKeys;
-    this.#webhooks = webhooks;
-    this.#dev = dev;
-  }
 
   /** @throws ServiceError key_unknown; unavailable until keys and webhooks have been read for the first time */
   async of(secret: string, nowMs: number): Promise<Credential> {
     const digest = digestOf(secret);
-    const key = this.#eventKeys.find(digest);
+    const key = this.deps.eventKeys.find(digest);
     if (key) return { kind: 'event-key', key };
-    const webhook = this.#webhooks.find(secret, digest, nowMs);
+    const webhook = this.deps.webhooks.find(secret, digest, nowMs);
     if (webhook) return { kind: 'webhook', webhook };
-    if (this.#dev && this.#unknown.has(digest)) return { kind: 'event-key', key: ANY_KEY };
+    if (this.deps.dev && this.#unknown.has(digest)) return { kind: 'event-key', key: ANY_KEY };
     const found = await this.#readFromStore(secret, digest, nowMs);
     if (found) return found;
-    if (this.#dev) {
+    if (this.deps.dev) {
       this.#unknown.set(digest, true);
       return { kind: 'event-key', key: ANY_KEY };
     }
@@ -65,8 +57,8 @@ export class Credentials {
 
   async #readFromStore(secret: string, digest: string, nowMs: number): Promise<Credential | undefined> {
     const [key, webhook] = await Promise.all([
-      this.#eventKeys.findOrFetch(digest),
-      this.#webhooks.findOrFetch(secret, digest, nowMs),
+      this.deps.eventKeys.findOrFetch(digest),
+      this.deps.webhooks.findOrFetch(secret, digest, nowMs),
     ]);
     if (key) return { kind: 'event-key', key };
     return webhook && { kind: 'webhook', webhook };

@@ -5,6 +5,7 @@ import type { Piscina } from 'piscina';
 import type { KeptBody, WebhookBodyStore } from '../../archive/webhook-bodies.ts';
 import { ServiceError } from '../../errors.ts';
 import type { MemoryBudget, Release } from '../../model/capacity/memory-budget.ts';
+import { Composed } from '../../model/values/composed.ts';
 import { loadOnce } from '../../model/values/load-once.ts';
 import { type BodyReference, LARGE_BODY_MAX_BYTES } from '../../model/webhooks/large-bodies.ts';
 import type { LoggedRequest } from '../../model/webhooks/request-log.ts';
@@ -41,7 +42,7 @@ export interface ReservedBody {
   release: Release;
 }
 
-export interface LargeBodiesDeps {
+export class LargeBodies extends Composed<{
   /** All large bodies of this process share it. */
   memory: MemoryBudget;
   /** undefined without an archive and a bucket. */
@@ -49,26 +50,19 @@ export interface LargeBodiesDeps {
   publicUrl: string | undefined;
   /** RETENTION_DAYS. */
   retentionDays: number;
-}
-
-export class LargeBodies {
-  readonly #deps: LargeBodiesDeps;
+}> {
   readonly #threads = loadOnce(startThread);
-
-  constructor(deps: LargeBodiesDeps) {
-    this.#deps = deps;
-  }
 
   /** Whether there is a place to keep them. */
   get canKeep(): boolean {
-    return this.#deps.bodies !== undefined;
+    return this.deps.bodies !== undefined;
   }
 
   /** Reserves memory for a body before it is read, first come, first served.
    *  @returns releases the memory
    *  @throws ServiceError overloaded */
   async reserve(webhookId: string, bytes: number): Promise<Release> {
-    const release = await this.#deps.memory.reserve(webhookId, bytes, WAIT_MAX_MS);
+    const release = await this.deps.memory.reserve(webhookId, bytes, WAIT_MAX_MS);
     if (!release) throw overloaded('large bodies of other requests fill the memory for them; try again later');
     return release;
   }
@@ -97,7 +91,7 @@ export class LargeBodies {
         facts: { limit_bytes: FIELDS_MAX_BYTES },
       });
     }
-    const url = `${this.#deps.publicUrl ?? ''}/v1/webhooks/${id}/requests/${storedAs}/body`;
+    const url = `${this.deps.publicUrl ?? ''}/v1/webhooks/${id}/requests/${storedAs}/body`;
     return {
       body: JSON.parse(fields),
       json: JSON.parse(providerFields),
@@ -125,7 +119,7 @@ export class LargeBodies {
   /** Keeps a body: it is on disk when this resolves. Repeating it changes nothing.
    *  @throws ServiceError archive_unavailable */
   async keep(kept: KeptBody): Promise<void> {
-    const { bodies, retentionDays } = this.#deps;
+    const { bodies, retentionDays } = this.deps;
     if (!bodies) {
       throw new ServiceError('archive_unavailable', {
         detail:
@@ -162,7 +156,7 @@ export class LargeBodies {
   async read(webhookId: string, requestId: string, bytes = LARGE_BODY_MAX_BYTES): Promise<ReservedBody> {
     const release = await this.reserve(webhookId, bytes);
     try {
-      return { body: await this.#deps.bodies?.read(webhookId, requestId), release };
+      return { body: await this.deps.bodies?.read(webhookId, requestId), release };
     } catch (error) {
       release();
       throw error;

@@ -2,6 +2,7 @@
 import { setTimeout } from 'node:timers/promises';
 import type { Telemetry } from '../../jobs/telemetry/telemetry.ts';
 import type { Logger } from '../../log.ts';
+import { Composed } from '../../model/values/composed.ts';
 import type { LoggedRequest } from '../../model/webhooks/request-log.ts';
 import type { WebhookLog } from '../../store/webhooks/webhook-log.ts';
 import { type BufferedRequest, NewestRequests } from './newest-requests.ts';
@@ -19,10 +20,7 @@ const SOON_BYTES = MAX_BUFFERED_BYTES / 4;
 /** Maximum batch, which blocks Redis while it is executed. */
 const BATCH = { requests: 50, bytes: 1_048_576 };
 
-export class RequestLogWriter {
-  readonly #webhookLog: WebhookLog;
-  readonly #telemetry: Telemetry;
-  readonly #log: Logger;
+export class RequestLogWriter extends Composed<{ webhookLog: WebhookLog; telemetry: Telemetry; log: Logger }> {
   /** Requests to write, by webhook. */
   readonly #buffer = new Map<string, NewestRequests>();
   #bufferedBytes = 0;
@@ -30,12 +28,6 @@ export class RequestLogWriter {
   readonly #resting = new Map<string, number>();
   #isFlushing = false;
   #writing: Promise<void> | undefined;
-
-  constructor(webhookLog: WebhookLog, telemetry: Telemetry, log: Logger) {
-    this.#webhookLog = webhookLog;
-    this.#telemetry = telemetry;
-    this.#log = log;
-  }
 
   add(webhookId: string, request: LoggedRequest): void {
     const bytes = sizeOf(request);
@@ -45,7 +37,7 @@ export class RequestLogWriter {
     }
     let requests = this.#buffer.get(webhookId);
     if (requests === undefined) {
-      requests = new NewestRequests(this.#webhookLog.maxRequests);
+      requests = new NewestRequests(this.deps.webhookLog.maxRequests);
       this.#buffer.set(webhookId, requests);
     }
     this.#bufferedBytes += bytes;
@@ -90,7 +82,7 @@ export class RequestLogWriter {
 
   async #write(webhookId: string, batch: BufferedRequest[]): Promise<void> {
     try {
-      await this.#webhookLog.add(
+      await this.deps.webhookLog.add(
         webhookId,
         batch.map(({ request }) => request),
       );
@@ -106,11 +98,11 @@ export class RequestLogWriter {
   #finish(webhookId: string, { request, bytes }: BufferedRequest): void {
     this.#bufferedBytes -= bytes;
     const { id, outcome } = request.summary;
-    this.#telemetry.publishWebhookRequest({ webhookId, id, outcome });
+    this.deps.telemetry.publishWebhookRequest({ webhookId, id, outcome });
   }
 
   #warnLost(webhookId: string, { summary: { id, outcome, status, reason } }: LoggedRequest, err: string): void {
-    this.#log.warn(
+    this.deps.log.warn(
       { request_id: id, webhook_id: webhookId, outcome, status, reason, err },
       'webhook request not logged',
     );

@@ -39,47 +39,41 @@ export class ListProblem extends Error {
   }
 }
 
-export class ProviderList {
-  readonly #client: Pick<ProviderClient, 'send'>;
-  readonly #list: SentList;
-  readonly #account: SentAccount;
-  readonly #name: string;
+export class ProviderList extends Composed<{
+  client: Pick<ProviderClient, 'send'>;
+  list: SentList;
+  account: SentAccount;
+  name: string;
+}> {
   /** Unix milliseconds: the rate limit is used up until then. */
   #restsUntil = 0;
 
-  constructor(client: Pick<ProviderClient, 'send'>, list: SentList, account: SentAccount, name: string) {
-    this.#client = client;
-    this.#list = list;
-    this.#account = account;
-    this.#name = name;
-  }
-
   /** @throws ListProblem */
   async types(): Promise<ReadonlySet<string> | undefined> {
-    const url = subscriptionUrl(this.#list, this.#account);
+    const url = subscriptionUrl(this.deps.list, this.deps.account);
     if (url === undefined) return undefined;
     const { text } = await this.#get(url);
-    return this.#read(() => typesOf(this.#list, text));
+    return this.#read(() => typesOf(this.deps.list, text));
   }
 
   /** @throws ListProblem */
   async page(span: Span, cursor: string | undefined, types: ReadonlySet<string> | undefined): Promise<SentPage> {
-    const { text, headers } = await this.#get(listUrl(this.#list, this.#account, span, cursor));
-    return this.#read(() => pageOf(this.#list, text, headers, types));
+    const { text, headers } = await this.#get(listUrl(this.deps.list, this.deps.account, span, cursor));
+    return this.#read(() => pageOf(this.deps.list, text, headers, types));
   }
 
   /** @returns undefined if the provider no longer has the item; `request` is undefined if it has it without its body
    *  @throws ListProblem */
   async item(ref: string): Promise<{ request: MadeRequest | undefined } | undefined> {
-    const response = await this.#send('GET', itemUrl(this.#list, this.#account, ref));
+    const response = await this.#send('GET', itemUrl(this.deps.list, this.deps.account, ref));
     if (response.status === 404 || response.status === 410) return undefined;
     this.#check(response);
-    return { request: this.#read(() => requestOf(this.#list, response.text)) };
+    return { request: this.#read(() => requestOf(this.deps.list, response.text)) };
   }
 
   /** Asks the provider to send a request again. @returns whether it does @throws ListProblem */
   async redeliver(ref: string): Promise<boolean> {
-    const url = redeliverUrl(this.#list, this.#account, ref);
+    const url = redeliverUrl(this.deps.list, this.deps.account, ref);
     if (url === undefined) return false;
     const response = await this.#send('POST', url);
     if (response.status >= 400 && response.status < 500 && !isRateLimit(response)) return false;
@@ -104,12 +98,12 @@ export class ProviderList {
     }
     let headers: Record<string, string>;
     try {
-      headers = sentHeaders(this.#list, this.#account, now);
+      headers = sentHeaders(this.deps.list, this.deps.account, now);
     } catch {
-      throw new ListProblem('key_rejected', `the key is not a private key of an app of ${this.#name}`, HOUR_MS);
+      throw new ListProblem('key_rejected', `the key is not a private key of an app of ${this.deps.name}`, HOUR_MS);
     }
     try {
-      const response = await this.#client.send(method, url, headers);
+      const response = await this.deps.client.send(method, url, headers);
       this.#noteRateLimit(response);
       return response;
     } catch (error) {
@@ -119,7 +113,7 @@ export class ProviderList {
   }
 
   #noteRateLimit({ headers }: ProviderResponse): void {
-    const { remaining, reset } = this.#list.rateLimit ?? {};
+    const { remaining, reset } = this.deps.list.rateLimit ?? {};
     if (remaining === undefined || reset === undefined || headers[remaining] !== '0') return;
     const until = Number(headers[reset]) * 1_000;
     if (Number.isFinite(until)) this.#restsUntil = Math.min(until, Date.now() + HOUR_MS);
@@ -129,7 +123,7 @@ export class ProviderList {
   #check(response: ProviderResponse): void {
     const { status, headers } = response;
     if (status >= 200 && status < 300) return;
-    const name = this.#name;
+    const name = this.deps.name;
     const now = Date.now();
     const [header] = [headers['retry-after']].flat();
     const retryMs = header === undefined ? undefined : retryAfterMs(header, now);

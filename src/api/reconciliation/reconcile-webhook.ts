@@ -100,7 +100,7 @@ function openedList(webhook: WebhookInUse, { webhooks, providerClient }: Reconci
     );
   }
   const account = { fields: reconciliation.account, key, api: reconciliation.api };
-  const opened = new ProviderList(providerClient, list, account, preset?.name ?? 'The provider');
+  const opened = new ProviderList({ client: providerClient, list, account, name: preset?.name ?? 'The provider' });
   return Object.assign(opened, { kept: list.keptDays * DAY_MS });
 }
 

@@ -8,12 +8,7 @@ import { Composed } from '../../model/values/composed.ts';
 import type { ListedRuns } from '../../store/runs/listed-runs.ts';
 import type { LiveRun, LiveUpdate } from '../../store/telemetry/live-updates.ts';
 
-export interface LiveRunStatesDeps {
-  listed: Pick<ListedRuns, 'read'>;
-  runStates: Pick<RunStates, 'of'>;
-}
-
-export class LiveRunStates extends Composed<LiveRunStatesDeps> {
+export class LiveRunStates extends Composed<{ listed: Pick<ListedRuns, 'read'>; runStates: Pick<RunStates, 'of'> }> {
   /** @returns the updates; without states if Redis does not respond, because updates are only hints */
   async addTo(env: string, updates: readonly LiveUpdate[]): Promise<readonly LiveUpdate[]> {
     try {

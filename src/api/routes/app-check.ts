@@ -1,6 +1,5 @@
 /** `POST /v1/apps/:name/check`: diagnoses why an app cannot be called. */
 import { z } from 'zod';
-import { ServiceError } from '../../errors.ts';
 import { probeApp } from '../../functions/probe.ts';
 import type { AppFunction } from '../../model/apps/app.ts';
 import { connectionProblems, PROBLEM_CODES, problemsOf, UNREACHABLE } from '../../model/apps/app-problems.ts';

@@ -1,6 +1,5 @@
 /** `/v1/apps/:name/versions`: the versions of an app, and which one new runs start on (docs/change-code-safely.md). */
 import { z } from 'zod';
-import { ServiceError } from '../../errors.ts';
 import { isConnected } from '../../model/apps/connection.ts';
 import { type GivenRamp, percentOf, type RampEnds, stateOf, VERSION_STATES } from '../../model/apps/versions.ts';
 import { existingApp } from '../apps/existing.ts';
@@ -9,6 +8,7 @@ import type { ApiParts } from '../parts.ts';
 import { countPosition, longPageQuery } from '../rest/list-query.ts';
 import { countedReply } from '../rest/list-response.ts';
 import { type Route, routesOf } from '../rest/route.ts';
+import { present } from '../views/present.ts';
 import { time } from '../views/time.ts';
 
 /** Number of runs whose alarms a request reads, of all draining versions, and of each at least. */
@@ -91,15 +91,19 @@ export function appVersionRoutes({ apps, appVersions, connections, activation, l
     const live = versions.some(({ url }) => isConnected(url)) ? await connections.ofApp(env, name, Date.now()) : [];
     const connected = live.map(({ connection }) => connection.apps.find((app) => app.name === name)?.version);
     return versions.map((appVersion, i) => {
-      const { version } = appVersion;
+      const { version, url, functions, seenAt } = appVersion;
       const { count, oldestAt } = runs[i] as (typeof runs)[number];
-      const live = connected.filter((connectedVersion) => connectedVersion === version).length;
-      const wake = wakes.get(version);
-      return {
-        ...present(appVersion, started, count, oldestAt, live),
+      return present(versionSchema, appVersion, {
+        state: stateOf(appVersion, started, count),
+        percent: percentOf(version, started),
         ramp: rampOf(version),
-        last_wake_at: time(wake),
-      };
+        function_count: functions.length,
+        active_runs: count,
+        oldest_run_at: time(oldestAt),
+        last_wake_at: time(wakes.get(version)),
+        connections: isConnected(url) ? connected.filter((other) => other === version).length : null,
+        last_registered_at: time(seenAt) as string,
+      });
     });
   }
 
@@ -158,36 +162,12 @@ function presentRamp({
   failed,
   abortWhen,
   at,
-}: GivenRamp & RampEnds & { at?: number }): z.input<typeof versionSchema>['ramp'] {
+}: GivenRamp & RampEnds & { at?: number }): z.output<typeof versionSchema>['ramp'] {
   return {
     percent,
     ended_runs: ended,
     failed_runs: failed,
     abort_when: abortWhen ? { failure_rate: abortWhen.failureRate, min_runs: abortWhen.minRuns } : null,
     aborted_at: time(at),
-  };
-}
-
-function present(
-  appVersion: AppVersion,
-  started: StartedVersions,
-  count: number,
-  oldestAt: number | undefined,
-  connections: number,
-): Omit<z.input<typeof versionSchema>, 'ramp' | 'last_wake_at'> {
-  const { version, url, sdk, functions, registeredAt, seenAt, activeAt } = appVersion;
-  return {
-    version,
-    state: stateOf(appVersion, started, count),
-    percent: percentOf(version, started),
-    url,
-    sdk: sdk ?? null,
-    function_count: functions.length,
-    active_runs: count,
-    oldest_run_at: time(oldestAt),
-    connections: isConnected(url) ? connections : null,
-    registered_at: time(registeredAt) as string,
-    last_registered_at: time(seenAt) as string,
-    active_at: time(activeAt),
   };
 }

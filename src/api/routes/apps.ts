@@ -1,6 +1,5 @@
 /** `/v1/apps`: lists and deletes registered apps, and asks an app to register. */
 import { z } from 'zod';
-import { ServiceError } from '../../errors.ts';
 import type { AppFunction } from '../../model/apps/app.ts';
 import type { HeldRegistration } from '../../model/apps/held-registration.ts';
 import { ACTIVATIONS, VERSIONINGS, type VersionChoices } from '../../model/apps/versions.ts';
@@ -119,12 +118,6 @@ export function appRoutes(deps: ApiParts): Route[] {
     processes,
     quotas,
   } = deps;
-
-  async function existing(env: string, name: string): Promise<App> {
-    const app = await apps.read(env, name);
-    if (!app) throw new ServiceError('not_found', { detail: `there is no app named "${name}"` });
-    return app;
-  }
 
   async function liveFunctions(env: string): Promise<AppFunction[]> {
     return (await functions.all(env)).functions.filter(({ archived }) => !archived);

@@ -9,7 +9,7 @@ import { namePosition, pageQuery } from '../rest/list-query.ts';
 import { listReply } from '../rest/list-response.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { eventNotFound, eventParams } from '../views/event.ts';
-import { time } from '../views/time.ts';
+import { present } from '../views/present.ts';
 
 const readSchema = z.object({
   path: z.string().describe('Path of the field as in expressions, such as event.data.total'),
@@ -75,20 +75,15 @@ export function eventDecisionRoutes({ acceptedEvents: events, explainedDecisions
         const [found, record] = await Promise.all([events.read(env, id), events.record(env, id)]);
         if (!found || !record) throw eventNotFound(id);
         const { decisions, next } = await explainedDecisions.of(env, record, found.source, query);
-        return listReply(decisions, { present, positionOf: ({ functionId }) => functionId, next });
+        return listReply(decisions, { present: presentDecision, positionOf: ({ functionId }) => functionId, next });
       },
     }),
   ];
 }
 
-function present({ functionId, outcome, reason, runIds, until, ...rest }: ExplainedDecision) {
-  const { expressions, changedSince = false, keysNotEvaluated = [] } = rest;
-  return {
-    function_id: functionId,
-    outcome,
-    reason: reason ?? null,
-    run_ids: runIds,
-    until: time(until),
+function presentDecision(decision: ExplainedDecision) {
+  const { expressions, changedSince = false, keysNotEvaluated = [] } = decision;
+  return present(eventDecisionSchema, decision, {
     expressions:
       expressions?.map(({ reads, ...expression }) => ({
         ...expression,
@@ -96,5 +91,5 @@ function present({ functionId, outcome, reason, runIds, until, ...rest }: Explai
       })) ?? null,
     changed_since: changedSince,
     keys_not_evaluated: keysNotEvaluated,
-  };
+  });
 }

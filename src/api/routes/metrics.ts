@@ -3,14 +3,13 @@ import { z } from 'zod';
 import { quantile } from '../../model/capacity/histogram.ts';
 import { DAY_MS, floorTo, HOUR_MS, iso } from '../../model/values/time.ts';
 import { type HourlyRuns, METRICS_KEPT_MS, type Point } from '../../store/telemetry/metrics.ts';
-import { startOf } from '../../store/telemetry/time-blocks.ts';
 import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { fieldsQuery, longPageQuery, namePosition } from '../rest/list-query.ts';
 import { sortedReply } from '../rest/list-response.ts';
 import { timeRange, timeRangeOf } from '../rest/metrics-range.ts';
 import { type Route, routesOf } from '../rest/route.ts';
-import { time } from '../views/time.ts';
+import { present } from '../views/present.ts';
 
 const latencySchema = z
   .object({ p50: z.number(), p95: z.number() })
@@ -96,11 +95,6 @@ export function metricsRoutes({ metrics }: ApiParts): Route[] {
       },
     }),
   ];
-}
-
-function presentRuns({ functionId, lastStartedAt, started, completed, failed, cancelled }: HourlyRuns) {
-  const counts = { started, completed, failed, cancelled };
-  return { function_id: functionId, ...counts, last_started_at: time(lastStartedAt) };
 }
 
 function stepOf(rangeMs: number): number {

@@ -8,7 +8,6 @@ import { DAY_MS, floorTo, MINUTE_MS } from '../../model/values/time.ts';
 import { type ClusterInfo, readServerInfo } from '../../store/redis/connection/server-info.ts';
 import type { OutboxReport } from '../../store/telemetry/outbox-status.ts';
 import { PROCESS_KINDS } from '../../store/telemetry/processes.ts';
-import { startOf } from '../../store/telemetry/time-blocks.ts';
 import { apiObject } from '../http/validation.ts';
 import type { ApiParts } from '../parts.ts';
 import { countOpenIssues } from '../rest/attention-counts.ts';

@@ -13,6 +13,7 @@ import type { ChannelQueue } from '../../model/alerts/channel-queue.ts';
 import { httpUrl } from '../../model/apps/app.ts';
 import { isTimeZone } from '../../model/apps/cron.ts';
 import { apiObject } from '../http/validation.ts';
+import { present } from './present.ts';
 import { time } from './time.ts';
 
 const RECIPIENTS_MAX = 20;
@@ -80,9 +81,7 @@ export function presentChannel(channel: AlertChannel, queue: ChannelQueue | unde
     waiting: (queue?.waiting.length ?? 0) + (queue?.message?.changes.length ?? 0),
     last_sent_at: time(queue?.sentAt.at(-1)),
     problem: queue?.problem ?? null,
-    created_at: time(createdAt) as string,
-    updated_at: time(updatedAt) as string,
-  };
+  });
 }
 
 /** The fields that each kind needs, and may have. */

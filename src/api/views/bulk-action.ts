@@ -135,25 +135,17 @@ export function presentBulkAction(bulk: BulkAction) {
 export function presentBulkDryRun(
   action: BulkActionKind,
   selection: RunSelection,
-  { count, byStatus, skipped, byFunction, sample, isExact, stoppedAt }: RunCounts,
+  counted: RunCounts,
 ): z.output<typeof bulkDryRunSchema> {
-  const functions = [...byFunction].sort(([, a], [, b]) => b - a);
-  return {
+  const functions = [...counted.byFunction].sort(([, a], [, b]) => b - a);
+  return present(bulkDryRunSchema, counted, {
     dry_run: true,
     ...presentSelection(action, selection),
-    count,
-    is_exact: isExact,
-    by_status: Object.fromEntries(byStatus),
-    skipped: Object.fromEntries(skipped),
-    by_function: functions.map(([function_id, ofFunction]) => ({ function_id, count: ofFunction })),
-    sample: sample.map(({ id, functionId, status, queuedAt }) => ({
-      run_id: id,
-      function_id: functionId,
-      status,
-      queued_at: time(queuedAt) as string,
-    })),
-    stopped_at: time(stoppedAt),
-  };
+    by_status: Object.fromEntries(counted.byStatus),
+    skipped: Object.fromEntries(counted.skipped),
+    by_function: functions.map(([function_id, count]) => ({ function_id, count })),
+    sample: counted.sample.map((run) => present(sampledRunSchema, { ...run, runId: run.id })),
+  });
 }
 
 export const bulkResultSchema = apiObject('BulkActionResult', {

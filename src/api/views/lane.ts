@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { FunctionLane } from '../../jobs/flow-control/function-lanes.ts';
 import { LANE_STATES, type LaneEntry } from '../../store/flow-control/lanes.ts';
 import { apiObject } from '../http/validation.ts';
+import { present } from './present.ts';
 import { time } from './time.ts';
 
 export const laneSchema = apiObject('Lane', {
@@ -30,19 +31,13 @@ export const detailedLaneSchema = apiObject('DetailedLane', {
     .describe('The first 100 events that wait, in their order'),
 });
 
-export function presentLane({ id, key, state, since, current, runId, waiting, firstAt, nextAt }: FunctionLane) {
-  return {
-    id,
-    key,
-    state,
-    since: time(since) as string,
+export function presentLane(lane: FunctionLane) {
+  const { current, firstAt } = lane;
+  return present(laneSchema, lane, {
     event_id: current?.eventId ?? null,
     function_id: current?.functionId ?? null,
-    run_id: runId ?? null,
-    waiting,
     waiting_since: time(firstAt),
-    next_at: time(nextAt),
-  };
+  });
 }
 
 export function presentDetailedLane({ events, ...lane }: FunctionLane & { events: LaneEntry[] }) {

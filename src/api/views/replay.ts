@@ -147,17 +147,11 @@ function presentSelection({ filter, after, before, functionIds, statuses }: Repl
 
 export function presentReplay(replay: Replay): z.output<typeof replaySchema> {
   const { id, definition, status, doneAt, waiting, position, counts } = replay;
-  const { name, rate, createdAt } = definition;
   const { looked_at = 0, matched = 0, started = 0, active = 0, results_omitted = 0 } = counts;
   const ended = countsBy(counts, ENDED);
-  return {
-    id,
-    name: name ?? null,
-    status,
+  const stored = { ...definition, id, status, doneAt };
+  return present(replaySchema, stored, {
     ...presentSelection(definition),
-    rate,
-    created_at: time(createdAt) as string,
-    done_at: time(doneAt),
     waiting_because: status === 'running' ? ((waiting as WaitingReason | undefined) ?? null) : null,
     progress: {
       looked_at,
@@ -170,7 +164,7 @@ export function presentReplay(replay: Replay): z.output<typeof replaySchema> {
       results_omitted,
     },
     runs: { active, completed: ended.Completed ?? 0, failed: ended.Failed ?? 0, cancelled: ended.Cancelled ?? 0 },
-  };
+  });
 }
 
 function secondsLeft({ status, definition: { after, before }, position, counts }: Replay): number | null {
@@ -180,31 +174,19 @@ function secondsLeft({ status, definition: { after, before }, position, counts }
 }
 
 export function presentDryRun(selection: ReplaySelection, result: ReplayDryRun) {
-  const { lookedAt, matched, wouldStart, skipped, sample, stoppedAt } = result;
-  const byFunction = [...wouldStart].sort(([a], [b]) => (a < b ? -1 : 1));
+  const byFunction = [...result.wouldStart].sort(([a], [b]) => (a < b ? -1 : 1));
   const functions = byFunction.map(([functionId, byStatus]) => ({
     function_id: functionId,
     would_start: sum(byStatus.values()),
     by_former_status: Object.fromEntries(byStatus),
   }));
-  return {
+  return present(replayDryRunSchema, result, {
     dry_run: true as const,
     ...presentSelection(selection),
-    looked_at: lookedAt,
-    matched,
     would_start: sum(functions, (fn) => fn.would_start),
     by_function: functions,
-    skipped: Object.fromEntries(skipped),
-    sample: sample.map(({ eventId, eventName, receivedAt, functionId, former, formerRunId }) => ({
-      event_id: eventId,
-      event_name: eventName,
-      received_at: time(receivedAt) as string,
-      function_id: functionId,
-      former_status: former,
-      former_run_id: formerRunId ?? null,
-    })),
-    stopped_at: time(stoppedAt),
-  };
+    skipped: Object.fromEntries(result.skipped),
+  });
 }
 
 /** @param statuses by run ID */

@@ -15,7 +15,6 @@ import type { Author, WebhookVersion } from '../../store/webhooks/webhook-versio
 import { apiObject } from '../http/validation.ts';
 import { lineDiff } from './line-diff.ts';
 import { present } from './present.ts';
-import { time } from './time.ts';
 import { largeBodiesSchema, presentLargeBodies, presentOrder, transformSchema, webhookOrderSchema } from './webhook.ts';
 
 const MESSAGE_MAX_LENGTH = 500;
@@ -112,19 +111,11 @@ export function requireVersion(webhook: Webhook, expected: number | undefined): 
   });
 }
 
-export function presentVersion(
-  { version, createdAt, author, message, restoredFrom, changed }: WebhookVersion,
-  live: number,
-) {
-  return {
-    version,
-    is_live: version === live,
-    created_at: time(createdAt) as string,
-    author: author ?? null,
-    message: message ?? null,
-    restored_from: restoredFrom ?? null,
-    changed: changed.map((field) => API_NAMES[field]),
-  };
+export function presentVersion(version: WebhookVersion, live: number) {
+  return present(versionSchema, version, {
+    is_live: version.version === live,
+    changed: version.changed.map((field) => API_NAMES[field]),
+  });
 }
 
 export function presentSnapshot(snapshot: WebhookSnapshot) {

@@ -7,6 +7,7 @@ import type { Event } from '../../model/events/event.ts';
 import { newId, seededId } from '../../model/ids.ts';
 import type { PartitionLayout } from '../../model/partitions/layout.ts';
 import type { PartitionedIds } from '../../model/partitions/partitioned-ids.ts';
+import { Composed } from '../../model/values/composed.ts';
 import type { Partitions } from '../../store/redis/keyspace/partitions.ts';
 import { GroupCommit, type GroupCommitDeps } from './group-commit.ts';
 import { type AcceptRequest, claimOf, type PendingEvent } from './pending-event.ts';
@@ -24,11 +25,14 @@ export interface AcceptorDeps extends GroupCommitDeps {
   partitions: Partitions;
 }
 
-export class Acceptor {
-  readonly #deps: AcceptorDeps;
-  /** By partition. */
+export class Acceptor extends Composed<AcceptorDeps> {
+  /** One per partition. */
   readonly #commits: GroupCommit[] = [];
-  readonly #roundRobin: GroupCommit;
+  readonly #roundRobin = new GroupCommit(this.deps, {
+    choose: (pendingEvents) => this.#assignIds(pendingEvents),
+    isFixed: false,
+    settled: (partition, error) => this.#settled(partition, error),
+  });
   /** Includes events of commits in flight. */
   #unanswered = 0;
   #currentPartition = 0;
@@ -37,15 +41,6 @@ export class Acceptor {
   #committedHere = 0;
   /** When the last commit to a partition failed (performance.now()), by partition. */
   readonly #failedAt: number[] = [];
-
-  constructor(deps: AcceptorDeps) {
-    this.#deps = deps;
-    this.#roundRobin = new GroupCommit(deps, {
-      choose: (pendingEvents) => this.#assignIds(pendingEvents),
-      isFixed: false,
-      settled: (partition, error) => this.#settled(partition, error),
-    });
-  }
 
   /** Events of requests that have no response yet. */
   get unansweredEvents(): number {
@@ -58,7 +53,7 @@ export class Acceptor {
   async accept(events: readonly Event[], request: AcceptRequest): Promise<string[]> {
     if (events.length === 0) return [];
     if (this.#unanswered > UNANSWERED_MAX) throw new ServiceError('overloaded', { retryAfterSeconds: 1 });
-    const { layout, ids } = this.#deps.partitions;
+    const { layout, ids } = this.deps.partitions;
     return this.#commit(
       events.map((event, index) => ({ event, index, request, internalId: idFor(layout, ids, event, request, index) })),
       layout,
@@ -69,7 +64,7 @@ export class Acceptor {
    *  @param index of the event in its request
    *  @returns that ID, or the ID of an earlier event with the same deduplication ID */
   async acceptWithId(event: Event, internalId: string, request: AcceptRequest, index = 0): Promise<string> {
-    const [id] = await this.#commit([{ event, internalId, index, request }], this.#deps.partitions.layout);
+    const [id] = await this.#commit([{ event, internalId, index, request }], this.deps.partitions.layout);
     return id as string;
   }
 
@@ -89,20 +84,20 @@ export class Acceptor {
   /** For events stored without `accept`: resolves once the writes of `write` are as durable as accepted events.
    *  @throws ServiceError unavailable when they are not */
   async writeDurably<T>(write: () => Promise<T>): Promise<T> {
-    const { durability } = this.#deps;
+    const { durability } = this.deps;
     return durability ? durability.during(write, 'all') : write();
   }
 
   /** Resolves once a replica has the writes of `write`: what follows may be in another partition.
    *  @throws ServiceError unavailable when it does not */
   async writeReplicated<T>(write: () => Promise<T>): Promise<T> {
-    const { durability } = this.#deps;
+    const { durability } = this.deps;
     return durability?.isReplicated ? durability.during(write, 'partitions') : write();
   }
 
   /** Runs `work` once the surrounding writes are durable (Durability). */
   async afterwards(work: () => Promise<unknown>): Promise<void> {
-    const { durability } = this.#deps;
+    const { durability } = this.deps;
     await (durability ? durability.afterwards(work) : work());
   }
 
@@ -124,7 +119,7 @@ export class Acceptor {
   }
 
   #commitsTo(partition: number): GroupCommit {
-    this.#commits[partition] ??= new GroupCommit(this.#deps, {
+    this.#commits[partition] ??= new GroupCommit(this.deps, {
       choose: () => partition,
       isFixed: true,
       settled: (_, error) => this.#settled(partition, error),
@@ -151,7 +146,7 @@ export class Acceptor {
       });
       if (remote.length === 0) continue;
       const claims = remote.map(({ claim }) => claim);
-      const claimed = await this.writeReplicated(() => this.#deps.deduplication.claimIn(claims));
+      const claimed = await this.writeReplicated(() => this.deps.deduplication.claimIn(claims));
       for (const [i, { pending }] of remote.entries()) pending.internalId = claimed[i] as string;
     }
   }
@@ -160,7 +155,7 @@ export class Acceptor {
   #assignIds(pendingEvents: readonly PendingEvent[]): number {
     const now = Date.now();
     const earliest = pendingEvents.reduce((least, { request }) => Math.min(least, request.receivedAt), now);
-    const { layout, ids } = this.#deps.partitions;
+    const { layout, ids } = this.deps.partitions;
     const count = layout.countAt(earliest);
     if (
       now >= this.#partitionUntil ||

@@ -27,15 +27,6 @@ export interface ArchiveHealthState {
   reason: string | undefined;
 }
 
-export interface ArchiveHealthDeps {
-  /** undefined without an archive. */
-  archive: Pick<Archive, 'database' | 'hotMs'> | undefined;
-  archiveStatus: Pick<ArchiveStatus, 'behindMs'>;
-  /** Only set in web, which tracks the memory of Redis. */
-  roomMs: (() => number | undefined) | undefined;
-  log: Logger;
-}
-
 export const archiveProbe = duty<{ archiveHealth: ArchiveHealth }>({
   name: 'archive-health',
   about: 'Asks whether Postgres responds',
@@ -48,7 +39,14 @@ export const archiveProbe = duty<{ archiveHealth: ArchiveHealth }>({
       archiveHealth.probe(),
 });
 
-export class ArchiveHealth extends Composed<ArchiveHealthDeps> {
+export class ArchiveHealth extends Composed<{
+  /** undefined without an archive. */
+  archive: Pick<Archive, 'database' | 'hotMs'> | undefined;
+  archiveStatus: Pick<ArchiveStatus, 'behindMs'>;
+  /** Only set in web, which tracks the memory of Redis. */
+  roomMs: (() => number | undefined) | undefined;
+  log: Logger;
+}> {
   #up: boolean | undefined;
   #reason: string | undefined;
   #warnedAt = Number.NEGATIVE_INFINITY;

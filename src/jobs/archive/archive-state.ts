@@ -7,13 +7,11 @@ import type { ArchiveStatus } from '../../store/telemetry/archive-status.ts';
 
 const REPORT_MS = 1_000;
 
-export interface ArchiveStateDeps {
+export class ArchiveState extends Composed<{
   archiveStatus: Pick<ArchiveStatus, 'report'>;
   recorder: Pick<MetricsRecorder, 'archiveShipped' | 'archiveShipmentFailed'>;
   log: Logger;
-}
-
-export class ArchiveState extends Composed<ArchiveStateDeps> {
+}> {
   #oldest = new Map<number, number | undefined>();
   #shippedAt: number | undefined;
   #failedAt: number | undefined;

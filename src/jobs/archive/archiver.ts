@@ -13,13 +13,6 @@ import type { Store } from '../../store/store.ts';
 import { Pauses } from './pauses.ts';
 import { archiveEvents, archiveRunsOf, type Scope, type Shipped } from './portion.ts';
 
-export interface ArchiverDeps {
-  archive: Pick<Archive, 'shipments' | 'hotMs'>;
-  store: Pick<Store, 'archivableEvents' | 'archivableRuns' | 'eventsInUse' | 'environments'>;
-  /** Called after each portion. */
-  onShipped?: (shipped: Shipped, durationMs: number) => void;
-}
-
 export interface RoundResult extends Shipped {
   /** Whether more is due at once. */
   more: boolean;
@@ -51,7 +44,12 @@ interface Turn {
   signal: AbortSignal | undefined;
 }
 
-export class Archiver extends Composed<ArchiverDeps> {
+export class Archiver extends Composed<{
+  archive: Pick<Archive, 'shipments' | 'hotMs'>;
+  store: Pick<Store, 'archivableEvents' | 'archivableRuns' | 'eventsInUse' | 'environments'>;
+  /** Called after each portion. */
+  onShipped?: (shipped: Shipped, durationMs: number) => void;
+}> {
   /** Position in the index of ended runs up to which it was examined, by partition, environment and ending. */
   readonly #examinedUpTo = new Map<string, number>();
 

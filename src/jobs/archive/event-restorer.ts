@@ -21,14 +21,15 @@ export interface EventRestorer {
 /** Used without an archive. */
 export const NOTHING_ARCHIVED: EventRestorer = { ensure: async () => {} };
 
-export interface EventRestorerDeps {
-  eventsInUse: Pick<EventsInUse, 'keep' | 'add'>;
-  events: Pick<History['events'], 'envelopes'>;
-  /** Age at which events are archived. */
-  hotMs: number;
-}
-
-export class ArchivedEventRestorer extends Composed<EventRestorerDeps> implements EventRestorer {
+export class ArchivedEventRestorer
+  extends Composed<{
+    eventsInUse: Pick<EventsInUse, 'keep' | 'add'>;
+    events: Pick<History['events'], 'envelopes'>;
+    /** Age at which events are archived. */
+    hotMs: number;
+  }>
+  implements EventRestorer
+{
   async ensure(env: string, eventIds: readonly string[], nowMs = Date.now()): Promise<void> {
     const { eventsInUse, events, hotMs } = this.deps;
     const dueAt = nowMs + Math.min(FIRST_CHECK_MS, Math.max(hotMs, FIRST_CHECK_MIN_MS));

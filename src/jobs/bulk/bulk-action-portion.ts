@@ -18,7 +18,7 @@ import { hasEnded, type Run } from '../../model/runs/run.ts';
 import { chunksOf } from '../../model/values/chunks.ts';
 import { countsOf } from '../../model/values/counting.ts';
 import type { BulkStore } from '../../store/bulk/store.ts';
-import { failedStepOf } from '../runs/changes/failed-step.ts';
+import { failedStepOf } from '../runs/changes/rerun-from-step.ts';
 import type { RunRetries } from '../runs/changes/run-retries.ts';
 import type { RunMoves } from '../runs/changes/version-moves.ts';
 import type { RunTransitions } from '../runs/state-transitions.ts';

@@ -19,14 +19,12 @@ const AFTER_FAILURE_MS = 5_000;
 const POLL_MIN_MS = 20;
 const POLL_MAX_MS = 1_000;
 
-export interface BulkRoundsDeps {
+export class BulkRounds extends Composed<{
   kindsOfWork: readonly AnyBulkWork[];
   environments: Pick<Environments, 'read'>;
   locks: Pick<Locks, 'withLock'>;
   log: Logger;
-}
-
-export class BulkRounds extends Composed<BulkRoundsDeps> {
+}> {
   readonly #inProgress = new Map<string, { env: string; kind: BulkOperationKind; done: Promise<void> }>();
 
   /** Starts work on due operations. @returns milliseconds until the next round */

@@ -40,16 +40,14 @@ export interface RunCounts {
   stoppedAt: number | undefined;
 }
 
-export interface SelectedRunsDeps {
+export class SelectedRuns extends Composed<{
   searches: Pick<Searches, 'runs' | 'runsOfEvent'>;
   runs: Pick<History['runs'], 'readMany'>;
   runStates: Pick<RunStates, 'of'>;
   bulkActions: Pick<BulkStore['bulkActions'], 'read' | 'results'>;
   functionTables: FunctionTables;
   reruns: Pick<Reruns, 'of'>;
-}
-
-export class SelectedRuns extends Composed<SelectedRunsDeps> {
+}> {
   /** @throws ServiceError searches_full, archive_unavailable */
   async page(
     selection: RunSelection,

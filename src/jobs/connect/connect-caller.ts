@@ -12,6 +12,7 @@ import type { AppFunction } from '../../model/apps/app.ts';
 import { newId } from '../../model/ids.ts';
 import type { PartitionedIds } from '../../model/partitions/partitioned-ids.ts';
 import { machineTime } from '../../model/values/clock.ts';
+import { Composed } from '../../model/values/composed.ts';
 import type { ConnectChannels } from '../../store/connect/channels.ts';
 import type {
   CallKey,
@@ -56,9 +57,8 @@ interface PendingCall extends CallKey {
 
 type Assignment = Extract<Reservation, { kind: 'assigned' }>;
 
-export class ConnectCaller implements ConnectTransport {
+export class ConnectCaller extends Composed<ConnectCallerOptions> implements ConnectTransport {
   readonly #id = newId();
-  readonly #options: ConnectCallerOptions;
   readonly #pending = new Map<string, PendingCall>();
   /** Reserved but not yet called, by job. */
   readonly #reserved = new Map<string, Reservation & CallKey & { version: string | undefined }>();
@@ -69,16 +69,12 @@ export class ConnectCaller implements ConnectTransport {
   #outageAt = 0;
   #isChecking = false;
 
-  constructor(options: ConnectCallerOptions) {
-    this.#options = options;
-  }
-
   get inProgress(): number {
     return this.#pending.size;
   }
 
   start(): void {
-    const { channels, onConnection } = this.#options;
+    const { channels, onConnection } = this.deps;
     const timer = setInterval(() => void this.#checkAll(), CHECK_MS);
     this.#stops = [
       () => clearInterval(timer),
@@ -90,7 +86,7 @@ export class ConnectCaller implements ConnectTransport {
   /** Reserves a connection before the run is loaded, so that a run without a connection is left alone.
    *  @returns whether the call can be made now */
   async reserve(fn: AppFunction, env: string, identity: CallIdentity): Promise<boolean> {
-    const key = { env, callId: callIdOf(this.#options.ids, identity) };
+    const key = { env, callId: callIdOf(this.deps.ids, identity) };
     const reservation = await this.#reserve(fn, key);
     if (reservation.kind === 'none' || reservation.kind === 'full') return false;
     this.#reserved.set(jobKeyOf(identity), { ...reservation, ...key, version: fn.version });
@@ -102,7 +98,7 @@ export class ConnectCaller implements ConnectTransport {
     const reservation = this.#reserved.get(jobKeyOf(identity));
     if (!reservation) return;
     this.#reserved.delete(jobKeyOf(identity));
-    if (reservation.kind === 'assigned') await this.#options.calls.finish(reservation).catch(() => undefined);
+    if (reservation.kind === 'assigned') await this.deps.calls.finish(reservation).catch(() => undefined);
   }
 
   async call(
@@ -114,7 +110,7 @@ export class ConnectCaller implements ConnectTransport {
     const { env, id: runId, attempt } = run;
     const identity = { runId, finishedSteps, stepId, attempt };
     const reserved = await this.#reservedFor(fn, identity);
-    const callId = reserved?.callId ?? callIdOf(this.#options.ids, identity);
+    const callId = reserved?.callId ?? callIdOf(this.deps.ids, identity);
     const key = { env, callId };
     const reservation = reserved ?? (await this.#reserve(fn, key));
     const { promise, resolve, reject } = Promise.withResolvers<CallResponse>();
@@ -125,12 +121,12 @@ export class ConnectCaller implements ConnectTransport {
     const pending = { ...key, fn, message, gatewayId: undefined, sentAt: machineTime(), resolve, reject };
     this.#pending.set(callId, pending);
     const timedOut = () => reject(new DOMException('the call timed out', 'TimeoutError'));
-    const timer = setTimeout(timedOut, Math.min(this.#options.timeoutMs, TIMER_MAX_MS));
+    const timer = setTimeout(timedOut, Math.min(this.deps.timeoutMs, TIMER_MAX_MS));
     try {
       await this.#proceed(pending, reservation);
       return await promise;
     } catch (error) {
-      if ((error as Error).name === 'TimeoutError') await this.#options.calls.finish(key).catch(() => undefined);
+      if ((error as Error).name === 'TimeoutError') await this.deps.calls.finish(key).catch(() => undefined);
       throw error;
     } finally {
       clearTimeout(timer);
@@ -149,12 +145,12 @@ export class ConnectCaller implements ConnectTransport {
   /** Call when the outcome has taken effect. */
   async finish(identity: CallIdentity): Promise<void> {
     if (this.#answered.size === 0) return;
-    const callId = callIdOf(this.#options.ids, identity);
+    const callId = callIdOf(this.deps.ids, identity);
     const key = this.#answered.get(callId);
     if (!key) return;
     this.#answered.delete(callId);
     // If this fails, the call expires.
-    await this.#options.calls.finish(key).catch(() => undefined);
+    await this.deps.calls.finish(key).catch(() => undefined);
   }
 
   /** Leaves all calls to other workers, which wait for the same replies. */
@@ -168,7 +164,7 @@ export class ConnectCaller implements ConnectTransport {
   }
 
   #reserve({ app, id: functionId, version }: AppFunction, key: CallKey, replacedLease?: string): Promise<Reservation> {
-    const { calls } = this.#options;
+    const { calls } = this.deps;
     return calls.reserve({
       ...{ ...key, app, functionId, version, callerId: this.#id },
       ...{ acknowledgeMs: ACKNOWLEDGE_MS, replacedLease },
@@ -195,7 +191,7 @@ export class ConnectCaller implements ConnectTransport {
   async #send(pending: PendingCall, { connectionId, gatewayId, leaseId }: Assignment): Promise<boolean> {
     pending.gatewayId = gatewayId;
     pending.sentAt = machineTime();
-    return this.#options.calls.send(gatewayId, { ...pending.message, connectionId, leaseId });
+    return this.deps.calls.send(gatewayId, { ...pending.message, connectionId, leaseId });
   }
 
   async #onEvent(callId: string, refusedLease: string | undefined): Promise<void> {
@@ -209,7 +205,7 @@ export class ConnectCaller implements ConnectTransport {
   }
 
   async #checkOne(pending: PendingCall, refusedLease?: string): Promise<void> {
-    const [state] = await this.#options.calls.states([pending]);
+    const [state] = await this.deps.calls.states([pending]);
     await this.#check(pending, state, state !== undefined && state.leaseId === refusedLease);
   }
 
@@ -218,17 +214,17 @@ export class ConnectCaller implements ConnectTransport {
     this.#isChecking = true;
     const all = [...this.#pending.values()];
     try {
-      const states = await this.#options.calls.states(all);
+      const states = await this.deps.calls.states(all);
       const unacknowledged = all.filter((_, i) => states[i] && !states[i].acknowledged && !states[i].hasReply);
       const gatewayIds = new Set(unacknowledged.flatMap(({ gatewayId }) => gatewayId ?? []));
-      const dead = await this.#options.calls.deadGateways([...gatewayIds]);
+      const dead = await this.deps.calls.deadGateways([...gatewayIds]);
       for (const [i, pending] of all.entries()) {
         const isRefused = pending.gatewayId !== undefined && dead.has(pending.gatewayId);
         await this.#check(pending, states[i], isRefused).catch((error: Error) => this.#onError(pending, error));
       }
     } catch (error) {
       this.#outageAt = machineTime();
-      this.#options.log.debug({ err: (error as Error).message }, 'calls over connections could not be checked');
+      this.deps.log.debug({ err: (error as Error).message }, 'calls over connections could not be checked');
     } finally {
       this.#isChecking = false;
     }
@@ -236,7 +232,7 @@ export class ConnectCaller implements ConnectTransport {
 
   /** @param isRefused whether the connection refused the call; ignored if it has acknowledged it */
   async #check(pending: PendingCall, state: CallState | undefined, isRefused: boolean): Promise<void> {
-    const { calls, leaseMs } = this.#options;
+    const { calls, leaseMs } = this.deps;
     if (!this.#pending.has(pending.callId)) return;
     if (!state) throw new ConnectionLost('the call is no longer known');
     if (state.hasReply) return this.#takeReply(pending);
@@ -253,7 +249,7 @@ export class ConnectCaller implements ConnectTransport {
 
   async #takeReply(pending: PendingCall): Promise<void> {
     const { env, callId } = pending;
-    const bytes = await this.#options.calls.readReply(pending);
+    const bytes = await this.deps.calls.readReply(pending);
     if (!bytes || !this.#pending.has(callId)) return;
     // Leftovers, whose outcome Redis rejected, expire.
     if (this.#answered.size >= ANSWERED_MAX) this.#answered.clear();

@@ -3,6 +3,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { ServiceError } from '../../errors.ts';
 import type { Clock } from '../../model/values/clock.ts';
+import { Composed } from '../../model/values/composed.ts';
 import { sum } from '../../model/values/sum.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import { delayedUntil, QUEUE_KEYS } from '../../store/keys/bullmq.ts';
@@ -41,7 +42,16 @@ export interface Moved {
   waiting: number;
 }
 
-export interface ClockMovesDeps {
+/** Counts of a queue. */
+interface QueueState {
+  isBusy: boolean;
+  /** When its first delayed job is due, Unix milliseconds. */
+  dueAt: number;
+  /** The marker of the queue, which wakes a worker. */
+  marker: string;
+}
+
+export class ClockMoves extends Composed<{
   redis: Redis;
   keys: Keyspace;
   locks: Pick<Locks, 'withLock'>;
@@ -52,28 +62,11 @@ export interface ClockMovesDeps {
   environments: Pick<Environments, 'all'>;
   devClock: FollowedClock;
   clock: Clock;
-}
-
-/** Counts of a queue. */
-interface QueueState {
-  isBusy: boolean;
-  /** When its first delayed job is due, Unix milliseconds. */
-  dueAt: number;
-  /** The marker of the queue, which wakes a worker. */
-  marker: string;
-}
-
-export class ClockMoves {
-  readonly #deps: ClockMovesDeps;
-
-  constructor(deps: ClockMovesDeps) {
-    this.#deps = deps;
-  }
-
+}> {
   /** @throws ServiceError clock_moving */
   async moveTo(targetMs: number): Promise<Moved> {
     let moved: Moved | undefined;
-    await this.#deps.locks.withLock('dev-clock', LOCK_MS, async (lost) => {
+    await this.deps.locks.withLock('dev-clock', LOCK_MS, async (lost) => {
       moved = await this.#move(targetMs, lost);
     });
     if (!moved) throw new ServiceError('clock_moving', { detail: 'one request at a time moves it' });
@@ -82,11 +75,11 @@ export class ClockMoves {
 
   /** Milliseconds by which the clock is ahead of the machine. */
   get offsetMs(): number {
-    return this.#deps.devClock.offsetMs;
+    return this.deps.devClock.offsetMs;
   }
 
   async #move(targetMs: number, lost: AbortSignal): Promise<Moved> {
-    const { devClock, activeRuns, clock } = this.#deps;
+    const { devClock, activeRuns, clock } = this.deps;
     const before = await devClock.broadcast({});
     const reached = await this.#goThroughMoments(targetMs, lost);
     const after = await devClock.broadcast({});
@@ -101,7 +94,7 @@ export class ClockMoves {
   }
 
   async #goThroughMoments(targetMs: number, lost: AbortSignal): Promise<Moved['reached']> {
-    const { clock } = this.#deps;
+    const { clock } = this.deps;
     const giveUpAt = performance.now() + REQUEST_MS;
     for (let moments = 0; ; moments++) {
       const firstDueMs = await this.#whenIdle();
@@ -123,11 +116,11 @@ export class ClockMoves {
     let idleLooks = 0;
     while (performance.now() < giveUpAt) {
       const queues = await this.#queueStates();
-      const nowMs = this.#deps.clock();
+      const nowMs = this.deps.clock();
       const overdue = queues.filter(({ dueAt }) => dueAt <= nowMs);
       // A worker that waits for its next delayed job has computed how long before the clock was moved.
       await inPipelines(
-        this.#deps.redis,
+        this.deps.redis,
         overdue.map(({ marker }) => ['zadd', marker, 0, '0']),
       );
       idleLooks = overdue.length > 0 || queues.some(({ isBusy }) => isBusy) ? 0 : idleLooks + 1;
@@ -140,7 +133,7 @@ export class ClockMoves {
   /** Gives jobs to the wake-ups of runs that sleep for long, which have alarms until they are due soon.
    *  @returns the time, or that of an earlier wake-up; undefined: runs that are due by then wait for Postgres */
   async #withAlarms(dueMs: number): Promise<number | undefined> {
-    const { devClock, activeRuns, offloadedRunAlarms } = this.#deps;
+    const { devClock, activeRuns, offloadedRunAlarms } = this.deps;
     const alarms = () => activeRuns.count(dueMs + 1);
     const offloaded = await this.#offloaded();
     // Offloaded runs that are due come back, and then have alarms in Redis.
@@ -161,20 +154,20 @@ export class ClockMoves {
 
   /** Number of runs that are in Postgres. */
   async #offloaded(): Promise<number> {
-    const { offloadedRuns, environments } = this.#deps;
+    const { offloadedRuns, environments } = this.deps;
     if (!offloadedRuns.mayExist) return 0;
     const all = await environments.all();
     return sum(await Promise.all(all.map(({ name }) => offloadedRuns.countIn(name))));
   }
 
   async #jump(byMs: number): Promise<void> {
-    const { redis, keys, devClock } = this.#deps;
+    const { redis, keys, devClock } = this.deps;
     await shortenTtls(redis, keys, byMs);
     await devClock.set(Math.ceil(this.offsetMs + byMs));
   }
 
   async #queueStates(): Promise<QueueState[]> {
-    const { redis, queues } = this.#deps;
+    const { redis, queues } = this.deps;
     const all = queues.all().flatMap(({ ingest, runs, timers }) => [ingest, runs, timers]);
     const lists = [
       ['llen', QUEUE_KEYS.waiting],

@@ -7,6 +7,7 @@ import type { MetricsRecorder } from '../../metrics/recorder.ts';
 import { flowOptionsOf } from '../../model/flow-control/function-options.ts';
 import { homesOf } from '../../model/flow-control/limits.ts';
 import { hasEnded, type Run } from '../../model/runs/run.ts';
+import { Composed } from '../../model/values/composed.ts';
 import type { Admissions, AdmittedCall, EndedCall, Progress } from '../../store/flow-control/admissions.ts';
 import type { BacklogInfo } from '../../store/flow-control/backlog-info.ts';
 import { type CallToSchedule, callOf, callOfEntry, callRefOf, entryOf } from '../queues/call-ref.ts';
@@ -40,14 +41,8 @@ export interface AdmissionDeps extends LimitedCallsDeps {
   recorder: Pick<MetricsRecorder, 'startThrottled'>;
 }
 
-export class Admission {
-  readonly #deps: AdmissionDeps;
-  readonly #limitedCalls: LimitedCalls;
-
-  constructor(deps: AdmissionDeps) {
-    this.#deps = deps;
-    this.#limitedCalls = new LimitedCalls(deps);
-  }
+export class Admission extends Composed<AdmissionDeps> {
+  readonly #limitedCalls = new LimitedCalls(this.deps);
 
   /** @param executions of the jobs; 1: they have no jobs yet
    *  @returns the admitted calls among these, and other calls admitted with them */
@@ -67,32 +62,32 @@ export class Admission {
   /** Whether the call has limits.
    *  @param ref whether its run has started decides which limits it has */
   async isLimited({ env, functionId, started }: TracedRunRef): Promise<boolean> {
-    const fn = await this.#deps.functions.find(env, functionId);
+    const fn = await this.deps.functions.find(env, functionId);
     return fn !== undefined && (started ? limitsContinuing(fn) : hasLimits(fn));
   }
 
   /** Releases the permits of an ended call or run. @returns the calls admitted next */
   async release(partition: number, entry: string): Promise<AdmittedCallToSchedule[]> {
-    return this.#follow(await this.#deps.admissions.release(partition, entry));
+    return this.#follow(await this.deps.admissions.release(partition, entry));
   }
 
   async releaseAll(partition: number, ended: readonly EndedCall[]): Promise<AdmittedCallToSchedule[]> {
-    return this.#follow(await this.#deps.admissions.releaseAll(partition, ended));
+    return this.#follow(await this.deps.admissions.releaseAll(partition, ended));
   }
 
   /** Releases permits of an admission whose job was not found. */
   async releaseLost(partition: number, entry: string, claimedUntil: number): Promise<AdmittedCallToSchedule[]> {
-    return this.#follow(await this.#deps.admissions.release(partition, entry, { claimedUntil }));
+    return this.#follow(await this.deps.admissions.release(partition, entry, { claimedUntil }));
   }
 
   /** Admits calls that wait for the limit. A timer may be early by Redis's clock; the next timer has another ID. */
   async advance(partition: number, limit: string): Promise<AdmittedCallToSchedule[]> {
-    return this.#follow(await this.#deps.admissions.advance(partition, limit), `-${this.#deps.clock()}`);
+    return this.#follow(await this.deps.admissions.advance(partition, limit), `-${this.deps.clock()}`);
   }
 
   /** Releases the permits of an ended run, and withdraws its waiting calls. */
   async endRun(run: Run, calls: readonly CallToSchedule[]): Promise<AdmittedCallToSchedule[]> {
-    const fn = await this.#deps.functions.find(run.env, run.functionId);
+    const fn = await this.deps.functions.find(run.env, run.functionId);
     const options = fn && flowOptionsOf(fn);
     if (!fn || !hasLimits(fn)) return [];
     const ready: AdmittedCallToSchedule[] = [];
@@ -104,9 +99,9 @@ export class Admission {
       const limited = await this.#limitedCalls.of(call, fn);
       if (!limited) continue;
       const { backlog, home } = limited.limits;
-      const partition = this.#deps.admissions.partitionOf(home);
+      const partition = this.deps.admissions.partitionOf(home);
       ready.push(
-        ...(await this.#follow(await this.#deps.admissions.withdraw(partition, backlog, [entryOf(callRefOf(call))]))),
+        ...(await this.#follow(await this.deps.admissions.withdraw(partition, backlog, [entryOf(callRefOf(call))]))),
       );
     }
     return ready;
@@ -114,7 +109,7 @@ export class Admission {
 
   /** Call when the configuration of functions, or whether they are held, has changed: waiting calls then wait under the new limits. */
   async noteChange(env: string, functionIds: readonly string[]): Promise<void> {
-    const { admissions, clock } = this.#deps;
+    const { admissions, clock } = this.deps;
     for (const id of functionIds) await admissions.noteChange(homesOf(env, id), env, [id], clock());
   }
 
@@ -127,7 +122,7 @@ export class Admission {
     { env, functionId, isKnown }: { env: string; functionId: string; isKnown: boolean },
     start: StartCalls,
   ): Promise<void> {
-    const { admissions } = this.#deps;
+    const { admissions } = this.deps;
     for (const { backlog, info } of await admissions.backlogsOf(partition, env, functionId)) {
       const changed = await this.#limitedCalls.presentInfo(backlog, info);
       if (changed) await start(await this.#follow(await admissions.change(partition, backlog, changed)));
@@ -136,15 +131,15 @@ export class Admission {
   }
 
   isAdmitted(partition: number, entry: string): Promise<boolean> {
-    return this.#deps.admissions.isAdmitted(partition, entry);
+    return this.deps.admissions.isAdmitted(partition, entry);
   }
 
   #partitionsOf(env: string, functionId: string): Set<number> {
-    return new Set(homesOf(env, functionId).map((home) => this.#deps.admissions.partitionOf(home)));
+    return new Set(homesOf(env, functionId).map((home) => this.deps.admissions.partitionOf(home)));
   }
 
   async #admitLimited(limited: readonly LimitedCall[], executions: number): Promise<AdmittedCallToSchedule[]> {
-    const { admissions } = this.#deps;
+    const { admissions } = this.deps;
     const byPartition = Map.groupBy(limited, ({ limits }) => admissions.partitionOf(limits.home));
     const found = await Promise.all(
       [...byPartition].map(async ([partition, some]) => {
@@ -165,7 +160,7 @@ export class Admission {
   /** The calls that a script has admitted. Also sets the timers that the script asks for.
    *  @param suffix of the timers' IDs */
   async #follow(progress: Progress, suffix = ''): Promise<AdmittedCallToSchedule[]> {
-    const { admissions, queues, clock } = this.#deps;
+    const { admissions, queues, clock } = this.deps;
     const { partition, throttles, unfinished } = progress;
     const ready = await this.#callsOf(progress);
     const timers = throttles.map(({ limit, at }) => ({
@@ -184,7 +179,7 @@ export class Admission {
     const ready: AdmittedCallToSchedule[] = [];
     for (const [env, some] of Map.groupBy(admitted, (call) => call.env)) {
       const ids = [...new Set(some.map(({ entry }) => callOfEntry(entry)?.runId ?? entry))];
-      const runs = new Map((await this.#deps.runs.readManyToChange(env, ids)).map((run) => [run.id, run]));
+      const runs = new Map((await this.deps.runs.readManyToChange(env, ids)).map((run) => [run.id, run]));
       for (const call of some) ready.push(...(await this.#callOf([partition, askedAt], call, runs)));
     }
     return ready;
@@ -199,15 +194,15 @@ export class Admission {
     const run = call && runs.get(call.runId);
     // The run has ended while it waited, or its environment is deleted.
     if (!call || !run || hasEnded(run)) return this.release(admitted[0], entry);
-    const fn = await this.#deps.functions.find(env, functionId);
+    const fn = await this.deps.functions.find(env, functionId);
     if (run.startedAt === undefined && call.stepId === undefined && fn && flowOptionsOf(fn)?.throttle)
-      this.#deps.recorder.startThrottled(env, functionId);
+      this.deps.recorder.startThrottled(env, functionId);
     return [{ ...callOf(run, call, fn), admitted, hasWaited: true }];
   }
 
   /** Admits the calls of a backlog under the present configuration. A call in two backlogs for a moment is admitted once. */
   async #move(partition: number, backlog: string, info: BacklogInfo, start: StartCalls): Promise<void> {
-    const { admissions } = this.#deps;
+    const { admissions } = this.deps;
     for (;;) {
       const waiting = await admissions.waiting(partition, backlog, MOVED_AT_ONCE);
       // Paused or deployed again: another check handles that.
@@ -233,7 +228,7 @@ export class Admission {
   async #waitingCalls(env: string, entries: readonly string[]): Promise<CallToSchedule[]> {
     const refs = entries.flatMap((entry) => callOfEntry(entry) ?? []);
     const runs = new Map(
-      (await this.#deps.runs.readManyToChange(env, [...new Set(refs.map(({ runId }) => runId))])).map((run) => [
+      (await this.deps.runs.readManyToChange(env, [...new Set(refs.map(({ runId }) => runId))])).map((run) => [
         run.id,
         run,
       ]),
@@ -242,7 +237,7 @@ export class Admission {
     for (const ref of refs) {
       const run = runs.get(ref.runId);
       if (!run || hasEnded(run)) continue;
-      calls.push(callOf(run, ref, await this.#deps.functions.find(env, run.functionId)));
+      calls.push(callOf(run, ref, await this.deps.functions.find(env, run.functionId)));
     }
     return calls;
   }

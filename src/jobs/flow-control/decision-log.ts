@@ -2,6 +2,7 @@
 import type { MetricsRecorder } from '../../metrics/recorder.ts';
 import type { Decision, DecisionReason } from '../../model/flow-control/decision.ts';
 import { functionDigest } from '../../model/flow-control/decision-encoding.ts';
+import { Composed } from '../../model/values/composed.ts';
 import type { Decisions } from '../../store/flow-control/decisions.ts';
 import type { DecisionLog } from './flow-control.ts';
 import type { RunProposal } from './run-proposal.ts';
@@ -9,19 +10,17 @@ import type { RunProposal } from './run-proposal.ts';
 /** Events that will run. */
 const WAITING: ReadonlySet<DecisionReason> = new Set(['in_lane', 'parked']);
 
-export class CountedDecisions implements DecisionLog {
-  readonly #decisions: Decisions;
-  readonly #recorder: Pick<MetricsRecorder, 'runSkipped'>;
-
-  constructor(decisions: Decisions, recorder: Pick<MetricsRecorder, 'runSkipped'>) {
-    this.#decisions = decisions;
-    this.#recorder = recorder;
-  }
-
+export class CountedDecisions
+  extends Composed<{
+    decisions: Decisions;
+    recorder: Pick<MetricsRecorder, 'runSkipped'>;
+  }>
+  implements DecisionLog
+{
   async add(decisions: readonly Decision[]): Promise<void> {
-    await this.#decisions.add(decisions, Date.now());
+    await this.deps.decisions.add(decisions, Date.now());
     for (const { env, functionId, reason } of decisions) {
-      if (!WAITING.has(reason)) this.#recorder.runSkipped(env, functionId, reason);
+      if (!WAITING.has(reason)) this.deps.recorder.runSkipped(env, functionId, reason);
     }
   }
 

@@ -47,14 +47,6 @@ export interface ExplainedDecision {
   keysNotEvaluated?: UnreadKey[];
 }
 
-export interface ExplainedDecisionsDeps {
-  events: History['events'];
-  functions: FunctionTables;
-  decisions: History['decisions'];
-  runLists: History['runLists'];
-  triggerHistory: TriggerHistory;
-}
-
 export interface Page {
   limit: number;
   /** ID of the last function of the previous page. */
@@ -68,7 +60,13 @@ interface Known {
   runs: RunBrief[];
 }
 
-export class ExplainedDecisions extends Composed<ExplainedDecisionsDeps> {
+export class ExplainedDecisions extends Composed<{
+  events: History['events'];
+  functions: FunctionTables;
+  decisions: History['decisions'];
+  runLists: History['runLists'];
+  triggerHistory: TriggerHistory;
+}> {
   /** Sorted by function ID; `next`: more functions follow this ID. */
   async of(
     env: string,

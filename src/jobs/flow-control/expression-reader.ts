@@ -85,15 +85,6 @@ export class ExpressionReader {
   }
 }
 
-/** undefined if this version rejects it. */
-function compiled(source: string): Expression | undefined {
-  try {
-    return compile(source);
-  } catch {
-    return undefined;
-  }
-}
-
 function* keysOf(options: FlowOptions): Generator<[option: string, source: string]> {
   const { runConcurrency, stepConcurrency, throttle, rateLimit, debounce, batch, singleton } = options;
   for (const { key } of [...runConcurrency, ...stepConcurrency]) if (key) yield ['concurrency', key];

@@ -18,14 +18,6 @@ export interface DecisionLog {
 /** An event with one of these decisions has no run. An event group takes an event again, which does nothing. */
 const REFUSALS: ReadonlySet<DecisionReason> = new Set(['rate_limited', 'idempotent', 'singleton', 'superseded']);
 
-export interface FlowControlDeps {
-  /** In order. */
-  stages: readonly FlowStage[];
-  flowKeys: FlowKeys;
-  runStatuses: Pick<RunStatuses, 'of'>;
-  decisions: DecisionLog;
-}
-
 export interface Decided {
   /** The runs to start. */
   runs: RunToStart[];

@@ -5,6 +5,7 @@ import { tryCompile } from '../../model/expressions/expression.ts';
 import { keyDigestOf } from '../../model/flow-control/key-digest.ts';
 import { keyTextOf } from '../../model/flow-control/key-text.ts';
 import type { FlowOptions, FrozenKeys } from '../../model/flow-control/options.ts';
+import { Composed } from '../../model/values/composed.ts';
 import type { ExpressionEvaluator } from '../functions/expression-evaluator.ts';
 import type { RunProposal } from './run-proposal.ts';
 
@@ -21,13 +22,7 @@ export interface KeySource {
 
 type KeyEvaluator = Pick<ExpressionEvaluator, 'valueOf' | 'startTurn' | 'shouldYield' | 'yieldTurn'>;
 
-export class FlowKeys {
-  readonly #evaluator: KeyEvaluator;
-
-  constructor(evaluator: KeyEvaluator) {
-    this.#evaluator = evaluator;
-  }
-
+export class FlowKeys extends Composed<{ evaluator: KeyEvaluator }> {
   /** @param key undefined: no key, so all runs share the limit
    *  @returns the empty text if it cannot be evaluated */
   textOf(key: string | undefined, proposal: RunProposal): string {
@@ -59,7 +54,7 @@ export class FlowKeys {
       const key = keyOf(proposal);
       const value = key === undefined ? '' : this.valueOf(key, sourceOf(proposal));
       texts.push(value === undefined || value === null || value === false ? undefined : keyTextOf(value));
-      if (this.#evaluator.shouldYield) await this.#evaluator.yieldTurn();
+      if (this.deps.evaluator.shouldYield) await this.deps.evaluator.yieldTurn();
     }
     return texts;
   }
@@ -68,7 +63,7 @@ export class FlowKeys {
   override valueOf(source: string, { env, functionId, event, source: origin, receivedAt }: KeySource): unknown {
     const expression = tryCompile(source);
     const scope = { event: triggerEventOf(event, origin) };
-    return this.#evaluator.valueOf({ env, functionId, source, expression }, scope, receivedAt);
+    return this.deps.evaluator.valueOf({ env, functionId, source, expression }, scope, receivedAt);
   }
 
   /** undefined if no limit of the function depends on the event. */

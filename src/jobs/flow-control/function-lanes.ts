@@ -18,21 +18,19 @@ export interface FunctionLane extends LaneStatus {
   nextAt?: number;
 }
 
-export interface FunctionLanesDeps {
-  ids: PartitionedIds;
-  laneOrders: LaneOrders;
-  webhooks: Pick<Webhooks, 'all'>;
-  lanes: Lanes;
-  laneEnds: LaneEnds;
-}
-
 interface Page {
   isStopped: boolean;
   limit: number;
   cursor?: (LaneCursor & { order: number }) | undefined;
 }
 
-export class FunctionLanes extends Composed<FunctionLanesDeps> {
+export class FunctionLanes extends Composed<{
+  ids: PartitionedIds;
+  laneOrders: LaneOrders;
+  webhooks: Pick<Webhooks, 'all'>;
+  lanes: Lanes;
+  laneEnds: LaneEnds;
+}> {
   /** Lanes that are not idle. */
   async list(env: string, fn: AppFunction, page: Page): Promise<{ lanes: FunctionLane[]; next: Page['cursor'] }> {
     return this.#listIn(env, await this.#ordersOf(fn), page);

@@ -2,11 +2,16 @@
 import type { Decision } from '../../model/flow-control/decision.ts';
 import { flowOptionsOf } from '../../model/flow-control/function-options.ts';
 import type { FlowOptions } from '../../model/flow-control/options.ts';
+import { Composed } from '../../model/values/composed.ts';
 import type { IdempotencyClaim, IdempotencyClaims } from '../../store/flow-control/idempotency-claims.ts';
 import type { FlowKeys } from './flow-keys.ts';
 import { decisionOn, type Keyed, keyedBy } from './keyed-proposals.ts';
 import type { FlowStage, RunProposal, StageResult } from './run-proposal.ts';
 
+export class Idempotency
+  extends Composed<{ idempotencyClaims: IdempotencyClaims; flowKeys: FlowKeys }>
+  implements FlowStage
+{
   appliesTo({ idempotency }: FlowOptions): boolean {
     return idempotency !== undefined;
   }

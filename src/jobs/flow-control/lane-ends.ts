@@ -10,14 +10,12 @@ import type { TimerChecks } from './timer-checks.ts';
 /** Events whose decisions change when their lane stops. */
 const DECISIONS_MAX = 100;
 
-export interface LaneEndsDeps {
+export class LaneEnds extends Composed<{
   lanes: Pick<Lanes, 'change' | 'waitingIn'>;
   decisions: Pick<DecisionLog, 'add'>;
   laneOrders: LaneOrders;
   timerChecks: TimerChecks;
-}
-
-export class LaneEnds extends Composed<LaneEndsDeps> {
+}> {
   /** Call when a run has ended; again, it does nothing. */
   async follow({ id, env, keys, eventId, functionId, status }: Run): Promise<void> {
     const turn = keys?.lane;

@@ -20,12 +20,10 @@ export interface CurrentOrder extends OrderOptions {
   functions: readonly ({ id: string } & Pick<Order, 'onStale' | 'onFailure'>)[];
 }
 
-export interface LaneOrdersDeps {
+export class LaneOrders extends Composed<{
   functions: Pick<FunctionTables, 'recent'>;
   webhooks: Pick<Webhooks, 'read'>;
-}
-
-export class LaneOrders extends Composed<LaneOrdersDeps> {
+}> {
   readonly #ofWebhooks = new LRUCache<string, { order: WebhookOrder | undefined }>({ max: KEPT_MAX, ttl: RECENT_MS });
 
   /** Functions that share an order have the longest of their windows. Without functions that take part, events run without it.

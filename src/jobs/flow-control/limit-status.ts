@@ -44,14 +44,12 @@ export interface FunctionLimitUse {
   longest: BacklogStatus[];
 }
 
-export interface LimitStatusesDeps {
+export class LimitStatuses extends Composed<{
   usage: LimitUsage;
   functions: FunctionTables;
   environmentKinds: Pick<EnvironmentKinds, 'of'>;
   capacity: () => number;
-}
-
-export class LimitStatuses extends Composed<LimitStatusesDeps> {
+}> {
   /** @param calls the next calls of the run
    *  @returns undefined if none of the calls waits for a limit */
   async waiting(run: Run, calls: readonly CallRef[]): Promise<WaitingCall | undefined> {

@@ -2,11 +2,13 @@
 import type { Decision } from '../../model/flow-control/decision.ts';
 import { flowOptionsOf } from '../../model/flow-control/function-options.ts';
 import type { FlowOptions, RateLimit } from '../../model/flow-control/options.ts';
+import { Composed } from '../../model/values/composed.ts';
 import type { RateLimitLogs } from '../../store/flow-control/rate-limit-logs.ts';
 import type { FlowKeys } from './flow-keys.ts';
 import { decisionOn, type Keyed, keyedBy } from './keyed-proposals.ts';
 import type { FlowStage, RunProposal, StageResult } from './run-proposal.ts';
 
+export class RateLimits extends Composed<{ rateLimitLogs: RateLimitLogs; flowKeys: FlowKeys }> implements FlowStage {
   appliesTo({ rateLimit }: FlowOptions): boolean {
     return rateLimit !== undefined;
   }

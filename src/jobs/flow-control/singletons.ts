@@ -22,7 +22,17 @@ const ROUNDS_MAX = 20;
 /** The holder of each proposal's key: its own run, or the run that causes the proposal to be skipped. */
 type Holders = Map<Keyed, string>;
 
-export class Singletons extends Composed<SingletonsDeps> implements FlowStage {
+export class Singletons
+  extends Composed<{
+    holders: SingletonHolders;
+    runStatuses: Pick<RunStatuses, 'of'>;
+    flowKeys: FlowKeys;
+    /** Ended runs are not changed.
+     *  @param holder the run that took over */
+    cancel(env: string, runId: string, holder: string): Promise<unknown>;
+  }>
+  implements FlowStage
+{
   readonly seesCreated = true;
 
   appliesTo({ singleton }: FlowOptions): boolean {

@@ -1,5 +1,6 @@
 /** Timers of event groups. One timer handles everything that is due for a function in a partition, a portion at a time, so that
  *  100,000 open batches need no timers of their own, and do not delay other functions. */
+import { Composed } from '../../model/values/composed.ts';
 import type { TimerCheck } from '../../store/flow-control/timer-checks.ts';
 import type { PartitionQueues } from '../queues/partition-queues.ts';
 import type { EventGroupTimer } from '../queues/queues.ts';
@@ -12,20 +13,12 @@ interface GroupStore {
 
 type Kind = EventGroupTimer['kind'];
 
-export class TimerChecks {
-  readonly #queues: PartitionQueues;
-  readonly #stores: Record<Kind, GroupStore>;
-
-  constructor(queues: PartitionQueues, stores: Record<Kind, GroupStore>) {
-    this.#queues = queues;
-    this.#stores = stores;
-  }
-
+export class TimerChecks extends Composed<{ queues: PartitionQueues; stores: Record<Kind, GroupStore> }> {
   /** The job first, then its record: if the process dies in between, the next script requests it again. */
   async set(kind: Kind, env: string, functionId: string, timerChecks: readonly TimerCheck[]): Promise<void> {
     for (const timerCheck of timerChecks) {
       await this.#enqueue(kind, env, functionId, timerCheck);
-      await this.#stores[kind].recordTimerCheck(timerCheck);
+      await this.deps.stores[kind].recordTimerCheck(timerCheck);
     }
   }
 
@@ -33,7 +26,7 @@ export class TimerChecks {
    *  @param functionIds or IDs of webhooks, for lanes */
   async checkNow(env: string, functionIds: readonly string[]): Promise<void> {
     if (functionIds.length === 0) return;
-    for (const [kind, store] of Object.entries(this.#stores) as [Kind, GroupStore][]) {
+    for (const [kind, store] of Object.entries(this.deps.stores) as [Kind, GroupStore][]) {
       const waiting = await store.waiting(env, functionIds);
       await Promise.all(
         waiting.map(({ functionId, partition }) => this.#enqueue(kind, env, functionId, { partition, delayMs: 0 })),
@@ -47,7 +40,7 @@ export class TimerChecks {
     functionId: string,
     { partition, delayMs, at }: Pick<TimerCheck, 'partition' | 'delayMs'> & Partial<Pick<TimerCheck, 'at'>>,
   ): Promise<void> {
-    const { timers } = this.#queues.partition(partition);
+    const { timers } = this.deps.queues.partition(partition);
     const timer = { kind, env, functionId, partition, ...(at !== undefined && { at }) };
     await timers.add(kind, timer, delayMs > 0 ? { delay: delayMs } : {});
   }

@@ -29,20 +29,15 @@ export interface ExpressionOfFunction {
 
 type SkippedInEnvironment = SkippedEvents & { env: string };
 
-export class ExpressionEvaluator {
-  readonly #problems: ExpressionProblems;
-  readonly #log: Logger;
-  readonly #recorder: MetricsRecorder;
+export class ExpressionEvaluator extends Composed<{
+  problems: ExpressionProblems;
+  log: Logger;
+  recorder: MetricsRecorder;
+}> {
   readonly #budgets = new FuelBudgets();
   #skipped = new Map<string, SkippedInEnvironment>();
   readonly #logged = new LRUCache<string, true>({ max: 1_000, ttl: LOG_EVERY_MS });
   #turnStartedAt = 0;
-
-  constructor(problems: ExpressionProblems, log: Logger, recorder: MetricsRecorder) {
-    this.#problems = problems;
-    this.#log = log;
-    this.#recorder = recorder;
-  }
 
   /** @param nowMs the time that `now()` returns: the event's, so that a repeated job has the same result */
   matches(evaluated: ExpressionOfFunction, scope: Scope, nowMs: number): boolean {
@@ -68,7 +63,7 @@ export class ExpressionEvaluator {
   }
 
   /** The value of an expression: undefined if it cannot be evaluated. Exceeding the budget is reported as for `matches`. */
-  valueOf(evaluated: ExpressionOfFunction, scope: Scope, nowMs: number): unknown {
+  override valueOf(evaluated: ExpressionOfFunction, scope: Scope, nowMs: number): unknown {
     const { env, functionId, source, expression } = evaluated;
     if (!expression) return undefined;
     const now = Date.now();
@@ -105,9 +100,10 @@ export class ExpressionEvaluator {
     this.#skipped = new Map();
     for (const problem of skipped) this.#logSkipped(problem);
     try {
-      for (const [env, ofEnv] of Map.groupBy(skipped, (problem) => problem.env)) await this.#problems.add(env, ofEnv);
+      for (const [env, ofEnv] of Map.groupBy(skipped, (problem) => problem.env))
+        await this.deps.problems.add(env, ofEnv);
     } catch (error) {
-      this.#log.warn({ err: (error as Error).message }, 'problems of expressions were not stored');
+      this.deps.log.warn({ err: (error as Error).message }, 'problems of expressions were not stored');
     }
   }
 
@@ -115,11 +111,11 @@ export class ExpressionEvaluator {
     const key = `${env}\n${functionId}`;
     if (this.#logged.has(key)) return;
     this.#logged.set(key, true);
-    this.#log.warn({ env, function_id: functionId, events, reason, expression }, `events were skipped: ${message}`);
+    this.deps.log.warn({ env, function_id: functionId, events, reason, expression }, `events were skipped: ${message}`);
   }
 
   #skip({ env, functionId, source }: ExpressionOfFunction, reason: ProblemReason, message: string, at: number): void {
-    this.#recorder.expressionSkipped(reason);
+    this.deps.recorder.expressionSkipped(reason);
     const key = `${env}\n${functionId}`;
     const events = (this.#skipped.get(key)?.events ?? 0) + 1;
     const expression = source.slice(0, SHOWN_LENGTH);

@@ -4,6 +4,7 @@ import { LRUCache } from 'lru-cache';
 import type { AppFunction } from '../../model/apps/app.ts';
 import { TriggerTable } from '../../model/events/triggers.ts';
 import type { Run } from '../../model/runs/run.ts';
+import { Composed } from '../../model/values/composed.ts';
 import type { AppVersions } from '../../store/apps/app-versions.ts';
 import type { Functions } from '../../store/apps/functions.ts';
 
@@ -14,31 +15,24 @@ const TABLES_MAX = 1_000;
 /** Maximum number of earlier versions of apps in memory. */
 const VERSIONS_MAX = 200;
 
-export class FunctionTables {
-  readonly #functions: Functions;
+export class FunctionTables extends Composed<{ functions: Functions; versions: Pick<AppVersions, 'read'> }> {
   readonly #tables = new LRUCache<string, { version: number; table: TriggerTable; checkedAt: number }>({
     max: TABLES_MAX,
   });
 
-  readonly #versions: Pick<AppVersions, 'read'>;
   /** Functions of versions with pinned runs, by environment, app and version; valid as long as the table's version is the same. */
   readonly #ofVersions = new LRUCache<string, { version: number; functions: Map<string, AppFunction> }>({
     max: VERSIONS_MAX,
   });
 
-  constructor(functions: Functions, versions: Pick<AppVersions, 'read'>) {
-    this.#functions = functions;
-    this.#versions = versions;
-  }
-
   async of(env: string): Promise<TriggerTable> {
     const cached = this.#tables.get(env);
     const checkedAt = Date.now();
-    if (cached && cached.version === (await this.#functions.version(env))) {
+    if (cached && cached.version === (await this.deps.functions.version(env))) {
       cached.checkedAt = checkedAt;
       return cached.table;
     }
-    const { version, functions } = await this.#functions.all(env);
+    const { version, functions } = await this.deps.functions.all(env);
     const table = new TriggerTable(functions);
     this.#tables.set(env, { version, table, checkedAt });
     return table;
@@ -69,7 +63,7 @@ export class FunctionTables {
     const key = JSON.stringify([env, pin.app, pin.version]);
     let cached = this.#ofVersions.get(key);
     if (cached?.version !== version) {
-      const stored = await this.#versions.read(env, pin);
+      const stored = await this.deps.versions.read(env, pin);
       const functions = new Map(stored?.functions.map((fn) => [fn.id, { ...fn, version: pin.version }]));
       cached = { version, functions };
       this.#ofVersions.set(key, cached);

@@ -5,6 +5,7 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Envelope } from '../../model/events/event.ts';
+import { Composed } from '../../model/values/composed.ts';
 import { JobLoad } from './job-load.ts';
 
 /** A job with more events is ingested by itself, at once. */
@@ -27,32 +28,31 @@ interface Waiting {
   done: PromiseWithResolvers<void>;
 }
 
-export class CoalescedIngestion {
-  readonly #ingest: Ingest;
-  readonly #concurrency: () => number;
+export class CoalescedIngestion extends Composed<{
+  ingest: Ingest;
+  /** Returns the maximum number of jobs in progress. */
+  concurrency: () => number;
+}> {
   readonly #environments = new LRUCache<string, EnvironmentJobs>({ max: ENVIRONMENTS_MAX });
-
-  /** @param concurrency returns the maximum number of jobs in progress */
-  constructor(ingest: Ingest, concurrency: () => number) {
-    this.#ingest = ingest;
-    this.#concurrency = concurrency;
-  }
 
   /** @param events events of one job, all of one environment
    *  @throws the errors of ingesting these events alone */
   async run(events: readonly Envelope[]): Promise<void> {
     const env = events[0]?.env;
-    if (env === undefined || !isSmall(events)) return this.#ingest(events);
-    const jobs = this.#environments.get(env) ?? new EnvironmentJobs(this.#ingest, this.#concurrency);
+    if (env === undefined || !isSmall(events)) return this.deps.ingest(events);
+    const jobs =
+      this.#environments.get(env) ??
+      new EnvironmentJobs({ ingest: this.deps.ingest, concurrency: this.deps.concurrency });
     this.#environments.set(env, jobs);
     await jobs.run(events);
   }
 }
 
 /** The small jobs of one environment. */
-class EnvironmentJobs {
-  readonly #ingest: Ingest;
-  readonly #concurrency: () => number;
+class EnvironmentJobs extends Composed<{
+  ingest: Ingest;
+  concurrency: () => number;
+}> {
   readonly #load = new JobLoad();
   #waiting: Waiting[] = [];
   #isRunning = false;
@@ -60,16 +60,11 @@ class EnvironmentJobs {
   /** How long finished jobs stay active, so that more jobs are waiting when they end: each end fetches the next. */
   #holdMs = 0;
 
-  constructor(ingest: Ingest, concurrency: () => number) {
-    this.#ingest = ingest;
-    this.#concurrency = concurrency;
-  }
-
   run(events: readonly Envelope[]): Promise<void> {
     const done = Promise.withResolvers<void>();
     this.#waiting.push({ events, done });
     this.#load.add(performance.now());
-    if (this.#waiting.length >= this.#concurrency()) this.#onFull();
+    if (this.#waiting.length >= this.deps.concurrency()) this.#onFull();
     if (!this.#isRunning) void this.#runAll();
     return done.promise;
   }
@@ -94,7 +89,7 @@ class EnvironmentJobs {
   }
 
   async #collect(): Promise<void> {
-    if (this.#waiting.length >= this.#concurrency()) return;
+    if (this.#waiting.length >= this.deps.concurrency()) return;
     const full = new Promise<void>((resolve) => {
       this.#onFull = resolve;
     });
@@ -115,14 +110,14 @@ class EnvironmentJobs {
   /** At full concurrency, more jobs may wait in the queue, so jobs are not held back to be joined. */
   #adjust(isHigh: boolean, jobs: number): void {
     if (!isHigh) this.#holdMs = 0;
-    else if (jobs >= this.#concurrency()) this.#holdMs /= 2;
+    else if (jobs >= this.deps.concurrency()) this.#holdMs /= 2;
     else this.#holdMs = Math.min(HOLD_MAX_MS, this.#holdMs + HOLD_STEP_MS);
   }
 
   /** @returns a function that ends the jobs */
   async #ingestJobs(jobs: readonly Waiting[]): Promise<() => void> {
     try {
-      await this.#ingest(jobs.flatMap(({ events }) => events));
+      await this.deps.ingest(jobs.flatMap(({ events }) => events));
       return () => {
         for (const { done } of jobs) done.resolve();
       };

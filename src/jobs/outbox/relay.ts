@@ -9,6 +9,7 @@ import type { Event } from '../../model/events/event.ts';
 import { rejectFarFuture, validateEvents } from '../../model/events/sent-event.ts';
 import { newId, parseSeed, type Seed, seededId } from '../../model/ids.ts';
 import { chunksOf } from '../../model/values/chunks.ts';
+import { Composed } from '../../model/values/composed.ts';
 import { parseExact } from '../../model/values/json.ts';
 import type { Acceptor } from '../acceptance/acceptor.ts';
 
@@ -47,24 +48,19 @@ interface Sendable {
   event: Event;
 }
 
-export class OutboxRelay {
-  readonly #deps: OutboxRelayDeps;
+export class OutboxRelay extends Composed<OutboxRelayDeps> {
   /** Whether a relay in the app may hold leases: it lives, or has died with them. */
   #appMayLease = true;
-
-  constructor(deps: OutboxRelayDeps) {
-    this.#deps = deps;
-  }
 
   /** @returns whether there may be more to do at once
    *  @throws the reason why rows wait for the next pass */
   async pass(signal: AbortSignal): Promise<boolean> {
-    const { rows, terms } = this.#deps;
+    const { rows, terms } = this.deps;
     const now = await terms();
     await this.#takeOver();
     const text = `${Date.now()},${randomBytes(10).toString('base64')}`;
     const claimed = await rows.claim(text, ROWS_AT_ONCE, LEASE_SECONDS);
-    const pass = new Pass(claimed, text, now, this.#deps);
+    const pass = new Pass(claimed, text, now, this.deps);
     try {
       await pass.send(signal);
     } finally {
@@ -75,7 +71,7 @@ export class OutboxRelay {
 
   /** Takes over from a relay in the app that has died. The leases of other relays end, too; all events that were sent count once. */
   async #takeOver(): Promise<void> {
-    const { rows } = this.#deps;
+    const { rows } = this.deps;
     const lives = await rows.hasRelayOfApp();
     if (!lives && this.#appMayLease) await rows.takeOver();
     this.#appMayLease = lives;

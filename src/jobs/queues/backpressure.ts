@@ -29,14 +29,12 @@ export const backpressureRefresh = duty<{ backpressure: Backpressure }>({
       backpressure.refresh(),
 });
 
-export interface BackpressureDeps {
+export class Backpressure extends Composed<{
   redis: Redis;
   queues: PartitionQueues;
   thresholds: Thresholds;
   log: Logger;
-}
-
-export class Backpressure extends Composed<BackpressureDeps> {
+}> {
   readonly #memoryTrend = new MemoryTrend();
   #memoryThreshold = 0;
   #exceeded: ExceededThreshold[] = [];

@@ -22,7 +22,7 @@ export interface ReplayDryRun {
     eventName: string;
     receivedAt: number;
     functionId: string;
-    former: FormerStatus;
+    formerStatus: FormerStatus;
     formerRunId: string | undefined;
   }[];
   /** Time of receipt up to which it counted; undefined if it counted everything. */
@@ -72,6 +72,6 @@ function add(
     result.wouldStart.set(functionId, byStatus);
     if (result.sample.length >= SAMPLE_MAX) continue;
     const { internal_id: eventId, name: eventName, received_at: receivedAt } = event;
-    result.sample.push({ eventId, eventName, receivedAt, functionId, former, formerRunId });
+    result.sample.push({ eventId, eventName, receivedAt, functionId, formerStatus: former, formerRunId });
   }
 }

@@ -6,6 +6,7 @@ import { expressionEventOf } from '../../model/events/expression-event.ts';
 import { waitKey } from '../../model/runs/wait.ts';
 import { indexWait } from '../../model/runs/wait-index.ts';
 import { chunksOf } from '../../model/values/chunks.ts';
+import { Composed } from '../../model/values/composed.ts';
 import { durationMs } from '../../model/values/duration.ts';
 import type { Events } from '../../store/events/events.ts';
 import type { NewWait, Waits } from '../../store/runs/waits.ts';
@@ -22,17 +23,7 @@ export interface StartingRun {
   event: Pick<Envelope, 'env' | 'internalId' | 'receivedAt'>;
 }
 
-export class CancelTriggers {
-  readonly #waits: Waits;
-  readonly #events: Events;
-  readonly #waitMatcher: WaitMatcher;
-
-  constructor(waits: Waits, events: Events, waitMatcher: WaitMatcher) {
-    this.#waits = waits;
-    this.#events = events;
-    this.#waitMatcher = waitMatcher;
-  }
-
+export class CancelTriggers extends Composed<{ waits: Waits; events: Events; waitMatcher: WaitMatcher }> {
   /** Stores the cancel triggers of runs as waits, and matches them with events that were received while the runs were created. */
   async watch(runs: readonly StartingRun[], nowMs: number): Promise<void> {
     const watched = runs.filter(({ fn }) => fn.cancel.length > 0);
@@ -45,7 +36,7 @@ export class CancelTriggers {
     const withExpressions = runs.filter(({ fn }) => fn.cancel.some(({ expression }) => expression));
     // One event may have triggered all runs.
     const ids = [...new Set(withExpressions.map(({ event }) => event.internalId))];
-    const records = await this.#events.records(env, ids);
+    const records = await this.deps.events.records(env, ids);
     const payloads = new Map(
       records.flatMap((record) => (record ? [[record.internal_id, expressionEventOf(record)]] : [])),
     );
@@ -58,10 +49,10 @@ export class CancelTriggers {
       await setImmediate();
       turnStartedAt = performance.now();
     }
-    const stored = await this.#waits.add(env, waits, nowMs);
+    const stored = await this.deps.waits.add(env, waits, nowMs);
     const since = Math.min(...runs.map(({ event }) => event.receivedAt));
     for (const [name, ofName] of Map.groupBy(stored, ({ eventName }) => eventName)) {
-      await this.#waitMatcher.matchPastEvents(env, name, ofName, since);
+      await this.deps.waitMatcher.matchPastEvents(env, name, ofName, since);
     }
   }
 }

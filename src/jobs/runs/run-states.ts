@@ -16,16 +16,6 @@ import type { FunctionTables } from '../functions/function-tables.ts';
 import { type CallRef, entryOf } from '../queues/call-ref.ts';
 import type { DelayedJob, DelayedJobs } from './scheduling/delayed-jobs.ts';
 
-export interface RunStatesDeps {
-  ids: PartitionedIds;
-  steps: Pick<Steps, 'progressOf'>;
-  limitUsage: LimitUsage;
-  functions: FunctionTables;
-  environmentKinds: Pick<EnvironmentKinds, 'of'>;
-  delayedJobs: DelayedJobs;
-  capacity: () => number;
-}
-
 /** The next call of a run, or the request of one of its steps. */
 interface NextCall {
   ref: CallRef;
@@ -39,8 +29,16 @@ interface SeenCall extends NextCall {
   delayed: DelayedJob | undefined;
 }
 
-export class RunStates extends Composed<RunStatesDeps> {
-  /** By run ID.
+export class RunStates extends Composed<{
+  ids: PartitionedIds;
+  steps: Pick<Steps, 'progressOf'>;
+  limitUsage: LimitUsage;
+  functions: FunctionTables;
+  environmentKinds: Pick<EnvironmentKinds, 'of'>;
+  delayedJobs: DelayedJobs;
+  capacity: () => number;
+}> {
+  /** The result is keyed by run ID.
    *  @param runs runs of one environment */
   async of(runs: readonly Run[]): Promise<Map<string, RunState>> {
     const ended = runs.flatMap((run) => (hasEnded(run) ? [[run.id, endedState(run)] as const] : []));

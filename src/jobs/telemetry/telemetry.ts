@@ -8,15 +8,14 @@ import { headOf } from '../../model/events/gist.ts';
 import { shortErrorText } from '../../model/runs/error-text.ts';
 import type { Memo } from '../../model/runs/memo.ts';
 import type { Ending, HistoryEntry, Run, RunError, RunStatus } from '../../model/runs/run.ts';
+import { Composed } from '../../model/values/composed.ts';
 import type { IssueKind } from '../../model/webhooks/issue.ts';
 import type { LogOutcome, VerificationResult } from '../../model/webhooks/request-log.ts';
 import type { Stored } from '../../store/events/events.ts';
 import type { Store } from '../../store/store.ts';
 import { CounterBuffer, type JobOutcome, type RunCounter } from '../../store/telemetry/counter-buffer.ts';
 import { FunctionBuffer } from '../../store/telemetry/function-buffer.ts';
-import type { FunctionSeries } from '../../store/telemetry/function-series.ts';
-import type { LiveUpdateOf, LiveUpdatePublisher } from '../../store/telemetry/live-updates.ts';
-import type { Metrics } from '../../store/telemetry/metrics.ts';
+import type { LiveUpdateOf } from '../../store/telemetry/live-updates.ts';
 
 type ChangedRun = Pick<Run, 'env' | 'id' | 'functionId' | 'eventId'> &
   Partial<Pick<Run, 'queuedAt' | 'startedAt' | 'endedAt' | 'replayId' | 'error'>>;
@@ -45,20 +44,9 @@ export interface TelemetryDeps extends Pick<Store, 'metrics' | 'functionSeries' 
   recorder: MetricsRecorder;
 }
 
-export class Telemetry {
-  readonly #metrics: Metrics;
-  readonly #functionSeries: FunctionSeries;
-  readonly #liveUpdates: LiveUpdatePublisher;
-  readonly #recorder: MetricsRecorder;
+export class Telemetry extends Composed<TelemetryDeps> {
   #counters = new CounterBuffer();
   #functions = new FunctionBuffer();
-
-  constructor({ metrics, functionSeries, liveUpdates, recorder }: TelemetryDeps) {
-    this.#metrics = metrics;
-    this.#functionSeries = functionSeries;
-    this.#liveUpdates = liveUpdates;
-    this.#recorder = recorder;
-  }
 
   /** Records completely ingested events. */
   recordIngested(batch: readonly Stored[], nowMs: number): void {
@@ -66,13 +54,13 @@ export class Telemetry {
       const { env, internalId, name, receivedAt, source } = event;
       if (repeat) {
         this.#counters.count(env, 'duplicates');
-        this.#recorder.duplicateIngested();
+        this.deps.recorder.duplicateIngested();
       }
       if (ingested || repeat) continue;
       this.#counters.count(env, 'events');
-      this.#recorder.eventIngested(Math.max(0, nowMs - receivedAt));
+      this.deps.recorder.eventIngested(Math.max(0, nowMs - receivedAt));
       const head = headOf(event.payload);
-      this.#liveUpdates.publish(env, 'events', { id: internalId, name, receivedAt, source, head });
+      this.deps.liveUpdates.publish(env, 'events', { id: internalId, name, receivedAt, source, head });
     }
   }
 
@@ -83,19 +71,19 @@ export class Telemetry {
 
   /** Records the body size of a request that sends events. */
   recordReceived(bytes: number): void {
-    this.#recorder.eventRequestReceived(bytes);
+    this.deps.recorder.eventRequestReceived(bytes);
   }
 
   /** @param verification undefined if the webhook verifies nothing, or the request failed earlier */
   recordWebhookOutcome(outcome: LogOutcome, verification?: VerificationResult): void {
-    this.#recorder.webhookRequest(outcome);
-    if (verification) this.#recorder.webhookVerified(verification);
+    this.deps.recorder.webhookRequest(outcome);
+    if (verification) this.deps.recorder.webhookVerified(verification);
   }
 
   /** @param ms from the request that sent the events to its response */
   recordAcknowledgement(env: string, ms: number): void {
     this.#counters.time(env, 'ack', ms);
-    this.#recorder.eventsAcknowledged(ms);
+    this.deps.recorder.eventsAcknowledged(ms);
   }
 
   /** Records the first call of a run.
@@ -104,17 +92,17 @@ export class Telemetry {
     this.#counters.countRun(run.env, run.functionId, 'started');
     this.#functions.count(run.env, run.functionId, 'started');
     this.#counters.time(run.env, 'start', ms);
-    this.#recorder.runStarted(ms);
+    this.deps.recorder.runStarted(ms);
     this.publishRun(run, 'Running');
   }
 
   recordCall(outcome: Outcome, ms: number): void {
-    this.#recorder.functionCalled(callResultOf(outcome), ms);
+    this.deps.recorder.functionCalled(callResultOf(outcome), ms);
   }
 
   /** Records the start or end of a call of a function with flow control. */
   recordCallInFlight(env: string, functionId: string, by: 1 | -1): void {
-    this.#recorder.callInFlight(env, functionId, by);
+    this.deps.recorder.callInFlight(env, functionId, by);
   }
 
   /** @param error null if its last attempt has not failed */
@@ -126,7 +114,7 @@ export class Telemetry {
     if (startedAt !== undefined && status !== 'Cancelled') {
       this.#functions.timeRun(env, functionId, Math.max(0, endedAt - startedAt));
     }
-    this.#recorder.runEnded(status);
+    this.deps.recorder.runEnded(status);
     this.publishRun(run, status, error);
   }
 
@@ -149,12 +137,12 @@ export class Telemetry {
 
   /** @param error null if its last attempt has not failed */
   publishRun(run: ChangedRun, status: RunStatus, error: RunError | null = run.error ?? null): void {
-    this.#liveUpdates.publish(run.env, 'runs', liveRun(run, status, error));
+    this.deps.liveUpdates.publish(run.env, 'runs', liveRun(run, status, error));
   }
 
   /** @param event its event; without its text there is no gist */
   publishNewRun(run: ChangedRun, { name, payload }: Partial<Pick<Envelope, 'name' | 'payload'>>): void {
-    this.#liveUpdates.publish(run.env, 'runs', {
+    this.deps.liveUpdates.publish(run.env, 'runs', {
       ...liveRun(run, run.startedAt === undefined ? 'Queued' : 'Running', null),
       created: true,
       ...(name !== undefined && { eventName: name }),
@@ -163,19 +151,19 @@ export class Telemetry {
   }
 
   publishHeldEvent(id: string): void {
-    this.#liveUpdates.publish(undefined, 'held-events', { id });
+    this.deps.liveUpdates.publish(undefined, 'held-events', { id });
   }
 
   publishWebhookRequest(request: LiveUpdateOf['webhook-requests']): void {
-    this.#liveUpdates.publish(undefined, 'webhook-requests', request);
+    this.deps.liveUpdates.publish(undefined, 'webhook-requests', request);
   }
 
   recordWebhookIssue(kind: IssueKind): void {
-    this.#recorder.webhookIssueOpened(kind);
+    this.deps.recorder.webhookIssueOpened(kind);
   }
 
   publishWebhookIssue({ id, webhookId, kind, state }: LiveUpdateOf['webhook-issues']): void {
-    this.#liveUpdates.publish(undefined, 'webhook-issues', { id, webhookId, kind, state });
+    this.deps.liveUpdates.publish(undefined, 'webhook-issues', { id, webhookId, kind, state });
   }
 
   /** Adds the counters to Redis. Counts that Redis rejects are part of the next flush. */
@@ -183,7 +171,7 @@ export class Telemetry {
     const counters = this.#counters;
     this.#counters = new CounterBuffer();
     try {
-      await this.#metrics.add(counters, nowMs);
+      await this.deps.metrics.add(counters, nowMs);
     } catch (error) {
       this.#counters.add(counters);
       throw error;
@@ -195,7 +183,7 @@ export class Telemetry {
     const functions = this.#functions;
     this.#functions = new FunctionBuffer();
     try {
-      await this.#functionSeries.add(functions, nowMs);
+      await this.deps.functionSeries.add(functions, nowMs);
     } catch (error) {
       this.#functions.add(functions);
       throw error;
@@ -204,7 +192,7 @@ export class Telemetry {
 
   /** Also sends pending live updates. */
   async flushAll(nowMs: number): Promise<void> {
-    this.#liveUpdates.flush();
+    this.deps.liveUpdates.flush();
     await Promise.all([this.flush(nowMs), this.flushFunctions(nowMs)]);
   }
 }

@@ -10,14 +10,15 @@ import type { RunLists } from '../../store/runs/run-lists.ts';
 import type { RunProposal } from '../flow-control/run-proposal.ts';
 import type { GroupRuns } from './event-groups.ts';
 
-export interface BatchRunsDeps {
-  ids: PartitionedIds;
-  /** Includes archived events. */
-  events: Pick<Events, 'envelopes'>;
-  runLists: Pick<RunLists, 'briefsByEvent'>;
-}
-
-export class BatchRuns extends Composed<BatchRunsDeps> implements GroupRuns<'batch', ClosedBatch> {
+export class BatchRuns
+  extends Composed<{
+    ids: PartitionedIds;
+    /** Includes archived events. */
+    events: Pick<Events, 'envelopes'>;
+    runLists: Pick<RunLists, 'briefsByEvent'>;
+  }>
+  implements GroupRuns<'batch', ClosedBatch>
+{
   readonly option = 'batch';
   /** Remaining batches are not split. */
   readonly withoutOption = { maxSize: 1_000_000, timeoutMs: 0 };

@@ -6,15 +6,13 @@ import type { FlowControl } from '../flow-control/flow-control.ts';
 import type { FlowStage, RunProposal } from '../flow-control/run-proposal.ts';
 import type { RunStarter } from '../runs/run-starter.ts';
 
-export interface GroupRunStarterDeps {
+export class GroupRunStarter extends Composed<{
   /** Resolves once a replica has the writes of `work`. */
   replicated<T>(work: () => Promise<T>): Promise<T>;
   environments: Pick<Environments, 'read'>;
   flowControl: FlowControl;
   starter: Pick<RunStarter, 'start'>;
-}
-
-export class GroupRunStarter extends Composed<GroupRunStarterDeps> {
+}> {
   /** A deleted environment has no events, and its groups must be removed. */
   async exists(env: string): Promise<boolean> {
     if (env === PRODUCTION) return true;

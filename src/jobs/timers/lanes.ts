@@ -22,7 +22,17 @@ import type { FunctionTables } from '../functions/function-tables.ts';
 import type { EventGroupTimer } from '../queues/queues.ts';
 import type { GroupRunStarter } from './group-runs.ts';
 
-export interface LaneTimersDeps {
+type InLane = Extract<LeavingEvent, { kind: 'start' | 'look' }>;
+type Starting = Exclude<LeavingEvent, { kind: 'superseded' }>;
+
+/** The run of an event that is older is not lost, but kept no longer. */
+const LOST_WITHIN_MS = DAY_MS;
+
+function isStarting(event: LeavingEvent): event is Starting {
+  return event.kind === 'start' || event.kind === 'free';
+}
+
+export class LaneTimers extends Composed<{
   ids: PartitionedIds;
   /** Runs read their events from Redis. */
   eventRestorer: EventRestorer;

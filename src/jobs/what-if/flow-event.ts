@@ -9,10 +9,12 @@ import { FlowKeys, type KeySource } from '../flow-control/flow-keys.ts';
 
 /** An expression that costs too much has no value, and does not count against production's budget. */
 const FLOW_KEYS = new FlowKeys({
-  valueOf: ({ expression }, scope, nowMs) => expression?.valueOf(scope, EVALUATION_UNITS, nowMs).value,
-  startTurn() {},
-  shouldYield: false,
-  async yieldTurn() {},
+  evaluator: {
+    valueOf: ({ expression }, scope, nowMs) => expression?.valueOf(scope, EVALUATION_UNITS, nowMs).value,
+    startTurn() {},
+    shouldYield: false,
+    async yieldTurn() {},
+  },
 });
 
 export function simulatedEvent(event: FoundEvent, fn: AppFunction, env: string): SimulatedEvent {

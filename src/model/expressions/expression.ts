@@ -39,29 +39,6 @@ export interface Expression {
 
 const CACHED_MAX = 1_000;
 
-/** Compiles and caches expressions over the same variables: functions share expressions, and each change of an environment reloads them. */
-class Compiler {
-  readonly #language: Language;
-  readonly #compiled = new LRUCache<string, Expression>({ max: CACHED_MAX });
-
-  constructor(variables: readonly string[]) {
-    this.#language = new Language(variables);
-  }
-
-  compile(source: string): Expression {
-    const cached = this.#compiled.get(source);
-    if (cached) return cached;
-    const compiled = compileIn(this.#language, source);
-    this.#compiled.set(source, compiled);
-    return compiled;
-  }
-}
-
-const triggers = new Compiler(['event']);
-const waits = new Compiler(['event', 'async']);
-const orders = new Compiler(['event', 'request']);
-const filters = new Compiler(['method', 'headers', 'query', 'body']);
-
 /** @throws Error with the value found and the value allowed */
 type Compile = (source: string) => Expression;
 

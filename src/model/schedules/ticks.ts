@@ -17,7 +17,7 @@ const LOOK_BACK_MS = 3 * HOUR_MS;
 const REPEATED_MAX = 11_000;
 /** Caches of parsed texts (kilobytes each) and of last responses (bytes each): many schedules share a text and tick together. */
 const PARSED_MAX = 500;
-const ANSWERS_MAX = 20_000;
+const NEXT_TICKS_MAX = 20_000;
 
 interface Ticks {
   next(afterMs: number): number | undefined;

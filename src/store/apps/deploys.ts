@@ -3,7 +3,6 @@
 import type { Deploy } from '../../model/apps/deploy.ts';
 import { DAY_MS } from '../../model/values/time.ts';
 import type { ScriptedRedis } from '../redis/connection/scripts.ts';
-import type { Keyspace } from '../redis/keyspace/keyspace.ts';
 import { luaJson } from '../redis/lua-json.ts';
 import { Repository } from '../redis/repository.ts';
 
@@ -13,14 +12,8 @@ const OF_APP_MAX = 100;
 /** Bounded because all are read at once, and a deploy takes up to 4 KiB. */
 const OF_ENVIRONMENT_MAX = 500;
 
-export class Deploys extends Repository {
-  readonly #keptMs: number;
-
-  /** @param retentionMs retention of runs */
-  constructor(redis: ScriptedRedis, keys: Keyspace, retentionMs: number) {
-    super(redis, keys);
-    this.#keptMs = Math.max(KEPT_MS, retentionMs);
-  }
+export class Deploys extends Repository<ScriptedRedis, { retentionMs: number }> {
+  readonly #keptMs = Math.max(KEPT_MS, this.deps.retentionMs);
 
   /** @returns whether the deploy was added: not if the app's last deploy has the same content */
   async record(env: string, deploy: Deploy): Promise<boolean> {

@@ -4,34 +4,22 @@ import type { AppFunction } from '../../model/apps/app.ts';
 import { destinationId } from '../../model/apps/destination.ts';
 import type { SealedSecret, Sealer } from '../../model/auth/seal.ts';
 import { newId } from '../../model/ids.ts';
+import { Composed } from '../../model/values/composed.ts';
 import type { Functions } from './functions.ts';
 
 /** A function that is a destination. */
 export type DestinationFunction = AppFunction & Required<Pick<AppFunction, 'destination'>>;
 
-export interface DestinationsDeps {
-  functions: Functions;
-  sealer: Sealer;
-}
-
-export class Destinations {
-  readonly #functions: Functions;
-  readonly #sealer: Sealer;
-
-  constructor({ functions, sealer }: DestinationsDeps) {
-    this.#functions = functions;
-    this.#sealer = sealer;
-  }
-
+export class Destinations extends Composed<{ functions: Functions; sealer: Sealer }> {
   /** Sorted by name. */
   async all(env: string): Promise<DestinationFunction[]> {
-    const { functions } = await this.#functions.all(env);
+    const { functions } = await this.deps.functions.all(env);
     return functions.filter(isLive).sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
   /** @throws ServiceError not_found */
   async read(env: string, name: string): Promise<DestinationFunction> {
-    const fn = await this.#functions.read(env, destinationId(name));
+    const fn = await this.deps.functions.read(env, destinationId(name));
     if (!fn || !isLive(fn)) throw missing(name);
     return fn;
   }
@@ -39,7 +27,7 @@ export class Destinations {
   /** @param most maximum number in the environment
    *  @throws ServiceError destination_exists, quota_exceeded */
   async create(env: string, fn: DestinationFunction, most: number): Promise<void> {
-    await this.#functions.changeDestination(env, fn.id, most, (before) => {
+    await this.deps.functions.changeDestination(env, fn.id, most, (before) => {
       if (before && !before.archived) {
         throw new ServiceError('destination_exists', { detail: `"${fn.name}" is a destination of ${env}` });
       }
@@ -55,7 +43,7 @@ export class Destinations {
     name: string,
     change: (before: DestinationFunction) => DestinationFunction,
   ): Promise<DestinationFunction> {
-    return this.#functions.changeDestination(env, destinationId(name), undefined, (before) => {
+    return this.deps.functions.changeDestination(env, destinationId(name), undefined, (before) => {
       if (!before || !isLive(before)) throw missing(name);
       return change(before);
     });
@@ -68,13 +56,13 @@ export class Destinations {
 
   seal(env: string, id: string, text: string): SealedSecret {
     const secretId = newId();
-    return { id: secretId, sealed: this.#sealer.seal(text, locationOf(env, id, secretId)), addedAt: Date.now() };
+    return { id: secretId, sealed: this.deps.sealer.seal(text, locationOf(env, id, secretId)), addedAt: Date.now() };
   }
 
   sealHeaders(env: string, id: string, headers: Readonly<Record<string, string>>): { names: string[]; sealed: string } {
     return {
       names: Object.keys(headers),
-      sealed: this.#sealer.seal(JSON.stringify(headers), locationOf(env, id, HEADERS)),
+      sealed: this.deps.sealer.seal(JSON.stringify(headers), locationOf(env, id, HEADERS)),
     };
   }
 
@@ -83,9 +71,9 @@ export class Destinations {
     const { secrets = [], headers } = destination ?? {};
     const live = secrets.filter(({ until = Number.POSITIVE_INFINITY }) => until > nowMs);
     return {
-      signing: live.map((secret) => this.#sealer.open(secret.sealed, locationOf(env, id, secret.id))),
+      signing: live.map((secret) => this.deps.sealer.open(secret.sealed, locationOf(env, id, secret.id))),
       headers: headers
-        ? (JSON.parse(this.#sealer.open(headers.sealed, locationOf(env, id, HEADERS))) as Record<string, string>)
+        ? (JSON.parse(this.deps.sealer.open(headers.sealed, locationOf(env, id, HEADERS))) as Record<string, string>)
         : {},
     };
   }
@@ -94,10 +82,10 @@ export class Destinations {
    *  @returns number of destinations */
   async reencrypt(env: string): Promise<number> {
     let count = 0;
-    const { functions } = await this.#functions.all(env);
+    const { functions } = await this.deps.functions.all(env);
     for (const { id, destination } of functions) {
-      if (!destination || sealedIn(destination).every((sealed) => this.#sealer.isCurrent(sealed))) continue;
-      await this.#functions.changeDestination(env, id, undefined, (before) => {
+      if (!destination || sealedIn(destination).every((sealed) => this.deps.sealer.isCurrent(sealed))) continue;
+      await this.deps.functions.changeDestination(env, id, undefined, (before) => {
         if (!before?.destination) throw missing(id);
         const { secrets, headers } = before.destination;
         const changed = {
@@ -107,7 +95,7 @@ export class Destinations {
             sealed: this.deps.sealer.reencrypted(secret.sealed, locationOf(env, id, secret.id)),
           })),
           ...(headers && {
-            headers: { ...headers, sealed: this.#sealer.reencrypted(headers.sealed, locationOf(env, id, HEADERS)) },
+            headers: { ...headers, sealed: this.deps.sealer.reencrypted(headers.sealed, locationOf(env, id, HEADERS)) },
           }),
         };
         return { ...before, destination: changed };

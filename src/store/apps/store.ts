@@ -14,7 +14,7 @@ import { MissedTickLog } from './missed-ticks.ts';
 import { TriggerHistory } from './trigger-history.ts';
 
 export function createAppStore({ redis, keys, config }: StoreContext) {
-  const triggerHistory = new TriggerHistory(redis, keys, config.hotTtlMs);
+  const triggerHistory = new TriggerHistory(redis, keys, { retentionMs: config.hotTtlMs });
   const functions = new Functions(redis, keys, { history: triggerHistory });
   const sealer = new Sealer(config.secretKey, config.secretKeyFallback);
   return {
@@ -25,7 +25,7 @@ export function createAppStore({ redis, keys, config }: StoreContext) {
     functions,
     destinations: new Destinations({ functions, sealer }),
     appVersions: new AppVersions(redis, keys),
-    deploys: new Deploys(redis, keys, config.retentionMs),
+    deploys: new Deploys(redis, keys, config),
     expressionProblems: new ExpressionProblems(redis, keys),
     triggerHistory,
     missedTicks: new MissedTickLog(redis, keys, { retentionMs: config.retentionMs }),

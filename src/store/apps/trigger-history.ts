@@ -3,7 +3,6 @@ import type { AppFunction } from '../../model/apps/app.ts';
 import { nextHistory, type PastTriggers, triggersOf } from '../../model/apps/trigger-history.ts';
 import { HOUR_MS } from '../../model/values/time.ts';
 import type { Redis } from '../redis/connection/connection.ts';
-import type { Keyspace } from '../redis/keyspace/keyspace.ts';
 import { Repository } from '../redis/repository.ts';
 
 /** Events are kept an hour longer than the retention. */
@@ -14,14 +13,7 @@ interface Change {
   given: AppFunction;
 }
 
-export class TriggerHistory extends Repository<Redis> {
-  readonly #ttlMs: number;
-
-  constructor(redis: Redis, keys: Keyspace, retentionMs: number) {
-    super(redis, keys);
-    this.#ttlMs = retentionMs + SLACK_MS;
-  }
-
+export class TriggerHistory extends Repository<Redis, { retentionMs: number }> {
   /** Past triggers of each function, newest first. */
   async read(env: string, functionIds: readonly string[]): Promise<PastTriggers[][]> {
     if (functionIds.length === 0) return [];
@@ -39,9 +31,9 @@ export class TriggerHistory extends Repository<Redis> {
       changed.map(({ given }) => given.id),
     );
     const histories = changed.flatMap((change, i) => {
-      const recent = (before[i] ?? []).filter(({ until }) => until > nowMs - this.#ttlMs);
+      const recent = (before[i] ?? []).filter(({ until }) => until > nowMs - this.deps.retentionMs + SLACK_MS);
       return [change.given.id, JSON.stringify(nextHistory(recent, change, nowMs) ?? recent)];
     });
-    return { histories, ttlMs: this.#ttlMs };
+    return { histories, ttlMs: this.deps.retentionMs + SLACK_MS };
   }
 }

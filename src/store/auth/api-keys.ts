@@ -4,7 +4,6 @@ import type { CacheInvalidation } from '../redis/caching/cache-invalidation.ts';
 import { ReplicatedCache } from '../redis/caching/replicated-cache.ts';
 import { type Redis, replies } from '../redis/connection/connection.ts';
 import type { Subscriber } from '../redis/connection/pub-sub.ts';
-import type { Keyspace } from '../redis/keyspace/keyspace.ts';
 import { Repository } from '../redis/repository.ts';
 
 /** Interval at which a process records the use of a key. */
@@ -15,19 +14,12 @@ export interface UsedApiKey extends ApiKey {
   lastUsedAt: number | undefined;
 }
 
-export class ApiKeys extends Repository<Redis> {
-  readonly #cacheInvalidation: CacheInvalidation;
-  readonly #cache: ReplicatedCache<Map<string, ApiKey>>;
+export class ApiKeys extends Repository<Redis, { cacheInvalidation: CacheInvalidation }> {
+  readonly #cache = new ReplicatedCache(
+    this.deps.cacheInvalidation,
+    async () => new Map((await this.#readAll()).map((key) => [key.digest, key])),
+  );
   readonly #recorded = new Map<string, number>();
-
-  constructor(redis: Redis, keys: Keyspace, cacheInvalidation: CacheInvalidation) {
-    super(redis, keys);
-    this.#cacheInvalidation = cacheInvalidation;
-    this.#cache = new ReplicatedCache(
-      cacheInvalidation,
-      async () => new Map((await this.#readAll()).map((key) => [key.digest, key])),
-    );
-  }
 
   follow(subscriber: Subscriber): Promise<void> {
     return this.#cache.follow(subscriber);
@@ -71,7 +63,7 @@ export class ApiKeys extends Repository<Redis> {
 
   async #changed(): Promise<void> {
     await this.#cache.refresh();
-    await this.#cacheInvalidation.announce();
+    await this.deps.cacheInvalidation.announce();
   }
 
   async #readAll(): Promise<ApiKey[]> {

@@ -1,8 +1,7 @@
 /** The audit log: who changed what, when and from where. Redis keeps the last 10,000 entries; with an archive, entries are also written to
  *  Postgres soon. Rejected attempts have a log of their own (rejection-log.ts), because anyone can cause ten thousand of them. */
 import type { Principal } from '../../model/auth/access.ts';
-import type { ScriptedRedis } from '../redis/connection/scripts.ts';
-import type { Keyspace } from '../redis/keyspace/keyspace.ts';
+import { Repository } from '../redis/repository.ts';
 
 const MAX_ENTRIES = 10_000;
 
@@ -35,26 +34,16 @@ export interface StoredAuditEntry extends AuditEntry {
   id: string;
 }
 
-export class AuditLog {
-  readonly #redis: ScriptedRedis;
-  readonly #key: string;
-  readonly #archivedKey: string;
-
-  constructor(redis: ScriptedRedis, keys: Keyspace) {
-    this.#redis = redis;
-    this.#key = keys.auditLog;
-    this.#archivedKey = keys.auditLogArchived;
-  }
-
+export class AuditLog extends Repository {
   async append(entry: AuditEntry): Promise<void> {
-    await this.#redis.appendAuditEntry(this.#key, JSON.stringify(entry), MAX_ENTRIES);
+    await this.redis.appendAuditEntry(this.keys.auditLog, JSON.stringify(entry), MAX_ENTRIES);
   }
 
   /** Newest first.
    *  @param before ID of the last entry of the previous page */
   async list(limit: number, before?: string): Promise<AuditPage> {
     const from = before === undefined ? '+' : `(${before}`;
-    const found = await this.#redis.xrevrange(this.#key, from, '-', 'COUNT', limit);
+    const found = await this.redis.xrevrange(this.keys.auditLog, from, '-', 'COUNT', limit);
     const entries = found.map(([id, fields]) => ({ id, ...(JSON.parse(fields[1] as string) as AuditEntry) }));
     return { entries, next: entries.length === limit ? entries.at(-1)?.id : undefined };
   }
@@ -62,28 +51,28 @@ export class AuditLog {
   /** Entries with their text, oldest first.
    *  @param from ID of the first entry, or its time */
   async oldest(from: string, limit: number): Promise<{ id: string; entry: string }[]> {
-    const found = await this.#redis.xrange(this.#key, from, '+', 'COUNT', limit);
+    const found = await this.redis.xrange(this.keys.auditLog, from, '+', 'COUNT', limit);
     return found.map(([id, fields]) => ({ id, entry: fields[1] as string }));
   }
 
   /** ID of the newest entry. */
   async newest(): Promise<string | undefined> {
-    return (await this.#redis.xrevrange(this.#key, '+', '-', 'COUNT', 1))[0]?.[0];
+    return (await this.redis.xrevrange(this.keys.auditLog, '+', '-', 'COUNT', 1))[0]?.[0];
   }
 
   /** ID up to which the archive is complete. */
   async archivedTo(): Promise<string | undefined> {
-    return (await this.#redis.get(this.#archivedKey)) ?? undefined;
+    return (await this.redis.get(this.keys.auditLogArchived)) ?? undefined;
   }
 
   /** Records that the archive has all entries up to an ID.
    *  @param hotFrom older entries are dropped (Unix milliseconds) */
   async noteArchived(to: string, hotFrom: number): Promise<void> {
-    await this.#redis.set(this.#archivedKey, to);
+    await this.redis.set(this.keys.auditLogArchived, to);
     await this.dropBefore(hotFrom);
   }
 
   async dropBefore(timeMs: number): Promise<void> {
-    if (timeMs > 0) await this.#redis.xtrim(this.#key, 'MINID', timeMs);
+    if (timeMs > 0) await this.redis.xtrim(this.keys.auditLog, 'MINID', timeMs);
   }
 }

@@ -5,7 +5,6 @@ import type { CacheInvalidation } from '../redis/caching/cache-invalidation.ts';
 import { ReplicatedCache } from '../redis/caching/replicated-cache.ts';
 import { type Redis, replies } from '../redis/connection/connection.ts';
 import type { Subscriber } from '../redis/connection/pub-sub.ts';
-import type { Keyspace } from '../redis/keyspace/keyspace.ts';
 import { Repository } from '../redis/repository.ts';
 
 /** Interval at which a process records the use of a key. */
@@ -13,27 +12,20 @@ const RECORD_USE_EVERY_MS = 60_000;
 
 export type EventKeyInUse = EventKey & { allowList: AccessListMatcher };
 
-export class EventKeys extends Repository<Redis> {
-  readonly #cacheInvalidation: CacheInvalidation;
-  readonly #fromSettings: readonly EventKey[];
-  readonly #byDigest: ReplicatedCache<Map<string, EventKeyInUse>>;
-  readonly #usesRecorded = new Map<string, number>();
-
-  /** @param secrets secrets of the setting EVENT_KEYS */
-  constructor({
-    redis,
-    keys,
-    cacheInvalidation,
-    secrets,
-  }: { redis: Redis; keys: Keyspace; cacheInvalidation: CacheInvalidation; secrets: readonly string[] }) {
-    super(redis, keys);
-    this.#cacheInvalidation = cacheInvalidation;
-    this.#fromSettings = secrets.map(keyOfSetting);
-    this.#byDigest = new ReplicatedCache(cacheInvalidation, async () => {
-      const all = [...this.#fromSettings, ...(await this.all())];
-      return new Map(all.map((key) => [key.digest, inUse(key)]));
-    });
+export class EventKeys extends Repository<
+  Redis,
+  {
+    cacheInvalidation: CacheInvalidation;
+    /** Secrets of the setting EVENT_KEYS. */
+    secrets: readonly string[];
   }
+> {
+  readonly #fromSettings: readonly EventKey[] = this.deps.secrets.map(keyOfSetting);
+  readonly #byDigest = new ReplicatedCache(this.deps.cacheInvalidation, async () => {
+    const all = [...this.#fromSettings, ...(await this.all())];
+    return new Map(all.map((key) => [key.digest, inUse(key)]));
+  });
+  readonly #usesRecorded = new Map<string, number>();
 
   follow(subscriber: Subscriber): Promise<void> {
     return this.#byDigest.follow(subscriber);
@@ -93,7 +85,7 @@ export class EventKeys extends Repository<Redis> {
 
   async #changed(): Promise<void> {
     await this.#byDigest.refresh();
-    await this.#cacheInvalidation.announce();
+    await this.deps.cacheInvalidation.announce();
   }
 }
 

@@ -7,7 +7,7 @@ import type { Environments } from '../environments/environments.ts';
 import { CoalescedRead } from '../redis/caching/coalesced-read.ts';
 import { changeField } from '../redis/changed-field.ts';
 import type { ScriptedRedis } from '../redis/connection/scripts.ts';
-import type { Keyspace } from '../redis/keyspace/keyspace.ts';
+import { Repository } from '../redis/repository.ts';
 
 /** How long a process caches a key. For that long after a rotation it still signs with the previous key, which is still valid. */
 const CACHED_MS = 5_000;
@@ -25,48 +25,29 @@ export interface SigningKeyPair {
 /** A stored pair: both keys are encrypted. */
 type StoredPair = { current: string; fallback?: string };
 
-export class SigningKeys {
-  readonly #redis: ScriptedRedis;
-  readonly #key: string;
-  readonly #environments: Environments;
-  readonly #sealer: Sealer;
-  readonly #given: SigningKeyPair | undefined;
-  readonly #cached = new Map<string, { pair: SigningKeyPair; until: number }>();
-  /** As last read. */
-  readonly #last = new Map<string, { text: string; pair: SigningKeyPair; readAt: number }>();
-  readonly #reads = new Map<string, CoalescedRead<SigningKeyPair>>();
-
-  /** @param given production's key, if a setting provides it */
-  constructor({
-    redis,
-    keys,
-    environments,
-    sealer,
-    given,
-  }: {
-    redis: ScriptedRedis;
-    keys: Keyspace;
+export class SigningKeys extends Repository<
+  ScriptedRedis,
+  {
     environments: Environments;
     sealer: Sealer;
     /** Production's key, if a setting provides it. */
     given: SigningKeyPair | undefined;
-  }) {
-    this.#redis = redis;
-    this.#key = keys.signingKeys;
-    this.#environments = environments;
-    this.#sealer = sealer;
-    this.#given = given;
   }
+> {
+  readonly #cached = new Map<string, { pair: SigningKeyPair; until: number }>();
+  /** Pairs as last read, keyed by environment. */
+  readonly #last = new Map<string, { text: string; pair: SigningKeyPair; readAt: number }>();
+  readonly #reads = new Map<string, CoalescedRead<SigningKeyPair>>();
 
   /** Whether a setting provides this owner's key, which then cannot be rotated here. */
   isGiven(owner: string): boolean {
-    return owner === PRODUCTION && this.#given !== undefined;
+    return owner === PRODUCTION && this.deps.given !== undefined;
   }
 
   /** Owner of the key that an environment uses. An unknown environment can only become a branch. */
   async ownerOf(env: string): Promise<string> {
     if (env === PRODUCTION || env === BRANCHES) return env;
-    const environment = await this.#environments.read(env);
+    const environment = await this.deps.environments.read(env);
     return ownerOfName(environment);
   }
 
@@ -85,7 +66,7 @@ export class SigningKeys {
   async find(owner: string, isProven: (key: string) => boolean): Promise<string | undefined> {
     const provenIn = ({ current, fallback }: SigningKeyPair) =>
       [current, fallback].find((key) => key !== undefined && isProven(key));
-    if (this.isGiven(owner)) return provenIn(this.#given as SigningKeyPair);
+    if (this.isGiven(owner)) return provenIn(this.deps.given as SigningKeyPair);
     const last = this.#last.get(owner);
     const known = last && performance.now() < last.readAt + FRESH_MS ? provenIn(last.pair) : undefined;
     if (known !== undefined) return known;
@@ -95,15 +76,15 @@ export class SigningKeys {
   }
 
   async of(owner: string): Promise<SigningKeyPair> {
-    if (this.isGiven(owner)) return this.#given as SigningKeyPair;
-    const text = await this.#redis.hget(this.#key, owner);
+    if (this.isGiven(owner)) return this.deps.given as SigningKeyPair;
+    const text = await this.redis.hget(this.keys.signingKeys, owner);
     if (text !== null) return this.#read(text, owner);
-    await this.#redis.hsetnx(
-      this.#key,
+    await this.redis.hsetnx(
+      this.keys.signingKeys,
       owner,
       this.#encrypt({ current: newSigningKey(owner), fallback: undefined }, owner),
     );
-    return this.#read((await this.#redis.hget(this.#key, owner)) as string, owner);
+    return this.#read((await this.redis.hget(this.keys.signingKeys, owner)) as string, owner);
   }
 
   /** Creates a new key; the current one becomes the fallback, and the previous fallback becomes invalid. Works even if the SECRET_KEY
@@ -114,7 +95,7 @@ export class SigningKeys {
     });
     let pair: SigningKeyPair = { current: '', fallback: undefined };
     // Concurrent rotations run one after the other, so each returns a key that was valid.
-    await changeField(this.#redis, { key: this.#key, field: owner }, (text) => {
+    await changeField(this.redis, { key: this.keys.signingKeys, field: owner }, (text) => {
       pair = { current: newSigningKey(owner), fallback: text && this.#currentIn(text, owner) };
       return this.#encrypt(pair, owner);
     });
@@ -125,7 +106,7 @@ export class SigningKeys {
 
   /** Owners whose signing keys cannot be decrypted. */
   async unreadable(): Promise<string[]> {
-    const kept = await this.#redis.hgetall(this.#key);
+    const kept = await this.redis.hgetall(this.keys.signingKeys);
     return Object.keys(kept).filter((owner) => {
       try {
         this.#decrypt(kept[owner] as string, owner);
@@ -140,14 +121,19 @@ export class SigningKeys {
   /** Re-encrypts, with the current secret, keys encrypted with the fallback.
    *  @returns number of keys */
   async reencrypt(): Promise<number> {
-    const kept = await this.#redis.hgetall(this.#key);
+    const kept = await this.redis.hgetall(this.keys.signingKeys);
     let count = 0;
     for (const [owner, text] of Object.entries(kept)) {
       const { current, fallback } = JSON.parse(text) as StoredPair;
-      if ([current, fallback].every((sealed) => sealed === undefined || this.#sealer.isCurrent(sealed))) continue;
+      if ([current, fallback].every((sealed) => sealed === undefined || this.deps.sealer.isCurrent(sealed))) continue;
       // Skips keys that have been rotated since.
       count += Number(
-        await this.#redis.replaceField(this.#key, owner, text, this.#encrypt(this.#decrypt(text, owner), owner)),
+        await this.redis.replaceField(
+          this.keys.signingKeys,
+          owner,
+          text,
+          this.#encrypt(this.#decrypt(text, owner), owner),
+        ),
       );
     }
     return count;
@@ -155,8 +141,8 @@ export class SigningKeys {
 
   #encrypt({ current, fallback }: SigningKeyPair, owner: string): string {
     const stored: StoredPair = {
-      current: this.#sealer.seal(current, owner),
-      ...(fallback !== undefined && { fallback: this.#sealer.seal(fallback, owner) }),
+      current: this.deps.sealer.seal(current, owner),
+      ...(fallback !== undefined && { fallback: this.deps.sealer.seal(fallback, owner) }),
     };
     return JSON.stringify(stored);
   }
@@ -182,8 +168,8 @@ export class SigningKeys {
   #decrypt(text: string, owner: string): SigningKeyPair {
     const { current, fallback } = JSON.parse(text) as StoredPair;
     return {
-      current: this.#sealer.open(current, owner),
-      fallback: fallback === undefined ? undefined : this.#sealer.open(fallback, owner),
+      current: this.deps.sealer.open(current, owner),
+      fallback: fallback === undefined ? undefined : this.deps.sealer.open(fallback, owner),
     };
   }
 }

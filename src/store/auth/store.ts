@@ -26,12 +26,12 @@ export function createAuthStore(context: StoreContext, environments: Environment
   const { redis, keys, config, cacheInvalidation } = context;
   const sealer = new Sealer(config.secretKey, config.secretKeyFallback);
   const users = new Users(redis, keys);
-  const signingKeys = new SigningKeys({ redis, keys, environments, sealer, given: signingKeyOfSettings(config) });
+  const signingKeys = new SigningKeys(redis, keys, { environments, sealer, given: signingKeyOfSettings(config) });
   const totpSecrets = new TotpSecrets({ sealer, users });
-  const webhookSecrets = new WebhookSecrets(redis, keys, sealer);
+  const webhookSecrets = new WebhookSecrets(redis, keys, { sealer });
   return {
-    eventKeys: new EventKeys({ redis, keys, cacheInvalidation, secrets: config.eventKeys }),
-    apiKeys: new ApiKeys(redis, keys, cacheInvalidation),
+    eventKeys: new EventKeys(redis, keys, { cacheInvalidation, secrets: config.eventKeys }),
+    apiKeys: new ApiKeys(redis, keys, { cacheInvalidation }),
     users,
     totpSecrets,
     pendingSignIns: new PendingSignIns(redis, keys, { users }),

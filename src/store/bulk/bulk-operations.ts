@@ -9,7 +9,6 @@ import {
 } from '../../model/bulk/bulk-operation.ts';
 import { inPipelines, type Redis } from '../redis/connection/connection.ts';
 import type { ScriptedRedis } from '../redis/connection/scripts.ts';
-import type { Keyspace } from '../redis/keyspace/keyspace.ts';
 import { Repository } from '../redis/repository.ts';
 import { memberOf } from '../runs/active-runs.ts';
 import type { BulkKind } from './bulk-kind.ts';
@@ -34,16 +33,12 @@ export interface DonePortion<Position> {
 
 type Stored = { id: string; createdAt: number };
 
-export class BulkOperations<Definition extends Stored, Position> extends Repository {
-  readonly #of: BulkKind<Definition>;
-
-  constructor(redis: ScriptedRedis, keys: Keyspace, kind: BulkKind<Definition>) {
-    super(redis, keys);
-    this.#of = kind;
-  }
-
+export class BulkOperations<Definition extends Stored, Position> extends Repository<
+  ScriptedRedis,
+  BulkKind<Definition>
+> {
   get kind(): BulkOperationKind {
-    return this.#of.kind;
+    return this.deps.kind;
   }
 
   /** @param digest identifies the work: an open operation with the same digest is returned instead
@@ -54,7 +49,7 @@ export class BulkOperations<Definition extends Stored, Position> extends Reposit
     definition: Definition,
     { digest = '', ...fields }: Fields<Position> & { digest?: string },
   ): Promise<string> {
-    const { kind, openMax, noun, remedy, ttlMs } = this.#of;
+    const { kind, openMax, noun, remedy, ttlMs } = this.deps;
     const { id, createdAt } = definition;
     await this.#forget(env);
     const initial = { definition: JSON.stringify(definition), status: 'running', portion: '0', ...fieldsOf(fields) };
@@ -81,7 +76,7 @@ export class BulkOperations<Definition extends Stored, Position> extends Reposit
 
   /** Removes expired operations, and makes room for one more. */
   async #forget(env: string): Promise<void> {
-    const { kind, keptMax } = this.#of;
+    const { kind, keptMax } = this.deps;
     const surplus = await this.redis.zrange(this.keys.bulkOperations(env, kind), 0, String(-keptMax));
     const open = await this.redis.smembers(this.keys.openBulkOperations(env, kind));
     const isPresent = await inPipelines<number>(
@@ -94,7 +89,7 @@ export class BulkOperations<Definition extends Stored, Position> extends Reposit
   }
 
   async remove({ env, id }: BulkOperationRef): Promise<void> {
-    const { kind } = this.#of;
+    const { kind } = this.deps;
     await this.redis.zrem(this.keys.dueBulkOperations(kind), memberOf(env, id));
     await this.redis.zrem(this.keys.bulkOperations(env, kind), id);
     await this.redis.srem(this.keys.openBulkOperations(env, kind), id);
@@ -113,11 +108,11 @@ export class BulkOperations<Definition extends Stored, Position> extends Reposit
     env: string,
     {
       before,
-      limit = this.#of.keptMax,
+      limit = this.deps.keptMax,
       statuses,
     }: { before?: string | undefined; limit?: number; statuses?: readonly BulkOperationStatus[] | undefined } = {},
   ): Promise<BulkOperation<Definition, Position>[]> {
-    const ids = (await this.redis.zrange(this.keys.bulkOperations(env, this.#of.kind), 0, '-1')).sort().reverse();
+    const ids = (await this.redis.zrange(this.keys.bulkOperations(env, this.deps.kind), 0, '-1')).sort().reverse();
     const rest = before === undefined ? ids : ids.filter((id) => id < before);
     const found: BulkOperation<Definition, Position>[] = [];
     // Some operations may have expired.
@@ -129,7 +124,7 @@ export class BulkOperations<Definition extends Stored, Position> extends Reposit
   }
 
   async #readMany(env: string, ids: readonly string[]): Promise<BulkOperation<Definition, Position>[]> {
-    const { kind } = this.#of;
+    const { kind } = this.deps;
     const commands = ids.flatMap((id) => [
       // Active runs are read first: a run that ends meanwhile is then counted twice for a moment. In the other order it would be missing,
       // with no active run.
@@ -152,7 +147,7 @@ export class BulkOperations<Definition extends Stored, Position> extends Reposit
     from: readonly BulkOperationStatus[],
     nowMs: number,
   ): Promise<boolean | undefined> {
-    const { kind } = this.#of;
+    const { kind } = this.deps;
     const operation = await this.read(env, id);
     if (!operation) return undefined;
     const { definition, doneAt = nowMs } = operation;
@@ -168,7 +163,7 @@ export class BulkOperations<Definition extends Stored, Position> extends Reposit
       to,
       isOver ? 0 : 1,
       from.join(','),
-      this.#of.ttlMs(definition, isOver),
+      this.deps.ttlMs(definition, isOver),
       this.#resultsTtlMs(definition, isOver),
       ...Object.entries(to === 'cancelled' ? this.#overFields(definition, doneAt) : {}).flat(),
     );
@@ -176,20 +171,20 @@ export class BulkOperations<Definition extends Stored, Position> extends Reposit
   }
 
   #resultsTtlMs(definition: Definition, isOver: boolean): number {
-    const { ttlMs, results } = this.#of;
+    const { ttlMs, results } = this.deps;
     return Math.min(ttlMs(definition, isOver), results.ttlMaxMs ?? Number.POSITIVE_INFINITY);
   }
 
   /** Fields to set when an operation ends. */
   #overFields(definition: Definition, doneAt: number): Record<string, string | number> {
-    const { whenOver } = this.#of;
+    const { whenOver } = this.deps;
     return { done_at: doneAt, ...(whenOver && { definition: JSON.stringify(whenOver(definition)) }) };
   }
 
   /** Stores the plan of the next portion before it is carried out.
    *  @returns false if another worker has taken over, or the operation was paused or cancelled */
   async plan({ env, id, portion }: BulkOperation<Definition, Position>, planned: unknown): Promise<boolean> {
-    const key = this.keys.bulkOperation(env, this.#of.kind, id);
+    const key = this.keys.bulkOperation(env, this.deps.kind, id);
     return (await this.redis.planBulkPortion(key, portion, JSON.stringify(planned))) === 1;
   }
 
@@ -199,11 +194,11 @@ export class BulkOperations<Definition extends Stored, Position> extends Reposit
     { position, planned, numbers = {}, counts, results, gone = [], doneAt }: DonePortion<Position>,
   ): Promise<BulkOperationStatus | undefined> {
     const { env, id, definition, portion: number } = operation;
-    const { lists, max, skippedMax = max, keepsLast } = this.#of.results;
+    const { lists, max, skippedMax = max, keepsLast } = this.deps.results;
     const given = {
       number,
       id,
-      ttl: this.#of.ttlMs(definition, !isOpen(operation)),
+      ttl: this.deps.ttlMs(definition, !isOpen(operation)),
       fields: fieldsOf({ position, planned, numbers }),
       removed: ['waiting', 'planned'],
       counts,
@@ -217,10 +212,10 @@ export class BulkOperations<Definition extends Stored, Position> extends Reposit
       ...(keepsLast && { keeps_last: true }),
       gone,
       ...(doneAt !== undefined && { done: this.#overFields(definition, doneAt) }),
-      done_ttl: this.#of.ttlMs(definition, true),
+      done_ttl: this.deps.ttlMs(definition, true),
       results_ttl: this.#resultsTtlMs(definition, !isOpen(operation)),
     };
-    const { kind } = this.#of;
+    const { kind } = this.deps;
     const [own, ...rest] = this.#ownKeys(operation) as [string, ...string[]];
     const keys = [own, this.keys.bulkOperations(env, kind), this.keys.openBulkOperations(env, kind), ...rest];
     const status = await this.redis.saveBulkPortion(keys.length, ...keys, JSON.stringify(given));
@@ -230,16 +225,16 @@ export class BulkOperations<Definition extends Stored, Position> extends Reposit
   /** Results, beginning with a number. @param limit undefined: all */
   async results<Result>(
     { env, id }: BulkOperationRef,
-    { from = 0, limit, list = this.#of.results.lists[0] as string }: { from?: number; limit?: number; list?: string },
+    { from = 0, limit, list = this.deps.results.lists[0] as string }: { from?: number; limit?: number; list?: string },
   ): Promise<Result[]> {
-    const key = this.keys.bulkOperationResults(env, this.#of.kind, id, list);
+    const key = this.keys.bulkOperationResults(env, this.deps.kind, id, list);
     const texts = await this.redis.lrange(key, from, limit === undefined ? -1 : from + limit - 1);
     return texts.map((text) => JSON.parse(text) as Result);
   }
 
   /** Longest overdue first. */
   async due(nowMs: number, limit: number): Promise<BulkOperationRef[]> {
-    const key = this.keys.dueBulkOperations(this.#of.kind);
+    const key = this.keys.dueBulkOperations(this.deps.kind);
     const members = await this.redis.zrangebyscore(key, '-inf', nowMs, 'LIMIT', 0, limit);
     return members.map((member) => {
       const slash = member.lastIndexOf('/');
@@ -249,7 +244,7 @@ export class BulkOperations<Definition extends Stored, Position> extends Reposit
 
   /** When the next operation is due, Unix milliseconds; undefined if none is scheduled. */
   async nextDueAt(): Promise<number | undefined> {
-    const [, dueAt] = await this.redis.zrange(this.keys.dueBulkOperations(this.#of.kind), 0, '0', 'WITHSCORES');
+    const [, dueAt] = await this.redis.zrange(this.keys.dueBulkOperations(this.deps.kind), 0, '0', 'WITHSCORES');
     return dueAt === undefined ? undefined : Number(dueAt);
   }
 
@@ -260,7 +255,7 @@ export class BulkOperations<Definition extends Stored, Position> extends Reposit
     status: BulkOperationStatus | undefined,
     dueAt: number | undefined,
   ): Promise<void> {
-    const { kind } = this.#of;
+    const { kind } = this.deps;
     const keys = [this.keys.bulkOperation(env, kind, id), this.keys.dueBulkOperations(kind)] as const;
     await this.redis.scheduleBulkOperation(...keys, memberOf(env, id), status ?? '', dueAt ?? '');
     if (status === undefined) await this.redis.srem(this.keys.openBulkOperations(env, kind), id);
@@ -268,12 +263,12 @@ export class BulkOperations<Definition extends Stored, Position> extends Reposit
 
   /** Records why the operation is waiting. */
   async setWaiting({ env, id }: BulkOperationRef, reason: string): Promise<void> {
-    const key = this.keys.bulkOperation(env, this.#of.kind, id);
+    const key = this.keys.bulkOperation(env, this.deps.kind, id);
     if ((await this.redis.exists(key)) === 1) await this.redis.hset(key, 'waiting', reason);
   }
 
   #ownKeys({ env, id }: BulkOperationRef): string[] {
-    const { kind, results } = this.#of;
+    const { kind, results } = this.deps;
     const { bulkOperation, bulkOperationPortion, bulkOperationRuns, bulkOperationResults } = this.keys;
     return [
       ...[bulkOperation, bulkOperationPortion, bulkOperationRuns].map((key) => key(env, kind, id)),

@@ -1,36 +1,32 @@
 /** Messages between workers and gateways. */
 
+import { Composed } from '../../model/values/composed.ts';
 import type { Subscriber } from '../redis/connection/pub-sub.ts';
 import type { Keyspace } from '../redis/keyspace/keyspace.ts';
 import type { GatewayMessage } from './connect-calls.ts';
 import type { ConnectionChange } from './connections.ts';
 
-export class ConnectChannels {
-  readonly #keys: Keyspace;
-  readonly #subscriber: Subscriber;
-
-  /** @param subscriber a connection used only for subscriptions */
-  constructor(keys: Keyspace, subscriber: Subscriber) {
-    this.#keys = keys;
-    this.#subscriber = subscriber;
-  }
-
+export class ConnectChannels extends Composed<{
+  keys: Keyspace;
+  /** A connection used only for subscriptions. */
+  subscriber: Subscriber;
+}> {
   /** Subscribes a gateway to its calls. @returns a function that unsubscribes */
   onCalls(gatewayId: string, handle: (message: GatewayMessage) => void): () => Promise<unknown> {
-    return this.#listen(this.#keys.gateway(gatewayId), (text) => handle(JSON.parse(text) as GatewayMessage));
+    return this.#listen(this.deps.keys.gateway(gatewayId), (text) => handle(JSON.parse(text) as GatewayMessage));
   }
 
   /** Subscribes a worker to the results of its calls: a reply is stored, or a connection refused the call.
    *  @param handle receives the lease that the connection gave up, if it refused */
   onCallEvents(callerId: string, handle: (callId: string, refusedLease?: string) => void): () => Promise<unknown> {
-    return this.#listen(this.#keys.connectCaller(callerId), (text) => {
+    return this.#listen(this.deps.keys.connectCaller(callerId), (text) => {
       const [callId = '', refusedLease] = text.split(' ');
       handle(callId, refusedLease);
     });
   }
 
   onConnectionChanges(handle: (change: ConnectionChange) => void): () => Promise<unknown> {
-    return this.#listen(this.#keys.connectionChanges, (text) => handle(JSON.parse(text) as ConnectionChange));
+    return this.#listen(this.deps.keys.connectionChanges, (text) => handle(JSON.parse(text) as ConnectionChange));
   }
 
   /** The subscriber resubscribes after a reconnection. */
@@ -38,14 +34,14 @@ export class ConnectChannels {
     const onMessage = (from: string, text: string) => {
       if (from === channel) handle(text);
     };
-    this.#subscriber.on('message', onMessage);
-    const subscribe = () => this.#subscriber.subscribe(channel).catch(() => undefined);
-    this.#subscriber.on('ready', subscribe);
-    if (this.#subscriber.status === 'ready') void subscribe();
+    this.deps.subscriber.on('message', onMessage);
+    const subscribe = () => this.deps.subscriber.subscribe(channel).catch(() => undefined);
+    this.deps.subscriber.on('ready', subscribe);
+    if (this.deps.subscriber.status === 'ready') void subscribe();
     return () => {
-      this.#subscriber.off('message', onMessage);
-      this.#subscriber.off('ready', subscribe);
-      return this.#subscriber.unsubscribe(channel).catch(() => undefined);
+      this.deps.subscriber.off('message', onMessage);
+      this.deps.subscriber.off('ready', subscribe);
+      return this.deps.subscriber.unsubscribe(channel).catch(() => undefined);
     };
   }
 }

@@ -12,6 +12,6 @@ export function createConnectStore({ redis, keys }: StoreContext) {
     connectCalls: new ConnectCalls(redis, keys),
     connectSessions: new ConnectSessions(redis, keys),
     /** @param subscriber a connection used only for subscriptions */
-    connectChannels: (subscriber: Subscriber) => new ConnectChannels(keys, subscriber),
+    connectChannels: (subscriber: Subscriber) => new ConnectChannels({ keys, subscriber }),
   };
 }

@@ -6,24 +6,13 @@ import { CoalescedRead } from '../redis/caching/coalesced-read.ts';
 import { ReplicatedCache } from '../redis/caching/replicated-cache.ts';
 import type { Subscriber } from '../redis/connection/pub-sub.ts';
 import type { ScriptedRedis } from '../redis/connection/scripts.ts';
-import type { Keyspace } from '../redis/keyspace/keyspace.ts';
+import { Repository } from '../redis/repository.ts';
 
 const PRODUCTION_ENVIRONMENT: Environment = { name: PRODUCTION, kind: 'production', createdAt: 0 };
 
-export class Environments {
-  readonly #redis: ScriptedRedis;
-  readonly #key: string;
-  readonly #cacheInvalidation: CacheInvalidation;
-  readonly #cache: ReplicatedCache<Map<string, Environment>>;
-  readonly #coalescedRead: CoalescedRead<Map<string, Environment>>;
-
-  constructor(redis: ScriptedRedis, keys: Keyspace, cacheInvalidation: CacheInvalidation) {
-    this.#redis = redis;
-    this.#key = keys.environments;
-    this.#cacheInvalidation = cacheInvalidation;
-    this.#cache = new ReplicatedCache(cacheInvalidation, () => this.#readAll());
-    this.#coalescedRead = new CoalescedRead(() => this.#cache.refresh());
-  }
+export class Environments extends Repository<ScriptedRedis, { cacheInvalidation: CacheInvalidation }> {
+  readonly #cache = new ReplicatedCache(this.deps.cacheInvalidation, () => this.#readAll());
+  readonly #coalescedRead = new CoalescedRead(() => this.#cache.refresh());
 
   follow(subscriber: Subscriber): Promise<void> {
     return this.#cache.follow(subscriber);
@@ -46,7 +35,7 @@ export class Environments {
 
   /** Reads Redis; works without a cache. */
   async read(name: string): Promise<Environment | undefined> {
-    const text = await this.#redis.hget(this.#key, name);
+    const text = await this.redis.hget(this.keys.environments, name);
     if (text !== null) return JSON.parse(text) as Environment;
     return name === PRODUCTION ? PRODUCTION_ENVIRONMENT : undefined;
   }
@@ -65,7 +54,7 @@ export class Environments {
     const { name, kind } = environment;
     if (name === PRODUCTION) return false;
     const bound = kind === 'branch' ? branchesMax : '';
-    const made = await this.#redis.createEnvironment(this.#key, name, JSON.stringify(environment), bound);
+    const made = await this.redis.createEnvironment(this.keys.environments, name, JSON.stringify(environment), bound);
     const [outcome, count = 0] = made as [outcome: number, count?: number];
     if (outcome === -1) {
       const what = `There are ${count} branch environments`;
@@ -79,29 +68,30 @@ export class Environments {
    *  @returns the changed environment; undefined if no environment has the name */
   async change(name: string, change: (environment: Environment) => Environment): Promise<Environment | undefined> {
     // Production is stored with its first change.
-    if (name === PRODUCTION) await this.#redis.hsetnx(this.#key, name, JSON.stringify(PRODUCTION_ENVIRONMENT));
+    if (name === PRODUCTION)
+      await this.redis.hsetnx(this.keys.environments, name, JSON.stringify(PRODUCTION_ENVIRONMENT));
     for (;;) {
-      const text = await this.#redis.hget(this.#key, name);
+      const text = await this.redis.hget(this.keys.environments, name);
       if (text === null) return undefined;
       const changed = change(JSON.parse(text) as Environment);
-      if ((await this.#redis.replaceField(this.#key, name, text, JSON.stringify(changed))) !== 1) continue;
+      if ((await this.redis.replaceField(this.keys.environments, name, text, JSON.stringify(changed))) !== 1) continue;
       await this.#changed();
       return changed;
     }
   }
 
   async remove(name: string): Promise<void> {
-    await this.#redis.hdel(this.#key, name);
+    await this.redis.hdel(this.keys.environments, name);
     await this.#changed();
   }
 
   async #changed(): Promise<void> {
     await this.#cache.refresh();
-    await this.#cacheInvalidation.announce();
+    await this.deps.cacheInvalidation.announce();
   }
 
   async #readAll(): Promise<Map<string, Environment>> {
-    const texts = await this.#redis.hvals(this.#key);
+    const texts = await this.redis.hvals(this.keys.environments);
     const all = [PRODUCTION_ENVIRONMENT, ...texts.map((text) => JSON.parse(text) as Environment)];
     return new Map(all.map((environment) => [environment.name, environment]));
   }

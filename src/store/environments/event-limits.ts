@@ -1,5 +1,6 @@
 /** Maximum size of requests that send events: the most specific limit wins (docs/events.md#sizes). */
 import { BRANCHES } from '../../model/environment.ts';
+import { Composed } from '../../model/values/composed.ts';
 import type { Environments } from './environments.ts';
 import type { InstallationLimits } from './installation-limits.ts';
 
@@ -12,22 +13,16 @@ export interface EventLimit {
   remedy: string;
 }
 
-export class EventLimits {
-  readonly #environments: Environments;
-  readonly #installationLimits: InstallationLimits;
+export class EventLimits extends Composed<{
+  environments: Environments;
+  installationLimits: InstallationLimits;
   /** The setting EVENT_MAX_BYTES. */
-  readonly #defaultBytes: number;
-
-  constructor(environments: Environments, installationLimits: InstallationLimits, defaultBytes: number) {
-    this.#environments = environments;
-    this.#installationLimits = installationLimits;
-    this.#defaultBytes = defaultBytes;
-  }
-
-  /** From memory. @param env undefined if it is not known yet */
+  defaultBytes: number;
+}> {
+  /** Reads memory. @param env undefined if it is not known yet */
   of(env: string | undefined): EventLimit {
-    const own = env === undefined ? undefined : this.#environments.find(env)?.eventMaxBytes;
-    const bytes = own ?? this.#installationLimits.limits.eventMaxBytes ?? this.#defaultBytes;
+    const own = env === undefined ? undefined : this.deps.environments.find(env)?.eventMaxBytes;
+    const bytes = own ?? this.deps.installationLimits.limits.eventMaxBytes ?? this.deps.defaultBytes;
     const path =
       env === undefined || env === BRANCHES
         ? '/v1/account/limits'

@@ -7,13 +7,13 @@ import { EventLimits } from './event-limits.ts';
 import { InstallationLimits } from './installation-limits.ts';
 
 export function createEnvironmentStore({ redis, keys, config, cacheInvalidation }: StoreContext) {
-  const environments = new Environments(redis, keys, cacheInvalidation);
-  const installationLimits = new InstallationLimits(redis, keys, cacheInvalidation);
+  const environments = new Environments(redis, keys, { cacheInvalidation });
+  const installationLimits = new InstallationLimits(redis, keys, { cacheInvalidation });
   return {
     environments,
-    environmentKinds: new EnvironmentKinds(environments),
+    environmentKinds: new EnvironmentKinds({ environments }),
     environmentData: new EnvironmentData(redis, keys),
     installationLimits,
-    eventLimits: new EventLimits(environments, installationLimits, config.eventMaxBytes),
+    eventLimits: new EventLimits({ environments, installationLimits, defaultBytes: config.eventMaxBytes }),
   };
 }

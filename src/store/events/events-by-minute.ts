@@ -138,11 +138,6 @@ export class EventsByMinute extends Repository<ScriptedRedis, { retentionMs: num
   }
 }
 
-/** Start of the minute that contains the time. */
-function minuteOf(timeMs: number): number {
-  return timeMs - (timeMs % MINUTE_MS);
-}
-
 interface Group {
   keys: PartitionKeyspace;
   env: string;

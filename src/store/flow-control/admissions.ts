@@ -5,7 +5,8 @@
 import { partsOfScoped, scopedFunction } from '../../model/apps/scoped-function.ts';
 import { inPipelines } from '../redis/connection/connection.ts';
 import type { ScriptedRedis } from '../redis/connection/scripts.ts';
-import type { Keyspace, PartitionKeyspace } from '../redis/keyspace/keyspace.ts';
+import type { PartitionKeyspace } from '../redis/keyspace/keyspace.ts';
+import { Repository } from '../redis/repository.ts';
 import { type BacklogInfo, readBacklogInfo, writeBacklogInfo } from './backlog-info.ts';
 
 export interface CallToAdmit {
@@ -63,21 +64,16 @@ const CLAIMED = 0.5;
 /** After this time every process has a new configuration. */
 const KNOWN_MS = 2_500;
 
-export class Admissions {
-  readonly #redis: ScriptedRedis;
-  readonly #keys: Keyspace;
-  readonly #checkMs: number;
-
-  /** @param checkMs time after which an admission is checked, because its job may be lost */
-  constructor(redis: ScriptedRedis, keys: Keyspace, checkMs: number) {
-    this.#redis = redis;
-    this.#keys = keys;
-    this.#checkMs = checkMs;
+export class Admissions extends Repository<
+  ScriptedRedis,
+  {
+    /** After this time an admission is checked, because its job may be lost. */
+    checkMs: number;
   }
-
+> {
   /** The partition in which the limits of a home are counted. */
   partitionOf(home: string): number {
-    return this.#keys.homeOf(home).number;
+    return this.keys.homeOf(home).number;
   }
 
   /** Admits calls, or adds them to their backlogs. All must be in one partition.
@@ -86,9 +82,9 @@ export class Admissions {
     partition: number,
     calls: readonly CallToAdmit[],
   ): Promise<{ isAdmitted: boolean[]; progress: Progress }> {
-    const keys = this.#keys.partition(partition);
+    const keys = this.keys.partition(partition);
     const askedAt = Date.now();
-    const pipeline = this.#redis.pipeline();
+    const pipeline = this.redis.pipeline();
     for (const { entry, executions, score, backlog, info } of calls) {
       pipeline.admit(...this.#args(keys), entry, executions, score, backlog, writeBacklogInfo(info));
     }
@@ -114,16 +110,16 @@ export class Admissions {
     entry: string,
     { executions, claimedUntil }: { executions?: number | undefined; claimedUntil?: number } = {},
   ): Promise<Progress> {
-    const keys = this.#keys.partition(partition);
+    const keys = this.keys.partition(partition);
     const args = [...this.#args(keys), entry, executions ?? '', ...(claimedUntil ? [claimedUntil] : [])] as const;
-    return progressOf(partition, this.#redis.releaseAdmission(...args));
+    return progressOf(partition, this.redis.releaseAdmission(...args));
   }
 
   /** Returns the permits of several ended calls. */
   async releaseAll(partition: number, ended: readonly EndedCall[]): Promise<Progress> {
-    const keys = this.#keys.partition(partition);
+    const keys = this.keys.partition(partition);
     const askedAt = Date.now();
-    const pipeline = this.#redis.pipeline();
+    const pipeline = this.redis.pipeline();
     for (const { entry, executions } of ended) {
       pipeline.releaseAdmission(...this.#args(keys), entry, executions ?? '');
     }
@@ -135,17 +131,17 @@ export class Admissions {
   }
 
   async advance(partition: number, limit: string): Promise<Progress> {
-    const keys = this.#keys.partition(partition);
-    return progressOf(partition, this.#redis.advanceLimit(...this.#args(keys), limit));
+    const keys = this.keys.partition(partition);
+    return progressOf(partition, this.redis.advanceLimit(...this.#args(keys), limit));
   }
 
   async withdraw(partition: number, backlog: string, entries: readonly string[]): Promise<Progress> {
-    const keys = this.#keys.partition(partition);
-    return progressOf(partition, this.#redis.withdrawCalls(...this.#args(keys), backlog, ...entries));
+    const keys = this.keys.partition(partition);
+    return progressOf(partition, this.redis.withdrawCalls(...this.#args(keys), backlog, ...entries));
   }
 
   async isAdmitted(partition: number, entry: string): Promise<boolean> {
-    return (await this.#redis.hexists(this.#keys.partition(partition).admissions, entry)) === 1;
+    return (await this.redis.hexists(this.keys.partition(partition).admissions, entry)) === 1;
   }
 
   /** Non-empty backlogs of a function. */
@@ -154,17 +150,17 @@ export class Admissions {
     env: string,
     functionId: string,
   ): Promise<{ backlog: string; info: BacklogInfo }[]> {
-    const keys = this.#keys.partition(partition);
-    const backlogs = await this.#redis.zrange(keys.functionBacklogs(env, functionId), 0, '-1');
+    const keys = this.keys.partition(partition);
+    const backlogs = await this.redis.zrange(keys.functionBacklogs(env, functionId), 0, '-1');
     const commands = backlogs.map((backlog) => ['get', keys.backlogInfo(...partsOf(backlog))]);
-    const texts = await inPipelines<string | null>(this.#redis, commands);
+    const texts = await inPipelines<string | null>(this.redis, commands);
     return backlogs.flatMap((backlog, i) => (texts[i] ? [{ backlog, info: readBacklogInfo(texts[i]) }] : []));
   }
 
   /** The first waiting calls, with their scores. */
   async waiting(partition: number, backlog: string, count: number): Promise<{ entry: string; score: number }[]> {
-    const key = this.#keys.partition(partition).backlog(...partsOf(backlog));
-    const found = await this.#redis.zrange(key, 0, String(count - 1), 'WITHSCORES');
+    const key = this.keys.partition(partition).backlog(...partsOf(backlog));
+    const found = await this.redis.zrange(key, 0, String(count - 1), 'WITHSCORES');
     return Array.from({ length: found.length / 2 }, (_, i) => ({
       entry: found[2 * i] as string,
       score: Number(found[2 * i + 1]),
@@ -172,8 +168,8 @@ export class Admissions {
   }
 
   async change(partition: number, backlog: string, info: BacklogInfo): Promise<Progress> {
-    const keys = this.#keys.partition(partition);
-    return progressOf(partition, this.#redis.changeBacklog(...this.#args(keys), backlog, writeBacklogInfo(info)));
+    const keys = this.keys.partition(partition);
+    return progressOf(partition, this.redis.changeBacklog(...this.#args(keys), backlog, writeBacklogInfo(info)));
   }
 
   /** Schedules a check that adapts the function's backlogs to its changed configuration. */
@@ -183,21 +179,21 @@ export class Admissions {
     functionIds: readonly string[],
     nowMs: number,
   ): Promise<void> {
-    const partitions = new Set(homes.map((home) => this.#keys.homeOf(home)));
+    const partitions = new Set(homes.map((home) => this.keys.homeOf(home)));
     const commands = [...partitions].flatMap(({ admissionChecks }) =>
       functionIds.map((id) => {
         const name = scopedFunction(env, id);
         return ['zadd', admissionChecks, nowMs, `~${name}`, nowMs + KNOWN_MS, `~~${name}`];
       }),
     );
-    await inPipelines(this.#redis, commands);
+    await inPipelines(this.redis, commands);
   }
 
   /** Due checks, claimed so that no other worker gets them for a while. */
   async claimChecks(partition: number, nowMs: number): Promise<DueCheck[]> {
-    const { admissions, admissionChecks } = this.#keys.partition(partition);
+    const { admissions, admissionChecks } = this.keys.partition(partition);
     const claimedUntil = Math.floor(nowMs) + CLAIM_MS + CLAIMED;
-    const found = (await this.#redis.claimChecks(
+    const found = (await this.redis.claimChecks(
       admissions,
       admissionChecks,
       nowMs,
@@ -212,19 +208,19 @@ export class Admissions {
 
   async doneChecking(partition: number, check: DueCheck): Promise<void> {
     if (check.kind !== 'function') return;
-    const { admissionChecks } = this.#keys.partition(partition);
-    await this.#redis.removeCheck(admissionChecks, check.member, check.claimedUntil);
+    const { admissionChecks } = this.keys.partition(partition);
+    await this.redis.removeCheck(admissionChecks, check.member, check.claimedUntil);
   }
 
   /** Schedules the next check of admissions that are in order. */
   async keep(partition: number, entries: readonly string[], untilMs: number): Promise<void> {
     if (entries.length === 0) return;
-    const { admissionChecks } = this.#keys.partition(partition);
-    await this.#redis.zadd(admissionChecks, 'XX', ...entries.flatMap((entry) => [untilMs, entry]));
+    const { admissionChecks } = this.keys.partition(partition);
+    await this.redis.zadd(admissionChecks, 'XX', ...entries.flatMap((entry) => [untilMs, entry]));
   }
 
   #args({ admissions, prefix }: PartitionKeyspace): [string, string, number] {
-    return [admissions, prefix, this.#checkMs];
+    return [admissions, prefix, this.deps.checkMs];
   }
 }
 

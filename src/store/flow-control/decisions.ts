@@ -8,7 +8,7 @@ import { DAY_MS } from '../../model/values/time.ts';
 import { DECISION_PREFIX_LENGTHS } from '../keys/decisions.ts';
 import { replies } from '../redis/connection/connection.ts';
 import type { ScriptedRedis } from '../redis/connection/scripts.ts';
-import type { Keyspace } from '../redis/keyspace/keyspace.ts';
+import { Repository } from '../redis/repository.ts';
 
 /** Maximum number of events and decisions per script, which blocks Redis for a millisecond or two. */
 const EVENTS_AT_ONCE = 100;
@@ -16,22 +16,12 @@ const DECISIONS_AT_ONCE = 500;
 /** Decisions about events of another day get a key of their own: they would keep old hashes alive. */
 const OVERFLOW_MS = DAY_MS;
 
-export class Decisions {
-  readonly #redis: ScriptedRedis;
-  readonly #keys: Keyspace;
-  readonly #retentionMs: number;
-
-  constructor(redis: ScriptedRedis, keys: Keyspace, retentionMs: number) {
-    this.#redis = redis;
-    this.#keys = keys;
-    this.#retentionMs = retentionMs;
-  }
-
+export class Decisions extends Repository<ScriptedRedis, { retentionMs: number }> {
   /** Idempotent. Of several decisions about one event and function, the last one counts. */
   async add(decisions: readonly Decision[], nowMs: number): Promise<void> {
-    const byPartition = Map.groupBy(decisions, ({ eventId }) => this.#keys.of(eventId));
+    const byPartition = Map.groupBy(decisions, ({ eventId }) => this.keys.of(eventId));
     for (const [keys, ofPartition] of byPartition) {
-      const pipeline = this.#redis.pipeline();
+      const pipeline = this.redis.pipeline();
       for (const [env, ofEnv] of Map.groupBy(ofPartition, (decision) => decision.env)) {
         for (const portion of portionsOf(ofEnv)) {
           const events = portion.flatMap(([id, decisions]) => [
@@ -40,7 +30,12 @@ export class Decisions {
             Math.abs(nowMs - timeOf(id)) > OVERFLOW_MS ? 1 : 0,
             Buffer.concat(decisions.map(encodeDecision)),
           ]);
-          pipeline.addDecisions(keys.decisions(env, ''), keys.overflowDecisions(env, ''), this.#retentionMs, ...events);
+          pipeline.addDecisions(
+            keys.decisions(env, ''),
+            keys.overflowDecisions(env, ''),
+            this.deps.retentionMs,
+            ...events,
+          );
         }
       }
       replies(await pipeline.exec());
@@ -49,8 +44,8 @@ export class Decisions {
 
   /** The decisions about an event, one per function. */
   async of(env: string, eventId: string): Promise<StoredDecision[]> {
-    const keys = this.#keys.of(eventId);
-    const pipeline = this.#redis.pipeline();
+    const keys = this.keys.of(eventId);
+    const pipeline = this.redis.pipeline();
     for (const length of DECISION_PREFIX_LENGTHS) {
       pipeline.hgetBuffer(keys.decisions(env, eventId.slice(0, length)), fieldOf(eventId));
     }

@@ -16,10 +16,10 @@ const CHECKED_AFTER = 2;
 
 export function createFlowControlStore({ redis, keys, config }: StoreContext) {
   return {
-    admissions: new Admissions(redis, keys, CHECKED_AFTER * config.stalledAfterMs),
+    admissions: new Admissions(redis, keys, { checkMs: CHECKED_AFTER * config.stalledAfterMs }),
     batches: new Batches(redis, keys),
     debounces: new Debounces(redis, keys),
-    decisions: new Decisions(redis, keys, config.hotTtlMs),
+    decisions: new Decisions(redis, keys, { retentionMs: config.hotTtlMs }),
     heldFunctions: new HeldFunctions(redis, keys),
     lanes: new Lanes(redis, keys),
     limitUsage: new LimitUsage(redis, keys),

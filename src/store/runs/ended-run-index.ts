@@ -56,15 +56,7 @@ interface Part {
   runs: Position[];
 }
 
-export class EndedRunIndex extends Repository<Redis> {
-  readonly #segmentSize: number | undefined;
-
-  /** @param fixedSize maximum number of runs per segment */
-  constructor(redis: Redis, keys: Keyspace, fixedSize?: number) {
-    super(redis, keys);
-    this.#segmentSize = fixedSize;
-  }
-
+export class EndedRunIndex extends Repository<Redis, { segmentSize?: number | undefined }> {
   /** The next `limit` runs with this ending. */
   async newest({ env, ending, timeRange, limit }: Omit<Query, 'keys'>): Promise<Position[]> {
     const lists = this.keys.all().map((keys) => (wanted: number, cursor: Position | undefined) => {
@@ -77,7 +69,7 @@ export class EndedRunIndex extends Repository<Redis> {
   async countsIn(minutes: readonly EndedMinute[]): Promise<number[]> {
     const counts = minutes.map(() => 0);
     let wanted = minutes.map(({ minute, ...of }, at) => ({ ...of, from: minute, at }));
-    const size = this.#segmentSize ?? segmentSize(this.keys);
+    const size = this.deps.segmentSize ?? segmentSize(this.keys);
     for (const [kind, length] of SEGMENT_LENGTHS_MS.entries()) {
       const commands = wanted.map((segment) => ['llen', this.#segmentKey(segment, segment.from, kind)]);
       const lengths = await inPipelines<number>(this.redis, commands);
@@ -143,7 +135,7 @@ export class EndedRunIndex extends Repository<Redis> {
   async #portions(query: Query, starts: readonly number[], kind: number): Promise<Segment[][]> {
     const commands = starts.map((from) => ['llen', this.#segmentKey(query, from, kind)]);
     const lengths = await inPipelines<number>(this.redis, commands);
-    const size = this.#segmentSize ?? segmentSize(this.keys);
+    const size = this.deps.segmentSize ?? segmentSize(this.keys);
     const portions: Segment[][] = [];
     let room = 0;
     for (const [i, from] of starts.entries()) {
@@ -180,10 +172,6 @@ function startsWithin(from: number, kind: number, timeRange: TimeRange): number[
   const starts: number[] = [];
   for (let start = first; start <= last; start += length) starts.unshift(start);
   return starts;
-}
-
-function startOf(timeMs: number, lengthMs: number): number {
-  return timeMs - (timeMs % lengthMs);
 }
 
 /** Both bounds are inclusive. */

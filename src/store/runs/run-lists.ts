@@ -6,7 +6,6 @@ import { groupOf, RUN_GROUPS, type Run, type RunGroup, type RunStatus } from '..
 import { RUN_FIELDS } from '../keys/run-fields.ts';
 import { inPipelines } from '../redis/connection/connection.ts';
 import type { ScriptedRedis } from '../redis/connection/scripts.ts';
-import type { Keyspace } from '../redis/keyspace/keyspace.ts';
 import {
   firstOf,
   isOlder,
@@ -50,18 +49,9 @@ export interface RunPage {
  *  page. */
 const MAX_READS = 20;
 
-export class RunLists extends Repository {
+export class RunLists extends Repository<ScriptedRedis, { endedRuns: EndedRunIndex; offloadedRuns: OffloadedRuns }> {
   /** The runs themselves. */
-  readonly listed: ListedRuns;
-  readonly #endedRuns: EndedRunIndex;
-  readonly #offloadedRuns: OffloadedRuns;
-
-  constructor(redis: ScriptedRedis, keys: Keyspace, endedRuns: EndedRunIndex, offloadedRuns: OffloadedRuns) {
-    super(redis, keys);
-    this.listed = new ListedRuns(redis, keys, { offloadedRuns });
-    this.#offloadedRuns = offloadedRuns;
-    this.#endedRuns = endedRuns;
-  }
+  readonly listed = new ListedRuns(this.redis, this.keys, this.deps);
 
   async list(query: RunQuery): Promise<RunPage> {
     try {
@@ -122,7 +112,7 @@ export class RunLists extends Repository {
   ): Promise<Position[]> {
     if (!groups.includes('active')) return [];
     try {
-      return await this.#offloadedRuns.newest(env, functionIds, timeRange, limit);
+      return await this.deps.offloadedRuns.newest(env, functionIds, timeRange, limit);
     } catch (error) {
       if (isArchiveUnavailable(error) && whenUnavailable === 'omit') return [];
       throw error;
@@ -151,7 +141,7 @@ export class RunLists extends Repository {
     const last = active[limit - 1];
     const rest = last ? { ...timeRange, after: last.at } : timeRange;
     const ended = await Promise.all(
-      endings.map((ending) => this.#endedRuns.newest({ env, ending, timeRange: rest, limit })),
+      endings.map((ending) => this.deps.endedRuns.newest({ env, ending, timeRange: rest, limit })),
     );
     return firstOf([...active, ...ended.flat()], limit);
   }
@@ -161,7 +151,7 @@ export class RunLists extends Repository {
   async activeOf(env: string, functionId: string, timeRange: TimeRange, limit: number): Promise<Position[]> {
     const indexes = this.keys.all().map((keys) => keys.runIndex(env, 'active', functionId));
     const hot = await newest(this.redis, indexes, timeRange, limit);
-    return firstOf([...hot, ...(await this.#offloadedRuns.newest(env, [functionId], timeRange, limit))], limit);
+    return firstOf([...hot, ...(await this.deps.offloadedRuns.newest(env, [functionId], timeRange, limit))], limit);
   }
 
   /** The next active runs of a function in one partition, without offloaded ones. */
@@ -184,7 +174,7 @@ export class RunLists extends Repository {
     cursor: Position | undefined,
     limit: number,
   ): Promise<{ found: Position[]; ids: string[] }> {
-    const found = await this.#offloadedRuns.newest(env, [functionId], { cursor }, limit);
+    const found = await this.deps.offloadedRuns.newest(env, [functionId], { cursor }, limit);
     const keys = this.keys.partition(partition);
     return { found, ids: found.filter(({ id }) => this.keys.of(id) === keys).map(({ id }) => id) };
   }
@@ -200,7 +190,7 @@ export class RunLists extends Repository {
     const fields = read.values();
     const missing = listed.flat().filter((_, i) => !read[i]?.[1]);
     // Without Postgres, lists of events have what Redis has.
-    const offloaded = await this.#offloadedRuns.records(env, missing).catch((error) => {
+    const offloaded = await this.deps.offloadedRuns.records(env, missing).catch((error) => {
       if (isArchiveUnavailable(error)) return new Map<string, OffloadedRecord>();
       throw error;
     });

@@ -29,7 +29,7 @@ import { WholeRuns } from './whole-runs.ts';
 export function createRunStore({ redis, keys, config }: StoreContext) {
   const { hotTtlMs: retentionMs, reconcileAfterMs, keyPrefix, secretKey, secretKeyFallback } = config;
   const offloadedRuns = new OffloadedRuns(redis, keys, { reconcileAfterMs, keyPrefix });
-  const endedRuns = new EndedRunIndex(redis, keys);
+  const endedRuns = new EndedRunIndex(redis, keys, {});
   const waits = new Waits(redis, keys);
   return {
     runs: new Runs(redis, keys, { waits, offloadedRuns, retentionMs }),
@@ -37,7 +37,7 @@ export function createRunStore({ redis, keys, config }: StoreContext) {
     runMetadata: new RunMetadata(redis, keys, { offloadedRuns }),
     runLogs: new RunLogs(redis, keys, { offloadedRuns }),
     runStatuses: new RunStatuses(redis, keys, { offloadedRuns }),
-    runLists: new RunLists(redis, keys, endedRuns, offloadedRuns),
+    runLists: new RunLists(redis, keys, { endedRuns, offloadedRuns }),
     runHistogram: new RunHistogram(redis, keys, { endedRuns }),
     wholeRuns: new WholeRuns(redis, keys),
     activeRuns: new ActiveRuns(redis, keys),

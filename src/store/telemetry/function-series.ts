@@ -18,7 +18,7 @@ import {
   type StepCounts,
 } from './function-buffer.ts';
 import type { RecentDurations } from './recent-durations.ts';
-import { type Resolution, readHashes, startOf, startsOf } from './time-blocks.ts';
+import { type Resolution, readHashes, startsOf } from './time-blocks.ts';
 
 export const FUNCTION_SERIES_KEPT_MS = 7 * DAY_MS;
 

@@ -21,7 +21,7 @@ import {
   RUN_COUNTERS,
   type RunCounts,
 } from './counter-buffer.ts';
-import { type Resolution, readHashes, startOf, startsOf } from './time-blocks.ts';
+import { type Resolution, readHashes, startsOf } from './time-blocks.ts';
 
 /** How long metrics are kept. */
 export const METRICS_KEPT_MS = 7 * 24 * HOUR_MS;

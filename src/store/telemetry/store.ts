@@ -22,7 +22,7 @@ export function createTelemetryStore({ redis, keys }: StoreContext) {
     liveWorkers: new LiveWorkers(redis, keys),
     archiveStatus: new ArchiveStatus(redis, keys),
     outboxStatus: new OutboxStatus(redis, keys),
-    hotStorage: new HotStorage(redis, keys, { endedRuns: new EndedRunIndex(redis, keys) }),
+    hotStorage: new HotStorage(redis, keys, { endedRuns: new EndedRunIndex(redis, keys, {}) }),
     liveUpdates: new LiveUpdatePublisher(redis, keys),
     /** @param subscriber a connection used only for subscriptions */
     liveFeed: (subscriber: Subscriber) => new LiveFeed(subscriber, keys),

@@ -7,11 +7,6 @@ export interface Resolution {
   blockMs: number;
 }
 
-/** The start of the step that a time is in. */
-export function startOf(ms: number, stepMs: number): number {
-  return ms - (ms % stepMs);
-}
-
 /** The starts of the blocks that overlap a time range. */
 export function startsOf(from: number, to: number, blockMs: number): number[] {
   const starts: number[] = [];

@@ -15,12 +15,13 @@ import { Webhooks } from './webhooks.ts';
 
 export function createWebhookStore({ redis, keys, ids, config, cacheInvalidation }: StoreContext) {
   const sealer = new Sealer(config.secretKey, config.secretKeyFallback);
+  const maxRequests = config.webhookLogSize;
   return {
-    webhooks: new Webhooks(redis, keys, sealer, cacheInvalidation),
+    webhooks: new Webhooks(redis, keys, { sealer, cacheInvalidation }),
     webhookVersions: new WebhookVersions(redis, keys),
-    webhookLog: new WebhookLog(redis, keys, config.webhookLogSize, config.archive !== undefined),
+    webhookLog: new WebhookLog(redis, keys, { maxRequests, hasArchive: config.archive !== undefined }),
     originalRequests: new OriginalRequests(redis, keys, { ttlMs: Math.min(config.hotTtlMs, TTL_MS) }),
-    unarchivedRequests: new UnarchivedRequests(redis, keys, config.webhookLogSize),
+    unarchivedRequests: new UnarchivedRequests(redis, keys, { maxRequests }),
     webhookIssues: new WebhookIssues(redis, keys, ids),
     webhookTraffic: new WebhookTraffic(redis, keys),
     webhookReconciliations: new WebhookReconciliations(redis, keys),

@@ -4,7 +4,6 @@ import { encodeTime } from 'ulid';
 import type { LogStats, LogSummary } from '../../model/webhooks/request-log.ts';
 import { inPipelines, replies } from '../redis/connection/connection.ts';
 import type { ScriptedRedis } from '../redis/connection/scripts.ts';
-import type { Keyspace } from '../redis/keyspace/keyspace.ts';
 import { Repository } from '../redis/repository.ts';
 import { TTL_MS } from './webhook-log.ts';
 
@@ -34,17 +33,15 @@ export interface Looked {
   lookAgainMs: number;
 }
 
-export class UnarchivedRequests extends Repository {
-  readonly #maxRequests: number;
-
-  /** @param maxRequests maximum number of archived requests kept in a log; 0: there is no log */
-  constructor(redis: ScriptedRedis, keys: Keyspace, maxRequests: number) {
-    super(redis, keys);
-    this.#maxRequests = maxRequests;
+export class UnarchivedRequests extends Repository<
+  ScriptedRedis,
+  {
+    /** Maximum number of archived requests that a log keeps; 0: there is no log. */
+    maxRequests: number;
   }
-
+> {
   get isOn(): boolean {
-    return this.#maxRequests > 0;
+    return this.deps.maxRequests > 0;
   }
 
   /** Webhooks of a partition whose logs are due, longest overdue first. */
@@ -117,7 +114,7 @@ export class UnarchivedRequests extends Repository {
     const keys = this.keys.of(webhookId);
     const args = {
       webhookId,
-      maxRequests: this.#maxRequests,
+      maxRequests: this.deps.maxRequests,
       requestPrefix: keys.webhookRequest(webhookId, ''),
       originalPrefix: keys.originalRequest(webhookId, ''),
       archived,

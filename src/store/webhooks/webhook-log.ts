@@ -12,7 +12,7 @@ import type {
 } from '../../model/webhooks/request-log.ts';
 import { inPipelines, replies } from '../redis/connection/connection.ts';
 import type { ScriptedRedis } from '../redis/connection/scripts.ts';
-import type { Keyspace, PartitionKeyspace } from '../redis/keyspace/keyspace.ts';
+import type { PartitionKeyspace } from '../redis/keyspace/keyspace.ts';
 import { Repository } from '../redis/repository.ts';
 
 export const TTL_MS = WEEK_MS;
@@ -26,36 +26,27 @@ const READ_AT_ONCE = 200;
 const TIME_CHARS = 10;
 const EMPTY = Buffer.alloc(0);
 
-export class WebhookLog extends Repository {
-  readonly #maxRequests: number;
-  readonly #isArchived: boolean;
-
-  /** @param isArchived whether there is an archive */
-  constructor(redis: ScriptedRedis, keys: Keyspace, maxRequests: number, isArchived: boolean) {
-    super(redis, keys);
-    this.#isArchived = isArchived;
-    this.#maxRequests = isArchived && maxRequests > 0 ? UNARCHIVED_MAX : maxRequests;
-  }
-
+export class WebhookLog extends Repository<ScriptedRedis, { maxRequests: number; hasArchive: boolean }> {
   /** Maximum number of requests in a webhook's log: of more than that, only the newest need to be added. */
   get maxRequests(): number {
-    return this.#maxRequests;
+    const { maxRequests, hasArchive } = this.deps;
+    return hasArchive && maxRequests > 0 ? UNARCHIVED_MAX : maxRequests;
   }
 
   /** Adds requests of one webhook. */
   async add(webhookId: string, requests: readonly LoggedRequest[]): Promise<void> {
-    if (this.#maxRequests === 0 || requests.length === 0) return;
+    if (this.maxRequests === 0 || requests.length === 0) return;
     const keys = this.keys.of(webhookId);
     const args = {
-      maxRequests: this.#maxRequests,
+      maxRequests: this.maxRequests,
       maxBytes: MAX_BYTES,
       oldestId: oldestId((requests[0] as LoggedRequest).summary.receivedAt),
       ttlMs: TTL_MS,
       requestPrefix: keys.webhookRequest(webhookId, ''),
-      ...(this.#isArchived && { webhookId, nowMs: Date.now() }),
+      ...(this.deps.hasArchive && { webhookId, nowMs: Date.now() }),
     };
     const log = [keys.webhookLog(webhookId), keys.webhookLogSizes(webhookId), ...indexes(keys, webhookId)];
-    if (this.#isArchived) log.push(keys.unarchivedRequests(webhookId), keys.dueWebhookLogs);
+    if (this.deps.hasArchive) log.push(keys.unarchivedRequests(webhookId), keys.dueWebhookLogs);
     await this.redis.logRequests(log.length, ...log, JSON.stringify(args), ...requests.flatMap(toArguments));
   }
 
@@ -155,7 +146,7 @@ export class WebhookLog extends Repository {
     const keys = ids.map((id) => this.keys.of(webhookId).webhookRequest(webhookId, id));
     const partition = this.keys.of(webhookId);
     const { webhookLog, webhookLogSizes, unarchivedRequests } = partition;
-    const all = [webhookLog, webhookLogSizes, ...(this.#isArchived ? [unarchivedRequests] : [])];
+    const all = [webhookLog, webhookLogSizes, ...(this.deps.hasArchive ? [unarchivedRequests] : [])];
     await this.redis.del(...all.map((keyOf) => keyOf(webhookId)), ...indexes(partition, webhookId), ...keys);
   }
 }

@@ -1,27 +1,17 @@
 /** The encrypted secrets of all webhooks, for changes of SECRET_KEY. */
 import { SealError, type Sealer } from '../../model/auth/seal.ts';
 import type { ScriptedRedis } from '../redis/connection/scripts.ts';
-import type { Keyspace } from '../redis/keyspace/keyspace.ts';
+import { Repository } from '../redis/repository.ts';
 import { type StoredSecret, sealedSecretsOf, type Webhook } from './webhook.ts';
 import { sealLocation } from './webhook-in-use.ts';
 
 /** Maximum number of concurrent saves of a webhook that a re-encryption retries after. */
 const TRIES_MAX = 100;
 
-export class WebhookSecrets {
-  readonly #redis: ScriptedRedis;
-  readonly #key: string;
-  readonly #sealer: Sealer;
-
-  constructor(redis: ScriptedRedis, keys: Keyspace, sealer: Sealer) {
-    this.#redis = redis;
-    this.#key = keys.webhooks;
-    this.#sealer = sealer;
-  }
-
+export class WebhookSecrets extends Repository<ScriptedRedis, { sealer: Sealer }> {
   /** Names of webhooks with a secret that cannot be decrypted. */
   async unreadable(): Promise<string[]> {
-    const texts = await this.#redis.hvals(this.#key);
+    const texts = await this.redis.hvals(this.keys.webhooks);
     const webhooks = texts.map((text) => JSON.parse(text) as Webhook);
     return webhooks
       .filter((webhook) => sealedSecretsOf(webhook).some((secret) => this.#open(webhook.id, secret) === undefined))
@@ -33,13 +23,13 @@ export class WebhookSecrets {
    *  @throws Error if other processes keep saving a webhook */
   async reencrypt(): Promise<number> {
     let count = 0;
-    for (const id of await this.#redis.hkeys(this.#key)) count += Number(await this.#reencrypt(id));
+    for (const id of await this.redis.hkeys(this.keys.webhooks)) count += Number(await this.#reencrypt(id));
     return count;
   }
 
   async #reencrypt(id: string): Promise<boolean> {
     for (let tries = 0; tries < TRIES_MAX; tries++) {
-      const text = await this.#redis.hget(this.#key, id);
+      const text = await this.redis.hget(this.keys.webhooks, id);
       if (text === null) return false;
       const webhook = JSON.parse(text) as Webhook;
       const secrets = webhook.secrets?.map((secret) => this.#current(id, secret));
@@ -49,22 +39,22 @@ export class WebhookSecrets {
       const before = sealedSecretsOf(webhook);
       if (sealedSecretsOf(changed).every((secret, index) => secret === before[index])) return false;
       // Does not overwrite a concurrent save.
-      if (await this.#redis.replaceField(this.#key, id, text, JSON.stringify(changed))) return true;
+      if (await this.redis.replaceField(this.keys.webhooks, id, text, JSON.stringify(changed))) return true;
     }
     throw new Error(`the webhook ${id} is being saved all the time`);
   }
 
   #current(webhookId: string, secret: StoredSecret): StoredSecret {
-    if (this.#sealer.isCurrent(secret.sealed)) return secret;
+    if (this.deps.sealer.isCurrent(secret.sealed)) return secret;
     const opened = this.#open(webhookId, secret);
     if (opened === undefined) return secret;
-    return { ...secret, sealed: this.#sealer.seal(opened, sealLocation(webhookId, secret.id)) };
+    return { ...secret, sealed: this.deps.sealer.seal(opened, sealLocation(webhookId, secret.id)) };
   }
 
   /** undefined if neither SECRET_KEY nor the fallback decrypts it. */
   #open(webhookId: string, { id, sealed }: StoredSecret): string | undefined {
     try {
-      return this.#sealer.open(sealed, sealLocation(webhookId, id));
+      return this.deps.sealer.open(sealed, sealLocation(webhookId, id));
     } catch (error) {
       if (error instanceof SealError) return undefined;
       throw error;

@@ -5,7 +5,6 @@ import { SealError, type Sealer } from '../../model/auth/seal.ts';
 import type { CacheInvalidation } from '../redis/caching/cache-invalidation.ts';
 import { inPipelines, replies } from '../redis/connection/connection.ts';
 import type { ScriptedRedis } from '../redis/connection/scripts.ts';
-import type { Keyspace } from '../redis/keyspace/keyspace.ts';
 import { Repository } from '../redis/repository.ts';
 import { changedFields, keysOf, type StoredSecret, versionOf, type Webhook } from './webhook.ts';
 import { inUse, sealLocation, type WebhookInUse } from './webhook-in-use.ts';
@@ -14,37 +13,25 @@ import { toArguments, VERSION_BOUNDS, type VersionBounds, type VersionOrigin } f
 /** Number of concurrent saves of a webhook that all succeed. */
 const TRIES_MAX = 100;
 
-export class Webhooks extends Repository {
-  readonly #sealer: Sealer;
-  readonly cacheInvalidation: CacheInvalidation;
-  readonly #bounds: VersionBounds;
-
-  constructor(
-    redis: ScriptedRedis,
-    keys: Keyspace,
-    sealer: Sealer,
-    cacheInvalidation: CacheInvalidation,
-    bounds: VersionBounds = VERSION_BOUNDS,
-  ) {
-    super(redis, keys);
-    this.#sealer = sealer;
-    this.cacheInvalidation = cacheInvalidation;
-    this.#bounds = bounds;
-  }
+export class Webhooks extends Repository<
+  ScriptedRedis,
+  { sealer: Sealer; cacheInvalidation: CacheInvalidation; bounds?: VersionBounds | undefined }
+> {
+  readonly cacheInvalidation = this.deps.cacheInvalidation;
 
   /** The webhook, compiled for requests. */
   inUse(webhook: Webhook): WebhookInUse {
-    return inUse(webhook, this.#sealer);
+    return inUse(webhook, this.deps.sealer);
   }
 
   seal(webhookId: string, secretId: string, secret: string): string {
-    return this.#sealer.seal(secret, sealLocation(webhookId, secretId));
+    return this.deps.sealer.seal(secret, sealLocation(webhookId, secretId));
   }
 
   /** undefined if SECRET_KEY has changed. */
   open(webhookId: string, secrets: readonly StoredSecret[]): string[] | undefined {
     try {
-      return secrets.map(({ id, sealed }) => this.#sealer.open(sealed, sealLocation(webhookId, id)));
+      return secrets.map(({ id, sealed }) => this.deps.sealer.open(sealed, sealLocation(webhookId, id)));
     } catch (error) {
       if (error instanceof SealError) return undefined;
       throw error;
@@ -87,7 +74,7 @@ export class Webhooks extends Repository {
   ): Promise<boolean> {
     const kept = new Set<string>(keysOf(webhook));
     const gone = before ? keysOf(before.webhook).filter((key) => !kept.has(key)) : [];
-    const { maxVersions, maxBytes } = this.#bounds;
+    const { maxVersions, maxBytes } = this.deps.bounds ?? VERSION_BOUNDS;
     const { id } = webhook;
     const written = await this.redis.saveWebhook(
       this.keys.webhooks,

@@ -2,6 +2,7 @@
 import type { Config } from '../../../config.ts';
 import { orNotFound } from '../../../errors.ts';
 import type { User } from '../../../model/auth/user.ts';
+import { Composed } from '../../../model/values/composed.ts';
 import { MAIN_PROVIDER } from '../../../settings/oidc.ts';
 import type { ProviderSession } from '../../../store/auth/sessions.ts';
 import type { Store } from '../../../store/store.ts';
@@ -17,8 +18,7 @@ const ID_TOKEN = 'ID token';
 /** A longer one makes sessions slow to read, and an address too long. */
 const ID_TOKEN_MAX = 4_096;
 
-export class IdentityProviders {
-  readonly #deps: IdentityProvidersDeps;
+export class IdentityProviders extends Composed<IdentityProvidersDeps> {
   readonly #fetch = new ProviderFetch();
   /** Each provider has a callback of its own: a response of one is never taken for that of another. */
   readonly #providers = this.deps.config.oidc.map((settings) => {
@@ -29,7 +29,7 @@ export class IdentityProviders {
 
   /** The ways to sign in that the sign-in page offers. */
   async offered(): Promise<Offered> {
-    const { config, users } = this.#deps;
+    const { config, users } = this.deps;
     const providers = config.oidc.map(({ id, name }) => ({ id, name }));
     // During an outage the form says so when it is sent.
     const hasUsers = await users.any().catch(() => true);
@@ -52,14 +52,14 @@ export class IdentityProviders {
 
   /** @returns empty for one that is too long to keep */
   sealIdToken(token: string): string {
-    return token.length > ID_TOKEN_MAX ? '' : this.#deps.signInFlows.sealText(token, ID_TOKEN);
+    return token.length > ID_TOKEN_MAX ? '' : this.deps.signInFlows.sealText(token, ID_TOKEN);
   }
 
   /** URL at which a browser also signs out of the provider; undefined if it has no such page, or is away. */
   async signOutOf(session: ProviderSession): Promise<{ name: string; url: string } | undefined> {
     const provider = this.#providers.find(({ settings }) => settings.id === session.provider);
-    const idToken = this.#deps.signInFlows.openText(session.idToken, ID_TOKEN);
-    const url = await provider?.signOutUrl(idToken, `${this.#deps.config.publicUrl}/sign-in`);
+    const idToken = this.deps.signInFlows.openText(session.idToken, ID_TOKEN);
+    const url = await provider?.signOutUrl(idToken, `${this.deps.config.publicUrl}/sign-in`);
     return provider && url !== undefined ? { name: provider.settings.name, url } : undefined;
   }
 

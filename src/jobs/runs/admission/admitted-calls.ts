@@ -25,7 +25,7 @@ export interface CallPermits {
   executions?: number;
 }
 
-export interface AdmittedCallsDeps {
+export class AdmittedCalls extends Composed<{
   /** A younger admission needs no check; with an older one the job was late, and another call may hold its permits. */
   trustMs: number;
   admission: Admission;
@@ -35,10 +35,8 @@ export interface AdmittedCallsDeps {
   scheduler: RunScheduler;
   queuedRunJobs: Pick<QueuedRunJobs, 'promoteDeferred'>;
   clock: Clock;
-}
-
-export class AdmittedCalls extends Composed<AdmittedCallsDeps> {
-  /** By partition. */
+}> {
+  /** Keyed by partition. */
   readonly #ending = new Map<number, { ended: EndedCall[]; done: Promise<void> }>();
 
   /** @param executions of the job, including this one

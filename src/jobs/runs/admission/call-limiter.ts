@@ -2,6 +2,7 @@
  *  (model/capacity/fair-shares.ts). A call that would wait for long is deferred, so that others get their turn. Life
  *  cycle: create with the worker, `acquire` before and `release` after each call, `close`. */
 import { appKey, type CallOwner, type FairShares } from '../../../model/capacity/fair-shares.ts';
+import { Composed } from '../../../model/values/composed.ts';
 import type { AppLimits } from './app-limits.ts';
 import { DEFERRED_MAX, DeferredCalls } from './deferred-calls.ts';
 
@@ -32,11 +33,14 @@ export interface CallLimiterState {
   deferred: number;
 }
 
-export class CallLimiter {
-  readonly #shares: FairShares;
-  readonly #limits: AppLimits;
-  readonly #promote: (jobId: string) => void;
-  readonly #waitingMax: number;
+export class CallLimiter extends Composed<{
+  shares: FairShares;
+  limits: AppLimits;
+  /** Makes a deferred job due now. */
+  promote: (jobId: string) => void;
+  /** Maximum number of waiting calls. */
+  waitingMax: number;
+}> {
   readonly #deferred = new DeferredCalls();
   /** When the last call of each app ended, oldest first. */
   readonly #lastEndedAt = new Map<string, number>();
@@ -48,15 +52,6 @@ export class CallLimiter {
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
-  /** @param promote makes a deferred job due now
-   *  @param waitingMax maximum number of waiting calls */
-  constructor(shares: FairShares, limits: AppLimits, promote: (jobId: string) => void, waitingMax: number) {
-    this.#shares = shares;
-    this.#limits = limits;
-    this.#promote = promote;
-    this.#waitingMax = waitingMax;
-  }
-
   get state(): CallLimiterState {
     return { waiting: this.#waiting.length + this.#standby.length, deferred: this.#deferred.count };
   }
@@ -65,7 +60,7 @@ export class CallLimiter {
   acquire(owner: CallOwner, jobId: string, nowMs: number): DeferUntil | Promise<DeferUntil> {
     if (this.acquireAtOnce(owner, jobId)) return undefined;
     if (this.#closed) return nowMs;
-    if (this.#waiting.length >= this.#waitingMax) {
+    if (this.#waiting.length >= this.deps.waitingMax) {
       return new Promise((resolve) => this.#standby.push({ owner, jobId, resolve }));
     }
     if (nowMs - (this.#lastEndedAt.get(appKey(owner.env, owner.app)) ?? 0) <= RECENTLY_ENDED_MS) {
@@ -93,12 +88,12 @@ export class CallLimiter {
   unblock(env: string, app: string, concurrency: number, nowMs: number): void {
     this.#blocked.delete(appKey(env, app));
     const ready = this.#deferred.take({ env, app }, Math.min(concurrency, PROMOTED_MAX), nowMs);
-    for (const jobId of ready) this.#promote(jobId);
+    for (const jobId of ready) this.deps.promote(jobId);
   }
 
   /** @param wasCalled false if the call was blocked */
   release(owner: CallOwner, nowMs: number, wasCalled = true): void {
-    this.#shares.end(owner);
+    this.deps.shares.end(owner);
     if (wasCalled) {
       this.#recordEnd(owner, nowMs);
       this.#blocked.delete(appKey(owner.env, owner.app));
@@ -107,7 +102,7 @@ export class CallLimiter {
     this.#admitStandby(nowMs);
     if (started || this.#closed || this.#deferred.count === 0) return;
     for (const jobId of this.#deferred.takeReady(owner, (other) => this.#capacityFor(other), nowMs))
-      this.#promote(jobId);
+      this.deps.promote(jobId);
   }
 
   /** Returns waiting calls to the queue for other workers. */
@@ -119,7 +114,7 @@ export class CallLimiter {
 
   #capacityFor(owner: CallOwner): number {
     if (this.#blocked.size > 0 && this.#isBlocked(owner)) return 0;
-    return this.#shares.available(owner, this.#limits.of(owner.env, owner.app));
+    return this.deps.shares.available(owner, this.deps.limits.of(owner.env, owner.app));
   }
 
   #isBlocked({ env, app }: CallOwner): boolean {
@@ -131,7 +126,7 @@ export class CallLimiter {
   }
 
   #start(owner: CallOwner, jobId: string): void {
-    this.#shares.start(owner);
+    this.deps.shares.start(owner);
     if (this.#deferred.count > 0) this.#deferred.remove(owner, jobId);
   }
 
@@ -158,7 +153,7 @@ export class CallLimiter {
 
   /** Moves standby calls on while there is room: they wait, start or are deferred. */
   #admitStandby(nowMs: number): void {
-    while (this.#standby.length > 0 && this.#waiting.length < this.#waitingMax) {
+    while (this.#standby.length > 0 && this.#waiting.length < this.deps.waitingMax) {
       const { owner, jobId, resolve } = this.#standby.shift() as Omit<WaitingCall, 'until'>;
       const decision = this.acquire(owner, jobId, nowMs);
       if (decision instanceof Promise) decision.then(resolve);

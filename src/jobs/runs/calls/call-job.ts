@@ -1,9 +1,11 @@
 /** The call job: finds the run in the state that the call is for, calls its function, and commits the outcome (call-decision.ts,
  *  call-writes.ts). Each failed call is an attempt of the job, which BullMQ repeats after the delay that the failure asks for. */
+import type { CallContext } from '../../../functions/call-request.ts';
 import type { FunctionClient } from '../../../functions/function-client.ts';
 import { type Outcome, permanentFailure } from '../../../functions/interpret-response.ts';
 import { type AppFunction, onExhaustedOf } from '../../../model/apps/app.ts';
 import type { EventRecord } from '../../../model/events/event.ts';
+import { flowOptionsOf } from '../../../model/flow-control/function-options.ts';
 import type { Run } from '../../../model/runs/run.ts';
 import { withStepInput } from '../../../model/runs/step-input.ts';
 import type { Events } from '../../../store/events/events.ts';
@@ -18,7 +20,6 @@ import type { TimeoutTimers } from '../ends/timeout-timers.ts';
 import { isTooLate, watchStart } from '../ends/timeouts.ts';
 import { attemptsAt, type CallAttempt } from './call-attempt.ts';
 import { type CallWritesDeps, commit } from './call-writes.ts';
-import { countedCall } from './calls-in-flight.ts';
 import { mayCome, missingEvent } from './missing-event.ts';
 import { FunctionPaused, isJobOutcome, retryStoreWrites, withServiceErrors } from './service-errors.ts';
 
@@ -156,9 +157,23 @@ async function callFunction(
     planOnly: planOnly && stepId === undefined,
     defers,
   };
-  const outcome = await countedCall(fn, context, { functionClient, telemetry: deps.telemetry });
+  const outcome = await countedCall(fn, context, functionClient, deps.telemetry);
   deps.telemetry.recordCall(outcome, performance.now() - calledAt);
   return outcome;
+}
+
+/** Calls the function, and counts the call in flight if the function has flow control. */
+function countedCall(
+  fn: AppFunction,
+  context: CallContext,
+  functionClient: Pick<FunctionClient, 'call'>,
+  telemetry: Telemetry,
+): Promise<Outcome> {
+  const outcome = functionClient.call(fn, context);
+  if (!flowOptionsOf(fn)) return outcome;
+  const { env } = context.run;
+  telemetry.recordCallInFlight(env, fn.id, 1);
+  return outcome.finally(() => telemetry.recordCallInFlight(env, fn.id, -1));
 }
 
 function functionGone({ functionId, pin }: Run): Outcome {

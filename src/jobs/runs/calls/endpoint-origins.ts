@@ -5,14 +5,12 @@ import { isAllowedOrigin } from '../../../origin-patterns.ts';
 import { isLoopback } from '../../../settings/checks.ts';
 import type { AllowedOrigins } from '../../../store/apps/allowed-origins.ts';
 
-export interface EndpointOriginsDeps {
+export class EndpointOrigins extends Composed<{
   dev: boolean;
   /** Setting APP_ORIGINS. */
   appOrigins: readonly string[];
   allowedOrigins: Pick<AllowedOrigins, 'all'>;
-}
-
-export class EndpointOrigins extends Composed<EndpointOriginsDeps> {
+}> {
   /** @param url in dev mode, any URL on this machine is allowed */
   async allows(env: string, url: string): Promise<boolean> {
     const { dev, appOrigins, allowedOrigins } = this.deps;

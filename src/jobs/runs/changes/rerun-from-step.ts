@@ -32,13 +32,23 @@ export function checkFromStep(
   }
 }
 
+/** The step from which a failed run is re-run.
+ *  @param history in order of completion
+ *  @returns hashed ID of the last step whose last entry is a failure; undefined if there is none */
+export function failedStepOf(history: readonly HistoryEntry[]): string | undefined {
+  const last = new Map<string, HistoryEntry>();
+  for (const entry of history) {
+    if (entry.stepId === undefined) continue;
+    // Keeps the map in the order of the last entries.
+    last.delete(entry.stepId);
+    last.set(entry.stepId, entry);
+  }
+  return [...last.values()].filter(({ status }) => status === 'Failed').at(-1)?.stepId;
+}
+
 function stepsOf(history: readonly HistoryEntry[]): string {
   const named = new Map(history.flatMap(({ stepId, name }) => (stepId === undefined ? [] : [[stepId, name]])));
   if (named.size === 0) return 'it has none';
   const shown = [...named].slice(0, NAMED_MAX).map(([id, name]) => (name === undefined ? id : `${id} ("${name}")`));
   return `its steps: ${shown.join(', ')}${named.size > NAMED_MAX ? ', …' : ''}`;
-}
-
-function invalid(field: string, detail: string): ServiceError {
-  return new ServiceError('input_invalid', { detail: `field "${field}": ${detail}`, facts: { field } });
 }

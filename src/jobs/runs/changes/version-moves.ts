@@ -9,14 +9,12 @@ import type { Runs } from '../../../store/runs/runs.ts';
 import type { FunctionTables } from '../../functions/function-tables.ts';
 import type { RunRetries } from './run-retries.ts';
 
-export interface RunMovesDeps {
+export class RunMoves extends Composed<{
   runs: Pick<Runs, 'move' | 'read' | 'readToChange'>;
   functions: Pick<FunctionTables, 'find'>;
   appVersions: Pick<AppVersions, 'read'>;
   retries: Pick<RunRetries, 'resume'>;
-}
-
-export class RunMoves extends Composed<RunMovesDeps> {
+}> {
   /** @param version undefined: the run continues with the active version from now on
    *  @returns the run; undefined: it is not stored, or has ended
    *  @throws ServiceError version_unknown */

@@ -16,13 +16,11 @@ const ENTRIES_READ = 20;
 
 export type FailureMark = Required<Pick<Run, 'fingerprint' | 'uncounted'>>;
 
-interface FailureCounterDeps {
+export class FailureCounter extends Composed<{
   runs: Pick<Runs, 'lastHistory'>;
   errorGroups: Pick<ErrorGroups, 'record'>;
   history: { events: Pick<History['events'], 'envelopes'> };
-}
-
-export class FailureCounter extends Composed<FailureCounterDeps> {
+}> {
   /** The mark that the end of a run with this error stores. */
   async mark(run: Pick<Run, 'env' | 'id' | 'functionId'>, error: RunError): Promise<FailureMark> {
     return (await this.markWithStep(run, error)).mark;

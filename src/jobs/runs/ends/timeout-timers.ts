@@ -32,13 +32,11 @@ interface QueuedRun {
   dueAt: number;
 }
 
-export interface TimeoutTimersDeps {
+export class TimeoutTimers extends Composed<{
   queues: PartitionQueues;
   functions: FunctionTables;
   events: Pick<Events, 'records'>;
-}
-
-export class TimeoutTimers extends Composed<TimeoutTimersDeps> {
+}> {
   /** Sets timers of runs that are being created. Their start timeout counts from the time at which they are due. */
   async watchQueued(runs: readonly QueuedRun[], nowMs: number): Promise<void> {
     const timers = runs.flatMap(({ id, fn, event, dueAt }) => {

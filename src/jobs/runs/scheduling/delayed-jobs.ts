@@ -1,4 +1,5 @@
 /** Due times of calls that are not due yet: retries, first calls of runs on future events, and calls deferred for lack of capacity. */
+import { Composed } from '../../../model/values/composed.ts';
 import { delayedUntil, JOB_FIELDS, QUEUE_KEYS } from '../../../store/keys/bullmq.ts';
 import { inPipelines, type Redis } from '../../../store/redis/connection/connection.ts';
 import { type CallRef, jobIdOf } from '../../queues/call-ref.ts';
@@ -17,25 +18,17 @@ export interface DelayedJob {
   wasTried: boolean;
 }
 
-export class DelayedJobs {
-  readonly #redis: Redis;
-  readonly #queues: PartitionQueues;
-
-  constructor(redis: Redis, queues: PartitionQueues) {
-    this.#redis = redis;
-    this.#queues = queues;
-  }
-
-  /** In the order of the calls, read in two pipelines; undefined if the job does not exist or is not delayed. */
+export class DelayedJobs extends Composed<{ redis: Redis; queues: PartitionQueues }> {
+  /** The result is in the order of the calls, read in two pipelines; undefined if the job does not exist or is not delayed. */
   async of(calls: readonly CallRef[]): Promise<(DelayedJob | undefined)[]> {
-    const jobs = calls.map((call) => ({ id: jobIdOf(call), queue: this.#queues.of(call.runId).runs }));
+    const jobs = calls.map((call) => ({ id: jobIdOf(call), queue: this.deps.queues.of(call.runId).runs }));
     const scores = await inPipelines<string | null>(
-      this.#redis,
+      this.deps.redis,
       jobs.map(({ id, queue }) => ['zscore', queue.toKey(QUEUE_KEYS.delayed), id]),
     );
     const delayed = jobs.filter((_, i) => scores[i] !== null);
     const fields = await inPipelines<(string | null)[]>(
-      this.#redis,
+      this.deps.redis,
       delayed.map(({ id, queue }) => ['hmget', queue.toKey(id), ...FIELDS]),
     );
     const fieldsOf = new Map(delayed.map((job, i) => [job, fields[i]]));

@@ -1,5 +1,6 @@
 /** The jobs of runs that are in the queues: their states, their removal, and calls that become due earlier. */
 import { ErrorCode } from 'bullmq';
+import { Composed } from '../../../model/values/composed.ts';
 import { delayedUntil, JOB_FIELDS, QUEUE_KEYS } from '../../../store/keys/bullmq.ts';
 import { type CallRef, callJobId, jobIdOf } from '../../queues/call-ref.ts';
 import type { PartitionQueues } from '../../queues/partition-queues.ts';
@@ -15,13 +16,7 @@ export const LIVE_STATES: ReadonlySet<string> = new Set([
   'waiting',
   'waiting-children',
 ]);
-export class QueuedRunJobs {
-  readonly #queues: PartitionQueues;
-
-  constructor(queues: PartitionQueues) {
-    this.#queues = queues;
-  }
-
+export class QueuedRunJobs extends Composed<{ queues: PartitionQueues }> {
   /** Whether the job of a call will still run. */
   async isLive(call: CallRef): Promise<boolean> {
     const jobId = jobIdOf(call);
@@ -103,6 +98,6 @@ export class QueuedRunJobs {
 
   /** The queue of the run's partition: job IDs begin with the run's ID. */
   queueOf(id: string): RunQueue {
-    return this.#queues.of(id).runs;
+    return this.deps.queues.of(id).runs;
   }
 }

@@ -3,6 +3,7 @@
 import { type EnvironmentKind, PRODUCTION } from '../../../model/environment.ts';
 import type { Run } from '../../../model/runs/run.ts';
 import { chunksOf } from '../../../model/values/chunks.ts';
+import { Composed } from '../../../model/values/composed.ts';
 import type { EnvironmentKinds } from '../../../store/environments/environment-kinds.ts';
 import { BRANCH_PRIORITY, WAKE_UP_PRIORITY } from '../../../store/keys/bullmq.ts';
 import type { JobLists, WaitingJob } from '../../../store/redis/job-lists.ts';
@@ -29,46 +30,21 @@ import {
 /** BullMQ adds them in one transaction. */
 const WAKES_AT_ONCE = 100;
 
-export interface RunSchedulerDeps {
+export class RunScheduler extends Composed<{
   jobLists: Pick<JobLists, 'add'>;
   queuedRunJobs: QueuedRunJobs;
   environmentKinds: Pick<EnvironmentKinds, 'of'>;
   admission: Admission;
   activeRuns: Pick<ActiveRuns, 'advance'>;
   reconcileAfterMs: number;
-}
-
-export class RunScheduler {
-  readonly #queued: QueuedRunJobs;
-  readonly #jobLists: Pick<JobLists, 'add'>;
-  readonly #kinds: Pick<EnvironmentKinds, 'of'>;
-  readonly #admission: Admission;
-  readonly #activeRuns: Pick<ActiveRuns, 'advance'>;
-  readonly #reconcileAfterMs: number;
-
-  constructor({
-    jobLists,
-    queuedRunJobs,
-    environmentKinds,
-    admission,
-    activeRuns,
-    reconcileAfterMs,
-  }: RunSchedulerDeps) {
-    this.#queued = queuedRunJobs;
-    this.#jobLists = jobLists;
-    this.#kinds = environmentKinds;
-    this.#admission = admission;
-    this.#activeRuns = activeRuns;
-    this.#reconcileAfterMs = reconcileAfterMs;
-  }
-
+}> {
   async enqueueCall(call: CallToSchedule): Promise<void> {
     await this.enqueueCalls([call]);
   }
 
   async enqueueCalls(calls: readonly CallToSchedule[]): Promise<void> {
     if (calls.length === 0) return;
-    await this.start(await this.#admission.admit(calls));
+    await this.start(await this.deps.admission.admit(calls));
   }
 
   /** @returns the job of the call, which is not enqueued; undefined: it waits for more than a worker */
@@ -85,13 +61,13 @@ export class RunScheduler {
     if (!(await this.#needsOnlyWorker(ref))) return undefined;
     const [job] = await this.#withPriorities([yielding(callAfterSleep(wake, { retries }))]);
     const id = `${ref.runId}-`;
-    const reconcileAt = this.#isFar(wake) ? { reconcileAt: nowMs + this.#reconcileAfterMs } : {};
+    const reconcileAt = this.#isFar(wake) ? { reconcileAt: nowMs + this.deps.reconcileAfterMs } : {};
     return job && { ...storedJob(job), id, dueAt: Math.max(untilMs, nowMs), ...reconcileAt };
   }
 
   async #needsOnlyWorker(ref: TracedRunRef): Promise<boolean> {
     // With tracing, BullMQ must add the job itself, because it makes the span.
-    return !this.#queued.queueOf(ref.runId).opts.telemetry && !(await this.#admission.isLimited(ref));
+    return !this.deps.queuedRunJobs.queueOf(ref.runId).opts.telemetry && !(await this.deps.admission.isLimited(ref));
   }
 
   /** Enqueues the jobs of admitted calls. */
@@ -99,7 +75,7 @@ export class RunScheduler {
     if (calls.length === 0) return;
     const waited = calls.filter(({ hasWaited }) => hasWaited);
     // The job of a retry may exist already, delayed.
-    const delayed = waited.length > 0 ? await this.#queued.delayedCalls(waited.map(callRefOf)) : new Map();
+    const delayed = waited.length > 0 ? await this.deps.queuedRunJobs.delayedCalls(waited.map(callRefOf)) : new Map();
     let added: AdmittedCallToSchedule[] = [];
     // Keeps the calls in order.
     for (const call of calls) {
@@ -110,14 +86,14 @@ export class RunScheduler {
       }
       await this.#add(added);
       added = [];
-      await this.#queued.promoteDeferred(jobId);
+      await this.deps.queuedRunJobs.promoteDeferred(jobId);
     }
     await this.#add(added);
   }
 
   async #add(calls: readonly AdmittedCallToSchedule[]): Promise<void> {
     if (calls.length === 0) return;
-    const byQueue = Map.groupBy(calls, ({ ref }) => this.#queued.queueOf(ref.runId));
+    const byQueue = Map.groupBy(calls, ({ ref }) => this.deps.queuedRunJobs.queueOf(ref.runId));
     await Promise.all(
       [...byQueue].map(async ([queue, some]) => this.#addTo(queue, await this.#withPriorities(some.map(callJob)))),
     );
@@ -133,14 +109,14 @@ export class RunScheduler {
       if (found) waiting.push(found);
       else others.push(job);
     }
-    const added = this.#jobLists.add((suffix) => queue.toKey(suffix), waiting, Date.now());
+    const added = this.deps.jobLists.add((suffix) => queue.toKey(suffix), waiting, Date.now());
     await Promise.all([added, ...(others.length > 0 ? [queue.addBulk(others)] : [])]);
   }
 
   /** Wakes the step at `untilMs`, unless it has ended before. If that is far away, the reconciler enqueues the job in time. */
   async enqueueWake(wake: WakeToSchedule): Promise<void> {
     const { ref, nowMs } = wake;
-    if (this.#isFar(wake)) await this.#activeRuns.advance(ref.env, ref.runId, nowMs + this.#reconcileAfterMs);
+    if (this.#isFar(wake)) await this.deps.activeRuns.advance(ref.env, ref.runId, nowMs + this.deps.reconcileAfterMs);
     else await this.#addOne(await this.#jobOfWake(wake));
   }
 
@@ -149,7 +125,7 @@ export class RunScheduler {
     for (const some of chunksOf(wakes, WAKES_AT_ONCE)) {
       const [{ ref }] = some as [WakeToSchedule];
       const jobs = await Promise.all(some.map((wake) => this.#jobOfWake(wake)));
-      await this.#queued.queueOf(ref.runId).addBulk(await this.#withPriorities(jobs));
+      await this.deps.queuedRunJobs.queueOf(ref.runId).addBulk(await this.#withPriorities(jobs));
     }
   }
 
@@ -158,12 +134,12 @@ export class RunScheduler {
   async #jobOfWake(wake: WakeToSchedule): Promise<JobToAdd> {
     const { next, ref } = wake;
     // A run that sleeps has started.
-    const callsAtOnce = next && !(await this.#admission.isLimited({ ...ref, started: true }));
+    const callsAtOnce = next && !(await this.deps.admission.isLimited({ ...ref, started: true }));
     return yielding(callsAtOnce ? callAfterSleep(wake, next) : wakeJob(wake));
   }
 
   #isFar({ untilMs, nowMs, horizonMs = nowMs }: WakeToSchedule): boolean {
-    return untilMs > horizonMs + wakeJobLeadMs(this.#reconcileAfterMs);
+    return untilMs > horizonMs + wakeJobLeadMs(this.deps.reconcileAfterMs);
   }
 
   /** Enqueues the request of a step. */
@@ -173,30 +149,32 @@ export class RunScheduler {
 
   async #addOne(given: JobToAdd): Promise<void> {
     for (const { name, data, opts } of await this.#withPriorities([given])) {
-      await this.#queued.queueOf(data.runId).add(name, data, opts);
+      await this.deps.queuedRunJobs.queueOf(data.runId).add(name, data, opts);
     }
   }
 
   async ensureRequest(request: RequestToSchedule): Promise<void> {
-    await this.#queued.removeDead(jobIdOf({ runId: request.ref.runId, stepId: request.stepId, request: true }));
+    await this.deps.queuedRunJobs.removeDead(
+      jobIdOf({ runId: request.ref.runId, stepId: request.stepId, request: true }),
+    );
     await this.enqueueRequest(request);
   }
 
   /** Makes the job of an admitted call due, if it was put aside: what admitted the call may have died before it did. */
   async promoteAdmitted(call: CallRef): Promise<void> {
-    if (await this.#isDueLate(call)) await this.#queued.promoteDeferred(jobIdOf(call));
+    if (await this.#isDueLate(call)) await this.deps.queuedRunJobs.promoteDeferred(jobIdOf(call));
   }
 
   /** Whether the job is delayed for longer than a call that waits for capacity (workers/call-permits.ts). */
   async #isDueLate(call: CallRef): Promise<boolean> {
-    return ((await this.#queued.delayedCalls([call])).get(jobIdOf(call)) ?? 0) > Date.now() + DELAY_MAX_MS;
+    return ((await this.deps.queuedRunJobs.delayedCalls([call])).get(jobIdOf(call)) ?? 0) > Date.now() + DELAY_MAX_MS;
   }
 
   /** Withdraws the waiting calls of an ended run, and releases its limits. */
   async endRun(run: Run, calls: readonly CallRef[]): Promise<void> {
     const ref = toRunRef(run);
     await this.start(
-      await this.#admission.endRun(
+      await this.deps.admission.endRun(
         run,
         calls.map(({ finishedSteps, stepId }) => toCall(ref, finishedSteps, stepId)),
       ),
@@ -207,7 +185,7 @@ export class RunScheduler {
    *  backlog, or due: its worker may have died before it checked again. */
   async ensureCall(call: CallToSchedule): Promise<void> {
     const jobId = jobIdOf(callRefOf(call));
-    const queue = this.#queued.queueOf(jobId);
+    const queue = this.deps.queuedRunJobs.queueOf(jobId);
     const state = await queue.getJobState(jobId);
     if (!LIVE_STATES.has(state)) {
       await queue.remove(jobId, { removeChildren: false });
@@ -223,21 +201,21 @@ export class RunScheduler {
   async #isPutAside(call: CallRef): Promise<boolean> {
     if (!(await this.#isDueLate(call))) return false;
     const jobId = jobIdOf(call);
-    const job = await this.#queued.queueOf(jobId).getJob(jobId);
+    const job = await this.deps.queuedRunJobs.queueOf(jobId).getJob(jobId);
     return job !== undefined && job.attemptsMade === 0 && job.timestamp + (job.opts.delay ?? 0) <= Date.now();
   }
 
   async ensureWake(wake: WakeToSchedule): Promise<void> {
     if (this.#isFar(wake)) return;
     const { jobId } = (await this.#jobOfWake(wake)).opts;
-    await this.#queued.removeDead(jobId);
+    await this.deps.queuedRunJobs.removeDead(jobId);
     await this.enqueueWake(wake);
   }
 
   async #withPriorities<Job extends JobToAdd>(jobs: readonly Job[]): Promise<Job[]> {
     const kinds = new Map<string, EnvironmentKind>();
     for (const { env } of jobs.map(({ data }) => data)) {
-      if (env !== PRODUCTION && !kinds.has(env)) kinds.set(env, await this.#kinds.of(env));
+      if (env !== PRODUCTION && !kinds.has(env)) kinds.set(env, await this.deps.environmentKinds.of(env));
     }
     return jobs.map((job) => {
       return kinds.get(job.data.env) === 'branch' ? { ...job, opts: { ...job.opts, priority: BRANCH_PRIORITY } } : job;

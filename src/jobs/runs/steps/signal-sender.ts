@@ -4,13 +4,11 @@ import type { Signals } from '../../../store/runs/signals.ts';
 import type { Acceptor } from '../../acceptance/acceptor.ts';
 import type { RunTransitions } from '../state-transitions.ts';
 
-export interface SignalSenderDeps {
+export class SignalSender extends Composed<{
   signals: Signals;
   transitions: RunTransitions;
   afterwards: Acceptor['afterwards'];
-}
-
-export class SignalSender extends Composed<SignalSenderDeps> {
+}> {
   /** @returns ID of the resumed run; undefined if no step waits for the signal */
   async send(env: string, signal: string, data: unknown): Promise<string | undefined> {
     const { signals, transitions, afterwards } = this.deps;

@@ -38,7 +38,7 @@ export function connect(
   log: Logger,
   { lazy = false }: { lazy?: boolean } = {},
 ): Redis {
-  const options = OPTIONS[patience];
+  const options = OPTIONS[policy];
   const redis = open(servers, {
     redis: {
       ...options.redis,
@@ -57,7 +57,7 @@ export function connect(
   if (policy !== 'fail-late') {
     onEachServer(redis, (server) => server.on('connect', () => coalesceWrites(server.stream)));
   }
-  const warn = (error: Error) => log.warn({ err: withHint(error.message, servers), patience }, 'redis connection');
+  const warn = (error: Error) => log.warn({ err: withHint(error.message, servers), policy }, 'redis connection');
   redis.on('error', warn);
   clusterOf(redis)?.on('node error', warn);
   return redis;
