@@ -18,6 +18,8 @@ export const HELP = `scripts/bench [options]
   --check               exit with code 1 if a target is missed
   --peers               measure other engines and Tidegate with the same functions instead, and write bench/results/peers-<date>.json;
                         takes --rounds, --seconds, --out, and --only with a part of an engine's name
+  --against <folder>    compare the functions of --peers with those of another checkout, installed, such as of an earlier commit, in
+                        alternating rounds; takes --rounds, --seconds, and --only with a part of an engine's name; writes no file
   --help                show this help`;
 
 export interface Options {
@@ -32,12 +34,14 @@ export interface Options {
   out: string | undefined;
   check: boolean;
   peers: boolean;
+  /** Another checkout. */
+  against: string | undefined;
   help: boolean;
 }
 
 /** @throws Problem that names the option */
 export function readOptions(args: string[]): Options {
-  const { only, out, growth, check, peers, help, ...numbers } = parse(args);
+  const { only, out, growth, check, peers, against, help, ...numbers } = parse(args);
   const number = (name: keyof typeof numbers, least: number) => {
     const value = Number(numbers[name]);
     if (!(value >= least))
@@ -56,6 +60,7 @@ export function readOptions(args: string[]): Options {
     out,
     check,
     peers,
+    against,
     help,
   };
 }
@@ -77,6 +82,7 @@ function parse(args: string[]) {
         out: { type: 'string' },
         check: { type: 'boolean', default: false },
         peers: { type: 'boolean', default: false },
+        against: { type: 'string' },
         help: { type: 'boolean', default: false },
       },
     }).values;

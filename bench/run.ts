@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { Problem, runMain } from '../scripts/lib/problem.ts';
 import { Benchmark, type Measurement } from './bench.ts';
 import { HELP, type Options, readOptions } from './options.ts';
+import { compareCheckouts } from './peers/checkouts.ts';
 import { comparePeers } from './peers/run.ts';
 import { type Measured, merge, type Results, thisMachine, writeResults } from './results.ts';
 import { meetsTargets } from './row.ts';
@@ -40,7 +41,8 @@ await runMain(async () => {
   if (options.help) return console.log(HELP);
   if (!existsSync('/proc/self/stat'))
     throw new Problem('scripts/bench runs on Linux only: it reads resource use from /proc.');
-  if (!options.peers) ensureWrk();
+  const compare = options.against ? compareCheckouts : options.peers ? comparePeers : undefined;
+  if (!compare) ensureWrk();
   const bench = new Benchmark(options);
   const interrupted = Promise.withResolvers<never>();
   bench.signal.addEventListener('abort', () => interrupted.reject(bench.signal.reason));
@@ -48,7 +50,7 @@ await runMain(async () => {
     process.on(signal, () => bench.abort(new Problem(`Interrupted by ${signal}`)));
   }
   try {
-    await Promise.race([options.peers ? comparePeers(bench) : measureRows(bench), interrupted.promise]);
+    await Promise.race([(compare ?? measureRows)(bench), interrupted.promise]);
   } finally {
     await bench.close();
   }

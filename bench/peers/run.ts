@@ -66,34 +66,38 @@ function selectEngines(only: string | undefined): Engine[] {
 }
 
 async function measure(engine: Engine, session: Session): Promise<Round> {
-  const { seconds } = session.bench.options;
+  const { open, sender } = await openWarm(engine, session);
+  const loads: LoadResult[] = [];
+  for (const name of FUNCTION_NAMES) {
+    for (const senders of SENDERS) loads.push(await measureLoad(session, open, sender, { name, senders }));
+  }
+  return { version: open.version, loads };
+}
+
+/** Starts an engine and its sender, and runs every function for a while. */
+export async function openWarm(engine: Engine, session: Session): Promise<{ open: OpenEngine; sender: BenchProcess }> {
   const sender = await session.startProcess('bench/peers/sender.ts');
   const open = await engine.open(session, Number(new URL(sender.url).port));
   // Before what it sends to.
   session.onClose(() => sender.stop());
   for (const name of FUNCTION_NAMES) {
-    const warmUp = { ...open.startOf(name), senders: WARM_UP_SENDERS, seconds: Math.min(WARM_UP_SECONDS, seconds) };
+    const seconds = Math.min(WARM_UP_SECONDS, session.bench.options.seconds);
+    const warmUp = { ...open.startOf(name), senders: WARM_UP_SENDERS, seconds };
     await sender.ask<SendReport>(warmUp satisfies SendOrder);
   }
-  const loads: LoadResult[] = [];
-  for (const name of FUNCTION_NAMES) {
-    for (const senders of SENDERS) {
-      session.bench.signal.throwIfAborted();
-      loads.push(await measureLoad(open, sender, name, senders, seconds));
-    }
-  }
-  return { version: open.version, loads };
+  return { open, sender };
 }
 
-async function measureLoad(
+/** Takes `--seconds`. */
+export async function measureLoad(
+  { bench }: Session,
   { startOf, processes }: OpenEngine,
   sender: BenchProcess,
-  name: FunctionName,
-  senders: number,
-  seconds: number,
+  { name, senders }: { name: FunctionName; senders: number },
 ): Promise<LoadResult> {
+  bench.signal.throwIfAborted();
   const before = processes.map(({ pid }) => treeCpuSeconds(pid));
-  const order: SendOrder = { ...startOf(name), senders, seconds };
+  const order: SendOrder = { ...startOf(name), senders, seconds: bench.options.seconds };
   const report = await sender.ask<SendReport>(order);
   const cpuMs = { server: 0, app: 0, store: 0 };
   for (const [i, { part, pid }] of processes.entries())

@@ -1,14 +1,17 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import { type ChildProcess, fork, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, createConnection } from 'node:net';
 import { resolve } from 'node:path';
 import { expect } from 'chai';
 import { HELP, readOptions } from '../../bench/options.ts';
+import { lineOf } from '../../bench/peers/checkouts.ts';
 import { FUNCTION_NAMES, FUNCTIONS, RUN, runSteps } from '../../bench/peers/functions.ts';
-import { type EngineResult, type PeerResults, SENDERS } from '../../bench/peers/results.ts';
+import { type EngineResult, type LoadResult, type PeerResults, SENDERS } from '../../bench/peers/results.ts';
 import type { SendOrder, SendReport } from '../../bench/peers/sender.ts';
 import { renderPeerBlock, tablesOf } from '../../bench/peers/tables.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
 
 /** @param rate of every load, in runs per second */
 const engine = (name: string, rate: number, p50Ms: number): EngineResult => ({
@@ -33,6 +36,34 @@ const results = (...engines: EngineResult[]): PeerResults => ({
   rounds: 1,
   seconds: 5,
   engines,
+});
+
+describe('scripts/bench --against', () => {
+  const load = (runsPerSecond: number) =>
+    engine('Tidegate', runsPerSecond, 1_000 / runsPerSecond).loads[0] as LoadResult;
+
+  it('shows the median of the ratios of rounds that ran next to each other, with the least and the most', () => {
+    // The machine is twice as fast in the second round.
+    const rounds = [
+      [load(100), load(200), load(100)],
+      [load(110), load(240), load(90)],
+    ] as const;
+    expect(lineOf({ name: 'plain', senders: 32 }, rounds)).to.deep.equal([
+      'plain, 32',
+      '110: 1.10 × (0.90 to 1.20)',
+      '9.1 ms: 0.91 × (0.83 to 1.11)',
+      '18.2 ms: 0.91 × (0.83 to 1.11)',
+      '1.5 ms: 1.00 × (1.00 to 1.00)',
+    ]);
+  });
+
+  it('says what is wrong with the folder', async () => {
+    const { status, stderr } = spawnSync('scripts/bench', ['--against', '/nowhere'], { cwd: ROOT, encoding: 'utf8' });
+    expect(status).to.equal(1);
+    expect(stderr).to.include(
+      '--against: /nowhere has no bench/peers/engines/tidegate.ts; expected the folder of another',
+    );
+  });
 });
 
 describe('scripts/bench --peers', () => {
@@ -97,7 +128,7 @@ describe('the sender of scripts/bench --peers', () => {
   });
 
   it('starts the next run only after the previous one has ended, and counts each run once', async () => {
-    sender = fork(resolve(import.meta.dirname, '../../bench/peers/sender.ts'), {
+    sender = fork(resolve(ROOT, 'bench/peers/sender.ts'), {
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     });
     const [{ port }] = (await once(sender, 'message')) as [{ port: number }];
