@@ -173,6 +173,18 @@ export class Service {
     return fetch(urls[turn % urls.length] + path, { ...init, signal }).catch(() => undefined);
   }
 
+  /** Resolves when every web process accepts events. Each reads the memory of Redis once a second: until then, requests of a rolling deploy
+   *  would fail because Redis was full before it. */
+  async untilIntakeIsOpen(): Promise<void> {
+    const isOpen = async ({ url }: ServiceProcess) => {
+      const signal = AbortSignal.timeout(PROBE_TIMEOUT_MS);
+      const response = url ? await fetch(`${url}/health`, { signal }).catch(() => undefined) : undefined;
+      const health = (await response?.json().catch(() => undefined)) as { intake?: string } | undefined;
+      return health?.intake === 'open';
+    };
+    while (!this.#closed && (await Promise.all(this.webs.map(isOpen))).includes(false)) await setTimeout(PROBE_MS);
+  }
+
   /** Health checks, like those of a load balancer. */
   async #balance(): Promise<void> {
     while (!this.#closed) {

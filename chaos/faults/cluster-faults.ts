@@ -166,6 +166,7 @@ export const CLUSTER_FAULTS: readonly Fault<ClusterContext>[] = [
       await admin.config('SET', 'maxmemory', '1');
       await setTimeout(context.stopMs);
       await admin.config('SET', 'maxmemory', '0');
+      await context.service.untilIntakeIsOpen();
     },
   },
   // A move is no failure: what it excuses is nothing.

@@ -54,10 +54,11 @@ export const REDIS_FAULTS: readonly Fault<RedisContext>[] = [
     weight: 2,
     excuses: true,
     ends: 0,
-    run: async ({ redis, stopMs }) => {
+    run: async ({ redis, service, stopMs }) => {
       await redis.admin.config('SET', 'maxmemory', '1');
       await setTimeout(stopMs);
       await redis.admin.config('SET', 'maxmemory', '0');
+      await service.untilIntakeIsOpen();
     },
   },
   {
