@@ -88,6 +88,17 @@ describe('Replays of webhook requests', () => {
     expect([rejected.dry_run.total, rejected.dry_run.sample.length]).to.deep.equal([1, 1]);
   });
 
+  it('a replay of the requests before 1970 has none, and one of those since then has all', async () => {
+    const webhook = await make();
+    await deliver(webhook, [{ n: 1 }]);
+    for (const [range, total] of [
+      [{ to: '1969-12-31T23:59:59.988Z' }, 0],
+      [{ from: '0020-02-29T00:00:00Z' }, 1],
+    ] as const) {
+      expect((await replay(webhook, range)).dry_run.total).to.equal(total);
+    }
+  });
+
   it('a replay processes requests oldest first, and says which became an event and why others did not', async () => {
     const webhook = await make({ event_names: { mode: 'deny', items: ['noise/*'] } });
     const ids = await deliver(webhook, [

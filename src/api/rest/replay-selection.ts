@@ -16,6 +16,7 @@ import { SearchError } from '../../model/search/search-error.ts';
 import { describe } from '../../model/values/json.ts';
 import { DAY_MS } from '../../model/values/time.ts';
 import type { Environments } from '../../store/environments/environments.ts';
+import { timestampSchema } from '../views/time.ts';
 
 const FUNCTIONS_MAX = 100;
 
@@ -24,8 +25,6 @@ interface ReplaySelectionDeps {
   functionTables: Pick<FunctionTables, 'of'>;
   retentionMs: number;
 }
-
-const timestamp = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
 
 const filterSchema = z.strictObject({
   name: z.string().min(1).max(EVENT_NAME_MAX).nullish().describe('Event name, or a prefix with `*`: `order/*`'),
@@ -57,8 +56,8 @@ const filterSchema = z.strictObject({
 export const replayBodySchema = z.object({
   name: z.string().min(1).max(128).nullish().describe('A name for users of the dashboard'),
   filter: filterSchema.default({}),
-  received_after: timestamp.describe('Inclusive'),
-  received_before: timestamp.describe('Exclusive'),
+  received_after: timestampSchema.describe('Inclusive'),
+  received_before: timestampSchema.describe('Exclusive'),
   functions: z
     .array(z.string().min(1).max(512))
     .min(1)

@@ -12,9 +12,9 @@ import { longPageQuery, namePosition, pageOfNewest } from '../rest/list-query.ts
 import { listReply } from '../rest/list-response.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { present } from '../views/present.ts';
+import { timestampSchema } from '../views/time.ts';
 
 const FUTURE_MAX_MS = 366 * DAY_MS;
-const timestamp = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
 
 const cancellationSchema = apiObject('Cancellation', {
   id: z.string(),
@@ -56,8 +56,8 @@ export function cancellationRoutes({ cancellations, functionTables }: ApiParts):
       body: z.object({
         app_id: z.string().max(128).describe('Name of the app'),
         function_id: z.string().max(512).describe("The function's ID, with or without the app's name as prefix"),
-        started_after: timestamp.nullish().describe('Inclusive'),
-        started_before: timestamp.describe('Exclusive; at most a year ahead'),
+        started_after: timestampSchema.nullish().describe('Inclusive'),
+        started_before: timestampSchema.describe('Exclusive; at most a year ahead'),
         if: z.string().max(4_096).nullish().describe('CEL over `event`, the event that triggered the run'),
       }),
       data: cancellationSchema,

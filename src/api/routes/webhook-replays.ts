@@ -18,6 +18,7 @@ import { listReply } from '../rest/list-response.ts';
 import { ownerOfWebhook } from '../rest/owners.ts';
 import { type Route, routesOf } from '../rest/route.ts';
 import { expressionSchema } from '../views/expression.ts';
+import { timestampSchema } from '../views/time.ts';
 import { transformSchema } from '../views/webhook.ts';
 import {
   presentStarted,
@@ -34,11 +35,10 @@ const REQUEST_IDS_MAX = 1_000;
 const REASONS_MAX = 20;
 
 const params = z.object({ id: z.string() });
-const timestamp = z.iso.datetime({ offset: true }).transform((text) => Date.parse(text));
 
 const bodySchema = z.object({
-  from: timestamp.optional().describe('Receipt of the first request, inclusive. Default: the oldest request'),
-  to: timestamp.optional().describe('Exclusive. Default: now'),
+  from: timestampSchema.optional().describe('Receipt of the first request, inclusive. Default: the oldest request'),
+  to: timestampSchema.optional().describe('Exclusive. Default: now'),
   outcomes: z.array(z.enum(LOG_OUTCOMES)).min(1).max(LOG_OUTCOMES.length).optional().describe('Absent: all'),
   reasons: z
     .array(z.string().min(1).max(100))

@@ -13,6 +13,9 @@ export const timeSchema = z
   )
   .transform((text) => Math.min(Math.max(0, /^\d+$/.test(text) ? Number(text) : Date.parse(text)), TIME_MAX));
 
+/** A time in a body, in Unix milliseconds. IDs, which bound ranges of times, have none before 1970. */
+export const timestampSchema = z.iso.datetime({ offset: true }).transform((text) => Math.max(0, Date.parse(text)));
+
 /** ISO 8601; null for undefined. */
 export function time(ms: number | undefined): string | null {
   return ms === undefined ? null : iso(ms);
