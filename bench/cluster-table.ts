@@ -15,8 +15,8 @@ export function clusterTable(rows: readonly Row[]): string | undefined {
   if (found.length === 0) return undefined;
   const layouts = [...new Set(found.map(({ layout }) => layout))];
   const lines = [...new Set(found.map(({ what }) => what))].map((what) => {
-    const same = found.filter((one) => one.what === what);
-    const cells = layouts.map((layout) => cellOf(same.find((one) => one.layout === layout)?.row));
+    const same = found.filter((cell) => cell.what === what);
+    const cells = layouts.map((layout) => cellOf(same.find((cell) => cell.layout === layout)?.row));
     return [what, oneRedisOf(same.map(({ row }) => row)), ...cells, targetOf(same)];
   });
   return table(['workload', ONE_REDIS, ...layouts, 'target'], lines);

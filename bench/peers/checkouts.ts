@@ -9,7 +9,7 @@ import type { BenchProcess } from '../processes.ts';
 import { ROOT } from '../processes.ts';
 import { median } from '../statistics.ts';
 import { formatNumber, table } from '../table.ts';
-import type { OpenEngine } from './engine.ts';
+import type { Engine, OpenEngine } from './engine.ts';
 import { FUNCTION_NAMES, type FunctionName } from './functions.ts';
 import { type LoadResult, SENDERS } from './results.ts';
 import { measureLoad, openWarm } from './run.ts';
@@ -49,8 +49,8 @@ export async function compareCheckouts(bench: Benchmark): Promise<void> {
 
 /** The session class of a checkout starts its processes in its folder. */
 async function sessionOf(bench: Benchmark, folder: string): Promise<Session> {
-  const { Session: Own } = await import(pathToFileURL(resolve(folder, SESSION_FILE)).href);
-  return new Own(bench);
+  const { Session: CheckoutSession } = await import(pathToFileURL(resolve(folder, SESSION_FILE)).href);
+  return new CheckoutSession(bench);
 }
 
 async function measurePair(name: string, folders: Pair<string>, sessions: Pair<Session>): Promise<string[][]> {
@@ -58,10 +58,10 @@ async function measurePair(name: string, folders: Pair<string>, sessions: Pair<S
   const opened: { open: OpenEngine; sender: BenchProcess }[] = [];
   for (const [i, folder] of folders.entries()) {
     const { TIDEGATE } = await import(pathToFileURL(resolve(folder, ENGINES_FILE)).href);
-    const engine = (TIDEGATE as { name: string }[]).find((one) => one.name === name);
+    const engine = (TIDEGATE as readonly Engine[]).find((known) => known.name === name);
     if (!engine) throw new Problem(`--against: ${folder} has no engine "${name}"`);
     bench.progress(`${name}: starting ${folder}`);
-    opened.push(await openWarm(engine as Parameters<typeof openWarm>[0], sessions[i] as Session));
+    opened.push(await openWarm(engine, sessions[i] as Session));
   }
   const lines: string[][] = [];
   for (const load of FUNCTION_NAMES.flatMap((name) => SENDERS.map((senders): Load => ({ name, senders })))) {

@@ -39,6 +39,18 @@ describe('A stored event', () => {
     expect(ttl).to.be.within(RETENTION_MS + HOUR_MS - MOMENT_MS, RETENTION_MS + HOUR_MS);
   });
 
+  it('is matched with waits only if there are waits for its name, or an earlier try marked it as ingested', async () => {
+    const [waited, other] = [envelope({ name: 'waited/x' }), envelope({ name: 'other/x' })];
+    await store.redis.hset(store.keys.of(waited.internalId).waits(ENV, waited.name), 'run/step', '{}');
+    const toMatch = async () => {
+      const events = await store.events.markIngested(await store.events.storeNew([waited, other]), Date.now());
+      return events.map(({ internalId }) => internalId);
+    };
+    expect(await toMatch()).to.deep.equal([waited.internalId]);
+    expect(await toMatch()).to.have.members([waited.internalId, other.internalId]);
+    await store.redis.del(store.keys.of(waited.internalId).waits(ENV, waited.name));
+  });
+
   it('is kept for the retention, and for a run until a ts that is far ahead', async () => {
     const now = Date.now();
     const event = envelope({ name: 'delayed/x', ts: now + 30 * DAY_MS }, { receivedAt: now });

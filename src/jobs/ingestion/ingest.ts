@@ -39,9 +39,9 @@ export async function ingest(
   if (stored.length === 0) return;
   // Only then: the index says that an event is completely ingested, and a failover could lose its runs while keeping the index.
   await deps.replicated(async () => {
-    const awaited = await deps.events.markIngested(stored, Date.now());
+    const toMatch = await deps.events.markIngested(stored, Date.now());
     deps.telemetry.recordIngested(stored, Date.now());
-    await deps.waitMatcher.matchEvents(awaited);
+    await deps.waitMatcher.matchEvents(toMatch);
   });
 }
 

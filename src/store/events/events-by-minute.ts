@@ -29,24 +29,25 @@ export interface MinuteRange {
 
 export class EventsByMinute extends Repository<ScriptedRedis, { retentionMs: number }> {
   /** Adds events to the indexes of their names, and counts each once.
-   *  @returns those that waits may be for */
+   *  @returns the events whose names may have waits */
   async add(events: readonly Envelope[], nowMs: number): Promise<Envelope[]> {
     const groups = [...groupsOf(this.keys, events)];
     const waits = await Promise.all(groups.map((group) => this.redis.indexEvents(...this.#indexing(group, nowMs))));
-    return this.#awaited(groups, waits);
+    return this.#mayHaveWaits(groups, waits);
   }
 
   /** Like `add`, as part of a pipeline.
-   *  @returns from the replies of the pipeline, the events that waits may be for */
+   *  @returns a function that takes the replies of the pipeline, and returns the events whose names may have waits */
   addTo(pipeline: ScriptedPipeline, events: readonly Envelope[], nowMs: number): (replies: unknown[]) => Envelope[] {
     const groups = [...groupsOf(this.keys, events)];
     const start = pipeline.length;
     for (const group of groups) pipeline.indexEvents(...this.#indexing(group, nowMs));
-    return (all) => this.#awaited(groups, all.slice(start));
+    return (all) => this.#mayHaveWaits(groups, all.slice(start));
   }
 
-  /** @param waits what `indexEvents` returned for each group, which is all there is to know on a Redis with one partition */
-  #awaited(groups: readonly Group[], waits: readonly unknown[]): Envelope[] {
+  /** Waits for a name that may be in another partition are unknown here, so its events are included.
+   *  @param waits the reply of `indexEvents` for each group: 0 if its partition has no waits for the name */
+  #mayHaveWaits(groups: readonly Group[], waits: readonly unknown[]): Envelope[] {
     return groups.flatMap(({ env, name, keys, events }, i) => {
       const isElsewhere = this.keys.homesOf(env, name).some((home) => home !== keys);
       return isElsewhere || waits[i] !== 0 ? events : [];
@@ -145,7 +146,7 @@ interface Group {
   minute: number;
   lastAt: number;
   events: Envelope[];
-  /** Of the index: time of receipt and ID of each. */
+  /** Entries of the index: time of receipt and ID of each event. */
   members: (string | number)[];
 }
 

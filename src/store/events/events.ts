@@ -91,7 +91,8 @@ export class Events extends Repository<
   }
 
   /** Ends the ingestion of a batch: events whose runs are enqueued enter the index; duplicates are counted for the first event.
-   *  @returns the events that waits may be for. An earlier try may have died before it matched those that it marked */
+   *  @returns the events to match with waits: those whose names may have waits, and those that an earlier try marked, which
+   *  may have died before it matched them */
   async markIngested(batch: readonly Stored[], nowMs: number): Promise<Envelope[]> {
     const fresh = batch.filter(({ ingested }) => !ingested).map(({ event }) => event);
     const marked = batch.filter(({ ingested, repeat }) => ingested && !repeat).map(({ event }) => event);
@@ -105,13 +106,13 @@ export class Events extends Repository<
         pipeline.set(this.keys.of(internalId).eventById(env, id), internalId, 'PX', this.deps.retentionMs);
     }
     // Last, so that every event in an index can also be found by its ID.
-    const awaitedIn = this.deps.eventsByMinute.addTo(pipeline, fresh, nowMs);
+    const toMatchIn = this.deps.eventsByMinute.addTo(pipeline, fresh, nowMs);
     for (const { event } of repeats) {
       const count = this.keys.of(event.internalId).duplicates(event.env, event.internalId);
       pipeline.incr(count);
       pipeline.pexpire(count, this.deps.retentionMs);
     }
-    return [...marked, ...awaitedIn(pipeline.length > 0 ? replies(await pipeline.exec()) : [])];
+    return [...marked, ...toMatchIn(pipeline.length > 0 ? replies(await pipeline.exec()) : [])];
   }
 
   /** An event as its runs need it: without counts, with JavaScript numbers. */
