@@ -103,7 +103,7 @@ describe('Attention in the dashboard', () => {
         await open(page, `${service.url}/account`);
         await page.getByRole('button', { name: 'Turn on' }).click();
         await page.getByRole('button', { name: 'Turn off' }).waitFor();
-        await page.waitForFunction(IS_LISTENING);
+        await until(() => page.evaluate(IS_LISTENING), { describe: 'a tab that shows notifications' });
         await send(service, { name: 'order/placed', data: {} });
         const shown = await until(() => page.evaluate('shown[0]'), { describe: 'a notification', timeoutMs: 30_000 });
         expect(shown).to.match(/^1 run failed: .*refuse$/);
