@@ -24,6 +24,7 @@ export const HTTP: readonly HostileResponse[] = [
       wire(
         'HTTP/1.1 500 No',
         'x-service-sdk: test:v1.0.0',
+        'connection: close',
         'retry-after: 1',
         'retry-after: 2',
         'content-length: 2',
@@ -78,6 +79,7 @@ export const HTTP: readonly HostileResponse[] = [
         ...many(24, () => ({})).flatMap(() => ['HTTP/1.1 103 Early Hints', 'link: </x>', '']),
         'HTTP/1.1 200 OK',
         'x-service-sdk: test:v1.0.0',
+        'connection: close',
         'content-length: 7',
         '',
         '"after"',
