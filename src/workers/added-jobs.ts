@@ -30,21 +30,19 @@ export class AddedJobs<Data>
   readonly #started = new WeakMap<object, StartedCall>();
   /** A job does not belong to what has added it. */
   readonly #apart = AsyncLocalStorage.snapshot();
-  #expected = 0;
   #takings = 0;
 
   begin(jobs: readonly WaitingCall[]): Taking | undefined {
-    const { id, room, opts } = this.deps.worker;
-    const max = Math.min(jobs.length, TAKEN_MAX, room - this.#expected);
-    if (max <= 0) return undefined;
-    this.#expected += max;
+    const { worker, callLimiter } = this.deps;
+    const max = worker.expectAdded(Math.min(jobs.length, TAKEN_MAX));
+    if (max === 0) return undefined;
     const starting = new Map<string, CallOwner>();
     for (const { id, owner } of jobs.slice(0, max)) {
-      if (owner && !starting.has(id) && this.deps.callLimiter.acquireAtOnce(owner, id)) starting.set(id, owner);
+      if (owner && !starting.has(id) && callLimiter.acquireAtOnce(owner, id)) starting.set(id, owner);
     }
     return {
-      token: `${id}:added-${++this.#takings}`,
-      lockMs: opts.lockDuration as number,
+      token: `${worker.id}:added-${++this.#takings}`,
+      lockMs: worker.opts.lockDuration as number,
       jobs: max,
       nowMs: Date.now(),
       starting,
@@ -56,8 +54,8 @@ export class AddedJobs<Data>
     jobs: readonly WaitingJob[],
     started: ReadonlyMap<string, Loaded>,
   ): void {
-    this.#expected -= max;
     const unused = new Map(starting);
+    const taken: Job<Data, void>[] = [];
     for (const { id, name, data, options } of jobs) {
       const fields = { name, data, opts: options, [JOB_FIELDS.addedAt]: String(nowMs) };
       const [owner, loaded] = [starting.get(id), started.get(id)];
@@ -66,8 +64,9 @@ export class AddedJobs<Data>
         this.#started.set(job, { owner, loaded });
         unused.delete(id);
       }
-      if (job) this.#apart(() => this.deps.worker.runTaken(job));
+      if (job) taken.push(job);
     }
+    this.#apart(() => this.deps.worker.runTaken(taken, max));
     for (const owner of unused.values()) this.deps.callLimiter.release(owner, nowMs, false);
   }
 

@@ -34,7 +34,7 @@ export function createIngestWorker(
 ): WatchedWorker<IngestJob> {
   const coalesced = new CoalescedIngestion({
     ingest: (events) => ingest(events, deps),
-    concurrency: () => worker.concurrency,
+    concurrency: () => worker.capacity,
   });
   const ingestJob = (job: Job<IngestJob>) => {
     if (tracing) return traceIngest(job, deps, tracing);

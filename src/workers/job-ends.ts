@@ -1,9 +1,12 @@
-/** Takes jobs, and ends completed ones, by scripts of this service that do only what its jobs need
+/** Takes jobs, several at once, and ends completed ones, by scripts of this service that do only what its jobs need
  *  (store/redis/lua/lib/finish-job.lua). A job may end within the script that ends the run of its call. */
 import { Job, type JobJson } from 'bullmq';
 import { JOB_FIELDS, QUEUE_KEYS } from '../store/keys/bullmq.ts';
 import type { Finished, JobEnd, JobEnding, JobLists } from '../store/redis/job-lists.ts';
 import type { WatchedWorker } from './watched-worker.ts';
+
+/** Maximum number of jobs that a worker takes in a round trip. */
+const TAKEN_MAX = 16;
 
 export class JobEnds<Data> {
   readonly #worker: WatchedWorker<Data>;
@@ -26,14 +29,26 @@ export class JobEnds<Data> {
     };
   }
 
-  /** BullMQ's own script wakes a worker for each job that one takes, though none may be left: it would look for more twice. */
+  /** BullMQ's worker takes jobs one by one, each in a round trip, and begins the first when it has taken the last: with many jobs that
+   *  wait, the first would wait for all these round trips. Its own script also wakes a worker for each job that one takes, though none may
+   *  be left. */
   #takeFrom(waiting: string, jobLists: Pick<JobLists, 'take'>): void {
     const { backend, opts } = this.#worker;
     const otherwise = backend.moveToActive.bind(backend);
     backend.moveToActive = async (token, name) => {
       const nowMs = Date.now();
-      const taken = await jobLists.take(waiting, token, nowMs, opts.lockDuration as number);
-      return this.#nextOf(taken, nowMs) ?? otherwise(token, name);
+      const others = this.#worker.expectBeside(TAKEN_MAX - 1);
+      const jobs: Job<Data, void>[] = [];
+      try {
+        const taken = await jobLists.take(waiting, token, nowMs, opts.lockDuration as number, 1 + others);
+        for (const { id, fields } of taken.others ?? []) {
+          const job = this.#worker.takenJob(jobOf(id, fields, nowMs), id, token);
+          if (job) jobs.push(job);
+        }
+        return this.#nextOf(taken, nowMs) ?? otherwise(token, name);
+      } finally {
+        this.#worker.runTaken(jobs, others);
+      }
     };
   }
 

@@ -34,7 +34,7 @@ export class ResilientWorker {
 
   set concurrency(concurrency: number) {
     this.#concurrency = concurrency;
-    this.#worker.concurrency = concurrency;
+    this.#worker.resize(concurrency);
   }
 
   async waitUntilReady(): Promise<void> {
@@ -79,7 +79,7 @@ export class ResilientWorker {
 
   #replace(): void {
     this.#worker = this.#create();
-    if (this.#concurrency !== undefined) this.#worker.concurrency = this.#concurrency;
+    if (this.#concurrency !== undefined) this.#worker.resize(this.#concurrency);
     void this.#run(this.#worker);
   }
 }

@@ -18,12 +18,9 @@ export class ThrottledWorker<Data> extends WatchedWorker<Data> {
     return super.moveToActive(token, name);
   }
 
-  protected override async nextJobFromJobData(
-    ...args: Parameters<Worker<Data, void>['nextJobFromJobData']>
-  ): Promise<Job<Data, void>> {
-    const job = await super.nextJobFromJobData(...args);
-    if (job) this.throttleOf().found(performance.now());
-    return job;
+  protected override async callProcessJob(...args: Parameters<Worker<Data, void>['callProcessJob']>): Promise<void> {
+    this.throttleOf().found(performance.now());
+    await super.callProcessJob(...args);
   }
 
   private throttleOf(): FetchThrottle {

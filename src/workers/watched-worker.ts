@@ -1,6 +1,6 @@
 /** BullMQ's worker, extended: it reports whether it is stuck (in a cluster BullMQ may wait forever on a connection
- *  that it gave up), runs jobs that this process took when it added them (added-jobs.ts), and says whether it takes
- *  another job. */
+ *  that it gave up), runs jobs that scripts took for it (added-jobs.ts, job-ends.ts), and says whether it takes another
+ *  job. */
 import { type Job, type JobJson, Worker } from 'bullmq';
 
 /** An idle worker fetches every five seconds (BullMQ's `drainDelay`). */
@@ -10,8 +10,12 @@ interface Watch {
   /** performance.now() */
   askedAt: number;
   inProgress: number;
-  /** Jobs that its loop has not fetched. */
+  /** Maximum number of jobs at a time. */
+  capacity: number;
+  /** Jobs that run beside those of its loop. */
   taken: Set<Promise<void>>;
+  /** Number of jobs that a script may be taking for it. */
+  expected: number;
   last?: JobJson;
 }
 
@@ -21,7 +25,8 @@ interface Loop {
   waiting: Promise<unknown> | null;
   /** Whether it waits until it is woken, rather than to look for a job at once. */
   drained: boolean;
-  mainLoopQueue: { add(job: Promise<void>): void } | null;
+  /** Jobs of its loop: those that it fetches, has fetched or runs. */
+  mainLoopQueue: { add(job: Promise<void>): void; numTotal(): number } | null;
 }
 
 export class WatchedWorker<Data> extends Worker<Data, void> {
@@ -32,8 +37,8 @@ export class WatchedWorker<Data> extends Worker<Data, void> {
 
   /** Whether it had room for a job and has not fetched for long. */
   isStuck(nowMs: number): boolean {
-    const { askedAt, inProgress } = this.watched();
-    return !this.closing && inProgress < this.capacity && nowMs - askedAt > STUCK_MS;
+    const { askedAt, inProgress, capacity } = this.watched();
+    return !this.closing && inProgress < capacity && nowMs - askedAt > STUCK_MS;
   }
 
   /** Call before it gets a job after which none waits: it then looks for another only when it is woken. */
@@ -41,13 +46,42 @@ export class WatchedWorker<Data> extends Worker<Data, void> {
     this.watched().last = job;
   }
 
-  /** Number of jobs that it can run besides the jobs of its loop, which keeps half of its capacity. Jobs that wait leave
-   *  their room to others. */
-  get room(): number {
+  /** Maximum number of jobs at a time. */
+  get capacity(): number {
+    return this.watched().capacity;
+  }
+
+  /** Changes how many jobs it may run at a time. */
+  resize(capacity: number): void {
+    this.changeTaken((watch) => {
+      watch.capacity = capacity;
+    });
+  }
+
+  /** Call before a script that adds jobs takes some of them for this worker; `runTaken` must follow. The jobs of its loop keep half of its
+   *  capacity. Jobs that wait leave their room to others.
+   *  @returns how many it may take */
+  expectAdded(wanted: number): number {
     if (this.closing || this.paused || !this.running) return 0;
-    const { inProgress, taken } = this.watched();
+    const { inProgress, capacity, taken, expected } = this.watched();
     const atWork = inProgress - (this.waitingJobs?.() ?? 0);
-    return Math.min(this.capacity - atWork, Math.floor(this.capacity / 2) - taken.size);
+    return this.expect(
+      Math.min(wanted, capacity - atWork - expected, Math.floor(capacity / 2) - taken.size - expected),
+    );
+  }
+
+  /** Like `expectAdded`, for jobs that a script takes beside one of its loop. */
+  expectBeside(wanted: number): number {
+    const { mainLoopQueue } = this as unknown as Loop;
+    return this.expect(mainLoopQueue ? Math.min(wanted, this.concurrency - mainLoopQueue.numTotal()) : 0);
+  }
+
+  private expect(count: number): number {
+    if (count <= 0) return 0;
+    this.changeTaken((watch) => {
+      watch.expected += count;
+    });
+    return count;
   }
 
   /** @returns a job that is active already; undefined: the worker has begun to close since, and other workers get the job */
@@ -59,12 +93,20 @@ export class WatchedWorker<Data> extends Worker<Data, void> {
     return undefined;
   }
 
-  /** Runs a job of `takenJob` at once, and the jobs that it fetches when jobs end. */
-  runTaken(job: Job<Data, void>): void {
-    const running: Promise<void> = this.runInTurn(job)
-      .catch((error) => void this.emit('error', error))
-      .finally(() => this.changeTaken(() => this.watched().taken.delete(running)));
-    this.changeTaken(() => this.watched().taken.add(running));
+  /** Runs jobs of `takenJob` at once, and the jobs that it fetches when they end.
+   *  @param expected as many as were expected */
+  runTaken(jobs: readonly Job<Data, void>[], expected: number): void {
+    if (expected === 0) return;
+    const end = (running: Promise<void>) => this.changeTaken(({ taken }) => taken.delete(running));
+    this.changeTaken((watch) => {
+      watch.expected -= expected;
+      for (const job of jobs) {
+        const running: Promise<void> = this.runInTurn(job)
+          .catch((error) => void this.emit('error', error))
+          .finally(() => end(running));
+        watch.taken.add(running);
+      }
+    });
   }
 
   /** Also waits for added jobs: BullMQ knows only the jobs that its loop has fetched. */
@@ -78,17 +120,15 @@ export class WatchedWorker<Data> extends Worker<Data, void> {
   }
 
   /** Leaves the rest of the capacity to its loop. */
-  private changeTaken(change: () => void): void {
-    const { capacity } = this;
-    change();
-    this.concurrency = capacity - this.watched().taken.size;
+  private changeTaken(change: (watch: Watch) => void): void {
+    const watch = this.watched();
+    change(watch);
+    const { capacity, taken, expected } = watch;
+    // BullMQ has no loop without capacity.
+    this.concurrency = Math.max(1, capacity - taken.size - expected);
     const { waiting, mainLoopQueue } = this as unknown as Loop;
     // A loop that had no capacity left does not look for more by itself. BullMQ wakes it in the same way.
     if (!waiting) mainLoopQueue?.add(Promise.resolve());
-  }
-
-  private get capacity(): number {
-    return this.concurrency + this.watched().taken.size;
   }
 
   private async runInTurn(first: Job<Data, void>): Promise<void> {
@@ -99,7 +139,8 @@ export class WatchedWorker<Data> extends Worker<Data, void> {
 
   /** Whether it takes another job for one that ends. */
   get takesNext(): boolean {
-    return !this.closing && !this.paused && this.watched().inProgress <= this.capacity;
+    const { inProgress, capacity } = this.watched();
+    return !this.closing && !this.paused && inProgress <= capacity;
   }
 
   /** Call before a job ends: renewing a lock that is gone would be an error. */
@@ -140,7 +181,10 @@ export class WatchedWorker<Data> extends Worker<Data, void> {
   }
 
   private watched(): Watch {
-    this.watch ??= { askedAt: performance.now(), inProgress: 0, taken: new Set() };
+    this.watch ??= {
+      ...{ askedAt: performance.now(), inProgress: 0, capacity: this.opts.concurrency ?? 1 },
+      ...{ taken: new Set(), expected: 0 },
+    };
     return this.watch;
   }
 }

@@ -70,6 +70,17 @@ describe('The wake-up of a run that slept for long', () => {
     const [first, second] = wakes.map(({ ref }) => ref.runId);
     expect(taken).to.deep.equal([calls[0], first, calls[1], second, calls[2], calls[3], 'branch']);
   });
+
+  it('is every fifth of the jobs that are taken together', async () => {
+    const wakes = Array.from({ length: 4 }, due);
+    await bed.process().scheduler.enqueueWakes(wakes);
+    const calls = await bed.start('f', 6);
+    const waiting = bed.process().queues.partition(0).runs.toKey(QUEUE_KEYS.waiting);
+    const { next, others = [] } = await bed.store.jobLists.take(waiting, 't', Math.ceil(Date.now() / 5) * 5, 60_000, 8);
+    const taken = [next, ...others].map((job) => JSON.parse(job?.fields.data ?? '{}').runId);
+    const [first, second] = wakes.map(({ ref }) => ref.runId);
+    expect(taken).to.deep.equal([first, ...calls.slice(0, 4), second, ...calls.slice(4)]);
+  });
 });
 
 describe('A burst of wake-ups', () => {

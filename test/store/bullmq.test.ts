@@ -349,6 +349,7 @@ describe('Jobs that are changed without BullMQ', () => {
     let taken: { worker: WatchedWorker<object>; end: () => void }[];
     /** Numbers of the calls with which workers have looked for a job. */
     let looks: number;
+    let isTaking: () => void;
     afterEach(async () => {
       for (const { end } of taken) end();
       await Promise.all(workers.map((worker) => worker.close()));
@@ -357,9 +358,11 @@ describe('Jobs that are changed without BullMQ', () => {
 
     async function run(count: number, concurrency: number): Promise<void> {
       [workers, connections, taken, looks] = [[], [], [], 0];
+      isTaking = () => {};
       const jobLists = {
         take: (...args: Parameters<typeof store.jobLists.take>) => {
           looks += 1;
+          isTaking();
           return store.jobLists.take(...args);
         },
         finish: (...args: Parameters<typeof store.jobLists.finish>) => store.jobLists.finish(...args),
@@ -394,6 +397,26 @@ describe('Jobs that are changed without BullMQ', () => {
       await untilTaken(4);
       taken[1]?.end();
       await untilTaken(5);
+    });
+
+    itOnSingleRedis('are taken in one round trip, as many as the worker has room for', async () => {
+      await run(1, 4);
+      await add('first', 'second', 'third');
+      await untilTaken(3);
+      expect(looks).to.equal(2);
+      await add('fourth', 'fifth');
+      await untilTaken(4);
+      expect(await queue.getWaitingCount()).to.equal(1);
+      taken[0]?.end();
+      await untilTaken(5);
+    });
+
+    itOnSingleRedis('wait again if their worker begins to close while it takes them', async () => {
+      await run(1, 4);
+      const [worker] = workers as [WatchedWorker<object>];
+      isTaking = () => void worker.pause(true);
+      await add('first', 'second', 'third');
+      await until(async () => (await queue.getWaitingCount()) === 2, { describe: 'two jobs wait again' });
     });
 
     itOnSingleRedis('are taken when they are due, though others were taken meanwhile', async () => {
@@ -535,7 +558,7 @@ describe('Jobs that are added with the runs of their calls', () => {
   });
 
   itOnSingleRedis('leave the worker looking for others as they end', async () => {
-    worker.concurrency = 2;
+    worker.resize(2);
     void worker.run();
     const [first = ''] = await create(1);
     // The worker has room for only one of them besides.

@@ -1,5 +1,6 @@
 /** Changes the lists of jobs in BullMQ's queues without BullMQ's scripts, which do much that this service never needs. */
 import type { CallOwner } from '../../model/capacity/fair-shares.ts';
+import { chunksOf } from '../../model/values/chunks.ts';
 import { QUEUE_KEYS } from '../keys/bullmq.ts';
 import { Repository } from './repository.ts';
 
@@ -62,13 +63,20 @@ export interface JobEnd {
   record(finished: Finished): void;
 }
 
-/** The reply to a worker that takes the next job. `delayedUntil`: when the next delayed job is due, Unix
+/** The reply to a worker that takes the next jobs. `delayedUntil`: when the next delayed job is due, Unix
  *  milliseconds; 0: there is none. */
 export type Finished =
   /** `isSure`: there is no next job; otherwise BullMQ has to look for one. */
-  | { isSure: boolean; delayedUntil: number; next?: undefined }
-  /** `isLast`: no other job waits. */
-  | { next: { id: string; fields: Record<string, string>; isLast: boolean }; delayedUntil: number };
+  | { isSure: boolean; delayedUntil: number; next?: undefined; others?: undefined }
+  /** `isLast`: no more jobs wait. `others`: further jobs that it has taken. */
+  | { next: TakenJob & { isLast: boolean }; others: TakenJob[]; delayedUntil: number };
+
+/** A job that a worker has taken. */
+export interface TakenJob {
+  id: string;
+  /** As they were before. */
+  fields: Record<string, string>;
+}
 
 /** Maximum number of jobs per script, which blocks Redis for a millisecond. */
 const ADDED_AT_ONCE = 100;
@@ -83,11 +91,12 @@ export class JobLists extends Repository {
     }
   }
 
-  /** Takes the next job.
+  /** Takes the next jobs.
    *  @param waiting key of the waiting jobs
-   *  @param lockMs duration of locks */
-  async take(waiting: string, token: string, nowMs: number, lockMs: number): Promise<Finished> {
-    return toFinished((await this.redis.takeJob(waiting, token, nowMs, lockMs)) as FinishReply) as Finished;
+   *  @param lockMs duration of locks
+   *  @param max how many it takes */
+  async take(waiting: string, token: string, nowMs: number, lockMs: number, max = 1): Promise<Finished> {
+    return toFinished((await this.redis.takeJob(waiting, token, nowMs, lockMs, max)) as FinishReply) as Finished;
   }
 
   /** Removes a completed job, and takes the next one.
@@ -102,11 +111,25 @@ export function toArguments({ id, name, data, options }: WaitingJob): [string, s
   return [id, name, data, options];
 }
 
-export type FinishReply = [outcome?: number, dueAt?: number, id?: string, fields?: string, isLast?: number];
+export type FinishReply = [
+  outcome?: number,
+  dueAt?: number,
+  id?: string,
+  fields?: string,
+  isLast?: number,
+  ...others: string[],
+];
 
 /** Converts what lib/finish-job.lua returns. */
-export function toFinished([outcome, delayedUntil = 0, id, fields, isLast]: FinishReply): Finished | undefined {
+export function toFinished([outcome, delayedUntil = 0, id, fields, isLast, ...rest]: FinishReply):
+  | Finished
+  | undefined {
   if (outcome === undefined) return undefined;
   if (id === undefined || fields === undefined) return { isSure: outcome === 1, delayedUntil };
-  return { next: { id, fields: JSON.parse(fields) as Record<string, string>, isLast: isLast === 1 }, delayedUntil };
+  const others = chunksOf(rest, 2).map(([id = '', fields = '{}']) => toTaken(id, fields));
+  return { next: { ...toTaken(id, fields), isLast: isLast === 1 }, others, delayedUntil };
+}
+
+function toTaken(id: string, fields: string): TakenJob {
+  return { id, fields: JSON.parse(fields) as Record<string, string> };
 }

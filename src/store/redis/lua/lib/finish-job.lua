@@ -54,14 +54,27 @@ local function pop_job(prefix, now)
   return id
 end
 
--- Takes the next waiting job of a queue of BullMQ. The same as its script (moveToActive) does, apart from what the jobs of this
--- service do not have and the stream of the queue's events. Cases that this function does not know are left to BullMQ's script. A
--- wake-up yields to others once: it has no priority afterwards.
--- `prefix`: of the queue's keys; `token`: for the lock; `lock_ms`: duration of locks.
--- Returns {0}: no job is taken, there may be one; {1, due_at}: no job waits; {2, due_at, ID, fields before this change, 1 if it
--- was the last one or 0}.
+-- Makes a job of the active ones one that this worker runs. A wake-up yields to others once: it has no priority afterwards.
+-- Returns its fields before this change, as JSON.
+local function start_job(job, token, now, lock_ms)
+  local fields = read_fields(job)
+  local executions = (fields[JOB_EXECUTIONS] or 0) + 1
+  redis.call('SET', job .. ':lock', token, 'PX', lock_ms)
+  if fields[JOB_PRIORITY] == WAKE_UP_PRIORITY then
+    redis.call('HSET', job, JOB_STARTED_AT, now, JOB_EXECUTIONS, executions, JOB_PRIORITY, 0)
+  else
+    redis.call('HSET', job, JOB_STARTED_AT, now, JOB_EXECUTIONS, executions)
+  end
+  return cjson.encode(fields)
+end
+
+-- Takes the next waiting jobs of a queue of BullMQ. The same as its script (moveToActive) does with one, apart from what the jobs of
+-- this service do not have and the stream of the queue's events. Cases that this function does not know are left to BullMQ's script.
+-- `prefix`: of the queue's keys; `token`: for the locks; `lock_ms`: duration of locks; `takes_max`: how many it takes; nil: one.
+-- Returns {0}: no job is taken, there may be one; {1, due_at}: no job waits; {2, due_at, ID, fields before this change, 1 if no
+-- more wait or 0, then ID and fields of each further job that is taken}.
 -- due_at: when the next delayed job is due (ms), or 0.
-local function take_job(prefix, token, now, lock_ms)
+local function take_job(prefix, token, now, lock_ms, takes_max)
   local is_paused, max_active, max_rate = unpack(redis.call('HMGET', prefix .. QUEUE_SETTINGS, 'paused', 'concurrency', 'max'))
   if is_paused or max_active or max_rate then
     return {0}
@@ -75,17 +88,19 @@ local function take_job(prefix, token, now, lock_ms)
   if not id then
     return {1, due_at or 0}
   end
-  local is_last = redis.call('EXISTS', prefix .. QUEUE_WAITING, prefix .. QUEUE_PRIORITIZED) == 0 and not (due_at and due_at <= tonumber(now))
-  local job = prefix .. id
-  local fields = read_fields(job)
-  local executions = (fields[JOB_EXECUTIONS] or 0) + 1
-  redis.call('SET', job .. ':lock', token, 'PX', lock_ms)
-  if fields[JOB_PRIORITY] == WAKE_UP_PRIORITY then
-    redis.call('HSET', job, JOB_STARTED_AT, now, JOB_EXECUTIONS, executions, JOB_PRIORITY, 0)
-  else
-    redis.call('HSET', job, JOB_STARTED_AT, now, JOB_EXECUTIONS, executions)
+  local taken = {2, due_at or 0, id, start_job(prefix .. id, token, now, lock_ms), 0}
+  for i = 1, (takes_max or 1) - 1 do
+    local other = pop_job(prefix, now + i)
+    if not other then
+      break
+    end
+    taken[#taken + 1] = other
+    taken[#taken + 1] = start_job(prefix .. other, token, now, lock_ms)
   end
-  return {2, due_at or 0, id, cjson.encode(fields), is_last and 1 or 0}
+  if redis.call('EXISTS', prefix .. QUEUE_WAITING, prefix .. QUEUE_PRIORITIZED) == 0 and not (due_at and due_at <= tonumber(now)) then
+    taken[5] = 1
+  end
+  return taken
 end
 
 -- Ends a completed job of BullMQ that is not kept, and takes the next waiting one. The same as its script (moveToFinished) does,
