@@ -32,6 +32,11 @@ export class FlowControl extends Composed<{
   runStatuses: Pick<RunStatuses, 'of'>;
   decisions: DecisionLog;
 }> {
+  /** Whether there is nothing to decide about any of them: each becomes a run as it is. */
+  passesAll(proposals: readonly RunProposal[]): boolean {
+    return !proposals.some(optionsOf);
+  }
+
   /** @returns the runs to start; all other proposals get a decision */
   async decide(proposals: readonly RunProposal[]): Promise<RunToStart[]> {
     return (await this.decideAll(proposals)).runs;
@@ -39,7 +44,7 @@ export class FlowControl extends Composed<{
 
   /** Like `decide`, and also returns the decisions, for callers that report why a run does not start. */
   async decideAll(proposals: readonly RunProposal[]): Promise<Decided> {
-    if (!proposals.some(optionsOf)) return { runs: [...proposals], decisions: [] };
+    if (this.passesAll(proposals)) return { runs: [...proposals], decisions: [] };
     return this.#pass(proposals, this.deps.stages);
   }
 

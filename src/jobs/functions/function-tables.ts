@@ -15,8 +15,14 @@ const TABLES_MAX = 1_000;
 /** Maximum number of earlier versions of apps in memory. */
 const VERSIONS_MAX = 200;
 
+/** Functions of an environment in memory. */
+export interface KnownFunctions {
+  version: number;
+  table: TriggerTable;
+}
+
 export class FunctionTables extends Composed<{ functions: Functions; versions: Pick<AppVersions, 'read'> }> {
-  readonly #tables = new LRUCache<string, { version: number; table: TriggerTable; checkedAt: number }>({
+  readonly #tables = new LRUCache<string, KnownFunctions & { checkedAt: number }>({
     max: TABLES_MAX,
   });
 
@@ -36,6 +42,17 @@ export class FunctionTables extends Composed<{ functions: Functions; versions: P
     const table = new TriggerTable(functions);
     this.#tables.set(env, { version, table, checkedAt });
     return table;
+  }
+
+  /** The functions as of the last read; undefined if they are not in memory. */
+  known(env: string): KnownFunctions | undefined {
+    return this.#tables.get(env);
+  }
+
+  /** Notes that Redis has just shown this version to be the present one. */
+  confirm(env: string, version: number): void {
+    const cached = this.#tables.get(env);
+    if (cached?.version === version) cached.checkedAt = Date.now();
   }
 
   /** The functions, at most a second old. Costs no round trip on a path that every run takes. */

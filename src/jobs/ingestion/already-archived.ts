@@ -11,6 +11,16 @@ export interface AlreadyArchivedDeps {
   hotMs: number;
 }
 
+/** Whether the event may be archived.
+ *  @param archive undefined: there is none */
+export function isOld(
+  { internalId }: Pick<Envelope, 'internalId'>,
+  archive: Pick<AlreadyArchivedDeps, 'hotMs'> | undefined,
+  nowMs: number,
+): boolean {
+  return archive !== undefined && timeOf(internalId) < archiveBorder(archive, nowMs);
+}
+
 /** @throws ServiceError archive_unavailable: the job is retried */
 export async function findAlreadyArchived(
   events: readonly Envelope[],
@@ -18,7 +28,7 @@ export async function findAlreadyArchived(
   nowMs: number,
 ): Promise<Set<string>> {
   const border = archiveBorder({ hotMs }, nowMs);
-  const old = events.filter(({ internalId }) => timeOf(internalId) < border);
+  const old = events.filter((event) => isOld(event, { hotMs }, nowMs));
   const found = new Set<string>();
   for (const [env, ofEnv] of Map.groupBy(old, (event) => event.env)) {
     try {

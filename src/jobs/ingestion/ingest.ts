@@ -6,14 +6,21 @@ import type { TriggerTable } from '../../model/events/triggers.ts';
 import type { Environments } from '../../store/environments/environments.ts';
 import type { Events, Stored } from '../../store/events/events.ts';
 import type { DecisionLog, FlowControl } from '../flow-control/flow-control.ts';
-import type { FunctionTables } from '../functions/function-tables.ts';
-import { type MatchingDeps, matchEvents } from '../matching/event-matcher.ts';
+import type { FunctionTables, KnownFunctions } from '../functions/function-tables.ts';
+import { type Matches, type MatchingDeps, matchEvents } from '../matching/event-matcher.ts';
 import type { RunStarter } from '../runs/run-starter.ts';
 import type { WaitMatcher } from '../runs/steps/wait-matcher.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import { type AlreadyArchivedDeps, findAlreadyArchived } from './already-archived.ts';
+import { type AlreadyArchivedDeps, findAlreadyArchived, isOld } from './already-archived.ts';
 
-type Starter = Pick<RunStarter, 'start'>;
+/** `startWithEvents` is optional: traced runs need jobs that BullMQ adds. */
+type Starter = Pick<RunStarter, 'start'> & Partial<Pick<RunStarter, 'startWithEvents'>>;
+
+/** What events match, as far as it is known before they are stored. */
+interface EarlyMatches extends Matches {
+  env: string;
+  functions: KnownFunctions;
+}
 
 export interface IngestDeps extends MatchingDeps {
   environments: Pick<Environments, 'read'>;
@@ -21,7 +28,7 @@ export interface IngestDeps extends MatchingDeps {
   functions: FunctionTables;
   starter: Starter;
   waitMatcher: WaitMatcher;
-  flowControl: Pick<FlowControl, 'decide'>;
+  flowControl: Pick<FlowControl, 'decide' | 'passesAll'>;
   decisions: DecisionLog;
   telemetry: Telemetry;
   /** Resolves once a replica has the writes of `work`. */
@@ -50,13 +57,47 @@ async function storeAndStart(batch: readonly Envelope[], deps: IngestDeps, start
   const beganAt = Date.now();
   const events = await withoutDeletedEnvironments(batch, deps.environments);
   if (events.length === 0) return [];
+  const early = starter.startWithEvents && (await matchEarly(events, deps));
+  if (early && (await startWithEvents(events, early, deps, starter))) return events.map(newlyStored);
   const [stored, tables] = await Promise.all([storeNew(events, deps), tablesOf(events, deps.functions)]);
   const notIngested = stored.filter(({ ingested }) => !ingested);
-  const { proposals, decisions } = await matchEvents(notIngested, tables, deps);
+  const isAsExpected =
+    early && tables.get(early.env) === early.functions.table && notIngested.every(({ present }) => !present);
+  const { proposals, decisions } = isAsExpected ? early : await matchEvents(notIngested, tables, deps);
   for (const proposal of proposals) proposal.beganAt = beganAt;
   if (decisions.length > 0) await deps.decisions.add(decisions);
   await starter.start(await deps.flowControl.decide(proposals), Date.now());
   return stored;
+}
+
+/** Matches events with the functions in memory, which are hardly ever outdated.
+ *  @returns undefined if an event may be stored already, or the functions are not in memory */
+async function matchEarly(events: readonly Envelope[], deps: IngestDeps): Promise<EarlyMatches | undefined> {
+  const [{ env }] = events as [Envelope];
+  const functions = deps.functions.known(env);
+  const isNew = (event: Envelope) => event.env === env && !event.repeat && !isOld(event, deps.archive, Date.now());
+  if (!functions || !events.every(isNew)) return undefined;
+  return { ...(await matchEvents(events.map(newlyStored), new Map([[env, functions.table]]), deps)), env, functions };
+}
+
+/** The usual case of events that trigger functions: events and runs are stored in one round trip, if the functions are those in memory.
+ *  @returns false: no run has started; the events may be stored */
+async function startWithEvents(
+  events: readonly Envelope[],
+  { proposals, decisions, env, functions: { version } }: EarlyMatches,
+  deps: IngestDeps,
+  starter: Starter,
+): Promise<boolean> {
+  if (proposals.length === 0 || decisions.length > 0 || !deps.flowControl.passesAll(proposals)) return false;
+  const write = await deps.events.writeOf(events);
+  if (!write) return false;
+  const hasStarted = await starter.startWithEvents?.(proposals, { write, functionsVersion: version }, Date.now());
+  if (hasStarted) deps.functions.confirm(env, version);
+  return hasStarted ?? false;
+}
+
+function newlyStored(event: Envelope): Stored {
+  return { event, repeat: false, ingested: false };
 }
 
 async function storeNew(events: readonly Envelope[], deps: Pick<IngestDeps, 'events' | 'archive'>): Promise<Stored[]> {

@@ -9,8 +9,8 @@ import { Composed } from '../../model/values/composed.ts';
 import { isOverflow, SLACK_MS } from '../../store/events/event-location.ts';
 import type { JobTaker } from '../../store/redis/job-lists.ts';
 import type { Loaded } from '../../store/runs/loaded-run.ts';
-import type { FirstCall } from '../../store/runs/run-writing.ts';
-import type { Runs } from '../../store/runs/runs.ts';
+import type { FirstCall, NewRun } from '../../store/runs/run-writing.ts';
+import type { NewEvents, Runs } from '../../store/runs/runs.ts';
 import type { Store } from '../../store/store.ts';
 import type { Tracing } from '../../tracing/tracing.ts';
 import type { RunToStart } from '../flow-control/run-to-start.ts';
@@ -40,10 +40,37 @@ export interface RunStarterDeps extends Pick<Store, 'events' | 'runs'> {
 
 export class RunStarter extends Composed<RunStarterDeps> {
   async start(toStart: readonly RunToStart[], nowMs: number): Promise<void> {
-    const { runs, singletons, cancelTriggers, timeoutTimers, scheduler, telemetry, reconcileAfterMs, tracing } =
-      this.deps;
-    const activeSpan = tracing?.serializeSpan();
+    const { runs, singletons, cancelTriggers, timeoutTimers, scheduler } = this.deps;
     await this.#keepFutureEvents(toStart, nowMs);
+    const { newRuns, jobs, callOf } = await this.#prepare(toStart, nowMs);
+    const started = await runs.create(newRuns, (partition) => this.deps.jobTakers.get(partition));
+    const others = toStart.filter(({ id }) => !jobs.has(id));
+    if (others.length > 0) {
+      await singletons.confirm(others);
+      await cancelTriggers.watch(others, nowMs);
+      await timeoutTimers.watchQueued(others, nowMs);
+      const finishedSteps = await this.#copySteps(others, nowMs);
+      await scheduler.enqueueCalls(others.map((run) => callOf(run, finishedSteps.get(run.id))));
+    }
+    this.#publish(toStart, started, nowMs);
+  }
+
+  /** Stores new events and starts the runs that they trigger, if that is one script.
+   *  @returns false: no run has started; the events may be stored */
+  async startWithEvents(toStart: readonly RunToStart[], events: NewEvents, nowMs: number): Promise<boolean> {
+    if (!toStart.every((run) => isPlain(run) && run.dueAt - nowMs <= SLACK_MS)) return false;
+    const { newRuns, jobs } = await this.#prepare(toStart, nowMs);
+    if (jobs.size < toStart.length) return false;
+    const takerOf = (partition: number) => this.deps.jobTakers.get(partition);
+    const started = await this.deps.runs.createWithEvents(newRuns, events, takerOf);
+    if (started) this.#publish(toStart, started, nowMs);
+    return started !== undefined;
+  }
+
+  /** @returns the runs to create, the jobs of the first calls of plain runs by run ID, and what makes the first call of another */
+  async #prepare(toStart: readonly RunToStart[], nowMs: number) {
+    const { scheduler, reconcileAfterMs, tracing } = this.deps;
+    const activeSpan = tracing?.serializeSpan();
     const callOf = (
       { id, fn, event, fromStep, keys, dueAt, trace = activeSpan }: RunToStart,
       finishedSteps = 0,
@@ -68,8 +95,8 @@ export class RunStarter extends Composed<RunStarterDeps> {
       const job = isPlain(run) ? await scheduler.waitingCall(callOf(run)) : undefined;
       if (job) jobs.set(run.id, { ...job, ...(!pins.has(run.id) && startOf(run, nowMs)) });
     }
-    const started = await runs.create(
-      toStart.map(({ fn, event, dueAt, trace = activeSpan, ...given }) => ({
+    const newRuns = toStart.map(
+      ({ fn, event, dueAt, trace = activeSpan, ...given }): NewRun => ({
         ...given,
         env: event.env,
         functionId: fn.id,
@@ -80,21 +107,19 @@ export class RunStarter extends Composed<RunStarterDeps> {
         queuedAt: nowMs,
         reconcileAt: Math.max(dueAt, nowMs) + reconcileAfterMs,
         job: jobs.get(given.id),
-      })),
-      (partition) => this.deps.jobTakers.get(partition),
+      }),
     );
-    const others = toStart.filter(({ id }) => !jobs.has(id));
-    if (others.length > 0) {
-      await singletons.confirm(others);
-      await cancelTriggers.watch(others, nowMs);
-      await timeoutTimers.watchQueued(others, nowMs);
-      const finishedSteps = await this.#copySteps(others, nowMs);
-      await scheduler.enqueueCalls(others.map((run) => callOf(run, finishedSteps.get(run.id))));
-    }
+    return { newRuns, jobs, callOf };
+  }
+
+  #publish(toStart: readonly RunToStart[], started: ReadonlyMap<string, Loaded>, nowMs: number): void {
     for (const { id, fn, event, replayId } of toStart) {
       const run = { env: event.env, id, functionId: fn.id, eventId: event.internalId, queuedAt: nowMs };
       const startedAt = started.get(id)?.run.startedAt;
-      telemetry.publishNewRun({ ...run, ...(startedAt && { startedAt }), ...(replayId && { replayId }) }, event);
+      this.deps.telemetry.publishNewRun(
+        { ...run, ...(startedAt && { startedAt }), ...(replayId && { replayId }) },
+        event,
+      );
     }
   }
 

@@ -11,11 +11,20 @@ import type { EventSources } from './event-sources.ts';
 export type FoundRecord = RecordParts & { source: Source };
 
 /** Events of one bucket that are stored together. */
-interface BucketWrite {
+export interface BucketWrite {
+  bucket: string;
+  ttlMs: number;
   /** Position of each event in the batch. */
   positions: number[];
   /** Field and text of each event. */
   args: string[];
+}
+
+/** An event with a key of its own. */
+interface OverflowWrite {
+  position: number;
+  event: Envelope;
+  text: string;
 }
 
 /** Maximum number of events whose metadata one script reads: each may have half a megabyte. */
@@ -25,44 +34,52 @@ export class EventRecords extends Repository<ScriptedRedis, { sources: EventSour
   /** Stores each event that is not stored yet.
    *  @returns for each, whether it was new */
   async store(batch: readonly Envelope[]): Promise<boolean[]> {
-    const sources = await this.deps.sources.write(batch);
     const isNew = batch.map(() => true);
-    const byBucket = new Map<string, BucketWrite>();
-    const writes: Promise<void>[] = [];
-    for (const [i, event] of batch.entries()) {
-      const text = writeEvent(event, sources[i] as EncodedSource);
-      if (isOverflow(event)) {
-        writes.push(
-          this.#storeOverflow(event, text).then((stored) => {
-            isNew[i] = stored;
-          }),
-        );
-        continue;
-      }
-      const bucket = bucketOf(this.keys, event.env, event.internalId);
-      const write = byBucket.get(bucket) ?? { positions: [], args: [] };
-      byBucket.set(bucket, write);
-      write.positions.push(i);
-      write.args.push(fieldOf(event.internalId), text);
-    }
-    for (const [bucket, { positions, args }] of byBucket) {
-      writes.push(
-        this.#storeInBucket(bucket, args).then((before) => {
-          for (const at of before) isNew[positions[at] as number] = false;
-        }),
-      );
-    }
-    await Promise.all(writes);
+    const { inBuckets, overflow } = await this.#writesOf(batch);
+    await Promise.all([
+      ...inBuckets.map(async (write) => {
+        for (const at of await this.#storeInBucket(write)) isNew[write.positions[at] as number] = false;
+      }),
+      ...overflow.map(async (write) => {
+        isNew[write.position] = await this.#storeOverflow(write);
+      }),
+    ]);
     return isNew;
   }
 
+  /** The write of all events, for a script that does more; undefined if one write does not store them. */
+  async writeOf(batch: readonly Envelope[]): Promise<BucketWrite | undefined> {
+    const { inBuckets, overflow } = await this.#writesOf(batch);
+    return inBuckets.length === 1 && overflow.length === 0 ? inBuckets[0] : undefined;
+  }
+
+  async #writesOf(batch: readonly Envelope[]): Promise<{ inBuckets: BucketWrite[]; overflow: OverflowWrite[] }> {
+    const sources = await this.deps.sources.write(batch);
+    const ttlMs = this.deps.retentionMs + SLACK_MS;
+    const byBucket = new Map<string, BucketWrite>();
+    const overflow: OverflowWrite[] = [];
+    for (const [position, event] of batch.entries()) {
+      const text = writeEvent(event, sources[position] as EncodedSource);
+      if (isOverflow(event)) {
+        overflow.push({ position, event, text });
+        continue;
+      }
+      const bucket = bucketOf(this.keys, event.env, event.internalId);
+      const write = byBucket.get(bucket) ?? { bucket, ttlMs, positions: [], args: [] };
+      byBucket.set(bucket, write);
+      write.positions.push(position);
+      write.args.push(fieldOf(event.internalId), text);
+    }
+    return { inBuckets: [...byBucket.values()], overflow };
+  }
+
   /** @returns positions of the events that were already stored */
-  async #storeInBucket(bucket: string, args: readonly string[]): Promise<number[]> {
-    return (await this.redis.storeEvents(bucket, this.deps.retentionMs + SLACK_MS, ...args)) as number[];
+  async #storeInBucket({ bucket, ttlMs, args }: BucketWrite): Promise<number[]> {
+    return (await this.redis.storeEvents(bucket, ttlMs, ...args)) as number[];
   }
 
   /** @returns whether it was new */
-  async #storeOverflow({ env, internalId }: Envelope, text: string): Promise<boolean> {
+  async #storeOverflow({ event: { env, internalId }, text }: OverflowWrite): Promise<boolean> {
     const { bucket, field, overflow } = locationOf(this.keys, env, internalId);
     return (await this.redis.storeOverflowEvent(bucket, overflow, field, text, this.deps.retentionMs)) === 1;
   }

@@ -15,7 +15,7 @@ import { inPipelines, replies } from '../redis/connection/connection.ts';
 import type { ScriptedRedis } from '../redis/connection/scripts.ts';
 import { newestFirst, toPositions } from '../redis/pagination.ts';
 import { Repository } from '../redis/repository.ts';
-import type { EventRecords, FoundRecord } from './event-records.ts';
+import type { BucketWrite, EventRecords, FoundRecord } from './event-records.ts';
 import type { EventsByMinute } from './events-by-minute.ts';
 
 /** Result of storing an envelope. */
@@ -54,6 +54,11 @@ export class Events extends Repository<
     const stored = batch.map((envelope) => toStored(envelope, first?.get(envelope)));
     await this.#readIngested(stored.filter((_, i) => !isNew[i]));
     return [...stored, ...repeats];
+  }
+
+  /** The write with which a script stores the events that are not stored yet, and does more; undefined if they need several. */
+  writeOf(batch: readonly Envelope[]): Promise<BucketWrite | undefined> {
+    return this.deps.records.writeOf(batch);
   }
 
   /** The events stored earlier, by the envelope with the same ID. */

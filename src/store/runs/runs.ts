@@ -8,26 +8,33 @@ import type { FrozenKeys } from '../../model/flow-control/options.ts';
 import type { Memo, Pending } from '../../model/runs/memo.ts';
 import type { Ending, HistoryEntry, Run, RunError } from '../../model/runs/run.ts';
 import { locationOf } from '../events/event-location.ts';
-import { QUEUE_KEYS, queueKey, RUNS } from '../keys/bullmq.ts';
+import type { BucketWrite } from '../events/event-records.ts';
 import { PLANNING_FIELD, RUN_FIELDS } from '../keys/run-fields.ts';
 import { replies } from '../redis/connection/connection.ts';
 import { fromFlat } from '../redis/connection/scripts.ts';
-import { type JobTaker, toArguments, toFinished } from '../redis/job-lists.ts';
-import type { PartitionKeyspace } from '../redis/keyspace/keyspace.ts';
+import { type JobTaker, toFinished } from '../redis/job-lists.ts';
 import { memberOf } from './active-runs.ts';
 import { segmentSize } from './ended-run-index.ts';
 import { addEventRuns } from './event-runs.ts';
 import { encodeHistoryEntry } from './history-entries.ts';
-import { type CallOf, type Loaded, type LoadedState, startOf } from './loaded-run.ts';
+import type { CallOf, Loaded, LoadedState } from './loaded-run.ts';
 import type { OffloadedRuns } from './offloaded-runs.ts';
+import { type CreateReply, type Creation, createIn } from './run-creation.ts';
 import { type EndOptions, type EndReply, type LeftOver, toRemoteWaits } from './run-end.ts';
 import { RunReads } from './run-reads.ts';
 import { toPending, toRun } from './run-record.ts';
-import { endingFields, type NewRun, portionsOf, rowOf } from './run-writing.ts';
+import { endingFields, type NewRun, portionsOf } from './run-writing.ts';
 import type { Waits } from './waits.ts';
 
 /** Number of the first argument of end-run.lua that is a field. */
 const FIRST_FIELD_OF_END = 15;
+
+/** The events that trigger runs, all new. */
+export interface NewEvents {
+  write: BucketWrite;
+  /** Of the functions for which the runs are. */
+  functionsVersion: number;
+}
 
 export interface RunsDeps {
   waits: Waits;
@@ -47,7 +54,18 @@ export class Runs extends RunReads<RunsDeps> {
     const started = new Map<string, Loaded>();
     // Runs of an event, and thus of an ingest job, are in the event's partition.
     for (const [keys, some] of Map.groupBy(runs, ({ id }) => this.keys.of(id))) {
-      for (const [id, loaded] of await this.#createIn(keys, some, takerOf?.(keys.number))) started.set(id, loaded);
+      const inPartition = await createIn(
+        keys,
+        some,
+        this.deps.retentionMs,
+        takerOf?.(keys.number),
+        async (creations) => {
+          const pipeline = this.redis.pipeline();
+          for (const { keys, args } of creations) pipeline.createRuns(...keys, ...args);
+          return replies<CreateReply>(await pipeline.exec());
+        },
+      );
+      for (const [id, loaded] of inPartition ?? []) started.set(id, loaded);
     }
     for (const { env, id: runId, queuedAt, eventId, batch } of runs) {
       const eventIds = batch?.filter((id) => id !== eventId);
@@ -56,61 +74,38 @@ export class Runs extends RunReads<RunsDeps> {
     return started;
   }
 
+  /** Like `create`, and stores the events that trigger the runs in the same script, which saves a round trip. Creates nothing if an event
+   *  was stored before, if the functions of the environment have another version, or if one script is not enough.
+   *  @returns undefined: nothing was created */
+  async createWithEvents(
+    runs: readonly NewRun[],
+    { write, functionsVersion }: NewEvents,
+    takerOf: (partition: number) => JobTaker<Loaded> | undefined,
+  ): Promise<ReadonlyMap<string, Loaded> | undefined> {
+    const [first, ...others] = portionsOf(runs);
+    // In a cluster, the version may be on another node.
+    if (!first || others.length > 0 || this.redis.isCluster) return undefined;
+    const [{ id, env }] = first;
+    const keys = this.keys.of(id);
+    return createIn(keys, runs, this.deps.retentionMs, takerOf(keys.number), async (creations) => {
+      const [creation] = creations as [Creation];
+      const { bucket, ttlMs, args } = write;
+      const events = [functionsVersion, ttlMs, args.length / 2, ...args];
+      const version = this.keys.functionsVersion(env);
+      const reply = await this.redis.createRunsWithEvents(
+        version,
+        bucket,
+        ...creation.keys,
+        ...events,
+        ...creation.args,
+      );
+      return reply === null ? undefined : [reply as CreateReply];
+    });
+  }
+
   /** Lists a run under events, once each. */
   async listUnder(run: { env: string; runId: string; queuedAt: number; eventIds: readonly string[] }): Promise<void> {
     await addEventRuns(this.redis, this.keys, run, this.deps.retentionMs);
-  }
-
-  async #createIn(
-    keys: PartitionKeyspace,
-    runs: readonly NewRun[],
-    taker: JobTaker<Loaded> | undefined,
-  ): Promise<ReadonlyMap<string, Loaded>> {
-    const pipeline = this.redis.pipeline();
-    const jobs = runs.flatMap(({ job }) => job ?? []);
-    const taking = jobs.length > 0 ? taker?.begin(jobs) : undefined;
-    let isFirst = true;
-    for (const some of portionsOf(runs)) {
-      const [{ env, queuedAt }] = some;
-      const toAdd = some.flatMap(({ job }) => (job ? toArguments(job) : []));
-      const takes = isFirst && taking ? [taking.token, taking.lockMs, taking.jobs] : ['', '', ''];
-      if (toAdd.length > 0) isFirst = false;
-      pipeline.createRuns(
-        keys.activeRuns,
-        keys.activeRunsIn(env),
-        keys.offloadedRuns(env),
-        queueKey(keys.queues, RUNS, QUEUE_KEYS.waiting),
-        keys.heldFunctions(env),
-        queuedAt,
-        this.deps.retentionMs,
-        memberOf(env, ''),
-        keys.run(env, ''),
-        keys.eventRuns(env, ''),
-        keys.overflowEventRuns(env, ''),
-        keys.runIndex(env, 'active', ''),
-        JSON.stringify(some.map((run) => rowOf(run, taking?.starting.has(run.id) ? taking.nowMs : undefined))),
-        ...(toAdd.length > 0 ? [...takes, ...toAdd] : []),
-      );
-    }
-    let taken = new Set<string>();
-    const started = new Map<string, Loaded>();
-    try {
-      const all = replies<[taken?: string[], started?: string[]]>(await pipeline.exec());
-      taken = new Set(all.flatMap(([ids]) => ids ?? []));
-      const startedIds = new Set(all.flatMap(([, ids]) => ids ?? []));
-      if (taking) {
-        for (const run of runs) if (startedIds.delete(run.id)) started.set(run.id, startOf(run, taking.nowMs));
-      }
-    } finally {
-      if (taking)
-        taker?.take(
-          taking,
-          // A run may be there twice: requests with one ID, each of which has enqueued its event, are ingested together.
-          jobs.filter(({ id }) => taken.delete(id)),
-          started,
-        );
-    }
-    return started;
   }
 
   /** Copies the finished steps that a re-run from a step begins with. Idempotent; both runs are in one partition.

@@ -11,6 +11,7 @@ import type { Redis } from './servers.ts';
 /** Without `numberOfKeys`, the first argument of each call is that number. */
 const SCRIPTS = {
   createRuns: { file: 'runs/lua/create-runs.lua', numberOfKeys: 5 },
+  createRunsWithEvents: { file: 'runs/lua/create-runs-with-events.lua', numberOfKeys: 7 },
   loadCall: { file: 'runs/lua/load-call.lua', numberOfKeys: 5 },
   copySteps: { file: 'runs/lua/copy-steps.lua', numberOfKeys: 2 },
   storeMemo: { file: 'runs/lua/store-memo.lua', numberOfKeys: 2 },
