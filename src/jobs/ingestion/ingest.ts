@@ -1,5 +1,6 @@
 /** The ingest job: stores the events of a few requests once each and starts the runs of every function they trigger.
  *  Running it twice changes nothing: events are stored, and runs enqueued, under IDs derived from the event. */
+import { setImmediate } from 'node:timers/promises';
 import { PRODUCTION } from '../../model/environment.ts';
 import type { Envelope } from '../../model/events/event.ts';
 import type { TriggerTable } from '../../model/events/triggers.ts';
@@ -44,6 +45,8 @@ export async function ingest(
 ): Promise<void> {
   const stored = await deps.replicated(() => storeAndStart(batch, deps, starter));
   if (stored.length === 0) return;
+  // The first calls, which are about to be sent, go before it.
+  await setImmediate();
   // Only then: the index says that an event is completely ingested, and a failover could lose its runs while keeping the index.
   await deps.replicated(async () => {
     const toMatch = await deps.events.markIngested(stored, Date.now());
