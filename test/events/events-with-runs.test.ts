@@ -89,12 +89,12 @@ describe('The ingestion of events that trigger functions', () => {
     isOutdated?: boolean;
     isRepeat?: boolean;
     hasLimits?: boolean;
-    /** What the script finds. */
-    isStoredBefore?: boolean;
+    /** What an earlier try of the job has done. */
+    before?: 'stored' | 'ingested';
   }
 
   /** @returns what was done, in order */
-  async function did({ isOutdated, isRepeat, hasLimits, isStoredBefore }: Case): Promise<string[]> {
+  async function did({ isOutdated, isRepeat, hasLimits, before }: Case): Promise<string[]> {
     const done: string[] = [];
     const event = { ...envelope(), ...(isRepeat && { repeat: true as const }) };
     const table = (id: string) => ({
@@ -105,7 +105,7 @@ describe('The ingestion of events that trigger functions', () => {
       hasPaused: false,
     });
     const [known, current] = [table('known functions'), table('current functions')];
-    const stored = { event, repeat: false, ingested: false, ...(isStoredBefore && { present: true }) };
+    const stored = { event, repeat: false, ingested: before === 'ingested', ...(before && { present: true }) };
     const deps = {
       environments: { read: async () => undefined },
       events: {
@@ -125,7 +125,7 @@ describe('The ingestion of events that trigger functions', () => {
         start: async (runs: readonly unknown[]) => void done.push(`starts ${runs.length} runs`),
         startWithEvents: async () => {
           done.push('stores events with runs');
-          return !(isOutdated || isStoredBefore);
+          return !isOutdated && before === undefined;
         },
       },
       ids: store.ids,
@@ -174,13 +174,23 @@ describe('The ingestion of events that trigger functions', () => {
   });
 
   it('matches again what an earlier try has stored', async () => {
-    expect(await did({ isStoredBefore: true })).to.deep.equal([
+    expect(await did({ before: 'stored' })).to.deep.equal([
       'matches known functions',
       'stores events with runs',
       'stores events',
       'matches known functions',
       'starts 1 runs',
     ]);
+  });
+
+  it('starts nothing for what an earlier try has ingested, with limits or without', async () => {
+    const nothing = ['stores events', 'starts 0 runs'];
+    expect(await did({ before: 'ingested' })).to.deep.equal([
+      'matches known functions',
+      'stores events with runs',
+      ...nothing,
+    ]);
+    expect(await did({ before: 'ingested', hasLimits: true })).to.deep.equal(['matches known functions', ...nothing]);
   });
 
   it('matches a repeat only once it is known to be one', async () => {

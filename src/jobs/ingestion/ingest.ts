@@ -64,8 +64,8 @@ async function storeAndStart(batch: readonly Envelope[], deps: IngestDeps, start
   if (early && (await startWithEvents(events, early, deps, starter))) return events.map(newlyStored);
   const [stored, tables] = await Promise.all([storeNew(events, deps), tablesOf(events, deps.functions)]);
   const notIngested = stored.filter(({ ingested }) => !ingested);
-  const isAsExpected =
-    early && tables.get(early.env) === early.functions.table && notIngested.every(({ present }) => !present);
+  const areNew = stored.every(({ present, ingested }) => !present && !ingested);
+  const isAsExpected = early && areNew && tables.get(early.env) === early.functions.table;
   const { proposals, decisions } = isAsExpected ? early : await matchEvents(notIngested, tables, deps);
   for (const proposal of proposals) proposal.beganAt = beganAt;
   if (decisions.length > 0) await deps.decisions.add(decisions);
