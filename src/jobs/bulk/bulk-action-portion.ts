@@ -1,6 +1,6 @@
 /** One portion of a bulk action: selects the next runs, stores the plan, carries it out, and saves the position. After a worker's death the
- *  portion is repeated: cancelling or moving twice changes nothing; a run that waited for its retry or was paused when it was
- *  selected, and no longer is, was retried or resumed; a re-run has the stored ID. */
+ *  portion is repeated: cancelling or moving twice changes nothing; a run that was waiting or paused when it was selected, and no longer
+ *  is, was retried or resumed; a re-run has the stored ID. */
 
 import { ServiceError } from '../../errors.ts';
 import type { History } from '../../history/history.ts';
@@ -29,7 +29,7 @@ const RUNS_MAX = 100;
 /** Number of portions per second of re-runs. */
 const PORTIONS_PER_SECOND = 4;
 const SELECT_MS = 2_000;
-/** These have no rate. */
+/** Actions that call no app, and so have no rate. */
 const CALLS_NO_APP: ReadonlySet<BulkActionKind> = new Set(['cancel', 'move']);
 /** Number of runs cancelled concurrently. */
 const AT_ONCE = 10;
@@ -70,7 +70,7 @@ export async function doBulkAction(action: BulkAction, deps: BulkPortionDeps): P
   return Math.max(0, (1_000 * (counts.done ?? 0)) / rate - (performance.now() - begunAt));
 }
 
-/** @returns undefined: it was paused or cancelled, or another worker has taken over
+/** @returns undefined: the action was paused or cancelled, or another worker has taken it over
  *  @throws ServiceError archive_unavailable, searches_full */
 async function planPortion(action: BulkAction, deps: BulkPortionDeps): Promise<BulkPortion | undefined> {
   const { definition, position } = action;
@@ -86,7 +86,7 @@ async function planPortion(action: BulkAction, deps: BulkPortionDeps): Promise<B
   for (const run of page.found) {
     const skip = skips.get(run.id);
     const plan = skip ? { id: run.id, skip } : await planned(definition, run, deps);
-    // Another run of the same work is re-run.
+    // Another run of this portion has the same re-run.
     const isTaken = plan.rerunId !== undefined && runs.some(({ rerunId }) => rerunId === plan.rerunId);
     runs.push(isTaken ? { id: run.id, skip: 'already_rerun' } : plan);
   }
@@ -94,7 +94,7 @@ async function planPortion(action: BulkAction, deps: BulkPortionDeps): Promise<B
   return (await deps.bulkActions.plan(action, portion)) ? portion : undefined;
 }
 
-/** @returns why runs are left out that have been re-run already, by ID
+/** @returns by ID, why runs that have been re-run already are left out
  *  @throws ServiceError archive_unavailable */
 async function rerunsOf({ env, definition }: BulkAction, runs: readonly Run[], { reruns }: BulkPortionDeps) {
   const { action, includeAlreadyRerun, createdAt: sinceMs } = definition;
@@ -147,7 +147,7 @@ async function actOnOne(
 ): Promise<BulkSkipReason | undefined> {
   if (action === 'cancel') {
     const reason: CancelReason = { cause: 'bulk_cancellation', id };
-    // It may be archived already, if the worker that has cancelled it died before it counted it.
+    // The run may be archived already, if a worker cancelled it and died before it counted it.
     const cancelled = (await transitions.cancel(env, run.id, reason)) ?? (await history.runs.read(env, run.id));
     if (!cancelled) return 'run_gone';
     return cancelled.status === 'Cancelled' && cancelled.cancelReason?.id === id ? undefined : 'run_ended';

@@ -60,7 +60,7 @@ export class BulkRounds extends Composed<{
   async #workOn(work: AnyBulkWork, ref: BulkOperationRef, signal: AbortSignal): Promise<void> {
     const { locks } = this.deps;
     const { kind } = work.operations;
-    // If Redis is down, another round does it.
+    // If Redis is down, another round tries again.
     await locks.withLock(lockOf(kind, ref), LOCK_MS, () => this.#advance(work, ref, signal)).catch(() => undefined);
   }
 

@@ -4,7 +4,7 @@ import type { BulkOperations } from '../../store/bulk/bulk-operations.ts';
 
 export interface BulkWork<Definition extends { id: string; createdAt: number }, Position> {
   operations: BulkOperations<Definition, Position>;
-  /** Maximum number that a process works on at once; absent: eight, and two per environment. */
+  /** Maximum number of operations that a process works on at once; absent: eight, and two per environment. */
   concurrency?: { total: number; perEnvironment: number };
   /** Behavior while the environment is archived. In a deleted environment, operations are dropped. */
   inArchivedEnvironments: 'continues' | 'waits';

@@ -97,7 +97,7 @@ async function idsThatMeet(
 ): Promise<string[]> {
   const read = await runs.readMany(env, ids);
   const payloads = await payloadsOf(env, read, events);
-  // An offloaded run has its event with it, which the archive may no longer have.
+  // An offloaded run carries its event, which the archive may no longer have.
   const without = read.filter(({ eventId }) => !payloads.has(eventId)).map(({ id }) => id);
   if (without.length > 0) {
     const back = await runs.readManyToChange(env, without);

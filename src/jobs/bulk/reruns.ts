@@ -6,7 +6,7 @@ import { hasEnded, type Run } from '../../model/runs/run.ts';
 import { chunksOf } from '../../model/values/chunks.ts';
 import { Composed } from '../../model/values/composed.ts';
 
-/** An event may have runs of many functions. */
+/** Maximum number of events read at once: each may have runs of many functions. */
 const EVENTS_AT_ONCE = 100;
 
 export type RerunSkip = Extract<BulkSkipReason, 'already_rerun' | 'run_active'>;
@@ -14,7 +14,7 @@ export type RerunSkip = Extract<BulkSkipReason, 'already_rerun' | 'run_active'>;
 interface Wanted {
   /** Re-runs that were queued since then count however they ended: a bulk action does not re-run what it has re-run. */
   sinceMs?: number;
-  /** Functions and events of which a run is re-run: their other runs are left out, too. Those of the given runs are added. */
+  /** Functions and events of which a run is re-run: their other runs are left out, too. `of` adds those of the given runs. */
   taken?: Set<string>;
   whenUnavailable: 'hot' | 'throw';
 }

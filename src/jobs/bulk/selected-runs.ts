@@ -22,7 +22,7 @@ import type { RerunSkip, Reruns } from './reruns.ts';
 type Position = NonNullable<SearchPage<unknown>['next']>;
 
 const COUNTED_AT_ONCE = 500;
-/** The runs are read with all fields. */
+/** Maximum number of runs read at once, because they are read with all fields. */
 const READ_AT_ONCE = 100;
 const COUNT_MS = 5_000;
 const SAMPLE_MAX = 20;
@@ -101,7 +101,7 @@ export class SelectedRuns extends Composed<{
     return { ids: [...new Set([...ids, ...left])], isLast: true };
   }
 
-  /** Bounded in time. @param leavesOut whether to count also the runs that a re-run leaves out */
+  /** Counts selected runs for a bounded time. @param leavesOut whether to count also the runs that a re-run leaves out */
   async count(
     selection: RunSelection,
     { timeoutMs = COUNT_MS, leavesOut = false }: { timeoutMs?: number; leavesOut?: boolean } = {},

@@ -1,7 +1,7 @@
 /** Admission of calls: a call of a function with limits gets its job once it has a permit of each, and until then waits in Redis, outside
- *  of the queues. Concurrency limits count from the admission of a call (or of a run) to its end; a throttle counts starts of runs. A
- *  held function has a limit of 0. The permits of an ended call go to the next one. Every step can be repeated: an admission without a
- *  job is found by its check (admission-checks.ts). */
+ *  of the queues. Concurrency limits count from the admission of a call (or of a run) to its end; a throttle counts starts of runs. A held
+ *  function has a limit of 0. The permits of an ended call go to the next call. Every step can be repeated: an admission without a job is
+ *  found by its check (admission-checks.ts). */
 
 import type { MetricsRecorder } from '../../metrics/recorder.ts';
 import { flowOptionsOf } from '../../model/flow-control/function-options.ts';
@@ -26,7 +26,7 @@ import {
 export interface AdmittedCallToSchedule extends CallToSchedule {
   /** Partition of its limits, and time of admission (Unix milliseconds); undefined if it has no limits. */
   admitted?: Admitted;
-  /** Whether it has waited: its job may exist with a long delay. */
+  /** Whether the call has waited: its job may exist with a long delay. */
   hasWaited?: boolean;
 }
 
@@ -44,13 +44,13 @@ export interface AdmissionDeps extends LimitedCallsDeps {
 export class Admission extends Composed<AdmissionDeps> {
   readonly #limitedCalls = new LimitedCalls(this.deps);
 
-  /** @param executions of the jobs; 1: they have no jobs yet
+  /** @param executions number of executions of the jobs; 1: the calls have no jobs yet
    *  @returns the admitted calls among these, and other calls admitted with them */
   async admit(calls: readonly CallToSchedule[], executions = 1): Promise<AdmittedCallToSchedule[]> {
     const free: AdmittedCallToSchedule[] = [];
     const limited: LimitedCall[] = [];
     for (const call of calls) {
-      // The limits count when it is due.
+      // Limits apply once the call is due.
       const found = call.delayMs !== undefined && call.delayMs > 0 ? undefined : await this.#limitedCalls.of(call);
       if (found) limited.push(found);
       else free.push(call);
@@ -60,7 +60,7 @@ export class Admission extends Composed<AdmissionDeps> {
   }
 
   /** Whether the call has limits.
-   *  @param ref whether its run has started decides which limits it has */
+   *  @param ref `started`: the run has started, so limits of its start no longer apply */
   async isLimited({ env, functionId, started }: TracedRunRef): Promise<boolean> {
     const fn = await this.deps.functions.find(env, functionId);
     return fn !== undefined && (started ? limitsContinuing(fn) : hasLimits(fn));
@@ -157,8 +157,8 @@ export class Admission extends Composed<AdmissionDeps> {
     return found.flat();
   }
 
-  /** The calls that a script has admitted. Also sets the timers that the script asks for.
-   *  @param suffix of the timers' IDs */
+  /** Returns the calls that a script has admitted, and sets the timers that the script asks for.
+   *  @param suffix suffix of the timers' IDs */
   async #follow(progress: Progress, suffix = ''): Promise<AdmittedCallToSchedule[]> {
     const { admissions, queues, clock } = this.deps;
     const { partition, throttles, unfinished } = progress;
@@ -205,10 +205,11 @@ export class Admission extends Composed<AdmissionDeps> {
     const { admissions } = this.deps;
     for (;;) {
       const waiting = await admissions.waiting(partition, backlog, MOVED_AT_ONCE);
-      // Paused or deployed again: another check handles that.
+      // If the function was paused or deployed again, another check handles that.
       if (waiting.length === 0 || (await this.#limitedCalls.presentInfo(backlog, info))) return;
       const entries = waiting.map(({ entry }) => entry);
-      // First: if this process dies afterwards, they are moved again. Calls without limits any more are recorded nowhere else.
+      // The calls start before they leave the backlog: if this process dies in between, they are moved again. Those that no longer have
+      // limits are recorded nowhere else.
       await start(await this.#admitWaiting(info.env, entries));
       const progress = await admissions.withdraw(partition, backlog, entries);
       await start(await this.#follow(progress));

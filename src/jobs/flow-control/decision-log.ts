@@ -7,7 +7,7 @@ import type { Decisions } from '../../store/flow-control/decisions.ts';
 import type { DecisionLog } from './flow-control.ts';
 import type { RunProposal } from './run-proposal.ts';
 
-/** Events that will run. */
+/** Reasons of decisions about events that will still run. */
 const WAITING: ReadonlySet<DecisionReason> = new Set(['in_lane', 'parked']);
 
 export class CountedDecisions

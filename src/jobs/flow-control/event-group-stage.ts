@@ -36,7 +36,7 @@ export interface GroupRules<Option extends GroupOption, Added> {
   timeOf(proposal: RunProposal): number;
   /** Whether the event joins no group. */
   runsAlone?(proposal: RunProposal, options: OptionsOf<Option>, nowMs: number, flowKeys: FlowKeys): boolean;
-  /** About an event that an earlier try of its job gave a run. */
+  /** Returns the result for an event to which an earlier try of its job gave a run. */
   onFormerRun(proposal: RunProposal, runId: string): Partial<StageResult>;
   decisionsOn(proposal: RunProposal, added: Added, ids: PartitionedIds): Decision[];
 }

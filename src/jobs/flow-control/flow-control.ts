@@ -15,7 +15,8 @@ export interface DecisionLog {
   find(proposal: RunProposal): Promise<Decision | undefined>;
 }
 
-/** An event with one of these decisions has no run. An event group takes an event again, which does nothing. */
+/** An event with one of these decisions has no run. Decisions of event groups are missing: adding an event to its group again does
+ *  nothing. */
 const REFUSALS: ReadonlySet<DecisionReason> = new Set(['rate_limited', 'idempotent', 'singleton', 'superseded']);
 
 export interface Decided {
@@ -32,7 +33,7 @@ export class FlowControl extends Composed<{
   runStatuses: Pick<RunStatuses, 'of'>;
   decisions: DecisionLog;
 }> {
-  /** Whether there is nothing to decide about any of them: each becomes a run as it is. */
+  /** Whether flow control has nothing to decide, so that each proposal becomes a run unchanged. */
   passesAll(proposals: readonly RunProposal[]): boolean {
     return !proposals.some(optionsOf);
   }
@@ -73,7 +74,7 @@ export class FlowControl extends Composed<{
     return { runs: rest.map((proposal) => this.withKeys(proposal)), decisions: [...refused, ...made] };
   }
 
-  /** Adds the keys that its limits will need. */
+  /** Adds the key values that the limits of the run will need. */
   withKeys(proposal: RunProposal): RunToStart {
     const options = flowOptionsOf(proposal.fn);
     const frozen = options && this.deps.flowKeys.freeze(options, sourceOf(proposal));
@@ -81,7 +82,7 @@ export class FlowControl extends Composed<{
     return frozen || proposal.keys ? { ...proposal, keys } : proposal;
   }
 
-  /** A decision of an earlier try is kept, because limits might decide differently now. */
+  /** Finds the decisions of earlier tries, which stay: limits might decide differently now. */
   async #decidedBefore(
     proposals: readonly RunProposal[],
   ): Promise<{ undecided: readonly RunProposal[]; refused: Decision[] }> {

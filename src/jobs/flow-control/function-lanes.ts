@@ -14,7 +14,7 @@ export interface FunctionLane extends LaneStatus {
   order: string;
   /** The active or failed run. */
   runId?: string;
-  /** When its next event is due, Unix milliseconds; absent: that depends on the end of a run, or on a person. */
+  /** The time at which its next event is due, Unix milliseconds; absent: the end of a run, or a person, decides. */
   nextAt?: number;
 }
 
@@ -37,7 +37,7 @@ export class FunctionLanes extends Composed<{
   }
 
   /** Lanes that failed runs stop, of all functions.
-   *  @param limits most orders, and most lanes of each */
+   *  @param limits maximum number of orders, and of lanes of each */
   async stopped(env: string, limits: { orders: number; lanes: number }): Promise<FunctionLane[]> {
     const orders = (await this.deps.lanes.stoppedOrders(env)).slice(0, limits.orders);
     const pages = orders.map((order) => this.#listIn(env, [order], { isStopped: true, limit: limits.lanes }));
@@ -91,7 +91,7 @@ export class FunctionLanes extends Composed<{
     return { lanes: found, next: at };
   }
 
-  /** Its own order, or those of webhooks, which may start it. */
+  /** Returns the function's own order, or those of all webhooks, because their events may start it. */
   async #ordersOf(fn: AppFunction): Promise<string[]> {
     const order = flowOptionsOf(fn)?.order;
     if (order) return [orderIdOf(fn, order)];
@@ -103,7 +103,7 @@ export class FunctionLanes extends Composed<{
   #shown(order: string, windowMs: number, lane: LaneStatus): FunctionLane {
     const { current, state, firstAt, repeatsAt } = lane;
     const nextAt = state === 'waiting' && firstAt !== undefined ? firstAt + windowMs : repeatsAt;
-    // The next run of a stopped lane has a number already.
+    // The next run of a stopped lane already has a number.
     const failed = state === 'blocked' || state === 'parked' ? 1 : 0;
     return {
       ...lane,

@@ -16,27 +16,27 @@ export class LaneEnds extends Composed<{
   laneOrders: LaneOrders;
   timerChecks: TimerChecks;
 }> {
-  /** Call when a run has ended; again, it does nothing. */
+  /** Call when a run has ended. A second call does nothing. */
   async follow({ id, env, keys, eventId, functionId, status }: Run): Promise<void> {
     const turn = keys?.lane;
     if (!turn) return;
     const { functions } = await this.deps.laneOrders.of(env, turn.order);
     const { onFailure } = functions.find(({ id }) => id === functionId) ?? { onFailure: 'skip' as const };
     const action = status !== 'Failed' || onFailure === 'skip' ? 'next' : onFailure;
-    // Another failed run of its event changes nothing.
+    // A failed re-run of its event changes nothing.
     if (turn.number === undefined && status !== 'Completed') return;
     const isChanged = await this.change(env, turn, action, { eventId, functionId });
     if (isChanged && action !== 'next') await this.#recordParked(env, turn, id);
   }
 
-  /** The first events that wait have a decision with the run that stops their lane. */
+  /** Stores decisions about the first waiting events, with the run that stops their lane. */
   async #recordParked(env: string, { id, order }: LaneTurn, runId: string): Promise<void> {
     const waiting = await this.deps.lanes.waitingIn(env, order, id, DECISIONS_MAX);
     if (waiting.length === 0) return;
     await this.deps.decisions.add(waiting.map((entry) => ({ env, ...entry, reason: 'parked', runId })));
   }
 
-  /** @param entry of a run that has ended; absent for people
+  /** @param entry entry of the run that has ended; absent if a person decides
    *  @returns whether the lane has changed */
   async change(env: string, turn: LaneTurn, action: LaneAction, entry?: LaneEntry): Promise<boolean> {
     const { lanes, laneOrders, timerChecks } = this.deps;

@@ -13,7 +13,7 @@ import type { FunctionTables } from '../functions/function-tables.ts';
 
 /** How old a webhook in memory may be. */
 const RECENT_MS = 1_000;
-/** Webhooks in memory. */
+/** Maximum number of webhooks in memory. */
 const KEPT_MAX = 1_000;
 
 export interface CurrentOrder extends OrderOptions {
@@ -26,8 +26,9 @@ export class LaneOrders extends Composed<{
 }> {
   readonly #ofWebhooks = new LRUCache<string, { order: WebhookOrder | undefined }>({ max: KEPT_MAX, ttl: RECENT_MS });
 
-  /** Functions that share an order have the longest of their windows. Without functions that take part, events run without it.
-   *  @param table the present functions, for present options; default: of at most a second ago */
+  /** Returns the options of an order. Functions that share it have the longest of their windows. If no function takes part, events run
+   *  without it.
+   *  @param table the present functions; default: the functions of at most a second ago */
   async of(env: string, orderId: string, table?: TriggerTable): Promise<CurrentOrder> {
     const functions = table ?? (await this.deps.functions.recent(env));
     const ofWebhook = webhookOf(orderId);
@@ -54,7 +55,7 @@ export class LaneOrders extends Composed<{
   }
 }
 
-/** @param number of the run in its lane: after a failure, the event runs again */
+/** @param number number of the run in its lane: after a failure, the event runs again */
 export function laneRunId(ids: PartitionedIds, { eventId, functionId }: LaneEntry, number: number): string {
   if (number === 0) return runIdOf(ids, eventId, functionId);
   return ids.derived(eventId, 'lane', functionId, String(number));

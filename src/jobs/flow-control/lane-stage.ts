@@ -90,7 +90,7 @@ function orderedByWebhook(proposal: RunProposal): Ordered {
   return { proposal, orderId, laneId: laneIdOf(event.env, orderId, key), values: laneValues(by, fn.id, key) };
 }
 
-/** @param number of the run in its lane */
+/** @param number number of the run in its lane */
 export function inLane(proposal: RunProposal, order: string, id: string, number = 0): RunProposal {
   return { ...proposal, keys: { values: {}, ...proposal.keys, lane: { id, order, number } } };
 }

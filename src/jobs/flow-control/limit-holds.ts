@@ -1,4 +1,4 @@
-/** Functions whose calls limits hold back: how many wait, and since when. */
+/** Finds functions whose calls limits hold back: how many calls wait, and since when. */
 import { homesOf } from '../../model/flow-control/limits.ts';
 import type { LimitUsage } from '../../store/flow-control/limit-usage.ts';
 
@@ -9,7 +9,7 @@ const BACKLOGS_READ = 10;
 export interface LimitHold {
   functionId: string;
   waiting: number;
-  /** When the first of the calls began to wait, Unix milliseconds. */
+  /** The time at which the first of the calls began to wait, Unix milliseconds. */
   since: number;
 }
 

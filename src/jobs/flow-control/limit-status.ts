@@ -20,12 +20,12 @@ export interface LimitStatus {
 }
 
 export interface WaitingCall {
-  /** When it started to wait, minus its priority, Unix milliseconds. */
+  /** The time at which the call began to wait, minus its priority, Unix milliseconds. */
   since: number;
   /** Number of calls before it with the same limits. */
   ahead: number;
   limits: LimitStatus[];
-  /** Earliest start, Unix milliseconds; undefined if it depends on the end of others. */
+  /** Earliest start, Unix milliseconds; undefined if it depends on the end of other calls. */
   earliestStart?: number;
 }
 

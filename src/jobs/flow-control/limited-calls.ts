@@ -80,7 +80,7 @@ export class LimitedCalls extends Composed<LimitedCallsDeps> {
     return this.#lastScore;
   }
 
-  /** The keys of the run; evaluated now if its function did not have them when the run was created. */
+  /** Returns the keys of the run, and evaluates them now if its function did not have them when the run was created. */
   async #keysOf({ ref }: CallToSchedule, options: FlowOptions | undefined): Promise<FrozenKeys | undefined> {
     const { env, runId, eventId, functionId, keys } = ref;
     if (!options || isComplete(options, keys)) return keys;
@@ -117,7 +117,7 @@ function isComplete(
   const sources = [...runConcurrency, ...stepConcurrency, ...(throttle ? [throttle] : [])].flatMap(
     ({ key }) => key ?? [],
   );
-  // A re-run outside of its lane has the lane alone.
+  // The keys of a re-run that does not wait for its turn have nothing but its lane.
   const hasPriority = keys !== undefined && (keys.lane === undefined || keys.lane.number !== undefined);
   return sources.every((source) => keys?.values[source] !== undefined) && (priority === undefined || hasPriority);
 }

@@ -20,7 +20,7 @@ export interface RunToStart {
   invoker?: Invoker;
   /** The run of which this run is a re-run. */
   retryOf?: string;
-  /** The version on which it ends, where its function does not decide. */
+  /** The version on which the run ends, if its function does not decide this. */
   pin?: Pin;
   /** The replay that starts it. */
   replayId?: string;

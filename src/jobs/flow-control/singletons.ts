@@ -16,7 +16,7 @@ import type { RunToStart } from './run-to-start.ts';
 
 /** A run is created within milliseconds of its claim, so a missing run this old never will be. */
 const GONE_AFTER_MS = 60_000;
-/** Each round, another run has become the holder. */
+/** Maximum number of rounds: in each, another run has become the holder. */
 const ROUNDS_MAX = 20;
 
 /** The holder of each proposal's key: its own run, or the run that causes the proposal to be skipped. */

@@ -14,7 +14,7 @@ interface GroupStore {
 type Kind = EventGroupTimer['kind'];
 
 export class TimerChecks extends Composed<{ queues: PartitionQueues; stores: Record<Kind, GroupStore> }> {
-  /** The job first, then its record: if the process dies in between, the next script requests it again. */
+  /** Adds the job first, then its record: if the process dies in between, the next script requests the check again. */
   async set(kind: Kind, env: string, functionId: string, timerChecks: readonly TimerCheck[]): Promise<void> {
     for (const timerCheck of timerChecks) {
       await this.#enqueue(kind, env, functionId, timerCheck);
@@ -22,8 +22,8 @@ export class TimerChecks extends Composed<{ queues: PartitionQueues; stores: Rec
     }
   }
 
-  /** Checks at once for functions that were registered again, because their options may have changed.
-   *  @param functionIds or IDs of webhooks, for lanes */
+  /** Adds checks that are due at once for functions that were registered again, because their options may have changed.
+   *  @param functionIds IDs of functions; for lanes also of webhooks */
   async checkNow(env: string, functionIds: readonly string[]): Promise<void> {
     if (functionIds.length === 0) return;
     for (const [kind, store] of Object.entries(this.deps.stores) as [Kind, GroupStore][]) {

@@ -14,7 +14,7 @@ export class WorkerCapacity {
     this.#calls = calls;
   }
 
-  /** A few seconds old. */
+  /** The number, at most a few seconds old. */
   get calls(): number {
     const nowMs = performance.now();
     if (nowMs - this.#readAt > READ_EVERY_MS) {

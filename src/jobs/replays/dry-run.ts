@@ -25,7 +25,7 @@ export interface ReplayDryRun {
     formerStatus: FormerStatus;
     formerRunId: string | undefined;
   }[];
-  /** Time of receipt up to which it counted; undefined if it counted everything. */
+  /** Time of receipt up to which the dry run counted; undefined if it counted everything. */
   stoppedAt: number | undefined;
 }
 

@@ -48,7 +48,7 @@ export async function readWindow(
       };
     }
     if (to - position.at > 1) continue;
-    // Too many events in one millisecond: its pages are read down to the oldest.
+    // One millisecond has more events than a page: its pages are read down to the oldest event.
     const rest = await oldestOf(events, next, limit, position, (cursor) =>
       page(position.at, to, cursor, Math.max(limit, MILLISECOND_LIMIT)),
     );

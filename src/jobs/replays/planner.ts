@@ -43,7 +43,7 @@ export interface RunToReplay {
   eventId: string;
   requestId: string;
   batch?: readonly string[] | undefined;
-  /** A worker that died has started it, and it has ended since. */
+  /** Whether a worker that died had started the run, and it has ended since. */
   hasEnded: boolean;
 }
 
@@ -65,7 +65,7 @@ export interface Plan {
 }
 
 export interface PlanRequest {
-  /** `id`: of the replay. */
+  /** `id` is that of the replay. */
   selection: ReplaySelection & { id: string };
   position: ReplayPosition;
   windowMs: number;
@@ -149,7 +149,7 @@ export class ReplayPlanner extends Composed<PlannerDeps> {
     return matches;
   }
 
-  /** The runs of functions with batches: only the runs tell their events. */
+  /** Reads the runs of functions with batches: only a run names the events of its batch. */
   async #runsOfBatches(env: string, table: TriggerTable, briefs: readonly RunBrief[]): Promise<Map<string, Run>> {
     const ids = briefs.filter(({ functionId }) => takesBatches(table.find(functionId))).map(({ id }) => id);
     const runs = ids.length === 0 ? [] : await this.deps.history.runs.readMany(env, [...new Set(ids)]);
@@ -168,7 +168,7 @@ interface Known {
   /** Runs of this event and function, in the order of creation. */
   runs: readonly RunBrief[];
   batchRuns: ReadonlyMap<string, Run>;
-  /** Like `planned`; grows. */
+  /** Like `planned`; the plan adds its own runs. */
   seen: Map<string, string>;
 }
 

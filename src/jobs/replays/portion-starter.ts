@@ -19,7 +19,7 @@ export interface PortionStarterDeps {
 
 export type StartingPair = Pair & { start: RunToReplay };
 
-/** @returns why some were not started
+/** @returns why some runs were not started
  *  @throws ServiceError when Redis or Postgres is down */
 export async function startPortion(
   { env, id: replayId }: { env: string; id: string },

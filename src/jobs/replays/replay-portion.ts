@@ -25,7 +25,7 @@ const EVENTS_MAX = 2_000;
 const TURN_MS = 1_000;
 /** An interrupted portion may read further, until it finds all registered runs. */
 const INTERRUPTED_FACTOR = 5;
-/** Slightly faster than the rate, which the registration enforces. */
+/** Factor of the pauses between portions, which makes portions slightly faster than the rate; the registration of runs enforces it. */
 const AHEAD = 0.9;
 
 export interface PortionDeps extends PortionStarterDeps {

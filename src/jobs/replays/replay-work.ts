@@ -7,7 +7,7 @@ import type { BulkWork } from '../bulk/bulk-work.ts';
 import { cancelActiveRuns, checkActiveRuns, type EndedRunsDeps } from './ended-runs.ts';
 import { carryOnPortion, type PortionDeps, settleInterrupted } from './replay-portion.ts';
 
-/** Limits the memory of one replay. */
+/** Maximum number of active runs of a replay, which bounds its memory. */
 const ACTIVE_RUNS_MAX = 50_000;
 /** Minimum time between checks of active runs. */
 const CHECK_MIN_MS = 15_000;

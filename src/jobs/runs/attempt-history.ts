@@ -17,7 +17,7 @@ export function needsNoHistory({ stack, pending }: Loaded, outcome: Outcome, att
   return stack.length === 0 && pending === 0 && attemptsMade === 0;
 }
 
-/** @param problemOf why an operation is not applied; undefined if it is */
+/** @param problemOf returns why an operation is not applied; undefined if it is applied */
 export function attemptHistory(
   outcome: Outcome,
   { job, attempts, loaded, queuedAt, startedAt }: CallAttempt,
@@ -38,7 +38,7 @@ export function attemptHistory(
   const finished = (outcome.ops ?? [])
     .map((op) => ({ op, error: STEP_FAILURES.has(op.op) ? errorOf(op) : problemOf(op) }))
     .filter(({ op, error }) => error || FINISHED.has(op.op));
-  // Several finished steps have their own times.
+  // Several finished steps, or steps of a last response, have the times that the app reports; a single step has those of its call.
   const ownTimes = finished.length > 1 || outcome.kind !== 'steps';
   const steps = finished.map(({ op, error }) => ({
     ...stepHistory(op, attempts.made, times),
@@ -50,8 +50,8 @@ export function attemptHistory(
 }
 
 /** Entry of a step that ran in a call.
- *  @param during time of the call, Unix milliseconds, because an app's clock may be wrong
- *  @param otherwise its start, if the app does not report it */
+ *  @param during start and end of the call, Unix milliseconds: they bound the app's times, because its clock may be wrong
+ *  @param otherwise start of the step, if the app does not report it */
 export function stepHistory(
   op: Op,
   attempt: number,
@@ -104,7 +104,7 @@ export function waitHistory(
 }
 
 /** Entry of a failed request.
- *  @param status of its response, if there was one */
+ *  @param status status of its response, if there was one */
 export function requestHistory(
   stepId: string,
   step: Pending,

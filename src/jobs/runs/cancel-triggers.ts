@@ -14,7 +14,7 @@ import type { WaitMatcher } from './steps/wait-matcher.ts';
 
 /** Number of runs whose waits are stored at once. */
 const STORED_AT_ONCE = 100;
-/** Maximum time for which compiling expressions may occupy the event loop: each trigger may have another one. */
+/** Maximum time for which compiling expressions may occupy the event loop: each trigger may have its own expression. */
 const TURN_MS = 10;
 
 export interface StartingRun {
@@ -57,7 +57,7 @@ export class CancelTriggers extends Composed<{ waits: Waits; events: Events; wai
   }
 }
 
-/** @param payload of the event that triggered the run; undefined if no expression needs it */
+/** @param payload payload of the event that triggered the run; undefined if no expression needs it */
 export function cancelWait(
   { event: eventName, expression, timeout }: CancelTrigger,
   ordinal: number,

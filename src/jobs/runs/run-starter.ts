@@ -55,7 +55,7 @@ export class RunStarter extends Composed<RunStarterDeps> {
     this.#publish(toStart, started, nowMs);
   }
 
-  /** Stores new events and starts the runs that they trigger, if that is one script.
+  /** Stores new events and starts the runs that they trigger, if one script can do both.
    *  @returns false: no run has started; the events may be stored */
   async startWithEvents(toStart: readonly RunToStart[], events: NewEvents, nowMs: number): Promise<boolean> {
     if (!toStart.every((run) => isPlain(run) && run.dueAt - nowMs <= SLACK_MS)) return false;
@@ -67,7 +67,8 @@ export class RunStarter extends Composed<RunStarterDeps> {
     return started !== undefined;
   }
 
-  /** @returns the runs to create, the jobs of the first calls of plain runs by run ID, and what makes the first call of another */
+  /** @returns the runs to create, the jobs of the first calls of plain runs by run ID, and a function that makes the first call of any
+   *  other run */
   async #prepare(toStart: readonly RunToStart[], nowMs: number) {
     const { scheduler, reconcileAfterMs, tracing } = this.deps;
     const activeSpan = tracing?.serializeSpan();
@@ -181,7 +182,7 @@ function isPlain({ fn, keys, batch, fromStep }: RunToStart): boolean {
 function startOf({ fn, event }: RunToStart, nowMs: number): Pick<FirstCall, 'owner' | 'event'> | undefined {
   const { env, internalId, requestId, receivedAt, payload, index } = event;
   if (payload === undefined || index === undefined || isConnected(fn.url)) return undefined;
-  // The event may have to be kept for longer.
+  // The script that loads the call may have to keep the event for longer.
   if (nowMs - receivedAt >= SLACK_MS || isOverflow(event)) return undefined;
   // Jobs of branches have a priority, so they are not taken.
   return {

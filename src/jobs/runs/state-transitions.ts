@@ -80,7 +80,7 @@ export class RunTransitions extends Composed<RunTransitionsDeps> {
     await this.deps.scheduler.enqueueCall(await this.#nextCall(run, finishedSteps));
   }
 
-  /** @returns the job of the next call, if that waits for nothing but a worker */
+  /** @returns the job of the next call, if the call waits for nothing but a worker */
   async nextJob(run: Run, finishedSteps: number): Promise<WaitingJob | undefined> {
     return this.deps.scheduler.waitingCall(await this.#nextCall(run, finishedSteps));
   }
@@ -117,8 +117,8 @@ export class RunTransitions extends Composed<RunTransitionsDeps> {
     await (onExhaustedOf(fn) === 'pause' ? this.pause(run, 'exhausted', error) : this.fail(run, { error }));
   }
 
-  /** Pauses an active run: its finished steps stay, steps in progress end, and no call starts until the run is resumed (paused-runs.ts). The
-   *  first pause is kept. It counts in the error group as a failure. */
+  /** Pauses an active run: its finished steps stay, steps in progress end, and no call starts until the run is resumed (paused-runs.ts).
+   *  The first pause is kept. The pause counts in the error group as a failure. */
   async pause(run: Run, reason: PauseReason, error: RunError): Promise<void> {
     const { runs, pausedRuns, failures, telemetry } = this.deps;
     const { mark, step } = await failures.markWithStep(run, error);

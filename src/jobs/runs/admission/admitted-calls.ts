@@ -1,5 +1,5 @@
-/** Enforces limits on the calls of workers: a job enqueued before its call was admitted (a retry, or a call on a future event) is
- *  admitted when it is due, or waits. After each call its permits go to others. */
+/** Enforces limits on the calls of workers. A job that was enqueued before its call was admitted (a retry, or a call on a future event)
+ *  asks for admission when it is due, or waits. After each call, its permits go to other calls. */
 
 import { setImmediate } from 'node:timers/promises';
 import { mayNotStart } from '../../../model/flow-control/limits.ts';
@@ -21,12 +21,12 @@ import type { RunScheduler } from '../scheduling/run-scheduler.ts';
 export interface CallPermits {
   entry: string;
   partition: number;
-  /** Executions of the job, because another one may have taken over. undefined: the function has no limits any more. */
+  /** Number of executions of the job: a later execution may have taken over the permits. undefined: the function no longer has limits. */
   executions?: number;
 }
 
 export class AdmittedCalls extends Composed<{
-  /** A younger admission needs no check; with an older one the job was late, and another call may hold its permits. */
+  /** An admission younger than this needs no check. If it is older, the job was late, and another call may hold its permits. */
   trustMs: number;
   admission: Admission;
   functions: FunctionTables;
@@ -39,8 +39,8 @@ export class AdmittedCalls extends Composed<{
   /** Keyed by partition. */
   readonly #ending = new Map<number, { ended: EndedCall[]; done: Promise<void> }>();
 
-  /** @param executions of the job, including this one
-   *  @returns the permits that the call holds; undefined: it has no limits; 'waits': it must not be made yet */
+  /** @param executions number of executions of the job, including this one
+   *  @returns the permits that the call holds; undefined: the call has no limits; 'waits': it must not be made yet */
   async admit(job: CallJob, executions: number): Promise<CallPermits | 'waits' | undefined> {
     const { env, runId, functionId, finishedSteps, stepId, admitted, sleep } = job;
     const entry = entryOf({
@@ -53,7 +53,7 @@ export class AdmittedCalls extends Composed<{
     if (partition !== undefined && executions === 1 && clock() - admittedAt < trustMs)
       return { entry, partition, executions };
     const fn = await functions.find(env, functionId);
-    // A run that sleeps has started.
+    // A run that sleeps has already started.
     if (!fn || !(sleep === undefined ? hasLimits(fn) : limitsContinuing(fn))) {
       return partition === undefined ? undefined : { entry, partition };
     }
@@ -70,7 +70,7 @@ export class AdmittedCalls extends Composed<{
     return own.admitted && { entry, partition: own.admitted[0], executions };
   }
 
-  /** Updates a pause that this process may not know yet. The mark may also be left over from a pause that has ended. */
+  /** Reads the function anew, because this process may not know of its pause yet, and removes a mark that an ended pause has left. */
   async refreshPauseMark({ env, functionId, queuedAt }: Run): Promise<void> {
     const { functions, heldFunctions } = this.deps;
     const fn = (await functions.of(env)).find(functionId);
@@ -85,8 +85,8 @@ export class AdmittedCalls extends Composed<{
       await this.deps.queuedRunJobs.promoteDeferred(callJobId(runId, finishedSteps, stepId));
   }
 
-  /** Releases the permits of an ended call. If Redis rejects it, the check of the admission does so. Calls that end together share a
-   *  round trip. */
+  /** Releases the permits of an ended call. If Redis rejects the release, the check of the admission releases them (admission-checks.ts).
+   *  Calls that end together share a round trip. */
   release({ entry, partition, executions }: CallPermits): Promise<void> {
     const call = { entry, ...(executions !== undefined && { executions }) };
     const batch = this.#ending.get(partition);

@@ -11,7 +11,7 @@ import { DEFERRED_MAX, DeferredCalls } from './deferred-calls.ts';
 const RECENTLY_ENDED_MS = 100;
 const WAIT_MAX_MS = 250;
 const CHECK_MS = 50;
-/** How long calls of an app are not tried after no connection had capacity. */
+/** How long no call of an app starts after none of its connections had capacity. */
 const BLOCKED_MS = 1_000;
 /** Maximum number of calls promoted when an app has a new connection; each ended call promotes others. */
 const PROMOTED_MAX = 100;
@@ -44,10 +44,10 @@ export class CallLimiter extends Composed<{
   readonly #deferred = new DeferredCalls();
   /** When the last call of each app ended, oldest first. */
   readonly #lastEndedAt = new Map<string, number>();
-  /** Apps whose connections have no capacity, until when; Unix milliseconds. */
+  /** The time until which no call of an app starts, because its connections have no capacity, by app; Unix milliseconds. */
   readonly #blocked = new Map<string, number>();
   #waiting: WaitingCall[] = [];
-  /** Calls beyond `waitingMax`, which a worker of many partitions may have: their waiting time starts later, when they wait. */
+  /** Calls beyond `waitingMax`, which a worker of many partitions may have. Their waiting time begins once they are among `#waiting`. */
   #standby: Omit<WaitingCall, 'until'>[] = [];
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
@@ -69,7 +69,8 @@ export class CallLimiter extends Composed<{
     return this.#defer(owner, jobId, nowMs);
   }
 
-  /** Like `acquire`, for a call that may come later. @returns whether it may start */
+  /** Starts a call if it has capacity now, and does nothing otherwise. `release` must follow a started call. @returns whether it may
+   *  start */
   acquireAtOnce(owner: CallOwner, jobId: string): boolean {
     if (this.#closed || this.#capacityFor(owner) <= 0) return false;
     this.#start(owner, jobId);

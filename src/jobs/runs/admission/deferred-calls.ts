@@ -1,12 +1,13 @@
 /** Calls without capacity: their jobs return to the queue with a delay, so that the worker reaches the jobs behind them. This class
- *  remembers them, to promote them as soon as there is capacity. Losing it is harmless: each job becomes due by itself. */
+ *  remembers them, to promote them as soon as there is capacity. A worker that dies forgets them, which is harmless: each job becomes due
+ *  by itself. */
 import { appKey, type CallOwner } from '../../../model/capacity/fair-shares.ts';
 
 /** Minimum delay of a deferred job. */
 const DELAY_MIN_MS = 1_000;
-/** Interval between the due times of an app's jobs, so that many of them cost Redis at most a hundred checks a second… */
+/** Interval between the due times of an app's jobs, so that many of them cost Redis at most a hundred checks a second. */
 const DISTANCE_MS = 10;
-/** …unless the last one would be due later than this. */
+/** Maximum delay of a deferred job. Jobs that would be due later are spread at random over the last fifth of it. */
 export const DELAY_MAX_MS = 300_000;
 /** Maximum number of jobs remembered per worker: some 10 MB of IDs. */
 export const DEFERRED_MAX = 100_000;
@@ -48,7 +49,7 @@ export class DeferredCalls {
     return dueAt;
   }
 
-  /** Call when the job is active, here or in another worker. */
+  /** Forgets a job that has become active, here or in another worker. */
   remove(owner: CallOwner, jobId: string): void {
     const queue = this.#queues.get(appKey(owner.env, owner.app));
     if (queue) this.#remove(queue, jobId);
@@ -59,7 +60,7 @@ export class DeferredCalls {
    *  @returns their IDs */
   takeReady(ended: CallOwner, capacityFor: (owner: CallOwner) => number, nowMs: number): string[] {
     const own = this.#queues.get(appKey(ended.env, ended.app));
-    // Two for each ended call, if there is capacity, so that a recovered app soon gets all the calls that it can take.
+    // Each ended call makes room for two, if there is capacity, so that a recovered app soon gets all the calls that it can take.
     if (own) {
       const taken = this.#takeFirst(own, Math.min(2, capacityFor(own.owner)), nowMs);
       if (taken.length > 0) return taken;
@@ -67,7 +68,7 @@ export class DeferredCalls {
     let left = Math.min(APPS_CHECKED, this.#queues.size);
     for (const [key, queue] of this.#queues) {
       if (left-- === 0) break;
-      // Moved to the end, so that next time it is another app's turn.
+      // The app moves to the end of the map, so that next time it is another app's turn.
       this.#queues.delete(key);
       this.#queues.set(key, queue);
       const taken = this.#takeFirst(queue, Math.min(1, capacityFor(queue.owner)), nowMs);

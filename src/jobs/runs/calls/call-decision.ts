@@ -73,7 +73,7 @@ export function decideFailure(failure: Failure, attempt: CallAttempt): FailureDe
 
 /** Why a run without an attempt left pauses; undefined: it fails. */
 export function pauseReasonOf(failure: Failure, { loaded, pauses }: CallAttempt): PauseReason | undefined {
-  // A pinned run can move to another version, or its own comes back.
+  // A pinned run pauses, because it can move to another version, or its own version may come back.
   const isGone = failure.isVersionUnknown || failure.noResponse || failure.isForeign;
   if (loaded.run.pin && isGone) return 'version_gone';
   return failure.retriable && pauses ? 'exhausted' : undefined;
@@ -87,7 +87,7 @@ function kindOfSteps({ ops }: Steps, { job, loaded }: CallAttempt): Extract<Deci
   return job.finishedSteps !== undefined && ops.every(({ op }) => op === 'DiscoveryRequest') ? 'noNewStep' : 'steps';
 }
 
-/** Whether the operation begins a sleep that the run alone waits for, and whose end is all that it leaves. */
+/** Whether the operation begins a sleep and has no other effect, and the run waits for nothing else. */
 function sleepsAlone(
   { id, op, metadata }: Op,
   { finishedSteps }: CallAttempt['job'],
@@ -97,7 +97,7 @@ function sleepsAlone(
   return finishedSteps !== undefined && pending === 0 && !planOnly && run.batch === undefined;
 }
 
-/** Whether its memo is all that the operation leaves. */
+/** Whether the operation has no effect besides the memo of its step. */
 function isPlainStep(op: Op): boolean {
   return isReturned(op) && op.metadata == null && !memoProblemOf(op);
 }

@@ -38,7 +38,7 @@ export interface CallOptions {
   jobEnd?: JobEnd | undefined;
   /** The state that the call has loaded, if it started as its run was created. */
   started?: Loaded | undefined;
-  /** Makes the call instead of the one of the dependencies. */
+  /** Makes the call instead of `CallDeps.functionClient`. */
   functionClient?: Pick<FunctionClient, 'call'> | undefined;
 }
 
@@ -137,7 +137,7 @@ async function callFunction(
   if (!event || (events && events.length < (run.batch?.length ?? 0) && mayCome(run, startedAt))) {
     return missingEvent(run, startedAt);
   }
-  // Only the official SDKs defer functions; they repeat what the call does not list.
+  // Only the official SDKs defer functions; they defer again those that the call does not list.
   const defers = run.defers === undefined ? undefined : await deps.defers.ids(run.env, run.id);
   const calledAt = performance.now();
   const context = {
@@ -183,7 +183,7 @@ function functionGone({ functionId, pin }: Run): Outcome {
   return { ...permanentFailure('VersionGone', message), isVersionUnknown: true };
 }
 
-/** The events of a batch that are still stored; they are kept as long as the run needs them. */
+/** Returns the events of a batch that are still stored, and keeps them as long as the run needs them. */
 async function batchOf(env: string, ids: readonly string[], events: Events): Promise<EventRecord[]> {
   await Promise.all(ids.map((id) => events.extendRetention(env, id)));
   return (await events.records(env, ids)).filter((event) => event !== undefined);

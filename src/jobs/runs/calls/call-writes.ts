@@ -151,7 +151,7 @@ const FAILURE_WRITES: Record<
 };
 
 /** Ends the ownership of the call, because after a failed attempt it stores no more steps.
- *  @returns the attempt as it counts; undefined: another worker has taken over the job, whose attempt counts */
+ *  @returns the attempt, counted for the present state of the run; undefined: the attempt of another worker counts */
 async function takeOwnership(
   attempt: CallAttempt,
   { queuedRunJobs, checkpoints }: CallWritesDeps,
@@ -173,7 +173,7 @@ async function appendHistory(
   telemetry.recordHistory(attempt.loaded.run, entries, attempt.loaded.memos);
 }
 
-/** The attempt that completes the run, and reports no steps. */
+/** The history of an attempt that completes the run and reports no steps. */
 function historyOfEnd(outcome: Outcome, attempt: CallAttempt): HistoryOfEnd {
   const onlyAfterCheckpoints = needsNoHistory(attempt.loaded, outcome, attempt.attempts.made);
   return { entries: attemptHistory(outcome, attempt, problemOf), onlyAfterCheckpoints };
@@ -188,7 +188,7 @@ async function applyResponse(outcome: Outcome, attempt: CallAttempt, deps: CallW
   return { failure: { ...failure, retryAfterMs: outcome.retryAfterMs } };
 }
 
-/** Begins a sleep alone: with nothing to do but to wait, the run needs no other job than that of the call after it. */
+/** Begins a sleep of a run that waits for nothing else: the run then needs no job but that of the call after the sleep. */
 async function beginSleep(outcome: Outcome, attempt: CallAttempt, deps: CallWritesDeps): Promise<WriteResult> {
   const [op] = outcome.ops ?? [];
   const { job, jobEnd, loaded, attempts } = attempt;

@@ -21,7 +21,7 @@ export class EndpointOrigins extends Composed<{
   }
 }
 
-/** How to allow an endpoint at another origin. */
+/** Says how to allow an endpoint at another origin. */
 export function endpointRemedy(url: string): string {
   const { origin } = new URL(url);
   return (

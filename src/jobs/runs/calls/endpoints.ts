@@ -59,7 +59,7 @@ export class Endpoints extends Composed<EndpointsDeps> {
     });
     const stored = await events.storeNew([envelope]);
     const run = { id: runId, env, functionId: fn.id, eventId: envelope.internalId, requestId, queuedAt: nowMs };
-    // Runs before the run exists, so that a client need not repeat its request.
+    // The event is indexed before the run exists, so that the client need not repeat its request for it.
     await events.markIngested(stored, nowMs);
     await runs.create([{ ...run, owner: ENDPOINT, reconcileAt: nowMs + callTimeoutMs }]);
     const there = await runs.read(env, runId);
@@ -149,7 +149,7 @@ interface Report {
   output?: string;
   /** Set if the handler failed permanently. */
   failure?: RunError;
-  /** Operation of a failed attempt: of the handler, or of a step. */
+  /** Operation that reports a failed attempt of the handler or of a step. */
   failed?: Op | undefined;
   /** Steps to start. */
   rest: Op[];

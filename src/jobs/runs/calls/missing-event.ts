@@ -7,7 +7,7 @@ import { unavailable } from '../../../store/redis/connection/connection.ts';
 /** After this time, another worker has taken over the ingest job. */
 const AWAITED_MS = 120_000;
 
-/** Whether the event may still come. A re-run was only started because its event existed. */
+/** Whether the event may still come. A re-run starts only if its event exists. */
 export function mayCome({ queuedAt, retryOf }: Pick<Run, 'queuedAt' | 'retryOf'>, nowMs: number): boolean {
   return retryOf === undefined && nowMs - queuedAt < AWAITED_MS;
 }

@@ -1,6 +1,6 @@
-/** Errors of the service itself while it works on a run. Each counts as an attempt, because another might succeed; the last one fails or
- *  pauses the run, so that no run stays Running forever. When Redis rejects commands, no attempt counts: writes are
- *  retried for a while, and then the job waits. */
+/** Errors of the service itself while it works on a run. Each error counts as an attempt, because another attempt might succeed; the last
+ *  one fails or pauses the run, so that no run stays Running forever. When Redis rejects commands, no attempt counts: writes are retried
+ *  for a while, and then the job waits. */
 import { setTimeout } from 'node:timers/promises';
 import { UnrecoverableError } from 'bullmq';
 import { NoConnection } from '../../../functions/connect/transport.ts';
@@ -10,7 +10,7 @@ import type { Runs } from '../../../store/runs/runs.ts';
 import type { JobAttempts, RunRef } from '../../queues/queues.ts';
 import type { RunTransitions } from '../state-transitions.ts';
 
-/** 30 s in total. After that the job is delayed, and the call is repeated once Redis accepts writes again. */
+/** Delays between repeated writes, 30 s in total. Afterwards the job is delayed; its call is repeated once Redis accepts writes. */
 const WRITE_RETRY_DELAYS_MS = [100, 200, 400, 800, 1_500, 3_000, 4_000, 5_000, 5_000, 5_000, 5_000] as const;
 
 /** An attempt failed, and another follows. */
@@ -68,7 +68,7 @@ export async function withServiceErrors(
   }
 }
 
-/** Repeats a write while Redis rejects it: otherwise the response of an app would be lost, and its call repeated.
+/** Repeats a write while Redis rejects it: otherwise the response of an app would be lost, and the service would repeat the call.
  *  @param write idempotent
  *  @throws the last error of Redis, or any other error at once */
 export async function retryStoreWrites<T>(write: () => Promise<T>): Promise<T> {

@@ -6,7 +6,7 @@ import { type FromStep, takesInput } from '../../../model/runs/step-input.ts';
 
 /** Maximum number of steps that an error names. */
 const NAMED_MAX = 20;
-/** Official SDKs that accept edited input, by the beginning of their registered name. Others would take it for a result. */
+/** Official SDKs that accept edited input, by the beginning of their registered name. Other SDKs would take the input for a result. */
 const SDKS_WITH_INPUT = /^(inngest-)?js:/;
 
 /** @param isFinished whether the step has a memo

@@ -28,7 +28,7 @@ const RESUMED_MS = 1_000;
 
 export interface RunRetriesDeps extends MissingCallsDeps, Pick<Store, 'ids' | 'events'> {
   history: Pick<History, 'runs' | 'runParts' | 'steps'>;
-  /** A re-run reads its event from Redis. */
+  /** Restores an archived event, because a re-run reads its event from Redis. */
   eventRestorer: EventRestorer;
   apps: Pick<Apps, 'read'>;
   starter: RunStarter;
@@ -142,9 +142,9 @@ export class RunRetries extends Composed<RunRetriesDeps> {
     ]);
   }
 
-  /** Re-runs outlive their event, so counting the stored ones, hot or archived, counts all. Whichever of the function's runs on the event
-   *  is re-run, the next re-run is the same: two requests at once start one.
-   *  @returns the ID of the next re-run; `active`: the present one, which must end first */
+  /** Counts the stored re-runs, hot or archived: these are all, because re-runs outlive their event. All runs of a function on an event
+   *  have the same next re-run, so two requests at once start one.
+   *  @returns the ID of the next re-run; `active`: the re-run that has this ID and must end first */
   async nextRerun(
     { env, id: runId, eventId, functionId }: Run,
     fromStep?: FromStep,
@@ -169,14 +169,14 @@ export class RunRetries extends Composed<RunRetriesDeps> {
     await eventRestorer.ensure(env, batch ?? [eventId]);
     const [record] = (await events.records(env, batch ?? [eventId])).filter((event) => event !== undefined);
     if (!record) throw new ServiceError('event_gone', { detail: `"${eventId}" was kept no longer than the retention` });
-    // Waits from now: the event that cancelled the first run is older and does not cancel this one.
+    // The cancel triggers wait from now on: the event that cancelled the first run is older, and does not cancel the re-run.
     const event = { env, internalId: eventId, requestId: record.request_id, receivedAt: nowMs };
     // Copied steps belong to the code that planned them.
     const pin = fromStep && run.pin && (await functions.ofRun(run)) ? run.pin : undefined;
     const options = {
       ...(pin && { pin }),
       ...(batch && { batch }),
-      // It does not wait for its turn, but its success ends the wait of a lane that its event stops.
+      // The re-run does not wait for its turn in the lane, but its success unblocks a lane that its event blocks.
       ...(run.keys?.lane && { keys: { values: {}, lane: { id: run.keys.lane.id, order: run.keys.lane.order } } }),
       ...(fromStep && { fromStep, earlierRuns: earlierRunsOf(run) }),
     };

@@ -81,7 +81,7 @@ export class LifecycleEvents extends Composed<LifecycleEventsDeps> {
   /** Call before the run is stored as cancelled: afterwards nothing repeats the cancellation. */
   async cancelled(run: Run): Promise<void> {
     const isAwaited = await this.#isAwaited(run, FUNCTION_CANCELLED);
-    // Reads the present functions, also for what follows: cancellations are rare, and people cancel right after a registration.
+    // Reads the present functions, which `#sendIfHeard` uses too: cancellations are rare, and people cancel right after a registration.
     if (!isAwaited && !(await this.deps.functions.of(run.env)).isTrigger(FUNCTION_CANCELLED)) return;
     const events = await this.#causes(run);
     if (!events) return;

@@ -34,7 +34,7 @@ export interface RunEndsDeps extends Pick<Store, 'runs' | 'singletonHolders' | '
   /** Counts the ends of runs that replays started. */
   replayedRuns: Pick<StartedRuns, 'recordEnd'>;
   failures: FailureCounter;
-  /** The next event of the run's lane may then run. */
+  /** Lets the next event of the run's lane run. */
   laneEnds: Pick<LaneEnds, 'follow'>;
   telemetry: Telemetry;
 }
@@ -48,13 +48,13 @@ export interface RunEnd {
   failure?: RunFailure;
   /** The event that triggered the run, if available. */
   event?: EventRecord | undefined;
-  /** Undefined if it had ended before. */
+  /** undefined: the run had ended before. */
   leftOver?: LeftOver | StepsAtEnd | undefined;
-  /** The job of the call that ends it. */
+  /** The job of the call that ends the run. */
   job?: JobEnd | undefined;
   /** History of that call. */
   history?: HistoryOfEnd | undefined;
-  /** The job has ended with it, because it leaves nothing to do. */
+  /** The job has ended with the run, because nothing else is left to do. */
   isDone?: true;
 }
 
@@ -78,7 +78,7 @@ export class RunEnds extends Composed<RunEndsDeps> {
     failedEvent: (end) => this.#sendFailureEvent(end),
     cancelledEvent: async ({ run }) => hasEnded(run) || this.deps.lifecycleEvents.cancelled(run),
     end: (end) => this.#storeEnd(end),
-    // The next run of its function may then start.
+    // Lets the next run of its function start.
     singleton: async ({ run: { env, id, keys } }) =>
       keys?.singleton && this.deps.singletonHolders.release({ env, digest: keys.singleton, runId: id }),
     lane: ({ run }) => this.deps.laneEnds.follow(run),
@@ -133,7 +133,7 @@ export class RunEnds extends Composed<RunEndsDeps> {
     end.run = former ?? { ...run, ...ending };
   }
 
-  /** Whether anything may follow the end of a completed run. Decided before the end is stored. */
+  /** Whether anything may follow the end of a completed run. Call before the end is stored. */
   async #mayFollow({ env, functionId, keys, replayId, invoker }: Run): Promise<boolean> {
     if (keys || invoker || replayId !== undefined) return true;
     const table = await this.deps.functions.recent(env);
@@ -141,7 +141,7 @@ export class RunEnds extends Composed<RunEndsDeps> {
     return !fn || flowOptionsOf(fn) !== undefined || table.isTrigger(FUNCTION_FINISHED);
   }
 
-  /** Delayed jobs would wait, possibly for months, only to find an ended run. */
+  /** Removes the jobs of an ended run: delayed ones would wait, possibly for months, only to find that it has ended. */
   async #removeJobs(run: Run, { done, pending, isUnfinished }: StepsAtEnd): Promise<void> {
     const { scheduler, queuedRunJobs, timeoutTimers, unfinishedEnds } = this.deps;
     const { env, id: runId, status } = run;

@@ -12,10 +12,11 @@ import type { FunctionTables } from '../../functions/function-tables.ts';
 import type { PartitionQueues } from '../../queues/partition-queues.ts';
 import type { ChangedTimeoutsTimer, TimeoutTimer } from '../../queues/queues.ts';
 
-/** A change is recorded before it is stored, and workers may read their functions a second late. */
+/** Delay of the job that adapts timers to changed timeouts: `noteChange` comes before the change is stored, and workers may see it a second
+ *  late. */
 const CHANGE_MS = 3_000;
 
-/** When a run is cancelled, unless it has started or ended by then. */
+/** The time at which a run is cancelled, unless it has started or ended by then. */
 export interface Deadline {
   /** Unix milliseconds. */
   at: number;

@@ -1,5 +1,5 @@
-/** Finishes the ends of runs whose process died right afterwards: removes the jobs of their steps, and notifies the runs that wait for them. Can
- *  be repeated. */
+/** Finishes the ends of runs whose process died right afterwards: removes the jobs of their steps, and notifies the runs that wait for
+ *  them. This can be repeated. */
 import { duty } from '../../../duties/duty.ts';
 import type { Logger } from '../../../log.ts';
 import { hasEnded } from '../../../model/runs/run.ts';

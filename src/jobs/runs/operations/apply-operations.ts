@@ -28,7 +28,7 @@ type ApplyOperation = (
 
 interface Operation {
   apply: ApplyOperation;
-  /** Operations that start a pending step have it. */
+  /** Returns the pending step that the operation starts. Operations without it start none. */
   pending?: PendingOf;
 }
 
@@ -52,7 +52,7 @@ const OPERATIONS: ReadonlyMap<string, Operation> = new Map<string, Operation>([
   // interpret-response.ts has already turned these into the end of the call.
   ['RunComplete', NOTHING],
   ['RunError', NOTHING],
-  // Asks for the next call, which follows anyway if there was progress.
+  // The operation asks for the next call, which follows anyway if there was progress.
   ['DiscoveryRequest', NOTHING],
 ]);
 
@@ -99,7 +99,8 @@ export async function applyEach(
 }
 
 /** Applies the operations that a response reports together with the end of its function or with an error. Schedules no call.
- *  @returns the failure of the run, if an operation fails it; `finishedSteps`: their number, if the response reported new ones */
+ *  @returns the failure of the run, if an operation fails it; `finishedSteps`: number of finished steps, if the response reported new
+ *  ones */
 export async function applyReportedSteps(
   ops: readonly Op[],
   call: CallWithResponse,

@@ -14,7 +14,7 @@ export function isFinished(op: Op, { mayRetry }: Pick<CallWithResponse, 'mayRetr
   return isReturned(op) || op.op === 'StepFailed';
 }
 
-/** Whether the operation is of a step that ran to its end: it must not run again, whatever else the app sends. */
+/** Whether the operation reports a step that ran to its end: the step must not run again, whatever else the app sends. */
 export function hasRun(op: Op): boolean {
   return isFinished(op, { mayRetry: true }) && !isFunctionError(op);
 }
@@ -51,8 +51,8 @@ export function entriesOf(steps: readonly FinishedStep[]): HistoryEntry[] {
   return steps.flatMap(({ entry }) => entry ?? []);
 }
 
-/** Stores the memos, applies the rest of the response, and then schedules the next call. While a step is pending, that step schedules it
- *  instead (except in race mode). A memo that is too large fails the attempt; the others are stored.
+/** Stores the memos, applies the rest of the response, and then schedules the next call. While a step is pending, the end of that step
+ *  schedules the call instead (except in race mode). A memo that is too large fails the attempt; the others are stored.
  *  @param applyRest applies the other operations of the response */
 export async function finishSteps(
   ops: readonly Op[],

@@ -28,12 +28,12 @@ export interface CallWithResponse {
   /** Whether another attempt of this call may follow. */
   mayRetry: boolean;
   startedAt: number;
-  /** When its response is applied. */
+  /** The time at which the response is applied, Unix milliseconds. */
   nowMs: number;
   /** The app requests race mode for all steps of the response. */
   race: boolean;
   /** Group of the steps of the response that begin together (Pending). */
   group?: number;
-  /** Steps that have already begun, and what beginning them returned. */
+  /** Steps that have already begun, with what `Steps.begin` returned for each. */
   begun?: ReadonlyMap<string, Pending | 'steps' | undefined>;
 }

@@ -39,7 +39,7 @@ export async function startWait(op: Op, call: CallWithResponse, deps: OperationD
   // The wake job is enqueued before an event can match the wait, because a match removes the job.
   if (waiting.until !== undefined) await enqueueWake(op, call, deps, { untilMs: waiting.until, eventName });
   const stored = await deps.waits.add(run.env, [added], call.nowMs);
-  // An earlier execution of the call may have died in between: the step has begun with it, and whoever saw that sent the event.
+  // An earlier execution of the call may have begun the step and then died. Whoever saw the step may have sent the event since.
   await deps.waitMatcher.matchPastEvents(run.env, eventName, stored, waiting.since);
   return undefined;
 }

@@ -39,9 +39,9 @@ export interface WakeToSchedule {
   stepId: string;
   untilMs: number;
   nowMs: number;
-  /** Dev mode: the time from which it is due soon or not, if not now. */
+  /** Dev mode: the time that decides whether the wake-up is due soon; absent: `nowMs` decides. */
   horizonMs?: number | undefined;
-  /** For a wait, name of the awaited event or signal. */
+  /** Name of the awaited event or signal, for the timeout of a wait. */
   eventName?: string | undefined;
   /** The call that follows a sleep, if its run waits for nothing else: number of finished steps, and retries. */
   next?: { finishedSteps: number; retries: number } | undefined;
@@ -87,7 +87,8 @@ export function wakeJob({ ref, stepId, untilMs, nowMs, eventName }: WakeToSchedu
   };
 }
 
-/** The call that follows a sleep ends it, if it waits for nothing else: one job, and one script, instead of two. */
+/** The job of a call that also ends the sleep before it: one job and one script instead of two. Its run waits for nothing but this
+ *  sleep. */
 export function callAfterSleep(
   wake: WakeToSchedule,
   { finishedSteps, retries }: { finishedSteps?: number; retries: number },

@@ -27,7 +27,7 @@ import {
   wakeJobLeadMs,
 } from './run-jobs.ts';
 
-/** BullMQ adds them in one transaction. */
+/** Maximum number of wake jobs that BullMQ adds in one transaction. */
 const WAKES_AT_ONCE = 100;
 
 export class RunScheduler extends Composed<{
@@ -160,7 +160,7 @@ export class RunScheduler extends Composed<{
     await this.enqueueRequest(request);
   }
 
-  /** Makes the job of an admitted call due, if it was put aside: what admitted the call may have died before it did. */
+  /** Makes the job of an admitted call due, if it was put aside: the process that admitted the call may have died before it did so. */
   async promoteAdmitted(call: CallRef): Promise<void> {
     if (await this.#isDueLate(call)) await this.deps.queuedRunJobs.promoteDeferred(jobIdOf(call));
   }
@@ -181,8 +181,8 @@ export class RunScheduler extends Composed<{
     );
   }
 
-  /** Enqueues the call unless its job is live. A dead job with its ID, failed or completed, is replaced. A job that waits for a permit is in a
-   *  backlog, or due: its worker may have died before it checked again. */
+  /** Enqueues the call unless its job is live. A dead job with its ID, failed or completed, is replaced. If its job was put aside to wait
+   *  for permits, the call asks for them again, because its worker may have died before it did so. */
   async ensureCall(call: CallToSchedule): Promise<void> {
     const jobId = jobIdOf(callRefOf(call));
     const queue = this.deps.queuedRunJobs.queueOf(jobId);

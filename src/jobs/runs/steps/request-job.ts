@@ -25,7 +25,7 @@ export interface RequestDeps extends Pick<Store, 'runs' | 'steps' | 'requests'> 
   telemetry: Telemetry;
 }
 
-/** `status`: of the response, if there was one. */
+/** `status` is that of the response, if there was one. */
 type Result = ({ memo: Memo } | Failure) & { status?: number };
 
 /** @throws AttemptFailed when another attempt follows, or Redis's error when it rejects commands before the request is made */

@@ -16,7 +16,7 @@ export class SignalSender extends Composed<{
     if (!step) return undefined;
     const { runId, stepId } = step;
     const isFirst = await transitions.finishStep(env, runId, stepId, { data: { signal, data: data ?? null } });
-    // Last: if this process dies before, or a failover loses the memo, the sender retries, and the first memo wins.
+    // The wait is removed last: if this process dies before, or a failover loses the memo, the sender retries, and the first memo wins.
     await afterwards(() => signals.remove(env, signal, step));
     return isFirst ? runId : undefined;
   }

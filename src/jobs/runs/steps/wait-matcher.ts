@@ -132,7 +132,8 @@ export class WaitMatcher extends Composed<WaitMatcherDeps> {
     const { transitions, waits, afterwards } = this.deps;
     if (wait.stepId === undefined) await transitions.cancel(env, wait.runId, { cause: 'event', id: event.id });
     else await transitions.finishStep(env, wait.runId, wait.stepId, event.payload(), { links: { eventId: event.id } });
-    // Last: if this process dies before, or a failover loses the memo, the event matches again, and the first memo wins.
+    // The wait is removed last: if this process dies before, or a failover loses the memo, the event matches again, and the first memo
+    // wins.
     await afterwards(() => waits.remove(env, key, foundAt));
   }
 }
