@@ -23,7 +23,7 @@ export interface CallToAdmit {
 
 export interface EndedCall {
   entry: string;
-  /** Executions of its job; undefined: whichever execution has the call. */
+  /** Number of executions of its job; undefined: whichever execution has the call. */
   executions?: number;
 }
 
@@ -103,7 +103,7 @@ export class Admissions extends Repository<
   }
 
   /** Returns the permits of a call or a run.
-   *  @param executions of the job that ended; undefined: whichever execution has the call
+   *  @param executions number of executions of the job that ended; undefined: whichever execution has the call
    *  @param claimedUntil set by a check that found no job: permits stay if the call was admitted again since */
   async release(
     partition: number,

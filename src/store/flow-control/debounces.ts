@@ -10,7 +10,7 @@ export interface DebouncePeriods {
   timeoutMs?: number;
 }
 
-/** Effect of an event. `eventId`: the event that it replaces, the event that replaced it, or the one with which the debounce fired. */
+/** Effect of an event. `eventId`: the event that it replaces, the event that replaced it, or the event with which the debounce fired. */
 export type DebounceResult = { outcome: 'waits' } | { outcome: 'replaces' | 'replaced' | 'fired'; eventId: string };
 
 export interface FiredDebounce {

@@ -52,7 +52,7 @@ export class Decisions extends Repository<ScriptedRedis, { retentionMs: number }
     pipeline.getBuffer(keys.overflowDecisions(env, eventId));
     const found = replies<Buffer | null>(await pipeline.exec());
     const all = found.flatMap((bytes) => (bytes ? decodeDecisions(bytes) : []));
-    // In the order in which add-decisions.lua fills the keys, so that later decisions win.
+    // `all` has the order in which add-decisions.lua fills the keys, so that later decisions win.
     return [...new Map(all.map((decision) => [decision.digest, decision])).values()];
   }
 }

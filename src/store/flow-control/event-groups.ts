@@ -1,6 +1,6 @@
-/** Event groups: events of a function with the same key value: a batch or a debounce, which will have one run, or a lane, whose events run one
- *  after another. A group is in the partition of its function and key value; its events may be in others. It is open until it is due; what it
- *  closes is kept until its run is created. */
+/** An event group is the events of a function with the same key value: a batch or a debounce, which will have one run, or a lane, whose
+ *  events run one after another. A group is in the partition of its function and key value; its events may be in other partitions. It is
+ *  open until it is due; what it closes stays until its run is created. */
 import { chunksOf } from '../../model/values/chunks.ts';
 import type { ScriptedRedis } from '../redis/connection/scripts.ts';
 import type { PartitionKeyspace } from '../redis/keyspace/keyspace.ts';

@@ -4,7 +4,7 @@ import { DAY_MS } from '../../model/values/time.ts';
 import { inPipelines } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
 
-/** Counted from the first run with the value. */
+/** How long a run holds a value, from the creation of the first run with the value. */
 const IDEMPOTENCY_WINDOW_MS = DAY_MS;
 
 export interface IdempotencyClaim {

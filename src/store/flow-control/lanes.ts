@@ -17,7 +17,7 @@ export interface OrderOptions {
   functions: readonly { id: string; onStale: Order['onStale'] }[];
 }
 
-/** An event and a function, as they wait. */
+/** A pair of event and function that waits in a lane. */
 export interface LaneEntry {
   eventId: string;
   functionId: string;
@@ -89,7 +89,7 @@ const LANE: GroupKind<OrderOptions, LaneResult, LeavingEvent> = {
   args: ({ windowMs, functions }, homeKeys, env, order) => {
     const taking = functions.map(({ id, onStale }) => [id.toWellFormed(), onStale === 'skip' ? 1 : 0]);
     const { laneEvents, laneReceipts, lastInLane, laneCounts, stoppedLanes } = homeKeys;
-    // As JSON: apps choose names, which must not be read as keys.
+    // The keys are one JSON argument: apps choose names, which must not be read as keys.
     const keys = [
       order.toWellFormed(),
       laneEvents(env, ''),
@@ -145,7 +145,7 @@ export class Lanes extends EventGroups<OrderOptions, LaneResult, LeavingEvent> {
     return { changed: changed === 1, timerChecks: this.timerChecksIn(homeKeys, env, order, timerCheck) };
   }
 
-  /** Orders with waiting events that these functions, or functions that these webhooks start, may take part in, or did. */
+  /** Orders with waiting events in which these functions, or functions that these webhooks start, take part or did before. */
   override async waiting(env: string, ids: readonly string[]): Promise<WaitingFunction[]> {
     const concerns = (order: string) => {
       const { functionId, webhookId = '' } = webhookOf(order) ?? { functionId: functionOf(order) };
@@ -170,9 +170,9 @@ export class Lanes extends EventGroups<OrderOptions, LaneResult, LeavingEvent> {
     return text === null ? undefined : (await this.#statuses(homeKeys, env, order, windowMs, [[id, text]]))[0];
   }
 
-  /** Lanes of an order that are not idle: those whose next event is due first, then those with active runs; or those that a failed run stops,
-   *  the first ones first.
-   *  @param cursor of the page before; absent: the first page */
+  /** Lanes of an order that are not idle: those whose next event is due first, then those with active runs; or those that a failed run
+   *  stops, the longest stopped first.
+   *  @param cursor cursor of the previous page; absent: the first page */
   async list(
     env: string,
     order: string,

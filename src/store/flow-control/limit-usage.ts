@@ -30,7 +30,7 @@ export interface LimitUse {
 export interface BacklogPosition {
   /** Number of calls before it. */
   ahead: number;
-  /** When it started to wait, minus its priority; Unix milliseconds. */
+  /** The time at which the call began to wait, minus its priority; Unix milliseconds. */
   since: number;
   /** The limit that holds back the backlog's first call. */
   blockedBy: string | undefined;
@@ -116,7 +116,7 @@ export class LimitUsage extends Repository {
     const all = [...new Set(members)];
     if (all.length === 0) return new Set();
     const admitted = await this.redis.hmget(keys.admissions, ...all);
-    // A permit returned meanwhile has no environment any more.
+    // A permit that was returned meanwhile no longer has an environment.
     return new Set(all.flatMap((member, i) => (admitted[i]?.split('\n')[1] === env ? [runOf(member)] : [])));
   }
 

@@ -28,7 +28,7 @@ export class SingletonHolders extends Repository {
     });
   }
 
-  /** Records that the runs replaced by these are cancelled. */
+  /** Records that the runs that these claims replaced are cancelled. */
   async forgetReplaced(claims: readonly SingletonClaim[]): Promise<void> {
     await this.#settle(claims, 0);
   }

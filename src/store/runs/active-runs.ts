@@ -15,7 +15,7 @@ export interface NextReconciliation {
   wakeJobLeadMs: number;
   /** Time until the next reconciliation of a run that is not idle. */
   afterMs: number;
-  /** Latest time of the next one, Unix milliseconds. */
+  /** Latest time of the next reconciliation, Unix milliseconds. */
   latestMs?: number | undefined;
   /** Whether the runs have just been reconciled. Otherwise only runs that sleep and need no more than wake-ups are scheduled. */
   isReconciled: boolean;

@@ -22,7 +22,7 @@ export interface RunContents extends PartContents {
   env: string;
   id: string;
   fields: Record<string, string>;
-  /** Changes with its parts. */
+  /** A text that changes with the parts of the run. */
   version: string;
 }
 
@@ -43,7 +43,7 @@ const ID_LENGTH = 26;
 /** A segment with fewer entries has room, so there are no shorter segments (ended-run-index.ts). */
 const SEGMENT_SIZE_MIN = 512;
 
-/** The script's format. */
+/** A run in the reply of read-ended-runs.lua. */
 type ReadRun = [status?: RunStatus, queuedAt?: string, fields?: string[], version?: string, ...contents: string[][]];
 
 export class ArchivableRuns extends Repository {

@@ -34,7 +34,7 @@ export class ListedRuns extends Repository<Redis, { offloadedRuns: OffloadedRuns
         throw error;
       });
       for (const [id, { fields }] of offloaded) all.set(id, fields);
-      // Others may have come back a moment ago.
+      // The other runs may have come back from Postgres a moment ago.
       const others = missing.filter((id) => !offloaded.has(id));
       for (const [id, fields] of await this.#fields(env, others)) all.set(id, fields);
     }

@@ -26,15 +26,15 @@ export type LoadedState =
   | { state: 'paused'; run: Run }
   /** The run has more finished steps than the call is for, and the call for these may be missing, because a worker died. */
   | { state: 'nextCallDue'; run: Run; finishedSteps: number }
-  /** The sleep has to end first, because more goes on in the run than that. */
+  /** The sleep has to end first, because more goes on in the run than this sleep. */
   | { state: 'sleeps' }
-  /** There is no such run, or another call does this one's work. */
+  /** There is no such run, or another call does the work of this call. */
   | { state: 'superseded' };
 
 /** Everything a call needs. */
 export interface Loaded {
   run: Run;
-  /** undefined if it is no longer stored. */
+  /** undefined if the event is no longer stored. */
   event: EventRecord | undefined;
   stack: string[];
   memos: Record<string, Memo>;
@@ -48,7 +48,7 @@ export interface Loaded {
   planOnly: boolean;
 }
 
-/** The state of a run for its first call, if that starts as the run is created. */
+/** The state of a run for its first call, if that call starts as the run is created. */
 export function startOf(run: NewRun, startsAt: number): Loaded {
   const event = run.job?.event && recordOf(run.job.event);
   return { run: startedRun(run, startsAt), event, stack: [], memos: {}, pending: 0, planOnly: false };

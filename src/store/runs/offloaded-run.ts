@@ -42,7 +42,7 @@ export interface OffloadedRunSource {
   records(env: string, ids: readonly string[]): Promise<Map<string, OffloadedRecord>>;
   /** @throws ServiceError archive_unavailable */
   contents(env: string, ids: readonly string[]): Promise<Map<string, OffloadedContents>>;
-  /** May have runs that are not offloaded.
+  /** The result may contain runs that are not offloaded.
    *  @param functionIds undefined: all functions
    *  @throws ServiceError archive_unavailable */
   newest(

@@ -73,7 +73,7 @@ export class OffloadedRuns extends Repository<ScriptedRedis, { reconcileAfterMs:
     );
   }
 
-  /** Brings offloaded runs back, for whoever changes them next. They stay at least until their next reconciliation.
+  /** Brings offloaded runs back, for a caller that changes them next. They stay at least until their next reconciliation.
    *  @returns whether to look again: they are back, or came back a moment ago
    *  @throws ServiceError archive_unavailable */
   async bringBack(env: string, ids: readonly string[]): Promise<boolean> {
@@ -110,7 +110,7 @@ export class OffloadedRuns extends Repository<ScriptedRedis, { reconcileAfterMs:
     return found;
   }
 
-  /** The next of an environment or some functions in the list of active runs. Some may have returned, or be gone.
+  /** The next offloaded runs of an environment, or of some functions, in the list of active runs. Some may have returned, or be gone.
    *  @param functionIds undefined: all functions
    *  @throws ServiceError archive_unavailable */
   async newest(

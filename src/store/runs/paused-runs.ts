@@ -7,7 +7,7 @@ import { memberOf } from './active-runs.ts';
 
 export class PausedRuns extends Repository {
   /** Pauses an active run. The first pause is kept.
-   *  @param mark for its error group
+   *  @param mark mark for its error group
    *  @returns whether it is paused now and was not before */
   async add(
     { env, id }: Pick<Run, 'env' | 'id'>,

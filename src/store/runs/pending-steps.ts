@@ -58,7 +58,7 @@ export async function pendingStepsOf(
   const empty = runs.filter(({ id }) => isEmpty(found.get(id) as PendingSteps));
   for (const [env, ofEnv] of Map.groupBy(empty, (run) => run.env)) {
     const ids = ofEnv.map(({ id }) => id);
-    // Without Postgres it is unknown what they wait for.
+    // Without Postgres it is unknown what these runs wait for.
     const records = await offloadedRuns.records(env, ids).catch((error) => {
       if (isArchiveUnavailable(error)) return new Map<string, OffloadedRecord>();
       throw error;

@@ -5,7 +5,7 @@ import { RUN_SUFFIXES } from '../keys/runs.ts';
 import { inPipelines } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
 
-/** If the process dies, the next one uses them. */
+/** How long the steps stay: if this process dies, the next one uses them. */
 const TTL_MS = HOUR_MS;
 /** Maximum characters of the memos in one command. */
 const COMMAND_CHARACTERS = 4_194_304;

@@ -18,7 +18,7 @@ export type CreateReply = [taken?: string[], started?: string[]];
 /** Creates runs in a partition.
  *  @param taker the worker that may take some of the jobs
  *  @param send sends the scripts; resolves to undefined if nothing was created
- *  @returns what the first calls find that have started, by run ID; undefined: nothing was created */
+ *  @returns by run ID, the state that each started first call finds; undefined: nothing was created */
 export async function createIn(
   keys: PartitionKeyspace,
   runs: readonly NewRun[],
@@ -42,7 +42,7 @@ export async function createIn(
     if (taking)
       taker?.take(
         taking,
-        // A run may be there twice: requests with one ID, each of which has enqueued its event, are ingested together.
+        // `runs` may have a run twice: if two requests with the same event ID have each enqueued the event, both are ingested together.
         jobs.filter(({ id }) => taken.delete(id)),
         started,
       );

@@ -16,12 +16,12 @@ export interface StepsAtEnd {
 
 /** Further effects of the end of a run. */
 export interface EndOptions {
-  /** Whether it may have jobs besides those of its pending steps; then, and if it has pending steps, its end is unfinished until they are
-   *  removed (unfinished-ends.ts). */
+  /** Whether the run may have jobs besides those of its pending steps. Its end is unfinished until all these jobs are removed
+   *  (unfinished-ends.ts). */
   hasJobs?: boolean;
   /** Number of deferred functions already started. */
   startedDefers?: number;
-  /** The job of the call that ends the run: it ends with the run if that leaves nothing to do. */
+  /** The job of the call that ends the run: the job ends with the run if nothing else is left to do. */
   job?: JobEnding;
   history?: HistoryOfEnd | undefined;
 }
@@ -29,7 +29,7 @@ export interface EndOptions {
 /** Entries to append to the history, even if the run had ended before. */
 export interface HistoryOfEnd {
   entries: readonly HistoryEntry[];
-  /** Without checkpoints, the record of the run says as much. */
+  /** Whether the entries are of interest only after checkpoints: without checkpoints, the record of the run says as much. */
   onlyAfterCheckpoints: boolean;
 }
 

@@ -50,7 +50,7 @@ export interface RunPage {
 const MAX_READS = 20;
 
 export class RunLists extends Repository<ScriptedRedis, { endedRuns: EndedRunIndex; offloadedRuns: OffloadedRuns }> {
-  /** The runs themselves. */
+  /** Reads the runs of a list. */
   readonly listed = new ListedRuns(this.redis, this.keys, this.deps);
 
   async list(query: RunQuery): Promise<RunPage> {
@@ -104,7 +104,8 @@ export class RunLists extends Repository<ScriptedRedis, { endedRuns: EndedRunInd
     return firstOf([...hot, ...(await readOffloaded())], limit);
   }
 
-  /** Called when the lists of Redis are read: a run leaves them when it is in Postgres, and a run that has just returned is still read here. */
+  /** Call after the lists of Redis are read: a run leaves them only once it is in Postgres, and a run that has just returned is still found
+   *  here. */
   async #newestOffloaded(
     { env, functionIds, timeRange, limit }: RunQuery,
     groups: readonly RunGroup[],
@@ -231,7 +232,7 @@ export function pageOfRuns(all: readonly Run[], query: RunQuery): RunPage {
   return { runs: page, next: runs.length > limit ? positionOf(page.at(-1) as Run) : undefined };
 }
 
-/** The index of paused runs is of all functions, and an index may have runs that have just changed. */
+/** Whether the list has the run: the index of paused runs covers all functions, and any index may have runs that have just changed. */
 function isListed(run: Run, { functionIds, isPaused }: RunQuery, statuses: readonly RunStatus[] | undefined): boolean {
   if (statuses && !statuses.includes(run.status)) return false;
   return !isPaused || (run.pause !== undefined && (!functionIds || functionIds.includes(run.functionId)));

@@ -21,7 +21,7 @@ export class RunReads<Deps extends { offloadedRuns: OffloadedRuns }> extends Rep
     return (await this.readMany(env, [id]))[0];
   }
 
-  /** For callers that change it next: an offloaded run is brought back. */
+  /** Reads a run that the caller changes next: an offloaded run is brought back. */
   async readToChange(env: string, id: string): Promise<Run | undefined> {
     return (await this.readManyToChange(env, [id]))[0];
   }
@@ -59,12 +59,12 @@ export class RunReads<Deps extends { offloadedRuns: OffloadedRuns }> extends Rep
     await look();
     if (others().length === 0) return present;
     for (const id of await this.deps.offloadedRuns.which(env, others())) present.add(id);
-    // One may have come back a moment ago.
+    // A run may have come back from Postgres a moment ago.
     await look();
     return present;
   }
 
-  /** For callers that change them next: offloaded ones are brought back.
+  /** Reads runs that the caller changes next: offloaded runs are brought back.
    *  @throws ServiceError archive_unavailable */
   async readManyToChange(env: string, ids: readonly string[]): Promise<Run[]> {
     return this.#withMissing(env, ids, async (missing) => {
@@ -73,7 +73,7 @@ export class RunReads<Deps extends { offloadedRuns: OffloadedRuns }> extends Rep
     });
   }
 
-  /** @param find runs that are not in Redis */
+  /** @param find finds runs that are not in Redis */
   async #withMissing(
     env: string,
     ids: readonly string[],
@@ -83,7 +83,7 @@ export class RunReads<Deps extends { offloadedRuns: OffloadedRuns }> extends Rep
     const areMissing = () => ids.filter((id) => !byId.has(id));
     if (areMissing().length > 0 && this.deps.offloadedRuns.mayExist) {
       for (const run of await find(areMissing())) byId.set(run.id, run);
-      // Others may have come back a moment ago.
+      // The other runs may have come back from Postgres a moment ago.
       for (const run of await this.#readMany(env, areMissing())) byId.set(run.id, run);
     }
     return ids.flatMap((id) => byId.get(id) ?? []);

@@ -74,7 +74,7 @@ function cancelReasonOf(text: string): Pick<Run, 'cancelReason'> {
   return reason ? { cancelReason: reason } : {};
 }
 
-/** An unreadable run must not hide others, and can still be ended. */
+/** Reads an error, even an unreadable one: its run must not hide others, and can still be ended. */
 export function readError(text: string): RunError {
   try {
     return JSON.parse(text) as RunError;

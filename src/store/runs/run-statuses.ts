@@ -17,7 +17,7 @@ export class RunStatuses extends Repository<ScriptedRedis, { offloadedRuns: Offl
       const ids = ofEnv.map(({ id }) => id);
       for (const id of await offloadedRuns.which(env, ids)) found.set(id, 'Running');
     }
-    // Others may have come back a moment ago.
+    // The other runs may have come back from Postgres a moment ago.
     const others = missing.filter(({ id }) => !found.has(id));
     return new Map([...found, ...(await this.#ofHot(others))]);
   }

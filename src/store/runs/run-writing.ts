@@ -30,7 +30,7 @@ export interface NewRun extends Pick<Run, 'id' | 'env' | 'functionId' | 'eventId
 }
 
 export interface FirstCall extends WaitingCall {
-  /** If the call may start as the run is created: its event, stored for longer than the run needs it. */
+  /** The event of a call that may start as the run is created. It is stored for longer than the run needs it. */
   event?: RecordParts | undefined;
 }
 
@@ -70,10 +70,10 @@ export function startedRun(run: NewRun, startsAt: number): Run {
   });
 }
 
-/** Redis cannot decode lone surrogates, hence toWellFormed. */
+/** Calls toWellFormed, because Redis cannot decode lone surrogates. */
 function fieldsOf(run: NewRun): string[] {
   const { queuedAt, invoker, fromStep, owner } = run;
-  // First, where create-runs.lua finds it.
+  // The version comes first, where create-runs.lua looks for it.
   const fields = run.pin ? [RUN_FIELDS.version, pinText(run.pin)] : [];
   fields.push(RUN_FIELDS.requestId, run.requestId);
   if (invoker) fields.push(RUN_FIELDS.invokerRun, invoker.runId, RUN_FIELDS.invokerStep, invoker.stepId.toWellFormed());

@@ -32,7 +32,7 @@ const FIRST_FIELD_OF_END = 15;
 /** The events that trigger runs, all new. */
 export interface NewEvents {
   write: BucketWrite;
-  /** Of the functions for which the runs are. */
+  /** Version of the functions with which the events were matched. */
   functionsVersion: number;
 }
 
@@ -46,13 +46,13 @@ export interface RunsDeps {
 export class Runs extends RunReads<RunsDeps> {
   /** Creates each run that does not exist yet, and adds the jobs that come with them.
    *  @param takerOf the worker of a partition that may take some of the jobs
-   *  @returns what the first calls find that have started, by run ID */
+   *  @returns by run ID, the state that each started first call finds */
   async create(
     runs: readonly NewRun[],
     takerOf?: (partition: number) => JobTaker<Loaded> | undefined,
   ): Promise<ReadonlyMap<string, Loaded>> {
     const started = new Map<string, Loaded>();
-    // Runs of an event, and thus of an ingest job, are in the event's partition.
+    // Runs of an event are in its partition, and so are all runs of an ingest job.
     for (const [keys, some] of Map.groupBy(runs, ({ id }) => this.keys.of(id))) {
       const inPartition = await createIn(
         keys,
@@ -130,7 +130,7 @@ export class Runs extends RunReads<RunsDeps> {
     return copied === -1 ? undefined : copied;
   }
 
-  /** Begins a call, if it is due, and reads what it needs. Ends the sleep before it. */
+  /** Begins a call if it is due, reads what the call needs, and ends the sleep before it. */
   async load(call: CallOf, attempt: number, nowMs: number, reconcileAt: number): Promise<LoadedState> {
     const { env, runId, eventId, finishedSteps, stepId, sleep } = call;
     const location = locationOf(this.keys, env, eventId);
@@ -206,9 +206,9 @@ export class Runs extends RunReads<RunsDeps> {
     await this.redis.recordAnswered(this.keys.of(id).run(env, id), finishedSteps);
   }
 
-  /** Position that the run continues at: the number of finished steps (-1: none) of the last answered call, and of the time when a race-mode step
-   *  last ended while others were pending; and the owner of the state with the given number of finished steps, who stored the last of
-   *  them (undefined: the next call). */
+  /** The position at which the run continues. `answeredAt`: number of finished steps of the last answered call; -1: none. `racedAt`: number
+   *  of finished steps when a race-mode step last ended while others were pending; -1: never. `owner`: who stored the last of the given
+   *  number of finished steps, and owns this state; undefined: the next call. */
   async position(
     env: string,
     id: string,
@@ -279,7 +279,7 @@ export class Runs extends RunReads<RunsDeps> {
   }
 
   /** Changes the version on which an active run ends.
-   *  @param pin undefined: it continues with the active one
+   *  @param pin undefined: the run continues with the active version
    *  @returns false: it has ended, or does not exist */
   async move(env: string, id: string, pin: Pin | undefined): Promise<boolean> {
     const keys = this.keys.of(id);

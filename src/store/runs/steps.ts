@@ -37,7 +37,7 @@ export interface StepWait {
 export interface ResultContext {
   /** Whether the step's operation asks for race mode. A pending step records this itself. */
   race?: boolean;
-  /** For the step's history entry. */
+  /** Links for the step's history entry. */
   links?: StepLinks;
   /** Set for an invocation that reached its timeout. A wait that did so has no result. */
   timedOut?: true;
@@ -217,7 +217,8 @@ export class Steps extends Repository<ScriptedRedis, { retentionMs: number; offl
     return { begun: stored === '' ? undefined : (JSON.parse(stored) as Pending), isScheduled, nextFinishedSteps };
   }
 
-  /** Half the retention is for a wake-up that is late. With more, the event of each sleep would need a key of its own. */
+  /** How long the events of a step stay. Half the retention is a margin for a late wake-up; with a larger one, the event of each sleep
+   *  would need a key of its own. */
   #eventTtlMs({ since, until = since }: Pending): number {
     return Math.ceil(until - since + this.deps.retentionMs / 2);
   }

@@ -21,7 +21,7 @@ type Reply = [fields: string[], stack: string[], memos: string[], pending: strin
 
 export class WholeRuns extends Repository {
   /** undefined if it is not stored.
-   *  @param contents of an offloaded run, which stays where it is; absent: the run in Redis */
+   *  @param contents contents of an offloaded run, which stays where it is; absent: the run in Redis */
   async read(env: string, id: string, contents: Buffer | '' = ''): Promise<WholeRun | undefined> {
     const reply = (await this.redis.readRun(this.keys.of(id).run(env, id), contents)) as Reply | [];
     const [flat, stack = [], memos = [], pending = [], history = []] = reply;

@@ -8,7 +8,7 @@ import { Repository } from '../redis/repository.ts';
 export interface StoredOriginal {
   headers: IncomingHttpHeaders;
   body: Buffer;
-  /** For a large body, which is not here: ID of the request with which the archive keeps it. */
+  /** ID of the request with which the archive keeps the body, if the body is too large to be here. */
   storedBody?: string | undefined;
   /** Size of that body; undefined if an earlier version wrote it. */
   bodyBytes?: number | undefined;

@@ -12,7 +12,7 @@ import type { StoredSecret, Webhook } from './webhook.ts';
 
 export interface WebhookInUse extends Webhook {
   allowList: AccessListMatcher;
-  /** Completed with the webhook's scheme, if the preset leaves the choice to the user. */
+  /** The preset, with the webhook's scheme if it leaves the choice to the user. */
   preset: Preset | undefined;
   /** undefined if requests are not verified. */
   verifier: Verifier | undefined;

@@ -1,5 +1,5 @@
-/** Issues of webhooks: one per webhook and kind of failure. Each expires after 90 days without a failure. The script that opens or
- *  resolves an issue also adds a pending notification, which stays until it is sent: the process that did so may die. */
+/** Issues of webhooks: one per webhook and kind of failure. Each expires after 90 days without a failure. The script that opens or resolves
+ *  an issue also adds a pending notification, which stays until it is sent: the process that runs the script may die. */
 
 import type { PrincipalKind } from '../../model/auth/access.ts';
 import { ID_PATTERN } from '../../model/ids.ts';

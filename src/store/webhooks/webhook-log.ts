@@ -85,7 +85,7 @@ export class WebhookLog extends Repository<ScriptedRedis, { maxRequests: number;
   }
 
   /** Oldest first, filtered by outcome if the filter has any. Examines at most `limit`.
-   *  @param query its cursor is the ID before the first one
+   *  @param query its cursor is the ID before the first request
    *  @returns also the last examined ID; undefined at the end of the log */
   async listOldest(webhookId: string, query: LogQuery, nowMs: number): Promise<LogPage> {
     const { limit, cursor } = query;

@@ -1,6 +1,5 @@
-/** The requests that providers sent and those received, of webhooks with a key for the provider's list: the IDs of
- *  both, and how far they are compared. Every write can be repeated, so a crash between two of them counts no
- *  request twice. */
+/** Compares the requests that a provider sent with those received, for webhooks with a key for the provider's list: the IDs of both, and
+ *  how far they are compared. Every write can be repeated, so a crash between two writes counts no request twice. */
 import { DAY_MS, WEEK_MS } from '../../model/values/time.ts';
 import { replies } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
@@ -8,7 +7,7 @@ import { Repository } from '../redis/repository.ts';
 const KEPT_MS = WEEK_MS;
 const TTL_MS = KEPT_MS + DAY_MS;
 const STATE_TTL_MS = 30 * DAY_MS;
-/** Some 30 MB. */
+/** Maximum number of requests per webhook whose IDs are kept: some 30 MB. */
 const SENT_MAX = 250_000;
 const MISSING_MAX = 50_000;
 
@@ -21,11 +20,11 @@ export interface CheckedSpan {
 /** One reading of the provider's list, page by page; it outlives the process that reads it. */
 export interface ReconciliationPass extends CheckedSpan {
   because: 'asked' | 'hour' | 'outage';
-  /** The ID of the request that asked for it. */
+  /** The ID of the request that asked for the pass. */
   asked?: string | undefined;
-  /** Ask the provider to send what is missing again, instead of fetching it. */
+  /** Whether the provider is asked to send missing requests again, instead of fetching them. */
   redeliver?: boolean | undefined;
-  /** `list`: the pages; `recover`: what is missing. */
+  /** `list`: reads the pages; `recover`: recovers what is missing. */
   phase: 'list' | 'recover';
   startedAt: number;
   /** The next page begins here; absent: the first page. */
@@ -39,7 +38,7 @@ export interface ReconciliationPass extends CheckedSpan {
   missing: number;
   /** Items that cannot be the provider's. */
   invalid: number;
-  /** When the oldest item so far was sent, and the number of pages since without an older one. */
+  /** The time at which the oldest item so far was sent, and the number of pages since then without an older item. */
   oldestAt?: number | undefined;
   stuckPages: number;
   /** An earlier cursor: meeting it again is a loop. */
@@ -68,24 +67,24 @@ export interface ReconciliationState {
   /** End of the last complete pass. */
   passedAt?: number | undefined;
   problem?: ReconciliationProblem | undefined;
-  /** Passes that failed since the last one that did not. */
+  /** Number of passes that failed since the last successful one. */
   failures?: number | undefined;
-  /** The last time in which no process was there. */
+  /** The last span in which no process ran. */
   outage?: CheckedSpan | undefined;
 }
 
-/** Its details are in Redis while a request is missing. */
+/** A missing request. Redis keeps its details while it is missing. */
 export interface MissingRequest {
   id: string;
   ref: string;
   at: number;
-  /** The ID of the event that it becomes: a repetition after a crash has the same. */
+  /** The ID of the event that the request becomes: a repetition after a crash uses the same ID. */
   eventId?: string | undefined;
-  /** How often it could not be fetched. */
+  /** How often the request could not be fetched. */
   tries?: number | undefined;
   reason?: string | undefined;
   message?: string | undefined;
-  /** The version of the webhook that could not process it. */
+  /** The version of the webhook that could not process the request. */
   version?: number | string | undefined;
 }
 
@@ -156,7 +155,9 @@ export class WebhookReconciliations extends Repository {
     await this.redis.hset(this.keys.of(webhookId).webhookMissingDetails(webhookId), id, JSON.stringify(details));
   }
 
-  /** Oldest first. @param after an item; those after it @param from of the first one, Unix milliseconds */
+  /** Missing requests, oldest first.
+   *  @param from earliest time, Unix milliseconds
+   *  @param after returns only requests after this item */
   async missing(
     webhookId: string,
     { from, to, after, limit }: CheckedSpan & { after?: { at: number; id: string } | undefined; limit: number },
@@ -190,14 +191,14 @@ export class WebhookReconciliations extends Repository {
     return { sent: settled + missing, received: settled - recovered, recovered, missing };
   }
 
-  /** When the newest missing request was sent; undefined: none is missing. */
+  /** The time at which the newest missing request was sent; undefined: none is missing. */
   async lastMissingAt(webhookId: string, to: number): Promise<number | undefined> {
     const key = this.keys.of(webhookId).webhookMissing(webhookId);
     const [, at] = await this.redis.zrevrangebyscore(key, to, '-inf', 'WITHSCORES', 'LIMIT', 0, 1);
     return at === undefined ? undefined : Number(at);
   }
 
-  /** Forgets what is too old. @returns since when all is known, Unix milliseconds */
+  /** Forgets what is too old. @returns the time since which all requests are known, Unix milliseconds */
   async trim(webhookId: string, nowMs: number): Promise<number> {
     const { webhookCame, webhookSent, webhookRecovered, webhookMissing, webhookMissingDetails } =
       this.keys.of(webhookId);
@@ -213,24 +214,24 @@ export class WebhookReconciliations extends Repository {
     return Number(since);
   }
 
-  /** Webhooks whose next round is due, the longest first. */
+  /** Webhooks whose next round is due, longest overdue first. */
   due(nowMs: number, limit: number): Promise<string[]> {
     return this.redis.zrangebyscore(this.keys.dueWebhookReconciliations, '-inf', nowMs, 'LIMIT', 0, limit);
   }
 
-  /** Webhooks with a time of a next round. */
+  /** Webhooks that have a time for their next round. */
   entered(limit: number): Promise<string[]> {
     return this.redis.zrange(this.keys.dueWebhookReconciliations, 0, String(limit - 1));
   }
 
-  /** Enters webhooks that have no time of a next round. */
+  /** Enters webhooks that have no time for their next round; it is then due at once. */
   async enter(webhookIds: readonly string[]): Promise<void> {
     const key = this.keys.dueWebhookReconciliations;
     const writing = this.redis.pipeline().zadd(key, 'NX', ...webhookIds.flatMap((id) => [0, id]));
     replies(await writing.pexpire(key, STATE_TTL_MS).exec());
   }
 
-  /** For a webhook that cannot be reconciled now. */
+  /** Postpones the next round of a webhook that cannot be reconciled now. */
   async defer(webhookId: string, untilMs: number): Promise<void> {
     await this.redis.zadd(this.keys.dueWebhookReconciliations, 'XX', untilMs, webhookId);
   }
@@ -252,11 +253,11 @@ export class WebhookReconciliations extends Repository {
       else writing.hset(key, name, JSON.stringify(value));
     }
     replies(await writing.pexpire(key, STATE_TTL_MS).exec());
-    // Last: whoever finds it due finds the other fields too.
+    // The due time comes last: whoever finds the webhook due also finds the other fields.
     if (fields.dueAt !== undefined) await this.redis.zadd(this.keys.dueWebhookReconciliations, fields.dueAt, webhookId);
   }
 
-  /** When a process last looked; undefined: never. */
+  /** The time of the last `noteAlive` of any process; undefined: none. */
   async lastAlive(): Promise<number | undefined> {
     const text = await this.redis.get(this.keys.webhookReconciliationAlive);
     return text === null ? undefined : Number(text);

@@ -5,7 +5,7 @@ import { inPipelines, type Redis } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
 
 const HOURS_KEPT = 8 * 24;
-/** A silence can be detected only while the traffic before it is known. */
+/** How long traffic is kept: a silence can be detected only while the traffic before it is known. */
 const TTL_MS = 16 * 24 * HOUR_MS;
 
 export const TRAFFIC_COUNTS = ['requests', 'accepted', 'rejected', 'filtered', 'unverified'] as const;

@@ -1,9 +1,10 @@
-/** Since when the service has accepted webhook requests without interruption: a silence that includes an interruption is not detected. */
+/** Remembers since when the service has accepted webhook requests without interruption: a silence that includes an interruption is not
+ *  detected. */
 import { DAY_MS } from '../../model/values/time.ts';
 import { type Redis, replies } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
 
-/** Longer than a deploy takes. */
+/** A shorter break is no interruption: a deploy takes less. */
 const BREAK_MS = 5 * 60_000;
 const TTL_MS = 30 * DAY_MS;
 

@@ -42,7 +42,7 @@ local function merged(earlier, entries)
   return table.concat(kept)
 end
 
--- The first key with room. A full key is not searched for the event: at worst it keeps an earlier decision, which does not count.
+-- Returns the first key with room. A full key is not searched for the event: at worst it keeps an earlier decision, which does not count.
 local function key_for(id)
   local key
   for _, length in ipairs(DECISION_PREFIX_LENGTHS) do

@@ -5,8 +5,8 @@
 -- @include flow-control/lua/lib/debounce.lua
 -- @include flow-control/lua/lib/lane.lua
 -- Adds events to the open groups of a function.
--- KEYS: as of lib/event-group.lua
--- ARGV: as of lib/event-group.lua; when the ingest job began (ms); then of each event: value of the key (lane: its
+-- KEYS: those of lib/event-group.lua
+-- ARGV: those of lib/event-group.lua; when the ingest job began (ms); then of each event: value of the key (lane: its
 --       digest), ID, two values of the kind, 1 if an earlier try stored it
 -- Returns the timer check to schedule, and for each event what `add` of its kind returns.
 local LENGTH = 5

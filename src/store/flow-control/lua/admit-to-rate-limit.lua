@@ -1,8 +1,7 @@
 -- Admits runs under a rate limit: at most `limit` in any window of the period, by Redis's clock. A run in the log is admitted again.
 -- KEYS: log (zset: run ID by the time that it was admitted, in microseconds)
--- ARGV: limit, period (ms), how long an entry is kept (ms, no less than the period), then run IDs. Positional: this runs for every event
--- of a
---       function with a limit.
+-- ARGV: limit, period (ms), how long an entry is kept (ms, no less than the period), then run IDs. Positional: this runs for every
+--       event of a function with a limit.
 -- Returns for each run 0: admitted; otherwise the time (ms) from which the next run may be admitted.
 local log = KEYS[1]
 local limit, period, kept = tonumber(ARGV[1]), tonumber(ARGV[2]) * 1000, tonumber(ARGV[3])

@@ -1,10 +1,8 @@
 -- Admits a call, or adds it to its backlog. Idempotent.
 -- KEYS: admissions (hash); all others have its hash tag
 -- ARGV: prefix of keys, time until an admission is checked (ms), call, number of the job's executions, score (ms: the lower, the earlier;
--- of equal ones
---       the call whose name sorts first), backlog,
---       data stored with the backlog: {e: environment, f: function, v: values of keys, l: limits, each [ID, kind, limit, interval,
---       tolerance]} as JSON.
+--       among equal scores, the call whose name sorts first), backlog, data stored with the backlog as JSON: {e: environment,
+--       f: function, v: values of keys, l: limits, each [ID, kind, limit, interval, tolerance]}.
 --       Positional: this runs for every call with limits.
 -- Returns {1 if it is admitted, calls that are admitted, throttles with the time of the next start, limits with more to admit}
 -- (lib/admission.lua).
@@ -16,14 +14,14 @@ local entry, token, score, backlog, info_text = ARGV[3], ARGV[4], tonumber(ARGV[
 
 local admission, of_run = unpack(redis.call('HMGET', admissions, entry, run_of(entry)))
 if admission then
-  -- A check in progress then no longer returns its permits.
+  -- A check in progress then no longer returns the permits of the call.
   redis.call('ZADD', checks, math.floor(now + check_ms), entry)
   if token ~= '1' then
     redis.call('HSET', admissions, entry, token .. string.sub(admission, string.find(admission, '\n', 1, true), -1))
   end
   return { 1, {}, {}, {} }
 end
--- The lost first call of a run that already has its permits. It goes before the calls that wait for permits.
+-- This is the lost first call of a run that already has its permits. It goes before the calls that wait for permits.
 if of_run and string.find(info_text, '"r"', 1, true) then
   score = score - GOES_BEFORE_MS
 end

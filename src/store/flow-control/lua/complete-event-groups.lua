@@ -5,8 +5,8 @@
 -- @include flow-control/lua/lib/debounce.lua
 -- @include flow-control/lua/lib/lane.lua
 -- Records that the runs of closed groups are created.
--- KEYS: as of lib/event-group.lua
--- ARGV: as of lib/event-group.lua; then their IDs
+-- KEYS: those of lib/event-group.lua
+-- ARGV: those of lib/event-group.lua; then their IDs
 -- Returns the timer check to schedule.
 for i = FIRST_ARG, #ARGV do
   KINDS[kind_name].complete(ARGV[i])

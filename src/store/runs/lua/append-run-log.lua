@@ -1,11 +1,9 @@
 -- Appends a batch of lines to the log of a run, once. Lines that do not fit are counted.
 -- KEYS: run (hash)
 -- ARGV: ID of the batch, now (ms), lines that the app dropped, most lines, most bytes, most batches, most batches in a window of time,
--- its length
---       (ms), then the lines, as JSON
--- Returns {"gone"}: there is no such run; {"busy"}: too many batches at once; {"known"}: the batch was stored before, or there were too
--- many;
--- {"stored", function ID, event ID, status of the run}.
+--       length of the window (ms), then the lines, as JSON
+-- Returns {"gone"}: there is no such run; {"busy"}: too many batches at once; {"known"}: the batch was stored before, or there were
+--         too many; {"stored", function ID, event ID, status of the run}.
 local run = KEYS[1]
 local batch, now, dropped, max_lines, max_bytes, max_batches, max_in_window, window = unpack(ARGV, 1, 8)
 local FIRST_LINE = 9

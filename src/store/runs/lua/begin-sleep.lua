@@ -11,16 +11,17 @@
 -- and the job of the call ends.
 -- KEYS: run (hash), bucket of its event (hash), overflow key of its event (string), active runs (zset)
 --       job that ends if nothing else is left to do (hash of BullMQ); the run again: none
--- ARGV: field of the event in its bucket, maximum number of steps of a run, step, pending step (JSON), how long the event must stay (ms)
+-- ARGV, by position, because this runs for every sleep:
+--       field of the event in its bucket, maximum number of steps of a run, step, pending step (JSON), how long the event must stay (ms)
 --       number of finished steps when the call was made
 --       of the job of the call after the sleep: ID up to its number of finished steps, when it is due (ms), name, data without
---         that number (JSON), and options (JSON); if it gets its job later, time of the reconciliation that adds it (ms),
---       otherwise '', and member of the run in the active runs of the job that ends: ID, token of its lock, now (ms), duration of
---       locks (ms), '1' to take the next job then the entries of the call (JSON)
---       Positional: this runs for every sleep.
--- Returns {the pending step as it is stored; '': it is finished or the run has ended; 'steps': the run has too many; the result
--- of finish_job, {} if the job has not ended; number of finished steps of the call after the sleep, if the run waits for
--- nothing else and that call has no job}.
+--         that number (JSON), and options (JSON)
+--       time of the reconciliation that adds this job later (ms), or ''; member of the run in the active runs
+--       of the job that ends: ID, token of its lock, now (ms), duration of locks (ms), '1' to take the next job
+--       then the entries of the call (JSON)
+-- Returns {the pending step as it is stored; '': the step is finished or the run has ended; 'steps': the run has too many,
+--         the result of finish_job; {}: the job has not ended,
+--         number of finished steps of the call after the sleep, if the run waits for nothing else and that call has no job}.
 local run, bucket, overflow, active_runs, job = unpack(KEYS)
 local event_field, max_steps, step, pending_step, event_ttl, answered = unpack(ARGV, 1, 6)
 local next_id, due_at, name, data, options, reconcile_at, member = unpack(ARGV, 7, 13)

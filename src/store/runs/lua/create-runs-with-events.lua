@@ -5,8 +5,8 @@
 -- that triggers a function. It creates no runs if an event was stored before, or the functions have another version: the caller then
 -- decides anew which runs there are.
 -- KEYS: version of the functions (string), bucket (hash), then those of lib/create-runs.lua
--- ARGV: the version for which the runs are, TTL of the bucket (ms), number of events, of each event its field and its text, then those of
---       lib/create-runs.lua. Positional.
+-- ARGV: version of the functions with which the events were matched, TTL of the bucket (ms), number of events, of each event its field
+--       and its text, then those of lib/create-runs.lua. Positional.
 -- Returns what create_runs returns; nil: it has created none.
 local FIRST_EVENT = 4
 local last = FIRST_EVENT - 1 + 2 * ARGV[3]

@@ -76,7 +76,7 @@ local pending_steps = has_parts and redis.call('HGETALL', pending) or {}
 local function trim(index, up_to, key_prefix)
   local old = redis.call('ZCOUNT', index, '-inf', up_to)
   if old > 0 then
-    -- The clock is random enough.
+    -- Starts at a random entry: the clock is random enough.
     local first = now % math.max(1, old - TRIMMED_AT_ONCE + 1)
     for _, entry in ipairs(redis.call('ZRANGE', index, first, first + TRIMMED_AT_ONCE - 1)) do
       if redis.call('EXISTS', key_prefix .. entry) == 0 then
@@ -121,7 +121,7 @@ for i = 1, #pending_steps, 2 do
     redis.call('RPUSH', history, '{"stepId":' .. cjson.encode(step) .. ',"endedAt":' .. now .. ',"pending":' .. pending_step .. '}')
   end
 end
--- The process that ends the run removes its jobs; if it dies, another one does.
+-- The process that ends the run removes its jobs; if it dies, another process removes them.
 if #pending_steps > 0 then
   redis.call('RENAME', pending, run .. SUFFIX_LEFT_OVER)
 end
@@ -142,7 +142,7 @@ end
 local oldest = now - retention
 trim(ended_index, oldest, string.sub(run, 1, -1 - #run_id))
 
--- The first segment with room; the shortest takes any number of entries.
+-- Finds the first segment with room; the shortest takes any number of entries.
 local segments = {}
 for i, length in ipairs(SEGMENT_LENGTHS_MS) do
   segments[i] = segment_prefix .. length .. ':' .. queued_at - queued_at % length

@@ -1,6 +1,6 @@
 -- @include runs/lua/lib/is-active.lua
 -- @include runs/lua/lib/packed-run.lua
--- Ends the ownership of a call or request that stored steps: it can store no more, and a new call continues the run.
+-- Ends the ownership of a call or request that stored steps: the owner can store no more steps, and a new call continues the run.
 -- KEYS: run (hash)
 -- ARGV: owner
 -- Returns the number of finished steps; false: the owner does not own the run, has stored no steps, or the run has ended.

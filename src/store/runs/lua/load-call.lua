@@ -3,7 +3,7 @@
 -- @include runs/lua/lib/end-sleep.lua
 -- @include redis/lua/lib/read-fields.lua
 -- @include events/lua/lib/stored-event.lua
--- Begins a call of a run's function, unless the call is no longer needed. If it follows a sleep, this ends first.
+-- Begins a call of a run's function, unless the call is no longer needed. If the call follows a sleep, the script first ends the sleep.
 -- KEYS: run (hash), bucket of its event (hash), overflow key of its event (string), active runs (zset), functions whose runs
 --       must not start (hash)
 -- ARGV: now (ms), attempt (from 0), retention (ms): the event stays at least that long, member of the run in the active runs, time of
@@ -80,7 +80,8 @@ if stack_length ~= '' then
     redis.call('HSET', run, own, 1)
   end
 end
--- A call has no room for more; the app fetches them. Reading them here would keep Redis and the worker from other work.
+-- Returns only the short memos if a call has no room for all. The app fetches the others: to read them here would keep Redis and the
+-- worker from other work.
 local function omitted_memos()
   local short, bytes = {}, 0
   for _, step_id in ipairs(redis.call('HKEYS', memos)) do

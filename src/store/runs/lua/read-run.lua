@@ -7,7 +7,7 @@ local run, contents = KEYS[1], ARGV[1]
 local COPY_MS = 60000
 local copied = {}
 if contents ~= '' then
-  -- Only keys can be read as packed runs. Nobody else sees the copy.
+  -- packed_runs reads only keys, so the contents become keys while this script runs. No other client sees them.
   run = run .. ':copy'
   local parts = cmsgpack.unpack(contents)
   for i = 1, #parts, 3 do

@@ -22,7 +22,7 @@ local status, answered_at, checkpoint, packed, memo_bytes = unpack(
 if not is_active(status) or checkpoint then
   return {}
 end
--- Results of steps can have 32 MiB, and Redis is blocked while they are read: their size is known before.
+-- Results of steps can have 32 MiB, and Redis is blocked while they are read, so their size is checked first.
 if tonumber(memo_bytes or 0) > tonumber(max_bytes) then
   return {}
 end

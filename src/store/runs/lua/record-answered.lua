@@ -1,5 +1,5 @@
 -- @include runs/lua/lib/record-answered.lua
--- Records that a call was answered, unless a later call was, or the run is gone.
+-- Records that a call was answered, unless a later call was answered, or the run is gone.
 -- KEYS: run (hash)
 -- ARGV: number of finished steps when the call was made
 -- Returns nothing.

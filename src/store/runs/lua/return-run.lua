@@ -1,6 +1,6 @@
 -- @include runs/lua/lib/run-contents.lua
--- Stores a run again that was offloaded, with contents from Postgres. Does nothing if it has returned, or these contents are older than
--- those with which it was offloaded last.
+-- Stores an offloaded run again, with contents from Postgres. Does nothing if it has returned, or these contents are older than those with
+-- which it was offloaded last.
 -- KEYS: run (hash), active runs (zset), active runs of the environment (zset), active runs of the function (zset), offloaded runs (hash),
 --       offloaded runs by function (hash)
 -- ARGV: run ID, function ID, time of its creation (ms), member of the run in the active runs, contents, latest time of its next
@@ -34,7 +34,7 @@ local parts = cmsgpack.unpack(contents)
 for i = 1, #parts, 3 do
   local key, kind, values = run .. parts[i], parts[i + 1], parts[i + 2]
   if kind == 'list' then
-    -- Goes before entries that were appended meanwhile.
+    -- The contents go before entries that were appended meanwhile.
     for n = #values, 1, -1 do
       redis.call('LPUSH', key, values[n])
     end

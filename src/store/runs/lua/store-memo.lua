@@ -91,7 +91,7 @@ if not is_due and (raced or race == '1' or (pending_step and string.find(pending
   redis.call('HSET', run, FIELD_RACED_AT, length)
   is_due = true
 end
--- The job of the next call is that of this number of steps.
+-- The job of the next call was made for this number of finished steps: no other step may have finished meanwhile.
 local finished = {}
 if is_due and job ~= run and length == tonumber(answered) + 1 then
   local id, token, now, lock_ms, takes_next = unpack(ARGV, ENDED_JOB, FIRST_ENTRY - 1)

@@ -1,7 +1,7 @@
 -- @include runs/lua/lib/is-active.lua
 -- @include runs/lua/lib/packed-run.lua
--- Stores the results of steps of one or more runs, with their history: for each run of several steps at once. First write wins: a
--- stored memo never changes.
+-- Stores the results of steps of one or more runs, with their history. Each run may have several steps. First write wins: a stored memo
+-- never changes.
 -- KEYS: active runs (zset)
 --       then for each run: run (hash)
 --         job of the call that stores the steps (hash of BullMQ); the run again: none

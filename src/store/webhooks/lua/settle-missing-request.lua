@@ -1,4 +1,4 @@
--- Ends that a request is missing: it has come, or was recovered. Repeating it changes nothing.
+-- Records that a missing request has come, or was recovered. Repeating this changes nothing.
 -- KEYS: sent, recovered, missing (zsets: provider's ID by its time), details of missing requests (hash)
 -- ARGV: ID, 1 if it was recovered, TTL (ms)
 -- Returns 1; 0: it was not missing.

@@ -102,7 +102,7 @@ local function take(entry, info, token)
   redis.call('HSET', admissions, entry, table.concat({ token, info.e, info.f, table.concat(of_call, ' ') }, '\n'))
   redis.call('ZADD', checks, check_at, entry)
   if #of_run > 0 then
-    -- Under an earlier configuration it may hold other limits, which are returned together with these.
+    -- Under an earlier configuration the run may hold other limits, which are returned together with these.
     local former = redis.call('HGET', admissions, run)
     for id in string.gmatch(former and string.match(former, '[^\n]*$') or '', '%S+') do
       of_run[#of_run + 1] = id
@@ -220,14 +220,14 @@ local function result()
   local times, more = {}, {}
   for id in pairs(unfinished) do
     more[#more + 1] = id
-    -- In case this process dies before it continues.
+    -- A check continues if this process dies first.
     redis.call('ZADD', checks, math.floor(now), '!' .. id)
   end
   for id, time in pairs(wakes) do
     if redis.call('EXISTS', waiters_key(id)) == 1 then
       times[#times + 1] = id
       times[#times + 1] = math.ceil(time)
-      -- In case the timer is lost.
+      -- A check continues if the timer is lost.
       redis.call('ZADD', checks, math.ceil(time) + 5000, '!' .. id)
     end
   end

@@ -26,8 +26,8 @@ local function remove_closed(id)
   redis.call('ZREM', closed_times, id)
 end
 
--- The timer check to schedule: when a group is due or a closed one may be taken. A kind whose entries in `starts` can wait has the time
--- between two looks at them.
+-- The timer check to schedule: when a group is due or a closed one may be taken. A kind whose entries in `starts` can wait sets the time
+-- between two looks at them (`between_looks_ms`).
 local function next_look()
   local due = earliest(first_after(times, period), first_after(closed_times, 0))
   local later = timeout ~= '' and first_after(starts, timeout) or nil

@@ -6,7 +6,7 @@
 -- later. Lanes that are only looked at are in `starts`, by when, so that they delay no other.
 local SEPARATOR = '\31'
 local WAITING, RUNNING, BLOCKED, PARKED = 'w', 'r', 'b', 'p'
--- When a run is looked at, in case its end was lost; then after twice the time, and so on.
+-- Time after which a run is looked at, in case its end was lost. Each further time is twice as long.
 local CHECK_MS, CHECK_MAX_MS = 60000, 3600000
 -- Delay of the first repeat of a failed run; each further one is twice as long.
 local REPEAT_MS, REPEAT_MAX_MS = 60000, 3600000
@@ -46,7 +46,7 @@ local function read_lane(text)
   return { state = state, since = tonumber(since), number = tonumber(number), id = id, fn = fn, key = key }
 end
 
--- number: of the run of the event in this lane, counted from 0. due: when it is looked at (ms).
+-- `own.number`: number of the event's run in this lane, from 0. `due`: time at which the lane is looked at (ms).
 local function write_lane(digest, own, due)
   local fields = { own.state, string.format('%.0f', own.since), string.format('%.0f', own.number), own.id, own.fn, own.key }
   redis.call('HSET', open, digest, table.concat(fields, SEPARATOR))
@@ -79,7 +79,7 @@ local function forget_stopped(digest)
   count(STOPPED .. lane.order, -1)
 end
 
--- The order of the last event that began and has one, its ID and function; or nil.
+-- Returns the order text, ID and function of the last event that began and has an order; or nil.
 local function last_of(digest)
   local text = redis.call('GET', lane.last_key .. digest)
   if text then
@@ -158,7 +158,7 @@ end
 
 local function wait(digest, own, event)
   local events = lane.events_key .. digest
-  -- Without an order of its own it goes behind what waits.
+  -- An event without an order of its own goes behind those that wait.
   local behind = not event.has_order and redis.call('ZRANGE', events, -1, -1)[1]
   local order = behind and read_waiting(behind).order or event.order
   redis.call('ZADD', events, 0, string.format('%s %s%s %s', order, event.id, event.has_order and '+' or '?', event.fn))
@@ -193,7 +193,7 @@ local function add_to_lane(event)
   return { 'waits' }
 end
 
--- 100,000 lanes whose runs are looked at delay no other work.
+-- Time between two looks at runs, so that 100,000 lanes delay no other work.
 KINDS.lane = { between_looks_ms = 200 }
 
 -- Events: first is the order's text, '' without one; second the function, SEPARATOR and the value of the key.
@@ -245,9 +245,9 @@ function KINDS.lane.is_over()
   return false
 end
 
--- Changes a lane at the end of a run or by a person: `next`: it goes on; `block`: the event runs again after a delay; `park`: it waits
--- for a person; `retry`: the event of a stopped lane runs again now; `skip`: a stopped lane goes on.
--- number: of the run that ended; '*': another run of its event. Returns whether the lane has changed.
+-- Changes a lane at the end of a run or by a person: `next`: it goes on; `block`: the event runs again after a delay; `park`: it waits for
+-- a person; `retry`: the event of a stopped lane runs again now; `skip`: a stopped lane goes on. `number`: number of the run that ended;
+-- '*': a re-run of its event. Returns whether the lane has changed.
 function lane.change(digest, action, id, fn, number)
   local text = redis.call('HGET', open, digest)
   local own = text and read_lane(text)

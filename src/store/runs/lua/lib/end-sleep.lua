@@ -1,6 +1,6 @@
 -- Ends a sleep, if it has not ended, and nothing else goes on in its run.
 -- `of`: the fields of the run, which is not packed.
--- Returns false if store-memo.lua has to decide about it, which knows steps beside it.
+-- Returns false if store-memo.lua has to end the sleep, because it knows the steps beside the sleep.
 local function end_sleep(run, step, now, of)
   local pending = run .. SUFFIX_PENDING
   local pending_step = redis.call('HGET', pending, step)
@@ -18,7 +18,7 @@ local function end_sleep(run, step, now, of)
   redis.call('HSET', run .. SUFFIX_MEMOS, step, MEMO)
   redis.call('DEL', pending)
   redis.call('RPUSH', run .. SUFFIX_STACK, step)
-  -- The form of history-entries.ts.
+  -- The entry has the form of history-entries.ts.
   local since = string.format('%d', sleeps.since)
   local entry = { FINISHED_STEP, since, now - since, 'null', 'null', cjson.encode(step), cjson.encode(sleeps.name), '"Sleep"' }
   redis.call('RPUSH', run .. SUFFIX_HISTORY, '[' .. table.concat(entry, ',') .. ']')

@@ -10,7 +10,7 @@ local function read_part(run, part)
   return redis.call('HGETALL', run .. suffix)
 end
 
--- Returns what a later change of the part changes too, or ''. `contents`: as read_part returns them, if they are read already.
+-- Returns the version of the part, a text that changes with it, or ''. `contents`: as read_part returns them, if they are read already.
 local function version_of(run, part, contents)
   local suffix, _, changes_in = unpack(part)
   if changes_in == '-' or (contents and #contents == 0) then

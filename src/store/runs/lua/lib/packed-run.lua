@@ -10,15 +10,15 @@
 -- 3. TIME: milliseconds, as the difference from the time before; the first from the run's creation.
 -- 4. WORDS.
 --
--- One function, because scripts that run for every step would otherwise make all of these each time.
+-- All of this is in one function: scripts that run for every step would otherwise create it each time.
 -- Returns read(run), read_fields(fields), unpack(run) and pack(run).
 local function packed_runs()
   local VERSION = '1'
   local FIELD_BYTES = 63
-  -- More is not worth it: the contents outweigh the keys.
+  -- Larger runs are not packed: their contents outweigh their keys.
   local BYTES_MAX = 64 * FIELD_BYTES
   local TWIN, HASHED, ID, TIME = '\1', '\2', '\3', '\4'
-  -- Never changed within a version.
+  -- These never change within a version of the form.
   local WORDS = {
     ['{"data":'] = '\5', ['{"data":"'] = '\6', ['{"op":"'] = '\7', [',"name":"'] = '\8', [',"since":'] = '\11', [',"until":'] = '\12',
     [',"StepRun"]'] = '\14', [',"Sleep"]'] = '\15', [',"waitsFor":"'] = '\16', [',"expression":"'] = '\17',
@@ -29,11 +29,11 @@ local function packed_runs()
   -- The text between an ID and the name: in history entries, and in pending steps.
   local BEFORE_NAME = { ',', '\n{"op":"%a+","name":' }
   local MS = '%f[%d][1-9]' .. string.rep('%d', 12) .. '%f[%D]'
-  -- The byte of an ID is its number and this, so it is no control character.
+  -- The byte of an ID is ID_BASE plus its number, so it is no control character.
   local ID_BASE, IDS_MAX = 127, 128
   local SUFFIXES = { SUFFIX_STACK, SUFFIX_MEMOS, SUFFIX_PENDING, SUFFIX_HISTORY }
 
-  -- Returns a list of IDs in the order of their first use, and a function that adds one. It returns its number, and whether it is new.
+  -- Returns a list of IDs in the order of their first use, and a function that adds an ID and returns its number.
   local function numbered()
     local ids, number_of = {}, {}
     return ids, function(id)
@@ -51,7 +51,7 @@ local function packed_runs()
     text = string.gsub(text, '%[0,([%d,]+)%]\n%[3,%1,"', TWIN .. '%1"')
     for _, between in ipairs(BEFORE_NAME) do
       text = string.gsub(text, QUOTED_ID .. '(' .. between .. '"([^"\\]*)")', function(id, rest, name)
-        -- A name like an ID may be replaced as one.
+        -- A name that looks like an ID may itself be replaced as an ID.
         if #name ~= ID_LENGTH and redis.sha1hex(name) == id then
           number(id)
           return HASHED .. rest
