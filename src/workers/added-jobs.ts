@@ -28,7 +28,7 @@ export class AddedJobs<Data>
   implements JobTaker<Loaded>
 {
   readonly #started = new WeakMap<object, StartedCall>();
-  /** A job does not belong to what has added it. */
+  /** Runs jobs outside of the asynchronous context that has added them. */
   readonly #apart = AsyncLocalStorage.snapshot();
   #takings = 0;
 

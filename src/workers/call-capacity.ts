@@ -21,7 +21,7 @@ const VERSION_WAIT_MS = 1_000;
 
 export interface CapacityDeps {
   callLimiter: CallLimiter;
-  /** Calls that end a sleep are among these. */
+  /** Limits wake-ups, which include calls that end a sleep. */
   wakeUps: Pick<WakeUps, 'wait'>;
   ownerOf: OwnerOf;
   calledBy: CalledFunction;

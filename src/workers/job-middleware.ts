@@ -41,8 +41,8 @@ export function withMetrics<Data>(
   };
 }
 
-/** If a replica may take over, a job ends only when a replica has all its writes: otherwise both might be lost. The work of a job is idempotent,
- *  so it can be repeated. A failed attempt does not wait, because another attempt follows anyway. */
+/** If a replica may take over, a job ends only when a replica has all its writes: otherwise a failover might lose both. The work of a job
+ *  is idempotent, so it can be repeated. A failed attempt does not wait, because another attempt follows anyway. */
 export function withReplication<Data>(handler: Handler<Data>, durability: Durability | undefined): Handler<Data> {
   if (!durability?.isReplicated) return handler;
   return async (job) => {

@@ -1,6 +1,6 @@
-/** Assigns partitions to workers. Every worker computes it from the list of live workers, so they agree without communication; while
- *  their lists differ for some seconds, two work on the same partition, which is harmless, or a partition waits. Each partition has a
- *  worker, each worker has a partition, loads differ by at most one, and few partitions move when workers come and go. */
+/** Assigns partitions to workers. Every worker computes the assignment from the list of live workers, so they agree without communication.
+ *  While their lists differ for some seconds, two workers work on the same partition, which is harmless, or a partition waits. Each
+ *  partition has a worker, each worker has a partition, loads differ by at most one, and few partitions move when workers come and go. */
 import { crc32 } from 'node:zlib';
 
 /** @param workerIds all live workers

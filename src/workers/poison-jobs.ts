@@ -35,7 +35,7 @@ export class PoisonJobs extends Composed<{ queue: Pick<IngestQueue, 'addBulk'>; 
     return this.#ingestIsolated(job, ingest);
   }
 
-  /** Never at the same time as another isolated job, so that a stall has one culprit. */
+  /** Ingests an isolated job while no other isolated job is active, so that a stall has one culprit. */
   async #ingestIsolated(job: Job<IngestJob>, ingest: (job: Job<IngestJob>) => Promise<void>): Promise<void> {
     if (this.#isIsolatedJobActive) {
       await job.moveToDelayed(Date.now() + ISOLATION_DELAY_MS * (0.5 + Math.random()), job.token);
@@ -66,7 +66,7 @@ export class PoisonJobs extends Composed<{ queue: Pick<IngestQueue, 'addBulk'>; 
   async #deadLetter(job: Job<IngestJob>): Promise<never> {
     const { id, data, stalledCounter: stalls } = job;
     const [event] = data.events;
-    // If an operator retries it, it gets as many attempts as before.
+    // If an operator retries the dead letter, it gets as many attempts as before.
     await job.updateData({ ...data, forgivenStalls: stalls });
     this.deps.recorder.eventDeadLettered();
     this.deps.log.error(

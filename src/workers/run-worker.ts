@@ -43,7 +43,7 @@ export interface RunWorkerDeps extends JobMetrics {
   queueOptions: SharedQueueOptions;
   queues: PartitionQueues;
   jobLists: Pick<JobLists, 'take' | 'finish'>;
-  /** Gets the workers that take jobs when they are added, by partition. */
+  /** Receives the worker, which takes jobs as they are added, under its partition. */
   jobTakers: Map<number, JobTaker<Loaded>>;
   handlers: RunHandlers;
   callLimiter: CallLimiter;
@@ -121,7 +121,7 @@ export function createRunWorker(
       backoffStrategy: (attempts = 1, _type, error, job) => runRetryDelayMs(attempts, error, job, config.retryScale),
     },
   });
-  // Only when its job is delayed, so that readers of the run's state see when it is retried.
+  // A failed attempt is published only once its job is delayed, so that readers of the run's state see when the attempt is retried.
   worker.on('failed', (job, error) => {
     if (!job || !(error instanceof AttemptFailed)) return;
     const { env, runId: id, functionId, eventId } = job.data;
@@ -130,7 +130,7 @@ export function createRunWorker(
   worker.waitingJobs = () => wakeUps.queued;
   const jobEnds = new JobEnds(worker, jobLists);
   const addedJobs = new AddedJobs({ worker, callLimiter });
-  // Where a replica may take over, each job is handled apart from what has added it.
+  // If a replica may take over, workers take no jobs as they are added: each job is handled by itself.
   if (!durability?.isReplicated) jobTakers.set(partition, addedJobs);
   logJobs(worker, log, ({ id, data: { runId, requestId, functionId }, attemptsMade }) => ({
     queue: RUNS,

@@ -5,7 +5,7 @@ import type { Job, Worker } from 'bullmq';
 import { JobLoad } from '../jobs/ingestion/job-load.ts';
 import { WatchedWorker } from './watched-worker.ts';
 
-/** Minimum time between two fetches then. */
+/** Minimum time between two fetches of a busy worker. */
 const INTERVAL_MS = 4;
 
 export class ThrottledWorker<Data> extends WatchedWorker<Data> {

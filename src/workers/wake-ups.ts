@@ -9,17 +9,17 @@ import type { Handler } from './job-middleware.ts';
 /** Other jobs that end for each wake-up that begins beside them: a run that does not sleep has two, one of which ingests its
  *  event. */
 export const OTHERS_PER_WAKE_UP = 8;
-/** Wake-ups at work between other jobs: enough to keep a process, its Redis and an app busy… */
+/** Maximum number of wake-ups at work beside other jobs: enough to keep a process, its Redis and an app busy. */
 export const BESIDE_OTHERS_MAX = 4;
-/** …and without others, when commands that are sent together save a third of the CPU time. */
+/** Maximum number without other jobs: commands that are sent together save a third of the CPU time. */
 export const ALONE_MAX = 32;
-/** How long ago another job began or ended, if others come and go. One that takes longer only waits. */
+/** Wake-ups count as alone once no other job has begun or ended for this long: another job that takes longer only waits. */
 const OTHERS_MS = 250;
-/** After this, a wake-up no longer waits for others: when they use all of a process for long, it is late, but comes. */
+/** After this time, a wake-up no longer waits for other jobs, even if they use all of the process. */
 export const WAIT_MAX_MS = 10_000;
-/** An app that takes longer waits itself, and more calls at a time make it no slower… */
+/** An app that has not responded after this time waits for something itself, so that more concurrent calls do not slow it down. */
 const LONG_MS = 50;
-/** …unless this process is late, too, because the machine is busy. */
+/** If this process is late by as much, the machine is busy, and the app may be slow for the same reason. */
 const LATE_MS = 5;
 
 export class WakeUps {
@@ -36,14 +36,15 @@ export class WakeUps {
   readonly #now: () => number;
   #lastOtherAt = Number.NEGATIVE_INFINITY;
 
-  /** @param concurrency of the worker, most of which wake-ups leave to other jobs
+  /** @param concurrency concurrency of the worker, most of which wake-ups leave to other jobs
    *  @param now in milliseconds */
   constructor(concurrency: number, now = () => performance.now()) {
     this.#now = now;
     this.#waitingOutsideMax = Math.floor(concurrency / 3);
   }
 
-  /** Limits the wake-ups at a time. A wake-up that is not its turn keeps its job: wake-ups are taken only when no call waits. */
+  /** Limits the number of concurrent wake-ups. A wake-up that waits for its turn keeps its job: wake-ups are taken only when no call
+   *  waits. */
   limit(handler: Handler<RunJob>): Handler<RunJob> {
     return async (job) => {
       // While a request of a step is answered, its job is not at work.
@@ -68,7 +69,7 @@ export class WakeUps {
     return this.#queue.length;
   }
 
-  /** For jobs of another queue. */
+  /** Wraps the handler of another queue: wake-ups yield to its jobs. */
   yieldTo<Data>(handler: Handler<Data>): Handler<Data> {
     return (job) => this.#beside(() => handler(job));
   }
@@ -103,7 +104,8 @@ export class WakeUps {
     };
   }
 
-  /** Lets others work while a wake-up waits for longer than this. It then goes on at once: what an app has answered is stored first. */
+  /** Lets others work while a wake-up waits for longer than this. Afterwards the wake-up goes on at once: what an app has answered is
+   *  stored first. */
   async wait<T>(awaited: Promise<T>, afterMs = 0): Promise<T> {
     let isWaiting = false;
     let timer: NodeJS.Timeout | undefined;
@@ -128,7 +130,7 @@ export class WakeUps {
     }
   }
 
-  /** For calls that end a sleep. */
+  /** Wraps the client for calls that end a sleep. */
   callsOf(client: Pick<FunctionClient, 'call'>): Pick<FunctionClient, 'call'> {
     return { call: (...args) => this.wait(client.call(...args), LONG_MS) };
   }
@@ -143,7 +145,7 @@ export class WakeUps {
       this.#atWork += 1;
       this.#queue.shift()?.begin();
     }
-    // When the others at work only wait, nothing else starts it.
+    // If the other jobs at work only wait, nothing else starts the next wake-up.
     if (this.#queue.length > 0) this.#retry ??= setTimeout(() => this.#tryAgain(), OTHERS_MS).unref();
   }
 

@@ -35,13 +35,13 @@ export class WatchedWorker<Data> extends Worker<Data, void> {
   /** Number of jobs in progress that wait for the ends of others. */
   declare waitingJobs: (() => number) | undefined;
 
-  /** Whether it had room for a job and has not fetched for long. */
+  /** Whether the worker has had room for a job, and has not fetched for long. */
   isStuck(nowMs: number): boolean {
     const { askedAt, inProgress, capacity } = this.watched();
     return !this.closing && inProgress < capacity && nowMs - askedAt > STUCK_MS;
   }
 
-  /** Call before it gets a job after which none waits: it then looks for another only when it is woken. */
+  /** Call before the worker gets the last waiting job: it then looks for another job only when it is woken. */
   noteLast(job: JobJson): void {
     this.watched().last = job;
   }
@@ -94,7 +94,7 @@ export class WatchedWorker<Data> extends Worker<Data, void> {
   }
 
   /** Runs jobs of `takenJob` at once, and the jobs that it fetches when they end.
-   *  @param expected as many as were expected */
+   *  @param expected what `expectAdded` or `expectBeside` returned */
   runTaken(jobs: readonly Job<Data, void>[], expected: number): void {
     if (expected === 0) return;
     const end = (running: Promise<void>) => this.changeTaken(({ taken }) => taken.delete(running));
@@ -119,7 +119,7 @@ export class WatchedWorker<Data> extends Worker<Data, void> {
     return super.close(force);
   }
 
-  /** Leaves the rest of the capacity to its loop. */
+  /** Changes the number of taken jobs, and leaves the rest of the capacity to the loop. */
   private changeTaken(change: (watch: Watch) => void): void {
     const watch = this.watched();
     change(watch);

@@ -6,7 +6,7 @@ import type { Logger } from '../log.ts';
 import { takeOverOf } from './take-over.ts';
 
 const RETRY_MS = 1_000;
-/** Maximum length of a logged error, because an app's may have any length. */
+/** Maximum length of a logged error, because an error of an app may have any length. */
 const LOGGED_LENGTH = 1_000;
 /** Maximum time between two tries of a job that does not call apps. */
 const RETRY_MAX_MS = 60_000;

@@ -16,7 +16,7 @@ const RELEASE_MS = 2_000;
 export interface Workers {
   /** Partitions that it works on. */
   readonly partitions: readonly number[];
-  /** Sets its partitions; it takes no more jobs of others. */
+  /** Sets its partitions; the process takes no more jobs of other partitions. */
   assign(partitions: readonly number[]): void;
   ready(): Promise<void>;
   /** Stops taking jobs and waits for active ones. Jobs that exceed the grace period are released for other workers. */

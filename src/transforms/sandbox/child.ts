@@ -19,7 +19,7 @@ const limits: Limits = JSON.parse(process.argv[2] ?? '');
 const loaded = new Map<number, Pick<Task, 'id' | 'code'>>();
 let replies: Reply[] = [];
 
-/** Short compared with the time that a transform needs to fill memory in ways that V8 does not count. */
+/** Time between memory checks: short compared with the time that a transform needs to fill memory in ways that V8 does not count. */
 const MEMORY_CHECK_MS = 50;
 const MEMORY_STEP_BYTES = 4 * 1_048_576;
 const UID_NOBODY = 65_534;
@@ -75,7 +75,7 @@ async function warmUp() {
   await threads.run({ id: '', code: 'function transform() {}', args: null, aheadMs: 0 });
 }
 
-/** Instead of `process.exit`, which waits for the threads: they may be in an endless loop. */
+/** Replaces `process.exit`, which waits for the threads: they may be in an endless loop. */
 function endBySignal(signal: NodeJS.Signals) {
   process.kill(process.pid, signal);
 }
@@ -101,7 +101,7 @@ function dropPrivileges() {
     process.setgid?.(UID_NOBODY);
     process.setuid?.(UID_NOBODY);
   } catch (error) {
-    // A container without a mapping for this user.
+    // The container has no mapping for this user.
     console.error('the process for transforms keeps root privileges:', error);
   }
 }

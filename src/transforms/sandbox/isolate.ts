@@ -7,7 +7,7 @@ import { createHostCalls, type HostCalls } from './web-api/host-calls.ts';
 import { webApiSource } from './web-api/web-api.ts';
 
 const FILE = { filename: 'transform.js' };
-/** Both are on lines of their own, so that error columns match the user's code. */
+/** Prefix and suffix are on lines of their own, so that error columns match the user's code. */
 const PREFIX = '(function () {\n';
 const SUFFIX = '\n;return typeof transform === "function" ? transform : undefined;\n})';
 /** Matches code that adds to a built-in or to its own class: no cheap check distinguishes the two. Every repetition is bounded, because the
@@ -59,7 +59,7 @@ export interface Isolate {
 export function createIsolate(code: string, limits: Limits, aheadMs: number): Isolate {
   const isolate = new ivm.Isolate({ memoryLimit: limits.memoryLimitMb });
   try {
-    // First without the wrapper: code that is not a complete script could close the wrapping function.
+    // Compiles the code without the wrapper first: code that is not a complete script could close the wrapping function.
     const script = compile(isolate, code);
     script.release();
     const reusable = !CHANGES_PROTOTYPES.test(code);

@@ -33,9 +33,9 @@ export interface Dispatcher {
   close(): Promise<void>;
 }
 
-/** Decides which request runs where, and which transform is to blame when a child exits. The main pool runs all transforms in
- *  `good` state in parallel. Requests that were inside a child that exited, and transforms that were stopped, move to the pool of
- *  suspects. It runs one request at a time, which shows who is to blame and harms no other. */
+/** Decides which request runs where, and which transform is to blame when a child exits. The main pool runs all transforms in `good` state
+ *  in parallel. Requests that were inside a child that exited, and transforms that were stopped, move to the pool of suspects. That pool
+ *  runs one request at a time, which shows who is to blame and harms no other request. */
 export function createDispatcher({
   sandbox,
   circuitBreaker,
@@ -97,7 +97,7 @@ export function createDispatcher({
     return queue.sizeOf(key) < durations.batchSize(key);
   }
 
-  /** One at a time: first transforms that have recovered, last transforms with recent strikes. */
+  /** Picks one request at a time: first of transforms that have recovered, last of transforms with recent strikes. */
   function nextSuspect(queue: FairQueue, load: Load): Batch | undefined {
     if (load.requests > 0) return undefined;
     const cleared = queue.next((key) => circuits.stateOf(key, now()).kind === 'good');

@@ -3,7 +3,7 @@ import { atMost } from '../../model/values/cache-size.ts';
 
 const SLOW_MS = 10;
 const WEIGHT_OF_NEWEST = 0.2;
-/** Longer than it takes to hand over a batch, and too short to leave the other threads without work. */
+/** Target duration of a batch: longer than it takes to hand over a batch, and too short to leave the other threads without work. */
 const BATCH_MS = 1;
 export const BATCH_MAX = 32;
 

@@ -28,9 +28,9 @@ export class Pool {
   readonly #options: PoolOptions;
   readonly #queue: FairQueue;
   #current: SandboxProcess | undefined;
-  /** Starts while the current one still works. */
+  /** The process that starts while the current one still works. */
   #replacement: SandboxProcess | undefined;
-  /** Was replaced, and finishes its requests. */
+  /** The process that was replaced, and finishes its requests. */
   #draining: SandboxProcess | undefined;
   #failedStarts = 0;
   #restartTimer: NodeJS.Timeout | undefined;

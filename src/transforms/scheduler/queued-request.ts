@@ -11,7 +11,7 @@ export class QueuedRequest {
   /** null: only check the code. */
   readonly args: Arguments | null;
   readonly outcome: Promise<TransformOutcome>;
-  /** Was in flight when its child exited: its retry runs alone. */
+  /** Whether the request was in flight when its child exited: its retry runs alone. */
   retriesAlone = false;
   /** How often a child exited by itself while it ran only this request. */
   crashes = 0;

@@ -41,14 +41,13 @@ export interface SandboxEvents {
   completed(batch: Batch, results: readonly TransformResult[]): void;
   /** Asks for a replacement soon, repeatedly until the process ends. */
   needsReplacement(): void;
-  /** The process has exited, and not through `end`. The last event. */
+  /** The process has exited, and not through `end`. This is the last event. */
   exited(exit: ProcessExit): void;
 }
 
-/** `time` and `memory`: the parent killed the child for exceeding a limit. `crash`: the child exited by itself. `killed`: another process killed
- *  the child, or stopped it until the parent killed it; no request is to blame. `recalled`: the parent killed the child
- *  to get its requests back;
- *  no request is to blame. */
+/** `time` and `memory`: the parent killed the child for exceeding a limit. `crash`: the child exited by itself. `killed`: another process
+ *  killed the child, or stopped it until the parent killed it; no request is to blame. `recalled`: the parent killed the child to get its
+ *  requests back; no request is to blame either. */
 export type ExitCause = StopCause | 'crash' | 'killed' | 'recalled';
 
 export interface ProcessExit {
