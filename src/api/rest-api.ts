@@ -17,7 +17,7 @@ import type { ApiParts } from './parts.ts';
 import { type MountDeps, mount } from './rest/mount.ts';
 import type { Route } from './rest/route.ts';
 
-/** Where two paths match, the first wins: /v1/events/names comes before /v1/events/:id. */
+/** If two paths match, the first wins: /v1/events/names comes before /v1/events/:id. */
 const FEATURES = [ENVIRONMENTS, EVENTS, RUNS, WEBHOOKS, ACCESS, APPS, FUNCTIONS, OPERATIONS];
 
 export function apiRoutes(parts: ApiParts): Route[] {

@@ -53,8 +53,8 @@ export class Activation extends Composed<{
   recorder: Pick<MetricsRecorder, 'rampAborted'>;
   log: Logger;
 }> {
-  /** Makes a version the active one: its functions are those of the app again, and new runs start on it; or only a
-   *  share of them, and the rest on the version that was active.
+  /** Makes a version the active one: its functions are those of the app again, and new runs start on it. With `percent`, only this share of
+   *  new runs does, and the others start on the version that was active.
    *  @throws ServiceError not_found, input_invalid, quota_exceeded */
   async activate(
     env: string,
@@ -126,13 +126,13 @@ export class Activation extends Composed<{
       throw new ServiceError('input_invalid', { detail });
     }
     const app = { ...before, url, sdk, framework, dialect, deployId: version };
-    // First: registrations of other versions that come meanwhile do not change it back.
+    // The choice is stored first: registrations of other versions that come meanwhile do not change it back.
     await appVersions.choose(env, name, () => chosen);
     const saved = await appChanges.apply(env, { app, before, functions, by });
     await timerChecks.checkNow(env, saved.changed);
   }
 
-  /** Changes what its SDK cannot say about an app. A field that is not given stays as it is; undefined: its default.
+  /** Changes settings of an app that its SDK does not know. A field that is not given stays as it is; undefined: its default.
    *  @throws ServiceError not_found */
   async set(env: string, name: string, given: AppSettings): Promise<void> {
     const { appVersions, appChanges } = this.deps;
@@ -152,7 +152,7 @@ export class Activation extends Composed<{
     const known = version === undefined ? undefined : await appVersions.read(env, { app: name, version });
     const sharesUrl = known?.sharesUrl === true;
     const changed = asVersion(own.map(withoutPause), version, { setting: choices.versioning, sharesUrl });
-    // An earlier release of the service did not store it.
+    // An earlier release of the service did not store the version.
     if (version !== undefined && !known) {
       const stored = { ...versionOf(app, version, changed), activeAt: app.registeredAt };
       await appVersions.save(env, name, stored, version);

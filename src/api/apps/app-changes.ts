@@ -35,7 +35,7 @@ export class AppChanges extends Composed<{
   timeoutTimers: Pick<TimeoutTimers, 'noteChange'>;
   schedules: Pick<Schedules, 'follow'>;
 }> {
-  /** One change per app at a time, so that the stored app and its functions are from the same registration. */
+  /** Makes one change per app at a time, so that the stored app and its functions are from the same registration. */
   readonly #queue = new KeyedQueue();
 
   inTurn<Result>(env: string, app: string, change: () => Promise<Result>): Promise<Result> {
@@ -52,7 +52,7 @@ export class AppChanges extends Composed<{
   /** Makes these the functions of the app. */
   async apply(env: string, { app, before, functions: given, by }: Applied): Promise<Replaced> {
     const { apps, functions, schedules, quotas } = this.deps;
-    // First: if this process dies in between, resetting the timers changes nothing.
+    // The change is noted first: if this process dies in between, resetting the timers changes nothing.
     await this.#noteChangedTimeouts(env, given);
     const release = await apps.claim(env, app, quotas.apps);
     const saved = await functions
@@ -66,7 +66,7 @@ export class AppChanges extends Composed<{
       await this.deps.admission.noteChange(env, ids);
     }
     const gone = saved.previous.flatMap((fn) => schedulesOf(env, fn));
-    // Even without a change: an earlier registration may have died before storing its schedules.
+    // Schedules are stored even without a change: an earlier registration may have died before it stored them.
     if (gone.length > 0 || saved.registered.some((fn) => fn.triggers.some(({ cron }) => cron !== undefined))) {
       await schedules.follow(env, gone);
     }
@@ -96,7 +96,7 @@ export class AppChanges extends Composed<{
     return withRamp(functions, known && { ...ramp, functions: known.functions }, versioning);
   }
 
-  /** If this process dies between the change and this, the history lacks the deploy.
+  /** Records a deploy. If this process dies between the change and the record, the history lacks the deploy.
    *  @returns whether anything changed */
   async #recordDeploy(env: string, before: App | undefined, app: App, by: SyncOrigin, saved: Replaced) {
     const { registered, previous, changed } = saved;

@@ -36,7 +36,7 @@ const callCheckpointSchema = z.looseObject({
 });
 
 const groupedCheckpointSchema = z.looseObject({ run_id: z.string().regex(ID_PATTERN, 'the ID of a run') });
-/** Clients send fewer together. */
+/** Maximum number of checkpoints in a request. Clients send fewer together. */
 const CHECKPOINTS_MAX = 100;
 
 const checkpointGroupSchema = z.looseObject({ checkpoints: z.array(z.unknown()).min(1).max(CHECKPOINTS_MAX) });
@@ -49,7 +49,7 @@ export function checkpointRoutes(router: Router, publicUrl: string | undefined, 
   router.post(GROUP_ROUTE, (ctx) => respondToGroup(ctx, publicUrl, deps));
 }
 
-/** Apps send one for every step, or for the steps that end together. */
+/** Fast paths of checkpoints: apps send one for every step, or for the steps that end together. */
 export function fastCheckpointRoutes(publicUrl: string | undefined, deps: CheckpointRouteDeps): FastRoute[] {
   return [
     {
@@ -77,7 +77,7 @@ async function respond(
 async function respondToGroup(ctx: Context, publicUrl: string | undefined, deps: CheckpointRouteDeps): Promise<void> {
   requireCredentials(ctx, deps);
   const { checkpoints } = validate(checkpointGroupSchema, await readCheckpoint(ctx), 'field');
-  // The key is checked before anything is stored, so that an app with a rotated key can send all of them again.
+  // The key is checked before anything is stored, so that an app with a rotated key can send all checkpoints again.
   for (const env of environmentsOf(checkpoints)) await requireSigningKey(ctx, env, deps);
   const store = async (checkpoint: unknown) => {
     const { run_id } = validate(groupedCheckpointSchema, checkpoint, 'field');
@@ -137,7 +137,7 @@ export function operationsIn(steps: unknown[]): Op[] {
 }
 
 /** Stores the operations. If an operation is rejected, the steps that ran are still stored, so that they never run again.
- *  @param isStep whether the operation is of a step that ran
+ *  @param isStep whether the operation reports a step that ran
  *  @throws ServiceError input_invalid, and what `store` throws */
 export async function storeOperations(
   steps: unknown[],

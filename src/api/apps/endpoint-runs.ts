@@ -39,7 +39,7 @@ export interface EndpointRouteDeps extends AppGuardDeps, Pick<Store, 'functions'
   quotas: Quotas;
 }
 
-/** The app creates the run's ID from the time at which it received the request. */
+/** Allowed difference between the time in a run's ID and now: the app creates the ID from the time at which it received the request. */
 const CLOCK_SKEW_MS = DAY_MS;
 
 const runSchema = z.looseObject({

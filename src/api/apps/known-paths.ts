@@ -6,7 +6,7 @@ import { Composed } from '../../model/values/composed.ts';
 import type { SigningKeys } from '../../store/auth/signing-keys.ts';
 import type { EnvironmentKinds } from '../../store/environments/environment-kinds.ts';
 
-/** Short, because the app waits for the response to its registration. */
+/** Time limit of a probe: short, because the app waits for the response to its registration. */
 const TIMEOUT_MS = 3_000;
 /** Registrations within this time share a probe, because anybody can cause them. */
 const SHARED_MS = 10_000;

@@ -81,7 +81,7 @@ export class Registrar extends Composed<{
   ): Promise<Saved> {
     const { registration, checked, dialect } = parsed;
     for (let tries = 0; tries < TRIES_MAX; tries++) {
-      // Outside of the queue, because it may send the app a request.
+      // This is outside of the queue, because it may send the app a request.
       const trusted = await this.deps.originCheck.trusted(env, {
         registration,
         functions: checked.registered,
@@ -216,7 +216,7 @@ export class Registrar extends Composed<{
     return (await this.deps.appVersions.all(env, name)).some((version) => version.url === url);
   }
 
-  /** Some kinds of registration do not name the build: the active version, if it registered the same. */
+  /** Finds the version of a registration that does not name its build: the active version, if that registered the same. */
   async #unnamedVersion(
     env: string,
     app: App,
@@ -228,7 +228,7 @@ export class Registrar extends Composed<{
     return known && isRegistrationOf(known, app, functions) ? active : undefined;
   }
 
-  /** A registration of a version that is not the active one: new runs do not start on it. */
+  /** Stores a registration of a version that is not the active one: new runs do not start on it. */
   async #keep(env: string, app: App, registered: AppFunction[]): Promise<Saved & Pick<Replaced, 'changed'>> {
     await this.deps.apps.save(env, app);
     return { registered, refused: [], modified: false, changed: [] };

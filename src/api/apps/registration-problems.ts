@@ -19,7 +19,7 @@ export function problemsOf(registered: readonly AppFunction[]): FunctionProblems
   return registered.map(withProblems).filter(({ problems }) => problems.length > 0);
 }
 
-/** All of them, sorted by ID. */
+/** All registered functions, sorted by ID. */
 export function functionsOf(registered: readonly AppFunction[]): FunctionProblems[] {
   return registered.map(withProblems).sort((a, b) => (a.id < b.id ? -1 : 1));
 }

@@ -22,7 +22,7 @@ const PATH = '/auth/account';
 const confirmedSchema = z.object({ current_password: z.string().max(256) });
 const totpSchema = z.object({ set_up: setUpSchema, code: codeSchema });
 const passkeySchema = z.object({ name: z.string().trim().min(1).max(64), credential: credentialSchema });
-/** Without a session: all others. */
+/** Sessions to end: the one that is named, or all others. */
 const endedSchema = z.object({ session: z.string().max(64).optional() });
 const removedSchema = confirmedSchema.extend({ passkey: z.string().max(1_400).optional() });
 
@@ -141,7 +141,7 @@ export function accountRoutes(deps: AccountRouteDeps): Router {
     return { user: await auditLogger.orLogRejection(ctx, 'second-factor', user.email, attempt), token };
   }
 
-  /** The change has ended all sessions; this browser gets another. */
+  /** Responds to a change that has ended all sessions: this browser gets another one. */
   async function respondToChange(ctx: Context, user: User, change: Promise<Changed>, summary: string): Promise<void> {
     const changed = await auditLogger.orLogRejection(ctx, 'second-factor', user.email, change);
     await browserSessions.renew(ctx, changed.user);

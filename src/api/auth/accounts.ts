@@ -37,7 +37,8 @@ export class SignInThrottled extends ServiceError {
 export class Accounts extends Composed<AccountsDeps> {
   #passwordChecks = 0;
 
-  /** Without password sign-in, only admins without single sign-on have one: they get in while the provider is away. */
+  /** Whether the user may sign in with a password. Without password sign-in, only admins without single sign-on may: they get in while the
+   *  provider is away. */
   mayUsePassword({ role, identities }: User): boolean {
     return this.deps.config.passwordSignIn || (role === 'admin' && identities === undefined);
   }
@@ -63,7 +64,7 @@ export class Accounts extends Composed<AccountsDeps> {
     return this.#withPassword(await this.confirm(userId, current, address), password);
   }
 
-  /** The current password, for a change by a signed-in user.
+  /** Checks the current password of a signed-in user who is about to change something.
    *  @throws ServiceError sign_in_failed, too_many_attempts */
   async confirm(userId: string, current: string, address: string): Promise<User> {
     const user = await this.deps.users.read(userId);

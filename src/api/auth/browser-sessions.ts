@@ -26,7 +26,7 @@ export class BrowserSessions extends Composed<{ sessions: Sessions; publicUrl: s
     await this.#begin(ctx, user, of);
   }
 
-  /** After a change that ended all sessions of the user: this browser gets another, of the same session at the provider. */
+  /** Gives this browser another session, of the same session at the provider, after a change that ended all sessions of the user. */
   async renew(ctx: Context, user: User): Promise<void> {
     const before = this.tokenOf(ctx);
     const ended = before === undefined ? undefined : await this.deps.sessions.end(before);

@@ -15,7 +15,7 @@ export function requireSameOrigin(ctx: Context, publicUrl: string | undefined): 
   if (!isSameOrigin(ctx, publicUrl)) throw untrusted('send it from a page of this service');
 }
 
-/** For requests to the API with a session: they must come from the same origin and have a content type that no HTML form can send.
+/** Rejects requests to the API with a session unless they come from the same origin and have a content type that no HTML form can send.
  *  @throws ServiceError origin_untrusted */
 export function requireOwnScript(ctx: Context, publicUrl: string | undefined): void {
   requireSameOrigin(ctx, publicUrl);

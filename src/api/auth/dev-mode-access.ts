@@ -47,7 +47,7 @@ export function localHostCheck(allowed: readonly string[]): (ctx: Context) => vo
 /** CORS for `/e/`: a page under development may send events and read the response. Runs after `requireLocalHost`. */
 export async function allowCrossOrigin(ctx: Context, next: Next): Promise<void> {
   const { vary, ...allowed } = crossOriginHeaders(ctx);
-  // Others may be there already.
+  // Other values may be there already.
   ctx.vary(vary);
   ctx.set(allowed);
   if (ctx.method !== 'OPTIONS') return void (await next());

@@ -55,9 +55,9 @@ export const SCOPES = [
   'owner',
   /** No environment: the base access counts. */
   'installation',
-  /** All of them, because the response shows them together. */
+  /** All environments, because the response shows them together. */
   'all-environments',
-  /** Any: the response has nothing of an environment. */
+  /** Any environment: the response has nothing of an environment. */
   'any-environment',
 ] as const;
 export type Scope = (typeof SCOPES)[number];

@@ -4,9 +4,9 @@ import { FLOW_LIFETIME_MS } from '../../store/auth/sign-in-flows.ts';
 import type { Context } from '../http/router.ts';
 
 interface Attributes {
-  /** Lax: plain links of other sites send it too. */
+  /** Lax: browsers send the cookie with plain links of other sites, too. */
   sameSite: 'Lax' | 'Strict';
-  /** undefined: until the browser closes. */
+  /** undefined: the cookie lives until the browser closes. */
   lifetimeMs?: number;
 }
 

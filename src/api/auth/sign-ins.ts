@@ -35,7 +35,7 @@ export class SignIns extends Composed<{
   secondFactors: SecondFactors;
   auditLogger: AuditLogger;
 }> {
-  /** After the right password, or another proof of who the user is.
+  /** Continues a sign-in after the right password, or another proof of who the user is.
    *  @throws ServiceError second_factor_required, to programs */
   async proceed(ctx: Context, user: User, action: FirstStep, next = '/'): Promise<void> {
     const { auditLogger, browserSessions, pendingSignIns, publicUrl, secondFactors } = this.deps;

@@ -15,7 +15,7 @@ export function isThisMachine(hostname: string): boolean {
   return isContainerHostName(hostname) && containerHostNames(hostsFile(), isOwnAddress).has(hostname);
 }
 
-/** Read each time: Docker may start later than the service. Only requests from containers need it. */
+/** The file is read each time, because Docker may start later than the service. Only requests from containers need it. */
 function hostsFile(): string {
   try {
     return readFileSync(HOSTS_FILE, 'utf8');

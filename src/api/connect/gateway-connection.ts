@@ -29,7 +29,7 @@ const INVALID_MESSAGE: Closing = { code: 1_007, reason: 'invalid message' };
 export interface GatewayConnectionDeps extends CheckpointFramesDeps {
   calls: ConnectCalls;
   leaseMs: number;
-  /** Called when its status changes. */
+  /** Called when the status of the connection changes. */
   onStatus: (connection: GatewayConnection) => void;
   /** Default: UNCONFIRMED_MAX_BYTES. */
   unconfirmedMaxBytes?: number;
@@ -58,7 +58,7 @@ export class GatewayConnection {
     socket.once('close', () => this.#refuseUnacknowledged());
   }
 
-  /** The instance works on no call. */
+  /** Whether the instance works on no call. */
   get isIdle(): boolean {
     return this.#inProgress.size === 0 && this.#unconfirmed === 0;
   }

@@ -95,7 +95,7 @@ export class Gateway extends Composed<GatewayDeps> {
     this.#isDraining = true;
     const until = machineTime() + graceMs;
     const all = [...this.#connections.values()];
-    // First, so that workers no longer choose them.
+    // The records go first, so that workers no longer choose these connections.
     await Promise.allSettled(all.map(({ record }) => this.deps.connections.close(record)));
     await wait(IDLE_CLOSED_MS);
     for (const connection of all) connection.drain();
@@ -109,7 +109,7 @@ export class Gateway extends Composed<GatewayDeps> {
     for (const connection of this.#connections.values()) connection.close(GATEWAY_CLOSING);
   }
 
-  /** After the HTTP server, whose end closes remaining connections. */
+  /** Call after the HTTP server has closed, whose end closes remaining connections. */
   async close(): Promise<void> {
     await Promise.all(this.#stops.map((stop) => stop()));
     this.#stops = [];
@@ -153,7 +153,7 @@ export class Gateway extends Composed<GatewayDeps> {
     if (this.#isDraining) connection.drain();
   }
 
-  /** @returns false: Redis is down; the next renewal repeats it */
+  /** @returns false: Redis is down, and the next renewal stores the record */
   async #store(record: Connection): Promise<boolean> {
     const { connections, log } = this.deps;
     try {

@@ -3,7 +3,7 @@ import { hasHeaderOf } from '../../functions/headers.ts';
 import type { Dialect } from '../../model/apps/app.ts';
 import type { Context } from './router.ts';
 
-/** Set by a signing key or a header of that dialect; API keys and sessions do not matter. */
+/** A signing key or a header of the dialect decides; API keys and sessions do not matter. */
 export function dialectOfRequest({ state, req }: Context): Dialect {
   if (state.principal?.kind === 'signing-key') return 'inngest';
   return hasHeaderOf(req.headers, 'inngest') ? 'inngest' : 'service';

@@ -1,6 +1,6 @@
-/** Responds to a request whose body is still being received. Closing the connection at once would reset it, and a
- *  client that is still sending would lose the response; so the rest of the body is read and dropped first (RFC
- *  9112, section 9.6), if it is short and arrives soon. */
+/** Responds to a request whose body is still being received. Closing the connection at once would reset it, and a client that is still
+ *  sending would lose the response; so this reads and drops the rest of the body first (RFC 9112, section 9.6), if it is short and arrives
+ *  soon. */
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 

@@ -1,7 +1,6 @@
-/** A gzip stream whose parts are compressed once for many clients. Each part ends with a full flush and refers to nothing before it, so the same
- *  bytes fit into every stream, and no client needs memory for a compressor. It also means that no text is compressed
- *  together with earlier texts:
- *  an attacker who sends texts and watches lengths gets one guess per message (compression.ts). */
+/** A gzip stream whose parts are compressed once for many clients. Each part ends with a full flush and refers to nothing before it, so the
+ *  same bytes fit into every stream, and no client needs memory for a compressor. No text is compressed together with earlier texts, so an
+ *  attacker who sends texts and watches lengths gets one guess per message (compression.ts). */
 import { PassThrough } from 'node:stream';
 import { constants, crc32, deflateRawSync } from 'node:zlib';
 

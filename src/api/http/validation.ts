@@ -61,7 +61,7 @@ export function ownParameters(query: Query): Query {
   return Object.fromEntries(Object.entries(query).filter(([name]) => !ENV_SELECTORS.includes(name)));
 }
 
-/** @param path of the object that has the field */
+/** @param path path of the object that has the field */
 function describeUnknown(schema: z.ZodType, path: readonly PropertyKey[], name: string): string {
   const known = fieldsAt(schema, path);
   const suggestion = closestName(name, known);

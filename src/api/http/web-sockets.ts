@@ -39,7 +39,7 @@ interface Upgrade {
   head: Buffer;
 }
 
-/** For `http.createServer`: requests for other upgrades, such as HTTP/2 in clear text, are treated as ordinary requests. */
+/** An option of `http.createServer`. Requests for other upgrades, such as HTTP/2 in clear text, are treated as ordinary requests. */
 export function isWebSocketUpgrade({ method, headers }: IncomingMessage): boolean {
   return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket';
 }

@@ -18,7 +18,7 @@ const DECISIONS = /\]\(decisions\//g;
 const CACHE = 'public, max-age=300';
 
 export function docPageRoutes(router: Router, publicUrl: string | undefined): void {
-  /** Read when first asked for: 1 MB of text. */
+  /** The pages are read with the first request: 1 MB of text. */
   let pages: ReadonlyMap<string, string> | undefined;
   const send = (ctx: Context, name: string, type: string) => {
     pages ??= readPages(publicUrl);

@@ -24,7 +24,7 @@ export class Readiness {
       () => {
         this.#hasRead = true;
       },
-      // Rejected if the process ends.
+      // The reads are rejected if the process ends.
       () => undefined,
     );
   }

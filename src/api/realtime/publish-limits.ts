@@ -28,7 +28,7 @@ export class PublishLimits {
     });
   }
 
-  /** For streams, which can be read more slowly.
+  /** Limits streams, which can be read more slowly.
    *  @returns milliseconds until the next try; 0: now */
   waitMs(env: string, bytes: number): number {
     return this.#take(env, bytes, 1);

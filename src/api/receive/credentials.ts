@@ -1,6 +1,6 @@
-/** Authenticates a request to `/e/:key`: finds the event key or webhook of the key in the path, and applies its allow lists. One hash and
- *  one look-up in memory; only an unknown key costs a request to the store: in
- *  dev mode, where every key may be one, only at its first request. */
+/** Authenticates a request to `/e/:key`: finds the event key or webhook of the key in the path, and applies its allow lists. A known key
+ *  costs one hash and one look-up in memory. An unknown key costs a request to the store; in dev mode, which accepts any key, only its
+ *  first request does. */
 import { LRUCache } from 'lru-cache';
 import { ServiceError } from '../../errors.ts';
 import type { AccessListMatcher } from '../../model/auth/allow-lists.ts';
@@ -28,7 +28,7 @@ export const ANY_KEY: EventKeyInUse = {
   allowList: { allowsName: () => true, allowsAddress: () => true },
 };
 
-/** A flood of other keys makes this process look a key up again. */
+/** Maximum number of remembered unknown keys: after a flood of other keys, this process looks a key up again. */
 const UNKNOWN_MAX = 10_000;
 
 export class Credentials extends Composed<{ eventKeys: EventKeys; webhooks: WebhookDirectory; dev: boolean }> {

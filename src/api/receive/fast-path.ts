@@ -6,9 +6,10 @@ import type { Context, Middleware } from '../http/router.ts';
 import { setSecurityHeaders } from '../http/security-headers.ts';
 
 export interface FastRoute {
-  /** Has the path parameter. The router handles all other paths: in capitals, with a trailing slash, or with escaped characters. */
+  /** Matches the path, and captures its parameter. The router handles all other spellings: in capitals, with a trailing slash, or with
+   *  escaped characters. */
   path: RegExp;
-  /** Same value as the router's; used by metrics, traces and the log. */
+  /** The route as the router names it, for metrics, traces and the log. */
   route: string;
   respond(ctx: Context, param: string): Promise<void>;
 }

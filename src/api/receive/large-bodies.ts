@@ -15,9 +15,9 @@ import type { WebhookRequest } from './webhook-request.ts';
 
 /** How long a request with a large body, or a reader of a stored one, waits for memory. */
 const WAIT_MAX_MS = 10_000;
-/** The fields of one body, as JSON. */
+/** Maximum size of the fields of one body, as JSON. */
 const FIELDS_MAX_BYTES = 524_288;
-/** 25 MB of JSON in short values take some 400 MB as objects. */
+/** Memory of the thread: 25 MB of JSON in short values take some 400 MB as objects. */
 const THREAD_MB = 1_024;
 const PARSE_TIMEOUT_MS = 10_000;
 const QUEUE_MAX = 16;
@@ -28,14 +28,14 @@ const BODY_LOCATION = /body:([\w.*-]+)/g;
 
 /** The parts of a large body that are read. */
 export interface LargeBodyParts {
-  /** For the transform. */
+  /** What the transform gets. */
   body: unknown;
-  /** For verification and handshakes. */
+  /** What verification and handshakes get. */
   json: unknown;
   reference: BodyReference;
 }
 
-/** A body with the memory for it. */
+/** A body, and the memory that is reserved for it. */
 export interface ReservedBody {
   /** undefined: it is not kept. */
   body: Buffer | undefined;
@@ -53,7 +53,7 @@ export class LargeBodies extends Composed<{
 }> {
   readonly #threads = loadOnce(startThread);
 
-  /** Whether there is a place to keep them. */
+  /** Whether large bodies can be kept. */
   get canKeep(): boolean {
     return this.deps.bodies !== undefined;
   }
@@ -129,7 +129,8 @@ export class LargeBodies extends Composed<{
     await bodies.add(kept, retentionDays);
   }
 
-  /** Uses the body of a logged request, wherever it is; undefined: it is not kept. A large one has its memory until then.
+  /** Uses the body of a logged request, wherever it is kept; undefined: it is not kept. The memory for a large body stays reserved
+   *  meanwhile.
    *  @throws ServiceError archive_unavailable, overloaded */
   async withBodyOf<T>(
     webhookId: string,
@@ -151,7 +152,7 @@ export class LargeBodies extends Composed<{
     return this.read(webhookId, summary.storedBody, summary.bodyBytes);
   }
 
-  /** A large body alone. `release` must follow.
+  /** Reads a large body. `release` must follow.
    *  @throws ServiceError archive_unavailable, overloaded */
   async read(webhookId: string, requestId: string, bytes = LARGE_BODY_MAX_BYTES): Promise<ReservedBody> {
     const release = await this.reserve(webhookId, bytes);

@@ -40,7 +40,7 @@ export default async function parse({
       sha256: hash('sha256', bytes, 'hex'),
     };
   } catch (error) {
-    // Classes do not survive the way out of a thread.
+    // Errors lose their class on the way out of a thread.
     if (error instanceof ServiceError) return { code: error.code, detail: error.message };
     throw error;
   }

@@ -7,8 +7,8 @@ import { logFieldsOf, type WebhookResult } from './webhook-outcome.ts';
 import { bodyFieldsOf, type WebhookRequest } from './webhook-request.ts';
 
 /** @param request without a body if none was read
- *  @param startedAt of its processing, by `performance.now()`
- *  @param more fields that the request itself does not tell */
+ *  @param startedAt start of its processing, by `performance.now()`
+ *  @param more fields that are not in the request itself */
 export function loggedRequestOf(
   webhook: WebhookInUse,
   {

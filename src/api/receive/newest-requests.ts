@@ -21,7 +21,7 @@ export class NewestRequests {
     return this.#max > 0 && this.#requests.length >= this.#max;
   }
 
-  /** @returns the request that it displaces, which may be itself */
+  /** @returns the request that the new one displaces, which may be the new one itself */
   add(request: BufferedRequest): BufferedRequest | undefined {
     if (this.#max === 0) return request;
     if (!this.isFull) {

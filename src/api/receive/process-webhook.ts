@@ -55,7 +55,7 @@ export interface ProcessOptions {
   draft?: Draft | undefined;
   /** Internal ID for the event, which makes repeated processing idempotent. Default: a new ID. */
   eventId?: string | undefined;
-  /** Set for a request from the log: if it was not verified on receipt, it is now. */
+  /** Set for a request from the log: a request that was not verified on receipt is verified now. */
   logged?: LoggedReceipt | undefined;
 }
 
@@ -85,7 +85,7 @@ export async function processWebhook(
       await deps.largeBodies.keep({ webhookId: webhook.id, requestId: large.storedAs, body: request.body, sha256 });
       large.isStored = true;
     }
-    // For the comparison with what the provider sent.
+    // The comparison with what the provider sent needs this ID.
     const providerId = webhook.reconciliation && webhook.preset && ownId(webhook.preset, providerRequest);
     const input = { request, providerRequest, parts };
     const { decided, console } = await runAndDecide(webhook, input, verification, options, deps);
@@ -171,7 +171,7 @@ async function runAndDecide(
   return { decided: { ...decided, events }, console: logs };
 }
 
-/** Destinations may send the request on.
+/** Keeps the request, which destinations may forward.
  *  @throws ServiceError unavailable when Redis did not store it */
 async function keepOriginal(
   decided: WebhookDecision,

@@ -39,12 +39,12 @@ export async function receiveWebhook(
 ): Promise<Received> {
   const { backpressure, telemetry, unverifiedLogLimit, requestLogWriter, webhookWatcher } = deps;
   const { headers } = ctx.req;
-  // Koa parses the URL for it.
+  // Avoids Koa's getter, which parses the URL.
   const search = ctx.req.url?.includes('?') ? ctx.querystring : '';
   const { requestId } = ctx.state;
   const ip = clientAddress(ctx);
   if (backpressure.full) {
-    // Rejected unread and not logged: while memory is short, logging all providers' retries would fill it up.
+    // The request is rejected unread and not logged: while memory is short, logging the retries of all providers would fill it up.
     rejectDeniedAddress(webhook.allowList, ip);
     webhookWatcher.record(webhook.id, { id: requestId, receivedAt, outcome: 'rejected' });
     backpressure.admit();
@@ -79,7 +79,7 @@ export async function receiveWebhook(
     const request = { requestId, receivedAt, method: ctx.method, headers, search, body, large };
     const processed = await processWebhook(webhook, request, deps);
     const { providerId } = processed;
-    // If it fails, the comparison finds the event by its deduplication ID.
+    // If this fails, the comparison finds the event by its deduplication ID.
     if (providerId)
       await deps.webhookReconciliations.recordReceived(webhook.id, providerId, receivedAt).catch(() => undefined);
     return processed;
@@ -99,7 +99,7 @@ function limitOf({ id, maxBodyBytes, largeBodies }: WebhookInUse, limit: EventLi
   return { ...limit, remedy: `${limit.remedy}, or keep large bodies with "large_bodies" of the webhook (${path})` };
 }
 
-/** undefined: the body is not large, or the webhook takes no large ones.
+/** The maximum of a large body; undefined: the body is not large, or the webhook takes no large bodies.
  *  @returns the maximum, and the memory that reading it may take */
 function largestOf({ headers }: IncomingMessage, { largeBodies }: WebhookInUse, limitBytes: number, canKeep: boolean) {
   if (!largeBodies || !canKeep || largeBodies.maxBytes <= limitBytes) return undefined;

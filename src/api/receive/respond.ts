@@ -13,7 +13,7 @@ const PROTECTION = { 'content-security-policy': "default-src 'none'; sandbox" };
 /** Headers set by earlier middleware that are kept. All others are written here. */
 const KEPT = /^(?:vary|access-control-)/;
 
-/** Written in one call: Koa's setters cost as much as the rest of the response.
+/** Writes status, headers and body in one call: Koa's setters cost as much as the rest of the response.
  *  @param more further headers */
 export function respond(
   ctx: Context,

@@ -36,7 +36,7 @@ export function resultOfTransform(
   };
 }
 
-/** True unless it has a name, which makes it an event. */
+/** Whether the value is an object with `events` or `response`: a name would make it an event. */
 function isResultObject(returned: unknown): returned is Record<string, unknown> {
   if (!isJsonObject(returned) || Object.hasOwn(returned, 'name')) return false;
   return Object.hasOwn(returned, 'events') || Object.hasOwn(returned, 'response');

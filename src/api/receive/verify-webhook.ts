@@ -27,7 +27,7 @@ export interface VerifyWebhookDeps {
   transmissions: Pick<Transmissions, 'claim'>;
 }
 
-/** @param json of a large body, as far as it was picked */
+/** @param json the fields of a large body that were picked */
 export function providerRequestOf(
   webhook: WebhookInUse,
   { method, headers, search, body }: WebhookRequest,

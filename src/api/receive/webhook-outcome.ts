@@ -145,7 +145,7 @@ function firstName({ events }: { events: readonly Event[] }): string | undefined
   return events[0]?.name;
 }
 
-/** For the log: how verification failed, if that was the reason. */
+/** How verification failed, if that was the reason; the log contains it. */
 function failedVerification(error: unknown): LogSummary['verification'] {
   if (!(error instanceof ServiceError) || !error.code.startsWith('verification_')) return undefined;
   return { result: 'failed', reason: String(error.facts?.reason) };

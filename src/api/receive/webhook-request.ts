@@ -34,11 +34,11 @@ export interface WebhookRequest {
 export interface LargeRequest {
   /** ID of the request with which the body is kept. */
   storedAs: string;
-  /** Whether it is kept already. */
+  /** Whether the body is already kept. */
   isStored: boolean;
 }
 
-/** For a logged request. */
+/** The large body of a logged request, if it has one. */
 export function largeOf({ storedBody }: Pick<LogSummary, 'storedBody'>): LargeRequest | undefined {
   return storedBody === undefined ? undefined : { storedAs: storedBody, isStored: true };
 }

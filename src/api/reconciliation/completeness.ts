@@ -13,9 +13,9 @@ import { isAsked } from './reconcile-webhook.ts';
 const LISTED_MAX = 100;
 
 export interface Completeness extends SentCounts {
-  /** The compared span within the one that was asked for; undefined: nothing of it is compared yet. */
+  /** The compared part of the requested span; undefined: nothing of it is compared yet. */
   span: CheckedSpan | undefined;
-  /** Since then nothing is missing; undefined: nothing is compared yet. */
+  /** The time since which nothing is missing; undefined: nothing is compared yet. */
   completeSince: number | undefined;
   missingRequests: MissingRequest[];
   reasons: Record<string, number>;

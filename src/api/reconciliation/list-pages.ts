@@ -6,9 +6,9 @@ import type { ProviderList } from './provider-list.ts';
 
 export const PASS_BOUNDS = { pages: 2_000, stuckPages: 200 };
 
-/** With fewer requests, late retries of older ones may be all that came. */
+/** Minimum number of requests that show a list of others: with fewer, late retries of older requests may be all that came. */
 const OTHERS_MIN = 3;
-/** Nothing of such a list is recovered. */
+/** Reason of a pass whose list is that of another endpoint or account. Nothing of such a list is recovered. */
 export const LIST_OF_OTHERS = 'list_of_others';
 const OF_OTHERS = 'nothing that came in this time is in its list: is it the list of another endpoint or account?';
 
@@ -61,7 +61,7 @@ export async function listPage(
   return after;
 }
 
-/** Then what seems to be missing is not recovered. */
+/** Whether the list seems to be that of another endpoint or account. Then what seems to be missing is not recovered. */
 async function isOfOthers(
   webhookId: string,
   { from, to, items, matched }: ReconciliationPass,
@@ -75,7 +75,8 @@ function recovering(pass: ReconciliationPass): ReconciliationPass {
   return { ...pass, phase: 'recover', cursor: undefined, mark: undefined };
 }
 
-/** Requests already found missing are still recovered, unless the list is that of another endpoint or account. */
+/** Ends the reading of the list. Requests already found missing are still recovered, unless the list is that of another endpoint or
+ *  account. */
 function givenUp(pass: ReconciliationPass, reason: string, message: string): ReconciliationPass {
   return { ...recovering(pass), incomplete: { at: Date.now(), reason, message } };
 }

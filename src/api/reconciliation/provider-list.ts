@@ -22,14 +22,14 @@ import {
   typesOf,
 } from '../../providers/sent-requests.ts';
 
-/** The provider does not say when to come again. */
+/** Pause after a rate limit if the provider does not say when to come again. */
 const RATE_LIMIT_MS = MINUTE_MS;
 
 /** Why a pass cannot continue now. */
 export class ListProblem extends Error {
   override name = 'ListProblem';
   readonly reason: string;
-  /** undefined: later each time. */
+  /** undefined: the delay grows with each failure. */
   readonly retryMs: number | undefined;
 
   constructor(reason: string, message: string, retryMs?: number) {

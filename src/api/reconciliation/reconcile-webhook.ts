@@ -16,9 +16,9 @@ import { LIST_OF_OTHERS, listPage } from './list-pages.ts';
 import { ListProblem, ProviderList } from './provider-list.ts';
 import { comparableSince, isDue, type RecoverDeps, recover } from './recover.ts';
 
-/** Requests that the provider has just sent may be on their way. */
+/** Age at which requests are compared: those that the provider has just sent may be on their way. */
 export const SETTLE_MS = MINUTE_MS;
-/** Providers list some requests late. */
+/** Time that each pass compares again, because providers list some requests late. */
 const OVERLAP_MS = 15 * MINUTE_MS;
 const EVERY_MS = HOUR_MS;
 /** How long the IDs of requests are kept: an older request cannot be compared. */
@@ -44,7 +44,7 @@ export function isAsked({ asked, answered }: ReconciliationState): boolean {
   return asked !== undefined && asked.id !== answered;
 }
 
-/** A problem is stored, with the time of the next try. @throws if Redis does not say how far it came */
+/** A problem is stored, with the time of the next try. @throws if Redis does not answer how far the comparison came */
 export async function reconcileWebhook(webhook: WebhookInUse, deps: ReconcileDeps, signal: AbortSignal): Promise<void> {
   const { webhookReconciliations: store, log } = deps;
   const { id } = webhook;
@@ -118,7 +118,7 @@ async function begin(
   const oldest = Math.max(now - KNOWN_MS, now - keptMs, comparableSince(webhook, now));
   const from = Math.max(oldest, Math.min(state.checked ? state.checked.to - OVERLAP_MS : since, asked?.since ?? since));
   if (from >= to) {
-    // The requested time range has not settled.
+    // Nothing is old enough to be compared.
     await webhookReconciliations.change(webhook.id, {
       dueAt: from + SETTLE_MS + SECOND_MS,
       answered: asked?.id ?? state.answered,

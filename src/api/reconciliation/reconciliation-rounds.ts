@@ -7,16 +7,16 @@ import type { WebhookDirectory } from '../../store/webhooks/webhook-directory.ts
 import type { WebhookInUse } from '../../store/webhooks/webhook-in-use.ts';
 import { type ReconcileDeps, reconcileWebhook, SETTLE_MS } from './reconcile-webhook.ts';
 
-/** Webhooks of one process at once. */
+/** Maximum number of webhooks that a process reconciles at once. */
 const AT_ONCE = 4;
 /** After this time, another process takes over from a dead one. Two processes at once would do no harm: every step can be repeated. */
 const LOCK_MS = 30_000;
 const DUE_MAX = 100;
-/** A paused webhook, or one that this process does not know yet. */
+/** Delay of a webhook that is paused, or that this process does not know yet. */
 const DEFER_MS = 10_000;
-/** For webhooks that were never entered, because a process died. */
+/** Interval at which webhooks are entered: a process may have died before it entered one. */
 const ENTER_MS = MINUTE_MS;
-/** Longer than a restart takes. */
+/** A gap between rounds is an outage if it is longer than this: a restart takes less. */
 const OUTAGE_MS = MINUTE_MS;
 
 export interface ReconciliationRoundsDeps extends ReconcileDeps {
@@ -51,7 +51,7 @@ export class ReconciliationRounds extends Composed<ReconciliationRoundsDeps> {
       if (this.#inProgress.size >= AT_ONCE) break;
       if (this.#inProgress.has(id)) continue;
       const webhook = webhooks.get(id);
-      // Another process may know it already.
+      // Another process may already know the webhook.
       if (!webhook || webhook.pausedAt !== undefined) await webhookReconciliations.defer(id, now + DEFER_MS);
       else
         this.#inProgress.set(
@@ -66,7 +66,7 @@ export class ReconciliationRounds extends Composed<ReconciliationRoundsDeps> {
     await Promise.all(this.#inProgress.values());
   }
 
-  /** After an outage, all that was sent meanwhile is compared as soon as it has settled. */
+  /** Records that a process is alive. After an outage, all that was sent meanwhile is compared as soon as it has settled. */
   async #noteAlive(webhookIds: readonly string[], now: number): Promise<void> {
     const { webhookReconciliations } = this.deps;
     if (now - this.#enteredAt >= ENTER_MS) {
@@ -78,13 +78,13 @@ export class ReconciliationRounds extends Composed<ReconciliationRoundsDeps> {
       const found = { outage: { from: last, to: now }, dueAt: now + SETTLE_MS };
       await Promise.all(webhookIds.map((id) => webhookReconciliations.change(id, found)));
     }
-    // Last: if this process dies before, another one sees the outage.
+    // The time of this round is stored last: if this process dies before, another one sees the outage.
     await webhookReconciliations.noteAlive(now);
   }
 
   async #workOn(webhook: WebhookInUse, signal: AbortSignal): Promise<void> {
     const work = (lost: AbortSignal) => reconcileWebhook(webhook, this.deps, AbortSignal.any([signal, lost]));
-    // If Redis is down, another round does it.
+    // If Redis is down, another round tries again.
     await this.deps.locks.withLock(`webhook-reconciliation:${webhook.id}`, LOCK_MS, work).catch(() => undefined);
   }
 }

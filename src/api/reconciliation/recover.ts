@@ -36,7 +36,7 @@ const TEMPORARY: ReadonlySet<string> = new Set([
 ]);
 /** Errors in the response for one item, for which the provider as a whole is not to blame. */
 const OF_ITEM: ReadonlySet<string> = new Set(['answer_invalid', 'response_too_large']);
-/** One item that cannot be fetched does not hold up others. */
+/** Maximum number of tries: an item that cannot be fetched does not hold up others. */
 const TRIES_MAX = 3;
 const MESSAGE_MAX_LENGTH = 300;
 /** Events are deduplicated for 24 hours. */
@@ -71,7 +71,7 @@ export async function recover(
 ): Promise<void> {
   const { webhookReconciliations } = deps;
   const { id, ref } = missing;
-  // Its retry came meanwhile.
+  // A retry of the provider came meanwhile.
   if (await webhookReconciliations.hasCome(webhook.id, id))
     return webhookReconciliations.settle(webhook.id, id, 'received');
   const remains = (reason: string, message?: string, more: Partial<MissingRequest> = {}) =>
@@ -112,7 +112,7 @@ export async function recover(
     return remains('body_too_large', `${request.body.length} bytes; at most ${largest} are accepted`);
   if (request.body.length > limit) request.large = { storedAs: request.requestId, isStored: false };
   deps.backpressure.admit();
-  // Stored before the event is.
+  // The ID is stored before the event.
   const eventId = missing.eventId ?? deps.ids.derived(newId(), 'webhook-recovery', webhook.id, id);
   if (missing.eventId === undefined) await webhookReconciliations.describeMissing(webhook.id, { ...missing, eventId });
   const startedAt = performance.now();
@@ -129,7 +129,7 @@ export async function recover(
     return remains(reason, (error as Error).message, { version: webhook.version });
   }
   const isKnown = decided.outcome === 'accepted' && result.ids.length > 0 && result.ids[0] !== eventId;
-  // Before the comparison began, an event that makes nothing may have come.
+  // A request that makes no event may have come before the comparison began.
   const isOld = decided.outcome !== 'accepted' && missing.at < (webhook.reconciliation?.since ?? 0);
   if (!isKnown && !isOld) log();
   await webhookReconciliations.settle(webhook.id, id, isKnown || isOld ? 'received' : 'recovered');

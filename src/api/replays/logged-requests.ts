@@ -4,7 +4,7 @@ import type { LogPage, LogSummary } from '../../model/webhooks/request-log.ts';
 import type { WebhookReplayDefinition } from '../../store/webhooks/webhook-replay.ts';
 
 const PAGE = 500;
-/** Counting stops here. */
+/** Counting stops at this number. */
 const COUNTED_MAX = 50_000;
 const COUNT_MS = 3_000;
 

@@ -1,5 +1,5 @@
-/** Counts held events and open issues of the webhooks of an environment; of a branch, those of the webhooks that all branches share. Webhooks
- *  that the principal may not see count as none. */
+/** Counts held events and open issues of the webhooks of an environment, or, for a branch, of the webhooks that all branches share.
+ *  Webhooks that the principal may not see count as none. */
 import { covers } from '../../model/auth/access.ts';
 import { ownerOf, refOf, refOfOwner } from '../../model/environment.ts';
 import type { Store } from '../../store/store.ts';

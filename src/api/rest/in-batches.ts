@@ -1,8 +1,8 @@
 /** Executes an action on many items in one request, batch by batch, within limits of time and number, so that the audit log has one entry. */
 
-/** Maximum per batch. */
+/** Maximum number of items per batch. */
 export const BATCH_MAX = 500;
-/** Approximate maximum per request. */
+/** Approximate maximum number of items per request. */
 const ACTED_ON_MAX = 10_000;
 /** No batch begins after this time, because proxies end requests that take much longer. */
 const LAST_BATCH_MS = 10_000;

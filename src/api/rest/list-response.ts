@@ -81,7 +81,7 @@ export function countedReply<Row>(
   return listReply(page, { present: ([, row]) => present(row), positionOf: ([at]) => at, next });
 }
 
-/** For the metadata. @param last position at which the list stopped */
+/** The metadata of a list that stopped early. @param last position at which the list stopped */
 export function stopMetadata(stoppedEarly: StoppedEarly | undefined, last: unknown) {
   const { at } = (last ?? {}) as { at?: unknown };
   const isKnown = stoppedEarly !== undefined && typeof at === 'number';
@@ -110,7 +110,7 @@ function serialize(item: object, omittable: readonly string[]): string {
   return JSON.stringify(reduced);
 }
 
-/** undefined if it is nested too deeply. */
+/** The JSON text of an item; undefined if the item is nested too deeply. */
 function stringified(item: object): string | undefined {
   try {
     return JSON.stringify(item);

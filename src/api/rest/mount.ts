@@ -122,7 +122,7 @@ function checkAccessAgain(route: Route, { principals }: MountDeps): Middleware {
   };
 }
 
-/** Also reads the body on routes that have none, because a field in such a body is an error. */
+/** Reads the body, even on routes that have none, because a field in such a body is an error. */
 function bodyReader({ method, body, eventLimit, bodyLimitBytes = BODY_LIMIT_BYTES }: Route): Middleware {
   if (method === 'get') return (_, next) => next();
   const read = eventLimit ? readEvent(eventLimit) : readJson(bodyLimitBytes);

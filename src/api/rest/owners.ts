@@ -58,7 +58,7 @@ export function visible<Owned extends { env: string }>(all: readonly Owned[], ac
   return all.filter(({ env }) => covers(accessTo(refOfOwner(env)), 'read'));
 }
 
-/** Owners by the ID of a webhook; that of a deleted one is unknown. */
+/** Owners by the ID of a webhook; the owner of a deleted webhook is unknown. */
 export async function ownersOfWebhooks(
   webhooks: Pick<Store['webhooks'], 'all'>,
 ): Promise<(webhookId: string) => Owner> {

@@ -28,7 +28,7 @@ export interface Input<Params, Query, Body> {
   /** Becomes the request ID of the events and runs that the request creates. */
   requestId: string;
   principal: Caller;
-  /** For routes whose owner is `each`: what the principal may do with an object of the owner. */
+  /** The principal's access to the objects of an owner, for routes whose owner is `each`. */
   accessTo: AccessTo;
   /** Dialect of the response: names and values of some fields depend on it (http/dialect.ts). */
   dialect: Dialect;
@@ -39,7 +39,7 @@ export interface Input<Params, Query, Body> {
 /** Finds the principal's access to the objects of an owner. */
 export type AccessTo = (owner: Owner) => AccessLevel;
 
-/** Who sent the request. */
+/** The principal that sent the request. */
 export interface Caller extends Pick<Principal, 'kind' | 'id' | 'name'> {
   /** Access to what the route concerns: the selected environment, the owner, or the installation. */
   access: AccessLevel;
@@ -49,7 +49,7 @@ export interface Caller extends Pick<Principal, 'kind' | 'id' | 'name'> {
 export interface OwnerOf {
   /** undefined if there is no such object. */
   find(given: GivenInput): Promise<Owner | undefined>;
-  /** Also the error for an object of a hidden environment. Absent: the handler rejects what has no owner. */
+  /** Returns the error for a missing object, or for an object of a hidden environment. Absent: the handler rejects what has no owner. */
   missing?(given: GivenInput): ServiceError;
 }
 
@@ -70,8 +70,8 @@ export interface Route {
   /** The access that the principal needs. */
   access: Access;
   scope: Scope;
-  /** With the scope `owner`. `each`: the response has objects of several owners, and the handler leaves out or rejects those that the
-   *  principal may not see or change. */
+  /** Required by the scope `owner`. `each`: the response has objects of several owners, and the handler leaves out or rejects those that
+   *  the principal may not see or change. */
   owner?: OwnerOf | 'each';
   /** Apps may use it too, with their signing key. */
   forApps?: true;

@@ -18,8 +18,8 @@ const FINDS: Record<string, Find> = {
 };
 
 export class TargetNames extends Composed<TargetNamesDeps> {
-  /** Callers call it before a request changes the object.
-   *  @param path of the route, such as `/v1/webhooks/:id/pause`
+  /** Call before a request changes the object.
+   *  @param path path of the route, such as `/v1/webhooks/:id/pause`
    *  @returns undefined: the object is not there, has no other name than its ID, or cannot be read now */
   async of(path: string, params: Readonly<Record<string, string>>): Promise<string | undefined> {
     const [, , kind = '', param = ''] = path.split('/');

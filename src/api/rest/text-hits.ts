@@ -166,7 +166,7 @@ function isPrefix(id: string): boolean {
   return !ID_PATTERN.test(id) && id.length >= PREFIX_MIN && ID_PREFIX_PATTERN.test(id);
 }
 
-/** For `order/*`, functions with this prefix; for other texts, functions that contain it in upper or lower case. */
+/** `order/*` matches functions with this prefix; another text matches functions that contain it in upper or lower case. */
 function matcherOfNames(text: string): (name: string) => boolean {
   const sought = (isWildcard(text) ? text.slice(0, -1) : text).toLowerCase();
   return isWildcard(text)

@@ -23,7 +23,7 @@ import { pauseSchema, pausingOf } from './functions.ts';
 import { INVOKE_ERRORS, invoke, invokedSchema } from './invoke.ts';
 
 const DAY_SECONDS = 86_400;
-/** During a rotation a destination has two. */
+/** Maximum number of secrets: a destination has two during a rotation. */
 const SECRETS_MAX = 2;
 
 const routes = routesOf({ tag: 'Destinations', scope: 'environment' });

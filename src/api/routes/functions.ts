@@ -26,7 +26,7 @@ const params = z.object({
   id: z.string().describe("The function's ID with the app's name as prefix, as in `function_id` of runs"),
 });
 
-/** Once a pause that holds queued runs is stored, no run starts. Calls of runs that have just started may still reach their app. */
+/** Time for calls of runs that have just started to reach their app, after a pause that holds queued runs is stored. */
 const MARGIN_MS = 100;
 
 export const pauseSchema = z

@@ -16,7 +16,7 @@ import { present } from '../views/present.ts';
 import { time } from '../views/time.ts';
 
 const MAX_FAILING = 10;
-/** A shorter wait is what limits are for. */
+/** Minimum wait that is reported: making calls wait for less is what limits are for. */
 const HELD_MS = 5 * MINUTE_MS;
 const MAX_HOLDS = 10;
 const PROCESSED_MS = 5 * MINUTE_MS;

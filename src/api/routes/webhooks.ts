@@ -42,12 +42,12 @@ export function webhookRoutes({
   timerChecks,
 }: ApiParts): Route[] {
   const routes = routesOf({ tag: 'Webhooks', scope: 'owner', owner: ownerOfWebhook(webhooks) });
-  /** A key is sent to its provider alone. @throws ServiceError dev_mode_only */
+  /** A key is sent only to its provider. @throws ServiceError dev_mode_only */
   const rejectOtherApi = (reconciliation: { api_url?: string | undefined } | null | undefined) => {
     if (dev || reconciliation?.api_url === undefined) return;
     throw new ServiceError('dev_mode_only', { detail: 'field "reconciliation.api_url"' });
   };
-  /** Checks the events that wait by its order against the present one. */
+  /** Checks the events that wait in the order of the webhook against its present options. */
   const checkOrder = async ({ id, env }: Webhook) => {
     const all = env === BRANCHES ? (await environments.all()).filter(({ kind }) => kind === 'branch') : [{ name: env }];
     for (const { name } of all) await timerChecks.checkNow(name, [id]);
@@ -155,7 +155,7 @@ export function webhookRoutes({
           { author: authorOf(principal), message },
         );
         if (input.order !== undefined) await checkOrder(webhook);
-        // Another list says nothing of what was compared before.
+        // Another list says nothing about what was compared before.
         if (compared && compared.since !== webhook.reconciliation?.since) await webhookReconciliations.remove(id);
         if (input.reconciliation) await webhookReconciliations.change(id, { dueAt: 0 });
         return { data: present(webhook, origin) };

@@ -81,7 +81,7 @@ export function whatIfRoutes(deps: ApiParts): Route[] {
     return { dialect, sdk };
   }
 
-  /** The reason, if it is not possible, is part of the report. */
+  /** If the comparison of triggers is not possible, the report has the reason. */
   async function triggersOf(
     given: Omit<AskedCandidate, 'agent' | 'signingKey'> & { present: readonly AppFunction[]; since: number },
     principal: Principal,

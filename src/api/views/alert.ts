@@ -52,7 +52,7 @@ export function presentAlert(alert: Alert) {
   };
 }
 
-/** null: as declared; an omitted field stays unchanged. */
+/** null resets the field to its declared value; an omitted field stays unchanged. */
 export const ruleInput = {
   on: z.boolean().nullish(),
   threshold: z.number().min(0).max(THRESHOLD_MAX).nullish().describe('The alert opens when the value reaches it'),

@@ -127,7 +127,7 @@ interface Context {
 }
 
 /** The destination with the input.
- *  @param before of a new one: its name
+ *  @param before the destination as it was; only the name, if it is new
  *  @throws ServiceError input_invalid, naming the field */
 export function withInput(
   before: DestinationFunction | { name: string },
@@ -139,7 +139,7 @@ export function withInput(
   const given = { ...known, ...withoutUndefined(input) };
   if (!given.url) throw invalidField('url', 'required; expected a URL');
   const { username, password } = new URL(given.url);
-  // It is not quoted, because it has a secret.
+  // The URL is not quoted, because it contains a secret.
   if (username || password) throw invalidField('url', 'got one with a user name or password; give them in "headers"');
   const body = given.body ?? 'event';
   const filter = given.filter ?? undefined;

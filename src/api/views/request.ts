@@ -75,7 +75,7 @@ export function presentLogged(summary: LogSummary) {
   return present(loggedSchema, summary, { recovered: summary.recovered === true });
 }
 
-/** @param verification of the webhook, if it has its own scheme */
+/** @param verification the verification of the webhook, if it has its own scheme */
 export function presentDetails(
   webhookId: string,
   { summary, headers, search, body }: LoggedRequest,

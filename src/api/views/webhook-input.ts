@@ -86,7 +86,7 @@ type Handling = Pick<
   | 'order'
 >;
 
-/** @param before of the webhook; empty for a new one
+/** @param before the former values of the webhook; empty for a new one
  *  @throws ServiceError input_invalid, naming the field */
 export function handlingOf(id: string, input: HandlingInput, before: Handling, webhooks: Webhooks): Handling {
   const provider = pick(input.provider, before.provider);

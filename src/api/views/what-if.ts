@@ -159,7 +159,7 @@ export const whatIfSchema = apiObject('WhatIf', {
   done_at: z.iso.datetime().nullable(),
 });
 
-/** Without functions and triggers. */
+/** A what-if in a list, without its functions and triggers. */
 export const listedWhatIfSchema = whatIfSchema.omit({ functions: true, triggers: true }).meta({ id: 'ListedWhatIf' });
 
 interface Counts {

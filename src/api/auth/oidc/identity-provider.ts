@@ -16,7 +16,7 @@ const METADATA_LIFETIME_MS = HOUR_MS;
 const CLOCK_TOLERANCE_SECONDS = 30;
 const LOGOUT_EVENT = 'http://schemas.openid.net/event/backchannel-logout';
 const LOGOUT_TOKEN_AGE_SECONDS = 300;
-/** For texts of the provider in messages. */
+/** Maximum length of a provider's text in a message. */
 const SHOWN_MAX = 200;
 
 /** A user, as the provider describes them. */
@@ -75,7 +75,7 @@ export class IdentityProvider {
   }
 
   /** Redeems the code of the callback, and checks the ID token: signature, issuer, audience, times, nonce.
-   *  @param query of the callback
+   *  @param query query of the callback
    *  @throws ServiceError sso_rejected, sso_unavailable */
   async userOf(query: string, { state, nonce, verifier }: SignInFlow): Promise<ProviderUser> {
     const client = await import('openid-client');
@@ -100,7 +100,7 @@ export class IdentityProvider {
       isComplete || more === undefined
         ? {}
         : await this.#checked(client.fetchUserInfo(configuration, tokens.access_token, claims.sub));
-    // Both from one document: the word on the verification is about this address.
+    // Address and verification come from one document, so that the verification is about this address.
     const about: Record<string, unknown> = claims.email === undefined ? info : claims;
     const email = emailSchema.safeParse(about.email).data;
     if (email === undefined) throw this.#rejected(`${name} gives no email address; add the scope "email"`);
@@ -178,7 +178,7 @@ export class IdentityProvider {
         // The signature of the ID token is checked too, although the token comes from the provider itself.
         execute: [client.enableNonRepudiationChecks, ...(isLocal ? [client.allowInsecureRequests] : [])],
       });
-      // The library takes any tenant of Microsoft Entra for "common".
+      // For the issuer "common", the library accepts any tenant of Microsoft Entra; the service does not.
       const found = configuration.serverMetadata().issuer;
       if (new URL(found).href !== new URL(issuer).href) throw new Error(`its issuer is ${found}`);
       return configuration;

@@ -15,12 +15,12 @@ export interface IdentityProvidersDeps extends Pick<Store, 'signInFlows' | 'user
 }
 
 const ID_TOKEN = 'ID token';
-/** A longer one makes sessions slow to read, and an address too long. */
+/** Maximum length of an ID token that is kept: a longer one makes sessions slow to read, and the sign-out URL too long. */
 const ID_TOKEN_MAX = 4_096;
 
 export class IdentityProviders extends Composed<IdentityProvidersDeps> {
   readonly #fetch = new ProviderFetch();
-  /** Each provider has a callback of its own: a response of one is never taken for that of another. */
+  /** Each provider has its own callback, so that the response of one provider is never taken for that of another. */
   readonly #providers = this.deps.config.oidc.map((settings) => {
     const path = settings.id === MAIN_PROVIDER ? '/auth/oidc/callback' : `/auth/oidc/callback/${settings.id}`;
     const redirectUri = `${this.deps.config.publicUrl}${path}`;
@@ -50,7 +50,7 @@ export class IdentityProviders extends Composed<IdentityProvidersDeps> {
     return [...new Set(names)];
   }
 
-  /** @returns empty for one that is too long to keep */
+  /** @returns '' for a token that is too long to keep */
   sealIdToken(token: string): string {
     return token.length > ID_TOKEN_MAX ? '' : this.deps.signInFlows.sealText(token, ID_TOKEN);
   }

@@ -1,6 +1,5 @@
-/** Requests to OpenID providers: within 10 s, up to 1 MiB, without redirects. Their addresses are the operator's
- *  choice, so private ones are allowed;
- *  link-local and metadata addresses are not. */
+/** Requests to OpenID providers: within 10 s, up to 1 MiB, without redirects. The operator chooses their addresses, so private ones are
+ *  allowed; link-local and metadata addresses are not. */
 import type { CustomFetch } from 'openid-client';
 import { fetch } from 'undici';
 import { HttpAgent, readBytes } from '../../../functions/http-agent.ts';

@@ -38,7 +38,8 @@ export function singleSignOnRoutes(
   const singleSignOn = new SingleSignOn({ users });
   const router = new Router();
 
-  // Without a throttle: this stores nothing, and asks the provider for its metadata once an hour, or once at a time while it is away.
+  // This route needs no throttle: it stores nothing, and asks the provider for its metadata once an hour, or once at a time while the
+  // provider is away.
   router.get('/auth/oidc/start', async (ctx) => {
     const next = pathIn(ctx.query.next);
     const provider = identityProviders.find(stringOf(ctx.query.provider));
