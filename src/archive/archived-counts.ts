@@ -18,7 +18,7 @@ export interface Interval {
 /** The environment, or some of its event names, to count. */
 export interface Counted {
   envId: number;
-  /** Numbers; undefined: all. */
+  /** Numbers of the names; undefined: all names. */
   names?: readonly number[] | undefined;
 }
 

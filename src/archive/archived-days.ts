@@ -14,7 +14,7 @@ const CACHED_MAX = 20_000;
 export interface ArchivedDay {
   /** Start of the day, Unix milliseconds. */
   day: number;
-  /** Days; names the tables of its rows. */
+  /** Retention in days, which names the tables of the day's rows. */
   retention: number;
   rows: number;
   bytes: number;
@@ -63,7 +63,7 @@ export class ArchivedDays extends Repository {
     this.#retentions.clear();
   }
 
-  /** Adds rows and bytes; call at the end of a transaction, because others wait for the same rows. */
+  /** Adds rows and bytes. Call at the end of a transaction, because other transactions wait for the same rows. */
   async add(client: Client, changes: readonly DayChange[]): Promise<void> {
     const order = ({ envId, kind, day }: DayChange) => `${envId}:${kind}:${day}`;
     const sorted = [...changes].sort((a, b) => order(a).localeCompare(order(b)));

@@ -31,7 +31,7 @@ export interface ArchivedEventQuery {
 
 const TIMEOUT_MS = 5_000;
 const PAGE_BYTES = 2 * 1_048_576;
-/** More names than this become a condition: each would cost an index look-up. */
+/** Maximum number of names that are looked up in the index one by one. More names become a condition. */
 const NAMES_MAX = 200;
 const NONE: ArchivedEventPage = { events: [], next: undefined };
 
@@ -165,7 +165,7 @@ export class ArchivedEvents extends Repository<{ numbers: Numbers; days: Archive
   }
 }
 
-/** Whether other names share its number. */
+/** Whether other names share the number of this name. */
 function isInexact(name: string): boolean {
   return name.includes('\uFFFD') || toText(name) !== name;
 }

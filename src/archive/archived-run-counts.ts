@@ -1,4 +1,5 @@
-/** Counts archived runs over time: ended ones, and active ones that sleep here. A window at a time, the newest first, until the time is over. */
+/** Counts archived runs over time: ended runs, and active runs that sleep in Postgres. Reads one window at a time, the newest first, until
+ *  the time is over. */
 import { RUN_GROUPS, type RunGroup } from '../model/runs/run.ts';
 import { conditionsOnFunctions } from './archived-runs.ts';
 import type { ArchivedScopes, Scope } from './archived-scopes.ts';
@@ -33,7 +34,7 @@ export interface ArchivedRunCount {
 
 export interface ArchivedCounts {
   counts: ArchivedRunCount[];
-  /** Runs created before are not counted, because the time was over; undefined: all are. */
+  /** Runs created before are not counted, because the time was over; undefined: all runs are counted. */
   since?: number;
 }
 

@@ -7,7 +7,7 @@ import { fromUuid, toUuids } from './encoding.ts';
 import { Repository } from './repository.ts';
 import type { Window } from './time-windows.ts';
 
-/** The creation of a run is rarely further from the time of its ID, which is its event's. */
+/** The creation of a run is rarely further from the time in its ID, which is the time of its event. */
 const BEFORE_ID_MS = DAY_MS;
 const AFTER_ID_MS = 2 * DAY_MS;
 

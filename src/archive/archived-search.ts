@@ -67,7 +67,7 @@ export class ArchivedSearch extends Composed<Pick<Archive, 'database' | 'numbers
     const oldest = Math.max(timeRange.after ?? 0, await this.deps.events.oldest(env, nowMs));
     const readsEvents = [...variablesOf(node)].some((name) => name.startsWith(EVENT_PREFIX));
     const before = Math.min(timeRange.before ?? Number.MAX_SAFE_INTEGER, timeRange.cursor.at + 1);
-    // Day by day, so that Postgres searches few tables for their events.
+    // Reads day by day, so that Postgres searches few tables for the events of the runs.
     const after = readsEvents ? Math.max(oldest, before - DAY_MS) : oldest;
     const page = (conditions: Conditions | undefined, limit: number, time: number) => {
       const range = { ...timeRange, after };

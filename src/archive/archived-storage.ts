@@ -15,7 +15,7 @@ export interface ArchivedDayUse {
   rows: number;
   /** Size of payloads, before compression. */
   bytes: number;
-  /** Disk use with indexes: the environment's share of tables shared by environments with the same retention. */
+  /** Disk use with indexes: the environment's share of the tables that environments with the same retention share. */
   diskBytes: number;
 }
 

@@ -27,7 +27,7 @@ export class BodyBucket implements WebhookBodyStore {
     this.#url = origin + pathname.replace(/\/+$/, '');
   }
 
-  /** Repeating it changes nothing. @throws ServiceError archive_unavailable */
+  /** Stores a body. Repeating this changes nothing. @throws ServiceError archive_unavailable */
   async add({ webhookId, requestId, body, sha256 }: KeptBody): Promise<void> {
     await this.#send(webhookId, requestId, {
       method: 'PUT',
@@ -49,7 +49,7 @@ export class BodyBucket implements WebhookBodyStore {
     try {
       for await (const part of response.body ?? []) {
         bytes += part.length;
-        // The bucket may not say beforehand how long it is.
+        // The bucket may not say beforehand how long the body is.
         if (bytes > LARGE_BODY_MAX_BYTES) break;
         parts.push(part);
       }

@@ -18,7 +18,7 @@ export class Conditions {
     return `$${this.values.length}`;
   }
 
-  /** A copy to which more can be added. */
+  /** A copy to which more conditions can be added. */
   copy(): Conditions {
     const copy = new Conditions();
     copy.#parts.push(...this.#parts);

@@ -11,7 +11,7 @@ import { postgres } from './packages.ts';
 
 const CONNECT_TIMEOUT_MS = 2_000;
 const IDLE_MS = 30_000;
-/** For reads of the API. Searches have a shorter limit of their own. */
+/** Time limit of a statement that reads for the API. Searches have a shorter limit of their own. */
 export const STATEMENT_TIMEOUT_MS = 10_000;
 /** Limit of any statement, including the longest shipments: a hung Postgres would otherwise keep the connection and its user forever. */
 const NO_RESPONSE_MS = 150_000;
@@ -19,7 +19,7 @@ const NO_RESPONSE_MS = 150_000;
 const RESPONSE_MARGIN_MS = 2_000;
 /** Time for statements in progress, at shutdown. */
 const CLOSE_MS = 2_000;
-/** A vanished host does not close connections. */
+/** Idle time before keep-alive probes, because a vanished host does not close connections. */
 const KEEP_ALIVE_AFTER_MS = 10_000;
 const RETRY_AFTER_SECONDS = 5;
 /** SQLSTATE classes of a Postgres that is down, starting, stopping or full:
@@ -45,7 +45,7 @@ export type Row = Record<string, unknown>;
 export type Client = pg.PoolClient;
 
 export interface DatabaseSettings extends Pick<ArchiveSettings, 'url' | 'tlsVerify' | 'poolSize'> {
-  /** undefined: a database of others, with their search_path and through their poolers, which may refuse options. */
+  /** undefined: the database belongs to others. It has their search_path, and their pooler may refuse options. */
   schema?: string;
 }
 

@@ -117,7 +117,8 @@ export class EventPages extends Repository<{ days: ArchivedDays }> {
     return end ? { at: end.at, id: fromUuid(end.id) } : undefined;
   }
 
-  /** Reading a few index entries costs less than a transaction with its own time limit. */
+  /** Runs a statement, with a time limit if it has conditions: reading a few index entries costs less than a transaction with its own
+   *  limit. */
   async #within({ conditions, deadline }: Search, text: string, { values }: Conditions) {
     try {
       if (!conditions) return await this.database.query(text, values);

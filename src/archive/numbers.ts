@@ -1,6 +1,6 @@
 /** Numbers that represent texts in the archive: environments, event names, sources and functions. Processes cache them for a minute,
- *  because names without events lose their number (unused-numbers.ts); environments for less time than it takes to create another one
- *  with the same name. */
+ *  because names without events lose their number (unused-numbers.ts); they cache environments for less time than it takes to create
+ *  another one with the same name. */
 import { LRUCache } from 'lru-cache';
 import { PRODUCTION } from '../model/environment.ts';
 import { atMost } from '../model/values/cache-size.ts';
@@ -50,7 +50,7 @@ export class Numbers extends Repository {
     );
   }
 
-  /** All by number, from Postgres. */
+  /** All environments by number, from Postgres. */
   async environments(): Promise<Map<number, { name: string; isDeleted: boolean }>> {
     const rows = await this.database.query<{ id: number; name: string; deleted: boolean }>(
       'SELECT id, name, deleted_at IS NOT NULL AS deleted FROM environments',
@@ -58,7 +58,7 @@ export class Numbers extends Repository {
     return new Map(rows.map(({ id, name, deleted }) => [id, { name, isDeleted: deleted }]));
   }
 
-  /** undefined if it has none. */
+  /** The number of a text; undefined if it has none. */
   async of(table: NumberedTable, envId: number, text: string): Promise<number | undefined> {
     return (await this.ofMany(table, envId, [text])).get(text);
   }

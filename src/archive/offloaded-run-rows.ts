@@ -40,8 +40,8 @@ const OF_EVENTS_MAX = 10_000;
 const JUST_RETURNED_MS = 60_000;
 
 export class OffloadedRunRows extends Repository<{ numbers: Numbers }> {
-  /** Resolves when the contents are committed. @returns IDs of the runs whose rows now have these contents; rows of the other runs have later
-   *  contents
+  /** Stores the contents, and resolves when they are committed. @returns IDs of the runs whose rows now have these contents; rows of the
+   *  other runs have later contents
    *  @throws ServiceError archive_unavailable */
   async store(env: string, runs: readonly RunToOffload[]): Promise<Set<string>> {
     if (runs.length === 0) return new Set();
@@ -138,14 +138,14 @@ export class OffloadedRunRows extends Repository<{ numbers: Numbers }> {
     return rows.map(({ id, event_ids }) => ({ id: fromUuid(id), eventIds: event_ids.map(fromUuid) }));
   }
 
-  /** Records that Redis has these versions again, or that nothing has them. Their rows stay for a while, in case a failover of Redis loses
-   *  that.
+  /** Records that Redis has these versions again, or that the runs are gone. Their rows stay for a while, in case a failover of Redis loses
+   *  the return.
    *  @throws ServiceError archive_unavailable */
   markReturned(env: string, rows: readonly Version[], nowMs: number): Promise<void> {
     return this.#setReturned(env, rows, nowMs);
   }
 
-  /** Redis has lost the return of these versions.
+  /** Records that Redis has lost the return of these versions.
    *  @throws ServiceError archive_unavailable */
   markOffloaded(env: string, rows: readonly Version[]): Promise<void> {
     return this.#setReturned(env, rows, null);

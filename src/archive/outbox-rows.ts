@@ -37,18 +37,18 @@ export interface Ended {
 export const CLAIM =
   "with locked as ( select position, order_key from tidegate_outbox as candidate where state = 'waiting' and (leased_until is null or leased_until < now()) and (order_key is null or not exists ( select from tidegate_outbox as earlier where earlier.state = 'waiting' and earlier.order_key = candidate.order_key and earlier.position < candidate.position and earlier.leased_until >= now())) order by position limit $1 for update skip locked), due as ( select position, row_number() over (order by position) as number from locked where order_key is null or not exists ( select from tidegate_outbox as earlier where earlier.state = 'waiting' and earlier.order_key = locked.order_key and earlier.position < locked.position and earlier.position not in (select position from locked))) update tidegate_outbox as claimed set leased_until = now() + $2 * interval '1 second', sent_at = coalesce(claimed.sent_at, now()), sends = claimed.sends || ($3 || ',' || due.number) from due where claimed.position = due.position returning claimed.position, " +
   'due.number, md5(claimed.order_key) as key, octet_length(claimed.event::text) as bytes, extract(epoch from now() - claimed.sent_at)::float8 as "sentSecondsAgo"';
-/** Whether no relay in the app has the lock of such relays at the moment. */
+/** Finds out whether no relay in the app has the lock that such relays take. */
 const APP_HAS_NONE = `SELECT pg_try_advisory_xact_lock_shared(hashtext('tidegate_outbox'), hashtext(coalesce(to_regclass('tidegate_outbox')::oid::text, ''))) AS locked`;
 const TAKE_OVER = "UPDATE tidegate_outbox SET leased_until = NULL WHERE state = 'waiting' AND leased_until >= now()";
 const TEXTS = 'SELECT position, event::text AS text FROM tidegate_outbox WHERE position = ANY($1::bigint[])';
-/** Longer texts are no sends of a relay. */
+/** Selects sends. A longer text is not the send of a relay. */
 const SENDS = `SELECT position, left(send, 64) AS send FROM tidegate_outbox, unnest(sends[1:$2]) AS send WHERE position = ANY($1::bigint[])`;
 const DELETE = 'DELETE FROM tidegate_outbox WHERE position = ANY($1::bigint[])';
 const END = `UPDATE tidegate_outbox AS row SET state = given.state, error = given.error, ended_at = now(), leased_until = NULL
   FROM unnest($1::bigint[], $2::text[], $3::text[]) AS given(position, state, error) WHERE row.position = given.position`;
 const RELEASE =
   "UPDATE tidegate_outbox SET leased_until = NULL WHERE state = 'waiting' AND position = ANY($1::bigint[])";
-/** Takes the claim back, as if it had not been made. */
+/** Takes a claim back, as if it had not been made. */
 const UNCLAIM = `UPDATE tidegate_outbox AS row SET leased_until = NULL, sends = array_remove(row.sends, given.send),
     sent_at = CASE WHEN array_remove(row.sends, given.send) = '{}' THEN NULL ELSE row.sent_at END
   FROM unnest($1::bigint[], $2::text[]) AS given(position, send)
@@ -142,7 +142,7 @@ export class OutboxRows extends Repository {
   }
 }
 
-/** Says that it is the outbox's Postgres, not the archive's. */
+/** Says that the error is about the Postgres of the outbox, not about that of the archive. */
 function explained(error: Error): Error {
   if (codeOf(error) === UNDEFINED_TABLE) {
     const message = `the database of the outbox: ${error.message}; its app's migrations need what \`tidegate outbox migrate --print\` prints`;

@@ -1,4 +1,4 @@
-/** Packages for Postgres, loaded on first use: without an archive a process saves 20 MB. */
+/** Packages for Postgres, which are loaded on first use: a process without an archive saves 20 MB. */
 import { createRequire } from 'node:module';
 import type pg from 'pg';
 import type copyStreams from 'pg-copy-streams';

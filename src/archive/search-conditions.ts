@@ -124,7 +124,8 @@ function runAtom(node: Atom, wanted: boolean, { envId, functions }: SearchNumber
   }
 }
 
-/** A run's event is received before it, mostly within a day, and then in a table of these days. Otherwise its condition is left open. */
+/** A run's event was received before the run was created, mostly within a day, and is then in a table of these days. If it is not, the
+ *  condition counts as met. */
 function ofEvent(
   node: Atom,
   wanted: boolean,

@@ -3,15 +3,15 @@ import { DAY_MS } from '../model/values/time.ts';
 import type { Client } from './database.ts';
 import { Repository } from './repository.ts';
 
-/** Few, because each is searched in the tables of all days. */
+/** Number of names that are removed at once: few, because each is searched in the tables of all days. */
 const NAMES_AT_ONCE = 200;
 const ROWS_AT_ONCE = 1_000;
 /** After this time, a shipment that began before the environment's deletion has ended. */
 const FORGOTTEN_MS = DAY_MS;
 
 export class UnusedNumbers extends Repository {
-  /** Removes the event names of a day that occur on no other day. A shipment locks the names that it uses (shipments.ts), and commits
-   *  them together with its day: so a name that can be locked here, and has no day afterwards, has no events.
+  /** Removes the event names of a day that occur on no other day. A shipment locks the names that it uses (shipments.ts), and commits them
+   *  together with its day: so a name that this can lock, and that has no day afterwards, has no events.
    *  @param table detached table with the day's names */
   async removeNames(client: Client, table: string, day: number): Promise<void> {
     let after = 0;

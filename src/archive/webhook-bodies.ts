@@ -20,7 +20,7 @@ export interface KeptBody {
 
 /** Store of large bodies: in Postgres, or in a bucket (body-bucket.ts). */
 export interface WebhookBodyStore {
-  /** It is on disk when this resolves. Repeating it changes nothing. @throws ServiceError archive_unavailable */
+  /** Stores a body, which is on disk when this resolves. Repeating this changes nothing. @throws ServiceError archive_unavailable */
   add(kept: KeptBody, retentionDays: number): Promise<void>;
   /** @throws ServiceError archive_unavailable */
   read(webhookId: string, requestId: string): Promise<Buffer | undefined>;

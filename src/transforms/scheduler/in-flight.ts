@@ -13,7 +13,7 @@ export interface Load {
   readonly batches: number;
   /** Batches that are expected to take long. */
   readonly slowBatches: number;
-  /** When the newest of these batches was sent, by `QueuedRequest.key`. */
+  /** The time at which the newest of these batches was sent, by `QueuedRequest.key`. */
   readonly sentAt: ReadonlyMap<string, number>;
 }
 
