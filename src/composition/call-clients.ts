@@ -19,7 +19,7 @@ export interface CallClientParts {
   connectCaller: ConnectCaller;
   originals: Originals;
   functionClient: FunctionClient;
-  /** For what-ifs: it counts for no limit of apps. */
+  /** The client of what-ifs, whose calls count for no limit of apps. */
   candidateClient: FunctionClient;
   requestClient: StepRequestClient;
 }

@@ -61,7 +61,7 @@ interface FlowControlParts {
   capacity: () => number;
   admission: Admission;
   decisions: DecisionLog;
-  /** For registrations, which may change what batches and debounces wait for. */
+  /** Registrations use it, because they may change what batches and debounces wait for. */
   timerChecks: TimerChecks;
   batchStage: FlowStage;
   debounceStage: FlowStage;
@@ -107,7 +107,7 @@ interface RunParts {
   retryScale: number;
 }
 
-/** For the worker. */
+/** The parts that only the worker needs. */
 interface TimerParts {
   groupRunStarter: GroupRunStarter;
   cronTicks: CronTicks;

@@ -120,7 +120,7 @@ const APPS: Definitions<AppParts, WebNeeds & WebhookParts & ServerParts> = {
   discovery,
 };
 
-/** For requests that come from elsewhere than their provider. */
+/** Dependencies for processing requests that come from elsewhere than their provider. */
 function requestProcessing(parts: WebhookParts & WebNeeds & Pick<ServerParts, 'backpressure' | 'functionTables'>) {
   const { transforms, acceptor, telemetry, backpressure, fetchDocument, largeBodies, functionTables, config } = parts;
   const { webhookFilters, webhookOrders } = parts;

@@ -29,7 +29,7 @@ export interface Environment {
   createdAt: number;
   /** An archived environment rejects new events; its data stays readable. */
   archivedAt?: number;
-  /** When it was last unarchived. */
+  /** The time at which it was last unarchived. */
   reopenedAt?: number;
   /** Last use of a branch environment, to within a day. */
   usedAt?: number;
@@ -37,7 +37,7 @@ export interface Environment {
   eventMaxBytes?: number;
   /** Days for which events and ended runs are kept; absent: as the setting says. */
   retentionDays?: number;
-  /** When deletion of the environment and all its data began; it stays archived from then on. */
+  /** The time at which the deletion of the environment and all its data began; it stays archived from then on. */
   deletingAt?: number;
 }
 

@@ -39,7 +39,7 @@ export class Acceptor extends Composed<AcceptorDeps> {
   #partitionUntil = 0;
   /** Events committed in this turn. */
   #committedHere = 0;
-  /** When the last commit to a partition failed (performance.now()), by partition. */
+  /** The time at which the last commit to a partition failed (performance.now()), by partition. */
   readonly #failedAt: number[] = [];
 
   /** Events of requests that have no response yet. */
@@ -81,7 +81,7 @@ export class Acceptor extends Composed<AcceptorDeps> {
     );
   }
 
-  /** For events stored without `accept`: resolves once the writes of `write` are as durable as accepted events.
+  /** Writes events that are stored without `accept`. Resolves once the writes of `write` are as durable as accepted events.
    *  @throws ServiceError unavailable when they are not */
   async writeDurably<T>(write: () => Promise<T>): Promise<T> {
     const { durability } = this.deps;
@@ -110,7 +110,7 @@ export class Acceptor extends Composed<AcceptorDeps> {
       const identified = pendingEvents.filter(({ internalId }) => internalId !== '');
       const byPartition = Map.groupBy(identified, ({ internalId }) => layout.partitionOf(internalId));
       await Promise.all([...byPartition].map(([partition, some]) => this.#commitsTo(partition).add(some)));
-      // Last, because events without a deduplication ID would be doubled if the request were repeated.
+      // These events come last, because a repeated request would double events without a deduplication ID.
       if (free.length > 0) await this.#roundRobin.add(free);
       return pendingEvents.map(({ internalId }) => internalId);
     } finally {

@@ -30,7 +30,7 @@ export interface RunToStart {
   earlierRuns?: readonly string[];
   /** Values from the event that its limits need. */
   keys?: FrozenKeys;
-  /** For a batch, IDs of all events. */
+  /** IDs of all events, if the run is for a batch. */
   batch?: readonly string[];
   /** Parent span of the run's jobs; absent: the active span. */
   trace?: string | undefined;

@@ -1,7 +1,6 @@
-/** Ingests the events of several small jobs together. With frequent senders a job has few events, and the round trips
- *  of a job cost more than its events do. For the queue, each job stays separate: it ends separately, and if the
- *  coalesced work fails, each job is ingested alone, so that it fails only because of its own events. Only jobs of one
- *  environment are joined; jobs of other environments are not delayed. */
+/** Ingests the events of several small jobs of one environment together: frequent senders make jobs of few events, whose round trips cost
+ *  more than the events do. Each job still ends by itself, and if the coalesced work fails, each job is ingested alone, so that it fails
+ *  only because of its own events. */
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import type { Envelope } from '../../model/events/event.ts';

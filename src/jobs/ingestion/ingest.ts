@@ -17,7 +17,7 @@ import { type AlreadyArchivedDeps, findAlreadyArchived, isOld } from './already-
 /** `startWithEvents` is optional: traced runs need jobs that BullMQ adds. */
 type Starter = Pick<RunStarter, 'start'> & Partial<Pick<RunStarter, 'startWithEvents'>>;
 
-/** What events match, as far as it is known before they are stored. */
+/** The matches of events, as far as they are known before the events are stored. */
 interface EarlyMatches extends Matches {
   env: string;
   functions: KnownFunctions;

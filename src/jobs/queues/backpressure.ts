@@ -46,7 +46,7 @@ export class Backpressure extends Composed<{
     return this.#exceeded.length > 0;
   }
 
-  /** Since when events are rejected (Unix milliseconds), and why, in words for operators. */
+  /** The time since which events are rejected (Unix milliseconds), and the reason, in words for operators. */
   get state(): { since: number | undefined; reasons: string[] } {
     return { since: this.#since, reasons: this.#exceeded.map(reasonOf) };
   }

@@ -39,7 +39,7 @@ export interface Pair {
 export interface RunToReplay {
   runId: string;
   fn: AppFunction;
-  /** For a batch, its first event. */
+  /** The event, or the first event of a batch. */
   eventId: string;
   requestId: string;
   batch?: readonly string[] | undefined;

@@ -44,6 +44,6 @@ export async function handleChangedTimeouts(
     const found = await runLists.activeIn(partition, env, functionId, cursor, RUNS_AT_ONCE);
     return { found, ids: found.map(({ id }) => id) };
   });
-  // Last: Postgres may be down.
+  // This comes last, because Postgres may be down.
   await reset((cursor) => runLists.offloadedIn(partition, env, functionId, cursor, RUNS_AT_ONCE));
 }

@@ -35,11 +35,11 @@ export interface Alert {
   value: number;
   /** The threshold at the last round. */
   threshold: number;
-  /** Since when the value has reached the threshold, Unix milliseconds. */
+  /** The time since which the value has reached the threshold, Unix milliseconds. */
   since: number;
   /** Absent: not for as long as the rule says. */
   openedAt?: number;
-  /** Since when the value has been below again. */
+  /** The time since which the value has been below again. */
   clearSince?: number;
   remindedAt?: number;
   resolvedAt?: number;

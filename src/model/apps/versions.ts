@@ -34,7 +34,7 @@ export interface AppVersion extends AppFacts {
   registeredAt: number;
   /** The last one. */
   seenAt: number;
-  /** When it last became the active one; absent: it never was. */
+  /** The time at which it last became the active one; absent: it never was. */
   activeAt?: number;
   /** An earlier version was at the same URL when it first registered. */
   sharesUrl?: true;
@@ -71,15 +71,15 @@ export function isExceeded({ failureRate, minRuns }: AbortBound, { ended, failed
 
 /** Decisions of people about the versions of an app. */
 export interface VersionChoices {
-  /** For functions that do not say. */
+  /** The versioning of functions that do not say. */
   versioning?: Versioning;
   /** Absent: automatic. */
   activation?: ActivationMode;
   /** The version that a person made active. Until the app registers one that never was, no registration changes that. */
   chosen?: string;
-  /** Until the app registers a version that never was, or another one is made active. */
+  /** The ramp, until the app registers a version that never was, or another version is made active. */
   ramp?: GivenRamp;
-  /** The ramp that aborted itself. Until the next one, or another version becomes active. */
+  /** The ramp that aborted itself, until the next ramp, or until another version becomes active. */
   aborted?: AbortedRamp;
 }
 

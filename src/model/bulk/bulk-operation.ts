@@ -30,7 +30,7 @@ export interface BulkOperation<Definition, Position> extends BulkOperationRef {
   counts: Record<string, number>;
   /** Why the operation is paused by the service for now. */
   waiting?: string | undefined;
-  /** When it reached the end or was cancelled (Unix milliseconds). */
+  /** The time at which it reached the end or was cancelled (Unix milliseconds). */
   doneAt?: number | undefined;
 }
 

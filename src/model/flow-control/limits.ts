@@ -45,7 +45,7 @@ export interface CallToLimit {
   keys: FrozenKeys | undefined;
   /** Whether this is the first call of a run that has not started. */
   isStart: boolean;
-  /** When the run was queued, Unix milliseconds; undefined: recently. */
+  /** The time at which the run was queued, Unix milliseconds; undefined: recently. */
   queuedAt?: number | undefined;
   /** Calls that all workers together can have in flight. */
   capacity: number;

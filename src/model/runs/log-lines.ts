@@ -52,7 +52,7 @@ export const logBatchSchema = z.object({
 export type LogBatch = z.output<typeof logBatchSchema>;
 
 export interface LogLine {
-  /** When it was written, Unix milliseconds. */
+  /** The time at which it was written, Unix milliseconds. */
   at: number;
   level: LogLevel;
   message: string;

@@ -68,7 +68,7 @@ const opSchema = z.object({
   data: z.unknown().optional(),
   metadata: z.unknown().optional(),
   error: errorSchema.nullish(),
-  /** When the step ran: its start and its duration, nanoseconds. */
+  /** Start and duration of the step, nanoseconds. */
   timing: z.object({ a: z.number(), b: z.number() }).nullish().catch(undefined),
 });
 

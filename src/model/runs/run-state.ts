@@ -31,7 +31,7 @@ export interface RunState {
   invoked?: { functionId?: string; runId: string };
   /** Why the run is paused. */
   reason?: PauseReason;
-  /** When it was paused, Unix milliseconds. */
+  /** The time at which it was paused, Unix milliseconds. */
   since?: number;
   /** The limit that holds the run back; undefined if it only waits behind earlier calls. */
   limit?: Limit;

@@ -32,7 +32,7 @@ export interface SignInAttempt {
   account?: string;
   /** The client's address. */
   address: string;
-  /** After the password, which is then known; `account` is the ID of the user. */
+  /** Whether the password is already known; `account` is then the ID of the user. */
   isSecondFactor?: boolean;
 }
 

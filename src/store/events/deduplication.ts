@@ -6,7 +6,7 @@ import { DAY_MS } from '../../model/values/time.ts';
 import { inPipelines, type Redis, replies } from '../redis/connection/connection.ts';
 import { Repository } from '../redis/repository.ts';
 
-/** Counted from the first event with the ID. */
+/** How long an ID is remembered, from the first event with the ID. */
 const DEDUP_WINDOW_MS = DAY_MS;
 
 export interface Claim {

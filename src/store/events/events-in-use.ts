@@ -11,7 +11,7 @@ import { fieldOf, locationOf, sliceOf } from './event-location.ts';
 export interface EventInUse {
   env: string;
   id: string;
-  /** When to check whether all its runs have ended, Unix milliseconds. */
+  /** The time of the check whether all its runs have ended, Unix milliseconds. */
   dueAt: number;
   /** IDs of its runs. */
   runIds: string[];

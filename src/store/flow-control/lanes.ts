@@ -50,9 +50,9 @@ export interface LaneStatus {
   /** The event whose run is active, or has failed. */
   current?: LaneEntry & { number: number };
   waiting: number;
-  /** When the first of the waiting events came, Unix milliseconds. */
+  /** The time at which the first of the waiting events came, Unix milliseconds. */
   firstAt?: number;
-  /** When a blocked lane runs its event again, Unix milliseconds. */
+  /** The time at which a blocked lane runs its event again, Unix milliseconds. */
   repeatsAt?: number;
 }
 

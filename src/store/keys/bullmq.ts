@@ -32,9 +32,9 @@ export const QUEUE_KEYS = {
 export const JOB_FIELDS = {
   data: 'data',
   options: 'opts',
-  /** When it was added, Unix milliseconds. */
+  /** The time at which the job was added, Unix milliseconds. */
   addedAt: 'timestamp',
-  /** When its present execution began, Unix milliseconds. */
+  /** The time at which its present execution began, Unix milliseconds. */
   startedAt: 'processedOn',
   /** Failed attempts. */
   attempts: 'atm',
@@ -59,7 +59,7 @@ export function queueKey(queues: string, queue: string, suffix: string): string 
 /** The score of a delayed job is its due time in milliseconds times this factor, which keeps jobs of the same millisecond in order. */
 export const DELAYED_SCORE_PER_MS = 0x1000;
 
-/** When a delayed job is due, Unix milliseconds. */
+/** The time at which a delayed job is due, Unix milliseconds. */
 export function delayedUntil(score: string | number): number {
   return Math.floor(Number(score) / DELAYED_SCORE_PER_MS);
 }

@@ -74,7 +74,7 @@ export type Finished =
 /** A job that a worker has taken. */
 export interface TakenJob {
   id: string;
-  /** As they were before. */
+  /** The fields as they were before. */
   fields: Record<string, string>;
 }
 

@@ -26,7 +26,7 @@ export interface SleepingRun extends OffloadedRecord, OffloadedContents {
   eventIds: string[];
   /** Time of its next reconciliation, Unix milliseconds, as Redis writes it. */
   reconcileAt: string;
-  /** When it returns, Unix milliseconds. */
+  /** The time at which it returns, Unix milliseconds. */
   dueAt: number;
   /** Microseconds by the clock of Redis. */
   readAt: number;

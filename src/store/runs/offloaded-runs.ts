@@ -64,7 +64,7 @@ export class OffloadedRuns extends Repository<ScriptedRedis, { reconcileAfterMs:
     return new Set(ids.filter((_, i) => found[i] === 1));
   }
 
-  /** When offloaded runs return, by ID; Unix milliseconds. Other runs are left out. */
+  /** The times at which offloaded runs return, by ID; Unix milliseconds. Other runs are left out. */
   async alarms(env: string, ids: readonly string[]): Promise<Map<string, number>> {
     const commands = ids.map((id) => ['hget', this.keys.of(id).offloadedRuns(env), id]);
     const found = await inPipelines<string | null>(this.redis, commands);

@@ -42,7 +42,7 @@ export class CallLimiter extends Composed<{
   waitingMax: number;
 }> {
   readonly #deferred = new DeferredCalls();
-  /** When the last call of each app ended, oldest first. */
+  /** The time at which the last call of each app ended, oldest first. */
   readonly #lastEndedAt = new Map<string, number>();
   /** The time until which no call of an app starts, because its connections have no capacity, by app; Unix milliseconds. */
   readonly #blocked = new Map<string, number>();

@@ -80,8 +80,8 @@ export class RunRetries extends Composed<RunRetriesDeps> {
     return this.deps.history.runParts.read(env, id, 'history');
   }
 
-  /** When the next delayed call of the run is due, Unix milliseconds: a retry after a failure, or the first call of a run on a future
-   *  event. undefined if no call is delayed. */
+  /** The time at which the next delayed call of the run is due, Unix milliseconds: a retry after a failure, or the first call of a run on a
+   *  future event. undefined if no call is delayed. */
   async nextAttemptAt(run: Run, progress: Progress): Promise<number | undefined> {
     const due = [...(await this.#delayedCalls(run, progress)).values()];
     return due.length === 0 ? undefined : Math.min(...due);

@@ -66,7 +66,7 @@ export class RunScheduler extends Composed<{
   }
 
   async #needsOnlyWorker(ref: TracedRunRef): Promise<boolean> {
-    // With tracing, BullMQ must add the job itself, because it makes the span.
+    // If tracing is on, BullMQ must add the job itself, because it makes the span.
     return !this.deps.queuedRunJobs.queueOf(ref.runId).opts.telemetry && !(await this.deps.admission.isLimited(ref));
   }
 
@@ -100,7 +100,7 @@ export class RunScheduler extends Composed<{
   }
 
   async #addTo(queue: RunQueue, jobs: readonly JobToAdd[]): Promise<void> {
-    // With tracing, BullMQ must add the jobs itself, because it makes the spans.
+    // If tracing is on, BullMQ must add the jobs itself, because it makes the spans.
     if (queue.opts.telemetry) return void (await queue.addBulk([...jobs]));
     const waiting: WaitingJob[] = [];
     const others: JobToAdd[] = [];

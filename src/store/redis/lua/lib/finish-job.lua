@@ -1,11 +1,11 @@
--- When the next delayed job is due (ms); nil: there is none.
+-- Returns the time at which the next delayed job is due (ms); nil: there is none.
 local function next_due(prefix)
   local score = redis.call('ZRANGE', prefix .. QUEUE_DELAYED, 0, 0, 'WITHSCORES')[2]
   return score and math.floor(tonumber(score) / DELAYED_SCORE_PER_MS)
 end
 
--- Lets delayed jobs wait that are due, in their order. The same as BullMQ's script (promoteDelayedJobs) does with a thousand at
--- once, which would hold up everything else for as long as a hundred calls take.
+-- Makes delayed jobs that are due wait for a worker, in their order. BullMQ's script (promoteDelayedJobs) does so with a thousand at once,
+-- which would hold up everything else for as long as a hundred calls take.
 local function promote_due(prefix, now)
   local PROMOTED_AT_ONCE, PRIORITY_FACTOR = 50, 0x100000000
   local delayed = prefix .. QUEUE_DELAYED
