@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Agent, type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { resolve } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
+import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import { listProcesses } from '../../scripts/lib/processes.ts';
 import { restartDelayMs } from '../../src/supervision/restart-delay.ts';
@@ -223,7 +223,8 @@ describe('Several processes in one container (WEB_CONCURRENCY, WORKER_CONCURRENC
               // It has ended.
             }
           }
-          await setImmediate();
+          // Each process needs time to shut down, also on a busy machine.
+          await setTimeout(1);
         }
       })();
       await until(isClosed, { describe: 'the port is closed' });
