@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type AppHost, type Call, type CallAnswer, startAppHost } from '../support/app-host.ts';
+import { type AppHost, type Call, type HostResponse, startAppHost } from '../support/app-host.ts';
 import { request } from '../support/http.ts';
 import { findKeys } from '../support/redis.ts';
 import { type Service, startService } from '../support/service.ts';
@@ -8,7 +8,7 @@ import { sendTo, startUntil } from '../support/waiting-runs.ts';
 
 const ENV = 'production';
 const STEP = 'a'.repeat(40);
-const FAILURE: CallAnswer = { status: 500, body: { name: 'KeyExpired', message: 'the key has expired' } };
+const FAILURE: HostResponse = { status: 500, body: { name: 'KeyExpired', message: 'the key has expired' } };
 const NAP = { status: 206, body: [{ op: 'Sleep', id: STEP, displayName: 'nap', name: '30d' }] };
 
 describe('A run that is paused for longer than HOT_HOURS', () => {

@@ -21,7 +21,7 @@ const CHANGES: Record<number, (checkpoint: { qi_id: string; steps: object[] }) =
   409: (checkpoint) => ({ ...checkpoint, qi_id: ofAnotherCall(checkpoint.qi_id) }),
 };
 
-/** The real service answers a shared request as the fake one does. */
+/** The real service responds to a shared request as the fake one does. */
 describe('The service conforms: checkpoint-groups', () => {
   let service: Service;
   let host: AppHost;
@@ -40,12 +40,12 @@ describe('The service conforms: checkpoint-groups', () => {
     { stored: true, shares: true, shared_status: true, answers: true, result_length: true },
     async ({ stored }) => {
       const expected = stored.filter((status) => status in CHANGES);
-      const answered = Promise.withResolvers<void>();
+      const mayRespond = Promise.withResolvers<void>();
       const calls: Call[] = [];
       const all = Promise.withResolvers<void>();
       host.on('f', async (call) => {
         if (calls.push(call) === expected.length) all.resolve();
-        await answered.promise;
+        await mayRespond.promise;
         return { status: 200, body: null };
       });
       await service.post(
@@ -58,7 +58,7 @@ describe('The service conforms: checkpoint-groups', () => {
         return CHANGES[expected[n] as number]?.(checkpoint);
       });
       const { status, body } = await service.post('/v1/checkpoints', { checkpoints });
-      answered.resolve();
+      mayRespond.resolve();
       expect(status).to.equal(200);
       expect(body.results.map(({ status }: { status: number }) => status)).to.deep.equal(expected);
       for (const result of body.results) expect(result).to.have.all.keys('status', 'code', 'message');

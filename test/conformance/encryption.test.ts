@@ -4,7 +4,7 @@ import { type Service, startService } from '../support/service.ts';
 import { eachCase } from './cases.ts';
 import { type Encrypted, type EncryptionCase, keyIdOf, openText, type Place, sealed, sealText } from './encryption.ts';
 import { fill } from './match.ts';
-import { expectMeaning, type Meaning, type PlayedAnswer } from './meaning.ts';
+import { expectMeaning, type Meaning, type PlayedResponse } from './meaning.ts';
 
 interface Case {
   title: string;
@@ -16,7 +16,7 @@ interface Case {
   places?: Place[];
   events?: unknown;
   requests?: { path: string; body: { data: unknown }[] }[];
-  answer?: PlayedAnswer;
+  answer?: PlayedResponse;
   meaning?: Meaning;
   [ofTheClient: string]: unknown;
 }
@@ -56,7 +56,7 @@ describe('The service conforms: encryption', () => {
     'encryption',
     FIELDS,
     ({ encryption, answer, meaning }) => {
-      const played = sealed(fill(answer, { any: 'any' }), encryption) as PlayedAnswer;
+      const played = sealed(fill(answer, { any: 'any' }), encryption) as PlayedResponse;
       return expectMeaning(service, host, played, meaning as Meaning);
     },
     ({ meaning }) => meaning !== undefined,
@@ -69,7 +69,7 @@ describe('The service conforms: encryption', () => {
       for (const { path, body } of sealed(requests, encryption) as typeof requests) {
         const { status, body: sent } = await service.post(path, body);
         expect(status).to.equal(200);
-        const stored = await service.waitFor(`/v1/events/${sent.ids[0]}`, (answer) => answer.status === 200);
+        const stored = await service.waitFor(`/v1/events/${sent.ids[0]}`, (response) => response.status === 200);
         expect(stored.body.data.data).to.deep.equal(body[0]?.data);
       }
     },

@@ -27,7 +27,10 @@ describe('The service conforms: logs', () => {
   });
   beforeEach(async () => {
     const { body } = await service.post('/e/key', { name: 'logs/x', data: {} });
-    const runs = await service.waitFor(`/v1/events/${body.ids[0]}/runs`, (answer) => answer.body.data?.[0]?.ended_at);
+    const runs = await service.waitFor(
+      `/v1/events/${body.ids[0]}/runs`,
+      (response) => response.body.data?.[0]?.ended_at,
+    );
     runId = runs.body.data[0].run_id;
   });
   after(async () => {

@@ -1,13 +1,13 @@
 /** How the service interprets an app's response: a fake app sends it, and the state of the run shows the meaning. */
 import { randomUUID } from 'node:crypto';
 import { expect } from 'chai';
-import type { AppHost, Call, CallAnswer } from '../support/app-host.ts';
+import type { AppHost, Call, HostResponse } from '../support/app-host.ts';
 import type { Service } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 export type Meaning = 'done' | 'failed' | 'retry' | 'progress';
 
-export interface PlayedAnswer {
+export interface PlayedResponse {
   status: number;
   headers?: Record<string, string>;
   body: unknown;
@@ -19,11 +19,11 @@ const SDK = { 'x-service-sdk': 'test:v1.0.0' };
 export async function expectMeaning(
   service: Service,
   host: AppHost,
-  { status, headers, body }: PlayedAnswer,
+  { status, headers, body }: PlayedResponse,
   meaning: Meaning,
 ): Promise<void> {
   const name = randomUUID();
-  const ended = Promise.withResolvers<CallAnswer>();
+  const ended = Promise.withResolvers<HostResponse>();
   const calls: Call[] = [];
   host.on('f', (call) => {
     // A run of an earlier case can still have a pending call.

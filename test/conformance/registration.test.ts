@@ -37,8 +37,8 @@ describe('The service conforms: registration', () => {
       for (const { path, headers, body } of fill(requests, NAMES)) {
         const service = headers['x-service-expected-server-kind'] === 'dev' ? dev : production;
         const own = (headers.authorization ?? undefined) === service.appHeaders.authorization;
-        const answer = await service.post(path, body, { ...headers, 'x-service-sdk': NAMES.sdk });
-        expect(answer.status).to.equal(own ? 200 : 401);
+        const response = await service.post(path, body, { ...headers, 'x-service-sdk': NAMES.sdk });
+        expect(response.status).to.equal(own ? 200 : 401);
         if (own) await expectFunctions(service, body);
       }
     },

@@ -2,11 +2,11 @@ import { type AppHost, startAppHost } from '../support/app-host.ts';
 import { type Service, startService } from '../support/service.ts';
 import { eachCase } from './cases.ts';
 import { fill } from './match.ts';
-import { expectMeaning, type Meaning, type PlayedAnswer } from './meaning.ts';
+import { expectMeaning, type Meaning, type PlayedResponse } from './meaning.ts';
 
 interface Case {
   title: string;
-  answer: PlayedAnswer;
+  answer: PlayedResponse;
   meaning?: Meaning;
   [ofTheApp: string]: unknown;
 }

@@ -43,9 +43,10 @@ describe('The service conforms: sends', () => {
     async ({ replies, requests }) => {
       for (const { headers, body } of requests) {
         const filled = Object.entries(headers).map(([name, value]) => [name, value.includes('{{') ? SEED : value]);
-        const { status, body: answer } = await service.post('/e/key', body, Object.fromEntries(filled));
+        const { status, body: responseBody } = await service.post('/e/key', body, Object.fromEntries(filled));
         expect(status).to.equal(200);
-        for (const ok of replies.filter(isSuccess)) expect(Object.keys(ok.body)).to.have.members(Object.keys(answer));
+        for (const ok of replies.filter(isSuccess))
+          expect(Object.keys(ok.body)).to.have.members(Object.keys(responseBody));
       }
       for (const { status, body, headers } of replies.filter(isRefusal)) {
         expect(CATALOGUE).to.have.property(body.code as string);

@@ -32,7 +32,7 @@ describe('The service conforms: webhooks', () => {
       const { status, body } = await request('POST', url, { body: raw, headers });
       expect(status).to.equal(200);
       const path = `/v1/events/${body.ids[0]}`;
-      const stored = await service.waitFor(path, (answer) => answer.status === 200);
+      const stored = await service.waitFor(path, (response) => response.status === 200);
       expect(stored.body.data.data).to.deep.equal({ raw, ...rest });
     },
     // HTTP headers have no other characters.

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type AppHost, type CallAnswer, startAppHost } from '../support/app-host.ts';
+import { type AppHost, type HostResponse, startAppHost } from '../support/app-host.ts';
 import { browserForSuite, open } from '../support/browser.ts';
 import { type Service, startService } from '../support/service.ts';
 import { expectAccessible } from './accessible.ts';
@@ -9,7 +9,7 @@ const NAP = { id: 'a'.repeat(40), op: 'Sleep', name: '1h', displayName: 'nap' };
 const CHARGE = { id: 'b'.repeat(40), op: 'StepPlanned', name: 'charge the card' };
 const FUNCTIONS = [{ id: 'remind', triggers: [{ event: 'order/paid' }], throttle: { limit: 100, period: '1s' } }];
 const LIMITED = [{ id: 'remind', triggers: [{ event: 'order/paid' }], rateLimit: { limit: 1, period: '1h' } }];
-const planned = (op: object): CallAnswer => ({ status: 206, body: [op] });
+const planned = (op: object): HostResponse => ({ status: 206, body: [op] });
 
 describe('What-if in the dashboard', function () {
   this.timeout(90_000);

@@ -118,7 +118,7 @@ describe('INGEST_DURABILITY=fsync', () => {
       return findings.map(({ output }) => /(?<!`)INGEST_DURABILITY: .*/.exec(output)?.[0] ?? output);
     }
 
-    it('accepts events when every write is synced before it is answered', async () => {
+    it('accepts events when every write is synced before the response', async () => {
       await start('7.0');
       expect((await send('a')).status).to.equal(200);
       expect(fake.asked()).to.equal(0);
@@ -155,8 +155,8 @@ describe('INGEST_DURABILITY=fsync', () => {
       await admin.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
       const refused = await until(
         async () => {
-          const answer = await send('b');
-          return answer.status === 503 && answer.body.error.includes('not set to keep') ? answer : undefined;
+          const response = await send('b');
+          return response.status === 503 && response.body.error.includes('not set to keep') ? response : undefined;
         },
         { describe: 'events are refused' },
       );
@@ -190,17 +190,17 @@ describe('INGEST_DURABILITY=fsync', () => {
       const written = (commits: number) =>
         service.waitFor('/v1/overview', ({ body }) => body.data.queues[0].waiting === commits);
       const synced = Promise.withResolvers<number>();
-      fake.answer(synced.promise);
-      let answered = 0;
+      fake.reply(synced.promise);
+      let responded = 0;
       const sends = [];
       for (const [before, id] of ['a', 'b', 'c'].entries()) {
-        sends.push(send(id).finally(() => answered++));
+        sends.push(send(id).finally(() => responded++));
         await written(before + 1);
         await until(() => fake.asked() === 1, { describe: 'it asks for the first' });
       }
       const made = await service.post('/v1/webhooks', { name: 'w', transform: 'function transform() {}' });
       expect(made.status).to.equal(201);
-      expect([answered, fake.asked()]).to.deep.equal([0, 1]);
+      expect([responded, fake.asked()]).to.deep.equal([0, 1]);
       synced.resolve(1);
       expect((await Promise.all(sends)).map(({ status }) => status)).to.deep.equal([200, 200, 200]);
       // The two that came later shared the next.
@@ -215,10 +215,10 @@ describe('INGEST_DURABILITY=fsync', () => {
       const host = await startAppHost();
       await host.register(service, [{ id: 'f', triggers: [{ event: 'disk/y' }] }]);
       await host.close();
-      fake.answer(0);
+      fake.reply(0);
       const held = await service.post(new URL(made.body.data.url).pathname, {});
       const invoked = await api('/v1/functions/test-app-f/invoke', { data: {} });
-      fake.answer(1);
+      fake.reply(1);
       for (const { status, body } of [held, invoked]) {
         expect([status, body.code]).to.deep.equal([503, 'unavailable']);
         expect(body.error).to.include('did not sync');
@@ -228,12 +228,12 @@ describe('INGEST_DURABILITY=fsync', () => {
 
     it('an event that was not synced in time is not acknowledged, and counts once when it is sent again', async () => {
       const service = await start('7.2', 1);
-      fake.answer(0);
+      fake.reply(0);
       const refused = await send('a');
       expect([refused.status, refused.body.code]).to.deep.equal([503, 'unavailable']);
       expect(refused.body.error).to.include('did not sync');
       expect(refused.headers.get('retry-after')).to.match(/^\d+$/);
-      fake.answer(1);
+      fake.reply(1);
       const again = await send('a');
       expect(again.status).to.equal(200);
       await service.stored(again.body.ids[0]);
@@ -253,7 +253,7 @@ describe('INGEST_DURABILITY=fsync', () => {
         const { body } = await send('a');
         const before = fake.asked();
         const synced = Promise.withResolvers<number>();
-        fake.answer(synced.promise);
+        fake.reply(synced.promise);
         called.resolve();
         await until(() => fake.asked() > before, { describe: 'the worker asks for the event of the failure' });
         const path = `/v1/events/${body.ids[0]}/runs`;

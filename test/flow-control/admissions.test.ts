@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { type AppHost, type Call, type CallAnswer, startAppHost } from '../support/app-host.ts';
+import { type AppHost, type Call, type HostResponse, startAppHost } from '../support/app-host.ts';
 import { type Service, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
@@ -47,9 +47,9 @@ describe('Admission', () => {
       if (now.size > limit) exceeded.push(`calls of ${key}: ${[...now]} at ${ends.size} ends`);
       await new Promise((resolve) => setTimeout(resolve, 1));
       now.delete(id);
-      const answer = answerOf(call);
-      if (answer.status === undefined) ends.set(call.body.ctx.run_id, (ends.get(call.body.ctx.run_id) ?? 0) + 1);
-      return answer;
+      const response = responseOf(call);
+      if (response.status === undefined) ends.set(call.body.ctx.run_id, (ends.get(call.body.ctx.run_id) ?? 0) + 1);
+      return response;
     };
     const limits = [1, 2, 3];
     for (const limit of limits) host.on(`at-most-${limit}`, work(limit));
@@ -76,7 +76,7 @@ describe('Admission', () => {
       });
       expect(await numberOf(`at-most-${limit}`, 'Failed')).to.equal(0);
     }
-    // The worker that was killed had some calls whose answers are lost.
+    // The worker that was killed had some calls whose responses are lost.
     const again = [...ends.values()].filter((count) => count > 1).length;
     expect(again).to.be.below(RUNS / 10);
   });
@@ -148,7 +148,7 @@ describe('Admission', () => {
 });
 
 /** A run with one call; one that sleeps; or one with two parallel steps. */
-function answerOf({ body, stepId }: Call): CallAnswer {
+function responseOf({ body, stepId }: Call): HostResponse {
   const done = body.ctx.stack.stack.length;
   if (body.event.data.work === 'plain') return { body: 'done' };
   if (body.event.data.work === 'sleep') {

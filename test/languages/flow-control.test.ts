@@ -69,7 +69,7 @@ function testLanguage(language: ExampleLanguage): void {
     const sent = await Promise.all(Array.from({ length: 6 }, () => send('image/uploaded', { url: held.url })));
     for (let left = sent.length; left > 0; left -= 1) {
       await held.waiting(Math.min(2, left));
-      held.answer();
+      held.respond();
     }
     for (const id of sent) {
       const [run] = await ended(id);
@@ -116,11 +116,11 @@ function testLanguage(language: ExampleLanguage): void {
     const first = await send('report/asked', data);
     await held.waiting(1);
     expect(await runsOf('report/asked', data)).to.deep.equal([]);
-    held.answer();
+    held.respond();
     expect((await ended(first))[0]).to.include({ status: 'Completed', output: 200 });
     const next = await send('report/asked', data);
     await held.waiting(1);
-    held.answer();
+    held.respond();
     expect((await ended(next))[0]).to.include({ status: 'Completed', output: 200 });
   });
 

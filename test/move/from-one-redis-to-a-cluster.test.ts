@@ -8,7 +8,7 @@ import { type RedisCluster, startCluster } from '../../scripts/lib/cluster/clust
 import { migrate } from '../../src/archive/migrate.ts';
 import { lowerFence, raiseFence } from '../../src/store/move/fence.ts';
 import { keyspace } from '../../src/store/redis/keyspace/keyspace.ts';
-import { type AppHost, type Call, type CallAnswer, startAppHost } from '../support/app-host.ts';
+import { type AppHost, type Call, type HostResponse, startAppHost } from '../support/app-host.ts';
 import { type OwnRedis, startOwnRedis } from '../support/own-redis.ts';
 import { archiveSettings, dropSchema } from '../support/postgres.ts';
 import { freshPrefix, keysOf } from '../support/redis.ts';
@@ -28,14 +28,14 @@ const LISTS = [
   'environments',
 ];
 const hash = (id: string) => createHash('sha1').update(id).digest('hex');
-const ops = (...body: object[]): CallAnswer => ({ status: 206, body });
+const ops = (...body: object[]): HostResponse => ({ status: 206, body });
 
 // biome-ignore lint/suspicious/noExplicitAny: tests say what they expect of it
 type Loose = any;
 
 /** Runs that are in Postgres when the move begins. */
 function longWait(step: string) {
-  return ({ body }: Call): CallAnswer => {
+  return ({ body }: Call): HostResponse => {
     if (body.steps[hash(step)] !== undefined) return { body: body.steps[hash(step)].data };
     if (step === 'd') return ops({ op: 'Sleep', id: hash(step), name: '30d' });
     const opts = { event: 'move/long', if: 'async.data.n == event.data.n', timeout: '30d' };
@@ -44,7 +44,7 @@ function longWait(step: string) {
 }
 
 /** Functions whose runs are in every state that takes time. */
-const HANDLERS: Record<string, (call: Call) => CallAnswer> = {
+const HANDLERS: Record<string, (call: Call) => HostResponse> = {
   sleeps: ({ body }) =>
     body.steps[hash('memo')] === undefined
       ? ops({ op: 'StepRun', id: hash('memo'), data: { kept: 1 } })

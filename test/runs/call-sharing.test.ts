@@ -1,26 +1,26 @@
 import { expect } from 'chai';
 import { hashedKey } from '../../src/functions/signing.ts';
-import { type AppHost, type CallAnswer, startAppHost } from '../support/app-host.ts';
+import { type AppHost, type HostResponse, startAppHost } from '../support/app-host.ts';
 import { type Service, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 const CONCURRENCY = 20;
 const ENV = { RUN_CONCURRENCY: String(CONCURRENCY), RETRY_SCALE: '0.0005' };
 
-/** A function that does not answer until the test lets it. */
+/** A function that does not respond until the test lets it. */
 class Hanging {
-  readonly #barrier = Promise.withResolvers<CallAnswer>();
+  readonly #barrier = Promise.withResolvers<HostResponse>();
   inFlight = 0;
   most = 0;
 
-  readonly handler = async (): Promise<CallAnswer> => {
+  readonly handler = async (): Promise<HostResponse> => {
     this.most = Math.max(this.most, ++this.inFlight);
-    const answer = await this.#barrier.promise;
+    const response = await this.#barrier.promise;
     this.inFlight--;
-    return answer;
+    return response;
   };
 
-  answer(): void {
+  respond(): void {
     this.#barrier.resolve({ body: 'at last' });
   }
 }
@@ -33,7 +33,7 @@ describe('The sharing of calls in flight', () => {
     service = await startService({ dev: false, env: ENV });
   });
   afterEach(async () => {
-    for (const one of hanging.splice(0)) one.answer();
+    for (const one of hanging.splice(0)) one.respond();
     await service.stop();
     await Promise.all(hosts.splice(0).map((host) => host.close()));
   });
@@ -41,11 +41,11 @@ describe('The sharing of calls in flight', () => {
   async function app(appName: string, fnId: string, event: string, headers?: Record<string, string>) {
     const host = await startAppHost();
     hosts.push(host);
-    const answer = await host.register(service, [{ id: fnId, triggers: [{ event }] }], {
+    const response = await host.register(service, [{ id: fnId, triggers: [{ event }] }], {
       appName,
       ...(headers && { headers }),
     });
-    expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
+    expect(response.status, JSON.stringify(response.body)).to.equal(200);
     return host;
   }
   function hang(host: AppHost, fnId: string): Hanging {
@@ -91,12 +91,12 @@ describe('The sharing of calls in flight', () => {
     await send('quick/x');
     await quickHost.nextCall('f');
     expect(slow.most).to.be.below(CONCURRENCY);
-    slow.answer();
+    slow.respond();
     await until(() => slowHost.calls('f').length === 150, {
       describe: 'all of the slow app is called',
     });
     for (const id of body.ids) {
-      const run = await service.waitFor(`/v1/events/${id}/runs`, (answer) => answer.body.data?.[0]?.ended_at);
+      const run = await service.waitFor(`/v1/events/${id}/runs`, (response) => response.body.data?.[0]?.ended_at);
       expect(run.body.data[0].status).to.equal('Completed');
     }
     expect(slowHost.calls('f').map((call) => call.body.ctx.attempt)).to.deep.equal(Array(150).fill(0));
@@ -129,7 +129,7 @@ describe('The sharing of calls in flight', () => {
     expect(most).to.be.within(2, CONCURRENCY - 1);
   });
 
-  it('slows an app that answers 503, shows it as slowed, and speeds up when it has recovered', async () => {
+  it('slows an app that responds with 503, shows it as slowed, and speeds up when it has recovered', async () => {
     const host = await app('sick', 'f', 'sick/x');
     let well = false;
     let inFlight = 0;
@@ -162,11 +162,11 @@ describe('The sharing of calls in flight', () => {
     const { body } = await send('slow/x', 60);
     await until(() => slow.inFlight >= CONCURRENCY / 2, { describe: 'calls hang' });
     const stopped = service.workers.shift()?.stop();
-    slow.answer();
+    slow.respond();
     await stopped;
     await service.startWorker();
     for (const id of body.ids) {
-      await service.waitFor(`/v1/events/${id}/runs`, (answer) => answer.body.data?.[0]?.status === 'Completed');
+      await service.waitFor(`/v1/events/${id}/runs`, (response) => response.body.data?.[0]?.status === 'Completed');
     }
     expect(host.calls('f').length).to.equal(60);
   });

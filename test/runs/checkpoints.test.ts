@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
 import { newId } from '../../src/model/ids.ts';
-import { type AppHost, type Call, type CallAnswer, startAppHost } from '../support/app-host.ts';
+import { type AppHost, type Call, type HostResponse, startAppHost } from '../support/app-host.ts';
 import type { HttpResponse } from '../support/http.ts';
 import { type OwnStore, openStore } from '../support/own-store.ts';
 import { type Service, startService } from '../support/service.ts';
@@ -13,7 +13,7 @@ type Loose = any;
 const hash = (name: string) => createHash('sha1').update(name).digest('hex');
 const op = (kind: string, name: string, rest: object = {}) => ({ op: kind, id: hash(name), name, ...rest });
 const step = (name: string, data: unknown = name) => op('StepRun', name, { data });
-const done: CallAnswer = { status: 206, body: [op('RunComplete', 'complete', { data: 'done' })] };
+const done: HostResponse = { status: 206, body: [op('RunComplete', 'complete', { data: 'done' })] };
 /** Operations that belong into the response to a call, and their fields. */
 const WRONG: Record<string, object> = {
   RunComplete: { data: 'done' },
@@ -101,7 +101,7 @@ describe('Checkpoints of a call', () => {
   });
 
   it('get the same response for every spelling of their path', async () => {
-    const answers: Loose[] = [];
+    const responses: Loose[] = [];
     host.on('spelled', async ({ body: { ctx } }) => {
       const body = { run_id: ctx.run_id, qi_id: ctx.qi_id, steps: [step('a')] };
       for (const send of [body, { ...body, qi_id: 'none' }]) {
@@ -109,13 +109,13 @@ describe('Checkpoints of a call', () => {
           const { status, headers, body } = await service.post(`/v1/checkpoint/${ctx.run_id}/async${end}`, send);
           const { date: _, vary: __, 'x-request-id': id, ...rest } = Object.fromEntries(headers);
           expect(id).to.match(/^[0-9A-Z]{26}$/);
-          answers.push({ status, body, rest });
+          responses.push({ status, body, rest });
         }
       }
       return done;
     });
     await ended(await start('spelled'));
-    const [stored, slash, query, ...refused] = answers;
+    const [stored, slash, query, ...refused] = responses;
     expect([stored.status, stored.body]).to.deep.equal([200, {}]);
     expect([slash, query]).to.deep.equal([stored, stored]);
     expect(refused.map(({ status }) => status)).to.deep.equal([400, 400, 400]);
@@ -125,17 +125,17 @@ describe('Checkpoints of a call', () => {
   it('survive the worker, and another one repeats the call with the steps', async () => {
     const own = await startService({ processes: 'worker', env: SOON });
     try {
-      const answers: Promise<HttpResponse>[] = [];
+      const responses: Promise<HttpResponse>[] = [];
       const first = Promise.withResolvers<Call>();
       host.on('orphan', (call) => {
         if (call.number > 0) return done;
-        answers.push(store(call, [step('a')], own));
+        responses.push(store(call, [step('a')], own));
         first.resolve(call);
         return new Promise(() => {});
       });
       const eventId = await start('orphan', {}, own);
       const call = await first.promise;
-      expect((await answers[0])?.status).to.equal(200);
+      expect((await responses[0])?.status).to.equal(200);
       await own.killWorker();
       // Nobody has taken the call over yet, so its app may go on.
       expect((await store(call, [step('b')], own)).status).to.equal(200);
@@ -153,7 +153,7 @@ describe('Checkpoints of a call', () => {
   it('are rejected from a call that another worker has repeated', async () => {
     const own = await startService({ processes: 'worker', env: SOON });
     try {
-      const release = Promise.withResolvers<CallAnswer>();
+      const release = Promise.withResolvers<HostResponse>();
       host.on('repeatedly', (call) => (call.number === 0 ? new Promise(() => {}) : release.promise));
       const eventId = await start('repeatedly', {}, own);
       const stale = await host.nextCall('repeatedly');
@@ -302,7 +302,7 @@ describe('Checkpoints of a call', () => {
   });
 
   it('of several calls come in one request, and each has a result of its own', async () => {
-    const release = Promise.withResolvers<CallAnswer>();
+    const release = Promise.withResolvers<HostResponse>();
     const ids = ['grouped-a', 'grouped-b'];
     for (const id of ids) host.on(id, (call) => (call.number === 0 ? release.promise : done));
     const events = [await start('grouped-a'), await start('grouped-b')];

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { Inngest } from 'inngest';
 import { serve as serveOfficial } from 'inngest/node';
-import { type AppHost, type Call, type CallAnswer, type FunctionSpec, startAppHost } from '../support/app-host.ts';
+import { type AppHost, type Call, type FunctionSpec, type HostResponse, startAppHost } from '../support/app-host.ts';
 import { cli, cliOk } from '../support/cli.ts';
 import { type Service, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -12,8 +12,8 @@ import { startApp } from './steps/sdk-adapters.ts';
 
 const [A, B] = ['a'.repeat(40), 'b'.repeat(40)] as [string, string];
 const ERROR = { name: 'KeyExpired', message: 'the key of the provider has expired' };
-const FAILURE: CallAnswer = { status: 500, body: ERROR };
-const asks = (...body: object[]): CallAnswer => ({ status: 206, body });
+const FAILURE: HostResponse = { status: 500, body: ERROR };
+const asks = (...body: object[]): HostResponse => ({ status: 206, body });
 const ran = (id: string, name: string) => asks({ op: 'StepRun', id, displayName: name, data: name });
 const failed = (id: string, name: string) => asks({ op: 'StepError', id, displayName: name, error: ERROR });
 const plan = (id: string, name: string) => ({ op: 'StepPlanned', id, displayName: name, name });
@@ -37,7 +37,7 @@ describe('A run of a function that pauses without an attempt left', () => {
 
   let count = 0;
   /** Registers a function in an app of its own, with one retry. */
-  async function on(handler: (call: Call) => CallAnswer, options: Partial<FunctionSpec> = {}): Promise<string> {
+  async function on(handler: (call: Call) => HostResponse, options: Partial<FunctionSpec> = {}): Promise<string> {
     const id = `f${count++}`;
     host.on(id, handler);
     const spec = { id, retries: 1, onExhausted: 'pause', triggers: [{ event: `paused/${id}` }], ...options };
@@ -47,7 +47,10 @@ describe('A run of a function that pauses without an attempt left', () => {
   const functionId = (id: string) => `paused${id}-${id}`;
   async function start(id: string, data: object = {}): Promise<string> {
     const { body } = await service.post('/e/key', { name: `paused/${id}`, data });
-    const runs = await service.waitFor(`/v1/events/${body.ids[0]}/runs`, (answer) => answer.body.data?.length === 1);
+    const runs = await service.waitFor(
+      `/v1/events/${body.ids[0]}/runs`,
+      (response) => response.body.data?.length === 1,
+    );
     return runs.body.data[0].run_id;
   }
   const inState = async (runId: string, kind: string): Promise<Loose> =>
@@ -136,9 +139,9 @@ describe('A run of a function that pauses without an attempt left', () => {
     const runId = await start(id);
     await inState(runId, 'paused');
     isMended = true;
-    const answers = await Promise.all([resume(runId), resume(runId), resume(runId)]);
-    expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, 409, 409]);
-    expect(answers.find(({ status }) => status === 409)?.body.code).to.equal('run_not_paused');
+    const responses = await Promise.all([resume(runId), resume(runId), resume(runId)]);
+    expect(responses.map(({ status }) => status).sort()).to.deep.equal([200, 409, 409]);
+    expect(responses.find(({ status }) => status === 409)?.body.code).to.equal('run_not_paused');
     expect(await ended(runId)).to.include({ status: 'Completed' });
     expect(host.calls(id)).to.have.length(2);
     expect((await resume(runId)).body.code).to.equal('run_not_paused');
@@ -205,7 +208,10 @@ describe('A run of a function that pauses without an attempt left', () => {
     expect((await service.get('/v1/overview')).body.data.paused_runs).to.equal(before);
     const bulk = { action: 'resume', filter: { run_ids: ids } };
     const { body } = await service.post('/v1/runs/bulk', bulk);
-    const done = await service.waitFor(`/v1/runs/bulk/${body.data.id}`, (answer) => answer.body.data.status === 'done');
+    const done = await service.waitFor(
+      `/v1/runs/bulk/${body.data.id}`,
+      (response) => response.body.data.status === 'done',
+    );
     expect(done.body.data.progress).to.deep.include({ done: 0 });
   });
 
@@ -272,7 +278,7 @@ describe('A run of a function that pauses without an attempt left', () => {
       const sent = await service.post('/e/key', { name: 'official/pay', data: {} });
       const runs = await service.waitFor(
         `/v1/events/${sent.body.ids[0]}/runs`,
-        (answer) => answer.body.data?.length === 1,
+        (response) => response.body.data?.length === 1,
       );
       const runId = runs.body.data[0].run_id;
       expect((await inState(runId, 'paused')).state.step.name).to.equal('charge');

@@ -21,7 +21,7 @@ export interface Call {
   body: any;
 }
 
-export interface CallAnswer {
+export interface HostResponse {
   /** Default 200. */
   status?: number;
   /** Overrides the defaults; undefined omits a header. */
@@ -33,7 +33,7 @@ export interface CallAnswer {
 }
 
 /** `'hang up'` closes the connection without a response. A pending promise keeps the call in flight. */
-export type Handler = (call: Call) => CallAnswer | 'hang up' | Promise<CallAnswer | 'hang up'>;
+export type Handler = (call: Call) => HostResponse | 'hang up' | Promise<HostResponse | 'hang up'>;
 
 export interface FunctionSpec {
   /** Without the app's ID as prefix. */
@@ -63,7 +63,7 @@ export async function startAppHost(): Promise<AppHost> {
 }
 
 export class AppHost {
-  readonly #server = createServer((request, response) => this.#answer(request, response));
+  readonly #server = createServer((request, response) => this.#respond(request, response));
   readonly #handlers = new Map<string, Handler>();
   readonly #calls: Call[] = [];
   readonly #taken = new Map<string, number>();
@@ -125,7 +125,7 @@ export class AppHost {
     };
   }
 
-  /** Waited for before the app answers a PUT. */
+  /** Waited for before the app responds to a PUT. */
   beforePut: () => Promise<void> = async () => {};
 
   /** Registers the app; a PUT to its URL repeats it. */
@@ -150,20 +150,20 @@ export class AppHost {
     await once(this.#server, 'close');
   }
 
-  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? '/', this.url);
     const composite = url.searchParams.get('fnId') ?? '';
     const { fnId, dialect } = this.#registered.get(composite) ?? { fnId: composite, dialect: this.#dialect };
-    const answer = await this.#answerTo(request, fnId, url.searchParams.get('stepId'));
-    if (answer === 'hang up') {
+    const callResponse = await this.#responseTo(request, fnId, url.searchParams.get('stepId'));
+    if (callResponse === 'hang up') {
       request.socket.destroy();
       return;
     }
-    if (answer.wire) {
-      request.socket.end(answer.wire);
+    if (callResponse.wire) {
+      request.socket.end(callResponse.wire);
       return;
     }
-    const { status = 200, headers = {}, body = null } = answer;
+    const { status = 200, headers = {}, body = null } = callResponse;
     const all = { 'content-type': 'application/json', [`x-${dialect}-sdk`]: SDK, ...headers };
     for (const [name, value] of Object.entries(all)) {
       if (value !== undefined) response.setHeader(name, value);
@@ -171,7 +171,7 @@ export class AppHost {
     response.writeHead(status).end(Buffer.isBuffer(body) ? body : JSON.stringify(body));
   }
 
-  async #answerTo(request: IncomingMessage, fnId: string, stepId: string | null): Promise<CallAnswer | 'hang up'> {
+  async #responseTo(request: IncomingMessage, fnId: string, stepId: string | null): Promise<HostResponse | 'hang up'> {
     if (request.method === 'GET') return { body: { mode: 'dev', function_count: this.#registered.size } };
     if (request.method === 'PUT') return this.#registerOnRequest(request.headers);
     const raw = await buffer(request);
@@ -181,11 +181,11 @@ export class AppHost {
     return (await this.#handlers.get(fnId)?.(call)) ?? {};
   }
 
-  async #registerOnRequest(headers: IncomingHttpHeaders): Promise<CallAnswer> {
+  async #registerOnRequest(headers: IncomingHttpHeaders): Promise<HostResponse> {
     await this.beforePut();
     const name = 'x-service-what-if';
-    const answer = await this.#registerAgain?.(headers[name] === undefined ? {} : { [name]: headers[name] });
-    if (!answer) return { status: 500, body: { message: 'nothing to register' } };
-    return { status: answer.status, body: { message: 'Registered', modified: answer.body.modified } };
+    const response = await this.#registerAgain?.(headers[name] === undefined ? {} : { [name]: headers[name] });
+    if (!response) return { status: 500, body: { message: 'nothing to register' } };
+    return { status: response.status, body: { message: 'Registered', modified: response.body.modified } };
   }
 }

@@ -21,8 +21,8 @@ export type Headers = Record<string, string>;
 /** `authorization` of a new API key. */
 export async function keyHeaders(service: Service, access: Access, environment?: string): Promise<Headers> {
   const body = { name: `${access} ${environment ?? ''}`, access, ...(environment && { environment }) };
-  const { body: answer } = await service.post('/v1/api-keys', body, service.apiHeaders);
-  return { authorization: `Bearer ${answer.data.secret}` };
+  const { body: responseBody } = await service.post('/v1/api-keys', body, service.apiHeaders);
+  return { authorization: `Bearer ${responseBody.data.secret}` };
 }
 
 /** Invites a user and accepts the invitation; then its password is stored as a cheaper hash. */

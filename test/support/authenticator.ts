@@ -60,7 +60,7 @@ export class Authenticator {
       Buffer.from([data.length >> 8, data.length & 0xff]),
       data,
     ]);
-    return this.#answer(lie, {
+    return this.#response(lie, {
       clientDataJSON: this.#client('webauthn.create', options, lie),
       attestationObject: attestation.toString('base64url'),
       transports: ['internal'],
@@ -76,7 +76,7 @@ export class Authenticator {
     const signature = createSign('sha256')
       .update(Buffer.concat([data, digest]))
       .sign(lie.key ?? this.keys.privateKey);
-    return this.#answer(lie, {
+    return this.#response(lie, {
       clientDataJSON,
       authenticatorData: data.toString('base64url'),
       signature: signature.toString('base64url'),
@@ -98,7 +98,7 @@ export class Authenticator {
     );
   }
 
-  #answer({ id = this.id }: PasskeyLie, response: object): string {
+  #response({ id = this.id }: PasskeyLie, response: object): string {
     return JSON.stringify({ id, rawId: id, type: 'public-key', response, clientExtensionResults: {} });
   }
 }

@@ -30,7 +30,7 @@ const SHOWN_CHARACTERS = 6_000;
 /** A path without a page. */
 const NOWHERE = '/nowhere';
 /** Removes the responses that the dashboard keeps for its next page; what all pages show is asked for again. Its cache is in the component that provides it. */
-const FORGET_ANSWERS = `(() => {
+const FORGET_RESPONSES = `(() => {
   const root = document.getElementById('root');
   let fiber = root[Object.keys(root).find((key) => key.startsWith('__reactContainer'))].stateNode.current;
   while (!fiber.memoizedProps?.client) fiber = fiber.child;
@@ -179,7 +179,7 @@ export async function open(page: Page, url: string): Promise<void> {
   const { origin, pathname, search } = new URL(url);
   if (sharedPages.has(page) && originOf(page) === origin) {
     await navigateTo(page, NOWHERE);
-    await page.evaluate(FORGET_ANSWERS);
+    await page.evaluate(FORGET_RESPONSES);
     await navigateTo(page, pathname + search);
   } else {
     await page.goto(url);

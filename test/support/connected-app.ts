@@ -36,7 +36,7 @@ export interface InstanceOptions {
   rawFunctions?: string;
 }
 
-export interface StartAnswer {
+export interface StartOutcome {
   status: number;
   text: string;
   start: MessageOf<typeof StartResponse>;
@@ -46,7 +46,7 @@ export async function startConnection(
   url: string,
   headers: Record<string, string> = {},
   format = PROTOBUF,
-): Promise<StartAnswer> {
+): Promise<StartOutcome> {
   const response = await fetch(`${url}/v0/connect/start`, {
     method: 'POST',
     headers: { 'content-type': format.contentType, ...headers },

@@ -21,10 +21,10 @@ export class CookieClient {
   async json(url: string, body: unknown) {
     const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     const headers = { cookie, origin: new URL(url).origin, 'content-type': 'application/json' };
-    const answer = await this.#kept(
+    const response = await this.#kept(
       await fetch(url, { method: 'POST', redirect: 'manual', headers, body: JSON.stringify(body) }),
     );
-    return { ...answer, body: answer.text === '' ? {} : JSON.parse(answer.text) };
+    return { ...response, body: response.text === '' ? {} : JSON.parse(response.text) };
   }
 
   async #kept(response: Response) {

@@ -96,19 +96,19 @@ export interface HostedExample {
   stop(): Promise<void>;
 }
 
-/** Starts a program that hosts functions. Resolves when it answers. */
+/** Starts a program that hosts functions. Resolves when it responds. */
 export async function hostExample(language: ExampleLanguage, file: string, serviceUrl: string): Promise<HostedExample> {
   const port = await freePort();
   const code = readFileSync(join(ROOT, file), 'utf8').replace(EXAMPLE_PORT, String(port));
   const [program, args] = await language.prepare('host', code);
   const child = start(program, args, serviceUrl);
   const url = `http://127.0.0.1:${port}/api/service`;
-  const answers = () =>
+  const responds = () =>
     request('GET', url).then(
       () => true,
       () => false,
     );
-  await until(answers, { describe: () => `${url} answers` }).catch(async (error) => {
+  await until(responds, { describe: () => `${url} responds` }).catch(async (error) => {
     await end(child);
     throw error;
   });

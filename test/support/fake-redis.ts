@@ -1,4 +1,4 @@
-/** A proxy of the real Redis that imitates another version: it reports that version, and answers WAITAOF (Redis 7.2) as configured. All
+/** A proxy of the real Redis that imitates another version: it reports that version, and replies to WAITAOF (Redis 7.2) as configured. All
  *  other commands pass through unchanged. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
@@ -8,14 +8,14 @@ export interface FakeRedis {
   /** Number of received WAITAOF commands. */
   asked(): number;
   /** Sets the reply of WAITAOF: 1, the file is on disk; 0, timeout. The connection blocks until the promise resolves, as with Redis. */
-  answer(local: number | Promise<number>): void;
+  reply(local: number | Promise<number>): void;
   close(): Promise<void>;
 }
 
 /** ioredis sends the command in one piece. */
 const WAITAOF = /\*4\r\n\$7\r\nwaitaof\r\n\$1\r\n1\r\n\$1\r\n0\r\n\$(\d+)\r\n\d+\r\n/gi;
 /** Sent to Redis instead of WAITAOF; its reply is replaced. */
-const TOKEN = 'answer-of-waitaof';
+const TOKEN = 'reply-of-waitaof';
 const ECHO = `*2\r\n$4\r\nECHO\r\n$${TOKEN.length}\r\n${TOKEN}\r\n`;
 const ECHOED = `$${TOKEN.length}\r\n${TOKEN}\r\n`;
 const VERSION = /(?<=redis_version:)\d\.\d/;
@@ -63,7 +63,7 @@ export async function startFakeRedis(url: string, version: '7.0' | '7.2'): Promi
   return {
     url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}`,
     asked: () => asked,
-    answer: (what) => {
+    reply: (what) => {
       local = what;
     },
     async close() {

@@ -1,5 +1,5 @@
 /** Fakes of the lists in which providers say what they sent, as their documentation describes them: Stripe's events, GitHub's deliveries and Paddle's
- *  notifications, on one server. A test adds what was sent, and may answer in the fake's place. */
+ *  notifications, on one server. A test adds what was sent, and may respond in the fake's place. */
 import { createHmac } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -16,7 +16,7 @@ export interface FakeItem {
   body: string;
 }
 
-/** @returns true: it has answered */
+/** @returns true: it has responded */
 type Responder = (request: IncomingMessage, response: ServerResponse, url: URL) => boolean;
 
 export interface FakeSentLists {
@@ -29,8 +29,8 @@ export interface FakeSentLists {
   asked: string[];
   /** IDs that GitHub was asked to deliver again. */
   redelivered: string[];
-  /** Answers before the fake does; undefined: the fake is honest. */
-  answer: Responder | undefined;
+  /** Responds before the fake does; undefined: the fake is honest. */
+  respond: Responder | undefined;
   reset(): void;
   close(): Promise<void>;
 }
@@ -43,7 +43,7 @@ export async function startFakeSentLists(): Promise<FakeSentLists> {
   const server = createServer((request, response) => {
     const url = new URL(request.url ?? '/', 'http://fake');
     fake.asked.push(request.url ?? '');
-    if (fake.answer?.(request, response, url)) return;
+    if (fake.respond?.(request, response, url)) return;
     const [scheme, key] = (request.headers.authorization ?? '').split(' ');
     if (scheme?.toLowerCase() !== 'bearer' || !KEYS.includes(key ?? ''))
       return void json(response, 401, { error: 'bad key' });
@@ -56,9 +56,9 @@ export async function startFakeSentLists(): Promise<FakeSentLists> {
     types: ['*'],
     asked: [],
     redelivered: [],
-    answer: undefined,
+    respond: undefined,
     reset() {
-      Object.assign(fake, { sent: [], types: ['*'], asked: [], redelivered: [], answer: undefined });
+      Object.assign(fake, { sent: [], types: ['*'], asked: [], redelivered: [], respond: undefined });
     },
     close: () =>
       new Promise((resolve) => {

@@ -1,4 +1,4 @@
-/** A server that answers a request only when the test lets it: shows how many an app makes at the same time. */
+/** A server that responds to a request only when the test lets it: shows how many an app makes at the same time. */
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { until } from './until.ts';
@@ -9,8 +9,8 @@ export interface HeldRequests {
   readonly most: number;
   /** Resolves when so many wait for a response. */
   waiting(count: number): Promise<void>;
-  /** Answers the one that has waited longest. */
-  answer(): void;
+  /** Responds to the one that has waited longest. */
+  respond(): void;
   close(): Promise<void>;
 }
 
@@ -30,7 +30,7 @@ export async function holdRequests(): Promise<HeldRequests> {
     async waiting(count) {
       await until(() => held.length === count, { describe: () => `${count} requests wait, not ${held.length}` });
     },
-    answer() {
+    respond() {
       held.shift()?.end('done');
     },
     async close() {

@@ -1,4 +1,4 @@
-/** OpenID providers for tests: a real one, and one that answers as a case says. */
+/** OpenID providers for tests: a real one, and one that responds as a case says. */
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -71,9 +71,9 @@ export async function startRealProvider(publicUrl: string, users: ProviderUsers)
         return grant;
       },
     });
-    const answer = provider.callback();
+    const handle = provider.callback();
     return async (request, response) => {
-      if (!request.url?.startsWith('/interaction/')) return answer(request, response);
+      if (!request.url?.startsWith('/interaction/')) return handle(request, response);
       if (request.method === 'GET') {
         response.setHeader('content-type', 'text/html');
         response.end(
@@ -93,7 +93,7 @@ interface Oidc {
   session: { accountId: string };
 }
 
-/** How a case differs from an honest answer. */
+/** How a case differs from an honest response. */
 export interface Lie {
   claims?: JWTPayload;
   /** none: unsigned; secret: by the client's secret; stranger: by another key. */
@@ -103,7 +103,7 @@ export interface Lie {
 /** A provider that signs what a test says. */
 export async function startHostileProvider() {
   const [own, other] = await Promise.all([generateKeyPair('RS256', { extractable: true }), generateKeyPair('RS256')]);
-  const answers = new Map<string, string>();
+  const idTokens = new Map<string, string>();
   const asked: URLSearchParams[] = [];
   const jwk = { ...(await exportJWK(own.publicKey)), alg: 'RS256', use: 'sig', kid: 'own' };
   const { issuer, server } = await listen(async (issuer) => {
@@ -129,7 +129,7 @@ export async function startHostileProvider() {
       if (document) return response.end(JSON.stringify(document));
       const form = new URLSearchParams(Buffer.concat(await request.toArray()).toString());
       asked.push(form);
-      const idToken = answers.get(form.get('code') ?? '');
+      const idToken = idTokens.get(form.get('code') ?? '');
       response.statusCode = idToken ? 200 : 400;
       const tokens = { access_token: 'x', token_type: 'Bearer', id_token: idToken };
       response.end(JSON.stringify(idToken ? tokens : { error: 'invalid_grant', error_description: 'unknown code' }));
@@ -151,8 +151,8 @@ export async function startHostileProvider() {
   /** A code for which the provider gives an ID token. */
   async function codeFor(lie: Lie): Promise<string> {
     const idToken = await sign(lie);
-    const code = `code-${answers.size}`;
-    answers.set(code, idToken);
+    const code = `code-${idTokens.size}`;
+    idTokens.set(code, idToken);
     return code;
   }
   return { issuer, asked, sign, codeFor, close: () => close(server) };

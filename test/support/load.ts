@@ -20,7 +20,7 @@ export async function sendOnNewConnection(port: number, path: string): Promise<n
 
 /** Sends events, each on a new connection, until it is stopped. */
 export class Load {
-  answered = 0;
+  succeeded = 0;
   readonly failures: (number | string)[] = [];
   #isOver = false;
   readonly #senders: Promise<void>[];
@@ -29,15 +29,15 @@ export class Load {
     this.#senders = Array.from({ length: senders }, async () => {
       while (!this.#isOver) {
         const result = await sendOnNewConnection(port, path);
-        if (result === 200) this.answered++;
+        if (result === 200) this.succeeded++;
         else this.failures.push(result);
       }
     });
   }
 
   async goOn(): Promise<void> {
-    const enough = this.answered + 100;
-    await until(() => this.answered > enough, { describe: 'requests are answered' });
+    const enough = this.succeeded + 100;
+    await until(() => this.succeeded > enough, { describe: 'requests succeed' });
   }
 
   async stop(): Promise<void> {

@@ -45,7 +45,7 @@ export async function startOwnRedis(): Promise<OwnRedis> {
     resume: () => void child?.kill('SIGCONT'),
     async start() {
       child = spawn(file, args, { argv0, stdio: 'ignore' });
-      await answers(url);
+      await responds(url);
     },
     async stop() {
       if (!child) return;
@@ -63,7 +63,7 @@ export async function startOwnRedis(): Promise<OwnRedis> {
   return own;
 }
 
-async function answers(url: string): Promise<void> {
+async function responds(url: string): Promise<void> {
   const probe = new Redis(url, { retryStrategy: () => 20, maxRetriesPerRequest: null });
   probe.on('error', () => {});
   await probe.ping();

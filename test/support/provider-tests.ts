@@ -65,7 +65,7 @@ export function itVerifies(given: ProviderCase, service: () => Service): void {
       expect(event.verified).to.equal(true);
     });
 
-    it(`${given.id}: a tampered request is answered 401, logged with the reason, and makes no event`, async () => {
+    it(`${given.id}: a tampered request gets 401, is logged with the reason, and makes no event`, async () => {
       const webhook = await create();
       const { status, body } = await send(webhook.url, tamper(await given.sign(current, webhook.url, Date.now())));
       expect(status).to.equal(401);
@@ -78,14 +78,14 @@ export function itVerifies(given: ProviderCase, service: () => Service): void {
       expect(logged.ids).to.deep.equal([]);
     });
 
-    it(`${given.id}: a request signed with another secret is answered 401`, async () => {
+    it(`${given.id}: a request signed with another secret gets 401`, async () => {
       const webhook = await create();
       const { status } = await send(webhook.url, await given.sign(next, webhook.url, Date.now()));
       expect(status).to.equal(401);
     });
 
     if (given.hasAge) {
-      it(`${given.id}: a request from two days ago is answered 401 with its age`, async () => {
+      it(`${given.id}: a request from two days ago gets 401 with its age`, async () => {
         const webhook = await create();
         const { status, body } = await send(
           webhook.url,

@@ -24,9 +24,9 @@ export async function tokenFor(
   headers = service.appHeaders,
 ): Promise<string> {
   const body = topics.map((name) => ({ channel, name, kind: 'run' }));
-  const { status, body: answer } = await service.post('/v1/realtime/token', body, headers);
-  if (status !== 200) throw new Error(`no token, but ${status} ${JSON.stringify(answer)}`);
-  return answer.jwt;
+  const { status, body: responseBody } = await service.post('/v1/realtime/token', body, headers);
+  if (status !== 200) throw new Error(`no token, but ${status} ${JSON.stringify(responseBody)}`);
+  return responseBody.jwt;
 }
 
 /** Resolves when the connection is open; rejects with the status of the response if it is refused. */

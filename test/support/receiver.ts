@@ -37,10 +37,10 @@ export class Receiver {
       const { url: path = '', method = '', headers } = request;
       const received = { path, method, headers, body: await buffer(request) };
       this.#received.push(received);
-      const answer = await this.#responses.get(path)?.(received, this.at(path).length - 1);
+      const given = await this.#responses.get(path)?.(received, this.at(path).length - 1);
       // undefined: it never responds.
-      if (this.#responses.has(path) && answer === undefined) return;
-      const { status = 200, headers: own, body = 'ok' } = answer ?? {};
+      if (this.#responses.has(path) && given === undefined) return;
+      const { status = 200, headers: own, body = 'ok' } = given ?? {};
       response.writeHead(status, own).end(body);
     });
   }

@@ -19,10 +19,10 @@ export interface Scrape {
 }
 
 export async function scrape(url: string, headers: Record<string, string> = {}): Promise<Scrape> {
-  const answer = await request('GET', `${url}/metrics`, { headers });
-  expect(answer.status, answer.body).to.equal(200);
-  expect(answer.headers.get('content-type')).to.equal('text/plain; version=0.0.4; charset=utf-8');
-  return parse(answer.body as string);
+  const response = await request('GET', `${url}/metrics`, { headers });
+  expect(response.status, response.body).to.equal(200);
+  expect(response.headers.get('content-type')).to.equal('text/plain; version=0.0.4; charset=utf-8');
+  return parse(response.body as string);
 }
 
 const SERIES = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$/;

@@ -179,14 +179,18 @@ export class Service {
   }
 
   /** Polls the path until the response meets the condition, and returns it. */
-  async waitFor(path: string, condition: (answer: HttpResponse) => boolean, timeoutMs?: number): Promise<HttpResponse> {
+  async waitFor(
+    path: string,
+    condition: (response: HttpResponse) => boolean,
+    timeoutMs?: number,
+  ): Promise<HttpResponse> {
     let last: HttpResponse | undefined;
     const check = async () => {
       last = await this.get(path);
       return condition(last) && last;
     };
     const describe = () =>
-      `GET ${path} answers as condition; last it was ${last?.status} ${JSON.stringify(last?.body)}`;
+      `GET ${path} responds as condition; last it was ${last?.status} ${JSON.stringify(last?.body)}`;
     return until(check, { describe, ...(timeoutMs === undefined ? {} : { timeoutMs }) });
   }
 

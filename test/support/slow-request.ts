@@ -16,19 +16,19 @@ export function slowPost(url: string, body: object, headers: Record<string, stri
     headers: { 'content-type': 'application/json', 'content-length': length, ...headers },
   };
   const sent = request(url, options);
-  const answered = answerOf(sent);
-  answered.catch(() => undefined);
+  const response = responseOf(sent);
+  response.catch(() => undefined);
   sent.write(text.slice(0, 1));
   return {
     finish() {
       sent.end(text.slice(1));
-      return answered;
+      return response;
     },
     abort: () => sent.destroy(),
   };
 }
 
-async function answerOf(sent: ClientRequest): Promise<Pick<HttpResponse, 'status' | 'body'>> {
+async function responseOf(sent: ClientRequest): Promise<Pick<HttpResponse, 'status' | 'body'>> {
   const { promise, resolve, reject } = Promise.withResolvers<Pick<HttpResponse, 'status' | 'body'>>();
   sent.once('error', reject);
   sent.once('response', (response) => {

@@ -28,8 +28,8 @@ export async function until<T>(
   let cause: unknown;
   do {
     try {
-      const answer = await check();
-      if (answer) return answer as Truthy<T>;
+      const result = await check();
+      if (result) return result as Truthy<T>;
       cause = undefined;
     } catch (error) {
       cause = error;

@@ -73,12 +73,12 @@ describe('Reconciliation of webhooks', () => {
   // biome-ignore lint/suspicious/noExplicitAny: tests say what they expect of it
   async function reconcile(id: string, body: object = {}): Promise<any> {
     const since = new Date(Date.now() - 2 * HOUR_MS).toISOString();
-    const { status, body: answer } = await service.post(`/v1/webhooks/${id}/reconcile`, { since, ...body });
-    expect(status, JSON.stringify(answer)).to.equal(202);
+    const { status, body: responseBody } = await service.post(`/v1/webhooks/${id}/reconcile`, { since, ...body });
+    expect(status, JSON.stringify(responseBody)).to.equal(202);
     const done = await service.waitFor(
       `/v1/webhooks/${id}/completeness?since=${since}`,
       ({ body: { data } }) =>
-        !data.is_running || (data.problem !== null && data.problem.at !== answer.data.problem?.at),
+        !data.is_running || (data.problem !== null && data.problem.at !== responseBody.data.problem?.at),
     );
     return done.body.data;
   }
@@ -274,7 +274,7 @@ describe('Reconciliation of webhooks', () => {
     const { id } = await create('stripe');
     fake.sent = [stripeItem(7_000, Date.now() - HOUR_MS)];
     let limited = 0;
-    fake.answer = (_, response, { pathname }) => {
+    fake.respond = (_, response, { pathname }) => {
       if (pathname !== '/v1/events' || limited++ > 0) return false;
       response.writeHead(429, { 'retry-after': '2' }).end('{}');
       return true;
@@ -290,9 +290,9 @@ describe('Reconciliation of webhooks', () => {
     );
     expect(Date.now()).to.be.at.least(before + 2_000);
 
-    fake.answer = (_, response) => Boolean(response.writeHead(500).end('no JSON'));
+    fake.respond = (_, response) => Boolean(response.writeHead(500).end('no JSON'));
     expect((await reconcile(id)).problem.reason).to.equal('provider_failed');
-    fake.answer = undefined;
+    fake.respond = undefined;
     expect((await reconcile(id)).problem).to.equal(null);
   });
 
@@ -317,10 +317,10 @@ describe('Reconciliation of webhooks', () => {
     const at = Date.now() - HOUR_MS;
     const page = (...items: FakeItem[]) =>
       JSON.stringify({ has_more: true, data: items.map(({ body }) => JSON.parse(body)) });
-    const lists = (answer: (asked: number) => string) => {
+    const lists = (bodyOf: (asked: number) => string) => {
       let asked = 0;
-      fake.answer = (_, response, { pathname }) =>
-        pathname === '/v1/events' && Boolean(response.writeHead(200).end(answer(asked++)));
+      fake.respond = (_, response, { pathname }) =>
+        pathname === '/v1/events' && Boolean(response.writeHead(200).end(bodyOf(asked++)));
     };
     lists((n) => page(stripeItem(8_000 + (n % 3), at)));
     expect((await reconcile(id)).problem.reason).to.equal('list_circular');
@@ -339,7 +339,7 @@ describe('Reconciliation of webhooks', () => {
 
     const honest = stripeItem(9_001, at);
     fake.sent = [honest];
-    fake.answer = (_, response, { pathname }) =>
+    fake.respond = (_, response, { pathname }) =>
       pathname === `/v1/events/${honest.id}` && Boolean(response.writeHead(200).end(stripeItem(9_002, at).body));
     expect((await reconcile(other)).reasons).to.deep.equal({ other_request: 1 });
   });
@@ -365,15 +365,15 @@ describe('Reconciliation of webhooks', () => {
         (error: ProviderUnreachable) => error.reason,
       );
     try {
-      fake.answer = (_, response) => response.writeHead(200).write('{"data": [');
+      fake.respond = (_, response) => response.writeHead(200).write('{"data": [');
       expect(await reasonOf(client.send('GET', fake.url, {}))).to.equal('provider_silent');
-      fake.answer = (_, response) => {
+      fake.respond = (_, response) => {
         const more = () => response.write(Buffer.alloc(4 * 1_048_576), () => response.destroyed || more());
         more();
         return true;
       };
       expect(await reasonOf(patient.send('GET', fake.url, {}))).to.equal('response_too_large');
-      fake.answer = (_, response) => Boolean(response.writeHead(302, { location: 'https://example.com/' }).end());
+      fake.respond = (_, response) => Boolean(response.writeHead(302, { location: 'https://example.com/' }).end());
       expect((await patient.send('GET', fake.url, { authorization: 'Bearer x' })).status).to.equal(302);
       expect(await reasonOf(strict.send('GET', fake.url, {}))).to.equal('address_blocked');
     } finally {
@@ -399,7 +399,7 @@ describe('Reconciliation of webhooks', () => {
   });
 
   it('a webhook of a provider without a list, or without its account, cannot be given a key', async () => {
-    const answers = [
+    const inputs = [
       { provider: 'twilio', reconciliation: { key: 'x', account: {} } },
       { provider: 'stripe', reconciliation: { key: FAKE_KEY } },
       { provider: 'github', reconciliation: { key: 'x', account: { repository: '../..', hook: '7' } } },
@@ -409,7 +409,7 @@ describe('Reconciliation of webhooks', () => {
       },
       { provider: 'stripe', reconciliation: { key: 'sk_wrong', account: ACCOUNTS.stripe } },
     ];
-    for (const input of answers) {
+    for (const input of inputs) {
       const { status, body } = await service.post('/v1/webhooks', { name: 'no list', ...input });
       expect(status, JSON.stringify(input)).to.equal(400);
       expect(body.error).to.include('"reconciliation');

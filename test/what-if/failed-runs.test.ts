@@ -1,12 +1,12 @@
 import { expect } from 'chai';
-import { type AppHost, type CallAnswer, startAppHost } from '../support/app-host.ts';
+import { type AppHost, type HostResponse, startAppHost } from '../support/app-host.ts';
 import { cli } from '../support/cli.ts';
 import { type Service, startService } from '../support/service.ts';
 
 const [LOADED, CHARGED] = ['a'.repeat(40), 'b'.repeat(40)];
 const IDS = ['same', 'step', 'fixed', 'further', 'other'];
-const bug = (message: string): CallAnswer => ({ status: 400, body: { name: 'Bug', message } });
-const planned = (op: string, id: string, name: string, more: object = {}): CallAnswer => ({
+const bug = (message: string): HostResponse => ({ status: 400, body: { name: 'Bug', message } });
+const planned = (op: string, id: string, name: string, more: object = {}): HostResponse => ({
   status: 206,
   body: [{ id, op, name, ...more }],
 });
@@ -29,7 +29,7 @@ describe('Failed runs in a what-if', () => {
     candidate.registration(functions, { appName: 'shop' });
     await service.post(service.eventPath, { name: 'bug/found', data: {} });
     await service.waitFor('/v1/runs?status=Failed', ({ body }) => body.data?.length === IDS.length);
-    const then: Record<string, CallAnswer> = {
+    const then: Record<string, HostResponse> = {
       same: bug('no'),
       step: planned('StepPlanned', CHARGED, 'charge'),
       fixed: { status: 200, body: 'done' },
@@ -38,7 +38,7 @@ describe('Failed runs in a what-if', () => {
     };
     for (const id of IDS) {
       candidate.on(id, ({ body }) => {
-        return LOADED in body.steps ? (then[id] as CallAnswer) : planned('StepPlanned', LOADED, 'load');
+        return LOADED in body.steps ? (then[id] as HostResponse) : planned('StepPlanned', LOADED, 'load');
       });
     }
   });

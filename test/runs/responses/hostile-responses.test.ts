@@ -14,7 +14,7 @@ describe('Hostile responses', function () {
   before(async () => {
     service = await startService({ processes: 'worker', env: { RETRY_SCALE: '0.0001' } });
     host = await startAppHost();
-    for (const [n, { answer }] of HOSTILE_RESPONSES.entries()) host.on(`f${n}`, answer);
+    for (const [n, { respond }] of HOSTILE_RESPONSES.entries()) host.on(`f${n}`, respond);
     const functions = HOSTILE_RESPONSES.map((_, n) => ({
       id: `f${n}`,
       triggers: [{ event: 'hostile/x' }],

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
-import { type AppHost, type CallAnswer, startAppHost } from '../../support/app-host.ts';
+import { type AppHost, type HostResponse, startAppHost } from '../../support/app-host.ts';
 import { type Service, startService } from '../../support/service.ts';
 
 const hash = (name: string) => createHash('sha1').update(name).digest('hex');
@@ -12,7 +12,7 @@ const op = (kind: string, name: string, rest: object = {}) => ({
   ...rest,
 });
 const planned = (name: string) => op('StepPlanned', name, { opts: { parallelMode: 'race' } });
-const progress = (...ops: object[]): CallAnswer => ({ status: 206, body: ops });
+const progress = (...ops: object[]): HostResponse => ({ status: 206, body: ops });
 
 describe('Overlapping calls of one run', () => {
   let service: Service;
@@ -54,10 +54,10 @@ describe('Overlapping calls of one run', () => {
         return progress(planned('y2'), planned('z'));
       }
       told.push(ctx.disable_immediate_execution);
-      const answer = ctx.disable_immediate_execution ? progress(planned('y2')) : runIt('y2');
+      const response = ctx.disable_immediate_execution ? progress(planned('y2')) : runIt('y2');
       // The earlier call's response comes after this one's.
       setImmediate(later.resolve);
-      return answer;
+      return response;
     });
     await host.register(service, [{ id: 'chains', triggers: [{ event: 'overlap/chains' }] }]);
     const { body } = await service.post('/e/key', { name: 'overlap/chains', data: {} });

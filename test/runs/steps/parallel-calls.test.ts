@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'chai';
-import { type AppHost, type Call, type CallAnswer, startAppHost } from '../../support/app-host.ts';
+import { type AppHost, type Call, type HostResponse, startAppHost } from '../../support/app-host.ts';
 import { type Service, startService } from '../../support/service.ts';
 import { type Loose, SDK_ADAPTERS, startApp } from './sdk-adapters.ts';
 
@@ -13,17 +13,17 @@ const op = (kind: string, name: string, rest: object = {}) => ({
   ...rest,
 });
 
-interface Answering {
+interface ResponseOptions {
   /** The options of the operations that report a step. */
   opts?: object;
   headers?: Record<string, string>;
   /** Runs a step. Default: it finishes at once. */
-  run?: (name: string, call: Call) => CallAnswer | Promise<CallAnswer>;
+  run?: (name: string, call: Call) => HostResponse | Promise<HostResponse>;
 }
 
-/** Answers like an SDK: `branches` run in parallel, the steps of each one after the other. */
-function parallel(branches: string[][], { opts, headers = {}, run = ran }: Answering = {}) {
-  return async (call: Call): Promise<CallAnswer> => {
+/** Responds like an SDK: `branches` run in parallel, the steps of each one after the other. */
+function parallel(branches: string[][], { opts, headers = {}, run = ran }: ResponseOptions = {}) {
+  return async (call: Call): Promise<HostResponse> => {
     const { steps } = call.body;
     const requested = branches.flat().find((name) => hash(name) === call.stepId);
     if (requested) return { headers, ...(await run(requested, call)) };
@@ -33,7 +33,7 @@ function parallel(branches: string[][], { opts, headers = {}, run = ran }: Answe
   };
 }
 
-function ran(name: string): CallAnswer {
+function ran(name: string): HostResponse {
   return { status: 206, body: [op('StepRun', name, { data: name })] };
 }
 
@@ -72,7 +72,7 @@ describe('Calls of a run with parallel steps', () => {
     expect(callsOf('two-by-two').filter((call) => call?.startsWith('-'))).to.deep.equal(['-0', '-2', '-4']);
   });
 
-  for (const [title, fnId, answering] of [
+  for (const [title, fnId, options] of [
     ['whose operations ask for race mode', 'race', { opts: { parallelMode: 'race' } }],
     ['in the spelling of the Go SDK', 'race-go', { opts: { parallelMode: 'Race' } }],
     ['of an SDK that speaks version 1 of the call format', 'version-1', { headers: { 'x-service-req-version': '1' } }],
@@ -93,7 +93,7 @@ describe('Calls of a run with parallel steps', () => {
             ['a1', 'a2'],
             ['b1', 'b2'],
           ],
-          { ...answering, run: runInOrder },
+          { ...options, run: runInOrder },
         ),
       );
       expect(await run(fnId)).to.include({ status: 'Completed', output: 'done' });

@@ -4,37 +4,37 @@ import { deep, failedAfterRetry, failedAtOnce, type HostileResponse, raw, step }
 export const DEPTH: readonly HostileResponse[] = [
   {
     name: 'an output nested 100,000 deep',
-    answer: () => ({ body: raw(deep(100_000)) }),
+    respond: () => ({ body: raw(deep(100_000)) }),
     must: failedAtOnce('AnswerTooDeep', '500 levels'),
   },
   {
     name: 'an output nested 5,000 deep',
-    answer: () => ({ body: raw(deep(5_000)) }),
+    respond: () => ({ body: raw(deep(5_000)) }),
     must: failedAtOnce('AnswerTooDeep'),
   },
   {
     name: 'an output of objects nested 2,000,000 deep',
-    answer: () => ({ body: raw(`${'{"a":'.repeat(700_000)}1${'}'.repeat(700_000)}`) }),
+    respond: () => ({ body: raw(`${'{"a":'.repeat(700_000)}1${'}'.repeat(700_000)}`) }),
     must: failedAtOnce('AnswerTooDeep'),
   },
   {
     name: 'an output that opens a million lists and closes none',
-    answer: () => ({ body: raw('['.repeat(1_000_000)) }),
+    respond: () => ({ body: raw('['.repeat(1_000_000)) }),
     must: failedAtOnce('AnswerTooDeep'),
   },
   {
     name: 'an output nested 500 deep',
-    answer: () => ({ body: raw(deep(500)) }),
+    respond: () => ({ body: raw(deep(500)) }),
     must: { status: 'Completed', calls: 1 },
   },
   {
     name: 'brackets by the thousand in a string',
-    answer: () => ({ body: '['.repeat(5_000) }),
+    respond: () => ({ body: '['.repeat(5_000) }),
     must: { status: 'Completed', calls: 1 },
   },
   {
     name: 'a step output nested 100,000 deep',
-    answer: () => ({
+    respond: () => ({
       status: 206,
       body: raw(`[{"id":"${step('s')}","op":"StepRun","name":"s","data":${deep(100_000)}}]`),
     }),
@@ -42,7 +42,7 @@ export const DEPTH: readonly HostileResponse[] = [
   },
   {
     name: 'a step output nested 490 deep',
-    answer: ({ number }) =>
+    respond: ({ number }) =>
       number === 0
         ? { status: 206, body: raw(`[{"id":"${step('s')}","op":"StepRun","name":"s","data":${deep(490)}}]`) }
         : { body: 'went on' },
@@ -50,7 +50,7 @@ export const DEPTH: readonly HostileResponse[] = [
   },
   {
     name: 'an error nested 100,000 deep',
-    answer: () => ({ status: 500, body: raw(deep(100_000)) }),
+    respond: () => ({ status: 500, body: raw(deep(100_000)) }),
     must: failedAfterRetry('Error', 'status 500'),
   },
 ];

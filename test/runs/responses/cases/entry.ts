@@ -1,12 +1,12 @@
 /** The fields of a hostile response. */
 import { createHash } from 'node:crypto';
-import type { Call, CallAnswer } from '../../../support/app-host.ts';
+import type { Call, HostResponse } from '../../../support/app-host.ts';
 
 export interface HostileResponse {
   /** Title of the test. */
   name: string;
   /** The response to each call. */
-  answer: (call: Call) => CallAnswer | 'hang up';
+  respond: (call: Call) => HostResponse | 'hang up';
   must: {
     status: 'Completed' | 'Failed';
     /** Name of the run's error. */
@@ -35,7 +35,7 @@ export const raw = (text: string) => Buffer.from(text);
 /** Returns the operations to the first call, and completes on any later one. */
 export const opsOnce =
   (...ops: object[]) =>
-  (call: Call): CallAnswer =>
+  (call: Call): HostResponse =>
     call.number === 0 ? { status: 206, body: ops } : { body: 'went on' };
 export const op = (kind: string, fields: object = {}) => ({ id: step('s'), op: kind, name: 's', ...fields });
 export const many = (count: number, one: (n: number) => object) => Array.from({ length: count }, (_, n) => one(n));

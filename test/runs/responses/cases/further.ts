@@ -4,53 +4,53 @@ import { failedAfterRetry, failedAtOnce, type HostileResponse, many, op, opsOnce
 export const FURTHER: readonly HostileResponse[] = [
   {
     name: 'megabytes of white space',
-    answer: () => ({ body: raw(' '.repeat(1_000_000)) }),
+    respond: () => ({ body: raw(' '.repeat(1_000_000)) }),
     must: { status: 'Completed', calls: 1, output: null },
   },
   {
     name: 'two JSON values',
-    answer: () => ({ body: raw('1 2') }),
+    respond: () => ({ body: raw('1 2') }),
     must: { status: 'Completed', calls: 1, output: '1 2' },
   },
   {
     name: 'a number too large for a double',
-    answer: () => ({ body: raw('1e400') }),
+    respond: () => ({ body: raw('1e400') }),
     must: { status: 'Completed', calls: 1 },
   },
   {
     name: 'an output with the key __proto__',
-    answer: () => ({ body: raw('{"__proto__":{"polluted":true}}') }),
+    respond: () => ({ body: raw('{"__proto__":{"polluted":true}}') }),
     must: { status: 'Completed', calls: 1 },
   },
   {
     name: 'an output that looks like an error',
-    answer: () => ({ body: { name: 'Error', message: 'no' } }),
+    respond: () => ({ body: { name: 'Error', message: 'no' } }),
     must: { status: 'Completed', calls: 1, output: { name: 'Error', message: 'no' } },
   },
   {
     name: 'no content',
-    answer: () => ({ status: 204, body: raw('') }),
+    respond: () => ({ status: 204, body: raw('') }),
     must: { status: 'Completed', calls: 1, output: null },
   },
   {
     name: 'another success',
-    answer: () => ({ status: 202, body: { n: 7 } }),
+    respond: () => ({ status: 202, body: { n: 7 } }),
     must: { status: 'Completed', calls: 1, output: { n: 7 } },
   },
-  { name: 'an unknown status', answer: () => ({ status: 599, body: 'x' }), must: failedAfterRetry('Error') },
+  { name: 'an unknown status', respond: () => ({ status: 599, body: 'x' }), must: failedAfterRetry('Error') },
   {
     name: '429 without retry-after',
-    answer: () => ({ status: 429, body: {} }),
+    respond: () => ({ status: 429, body: {} }),
     must: failedAfterRetry('Error'),
   },
   {
     name: 'a negative retry-after',
-    answer: () => ({ status: 500, headers: { 'retry-after': '-5' }, body: {} }),
+    respond: () => ({ status: 500, headers: { 'retry-after': '-5' }, body: {} }),
     must: failedAfterRetry('Error'),
   },
   {
     name: 'no-retry with operations',
-    answer: ({ number }) =>
+    respond: ({ number }) =>
       number === 0
         ? { status: 206, headers: { 'x-service-no-retry': 'true' }, body: [op('StepRun', { data: 1 })] }
         : { body: 'went on' },
@@ -58,17 +58,17 @@ export const FURTHER: readonly HostileResponse[] = [
   },
   {
     name: 'no-retry in capitals',
-    answer: () => ({ status: 500, headers: { 'x-service-no-retry': 'TRUE' }, body: {} }),
+    respond: () => ({ status: 500, headers: { 'x-service-no-retry': 'TRUE' }, body: {} }),
     must: failedAfterRetry('Error'),
   },
   {
     name: '200,000 empty objects as operations',
-    answer: () => ({ status: 206, body: raw(`[${'{},'.repeat(200_000)}{}]`) }),
+    respond: () => ({ status: 206, body: raw(`[${'{},'.repeat(200_000)}{}]`) }),
     must: failedAtOnce('TooManyOperations'),
   },
   {
     name: 'one operation with 20,000 unknown fields',
-    answer: opsOnce({
+    respond: opsOnce({
       ...op('StepRun', { data: 1 }),
       ...Object.fromEntries(many(20_000, (n) => [`f${n}`, n]) as [string, number][]),
     }),
@@ -76,22 +76,22 @@ export const FURTHER: readonly HostileResponse[] = [
   },
   {
     name: 'a known operation in lower case',
-    answer: () => ({ status: 206, body: [op('steprun')] }),
+    respond: () => ({ status: 206, body: [op('steprun')] }),
     must: failedAtOnce('UnsupportedOperation'),
   },
   {
     name: 'an ID in capitals',
-    answer: opsOnce({ ...op('StepRun'), id: 'A'.repeat(40) }),
+    respond: opsOnce({ ...op('StepRun'), id: 'A'.repeat(40) }),
     must: { status: 'Completed', calls: 2 },
   },
   {
     name: 'one step both finished and failed',
-    answer: opsOnce(op('StepRun', { data: 1 }), op('StepFailed', { error: { name: 'E', message: 'm' } })),
+    respond: opsOnce(op('StepRun', { data: 1 }), op('StepFailed', { error: { name: 'E', message: 'm' } })),
     must: { status: 'Completed', calls: 2, output: 'went on' },
   },
   {
     name: 'a step named like the prototype',
-    answer: opsOnce({
+    respond: opsOnce({
       ...op('StepRun', { data: 1 }),
       id: step('__proto__'),
       name: '__proto__',
@@ -101,7 +101,7 @@ export const FURTHER: readonly HostileResponse[] = [
   },
   {
     name: 'an error with a cause in a cause in a cause',
-    answer: () => ({
+    respond: () => ({
       status: 400,
       headers: { 'x-service-no-retry': 'true' },
       body: raw(`${'{"name":"E","message":"m","cause":'.repeat(100)}1${'}'.repeat(100)}`),
@@ -110,7 +110,7 @@ export const FURTHER: readonly HostileResponse[] = [
   },
   {
     name: 'a completion without output',
-    answer: () => ({ status: 206, body: [op('RunComplete')] }),
+    respond: () => ({ status: 206, body: [op('RunComplete')] }),
     must: { status: 'Completed', calls: 1, output: null },
   },
 ];

@@ -5,22 +5,22 @@ import { failedAfterRetry, type HostileResponse, many, wire } from './entry.ts';
 export const HTTP: readonly HostileResponse[] = [
   {
     name: 'no sdk header',
-    answer: () => ({ headers: { 'x-service-sdk': undefined } }),
+    respond: () => ({ headers: { 'x-service-sdk': undefined } }),
     must: failedAfterRetry('AppError', 'sdk header'),
   },
   {
     name: '300 headers',
-    answer: () => ({ headers: Object.fromEntries(many(300, () => ({})).map((_, n) => [`x-${n}`, '1'])) }),
+    respond: () => ({ headers: Object.fromEntries(many(300, () => ({})).map((_, n) => [`x-${n}`, '1'])) }),
     must: failedAfterRetry('TooManyHeaders', 'more than 200'),
   },
   {
     name: 'headers of 40 KB',
-    answer: () => ({ headers: { 'x-large': 'x'.repeat(40_000) } }),
+    respond: () => ({ headers: { 'x-large': 'x'.repeat(40_000) } }),
     must: failedAfterRetry('HeadersTooLarge'),
   },
   {
     name: 'retry-after twice',
-    answer: () =>
+    respond: () =>
       wire(
         'HTTP/1.1 500 No',
         'x-service-sdk: test:v1.0.0',
@@ -35,29 +35,30 @@ export const HTTP: readonly HostileResponse[] = [
   },
   {
     name: 'a redirect to the service itself',
-    answer: () => ({ status: 302, headers: { location: 'http://127.0.0.1:1/' } }),
+    respond: () => ({ status: 302, headers: { location: 'http://127.0.0.1:1/' } }),
     must: failedAfterRetry('Error', 'status 302'),
   },
   {
     name: 'a compressed body',
-    answer: () => ({ headers: { 'content-encoding': 'gzip' }, body: gzipSync('{}') }),
+    respond: () => ({ headers: { 'content-encoding': 'gzip' }, body: gzipSync('{}') }),
     must: failedAfterRetry('AppError', 'encoded (gzip)'),
   },
-  { name: 'a closed connection without a response', answer: () => 'hang up', must: failedAfterRetry('CallError') },
+  { name: 'a closed connection without a response', respond: () => 'hang up', must: failedAfterRetry('CallError') },
   {
     name: 'half of the announced body',
-    answer: () => wire('HTTP/1.1 200 OK', 'x-service-sdk: test:v1.0.0', 'content-length: 100', '', '{"half":'),
+    respond: () => wire('HTTP/1.1 200 OK', 'x-service-sdk: test:v1.0.0', 'content-length: 100', '', '{"half":'),
     must: failedAfterRetry('CallError'),
   },
   {
     name: 'invalid chunks',
-    answer: () => wire('HTTP/1.1 200 OK', 'x-service-sdk: test:v1.0.0', 'transfer-encoding: chunked', '', 'zz', 'null'),
+    respond: () =>
+      wire('HTTP/1.1 200 OK', 'x-service-sdk: test:v1.0.0', 'transfer-encoding: chunked', '', 'zz', 'null'),
     must: failedAfterRetry('CallError'),
   },
-  { name: 'bytes that are not HTTP', answer: () => wire('+OK', '$-1', ''), must: failedAfterRetry('CallError') },
+  { name: 'bytes that are not HTTP', respond: () => wire('+OK', '$-1', ''), must: failedAfterRetry('CallError') },
   {
     name: 'both a length and chunks',
-    answer: () =>
+    respond: () =>
       wire(
         'HTTP/1.1 200 OK',
         'x-service-sdk: test:v1.0.0',
@@ -74,7 +75,7 @@ export const HTTP: readonly HostileResponse[] = [
   },
   {
     name: 'dozens of early hints before the response',
-    answer: () =>
+    respond: () =>
       wire(
         ...many(24, () => ({})).flatMap(() => ['HTTP/1.1 103 Early Hints', 'link: </x>', '']),
         'HTTP/1.1 200 OK',

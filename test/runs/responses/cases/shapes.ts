@@ -4,22 +4,22 @@ import { failedAfterRetry, failedAtOnce, type HostileResponse, op, opsOnce, raw,
 export const SHAPES: readonly HostileResponse[] = [
   {
     name: 'an ID that is not a hash',
-    answer: opsOnce(op('StepRun', { id: '../../etc' })),
+    respond: opsOnce(op('StepRun', { id: '../../etc' })),
     must: { status: 'Completed', calls: 2 },
   },
   {
     name: 'an ID of a thousand characters',
-    answer: () => ({ status: 206, body: [op('StepRun', { id: 'i'.repeat(1_000) })] }),
+    respond: () => ({ status: 206, body: [op('StepRun', { id: 'i'.repeat(1_000) })] }),
     must: failedAfterRetry('AppError', '0.id'),
   },
   {
     name: 'an ID that is half a surrogate pair',
-    answer: () => ({ status: 206, body: raw('[{"id":"\\ud800","op":"StepRun"}]') }),
+    respond: () => ({ status: 206, body: raw('[{"id":"\\ud800","op":"StepRun"}]') }),
     must: failedAfterRetry('AppError', '0.id'),
   },
   {
     name: 'IDs that look like other things',
-    answer: opsOnce(
+    respond: opsOnce(
       op('StepPlanned', { id: '1' }),
       op('Sleep', { id: '__proto__', name: '1ms' }),
       op('Sleep', { id: 'a:b-wake', name: '1ms' }),
@@ -29,12 +29,12 @@ export const SHAPES: readonly HostileResponse[] = [
   },
   {
     name: 'an unknown operation',
-    answer: () => ({ status: 206, body: [op('FlushAll')] }),
+    respond: () => ({ status: 206, body: [op('FlushAll')] }),
     must: failedAtOnce('UnsupportedOperation', 'the operation "FlushAll" is not supported by this service'),
   },
   {
     name: 'an unknown operation whose fields have other types than those of known ones',
-    answer: () => ({
+    respond: () => ({
       status: 206,
       body: [op('FlushAll', { name: 1, displayName: {}, error: 'text', timing: [], opts: 'text', metadata: 1 })],
     }),
@@ -42,43 +42,43 @@ export const SHAPES: readonly HostileResponse[] = [
   },
   {
     name: 'an unknown operation that says what it is in code',
-    answer: () => ({ status: 206, body: [op('Stream', { opts: { type: 'step.stream' } })] }),
+    respond: () => ({ status: 206, body: [op('Stream', { opts: { type: 'step.stream' } })] }),
     must: failedAtOnce('UnsupportedOperation', 'step.stream is not supported by this service'),
   },
   {
     name: 'an unknown operation among known ones',
-    answer: opsOnce(op('FlushAll', { id: step('t'), opts: { event: { a: 1 } } }), op('StepRun')),
+    respond: opsOnce(op('FlushAll', { id: step('t'), opts: { event: { a: 1 } } }), op('StepRun')),
     must: { status: 'Completed', calls: 2 },
   },
   {
     name: 'null instead of operations',
-    answer: () => ({ status: 206, body: null }),
+    respond: () => ({ status: 206, body: null }),
     must: failedAfterRetry('AppError'),
   },
   {
     name: 'a list of lists of operations',
-    answer: () => ({ status: 206, body: [[op('StepRun')]] }),
+    respond: () => ({ status: 206, body: [[op('StepRun')]] }),
     must: failedAfterRetry('AppError'),
   },
   {
     name: 'HTML instead of JSON',
-    answer: () => ({ body: raw('<html>') }),
+    respond: () => ({ body: raw('<html>') }),
     must: { status: 'Completed', calls: 1, output: '<html>' },
   },
   {
     name: 'a byte order mark',
-    answer: () => ({ body: raw('\ufeff{}') }),
+    respond: () => ({ body: raw('\ufeff{}') }),
     must: { status: 'Completed', calls: 1, output: '\ufeff{}' },
   },
-  { name: 'an empty body', answer: () => ({ body: raw('') }), must: { status: 'Completed', calls: 1, output: null } },
+  { name: 'an empty body', respond: () => ({ body: raw('') }), must: { status: 'Completed', calls: 1, output: null } },
   {
     name: 'bytes that are not UTF-8',
-    answer: () => ({ body: Buffer.from([0x22, 0xff, 0xfe, 0x22]) }),
+    respond: () => ({ body: Buffer.from([0x22, 0xff, 0xfe, 0x22]) }),
     must: { status: 'Completed', calls: 1, output: '\ufffd\ufffd' },
   },
   {
     name: 'half a surrogate pair in a step',
-    answer: ({ number }) =>
+    respond: ({ number }) =>
       number === 0
         ? { status: 206, body: raw(`[{"id":"${step('s')}","op":"StepRun","name":"\\ud800","data":"\\ud800"}]`) }
         : { body: 'went on' },
@@ -86,7 +86,7 @@ export const SHAPES: readonly HostileResponse[] = [
   },
   {
     name: 'a step output with a number too large for a double',
-    answer: ({ number }) =>
+    respond: ({ number }) =>
       number === 0
         ? { status: 206, body: raw(`[{"id":"${step('s')}","op":"StepRun","name":"s","data":1e999}]`) }
         : { body: 'went on' },
@@ -94,7 +94,7 @@ export const SHAPES: readonly HostileResponse[] = [
   },
   {
     name: 'operations that pollute the prototype',
-    answer: ({ number }) =>
+    respond: ({ number }) =>
       number === 0
         ? {
             status: 206,
@@ -107,17 +107,17 @@ export const SHAPES: readonly HostileResponse[] = [
   },
   {
     name: 'a completion among other operations',
-    answer: () => ({ status: 206, body: [op('Sleep', { name: '1d' }), op('RunComplete', { data: 'over' })] }),
+    respond: () => ({ status: 206, body: [op('Sleep', { name: '1d' }), op('RunComplete', { data: 'over' })] }),
     must: { status: 'Completed', calls: 1, output: 'over' },
   },
   {
     name: 'a step that the function does not have',
-    answer: () => ({ status: 206, body: [op('StepNotFound')] }),
+    respond: () => ({ status: 206, body: [op('StepNotFound')] }),
     must: failedAfterRetry('StepNotFound'),
   },
   {
     name: 'an invocation of an unknown function',
-    answer: opsOnce(op('InvokeFunction', { opts: { function_id: 'nobody' } })),
+    respond: opsOnce(op('InvokeFunction', { opts: { function_id: 'nobody' } })),
     must: { status: 'Completed', calls: 2 },
   },
 ];

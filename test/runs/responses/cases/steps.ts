@@ -4,17 +4,17 @@ import { failedAfterRetry, failedAtOnce, type HostileResponse, many, op, opsOnce
 export const STEPS: readonly HostileResponse[] = [
   {
     name: '9,000 planned steps at once',
-    answer: () => ({ status: 206, body: many(9_000, (n) => op('StepPlanned', { id: step(`${n}`) })) }),
+    respond: () => ({ status: 206, body: many(9_000, (n) => op('StepPlanned', { id: step(`${n}`) })) }),
     must: failedAtOnce('TooManyOperations', '9000 step operations, more than 1000'),
   },
   {
     name: '9,000 finished steps at once',
-    answer: () => ({ status: 206, body: many(9_000, (n) => op('StepRun', { id: step(`${n}`), data: n })) }),
+    respond: () => ({ status: 206, body: many(9_000, (n) => op('StepRun', { id: step(`${n}`), data: n })) }),
     must: failedAtOnce('TooManyOperations'),
   },
   {
     name: 'more planned steps in each response until the run has too many',
-    answer: ({ number }) => ({
+    respond: ({ number }) => ({
       status: 206,
       body: [
         ...many(900, (n) => op('Sleep', { id: step(`${number} ${n}`), name: '1d' })),
@@ -25,17 +25,17 @@ export const STEPS: readonly HostileResponse[] = [
   },
   {
     name: 'the same step a thousand times',
-    answer: opsOnce(...many(1_000, (n) => op('StepRun', { data: n }))),
+    respond: opsOnce(...many(1_000, (n) => op('StepRun', { data: n }))),
     must: { status: 'Completed', calls: 2 },
   },
   {
     name: 'no operation at all',
-    answer: () => ({ status: 206, body: [] }),
+    respond: () => ({ status: 206, body: [] }),
     must: failedAfterRetry('AppError', 'returned no operation'),
   },
   {
     name: 'a finished step in every response',
-    answer: () => ({ status: 206, body: [op('StepRun', { data: 1 })] }),
+    respond: () => ({ status: 206, body: [op('StepRun', { data: 1 })] }),
     must: { status: 'Failed', error: 'AppError', says: 'again', calls: 3 },
   },
 ];
