@@ -82,12 +82,12 @@ describe('Responses of apps', () => {
 
   it('a failure from something other than an app has its name, message and status as the output, with the beginning of the body', async () => {
     const page = `<html>${'Bad gateway '.repeat(10_000)}</html>`;
-    const answers = [
+    const responses = [
       { status: 502, headers: NO_SDK, body: Buffer.from(page) },
       { status: 204, headers: NO_SDK },
       { status: 503, headers: NO_SDK, body: Buffer.from('') },
     ];
-    host.on('f', ({ body }) => answers[Number(body.event.name.split('-')[1]?.[0])] ?? {});
+    host.on('f', ({ body }) => responses[Number(body.event.name.split('-')[1]?.[0])] ?? {});
     const [html, none, empty] = [await run('proxy-0'), await run('proxy-1'), await run('proxy-2')];
     expect(html.status).to.equal('Failed');
     expect(html.output).to.deep.equal({ ...html.error, status: 502 });

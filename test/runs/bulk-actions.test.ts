@@ -57,9 +57,9 @@ describe('Bulk actions on runs', () => {
 
   /** @returns the bulk action when it is over */
   async function carriedOut(body: object) {
-    const { status, body: answer } = await post(PATH, body);
-    expect(status, JSON.stringify(answer)).to.equal(201);
-    const path = `${PATH}/${answer.data.id}`;
+    const { status, body: responseBody } = await post(PATH, body);
+    expect(status, JSON.stringify(responseBody)).to.equal(201);
+    const path = `${PATH}/${responseBody.data.id}`;
     return (await service.waitFor(path, ({ body: one }) => one.data?.status === 'done')).body.data;
   }
 
@@ -117,7 +117,7 @@ describe('Bulk actions on runs', () => {
     expect(bulk.progress).to.deep.include({ done: 3, skipped: {} });
     const { body } = await service.waitFor(
       '/v1/runs?function_id=bulk-fails&status=Completed',
-      (answer) => answer.body.data?.length === 3,
+      (response) => response.body.data?.length === 3,
     );
     const ids = (runs: { run_id: string }[]) => runs.map(({ run_id }) => run_id).sort();
     expect(body.data.map((run: { retry_of: string }) => run.retry_of).sort()).to.deep.equal(ids(before));
@@ -147,7 +147,7 @@ describe('Bulk actions on runs', () => {
       rate: 1,
     });
     const path = `${PATH}/${body.data.id}`;
-    await service.waitFor(path, (answer) => answer.body.data.progress.done > 0);
+    await service.waitFor(path, (response) => response.body.data.progress.done > 0);
     const { status, body: cancelled } = await post(`${path}/cancel`, {});
     expect([status, cancelled.data.status]).to.deep.equal([200, 'cancelled']);
     expect(cancelled.data.done_at).to.be.a('string');
@@ -164,16 +164,16 @@ describe('Bulk actions on runs', () => {
     const filter = { function_id: 'bulk-paused', status: ['Failed'] };
     const { body } = await post(PATH, { action: 'retry', filter, rate: 1 });
     const path = `${PATH}/${body.data.id}`;
-    await service.waitFor(path, (answer) => answer.body.data.progress.done > 0);
+    await service.waitFor(path, (response) => response.body.data.progress.done > 0);
     const { status, body: paused } = await post(`${path}/pause`, {});
     expect([status, paused.data.status]).to.deep.equal([200, 'paused']);
     expect((await get(`${PATH}?status=paused`)).data.map(({ id }: { id: string }) => id)).to.deep.equal([body.data.id]);
     expect((await post(`${path}/resume`, {})).body.data.status).to.equal('running');
-    const done = await service.waitFor(path, (answer) => answer.body.data.status === 'done', 20_000);
+    const done = await service.waitFor(path, (response) => response.body.data.status === 'done', 20_000);
     expect(done.body.data.progress).to.deep.include({ done: 6, skipped: {} });
     const reruns = await service.waitFor(
       '/v1/runs?function_id=bulk-paused&limit=100',
-      (answer) => answer.body.data.length === 12,
+      (response) => response.body.data.length === 12,
     );
     expect(reruns.body.data.filter((run: { retry_of: string | null }) => run.retry_of !== null)).to.have.length(6);
   });
@@ -250,7 +250,7 @@ describe('Bulk actions on runs', () => {
     expect(bulk.progress).to.deep.include({ done: 1, skipped: { no_failed_step: 1 } });
     const { body } = await service.waitFor(
       '/v1/runs?function_id=bulk-steps&status=Completed',
-      (answer) => answer.body.data.length === 1,
+      (response) => response.body.data.length === 1,
     );
     expect(body.data[0]).to.deep.include({ retry_of: failed.run_id, from_step: STEP_B });
     expect(called[0]).to.deep.equal([STEP_A]);
@@ -289,8 +289,8 @@ describe('Bulk actions on runs', () => {
     const path = `${PATH}/${body.data.id}`;
     const { data: done } = await until(
       async () => {
-        const { body: answer } = await service.get(path, headers);
-        return answer.data.status === 'done' && answer;
+        const { body: responseBody } = await service.get(path, headers);
+        return responseBody.data.status === 'done' && responseBody;
       },
       { describe: 'the bulk action is done' },
     );
@@ -321,8 +321,12 @@ describe('Bulk actions on runs', () => {
       [{ action: 'retry', filter: { search: 'output ==' } }, 'search'],
       [{ action: 'retry', filter: { queued_after: '2999-01-01T00:00:00Z' } }, 'filter.queued_after'],
     ] as const) {
-      const { status, body: answer } = await post(PATH, body);
-      expect([status, answer.code, answer.field], JSON.stringify(answer)).to.deep.equal([400, 'input_invalid', field]);
+      const { status, body: responseBody } = await post(PATH, body);
+      expect([status, responseBody.code, responseBody.field], JSON.stringify(responseBody)).to.deep.equal([
+        400,
+        'input_invalid',
+        field,
+      ]);
     }
     expect((await service.get(`${PATH}/01KE7`, service.apiHeaders)).status).to.equal(404);
   });

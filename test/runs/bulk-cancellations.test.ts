@@ -43,10 +43,10 @@ describe('Bulk cancellations', () => {
     await start('one', [{ tenant: 'a' }, { tenant: 'b' }, { tenant: 'a' }]);
     await start('two', [{ tenant: 'a' }]);
     const body = { app_id: 'bulk', function_id: 'one', started_before: later(5_000), if: 'event.data.tenant == "a"' };
-    const { status, body: answer } = await create(body);
-    expect(status, JSON.stringify(answer)).to.equal(200);
-    expect(answer.data).to.include({ function_id: 'bulk-one', app_id: 'bulk', done_at: null, if: body.if });
-    await done(answer.data.id, 2);
+    const { status, body: responseBody } = await create(body);
+    expect(status, JSON.stringify(responseBody)).to.equal(200);
+    expect(responseBody.data).to.include({ function_id: 'bulk-one', app_id: 'bulk', done_at: null, if: body.if });
+    await done(responseBody.data.id, 2);
     expect([await runsOf('one', 'Cancelled'), await runsOf('one', 'Running')]).to.deep.equal([2, 1]);
     expect(await runsOf('two', 'Running')).to.equal(1);
   });

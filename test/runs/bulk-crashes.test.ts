@@ -37,9 +37,9 @@ describe('Bulk actions when processes die', () => {
   }
 
   async function begin(body: object): Promise<string> {
-    const { status, body: answer } = await service.post(PATH, body);
-    expect(status, JSON.stringify(answer)).to.equal(201);
-    return answer.data.id;
+    const { status, body: responseBody } = await service.post(PATH, body);
+    expect(status, JSON.stringify(responseBody)).to.equal(201);
+    return responseBody.data.id;
   }
 
   it('a bulk re-run and a bulk cancellation act on each run once when their worker is killed, and count them once', async () => {

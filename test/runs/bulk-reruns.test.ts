@@ -27,7 +27,7 @@ describe('A bulk re-run of runs that were re-run', () => {
 
   async function rerun(body: object) {
     const { data } = (await bed.service.post(PATH, body)).body;
-    const done = await bed.service.waitFor(`${PATH}/${data.id}`, (answer) => answer.body.data.status === 'done');
+    const done = await bed.service.waitFor(`${PATH}/${data.id}`, (response) => response.body.data.status === 'done');
     return done.body.data;
   }
 

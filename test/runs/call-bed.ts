@@ -1,4 +1,4 @@
-/** Calls of runs on the real Redis, without a service: a test takes the jobs itself, answers for the app, and lets the process die before any command. */
+/** Calls of runs on the real Redis, without a service: a test takes the jobs itself, responds for the app, and lets the process die before any command. */
 import { setImmediate } from 'node:timers/promises';
 import type { Job } from 'bullmq';
 import { expect } from 'chai';
@@ -56,7 +56,7 @@ const LISTENING = functionOf('shop-tell', [{ event: RUN_PAUSED }]);
 export const TICKING = functionOf('shop-remind', [{ cron: '* * * * * *' }]);
 const LIVES = Number.POSITIVE_INFINITY;
 
-/** Answers a call as an app would. */
+/** Responds to a call as an app would. */
 export type App = (call: CallContext, checkpoint: Checkpoint) => Outcome | Promise<Outcome>;
 /** Stores finished steps while the call is in flight. */
 export type Checkpoint = (ops: Op[]) => Promise<void>;
@@ -328,7 +328,7 @@ async function handle(
 }
 
 function appSide(runId: string, { callCheckpoints }: Process['deps'], app: App) {
-  const answer = (_: AppFunction, context: CallContext) =>
+  const respond = (_: AppFunction, context: CallContext) =>
     app(context, (ops) =>
       callCheckpoints.store(
         runId,
@@ -337,7 +337,7 @@ function appSide(runId: string, { callCheckpoints }: Process['deps'], app: App) 
       ),
     );
   return {
-    functionClient: { call: async (...args: Parameters<typeof answer>) => answer(...args) },
+    functionClient: { call: async (...args: Parameters<typeof respond>) => respond(...args) },
     connectCaller: { finish: async () => {} },
   };
 }

@@ -31,12 +31,15 @@ describe('The reason of a cancelled run', () => {
 
   async function startRun(): Promise<string> {
     const [id] = (await service.post('/e/key', { name: 'trial/begun', data: {} })).body.ids;
-    const { body } = await service.waitFor(`/v1/events/${id}/runs`, (answer) => answer.body.data?.[0]?.run_started_at);
+    const { body } = await service.waitFor(
+      `/v1/events/${id}/runs`,
+      (response) => response.body.data?.[0]?.run_started_at,
+    );
     return body.data[0].run_id;
   }
   async function reasonOf(runId: string) {
     const path = `/v1/runs/${runId}`;
-    const { body } = await service.waitFor(path, (answer) => answer.body.data?.status === 'Cancelled');
+    const { body } = await service.waitFor(path, (response) => response.body.data?.status === 'Cancelled');
     return body.data.cancel_reason;
   }
 
@@ -83,9 +86,12 @@ describe('The reason of a cancelled run', () => {
       ],
     }));
     const runId = await startRun();
-    const pendingIn = (answer: HttpResponse, status: string) =>
-      answer.body.data.history.filter((entry: { status: string }) => entry.status === status);
-    const waiting = await service.waitFor(`/v1/runs/${runId}`, (answer) => pendingIn(answer, 'Waiting').length === 3);
+    const pendingIn = (response: HttpResponse, status: string) =>
+      response.body.data.history.filter((entry: { status: string }) => entry.status === status);
+    const waiting = await service.waitFor(
+      `/v1/runs/${runId}`,
+      (response) => pendingIn(response, 'Waiting').length === 3,
+    );
     await service.request('DELETE', `/v1/runs/${runId}`);
     const cancelled = pendingIn(await service.get(`/v1/runs/${runId}`), 'Cancelled');
     expect(cancelled.map(({ name, op }: { name: string; op: string }) => [name, op])).to.have.deep.members([
@@ -124,7 +130,7 @@ describe('The reason of a run that was cancelled by request', () => {
     for (const headers of [await sessionHeaders(service, 'ada@example.com'), await keyHeaders(service, 'write')]) {
       const { body } = await service.post('/v1/functions/shop-trial/invoke', { data: {} }, service.apiHeaders);
       const path = `/v1/runs/${body.data.run_id}`;
-      await service.waitFor(path, (answer) => answer.body.data?.run_started_at);
+      await service.waitFor(path, (response) => response.body.data?.run_started_at);
       await service.request('DELETE', path, undefined, headers);
       reasons.push((await service.get(path)).body.data.cancel_reason);
     }

@@ -100,21 +100,21 @@ describe('An outage of Redis', () => {
       const first = await send();
       expect(first.status).to.equal(200);
       redis.pause();
-      for (const answer of await Promise.all([
+      for (const response of await Promise.all([
         send(),
         service.post('/e/key', { name: 'away/y', data: {} }),
         service.get('/v1/events'),
       ])) {
-        expect([answer.status, answer.body.code]).to.deep.equal([503, 'unavailable']);
-        expect(answer.headers.get('retry-after')).to.match(/^\d+$/);
+        expect([response.status, response.body.code]).to.deep.equal([503, 'unavailable']);
+        expect(response.headers.get('retry-after')).to.match(/^\d+$/);
       }
       expect((await service.get('/readyz')).status).to.equal(503);
       expect((await service.get('/livez')).status).to.equal(200);
       redis.resume();
       const again = await until(
         async () => {
-          const answer = await send();
-          return answer.status === 200 ? answer : undefined;
+          const response = await send();
+          return response.status === 200 ? response : undefined;
         },
         { describe: 'it takes events again' },
       );
@@ -154,7 +154,7 @@ describe('An outage of Redis', () => {
     }
   });
 
-  it('a web process starts without Redis, answers 503, and accepts events as soon as Redis is there', async () => {
+  it('a web process starts without Redis, responds with 503, and accepts events as soon as Redis is there', async () => {
     const redis = await startOwnRedis();
     await redis.stop();
     const service = await startService({ workers: 0, env: { REDIS_URL: redis.url } });

@@ -102,9 +102,9 @@ describe('Runs of endpoints', () => {
     const headers = { 'content-type': 'text/html', 'x-total': '3', 'set-cookie': 'session=1' };
     await store(page, [complete({ status: 418, headers, body: '<script>1</script>', version: 2 })]);
     const output = `/v1/http/runs/${page}/output?token=${body.data.token}`;
-    const answer = await fetch(service.url + output);
-    expect([answer.status, await answer.text()]).to.deep.equal([418, '<script>1</script>']);
-    const { 'content-security-policy': policy, ...sent } = Object.fromEntries(answer.headers);
+    const response = await fetch(service.url + output);
+    expect([response.status, await response.text()]).to.deep.equal([418, '<script>1</script>']);
+    const { 'content-security-policy': policy, ...sent } = Object.fromEntries(response.headers);
     expect(sent).to.include({ 'content-type': 'text/html', 'x-total': '3', 'cache-control': 'no-store' });
     expect(sent).to.include({ 'x-content-type-options': 'nosniff', 'access-control-allow-origin': '*' });
     expect(sent).not.to.have.property('set-cookie');

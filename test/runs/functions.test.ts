@@ -98,11 +98,11 @@ describe('Functions', () => {
     it('a registration with an invalid field is rejected with the reason', async () => {
       const refused = async (change: (registration: ReturnType<AppHost['registration']>) => unknown) => {
         const body = host.registration([{ id: 'f', triggers: [{ event: 'x/y' }] }], { appName: 'refused' });
-        const { status, body: answer } = await service.post('/fn/register', change(body) as object, {
+        const { status, body: responseBody } = await service.post('/fn/register', change(body) as object, {
           'x-service-sdk': 'test:v1.0.0',
         });
-        expect([status, answer.code]).to.deep.equal([400, 'registration_invalid']);
-        return answer.error as string;
+        expect([status, responseBody.code]).to.deep.equal([400, 'registration_invalid']);
+        return responseBody.error as string;
       };
       expect(await refused((r) => ({ ...r, appName: '' }))).to.include('appName');
       expect(await refused((r) => ({ ...r, url: 'nonsense' }))).to.include('url');
@@ -355,7 +355,7 @@ describe('Functions', () => {
     });
 
     it('a response that breaks the protocol is retried, with the reason as its error', async () => {
-      const answers = [
+      const responses = [
         { headers: { 'x-service-sdk': undefined } },
         'hang up' as const,
         { status: 206, body: Buffer.from('no json') },
@@ -364,7 +364,7 @@ describe('Functions', () => {
       const errors: string[] = [];
       host.on('f', async ({ number, body }) => {
         if (number > 0) errors.push((await service.get(`/v1/runs/${body.ctx.run_id}`)).body.data.error.message);
-        return answers[number] ?? { body: 'at last' };
+        return responses[number] ?? { body: 'at last' };
       });
       await host.register(service, [{ id: 'f', triggers: [{ event: 'wrong/x' }], retries: 6 }], { appName: 'wrong' });
       const [run] = (await endedRuns(await send('wrong/x'))) as [RunView];

@@ -30,7 +30,7 @@ describe('Lock extension', () => {
     const handle = async (job: Job) => {
       if (++started === 1) {
         await job.moveToDelayed(Date.now(), job.token);
-        // As if Redis answered slowly.
+        // As if Redis replied slowly.
         await putBack.promise;
         throw new DelayedError();
       }

@@ -129,18 +129,20 @@ describe('The log of a run', () => {
   for (const [what, [body, status, code]] of Object.entries(REFUSED)) {
     it(`rejects a batch ${what} as a whole`, async () => {
       const id = await newRun();
-      const answer = await service.post(`/v0/runs/${id}/logs`, body as object, { 'content-type': 'application/json' });
-      expect(codeOf(answer)).to.deep.equal([status, code]);
+      const response = await service.post(`/v0/runs/${id}/logs`, body as object, {
+        'content-type': 'application/json',
+      });
+      expect(codeOf(response)).to.deep.equal([status, code]);
       expect((await read(id)).data).to.deep.equal([]);
     });
   }
 
   it('accepts 100 batches of a run in 10 s, without affecting those of other runs', async () => {
     const [id, other] = [await newRun(), await newRun()];
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 110 }, (_, i) => send(id, batch([line('x')], { batch: `b${i}` }))),
     );
-    const refused = answers.filter(({ status }) => status !== 200);
+    const refused = responses.filter(({ status }) => status !== 200);
     expect(refused.map(codeOf)).to.deep.equal(Array.from({ length: 10 }, () => [429, 'rate_exceeded']));
     expect(refused[0]?.headers.get('retry-after')).to.equal('10');
     expect((await send(other, batch([line('x')]))).status).to.equal(200);

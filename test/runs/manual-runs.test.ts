@@ -39,13 +39,13 @@ describe('Sending and invoking through the API', () => {
 
     it('sends an event with all of its fields, and runs its functions', async () => {
       const event = { name: 'hand/x', data: { n: 1 }, id: 'hand-1', ts: 1_700_000_000_000, user: { a: 'b' }, v: '2' };
-      const answer = await send(event);
-      expect(answer.status, JSON.stringify(answer.body)).to.equal(201);
-      const { internal_id } = answer.body.data;
+      const response = await send(event);
+      expect(response.status, JSON.stringify(response.body)).to.equal(201);
+      const { internal_id } = response.body.data;
       expect(await stored(internal_id)).to.deep.include({
         ...event,
         source: 'api',
-        request_id: answer.headers.get('x-request-id'),
+        request_id: response.headers.get('x-request-id'),
       });
       expect((await host.nextCall('f')).body.event).to.deep.equal(event);
     });
@@ -57,8 +57,8 @@ describe('Sending and invoking through the API', () => {
     });
 
     it('without losing a digit', async () => {
-      const answer = await send('{"name":"hand-3/x","data":{"order":12345678901234567890,"price":1.10}}');
-      const { internal_id } = answer.body.data;
+      const response = await send('{"name":"hand-3/x","data":{"order":12345678901234567890,"price":1.10}}');
+      const { internal_id } = response.body.data;
       await stored(internal_id);
       expect(await storedText(service, internal_id)).to.include('"order":12345678901234567890,"price":1.10');
     });
@@ -70,8 +70,8 @@ describe('Sending and invoking through the API', () => {
         [{ name: 'hand/x', data: [] }, 'data'],
         [{ name: 'hand/x', data: {}, ts: 1 }, 'ts'],
       ] as const) {
-        const answer = await send(body);
-        expect([answer.status, answer.body.code, answer.body.field]).to.deep.equal([400, 'input_invalid', field]);
+        const response = await send(body);
+        expect([response.status, response.body.code, response.body.field]).to.deep.equal([400, 'input_invalid', field]);
       }
       const nested = await send(`{"name":"hand/x","data":${deep(600)}}`);
       expect([nested.status, nested.body.code]).to.deep.equal([400, 'event_invalid']);
@@ -91,8 +91,8 @@ describe('Sending and invoking through the API', () => {
     });
 
     it('rejects events for an archived environment', async () => {
-      const answer = await send({ name: 'hand/x', data: {} }, { 'x-service-env': 'old' });
-      expect([answer.status, answer.body.code]).to.deep.equal([403, 'environment_archived']);
+      const response = await send({ name: 'hand/x', data: {} }, { 'x-service-env': 'old' });
+      expect([response.status, response.body.code]).to.deep.equal([403, 'environment_archived']);
     });
   });
 
@@ -101,9 +101,9 @@ describe('Sending and invoking through the API', () => {
       service.post(`/v1/functions/${id}/invoke`, body, { ...JSON_TYPE, ...headers });
 
     it('invokes one function on its own event, which is stored and shown', async () => {
-      const answer = await invoke('test-app-f', { data: { n: 7 }, user: { a: 'b' }, v: '3' });
-      expect(answer.status, JSON.stringify(answer.body)).to.equal(201);
-      const { internal_id, run_id } = answer.body.data;
+      const response = await invoke('test-app-f', { data: { n: 7 }, user: { a: 'b' }, v: '3' });
+      expect(response.status, JSON.stringify(response.body)).to.equal(201);
+      const { internal_id, run_id } = response.body.data;
       const call = await host.nextCall('f');
       expect(call.body.ctx.run_id).to.equal(run_id);
       expect(call.body.event).to.deep.include({

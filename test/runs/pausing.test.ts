@@ -7,12 +7,12 @@ import { until } from '../support/until.ts';
 class BusyApp {
   readonly host: AppHost;
   readonly service: Service;
-  #answers: (() => void)[] = [];
+  #responders: (() => void)[] = [];
 
   constructor(host: AppHost, service: Service) {
     this.host = host;
     this.service = service;
-    host.on('busy', () => new Promise((resolve) => this.#answers.push(() => resolve({ body: null }))));
+    host.on('busy', () => new Promise((resolve) => this.#responders.push(() => resolve({ body: null }))));
   }
 
   async register(id: string, options: object = {}): Promise<void> {
@@ -38,7 +38,7 @@ class BusyApp {
   }
 
   free(): void {
-    for (const answer of this.#answers.splice(0)) answer();
+    for (const respond of this.#responders.splice(0)) respond();
   }
 
   /** @returns IDs of the runs, queued */
@@ -83,7 +83,7 @@ describe('Pausing a function', () => {
     const { status, body } = await app.pause('goes-on');
     expect([status, body.data.queued_runs]).to.deep.equal([200, 'run']);
     app.free();
-    await service.waitFor(`/v1/runs/${runId}`, (answer) => answer.body.data.status === 'Completed');
+    await service.waitFor(`/v1/runs/${runId}`, (response) => response.body.data.status === 'Completed');
   });
 
   it('cancels its queued runs on request, but not runs that have started', async () => {
@@ -96,14 +96,14 @@ describe('Pausing a function', () => {
     const [eventId] = (await service.post('/e/key', { name: 'cancelled/x', data: {} })).body.ids;
     const { body } = await service.waitFor(
       `/v1/events/${eventId}/runs`,
-      (answer) => answer.body.data?.[0]?.run_started_at,
+      (response) => response.body.data?.[0]?.run_started_at,
     );
     const started = body.data[0].run_id;
     await app.occupy('cancelled');
     const queued = await app.queue('cancelled', 5);
     await app.pause('cancelled', { queued_runs: 'cancel' });
-    const { body: list } = await service.waitFor('/v1/cancellations', (answer) =>
-      answer.body.data.some((item: { cancelled_runs: number }) => item.cancelled_runs === 5),
+    const { body: list } = await service.waitFor('/v1/cancellations', (response) =>
+      response.body.data.some((item: { cancelled_runs: number }) => item.cancelled_runs === 5),
     );
     expect(list.data[0]).to.include({ function_id: 'cancelled-cancelled', queued_only: true });
     for (const id of queued) {
@@ -114,7 +114,7 @@ describe('Pausing a function', () => {
       });
     }
     app.free();
-    await service.waitFor(`/v1/runs/${started}`, (answer) => answer.body.data.status === 'Completed');
+    await service.waitFor(`/v1/runs/${started}`, (response) => response.body.data.status === 'Completed');
     const called = app.host.calls('cancelled').map(({ body: call }) => call.ctx.run_id);
     expect(new Set(called)).to.deep.equal(new Set([started]));
   });
@@ -128,7 +128,7 @@ describe('Pausing a function', () => {
     app.free();
     await app.register('other');
     const [other] = (await service.post('/e/key', { name: 'other/x', data: {} })).body.ids;
-    await service.waitFor(`/v1/events/${other}/runs`, (answer) => answer.body.data?.[0]?.status === 'Completed');
+    await service.waitFor(`/v1/events/${other}/runs`, (response) => response.body.data?.[0]?.status === 'Completed');
     expect(app.host.calls('held')).to.have.length(0);
     expect(await app.queued('held', 31)).to.include.members([...queued, invoked.body.data.run_id]);
     await service.post('/v1/functions/held-held/resume');
@@ -174,12 +174,12 @@ describe('Pausing a function', () => {
     await app.pause('again', { queued_runs: 'hold' });
     app.free();
     await app.pause('again', { queued_runs: 'run' });
-    await service.waitFor(`/v1/runs/${first}`, (answer) => answer.body.data.status === 'Completed');
+    await service.waitFor(`/v1/runs/${first}`, (response) => response.body.data.status === 'Completed');
     await app.pause('again', { queued_runs: 'hold' });
     const { body } = await service.post('/v1/functions/again-again/invoke', { data: {} });
     const path = `/v1/runs/${body.data.run_id}`;
     await app.pause('again', { queued_runs: 'cancel' });
-    const run = await service.waitFor(path, (answer) => answer.body.data?.status === 'Cancelled');
+    const run = await service.waitFor(path, (response) => response.body.data?.status === 'Cancelled');
     expect(run.body.data.cancel_reason.cause).to.equal('pause');
     await service.post('/v1/functions/again-again/resume');
   });

@@ -19,18 +19,18 @@ interface Received {
   body: string;
 }
 
-/** A host on the internet: records requests and answers them. */
+/** A host on the internet: records requests and responds to them. */
 class Outside {
   readonly received: Received[] = [];
   readonly #server: Server;
-  answer: (received: Received, response: ServerResponse) => void = (_, response) => void response.end('{}');
+  respond: (received: Received, response: ServerResponse) => void = (_, response) => void response.end('{}');
 
   constructor() {
     this.#server = createServer(async (request, response) => {
       const { method = '', url = '', headers } = request;
       const one = { method, url, headers, body: (await buffer(request)).toString() };
       this.received.push(one);
-      this.answer(one, response);
+      this.respond(one, response);
     });
   }
 
@@ -106,7 +106,7 @@ describe('Requests of steps', () => {
   };
 
   it('are in the history with method, origin and status, but without anything that may be secret', async () => {
-    outside.answer = (_, response) => void response.writeHead(418).end('tea');
+    outside.respond = (_, response) => void response.writeHead(418).end('tea');
     const opts = { url: `${outside.url}/secret-path?key=secret`, method: 'PUT', body: 'x' };
     const { run_id } = await runOf(await start('Gateway', opts));
     const { history } = (await service.get(`/v1/runs/${run_id}`)).body.data;
@@ -118,7 +118,7 @@ describe('Requests of steps', () => {
   });
 
   it('carry an idempotency key where they may change something, the same on each attempt', async () => {
-    outside.answer = ({ url }, response) => {
+    outside.respond = ({ url }, response) => {
       if (url === '/lost' && outside.received.length < 3) response.destroy();
       else if (url === '/see-other') response.writeHead(303, { location: '/seen' }).end();
       else response.end('{}');
@@ -145,7 +145,7 @@ describe('Requests of steps', () => {
 
   it('have the status of each failed attempt of an inference in the history', async () => {
     let requests = 0;
-    outside.answer = (_, response) => void response.writeHead(requests++ === 0 ? 503 : 200).end('{}');
+    outside.respond = (_, response) => void response.writeHead(requests++ === 0 ? 503 : 200).end('{}');
     const { run_id } = await runOf(await start('AIGateway', { url: `${outside.url}/v1`, body: {} }, 1));
     const { history } = (await service.get(`/v1/runs/${run_id}`)).body.data;
     const statuses = (history as { request: { status: number } | null }[]).flatMap(({ request }) =>
@@ -156,7 +156,7 @@ describe('Requests of steps', () => {
 
   describe('step.fetch', () => {
     it('memoizes status, headers and body, whatever the status', async () => {
-      outside.answer = (_, response) =>
+      outside.respond = (_, response) =>
         void response.writeHead(404, { 'content-type': 'text/plain', 'x-many': ['a', 'b'] }).end('no such thing');
       const { data } = await fetched({
         url: `${outside.url}/things/1?full=true`,
@@ -177,16 +177,16 @@ describe('Requests of steps', () => {
     });
 
     it('makes a GET without a body by default, and has null for a response that cannot have one', async () => {
-      outside.answer = (_, response) => void response.writeHead(204).end();
+      outside.respond = (_, response) => void response.writeHead(204).end();
       const { data } = await fetched({ url: outside.url, body: '' });
       expect([data.status_code, data.body]).to.deep.equal([204, null]);
       expect(outside.received[0]).to.include({ method: 'GET', body: '' });
     });
 
     it('decompresses the body, and limits the decompressed size', async () => {
-      const answers = [gzipSync('zipped'), gzipSync(Buffer.alloc(50_000_000))];
-      outside.answer = (_, response) =>
-        void response.writeHead(200, { 'content-encoding': 'gzip' }).end(answers[outside.received.length - 1]);
+      const responses = [gzipSync('zipped'), gzipSync(Buffer.alloc(50_000_000))];
+      outside.respond = (_, response) =>
+        void response.writeHead(200, { 'content-encoding': 'gzip' }).end(responses[outside.received.length - 1]);
       const { data } = await fetched({ url: outside.url });
       expect([data.body, data.headers['Content-Encoding']]).to.deep.equal(['zipped', undefined]);
       expect((await fetched({ url: outside.url }, 3)).error.name).to.equal('ResponseTooLarge');
@@ -194,7 +194,7 @@ describe('Requests of steps', () => {
     });
 
     it('fails the step at once for a response that is too large, without reading it to its end', async () => {
-      outside.answer = (_, response) => {
+      outside.respond = (_, response) => {
         const more = () => {
           while (!response.destroyed && response.write(Buffer.alloc(65_536, 'x')));
         };
@@ -206,7 +206,7 @@ describe('Requests of steps', () => {
     });
 
     it('retries a request without a response as attempts of the step, then fails the step', async () => {
-      outside.answer = (_, response) => void response.socket?.destroy();
+      outside.respond = (_, response) => void response.socket?.destroy();
       const eventId = await start('Gateway', { url: `${outside.url}/?token=secret-in-the-query` }, 2);
       const run = await runOf(eventId);
       expect(run.output.error.name).to.equal('RequestError');
@@ -224,7 +224,7 @@ describe('Requests of steps', () => {
     });
 
     it('succeeds on a later attempt', async () => {
-      outside.answer = (_, response) =>
+      outside.respond = (_, response) =>
         void (outside.received.length < 2 ? response.socket?.destroy() : response.end('there'));
       expect((await fetched({ url: outside.url }, 2)).data.body).to.equal('there');
     });
@@ -250,7 +250,7 @@ describe('Requests of steps', () => {
     for (const address of ['http://169.254.169.254/latest/meta-data', 'http://10.1.2.3/', 'http://[fe80::1]/']) {
       it(`does not connect to ${address}, directly or by a redirect`, async () => {
         expect((await fetched({ url: address }, 3)).error.name).to.equal('AddressBlocked');
-        outside.answer = (_, response) => void response.writeHead(302, { location: address }).end();
+        outside.respond = (_, response) => void response.writeHead(302, { location: address }).end();
         expect((await fetched({ url: outside.url }, 3)).error.name).to.equal('AddressBlocked');
         expect(outside.received).to.have.length(1);
       });
@@ -259,7 +259,7 @@ describe('Requests of steps', () => {
     it('follows redirects like fetch, and sends the secrets of one origin to no other', async () => {
       const other = new Outside();
       await other.listen();
-      outside.answer = ({ url }, response) =>
+      outside.respond = ({ url }, response) =>
         void response.writeHead(url === '/303' ? 303 : 307, { location: `${other.url}/next` }).end();
       const headers = { authorization: 'Bearer secret', cookie: 'a=b', 'x-api-key': 'k', 'x-plain': 'p' };
       await fetched({ url: `${outside.url}/307`, method: 'POST', headers, body: 'text' });
@@ -277,16 +277,16 @@ describe('Requests of steps', () => {
     });
 
     it('stops after ten redirects, and at a redirect to another protocol', async () => {
-      outside.answer = (_, response) => void response.writeHead(302, { location: '/again' }).end();
+      outside.respond = (_, response) => void response.writeHead(302, { location: '/again' }).end();
       expect((await fetched({ url: outside.url }, 3)).error.name).to.equal('TooManyRedirects');
       expect(outside.received).to.have.length(11);
-      outside.answer = (_, response) => void response.writeHead(302, { location: 'ftp://example.com/' }).end();
+      outside.respond = (_, response) => void response.writeHead(302, { location: 'ftp://example.com/' }).end();
       expect((await fetched({ url: outside.url }, 3)).error.name).to.equal('RedirectBlocked');
     });
   });
 
   describe('step.ai.infer', () => {
-    const ANSWER = { choices: [{ message: { role: 'assistant', content: 'hello' } }] };
+    const COMPLETION = { choices: [{ message: { role: 'assistant', content: 'hello' } }] };
     const ask = (opts: object = {}) => ({
       url: `${outside.url}/v1/chat/completions`,
       format: 'openai-chat',
@@ -296,7 +296,7 @@ describe('Requests of steps', () => {
       ...opts,
     });
     beforeEach(() => {
-      outside.answer = (_, response) => void response.end(JSON.stringify(ANSWER));
+      outside.respond = (_, response) => void response.end(JSON.stringify(COMPLETION));
     });
 
     for (const [format, expected] of Object.entries({
@@ -309,7 +309,7 @@ describe('Requests of steps', () => {
       'azure-openai': { 'api-key': KEY },
     })) {
       it(`places the key where ${format} expects it, and memoizes the provider's JSON`, async () => {
-        expect(await inferred(ask({ format }))).to.deep.equal({ data: ANSWER });
+        expect(await inferred(ask({ format }))).to.deep.equal({ data: COMPLETION });
         const [{ headers, method, body }] = outside.received as [Received];
         expect(headers).to.include({ 'content-type': 'application/json', ...expected });
         expect([method, JSON.parse(body)]).to.deep.equal(['POST', { model: 'm', messages: [] }]);
@@ -331,22 +331,22 @@ describe('Requests of steps', () => {
 
     it('fails the step at once for an error of the request, and retries others', async () => {
       const statuses = [401, 429, 500, 200];
-      outside.answer = (_, response) => {
+      outside.respond = (_, response) => {
         const status = statuses[outside.received.length - 1] as number;
-        response.writeHead(status).end(JSON.stringify(status === 200 ? ANSWER : { error: `wrong key ${KEY}` }));
+        response.writeHead(status).end(JSON.stringify(status === 200 ? COMPLETION : { error: `wrong key ${KEY}` }));
       };
       const { error } = await inferred(ask(), 4);
       expect([error.name, error.message]).to.deep.equal([
         'ProviderError',
         `${outside.url} responded with status 401: {"error":"wrong key [redacted]"}`,
       ]);
-      expect(await inferred(ask(), 4)).to.deep.equal({ data: ANSWER });
+      expect(await inferred(ask(), 4)).to.deep.equal({ data: COMPLETION });
     });
 
     it('does not send the key to another origin', async () => {
       const other = new Outside();
       await other.listen();
-      outside.answer = (_, response) => void response.writeHead(307, { location: other.url }).end();
+      outside.respond = (_, response) => void response.writeHead(307, { location: other.url }).end();
       expect((await inferred(ask(), 3)).error.name).to.equal('RedirectBlocked');
       expect(other.received).to.have.length(0);
       other.close();
@@ -354,7 +354,7 @@ describe('Requests of steps', () => {
 
     it('exposes the key neither in Redis during and after the request nor in a response or a log', async () => {
       let release = () => {};
-      outside.answer = (_, response) => {
+      outside.respond = (_, response) => {
         release = () => void response.writeHead(500).end(`echo: Bearer ${KEY}`);
       };
       const eventId = await start(
@@ -384,18 +384,18 @@ describe('Requests of steps', () => {
   });
 
   it('are made by another worker when their worker dies', async () => {
-    outside.answer = () => {};
+    outside.respond = () => {};
     const eventId = await start('Gateway', { url: outside.url });
     await until(() => outside.received.length === 1, { describe: 'the request is in flight' });
     await service.killWorker();
-    outside.answer = (_, response) => void response.end('second');
+    outside.respond = (_, response) => void response.end('second');
     await service.startWorker();
     const run = await runOf(eventId);
     expect(run.output.data.body).to.equal('second');
     expect(outside.received).to.have.length(2);
   });
 
-  describe('to a host that does not answer', () => {
+  describe('to a host that does not respond', () => {
     let slow: Service;
     before(async () => {
       slow = await startService({ env: { RUN_CONCURRENCY: '8', CALL_TIMEOUT_SECONDS: '4', RETRY_SCALE: '0.001' } });
@@ -405,7 +405,7 @@ describe('Requests of steps', () => {
     it('delay neither calls of functions nor requests to other hosts, and end at the timeout', async () => {
       const prompt = new Outside();
       await prompt.listen();
-      outside.answer = () => {};
+      outside.respond = () => {};
       const asks = (opts: object) => (call: Call) =>
         call.body.steps[STEP] === undefined
           ? { status: 206, body: [{ op: 'Gateway', id: STEP, displayName: 'ask', opts }] }
@@ -437,7 +437,7 @@ describe('Requests of steps', () => {
   });
 
   it('end with a cancelled run, and leave nothing behind', async () => {
-    outside.answer = (_, response) => void response.writeHead(500).end();
+    outside.respond = (_, response) => void response.writeHead(500).end();
     const eventId = await start('AIGateway', { url: outside.url, format: 'openai-chat', auth_key: KEY, body: {} }, 20);
     await until(() => outside.received.length > 0, { describe: 'the first attempt has failed' });
     const { body } = await service.waitFor(`/v1/events/${eventId}/runs`, ({ body }) => body.data?.length === 1);

@@ -42,12 +42,12 @@ describe('Re-running a run from a step', () => {
   }
   async function runOf(name: string): Promise<string> {
     const [id] = (await service.post('/e/key', { name: `${name}/x`, data: {} })).body.ids;
-    const { body } = await service.waitFor(`/v1/events/${id}/runs`, (answer) => answer.body.data?.[0]?.ended_at);
+    const { body } = await service.waitFor(`/v1/events/${id}/runs`, (response) => response.body.data?.[0]?.ended_at);
     return body.data[0].run_id;
   }
   const rerun = (runId: string, from_step: object) => service.post(`/v1/runs/${runId}/retry`, { from_step });
   async function ended(runId: string) {
-    const { body } = await service.waitFor(`/v1/runs/${runId}`, (answer) => answer.body.data?.ended_at);
+    const { body } = await service.waitFor(`/v1/runs/${runId}`, (response) => response.body.data?.ended_at);
     return body.data;
   }
 
@@ -84,16 +84,16 @@ describe('Re-running a run from a step', () => {
   });
 
   it('returns the same run while it is active, and another one for another step', async () => {
-    let answer = () => {};
+    let respond = () => {};
     const first = await runOf('three');
-    host.on('three', (call) => new Promise((resolve) => (answer = () => resolve(threeSteps(call)))));
+    host.on('three', (call) => new Promise((resolve) => (respond = () => resolve(threeSteps(call)))));
     const { body: one } = await rerun(first, { step_id: idOf('c') });
     const { body: same } = await rerun(first, { step_id: idOf('c') });
     const { body: other } = await rerun(first, { step_id: idOf('b') });
     expect(same.data.run_id).to.equal(one.data.run_id);
     expect(other.data.run_id).to.not.equal(one.data.run_id);
     host.on('three', threeSteps);
-    answer();
+    respond();
     for (const { run_id } of [one.data, other.data]) await service.request('DELETE', `/v1/runs/${run_id}`);
   });
 

@@ -31,9 +31,9 @@ describe('A wait that a failover has lost in another partition than that of its 
     for (let n = 0; ; n++) if (homeOf(`${kind}/${n}`) !== keys().of(runId).prefix) return `${kind}/${n}`;
   }
 
-  /** Registers a function whose calls are answered so, and starts a run of it. */
-  async function start(id: string, answer: (call: Call) => object, options: object = {}): Promise<string> {
-    host.on(id, (call) => answer(call));
+  /** Registers a function that responds so to its calls, and starts a run of it. */
+  async function start(id: string, respond: (call: Call) => object, options: object = {}): Promise<string> {
+    host.on(id, (call) => respond(call));
     await host.register(service, [{ id, triggers: [{ event: `lost/${id}` }], ...options }], { appName: id });
     const { body } = await service.post('/e/key', { name: `lost/${id}`, data: { key: 'k' } });
     const path = `/v1/events/${body.ids[0]}/runs`;

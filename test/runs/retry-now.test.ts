@@ -34,9 +34,9 @@ describe('Retry now', () => {
   }
   async function runOf(eventId: string, wished: (run: Run) => boolean): Promise<Run> {
     const path = `/v1/events/${eventId}/runs`;
-    const { body } = await service.waitFor(path, (answer) => answer.body.data?.length === 1);
+    const { body } = await service.waitFor(path, (response) => response.body.data?.length === 1);
     const id = body.data[0].run_id;
-    return (await service.waitFor(`/v1/runs/${id}`, (answer) => wished(answer.body.data))).body.data;
+    return (await service.waitFor(`/v1/runs/${id}`, (response) => wished(response.body.data))).body.data;
   }
   const retryNow = (id: string) => service.post(`/v1/runs/${id}/retry-now`);
   const isWaiting = (run: Run) => run.next_try_at !== null;
@@ -50,7 +50,10 @@ describe('Retry now', () => {
     const { status, body } = await retryNow(run.run_id);
     expect(status, JSON.stringify(body)).to.equal(200);
     expect(body.data.run_id).to.equal(run.run_id);
-    const done = await service.waitFor(`/v1/runs/${run.run_id}`, (answer) => answer.body.data.status === 'Completed');
+    const done = await service.waitFor(
+      `/v1/runs/${run.run_id}`,
+      (response) => response.body.data.status === 'Completed',
+    );
     expect(done.body.data).to.deep.include({ output: 'done', attempt: 1, next_try_at: null });
   });
 
@@ -88,8 +91,8 @@ describe('Retry now', () => {
   it('makes the attempt once, however many requests ask for it', async () => {
     host.on('twice', ({ number }) => (number === 0 ? FAILURE : { body: 'done' }));
     const run = await runOf(await send('try/twice'), isWaiting);
-    const answers = await Promise.all([1, 2, 3, 4].map(() => retryNow(run.run_id)));
-    const codes = answers.map(({ status, body }) => (status === 200 ? 'ok' : body.code));
+    const responses = await Promise.all([1, 2, 3, 4].map(() => retryNow(run.run_id)));
+    const codes = responses.map(({ status, body }) => (status === 200 ? 'ok' : body.code));
     expect(codes.filter((code) => code === 'ok')).to.have.length(1);
     expect(codes.filter((code) => code === 'run_not_waiting')).to.have.length(3);
     await service.waitFor(`/v1/runs/${run.run_id}`, ({ body }) => body.data.status === 'Completed');

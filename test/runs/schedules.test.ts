@@ -109,8 +109,8 @@ describe('Schedules', () => {
       await host.register(service, functions);
       await moreTicks('same', 1);
       for (let i = 0; i < 30; i++) {
-        const answer = await host.register(service, [...functions, scheduled(`other${i}`, '0 0 1 1 *')]);
-        expect(answer.status).to.equal(200);
+        const response = await host.register(service, [...functions, scheduled(`other${i}`, '0 0 1 1 *')]);
+        expect(response.status).to.equal(200);
       }
       await moreTicks('same', 2);
       await moreTicks('interval', 1);

@@ -75,17 +75,17 @@ describe('Signals', () => {
   it('a signal ends the step that waits for it once, and names its run', async () => {
     const eventId = await start(waiting('order/A1'));
     const runId = await waits(eventId);
-    const answers = await Promise.all([1, 2, 3].map((by) => send('order/A1', { by })));
-    expect(answers.map(({ status }) => status).sort()).to.deep.equal([200, 404, 404]);
-    const taken = answers.findIndex(({ status }) => status === 200);
-    expect(answers[taken]?.body.data).to.deep.equal({ run_id: runId });
+    const responses = await Promise.all([1, 2, 3].map((by) => send('order/A1', { by })));
+    expect(responses.map(({ status }) => status).sort()).to.deep.equal([200, 404, 404]);
+    const taken = responses.findIndex(({ status }) => status === 200);
+    expect(responses[taken]?.body.data).to.deep.equal({ run_id: runId });
     expect((await ended(eventId)).output).to.deep.equal({
       got: { data: { signal: 'order/A1', data: { by: taken + 1 } } },
     });
     expect(await signalKeys()).to.deep.equal([]);
   });
 
-  it('a signal without data carries null; a signal that nobody waits for is answered 404 with its code', async () => {
+  it('a signal without data carries null; a signal that nobody waits for gets 404 with its code', async () => {
     const { status, body } = await send('nobody', 1);
     expect([status, body.code]).to.deep.equal([404, 'not_found']);
     const eventId = await start(waiting('empty'));

@@ -59,7 +59,10 @@ describe('The state of a run', () => {
   }
   async function start(id: string, event: object = {}): Promise<string> {
     const { body } = await service.post('/e/key', { name: `states/${id}`, data: {}, ...event });
-    const runs = await service.waitFor(`/v1/events/${body.ids[0]}/runs`, (answer) => answer.body.data?.length === 1);
+    const runs = await service.waitFor(
+      `/v1/events/${body.ids[0]}/runs`,
+      (response) => response.body.data?.length === 1,
+    );
     return runs.body.data[0].run_id;
   }
   /** The state once it is of this kind; the run and every list of it agree. */
@@ -85,11 +88,11 @@ describe('The state of a run', () => {
   });
 
   it('is running while it is called, and then completed or failed', async () => {
-    let end: (answer: object) => void = () => {};
-    const answered = new Promise<object>((resolve) => {
+    let end: (response: object) => void = () => {};
+    const response = new Promise<object>((resolve) => {
       end = resolve;
     });
-    const id = await on(() => answered);
+    const id = await on(() => response);
     const runId = await start(id);
     await host.nextCall(id);
     expect(await stateOf(runId, 'running')).to.deep.equal({ kind: 'running' });

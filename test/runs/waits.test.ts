@@ -10,7 +10,7 @@ import { type Service, startService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 const HOUR_MS = 3_600_000;
-/** What PTTL answers for a key that does not exist. */
+/** What PTTL replies for a key that does not exist. */
 const GONE = -2;
 const STEP = 'a'.repeat(40);
 

@@ -177,11 +177,11 @@ describe('A burst of wake-ups', () => {
     await Promise.all(wakes);
   });
 
-  it('does not count a call whose app answers', async () => {
+  it('does not count a call whose app responds', async () => {
     const wakeUps = new WakeUps(CONCURRENCY, () => 0);
-    const answer = Promise.withResolvers<Outcome>();
+    const response = Promise.withResolvers<Outcome>();
     const stored = Promise.withResolvers<void>();
-    const app = wakeUps.otherCallsOf({ call: () => answer.promise });
+    const app = wakeUps.otherCallsOf({ call: () => response.promise });
     const { begun, ends, handle } = jobs(wakeUps);
     const other = wakeUps.yieldTo<object>(async () => {
       await app.call({} as never, {} as never);
@@ -189,7 +189,7 @@ describe('A burst of wake-ups', () => {
     })({} as Job<object>);
     const wakes = Array.from({ length: 2 * BESIDE_OTHERS_MAX }, (_, n) => handle(wakeUp(n)));
     expect(begun).to.have.length(BESIDE_OTHERS_MAX);
-    answer.resolve({ kind: 'completed', output: 'null' });
+    response.resolve({ kind: 'completed', output: 'null' });
     await settle();
     ends[0]?.();
     await wakes[0];
@@ -206,47 +206,47 @@ describe('A burst of wake-ups', () => {
   });
 
   it('does not wait for apps that take long, and leaves most of the worker to others', async () => {
-    const answers: (() => void)[] = [];
+    const responders: (() => void)[] = [];
     const wakeUps = new WakeUps(CONCURRENCY, () => 0);
     const app = wakeUps.callsOf({
-      call: () => new Promise((resolve) => answers.push(() => resolve({ kind: 'completed', output: 'null' }))),
+      call: () => new Promise((resolve) => responders.push(() => resolve({ kind: 'completed', output: 'null' }))),
     });
     const handle = wakeUps.limit(async () => void (await app.call({} as never, {} as never)));
-    const inFlight = (count: number) => until(async () => answers.length === count, { describe: `${count} calls` });
+    const inFlight = (count: number) => until(async () => responders.length === count, { describe: `${count} calls` });
     const calls = Array.from({ length: ALONE_MAX + CONCURRENCY }, (_, n) => handle(wakeUp(2 * n)));
     await settle();
-    expect(answers, 'at first').to.have.length(ALONE_MAX);
+    expect(responders, 'at first').to.have.length(ALONE_MAX);
     await inFlight(ALONE_MAX + WAITING_MAX);
     for (let ended = 0; ended < calls.length; ended++) {
-      answers[ended]?.();
+      responders[ended]?.();
       await calls[ended];
       await inFlight(Math.min(calls.length, ALONE_MAX + WAITING_MAX + ended + 1));
     }
   });
 
   it('stores the responses of apps before it calls others', async () => {
-    const answers: (() => void)[] = [];
+    const responders: (() => void)[] = [];
     const ends: (() => void)[] = [];
     const wakeUps = new WakeUps(CONCURRENCY, () => 0);
     const handle = wakeUps.limit(async ({ data }) => {
       if (!isWakeUp({ data })) return;
-      await wakeUps.wait(new Promise<void>((resolve) => answers.push(resolve)));
+      await wakeUps.wait(new Promise<void>((resolve) => responders.push(resolve)));
       await new Promise<void>((resolve) => ends.push(resolve));
     });
     const calls = Array.from({ length: 2 * BESIDE_OTHERS_MAX }, (_, n) => handle(wakeUp(n)));
-    await until(async () => answers.length === calls.length, { describe: 'all wait' });
-    for (const answer of answers) answer();
+    await until(async () => responders.length === calls.length, { describe: 'all wait' });
+    for (const respond of responders) respond();
     await settle();
     expect(ends, 'at work').to.have.length(calls.length);
     await handle(jobOf('call', { kind: 'call' }));
     const next = handle(wakeUp(calls.length));
     for (const [n, end] of ends.entries()) {
-      expect(answers, `after ${n} have ended`).to.have.length(calls.length + (n > BESIDE_OTHERS_MAX ? 1 : 0));
+      expect(responders, `after ${n} have ended`).to.have.length(calls.length + (n > BESIDE_OTHERS_MAX ? 1 : 0));
       end();
       await calls[n];
       await settle();
     }
-    answers.at(-1)?.();
+    responders.at(-1)?.();
     await settle();
     ends.at(-1)?.();
     await next;

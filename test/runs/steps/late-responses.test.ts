@@ -43,7 +43,7 @@ describe('A response that comes late', () => {
   });
 
   it('a late response leaves nothing permanent for a run that was cancelled during the call', async () => {
-    for (const [late, answer] of Object.entries({
+    for (const [late, response] of Object.entries({
       failed: { status: 500, body: { name: 'Late', message: 'too late' } },
       progress: { status: 206, body: [op('StepRun', 1, { data: 1 })] },
     })) {
@@ -56,7 +56,7 @@ describe('A response that comes late', () => {
       const call = await bed.host.nextCall(late);
       const runId = call.body.ctx.run_id as string;
       await bed.service.request('DELETE', `/v1/runs/${runId}`);
-      release.resolve(answer);
+      release.resolve(response);
       const jobKey = `${bed.service.keys.of(runId).prefix}:queue:runs:${runId}`;
       // Completed jobs are not kept.
       await until(async () => (await bed.service.redis.exists(jobKey)) === 0, { describe: 'its job is done' });
@@ -69,7 +69,7 @@ describe('A response that comes late', () => {
   });
 
   it('a late response does not restore a run of a deleted environment', async () => {
-    for (const [gone, answer] of Object.entries({
+    for (const [gone, response] of Object.entries({
       ended: { body: 'done' },
       failed: { status: 500, body: { name: 'Late', message: 'too late' } },
       progress: {
@@ -87,7 +87,7 @@ describe('A response that comes late', () => {
       const runId = call.body.ctx.run_id as string;
       const ofRun = () => findKeys(bed.service.redis, bed.service.prefix, new RegExp(`^:run:.*${runId}`));
       for (const key of await ofRun()) await bed.service.redis.del(key);
-      release.resolve(answer);
+      release.resolve(response);
       const active = `${bed.service.keys.of(runId).prefix}:queue:runs:active`;
       await until(async () => (await bed.service.redis.llen(active)) === 0, { describe: 'its job is done' });
       expect(await ofRun(), gone).to.deep.equal([]);

@@ -10,7 +10,7 @@ describe('step.sendEvent', () => {
   for (const sdk of SDK_ADAPTERS) {
     it(`stores an event once when the response is lost and the step repeats, with ${sdk.name}`, async () => {
       const service = await startService({ env: SOON });
-      const [lossy, close] = await losingFirstAnswer(service);
+      const [lossy, close] = await losingFirstResponse(service);
       let app: App | undefined;
       try {
         const client = sdk.client({ url: lossy } as Service, 'lossy');
@@ -41,7 +41,7 @@ describe('step.sendEvent', () => {
 });
 
 /** A proxy in front of the service that forwards events, and loses the first response to those of a step. */
-async function losingFirstAnswer(service: Service): Promise<[url: string, close: () => Promise<void>]> {
+async function losingFirstResponse(service: Service): Promise<[url: string, close: () => Promise<void>]> {
   let lost = false;
   const server = createServer(async (request, response) => {
     const body = await buffer(request);
@@ -51,18 +51,22 @@ async function losingFirstAnswer(service: Service): Promise<[url: string, close:
         string,
       ][],
     );
-    const answer = await fetch(service.url + request.url, {
+    const serviceResponse = await fetch(service.url + request.url, {
       method: request.method as string,
       headers,
       ...(body.length > 0 && { body: new Uint8Array(body) }),
     });
-    const text = await answer.text();
+    const text = await serviceResponse.text();
     if (!lost && request.url?.startsWith('/e/')) {
       lost = true;
       request.socket.destroy();
       return;
     }
-    response.writeHead(answer.status, { 'content-type': answer.headers.get('content-type') ?? 'text/plain' }).end(text);
+    response
+      .writeHead(serviceResponse.status, {
+        'content-type': serviceResponse.headers.get('content-type') ?? 'text/plain',
+      })
+      .end(text);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return [

@@ -53,8 +53,8 @@ export async function startApp(listener: RequestListener): Promise<App> {
   const app: App = {
     url,
     async register() {
-      const answer = await fetch(url, { method: 'PUT' });
-      if (answer.status !== 200) throw new Error(`not registered: ${await answer.text()}`);
+      const response = await fetch(url, { method: 'PUT' });
+      if (response.status !== 200) throw new Error(`not registered: ${await response.text()}`);
     },
     async close() {
       server.closeAllConnections();

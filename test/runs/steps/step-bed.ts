@@ -1,4 +1,4 @@
-/** A service and an app whose functions answer as a test says, for tests of runs with steps. */
+/** A service and an app whose functions respond as a test says, for tests of runs with steps. */
 import { type AppHost, startAppHost } from '../../support/app-host.ts';
 import { type Service, startService } from '../../support/service.ts';
 

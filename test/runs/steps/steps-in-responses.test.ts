@@ -4,18 +4,18 @@ import { until } from '../../support/until.ts';
 import type { Loose } from './sdk-adapters.ts';
 import { op, useStepBed } from './step-bed.ts';
 
-describe('Steps that an app answers with', () => {
+describe('Steps in the responses of an app', () => {
   const bed = useStepBed();
 
   it('a run has a history of every attempt and step with its times, status and error', async () => {
-    const answers = [
+    const responses = [
       { status: 206, body: [op('StepRun', 1, { data: 1 })] },
       { status: 206, body: [op('StepError', 2, { error: { name: 'Busy', message: 'not yet' } })] },
       { status: 206, body: [op('StepRun', 2, { data: 2 })] },
       { status: 206, body: [op('Sleep', 3, { name: '10ms' })] },
       { body: 'done' },
     ];
-    bed.host.on('f', ({ number }) => answers[number] ?? {});
+    bed.host.on('f', ({ number }) => responses[number] ?? {});
     await bed.host.register(bed.service, [{ id: 'f', triggers: [{ event: 'history/x' }] }], { appName: 'history' });
     const run = await bed.ended(await bed.send({ name: 'history/x', data: {} }));
     expect(
@@ -117,7 +117,7 @@ describe('Steps that an app answers with', () => {
     await until(() => bed.service.redis.hexists(pending, op('', 2).id), { describe: 'the run sleeps' });
     const runKey = `${prefix}:run:production:${parentId}`;
     await until(async () => (await bed.service.redis.hget(runKey, 'answered_at')) === '1', {
-      describe: 'it is answered',
+      describe: 'its call has a response',
     });
 
     // As if a worker had died after it notified the invoker and before it recorded that.
@@ -144,13 +144,13 @@ describe('Steps that an app answers with', () => {
   });
 
   it('a call is retried when the app no longer has the step, or returns no operation', async () => {
-    const answers = [
+    const responses = [
       { status: 206, body: [op('StepNotFound', 1)] },
       { status: 206, body: [{ id: 'x' }] },
       { status: 206, body: [] },
       { body: 'found' },
     ];
-    bed.host.on('f', ({ number }) => answers[number] ?? {});
+    bed.host.on('f', ({ number }) => responses[number] ?? {});
     await bed.host.register(bed.service, [{ id: 'f', triggers: [{ event: 'lost/x' }] }], { appName: 'lost' });
     const run = await bed.ended(await bed.send({ name: 'lost/x', data: {} }));
     expect([run.status, run.output, run.attempt]).to.deep.equal(['Completed', 'found', 3]);
