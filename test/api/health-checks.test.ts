@@ -80,7 +80,7 @@ describe('health checks', () => {
       .and.match(/warning: Redis uses \d+ %/);
   });
 
-  it('GET /v1/health/checks answers within three seconds while Redis is silent', async () => {
+  it('GET /v1/health/checks responds within three seconds while Redis is silent', async () => {
     own = await startOwnRedis();
     service = await startService({ workers: 0, env: { REDIS_URL: own.url } });
     own.pause();

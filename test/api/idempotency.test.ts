@@ -98,10 +98,10 @@ describe('Idempotency-Key', () => {
   });
 
   it('only one of many concurrent requests is executed', async () => {
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 20 }, () => post('/v1/event-keys', { name: 'Burst', environment: 'production' }, 'burst')),
     );
-    const statuses = new Set(answers.map(({ status }) => status));
+    const statuses = new Set(responses.map(({ status }) => status));
     expect([...statuses].every((status) => status === 201 || status === 409)).to.equal(true);
     const { body } = await service.get('/v1/event-keys', service.apiHeaders);
     expect(body.data.filter(({ name }: { name: string }) => name === 'Burst')).to.have.length(1);

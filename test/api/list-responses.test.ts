@@ -153,9 +153,9 @@ describe('API responses', () => {
     const id = await run('deep', '1');
     const memo = `{"data":${'['.repeat(100_000)}1${']'.repeat(100_000)}}`;
     await service.redis.hset(`${service.prefix}:run:production:${id}:memos`, 'deep-step', memo);
-    const answer = await service.get(`/v1/runs/${id}/steps/deep-step`);
-    expect([answer.status, answer.body.code]).to.deep.equal([500, 'internal']);
-    const requestId = answer.headers.get('x-request-id') as string;
+    const response = await service.get(`/v1/runs/${id}/steps/deep-step`);
+    expect([response.status, response.body.code]).to.deep.equal([500, 'internal']);
+    const requestId = response.headers.get('x-request-id') as string;
     const line = () =>
       service
         .output()

@@ -27,8 +27,8 @@ describe('Requests that users of the official SDKs send', () => {
       { appName: 'shop' },
     );
     await service.post('/v1/apps', { url: host.url }, service.apiHeaders);
-    const answer = await service.get('/v1/environments/production/signing-key', service.apiHeaders);
-    key = answer.body.data.current;
+    const response = await service.get('/v1/environments/production/signing-key', service.apiHeaders);
+    key = response.body.data.current;
     byKey = { authorization: `Bearer ${hashedKey(key)}` };
   });
   after(async () => {
@@ -36,11 +36,11 @@ describe('Requests that users of the official SDKs send', () => {
     await service.stop();
   });
 
-  const waitFor = (path: string, condition: (answer: HttpResponse) => boolean) =>
+  const waitFor = (path: string, condition: (response: HttpResponse) => boolean) =>
     until(
       async () => {
-        const answer = await service.get(path, byKey);
-        return condition(answer) && answer;
+        const response = await service.get(path, byKey);
+        return condition(response) && response;
       },
       { describe: () => path },
     );

@@ -125,17 +125,17 @@ describe('OpenAPI document', () => {
       called.add(name);
       const path = route.path.replace(/:(\w+)/g, (_, key) => encodeURIComponent(params[key] as string));
       if (route.scope === 'environment') await callElsewhere(route, path + query, body);
-      const answer = await of.request(route.method.toUpperCase(), path + query, body, of.apiHeaders);
-      const context = `${name}: ${JSON.stringify(answer.body)}`;
-      expect(answer.status, context).to.equal(route.status ?? (route.data || route.file ? 200 : 204));
-      if (route.file) return answer.body;
-      if (!route.data) return expect(answer.body, context).to.equal('');
-      expect(answer.body, context).to.have.all.keys('data', 'metadata');
-      const { success, data, error } = route.data.safeParse(answer.body.data);
+      const response = await of.request(route.method.toUpperCase(), path + query, body, of.apiHeaders);
+      const context = `${name}: ${JSON.stringify(response.body)}`;
+      expect(response.status, context).to.equal(route.status ?? (route.data || route.file ? 200 : 204));
+      if (route.file) return response.body;
+      if (!route.data) return expect(response.body, context).to.equal('');
+      expect(response.body, context).to.have.all.keys('data', 'metadata');
+      const { success, data, error } = route.data.safeParse(response.body.data);
       expect(success, `${context} ${error?.message}`).to.equal(true);
       // zod drops fields that the schema does not have.
-      expect(data, context).to.deep.equal(answer.body.data);
-      return answer.body.data;
+      expect(data, context).to.deep.equal(response.body.data);
+      return response.body.data;
     }
 
     /** Nobody finds what is in this environment in another one. */
@@ -143,11 +143,11 @@ describe('OpenAPI document', () => {
       // An app may have allowed origins before it is there.
       const hasId = path.includes(':') && !path.startsWith('/v1/allowed-origins');
       if (!hasId && method !== 'get') return;
-      const answer = await service.request(method.toUpperCase(), target, body, elsewhere);
-      const context = `${method} ${target} in another environment: ${JSON.stringify(answer.body)}`;
-      expect(answer.status, context).to.equal(hasId ? 404 : 200);
+      const response = await service.request(method.toUpperCase(), target, body, elsewhere);
+      const context = `${method} ${target} in another environment: ${JSON.stringify(response.body)}`;
+      expect(response.status, context).to.equal(hasId ? 404 : 200);
       // Lists of hours and of known fields have entries all the same.
-      if (!hasId) expect(JSON.stringify(answer.body.data), context).to.not.match(/shop|searched|data\.n/);
+      if (!hasId) expect(JSON.stringify(response.body.data), context).to.not.match(/shop|searched|data\.n/);
     }
 
     const ended = (eventId: string, status: string) =>
@@ -248,10 +248,10 @@ describe('OpenAPI document', () => {
       const { internal_id } = await call('POST /v1/events', {}, later);
       const { body } = await service.waitFor(
         `/v1/events/${internal_id}/runs`,
-        (answer) => answer.body.data?.length === 1,
+        (response) => response.body.data?.length === 1,
       );
       const { run_id: id } = body.data[0];
-      await service.waitFor(`/v1/runs/${id}`, (answer) => answer.body.data.next_try_at !== null);
+      await service.waitFor(`/v1/runs/${id}`, (response) => response.body.data.next_try_at !== null);
       await call('GET /v1/runs/:id', { id });
       await call('POST /v1/runs/:id/retry-now', { id });
       await call('POST /v1/functions/:id/invoke', { id: 'shop-works' }, { data: {} });
@@ -283,7 +283,7 @@ describe('OpenAPI document', () => {
       await call('PATCH /v1/functions/:id', { id: 'shop-pauses' }, { on_exhausted: 'pause' });
       const { run_id: pausing } = await call('POST /v1/functions/:id/invoke', { id: 'shop-pauses' }, { data: {} });
       for (const verb of ['resume', 'fail']) {
-        await service.waitFor(`/v1/runs/${pausing}`, (answer) => answer.body.data.state.kind === 'paused');
+        await service.waitFor(`/v1/runs/${pausing}`, (response) => response.body.data.state.kind === 'paused');
         await call('GET /v1/runs/:id', { id: pausing });
         await call(`POST /v1/runs/:id/${verb}`, { id: pausing });
       }
@@ -291,7 +291,7 @@ describe('OpenAPI document', () => {
       for (const verb of ['retry', 'skip']) {
         // After the retry, it is listed as blocked until its run starts.
         const lanes = '/v1/functions/shop-orders/lanes?stopped=true';
-        await service.waitFor(lanes, (answer) => answer.body.data[0]?.state === 'parked');
+        await service.waitFor(lanes, (response) => response.body.data[0]?.state === 'parked');
         const [{ id: lane }] = await call('GET /v1/functions/:id/lanes', { id: 'shop-orders' });
         await call('GET /v1/functions/:id/lanes/:lane', { id: 'shop-orders', lane });
         await call(`POST /v1/functions/:id/lanes/:lane/${verb}`, { id: 'shop-orders', lane });
@@ -315,7 +315,7 @@ describe('OpenAPI document', () => {
       await call('POST /v1/apps/:name/check', { name: 'shop' });
       await call('GET /v1/apps/:name', { name: 'shop' });
       const { id: whatIf } = await call('POST /v1/what-ifs', {}, { url: host.url, app: 'shop', last: '1d' });
-      await service.waitFor(`/v1/what-ifs/${whatIf}`, (answer) => answer.body.data.functions.length > 0);
+      await service.waitFor(`/v1/what-ifs/${whatIf}`, (response) => response.body.data.functions.length > 0);
       await call('GET /v1/what-ifs');
       await call('GET /v1/what-ifs/:id', { id: whatIf });
       await call('POST /v1/what-ifs/:id/cancel', { id: whatIf });

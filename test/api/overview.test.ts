@@ -74,8 +74,8 @@ describe('overview', () => {
 
   it('GET /v1/overview counts the wait of a scheduled event from its own ts', async () => {
     service = await startService({ env: { RUN_CONCURRENCY: '1' } });
-    let answer = () => {};
-    host.on('f', () => new Promise((resolve) => (answer = () => resolve({}))));
+    let respond = () => {};
+    host.on('f', () => new Promise((resolve) => (respond = () => resolve({}))));
     await host.register(service, [{ id: 'f', triggers: [{ event: 'o/x' }] }]);
     await service.post('/e/key', { name: 'o/x', data: {} });
     await host.nextCall('f');
@@ -84,9 +84,9 @@ describe('overview', () => {
     const { body } = await service.waitFor('/v1/overview', ({ body }) => body.data.queues[1].oldest_waiting_at);
     expect(body.data.queues[1].active).to.equal(1);
     expect(Date.parse(body.data.queues[1].oldest_waiting_at)).to.be.within(ts - 100, ts + 1_000);
-    answer();
+    respond();
     await host.nextCall('f');
-    answer();
+    respond();
   });
 
   it('GET /v1/overview shows the state of Redis and warnings with a fix', async () => {

@@ -13,15 +13,15 @@ describe('API_RATE_LIMIT', () => {
   });
   after(() => service.stop());
 
-  it('answers 429 with retry-after when an API key has used up its requests of the minute, and says how many are left', async () => {
+  it('responds with 429 and retry-after when an API key has used up its requests of the minute, and says how many are left', async () => {
     const { body } = await service.post('/v1/api-keys', { name: 'Busy', access: 'read' }, session);
     const busy = { authorization: `Bearer ${body.data.secret}` };
-    const answers = [];
-    for (let n = 0; n < 25; n++) answers.push(await service.get('/v1/events?limit=1', busy));
-    expect(answers.map(({ status }) => status)).to.deep.equal([...Array(20).fill(200), ...Array(5).fill(429)]);
-    expect(answers[0]?.headers.get('ratelimit-policy')).to.equal('"api-key";q=20;w=60');
-    expect(answers[0]?.headers.get('ratelimit')).to.match(/^"api-key";r=19;t=\d+$/);
-    const last = answers.at(-1);
+    const responses = [];
+    for (let n = 0; n < 25; n++) responses.push(await service.get('/v1/events?limit=1', busy));
+    expect(responses.map(({ status }) => status)).to.deep.equal([...Array(20).fill(200), ...Array(5).fill(429)]);
+    expect(responses[0]?.headers.get('ratelimit-policy')).to.equal('"api-key";q=20;w=60');
+    expect(responses[0]?.headers.get('ratelimit')).to.match(/^"api-key";r=19;t=\d+$/);
+    const last = responses.at(-1);
     expect(last?.body).to.include({ code: 'api_rate_exceeded', allowed: 20 });
     expect(Number(last?.headers.get('retry-after'))).to.be.within(1, 60);
     expect(last?.headers.get('ratelimit')).to.match(/^"api-key";r=0;t=\d+$/);
@@ -47,8 +47,8 @@ describe('API_RATE_LIMIT', () => {
     const other = await sessionHeaders(service, 'ada@example.com');
     const { status, body } = await until(
       async () => {
-        const answer = await service.get('/v1/events?limit=1', other);
-        return answer.status === 429 && answer;
+        const response = await service.get('/v1/events?limit=1', other);
+        return response.status === 429 && response;
       },
       { describe: 'the process has read the count' },
     );

@@ -83,8 +83,8 @@ describe('request limits', () => {
 
   it('POST /auth/sign-in rejects a form with more than 1,000 fields', async () => {
     const body = new URLSearchParams(query(MOST + 1));
-    const answer = await request('POST', `${service.url}/auth/sign-in`, { body, headers: { origin: service.url } });
-    expect(rejection(answer)).to.deep.equal(REJECTED);
+    const response = await request('POST', `${service.url}/auth/sign-in`, { body, headers: { origin: service.url } });
+    expect(rejection(response)).to.deep.equal(REJECTED);
   });
 
   it('a query parameter may have any name, even __proto__', async () => {
@@ -138,9 +138,9 @@ describe('request limits', () => {
   it('Node responds with 431 to a request line longer than 16 KB', async () => {
     const { hostname, port } = new URL(service.url);
     const status = await new Promise((resolve, reject) => {
-      rawRequest({ hostname, port, path: `/sign-in${query(20_000)}` }, (answer) => {
-        answer.resume();
-        resolve(answer.statusCode);
+      rawRequest({ hostname, port, path: `/sign-in${query(20_000)}` }, (response) => {
+        response.resume();
+        resolve(response.statusCode);
       })
         .once('error', reject)
         .end();
@@ -153,10 +153,10 @@ describe('request limits', () => {
     for (const target of ['http://[', 'http://[::1', 'http://a:b@[/v1/runs']) {
       const socket = connect(Number(port), hostname).setEncoding('utf8');
       socket.end(`GET ${target} HTTP/1.1\r\nHost: ${hostname}\r\nConnection: close\r\n\r\n`);
-      const answer = (await socket.toArray()).join('');
-      expect(answer, target).to.match(/^HTTP\/1\.1 400 /);
+      const response = (await socket.toArray()).join('');
+      expect(response, target).to.match(/^HTTP\/1\.1 400 /);
       // Node rejects some of them itself.
-      if (answer.includes('x-request-id')) expect(answer).to.include('"code":"input_invalid"');
+      if (response.includes('x-request-id')) expect(response).to.include('"code":"input_invalid"');
     }
   });
 

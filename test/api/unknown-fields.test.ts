@@ -24,8 +24,8 @@ describe('unknown fields and parameters', () => {
       const path = one.path.replace(/:\w+/g, '01ARZ3NDEKTSV4RRFFQ69G5FAV');
       const name = nameOf(one);
       const body = one.body && one.method !== 'get' ? {} : undefined;
-      const answer = await call(one.method.toUpperCase(), `${path}?webhok=1`, body);
-      expect(rejection(answer), name).to.deep.equal([400, 'input_invalid', 'webhok']);
+      const response = await call(one.method.toUpperCase(), `${path}?webhok=1`, body);
+      expect(rejection(response), name).to.deep.equal([400, 'input_invalid', 'webhok']);
     }
     const stream = await call('GET', '/v1/stream?webhok=1');
     expect(rejection(stream)).to.deep.equal([400, 'input_invalid', 'webhok']);
@@ -34,8 +34,8 @@ describe('unknown fields and parameters', () => {
   it('every route with an unsafe method rejects an unknown body field', async () => {
     for (const one of routes.filter(({ method }) => method !== 'get')) {
       const path = one.path.replace(/:\w+/g, '01ARZ3NDEKTSV4RRFFQ69G5FAV');
-      const answer = await call(one.method.toUpperCase(), path, { webhok: 1 });
-      expect(rejection(answer), nameOf(one)).to.deep.equal([400, 'input_invalid', 'webhok']);
+      const response = await call(one.method.toUpperCase(), path, { webhok: 1 });
+      expect(rejection(response), nameOf(one)).to.deep.equal([400, 'input_invalid', 'webhok']);
     }
   });
 
@@ -66,8 +66,8 @@ describe('unknown fields and parameters', () => {
   });
 
   it('an unknown field is reported before a missing one, since it is probably a misspelling of it', async () => {
-    const answer = await call('POST', '/v1/users', { emial: 'a@example.com', role: 'member' });
-    expect(answer.body.error).to.include('did you mean "email"?');
+    const response = await call('POST', '/v1/users', { emial: 'a@example.com', role: 'member' });
+    expect(response.body.error).to.include('did you mean "email"?');
   });
 
   it('a query parameter or field named __proto__ is rejected as unknown', async () => {

@@ -46,8 +46,8 @@ describe('app check', () => {
       steps: { step: { id: 'step', runtime: { type: 'http', url } } },
     }));
     const body = { url, appName, functions, sdk: 'test:v1', v: '0.1' };
-    const answer = await service.post('/fn/register', body, { ...SDK, ...service.appHeaders });
-    expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
+    const response = await service.post('/fn/register', body, { ...SDK, ...service.appHeaders });
+    expect(response.status, JSON.stringify(response.body)).to.equal(200);
     return appName;
   }
   async function check(service: Service, name: string) {
@@ -195,14 +195,14 @@ describe('app check', () => {
         'http://169.254.169.254/latest/meta-data',
         await host(saying({ hello: 'a stranger' }, 404, {})),
       ];
-      const answers = [];
+      const responses = [];
       for (const url of away) {
         const name = await register(production, url);
-        answers.push((await production.post(`/v1/apps/${name}/check`, undefined, member)).body.data);
+        responses.push((await production.post(`/v1/apps/${name}/check`, undefined, member)).body.data);
       }
-      expect(answers[0]).to.deep.include({ ok: false, reachable: false, answered_in_ms: null, status: null });
-      expect(answers[0].problems.map(({ code }: { code: string }) => code)).to.deep.equal(['unreachable']);
-      for (const answer of answers) expect(answer).to.deep.equal(answers[0]);
+      expect(responses[0]).to.deep.include({ ok: false, reachable: false, answered_in_ms: null, status: null });
+      expect(responses[0].problems.map(({ code }: { code: string }) => code)).to.deep.equal(['unreachable']);
+      for (const response of responses) expect(response).to.deep.equal(responses[0]);
       const there = await register(production, await host(saying({ function_count: 9, mode: 'dev' })));
       expect((await production.post(`/v1/apps/${there}/check`, undefined, member)).body.data).to.deep.equal({
         ok: true,

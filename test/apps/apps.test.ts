@@ -106,8 +106,8 @@ describe('apps and functions', () => {
       await host.register(service, [{ id: 'f', ...on('nameless/x') }], app);
       const registration = host.registration([{ id: 'g', ...on('nameless/y') }], app);
       const given = { ...registration, functions: [{ triggers: [] }, ...registration.functions] };
-      const answer = await service.post('/fn/register', given, { 'x-service-sdk': 'test:v1.0.0' });
-      expect([answer.status, answer.body.functions[0].id]).to.deep.equal([400, null]);
+      const response = await service.post('/fn/register', given, { 'x-service-sdk': 'test:v1.0.0' });
+      expect([response.status, response.body.functions[0].id]).to.deep.equal([400, null]);
       const { functions } = await data('/v1/apps/nameless');
       expect(functions.map(({ id }: { id: string }) => id).sort()).to.deep.equal(['nameless-f', 'nameless-g']);
     });
@@ -156,9 +156,9 @@ describe('apps and functions', () => {
       const gone = await startAppHost();
       await gone.register(service, [{ id: 'f', ...on('gone/x') }], { appName: 'gone' });
       await gone.close();
-      const answer = await service.post('/v1/apps', { url: gone.url });
-      expect([answer.status, answer.body.code]).to.deep.equal([400, 'app_unreachable']);
-      expect((await data('/v1/apps/gone')).last_sync).to.include({ succeeded: false, error: answer.body.error });
+      const response = await service.post('/v1/apps', { url: gone.url });
+      expect([response.status, response.body.code]).to.deep.equal([400, 'app_unreachable']);
+      expect((await data('/v1/apps/gone')).last_sync).to.include({ succeeded: false, error: response.body.error });
     });
 
     it('POST /v1/apps rejects an app that responds with 200 but does not register', async () => {

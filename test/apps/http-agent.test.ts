@@ -110,14 +110,14 @@ describe('The HTTP agent for apps', () => {
     }
 
     it('a redirect from HTTPS to HTTP is not followed', () => {
-      const answer = (location: string) => ({ status: 308, headers: { location } });
-      expect(redirectTarget('https://app.example/api?fnId=f', answer('/new#here'), 0)).to.equal(
+      const redirectTo = (location: string) => ({ status: 308, headers: { location } });
+      expect(redirectTarget('https://app.example/api?fnId=f', redirectTo('/new#here'), 0)).to.equal(
         'https://app.example/new?fnId=f',
       );
-      expect(redirectTarget('http://app.example/api', answer('https://user:secret@app.example/api'), 0)).to.equal(
+      expect(redirectTarget('http://app.example/api', redirectTo('https://user:secret@app.example/api'), 0)).to.equal(
         'https://app.example/api',
       );
-      expect(() => redirectTarget('https://app.example/api', answer('http://app.example/api'), 0)).to.throw(
+      expect(() => redirectTarget('https://app.example/api', redirectTo('http://app.example/api'), 0)).to.throw(
         RedirectRefused,
         'from HTTPS to HTTP',
       );

@@ -18,7 +18,7 @@ interface AppResponse {
   key?: string;
   signedAt?: number;
   headers?: Record<string, string>;
-  /** Before it answers. */
+  /** Before it responds. */
   meanwhile?: () => Promise<unknown>;
 }
 
@@ -26,7 +26,7 @@ describe('Registration in the response to the service, in production', () => {
   let service: Service;
   let server: Server;
   let url: string;
-  let answer: AppResponse;
+  let appResponse: AppResponse;
   let request: { headers: IncomingHttpHeaders; body: string } | undefined;
 
   before(async () => {
@@ -44,7 +44,7 @@ describe('Registration in the response to the service, in production', () => {
         signedAt = Date.now(),
         headers,
         meanwhile,
-      } = answer;
+      } = appResponse;
       await meanwhile?.();
       const text = JSON.stringify({ ...registration('in-band'), ...fields });
       response.writeHead(200, {
@@ -79,7 +79,7 @@ describe('Registration in the response to the service, in production', () => {
     url,
   });
   async function registers(given: AppResponse, headers: Record<string, string> = {}) {
-    answer = given;
+    appResponse = given;
     request = undefined;
     return service.post('/v1/apps', { url }, { ...service.apiHeaders, ...headers });
   }
@@ -256,17 +256,17 @@ describe('Registration in the response to the service, in production', () => {
     it('takes effect once somebody confirms it; the same origin then needs no further confirmation', async () => {
       const elsewhere = url.replace('127.0.0.1', 'localhost');
       const { body } = await at('moving', elsewhere);
-      answer = { fields: { app_id: 'moving', functions: [functionOf('moving-f')], url: elsewhere } };
+      appResponse = { fields: { app_id: 'moving', functions: [functionOf('moving-f')], url: elsewhere } };
       const confirm = (given: object) => act('POST', `${body.held}/confirm`, given);
       expect((await confirm({ allow: ['https://*.com'] })).body.code).to.equal('input_invalid');
-      const right = answer;
-      answer = { fields: { app_id: 'other', functions: [], url: elsewhere } };
+      const right = appResponse;
+      appResponse = { fields: { app_id: 'other', functions: [], url: elsewhere } };
       const wrong = await confirm({ allow: ['http://a-*-b.example.app'] });
       expect([wrong.status, wrong.body.code]).to.deep.equal([400, 'registration_invalid']);
       expect(wrong.body.error).to.include('"other", not "moving"');
       expect((await read('other')).status, 'nor is the other app registered').to.equal(404);
       expect((await present('moving')).allowed_origins).to.deep.equal([new URL(url).origin]);
-      answer = right;
+      appResponse = right;
       const { status, body: confirmed } = await confirm({ allow: ['http://a-*-b.example.app'] });
       expect([status, confirmed.data?.url]).to.deep.equal([200, elsewhere]);
       expect(await present('moving')).to.deep.include({
@@ -314,9 +314,9 @@ describe('Registration in the response to the service, in production', () => {
       await allow('flooded', ['https://old.example.com']);
       expect((await at('flooded', 'https://old.example.com/api')).status).to.equal(200);
       const genuine = await at('flooded', 'https://new.example.com/api');
-      const answers = [];
-      for (let n = 0; n < 24; n++) answers.push(await at('flooded', `https://forged-${n}.example/api`));
-      expect(answers.map(({ status }) => status)).to.deep.equal(Array(24).fill(409));
+      const responses = [];
+      for (let n = 0; n < 24; n++) responses.push(await at('flooded', `https://forged-${n}.example/api`));
+      expect(responses.map(({ status }) => status)).to.deep.equal(Array(24).fill(409));
       const waiting: { id: string; refused: { count: number; last_url: string } }[] = await held();
       expect(waiting).to.have.length(20);
       expect(waiting.map(({ id }) => id)).to.include(genuine.body.held);
@@ -361,7 +361,7 @@ describe('Registration in the response to the service, in production', () => {
       };
       const before = { appUrl: url, fnUrl: `${url}?fnId=queried-f&stepId=step` };
       const forged = url.replace('//', '//user:pass@');
-      // With this query the official TypeScript SDK answers calls without running anything.
+      // With this query the official TypeScript SDK responds to calls without running anything.
       const withQuery = (query: string) =>
         service.post(
           '/fn/register',
@@ -382,7 +382,7 @@ describe('Registration in the response to the service, in production', () => {
       expect((await withQuery('probe=trust&fnId=x')).status).to.equal(200);
       expect(await stored()).to.deep.equal(before);
       const asked = `${url}?bypass=secret`;
-      answer = { fields: { app_id: 'queried', url: asked, functions: [functionOf('queried-f')] } };
+      appResponse = { fields: { app_id: 'queried', url: asked, functions: [functionOf('queried-f')] } };
       expect((await service.post('/v1/apps', { url: asked }, service.apiHeaders)).status).to.equal(200);
       expect((await stored()).appUrl).to.equal(asked);
       expect((await withQuery('probe=trust')).status).to.equal(200);
@@ -405,11 +405,11 @@ describe('Registration in the response to the service, in production', () => {
       expect(one).to.deep.include({ id: body.held, url, origins: ports });
       const third = { ...functions[0], steps: functionOf('spread-0').steps };
       third.steps.step.runtime.url = 'http://three.example/api?fnId=spread-0&stepId=step';
-      answer = { fields: { ...own(), functions: [...functions.slice(1), third] } };
+      appResponse = { fields: { ...own(), functions: [...functions.slice(1), third] } };
       const changed = await act('POST', `${body.held}/confirm`, {});
       expect([changed.status, changed.body.code], 'another than was shown').to.deep.equal([409, 'registration_held']);
       expect((await present('spread')).allowed_origins).to.deep.equal([new URL(url).origin]);
-      answer = { fields: { ...own(), functions } };
+      appResponse = { fields: { ...own(), functions } };
       const confirmed = await act('POST', `${body.held}/confirm`, {});
       expect(confirmed.status, JSON.stringify(confirmed.body)).to.equal(200);
       expect((await present('spread')).allowed_origins).to.deep.equal([new URL(url).origin, ...ports]);
@@ -419,7 +419,7 @@ describe('Registration in the response to the service, in production', () => {
       await registers({ fields: { app_id: 'asked', functions: [functionOf('asked-f')] } });
       const elsewhere = url.replace('127.0.0.1', 'localhost');
       expect((await at('asked', elsewhere)).status).to.equal(409);
-      answer = {
+      appResponse = {
         fields: { app_id: 'asked' },
         headers: { 'x-inngest-sync-kind': 'out_of_band' },
         meanwhile: () => at('asked', elsewhere),

@@ -8,8 +8,8 @@ describe('An app that registers by itself at another path', () => {
   let service: Service;
   let server: Server;
   let origin: string;
-  /** How the app answers at a path; others answer with 404. */
-  const answers = new Map<string, (response: ServerResponse, request: IncomingMessage) => unknown>();
+  /** How the app responds at a path; others respond with 404. */
+  const responders = new Map<string, (response: ServerResponse, request: IncomingMessage) => unknown>();
   const requests: string[] = [];
   let apps = 0;
 
@@ -21,7 +21,7 @@ describe('An app that registers by itself at another path', () => {
     server = createServer((request, response) => {
       const { pathname } = new URL(request.url ?? '', 'http://app');
       requests.push(`${request.method} ${pathname}`);
-      (answers.get(pathname) ?? withStatus(404))(response, request);
+      (responders.get(pathname) ?? withStatus(404))(response, request);
     }).listen(0);
     await once(server, 'listening');
     origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -32,7 +32,7 @@ describe('An app that registers by itself at another path', () => {
     await service.stop();
   });
   beforeEach(() => {
-    answers.clear();
+    responders.clear();
     requests.length = 0;
   });
 
@@ -49,18 +49,18 @@ describe('An app that registers by itself at another path', () => {
     return { url, declined: declined_url, id, fnUrl: JSON.parse(stored ?? '{}').url };
   };
   /** An app at /api. */
-  async function appAt(answer = asApp) {
+  async function appAt(respond = asApp) {
     const app = `app-${apps++}`;
     // Probes of each app have a path of their own.
     const path = `/${app}/api`;
-    answers.set(path, answer);
+    responders.set(path, respond);
     expect((await register(app, origin + path)).status).to.equal(200);
     return { app, path, url: origin + path };
   }
 
   it('stays at the known path while it responds there, and its functions are registered', async () => {
     const { app, url } = await appAt();
-    answers.set('/admin', asApp);
+    responders.set('/admin', asApp);
     const { status, body } = await register(app, `${origin}/x/%2e%2e/admin`, 'g');
     expect([status, body.ok, body.declined_url]).to.deep.equal([200, true, `${origin}/admin`]);
     expect(body.error).to.include(`tidegate apps sync ${origin}/admin`).and.not.include(url);
@@ -77,9 +77,9 @@ describe('An app that registers by itself at another path', () => {
       withStatus(200),
       (response, { method }) => (method === 'POST' ? response.writeHead(401).end() : asApp(response)),
     ];
-    for (const answer of left) {
+    for (const respond of left) {
       const { app, path } = await appAt();
-      answers.set(path, answer);
+      responders.set(path, respond);
       const { status, body } = await register(app, `${origin}/moved`);
       expect([status, body.declined_url]).to.deep.equal([200, undefined]);
       const fnUrl = `${origin}/moved?fnId=${app}-f&stepId=step`;
@@ -94,9 +94,9 @@ describe('An app that registers by itself at another path', () => {
       (_, { socket }) => socket.destroy(),
       () => {},
     ];
-    for (const answer of silent) {
+    for (const respond of silent) {
       const { app, path, url } = await appAt();
-      answers.set(path, answer);
+      responders.set(path, respond);
       expect((await register(app, `${origin}/moved`)).status).to.equal(200);
       expect((await present(app)).url).to.equal(url);
     }
@@ -125,7 +125,7 @@ describe('An app that registers by itself at another path', () => {
 
   it('moves when somebody has it register there', async () => {
     const { app } = await appAt();
-    answers.set('/moved', async (response) => {
+    responders.set('/moved', async (response) => {
       await register(app, `${origin}/moved`);
       asApp(response);
     });
@@ -135,11 +135,11 @@ describe('An app that registers by itself at another path', () => {
 
   it('stays where a person moves it while its known path is being asked', async () => {
     const { app, path } = await appAt();
-    answers.set('/moved', async (response, { method }) => {
+    responders.set('/moved', async (response, { method }) => {
       if (method === 'PUT') await register(app, `${origin}/moved`);
       asApp(response);
     });
-    answers.set(path, async (response) => {
+    responders.set(path, async (response) => {
       await service.post('/v1/apps', { url: `${origin}/moved` }, service.apiHeaders);
       asApp(response);
     });

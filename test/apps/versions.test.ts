@@ -54,8 +54,8 @@ describe('Versions of apps', () => {
         ...(version !== undefined && { appVersion: version }),
       };
       const headers = { 'x-service-sdk': 'test:v1.0.0' };
-      const answer = await request('POST', `${service.url}/fn/register`, { body, headers });
-      expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
+      const response = await request('POST', `${service.url}/fn/register`, { body, headers });
+      expect(response.status, JSON.stringify(response.body)).to.equal(200);
     };
     await register();
     return { host, register };
@@ -227,7 +227,7 @@ describe('Versions of apps', () => {
     await host.close();
     hosts.splice(hosts.indexOf(host), 1);
     await send('gone/go');
-    const { body } = await service.waitFor(`/v1/runs/${run}`, (answer) => answer.body.data.state.kind === 'paused');
+    const { body } = await service.waitFor(`/v1/runs/${run}`, (response) => response.body.data.state.kind === 'paused');
     expect(body.data.state).to.include({ reason: 'version_gone' });
     const listed = await service.get('/v1/runs?state=paused&app_version=v1&app=gone');
     expect(listed.body.data.map(({ run_id }: { run_id: string }) => run_id)).to.deep.equal([run]);
@@ -247,8 +247,8 @@ describe('Versions of apps', () => {
   it('PATCH /v1/apps/:name pins the runs of an app whose SDK cannot say so', async () => {
     await deploy('set', 'v1');
     const before = await start('set');
-    const answer = await service.request('PATCH', '/v1/apps/set', { versioning: 'pinned' });
-    expect(answer.body.data).to.include({ name: 'set', versioning: 'pinned' });
+    const response = await service.request('PATCH', '/v1/apps/set', { versioning: 'pinned' });
+    expect(response.body.data).to.include({ name: 'set', versioning: 'pinned' });
     const pinned = await start('set');
     await deploy('set', 'v2');
     expect(await states('set')).to.deep.equal({ v1: 'draining', v2: 'active' });
@@ -277,8 +277,8 @@ describe('Versions of apps', () => {
     // A process of an earlier version that restarts.
     await first.register();
     expect(await states('back')).to.deep.equal({ v1: 'drained', v2: 'active' });
-    const answer = await service.post('/v1/apps/back/versions/v1/activate');
-    expect(answer.status).to.equal(200);
+    const response = await service.post('/v1/apps/back/versions/v1/activate');
+    expect(response.status).to.equal(200);
     expect((await service.get('/v1/functions/back-fn')).body.data).to.include({ name: 'one' });
     await second.register();
     expect(await states('back')).to.deep.equal({ v1: 'active', v2: 'draining' });
@@ -309,7 +309,7 @@ describe('Versions of apps', () => {
       const isOne = ({ event_id }: { event_id: string }) => ids.includes(event_id);
       const { body } = await service.waitFor(
         `/v1/runs?app=${app}&limit=100`,
-        (answer) => answer.body.data.filter(isOne).length === count,
+        (response) => response.body.data.filter(isOne).length === count,
       );
       const counts: Record<string, number> = {};
       for (const run of body.data.filter(isOne)) counts[run.app_version] = (counts[run.app_version] ?? 0) + 1;
@@ -319,9 +319,9 @@ describe('Versions of apps', () => {
     it('start a share of the new runs, up to all, and none after 0; the rest start on the version that was active', async () => {
       const first = await deploy('ramp', 'v1', { versioning: 'pinned' });
       const second = await deploy('ramp', 'v2', { versioning: 'pinned' });
-      const answer = await activate('ramp', 'v2', 30);
-      expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
-      expect(answer.body.data).to.include({ state: 'ramping', percent: 30 });
+      const response = await activate('ramp', 'v2', 30);
+      expect(response.status, JSON.stringify(response.body)).to.equal(200);
+      expect(response.body.data).to.include({ state: 'ramping', percent: 30 });
       expect(await shares('ramp')).to.deep.equal({ v1: 'active 70', v2: 'ramping 30' });
       const audit = (await service.get('/v1/audit?limit=1')).body.data[0];
       expect(audit.summary).to.include('percent 30');
@@ -370,8 +370,8 @@ describe('Versions of apps', () => {
         await deployEnding(app, 'v2', 'fails', { onExhausted });
         const bound = { failure_rate: 0.5, min_runs: 3 };
         const path = `/v1/apps/${app}/versions/v2/activate`;
-        const answer = await service.post(path, { percent: 99, abort_when: bound });
-        expect(answer.body.data.ramp).to.deep.equal({
+        const response = await service.post(path, { percent: 99, abort_when: bound });
+        expect(response.body.data.ramp).to.deep.equal({
           percent: 99,
           ended_runs: 0,
           failed_runs: 0,
@@ -422,12 +422,12 @@ describe('Versions of apps', () => {
     it('refuse a bound without a share', async () => {
       await deploy('unbound', 'v1', { versioning: 'pinned' });
       for (const percent of [0, 100]) {
-        const answer = await service.post('/v1/apps/unbound/versions/v1/activate', {
+        const response = await service.post('/v1/apps/unbound/versions/v1/activate', {
           percent,
           abort_when: { failure_rate: 0.1 },
         });
-        expect(answer.body).to.include({ code: 'input_invalid' });
-        expect(answer.body.error).to.include('abort_when');
+        expect(response.body).to.include({ code: 'input_invalid' });
+        expect(response.body.error).to.include('abort_when');
       }
     });
 

@@ -247,8 +247,8 @@ describe('Access to routes', () => {
     for (const { who, headers } of holders) {
       const secret = headers().authorization?.replace('Bearer ', '') ?? 'none';
       if (who === 'event key') continue;
-      const answer = await service.post(`/e/${encodeURIComponent(secret)}`, { name: 'x', data: {} }, headers());
-      expect([answer.status, answer.body.code], who).to.deep.equal([401, 'key_unknown']);
+      const response = await service.post(`/e/${encodeURIComponent(secret)}`, { name: 'x', data: {} }, headers());
+      expect([response.status, response.body.code], who).to.deep.equal([401, 'key_unknown']);
     }
   });
 

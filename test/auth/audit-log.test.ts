@@ -28,7 +28,11 @@ describe('audit log', () => {
 
   it('GET /v1/audit lists who changed what, when and from where', async () => {
     const headers = await sessionHeaders(service, 'ada@example.com');
-    const { body, headers: answered } = await service.post('/v1/api-keys', { name: 'CI', access: 'write' }, headers);
+    const { body, headers: responseHeaders } = await service.post(
+      '/v1/api-keys',
+      { name: 'CI', access: 'write' },
+      headers,
+    );
     const [entry] = await entries();
     expect(entry).to.deep.include({
       action: 'POST /v1/api-keys',
@@ -36,7 +40,7 @@ describe('audit log', () => {
       target_name: 'CI',
       summary: 'Create an API key, name CI, access write',
       ip: '127.0.0.1',
-      request_id: answered.get('x-request-id'),
+      request_id: responseHeaders.get('x-request-id'),
     });
     expect(entry?.who).to.include({ kind: 'user', name: 'ada@example.com' });
     const key = { authorization: `Bearer ${body.data.secret}` };

@@ -40,12 +40,12 @@ describe('dev mode', () => {
     for (const origin of ['https://evil.example', 'null', 'http://localhost.evil.example', `${LISTED}.evil.example`]) {
       for (const [method, path] of ROUTES) {
         const headers = { origin, 'content-type': 'text/plain' };
-        const answer = await service.request(method, path, method === 'POST' ? EVENT : undefined, headers);
-        expect([answer.status, answer.body.code], `${origin} ${method} ${path}`).to.deep.equal([
+        const response = await service.request(method, path, method === 'POST' ? EVENT : undefined, headers);
+        expect([response.status, response.body.code], `${origin} ${method} ${path}`).to.deep.equal([
           403,
           'origin_untrusted',
         ]);
-        expect(answer.headers.get('access-control-allow-origin'), path).to.equal(null);
+        expect(response.headers.get('access-control-allow-origin'), path).to.equal(null);
       }
     }
     expect((await service.get('/v1/events?name=dev/x')).body.data).to.deep.equal([]);

@@ -53,8 +53,8 @@ describe('Roles by environment', () => {
 
   /** Sends a request that selects another environment than the webhook's, so that its event is held. */
   async function hold({ path }: Owned): Promise<string> {
-    const answer = await service.post(path, { name: 'held/one' }, { 'x-service-env': 'nowhere' });
-    return answer.body.ids[0];
+    const response = await service.post(path, { name: 'held/one' }, { 'x-service-env': 'nowhere' });
+    return response.body.ids[0];
   }
 
   it('lists have what belongs to visible environments', async () => {

@@ -116,10 +116,10 @@ describe('environments', () => {
           ['', selecting(selection)],
           [selection ? `?x-service-env=${encodeURIComponent(selection)}` : '', {}],
         ] as const) {
-          const answer = await service.post(`/e/${keys[owner]}${query}`, event('matrix/key'), headers);
-          expect([answer.status, answer.body.code]).to.deep.equal([status, code]);
-          if (status === 200) await stored(selection ?? owner, answer.body.ids[0]);
-          else expect(answer.body.ids).to.equal(undefined);
+          const response = await service.post(`/e/${keys[owner]}${query}`, event('matrix/key'), headers);
+          expect([response.status, response.body.code]).to.deep.equal([status, code]);
+          if (status === 200) await stored(selection ?? owner, response.body.ids[0]);
+          else expect(response.body.ids).to.equal(undefined);
         }
       });
     }
@@ -139,9 +139,9 @@ describe('environments', () => {
       ['branches', 'production', 'environment_mismatch'],
     ] as const) {
       it(`POST /e/:key of a webhook of ${owner} with ${selection ?? 'nothing'} selected: ${held ?? 'accepted'}`, async () => {
-        const answer = await service.post(hooks[owner] as string, { name: 'matrix/hook' }, selecting(selection));
-        expect(answer.status).to.equal(200);
-        const [id] = answer.body.ids;
+        const response = await service.post(hooks[owner] as string, { name: 'matrix/hook' }, selecting(selection));
+        expect(response.status).to.equal(200);
+        const [id] = response.body.ids;
         if (!held) return void (await stored(selection ?? owner, id));
         const { body } = await service.get(`/v1/holding/${id}`);
         expect(body.data).to.include({ internal_id: id, reason: held, selection: selection ?? null });
@@ -152,8 +152,8 @@ describe('environments', () => {
     }
 
     it('POST /e/:key of a webhook of all branches rejects events of an archived branch', async () => {
-      const answer = await service.post(hooks.branches as string, {}, selecting('old'));
-      expect([answer.status, answer.body.code]).to.deep.equal([403, 'environment_archived']);
+      const response = await service.post(hooks.branches as string, {}, selecting('old'));
+      expect([response.status, response.body.code]).to.deep.equal([403, 'environment_archived']);
       expect((await call('POST', '/v1/environments/old/unarchive')).status).to.equal(200);
       await until(async () => (await service.post(hooks.branches as string, {}, selecting('old'))).status === 200, {
         describe: 'it takes events again',
@@ -208,11 +208,11 @@ describe('environments', () => {
         ['apart', 'staging'],
         ['apart', 'feature/x'],
       ] as const) {
-        const answer = await host.register(service, [{ id: `in-${env}`, triggers: [{ event: 'apart/x' }] }], {
+        const response = await host.register(service, [{ id: `in-${env}`, triggers: [{ event: 'apart/x' }] }], {
           appName,
           headers: await appHeaders(env),
         });
-        expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
+        expect(response.status, JSON.stringify(response.body)).to.equal(200);
       }
       const sent = { name: 'apart/x', id: 'apart-1', data: {} };
       const staging = (await service.post(`/e/${keys.staging}`, sent)).body.ids[0];

@@ -57,7 +57,10 @@ describe('event keys', () => {
     expect((await service.get(`/v1/event-keys/${id}`)).body.data.last_used_at).to.equal(null);
     const before = Date.now();
     await send(secret);
-    const { body } = await service.waitFor(`/v1/event-keys/${id}`, (answer) => answer.body.data.last_used_at !== null);
+    const { body } = await service.waitFor(
+      `/v1/event-keys/${id}`,
+      (response) => response.body.data.last_used_at !== null,
+    );
     expect(Date.parse(body.data.last_used_at)).to.be.within(before, Date.now());
   });
 
@@ -129,13 +132,13 @@ describe('event keys', () => {
         { name: 'x', ip_addresses: { mode: 'allow', items: ['203.0.113.9'] } },
         untrusting.apiHeaders,
       );
-      const answer = await untrusting.post(
+      const response = await untrusting.post(
         `/e/${body.data.secret}`,
         { name: 'x', data: {} },
         { 'x-forwarded-for': '203.0.113.9' },
       );
-      expect([answer.status, answer.body.code]).to.deep.equal([403, 'ip_refused']);
-      expect(answer.body.error).to.include('127.0.0.1');
+      expect([response.status, response.body.code]).to.deep.equal([403, 'ip_refused']);
+      expect(response.body.error).to.include('127.0.0.1');
     } finally {
       await untrusting.stop();
     }

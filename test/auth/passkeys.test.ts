@@ -92,9 +92,9 @@ describe('passkeys', () => {
       it(what, async () => {
         const { email, authenticator } = await addWithPasskey(`${what.replaceAll(' ', '-')}@example.com`);
         const client = await members.begin(email);
-        const answer = await give(client, authenticator.get(await challengeOf(client), lie));
-        expect(answer.status).to.equal(401);
-        expect(answer.text).to.match(reason);
+        const response = await give(client, authenticator.get(await challengeOf(client), lie));
+        expect(response.status).to.equal(401);
+        expect(response.text).to.match(reason);
         expect(await members.isSignedIn(client)).to.equal(false);
       });
     }
@@ -108,8 +108,8 @@ describe('passkeys', () => {
         [6, 303],
       ] as const) {
         const client = await members.begin(email);
-        const answer = await give(client, authenticator.get(await challengeOf(client), { counter }));
-        expect(answer.status, String(counter)).to.equal(status);
+        const response = await give(client, authenticator.get(await challengeOf(client), { counter }));
+        expect(response.status, String(counter)).to.equal(status);
       }
     });
 
@@ -119,10 +119,10 @@ describe('passkeys', () => {
       const [first, second] = [await challengeOf(one), await challengeOf(two)];
       expect((await give(one, authenticator.get(second))).status, 'of another').to.equal(401);
       expect((await give(one, authenticator.get(first))).status, 'used up by the failure').to.equal(401);
-      const answer = authenticator.get(second, { counter: 0 });
-      expect((await give(two, answer)).status).to.equal(303);
+      const response = authenticator.get(second, { counter: 0 });
+      expect((await give(two, response)).status).to.equal(303);
       const three = await members.begin(email);
-      expect((await give(three, answer)).status, 'replayed').to.equal(401);
+      expect((await give(three, response)).status, 'replayed').to.equal(401);
     });
 
     it('the passkey of another user', async () => {
@@ -182,8 +182,8 @@ describe('passkeys', () => {
     try {
       const others = new Members(plain);
       const { client } = await others.add('address@example.com');
-      const answer = await client.json(others.at('/auth/account/passkeys/set-up'), { current_password: PASSWORD });
-      expect([answer.status, answer.body.code]).to.deep.equal([400, 'passkey_unavailable']);
+      const response = await client.json(others.at('/auth/account/passkeys/set-up'), { current_password: PASSWORD });
+      expect([response.status, response.body.code]).to.deep.equal([400, 'passkey_unavailable']);
     } finally {
       await plain.stop();
     }

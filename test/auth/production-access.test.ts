@@ -41,8 +41,8 @@ describe('production access', () => {
       ['/e/key-one-0123456789', { 'x-inngest-env': 'feature-x' }],
       ['/e/key-one-0123456789?x-service-env=feature-x', {}],
     ] as const) {
-      const answer = await ask(path, event(headers));
-      expect([answer.status, answer.body.code]).to.deep.equal([403, 'environment_mismatch']);
+      const response = await ask(path, event(headers));
+      expect([response.status, response.body.code]).to.deep.equal([403, 'environment_mismatch']);
     }
   });
 
@@ -67,17 +67,17 @@ describe('production access', () => {
   });
 
   it('POST /fn/register requires the signing key', async () => {
-    const answer = await ask('/fn/register', {
+    const response = await ask('/fn/register', {
       method: 'POST',
       body: '{}',
       headers: { 'x-service-sdk': 'test:v1.0.0' },
     });
-    expect([answer.status, answer.body.code]).to.deep.equal([401, 'credentials_invalid']);
+    expect([response.status, response.body.code]).to.deep.equal([401, 'credentials_invalid']);
   });
 
   it('POST /e/:key sends no CORS headers to web pages', async () => {
-    const answer = await ask('/e/key-one-0123456789', event());
-    expect(answer.headers.get('access-control-allow-origin')).to.equal(null);
+    const response = await ask('/e/key-one-0123456789', event());
+    expect(response.headers.get('access-control-allow-origin')).to.equal(null);
   });
 });
 

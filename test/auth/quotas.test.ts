@@ -52,9 +52,9 @@ describe('quotas', () => {
   });
 
   it('POST /fn/register limits the apps of an environment, also for concurrent registrations', async () => {
-    const answers = await Promise.all(['a', 'b', 'c', 'd', 'e'].map((name) => register(name, [on('x')])));
-    expect(answers.filter(({ status }) => status === 200).length).to.equal(3);
-    const rejected = answers.find(({ status }) => status !== 200);
+    const responses = await Promise.all(['a', 'b', 'c', 'd', 'e'].map((name) => register(name, [on('x')])));
+    expect(responses.filter(({ status }) => status === 200).length).to.equal(3);
+    const rejected = responses.find(({ status }) => status !== 200);
     expectRejected(rejected as NonNullable<typeof rejected>, 'APPS_MAX');
     const [{ name }] = (await service.get('/v1/apps')).body.data;
     expect((await register(name, [on('y')])).status, 'one that is there').to.equal(200);
@@ -132,8 +132,8 @@ describe('deletion of a branch environment', () => {
     }));
     const functions = ['ends', 'sleeps', 'waits', 'fails'].map((id) => on('fill/x', id));
     const headers = { 'x-service-env': branch, authorization: proof };
-    const answer = await host.register(service, functions, { appName: 'shop', headers });
-    expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
+    const response = await host.register(service, functions, { appName: 'shop', headers });
+    expect(response.status, JSON.stringify(response.body)).to.equal(200);
     await service.post('/v1/functions/shop-ends/pause', undefined, of(branch));
     await service.post('/v1/functions/shop-ends/resume', undefined, of(branch));
     const { body } = await sendTo(branch, 'fill/x', { id: `once-${branch}` });
@@ -167,9 +167,9 @@ describe('deletion of a branch environment', () => {
     expect(namedBy(before, 'feature/x').length).to.be.above(10);
     const delayedBefore = await service.redis.zcard(`${service.prefix}:queue:runs:delayed`);
 
-    const answer = await remove('feature/x');
-    expect(answer.status).to.equal(202);
-    expect(answer.body.data.deleting_at).to.be.a('string');
+    const response = await remove('feature/x');
+    expect(response.status).to.equal(202);
+    expect(response.body.data.deleting_at).to.be.a('string');
     const rejected = await sendTo('feature/x', 'fill/x');
     expect([rejected.status, rejected.body.code]).to.deep.equal([403, 'environment_archived']);
     const reopened = await service.post(`${environment('feature/x')}/unarchive`, undefined, service.apiHeaders);

@@ -22,7 +22,7 @@ describe('second factors', () => {
   after(() => service.stop());
 
   const account = async (client: CookieClient) => JSON.parse((await client.get(members.at('/auth/account'))).text).data;
-  const statuses = (answers: { status: number }[]) => answers.map(({ status }) => status).sort();
+  const statuses = (responses: { status: number }[]) => responses.map(({ status }) => status).sort();
   const lastEntry = async () => (await service.get('/v1/audit?limit=1')).body.data[0];
   const from = (address: string) => ({ 'x-forwarded-for': address });
 
@@ -110,16 +110,16 @@ describe('second factors', () => {
       const { email, secret } = await members.addWithTotp('replay@example.com');
       const clients = await Promise.all(Array.from({ length: 4 }, () => members.begin(email)));
       const code = now(secret);
-      const answers = await Promise.all(clients.map((client) => members.giveCode(client, code)));
-      expect(statuses(answers)).to.deep.equal([303, 401, 401, 401]);
+      const responses = await Promise.all(clients.map((client) => members.giveCode(client, code)));
+      expect(statuses(responses)).to.deep.equal([303, 401, 401, 401]);
     });
 
     it('five wrong codes from an address stop all sign-ins of the user there, also parallel ones with a right code', async () => {
       const { email, secret } = await members.addWithTotp('guessed@example.com');
       const clients: CookieClient[] = [];
       while (clients.length < 8) clients.push(await members.begin(email));
-      const answers = await Promise.all(clients.map((client) => members.giveCode(client, WRONG)));
-      expect(statuses(answers)).to.deep.equal([401, 401, 401, 401, 401, 429, 429, 429]);
+      const responses = await Promise.all(clients.map((client) => members.giveCode(client, WRONG)));
+      expect(statuses(responses)).to.deep.equal([401, 401, 401, 401, 401, 429, 429, 429]);
       const right = await members.giveCode(await members.begin(email), now(secret));
       expect([right.status, /Too many attempts to sign in/.test(right.text)]).to.deep.equal([429, true]);
       const elsewhere = await members.giveCode(await members.begin(email), now(secret), from('203.0.113.7'));
@@ -205,8 +205,8 @@ describe('second factors', () => {
       const path = members.at('/auth/account/totp');
       const { body } = await eve.client.json(`${path}/set-up`, { current_password: PASSWORD });
       const { set_up, secret } = body.data;
-      const answer = await ada.client.json(path, { set_up, code: now(secret) });
-      expect([answer.status, answer.body.code]).to.deep.equal([400, 'sign_in_interrupted']);
+      const response = await ada.client.json(path, { set_up, code: now(secret) });
+      expect([response.status, response.body.code]).to.deep.equal([400, 'sign_in_interrupted']);
     });
   });
 
@@ -215,8 +215,8 @@ describe('second factors', () => {
       const { email, recoveryCodes, client } = await members.addWithTotp('lost@example.com');
       const [one, two] = recoveryCodes as [string, string];
       const clients = await Promise.all(Array.from({ length: 3 }, () => members.begin(email)));
-      const answers = await Promise.all(clients.map((each) => members.giveCode(each, one)));
-      expect(statuses(answers)).to.deep.equal([303, 401, 401]);
+      const responses = await Promise.all(clients.map((each) => members.giveCode(each, one)));
+      expect(statuses(responses)).to.deep.equal([303, 401, 401]);
       const typed = ` ${two.toLowerCase().replaceAll('-', ' ')} `;
       expect((await members.giveCode(await members.begin(email), typed)).status).to.equal(303);
       expect((await account(client)).second_factors.recovery_codes_left).to.equal(8);

@@ -29,13 +29,13 @@ describe('security headers', () => {
       '/openapi.json',
     ]) {
       for (const headers of [{}, service.apiHeaders]) {
-        const answer = await service.get(path, headers);
-        expect(answer.headers.get('x-content-type-options'), path).to.equal('nosniff');
-        expect(answer.headers.get('x-frame-options'), path).to.equal('DENY');
-        expect(answer.headers.get('referrer-policy'), path).to.equal('same-origin');
-        expect(answer.headers.get('cross-origin-opener-policy'), path).to.equal('same-origin');
-        expect(answer.headers.get('strict-transport-security'), path).to.equal(null);
-        const policy = policyOf(answer.headers);
+        const response = await service.get(path, headers);
+        expect(response.headers.get('x-content-type-options'), path).to.equal('nosniff');
+        expect(response.headers.get('x-frame-options'), path).to.equal('DENY');
+        expect(response.headers.get('referrer-policy'), path).to.equal('same-origin');
+        expect(response.headers.get('cross-origin-opener-policy'), path).to.equal('same-origin');
+        expect(response.headers.get('strict-transport-security'), path).to.equal(null);
+        const policy = policyOf(response.headers);
         expect(policy, path).to.deep.include({ 'default-src': ["'none'"], 'frame-ancestors': ["'none'"] });
         if (!path.startsWith('/queues')) expect(policy, path).not.to.have.any.keys('script-src', 'connect-src');
       }

@@ -18,13 +18,13 @@ describe('sign-in', () => {
   const sessions = () => service.redis.keys(`${service.prefix}:session:*`);
 
   it('POST /auth/sign-in sets a cookie that scripts cannot read and other sites do not send', async () => {
-    const answer = await signIn(service, ' Ada@Example.com ');
-    expect(answer.status).to.equal(200);
-    expect(answer.body.data).to.include({ name: 'ada@example.com', role: 'admin', access: 'admin' });
-    expect(answer.headers.get('set-cookie')).to.match(/^session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax$/);
-    const me = await service.get('/auth/me', cookieOf(answer));
+    const response = await signIn(service, ' Ada@Example.com ');
+    expect(response.status).to.equal(200);
+    expect(response.body.data).to.include({ name: 'ada@example.com', role: 'admin', access: 'admin' });
+    expect(response.headers.get('set-cookie')).to.match(/^session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax$/);
+    const me = await service.get('/auth/me', cookieOf(response));
     expect(me.body.data).to.include({ kind: 'user', name: 'ada@example.com' });
-    expect((await service.get('/v1/users', cookieOf(answer))).status).to.equal(200);
+    expect((await service.get('/v1/users', cookieOf(response))).status).to.equal(200);
   });
 
   it('sessions are stored as hashes and expire after half a day idle or a week', async () => {
@@ -120,16 +120,16 @@ describe('sign-in', () => {
         ['/.//evil.example', '/'],
         ['javascript:alert(1)', '/'],
       ] as const) {
-        const answer = await postForm(service, '/auth/sign-in', { ...member(), next });
-        expect([answer.status, answer.headers.get('location')], next).to.deep.equal([303, location]);
-        expect((await service.get('/auth/me', cookieOf(answer))).status).to.equal(200);
+        const response = await postForm(service, '/auth/sign-in', { ...member(), next });
+        expect([response.status, response.headers.get('location')], next).to.deep.equal([303, location]);
+        expect((await service.get('/auth/me', cookieOf(response))).status).to.equal(200);
       }
     });
 
     it('POST /auth/sign-in shows the form again with the error', async () => {
-      const answer = await postForm(service, '/auth/sign-in', { ...member(), password: '<wrong>', next: '/docs' });
-      expect(answer.status).to.equal(401);
-      expect(answer.body).to.include('role="alert"').and.to.include('value="/docs"').and.not.to.include('<wrong>');
+      const response = await postForm(service, '/auth/sign-in', { ...member(), password: '<wrong>', next: '/docs' });
+      expect(response.status).to.equal(401);
+      expect(response.body).to.include('role="alert"').and.to.include('value="/docs"').and.not.to.include('<wrong>');
     });
   });
 
@@ -139,8 +139,8 @@ describe('sign-in', () => {
       ['/auth/sign-in', {}, 'Enter a whole email address'],
       ['/auth/set-password', { token: 'x', password: 'short' }, 'Choose a password of 12 to 256 characters.'],
     ] as const) {
-      const answer = await postForm(service, path, fields);
-      expect([answer.status, answer.body.includes(words)], words).to.deep.equal([400, true]);
+      const response = await postForm(service, path, fields);
+      expect([response.status, response.body.includes(words)], words).to.deep.equal([400, true]);
     }
   });
 
@@ -150,8 +150,8 @@ describe('sign-in', () => {
     it('a form or script of another site can neither sign in nor sign out', async () => {
       const headers = await sessionHeaders(service, 'ada@example.com');
       for (const path of ['/auth/sign-in', '/auth/sign-out', '/auth/set-password', '/auth/set-up']) {
-        const answer = await postForm(service, path, member(), { ...headers, ...foreign });
-        expect([answer.status, answer.body.code], path).to.deep.equal([403, 'origin_untrusted']);
+        const response = await postForm(service, path, member(), { ...headers, ...foreign });
+        expect([response.status, response.body.code], path).to.deep.equal([403, 'origin_untrusted']);
       }
       const json = await service.post('/auth/sign-in', member(), foreign);
       expect(json.status).to.equal(403);
@@ -234,8 +234,8 @@ describe('first admin', () => {
     try {
       // A web process is ready before it has made the user. A sign-in before that counts as failed.
       await service.waitFor('/v1/users', ({ body }) => body.data.length > 0);
-      const answer = await signIn(service, ADMIN.ADMIN_EMAIL, ADMIN.ADMIN_PASSWORD);
-      expect(answer.body.data.role).to.equal('admin');
+      const response = await signIn(service, ADMIN.ADMIN_EMAIL, ADMIN.ADMIN_PASSWORD);
+      expect(response.body.data.role).to.equal('admin');
       expect((await service.get('/v1/users')).body.data.length).to.equal(1);
       expect(service.output()).not.to.include('set-up').and.not.to.include(ADMIN.ADMIN_PASSWORD);
     } finally {
@@ -275,12 +275,12 @@ describe('sign-in over https', () => {
     const service = await startService({ dev: false, workers: 0, env: { PUBLIC_URL } });
     try {
       await addUser(service, 'ada@example.com', 'admin');
-      const answer = await signIn(service, 'ada@example.com');
-      expect(answer.headers.get('set-cookie')).to.match(
+      const response = await signIn(service, 'ada@example.com');
+      expect(response.headers.get('set-cookie')).to.match(
         /^__Host-session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax; Secure$/,
       );
-      expect(answer.headers.get('strict-transport-security')).to.include('max-age=31536000');
-      const own = { ...cookieOf(answer), origin: PUBLIC_URL };
+      expect(response.headers.get('strict-transport-security')).to.include('max-age=31536000');
+      const own = { ...cookieOf(response), origin: PUBLIC_URL };
       expect((await service.post('/v1/api-keys', { name: 'x', access: 'read' }, own)).status).to.equal(201);
     } finally {
       await service.stop();

@@ -165,8 +165,8 @@ describe('SECRET_KEY', () => {
       await until(isReencrypted, { describe: 'all secrets are re-encrypted' });
       delete service.env.SECRET_KEY_FALLBACK;
       await service.startWeb();
-      const answer = await fetch(service.urls[2] + path, { headers: service.apiHeaders });
-      expect(((await answer.json()) as { data: { current: string } }).data.current).to.equal(current);
+      const response = await fetch(service.urls[2] + path, { headers: service.apiHeaders });
+      expect(((await response.json()) as { data: { current: string } }).data.current).to.equal(current);
     } finally {
       await service.stop();
     }
@@ -269,8 +269,8 @@ describe('SECRET_KEY', () => {
         for (const key of keys) expect(said).to.include(key);
         await service.redis.del(keys);
         await service.startWeb();
-        const answer = await fetch(service.urls[1] + path, { headers: service.apiHeaders });
-        expect(((await answer.json()) as { data: { current: string } }).data.current).not.to.equal(current);
+        const response = await fetch(service.urls[1] + path, { headers: service.apiHeaders });
+        expect(((await response.json()) as { data: { current: string } }).data.current).not.to.equal(current);
       } finally {
         await service.stop();
       }

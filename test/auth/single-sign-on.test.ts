@@ -100,8 +100,8 @@ describe('Single sign-on', () => {
   }
 
   async function signIn(claims: JWTPayload, client = new CookieClient(), provider = 'hostile') {
-    const answer = await comeBack(client, await begin(client, provider), { claims, provider });
-    return { client, ...answer };
+    const response = await comeBack(client, await begin(client, provider), { claims, provider });
+    return { client, ...response };
   }
 
   /** Signs in at the real provider. */
@@ -109,19 +109,19 @@ describe('Single sign-on', () => {
     const started = await client.get(at(`/auth/oidc/start?${new URLSearchParams({ next })}`));
     let url = started.location as string;
     for (let steps = 0; steps < 8 && !url.startsWith(service.url); steps++) {
-      const answer = url.includes('/interaction/') ? await client.post(url, { user }) : await client.get(url);
-      url = new URL(answer.location as string, real.issuer).href;
+      const response = url.includes('/interaction/') ? await client.post(url, { user }) : await client.get(url);
+      url = new URL(response.location as string, real.issuer).href;
     }
-    return { url, answer: await client.get(url) };
+    return { url, response: await client.get(url) };
   }
 
   describe('at a real provider', () => {
     it('the first sign-in creates the user with the role of the groups, and leads to the requested page', async () => {
       const client = new CookieClient();
-      const { answer } = await signInAt(client, 'ada', '/runs?status=Failed');
-      expect([answer.status, answer.location], answer.text).to.deep.equal([303, '/runs?status=Failed']);
+      const { response } = await signInAt(client, 'ada', '/runs?status=Failed');
+      expect([response.status, response.location], response.text).to.deep.equal([303, '/runs?status=Failed']);
       expect(JSON.parse((await me(client)).text).data).to.include({ name: 'ada@example.com', access: 'admin' });
-      expect(answer.headers.getSetCookie().join()).to.match(/session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax/);
+      expect(response.headers.getSetCookie().join()).to.match(/session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax/);
       const [entry] = (await service.get('/v1/audit?limit=1')).body.data;
       expect(entry).to.include({
         action: 'sign-in',
@@ -187,9 +187,9 @@ describe('Single sign-on', () => {
       it(title, async () => {
         const client = new CookieClient();
         const claims = { sub: 'mal', email: 'mal@example.com', ...lie.claims } as JWTPayload;
-        const answer = await comeBack(client, await begin(client), { ...lie, claims });
-        expect([answer.status, [...client.cookies]], answer.text).to.deep.equal([status, []]);
-        expect(/role="alert">([^<]+)/.exec(answer.text)?.[1]?.replaceAll('&#34;', '"')).to.match(said);
+        const response = await comeBack(client, await begin(client), { ...lie, claims });
+        expect([response.status, [...client.cookies]], response.text).to.deep.equal([status, []]);
+        expect(/role="alert">([^<]+)/.exec(response.text)?.[1]?.replaceAll('&#34;', '"')).to.match(said);
         expect(await userOf('mal@example.com')).to.equal(undefined);
       });
     }
@@ -199,8 +199,8 @@ describe('Single sign-on', () => {
       const query = await begin(attacker);
       await begin(victim);
       for (const client of [victim, new CookieClient()]) {
-        const answer = await comeBack(client, query, {});
-        expect([answer.status, client.cookies.has('session')]).to.deep.equal([400, false]);
+        const response = await comeBack(client, query, {});
+        expect([response.status, client.cookies.has('session')]).to.deep.equal([400, false]);
       }
     });
 
@@ -239,8 +239,8 @@ describe('Single sign-on', () => {
   });
 
   it('a provider whose discovery names another issuer signs nobody in', async () => {
-    const answer = await new CookieClient().get(at('/auth/oidc/start?provider=common'));
-    expect([answer.status, answer.text.includes('issuer')], answer.text).to.deep.equal([503, true]);
+    const response = await new CookieClient().get(at('/auth/oidc/start?provider=common'));
+    expect([response.status, response.text.includes('issuer')], response.text).to.deep.equal([503, true]);
   });
 
   it('two first sign-ins of a person at once make one user', async () => {
@@ -398,7 +398,7 @@ describe('Single sign-on', () => {
     });
   });
 
-  it('answers that the provider refuses are throttled by address, before the provider is asked', async () => {
+  it('callbacks that the provider refuses are throttled by address, before the provider is asked', async () => {
     const store = await openStore(service.prefix);
     const address = '127.0.0.1';
     while (!(await store.signInThrottle.begin({ address })));
