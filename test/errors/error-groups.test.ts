@@ -62,7 +62,7 @@ describe('Error groups', () => {
     for (const eventId of body.ids as string[]) {
       const { body: runs } = await service.waitFor(
         `/v1/events/${eventId}/runs`,
-        ({ body: answer }) => answer.data?.[0]?.status === 'Failed',
+        ({ body: responseBody }) => responseBody.data?.[0]?.status === 'Failed',
       );
       ids.push(runs.data[0].run_id);
     }

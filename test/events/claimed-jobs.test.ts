@@ -8,7 +8,7 @@ import { newId } from '../../src/model/ids.ts';
 import type { Claim, Claimed } from '../../src/store/events/deduplication.ts';
 import { type OwnStore, openStore } from '../support/own-store.ts';
 
-/** A primary that was replaced and returns may answer the claims; what follows goes to its successor, which has none of them. */
+/** A primary that was replaced and returns may reply to the claims; what follows goes to its successor, which has none of them. */
 describe('An event with an ID whose claim is lost before it is enqueued', () => {
   let store: OwnStore;
   let queues: PartitionQueues;

@@ -26,10 +26,10 @@ describe('Events with a deduplication ID', () => {
   const duplicates = async (id: string) => (await service.get(`/v1/events/${id}`)).body.data?.duplicates;
 
   it('create one event and one run per function when 50 clients send at once, and all get the same internal ID', async () => {
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 50 }, (_, i) => send({ id: 'payment-1', name: 'once/x', data: { sender: i } }, i % 2)),
     );
-    const ids = new Set(answers.map(({ body }) => body.ids[0]));
+    const ids = new Set(responses.map(({ body }) => body.ids[0]));
     expect(ids.size).to.equal(1);
     const [id] = ids as Set<string>;
     await until(async () => (await duplicates(id as string)) === 49, {

@@ -148,8 +148,8 @@ describe('Event search', () => {
 
   it('includes the runs of each event', async () => {
     const [id] = await send({ name: 'run/x', data: {} });
-    const { body } = await service.waitFor('/v1/events?name=run/x&include=runs', (answer) =>
-      answer.body.data[0]?.runs.every(({ status }: { status: string }) => status === 'Completed'),
+    const { body } = await service.waitFor('/v1/events?name=run/x&include=runs', (response) =>
+      response.body.data[0]?.runs.every(({ status }: { status: string }) => status === 'Completed'),
     );
     const [event] = body.data;
     expect(event.internal_id).to.equal(id);

@@ -24,8 +24,8 @@ describe('POST /e/:key', () => {
   const stored = (id: string) =>
     until(
       async () => {
-        const answer = await service.get(`/v1/events/${id}`);
-        return answer.status === 200 ? (answer.body.data as Record<string, unknown>) : undefined;
+        const response = await service.get(`/v1/events/${id}`);
+        return response.status === 200 ? (response.body.data as Record<string, unknown>) : undefined;
       },
       { describe: `event ${id} is stored` },
     );
@@ -128,9 +128,9 @@ describe('POST /e/:key', () => {
 
   it('rejects a body that is not an event', async () => {
     for (const body of ['7', '"x"', 'null', '[1]', '[[]]']) {
-      const answer = await raw(body, 'application/json');
-      expect(answer.status, body).to.equal(400);
-      expect(answer.body.code, body).to.equal('event_invalid');
+      const response = await raw(body, 'application/json');
+      expect(response.status, body).to.equal(400);
+      expect(response.body.code, body).to.equal('event_invalid');
     }
   });
 
@@ -151,9 +151,9 @@ describe('POST /e/:key', () => {
       ['name=x', 'application/x-www-form-urlencoded', 400, 'body_not_json'],
       ['--x\r\n', 'multipart/form-data; boundary=x', 400, 'body_not_json'],
     ] as const) {
-      const answer = await raw(body, type);
-      expect(answer.body).to.include({ code, status });
-      expect(answer.status).to.equal(status);
+      const response = await raw(body, type);
+      expect(response.body).to.include({ code, status });
+      expect(response.status).to.equal(status);
     }
   });
 
@@ -182,8 +182,8 @@ describe('POST /e/:key', () => {
 
   it('accepts JSON under any content type, since curl -d and other senders announce others', async () => {
     for (const type of ['application/x-www-form-urlencoded', 'text/plain', undefined, 'application/octet-stream']) {
-      const answer = await raw('{"name":"typed/x","data":{"n":1}}', type);
-      expect([answer.status, (answer.body.ids as string[] | undefined)?.length], type).to.deep.equal([200, 1]);
+      const response = await raw('{"name":"typed/x","data":{"n":1}}', type);
+      expect([response.status, (response.body.ids as string[] | undefined)?.length], type).to.deep.equal([200, 1]);
     }
     const form = await raw('name=typed', 'application/x-www-form-urlencoded');
     expect(form.body.error).to.include('"application/x-www-form-urlencoded"').and.include('events are JSON');

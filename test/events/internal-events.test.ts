@@ -36,10 +36,10 @@ describe('Internal events', () => {
 
   it('cannot be forged: the failure of a run is announced regardless of events that clients sent', async () => {
     const call = Promise.withResolvers<string>();
-    const answer = Promise.withResolvers<void>();
+    const mayRespond = Promise.withResolvers<void>();
     host.on('f', async ({ body }) => {
       call.resolve(body.ctx.run_id);
-      await answer.promise;
+      await mayRespond.promise;
       return { status: 400, headers: { 'x-service-no-retry': 'true' }, body: { name: 'E', message: 'the reason' } };
     });
     await host.register(service, [
@@ -57,7 +57,7 @@ describe('Internal events', () => {
     const other = await seeded(seedOf(own).timeMs, seedOf(own).entropy, { name: 'claim/y', data: {} });
     expect(other.body.ids).to.deep.equal([own.replace('SYSTEM', 'SYSTEN')]);
     await service.post('/e/key', { name: 'claim/y', data: {}, id: own });
-    answer.resolve();
+    mayRespond.resolve();
     const { event } = (await host.nextCall('hears')).body;
     expect([event.id, event.data.error.message]).to.deep.equal([own, 'the reason']);
   });

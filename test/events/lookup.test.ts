@@ -80,7 +80,7 @@ describe('GET /v1/events', () => {
     }
   });
 
-  it('answers 404 for an unknown event or run', async () => {
+  it('responds with 404 for an unknown event or run', async () => {
     for (const path of ['/v1/events/nope', '/v1/events/nope/runs', '/v1/runs/nope', '/v1/nope']) {
       const { status, body } = await service.get(path);
       expect([status, body.code], path).to.deep.equal([404, 'not_found']);

@@ -22,10 +22,10 @@ describe('The provenance of an event', () => {
     const made = await call('POST', '/v1/webhooks', { name: 'Shop', transform: TRANSFORM });
     const { id, url } = made.body.data;
     const headers = { 'x-kind': 'k', 'x-signature': 'hush' };
-    const answer = await request('POST', `${url}?a=1`, { body: '{"n": 1.10}', headers });
-    const requestId = answer.headers.get('x-request-id');
+    const response = await request('POST', `${url}?a=1`, { body: '{"n": 1.10}', headers });
+    const requestId = response.headers.get('x-request-id');
     await service.waitFor(`/v1/webhooks/${id}/requests/${requestId}`, ({ status }) => status === 200);
-    const provenance = await provenanceOf(answer.body.ids[0]);
+    const provenance = await provenanceOf(response.body.ids[0]);
     expect(provenance.webhook).to.deep.equal({ id, name: 'Shop' });
     expect(provenance.event_key).to.equal(null);
     expect(provenance.request).to.deep.include({
@@ -35,7 +35,7 @@ describe('The provenance of an event', () => {
     });
     expect(provenance.request.headers).to.include({ 'x-kind': 'k', 'x-signature': '[masked]' });
     await call('DELETE', `/v1/webhooks/${id}`);
-    expect(await provenanceOf(answer.body.ids[0])).to.deep.equal(nothing);
+    expect(await provenanceOf(response.body.ids[0])).to.deep.equal(nothing);
   });
 
   it('names the event key', async () => {
@@ -53,7 +53,7 @@ describe('The provenance of an event', () => {
     expect(await provenanceOf(byHand.body.data.internal_id)).to.deep.equal(nothing);
   });
 
-  it('answers 404 for an unknown event', async () => {
+  it('responds with 404 for an unknown event', async () => {
     const { status, body } = await service.get('/v1/events/nope/provenance');
     expect([status, body.code]).to.deep.equal([404, 'not_found']);
   });

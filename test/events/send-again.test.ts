@@ -26,15 +26,15 @@ describe('An event that is sent again', () => {
     await host.nextCall('f');
     const [first] = body.ids;
     const before = Date.now();
-    const answer = await service.post(`/v1/events/${first}/send-again`);
-    expect(answer.status).to.equal(201);
-    const { internal_id } = answer.body.data;
+    const response = await service.post(`/v1/events/${first}/send-again`);
+    expect(response.status).to.equal(201);
+    const { internal_id } = response.body.data;
     expect(internal_id).not.to.equal(first);
     const call = await host.nextCall('f');
     expect(call.body.event).to.deep.include({ name: 'again/x', data: { n: 1 }, user: { a: 'b' }, v: '2' });
     const { id, ts, source, request_id } = await stored(internal_id);
     expect({ id, source }).to.deep.equal({ id: internal_id, source: `event:${first}` });
-    expect(request_id).to.equal(answer.headers.get('x-request-id'));
+    expect(request_id).to.equal(response.headers.get('x-request-id'));
     expect(ts).to.be.within(before, Date.now());
     expect((await stored(first)).duplicates).to.equal(0);
   });
@@ -56,9 +56,9 @@ describe('An event that is sent again', () => {
     );
     for (const id of body.ids) await stored(id);
     const gone = '01M7Z7A7B6FJ7DZJVGC757486T';
-    const answer = await service.post('/v1/events/send-again', { ids: [body.ids[0], gone, body.ids[1]] });
-    expect(answer.status).to.equal(201);
-    const { sent, missing, left } = answer.body.data;
+    const response = await service.post('/v1/events/send-again', { ids: [body.ids[0], gone, body.ids[1]] });
+    expect(response.status).to.equal(201);
+    const { sent, missing, left } = response.body.data;
     expect(sent.map(({ id }: { id: string }) => id)).to.deep.equal(body.ids);
     expect([missing, left]).to.deep.equal([[gone], []]);
     for (const [i, { internal_id }] of sent.entries()) {

@@ -57,8 +57,8 @@ describe('Unauthenticated requests', () => {
 
   async function flood(ask: (n: number) => Promise<number>, status: number): Promise<number> {
     const before = await readsOf(stats);
-    const answers = await Promise.all(Array.from({ length: FLOOD }, (_, n) => ask(n)));
-    expect(new Set(answers)).to.deep.equal(new Set([status]));
+    const responses = await Promise.all(Array.from({ length: FLOOD }, (_, n) => ask(n)));
+    expect(new Set(responses)).to.deep.equal(new Set([status]));
     return (await readsOf(stats)) - before;
   }
 
@@ -88,8 +88,8 @@ describe('Unauthenticated requests', () => {
     for (let n = 0; n < 10; n++) {
       const made = await request('POST', `${first}/v1/event-keys`, { ...api, body: { name: `k${n}` } });
       const body = { name: 'fresh/x', data: {} };
-      const answer = await request('POST', `${second}/e/${made.body.data.secret}`, { body });
-      expect(answer.status).to.equal(200);
+      const response = await request('POST', `${second}/e/${made.body.data.secret}`, { body });
+      expect(response.status).to.equal(200);
       const hook = await request('POST', `${first}/v1/webhooks`, { ...api, body: { name: `h${n}` } });
       const path = new URL(hook.body.data.url).pathname;
       expect((await request('POST', second + path, { body })).status).to.equal(200);

@@ -66,7 +66,7 @@ describe('batchEvents', () => {
     const ids = [...(await send('listed/x', [{ data: { n: 1 } }])), ...(await send('listed/x', [{ data: { n: 2 } }]))];
     const { body } = await host.nextCall('f');
     for (const id of ids) {
-      const runs = await service.waitFor(`/v1/events/${id}/runs`, (answer) => answer.body.data?.length === 1);
+      const runs = await service.waitFor(`/v1/events/${id}/runs`, (response) => response.body.data?.length === 1);
       expect(runs.body.data[0].run_id).to.equal(body.ctx.run_id);
     }
     const listed = await service.waitFor('/v1/events?name=listed/x&include=runs', ({ body }) => body.data.length === 2);
@@ -129,7 +129,7 @@ describe('batchEvents', () => {
     await register({ maxSize: 2, timeout: '60s' }, 'rerun/x');
     await send('rerun/x', [{ data: { n: 1 } }, { data: { n: 2 } }]);
     const { body } = await host.nextCall('f');
-    await service.waitFor(`/v1/runs/${body.ctx.run_id}`, (answer) => answer.body.data?.status === 'Completed');
+    await service.waitFor(`/v1/runs/${body.ctx.run_id}`, (response) => response.body.data?.status === 'Completed');
     const rerun = await service.post(`/v1/runs/${body.ctx.run_id}/retry`);
     expect(rerun.status, JSON.stringify(rerun.body)).to.be.below(300);
     const again = await host.nextCall('f');

@@ -194,7 +194,7 @@ describe('concurrency', () => {
     await host.register(service, [{ id: 'cancelled', triggers: [{ event: 'cancel/x' }], concurrency: 1 }]);
     const ids = await send(numbered('cancel/x', 3));
     await until(() => calls.now.get('') === 1, { describe: 'one call is in flight' });
-    const { body } = await service.waitFor(`/v1/events/${ids[1]}/runs`, (answer) => answer.body.data?.length === 1);
+    const { body } = await service.waitFor(`/v1/events/${ids[1]}/runs`, (response) => response.body.data?.length === 1);
     expect((await service.request('DELETE', `/v1/runs/${body.data[0].run_id}`)).status).to.equal(200);
     calls.open();
     await allCompleted('cancelled', 2);

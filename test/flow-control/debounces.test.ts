@@ -48,7 +48,7 @@ describe('debounce', () => {
     const { body } = await host.nextCall('f');
     expect(body.event.data.n).to.equal(3);
     expect(Date.now() - sentAt).to.be.at.least(1_000);
-    const runs = await service.waitFor(`/v1/events/${ids[1]}/runs`, (answer) => answer.body.data.length === 1);
+    const runs = await service.waitFor(`/v1/events/${ids[1]}/runs`, (response) => response.body.data.length === 1);
     expect(runs.body.data[0].run_id).to.equal(body.ctx.run_id);
     expect((await service.get(`/v1/events/${ids[0]}/runs`)).body.data).to.deep.equal([]);
     expect(host.calls('f').length).to.equal(1);

@@ -274,7 +274,7 @@ describe('GET /v1/events/:id/decisions', () => {
     expect(second.metadata.cursor).to.equal(undefined);
   });
 
-  it('answers 404 for an event that is not stored', async () => {
+  it('responds with 404 for an event that is not stored', async () => {
     const { status, body } = await service.get(`/v1/events/${ulid()}/decisions`);
     expect([status, body.code]).to.deep.equal([404, 'not_found']);
   });

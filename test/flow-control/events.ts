@@ -13,7 +13,7 @@ export async function sendAll(service: Service, count: number, event: (n: number
   for (let n = 0; n < count; n += SENT_AT_ONCE) {
     const events = Array.from({ length: Math.min(SENT_AT_ONCE, count - n) }, (_, i) => event(n + i));
     const { status, body } = await service.post(service.eventPath, events);
-    if (status !== 200) throw new Error(`sending answered ${status}: ${JSON.stringify(body)}`);
+    if (status !== 200) throw new Error(`sending got ${status}: ${JSON.stringify(body)}`);
     ids.push(...body.ids);
   }
   return ids;

@@ -36,7 +36,7 @@ describe('order', () => {
   };
   const decisionOn = async (id: string) => (await service.get(`/v1/events/${id}/decisions`)).body.data[0];
   const valuesOf = (calls: readonly Call[]) => calls.map(({ body }) => body.event.data.at);
-  /** Holds calls until they are answered one by one. */
+  /** Holds calls until they get responses, one by one. */
   const heldCalls = (id = 'f') => {
     const waiting: ((status: number) => void)[] = [];
     host.on(
@@ -47,7 +47,7 @@ describe('order', () => {
         ),
     );
     return {
-      answer: async (status = 200) => {
+      respond: async (status = 200) => {
         await until(() => waiting.length > 0, { describe: 'a call waits for its response' });
         waiting.shift()?.(status);
       },
@@ -55,7 +55,7 @@ describe('order', () => {
   };
 
   it('runs the events of a key one after another, in the order of a value, and other keys meanwhile', async () => {
-    const { answer } = heldCalls();
+    const { respond } = heldCalls();
     await register('keyed', BY);
     const [first] = await send('keyed', { key: 'a', at: 1 });
     await host.nextCall('f');
@@ -70,12 +70,12 @@ describe('order', () => {
     expect(await decisionOn(first as string)).to.include({ outcome: 'ran' });
     expect(await decisionOn(ids[0] as string)).to.include({ outcome: 'pending', reason: 'in_lane' });
     expect((await service.get(`/v1/events/${ids[0]}/runs`)).body.data).to.deep.equal([]);
-    await answer();
-    await answer();
+    await respond();
+    await respond();
     const rest: Call[] = [];
     for (let n = 0; n < 3; n++) {
       rest.push(await host.nextCall('f'));
-      await answer();
+      await respond();
     }
     expect(valuesOf(rest)).to.deep.equal([9, 10, 11]);
   });
@@ -102,7 +102,7 @@ describe('order', () => {
 
   for (const appName of ['shared', '@acme/shared']) {
     it(`is shared by the functions of an app that name it: ${appName}`, async () => {
-      const { answer } = heldCalls();
+      const { respond } = heldCalls();
       const other = heldCalls('g');
       const order = { ...BY, name: 'both' };
       const of = (id: string) => ({ id, retries: 0, triggers: [{ event: `${appName}/${id}` }], order });
@@ -112,40 +112,40 @@ describe('order', () => {
       const { body } = await service.post('/e/key', { name: `${appName}/g`, data: { key: 'a', at: 2 } });
       await service.stored(body.ids[0]);
       expect(await decisionOn(body.ids[0])).to.include({ reason: 'in_lane' });
-      await answer();
+      await respond();
       await host.nextCall('g');
-      await other.answer();
+      await other.respond();
     });
   }
 
   it('goes on after a run that fails for good, is cancelled, or has failed and completes when it is run again', async () => {
-    const { answer } = heldCalls();
+    const { respond } = heldCalls();
     await register('failed', BY);
     await send('failed', { key: 'a', at: 1 }, { key: 'a', at: 2 }, { key: 'a', at: 3 });
     await host.nextCall('f');
-    await answer(500);
+    await respond(500);
     const { body } = await host.nextCall('f');
     await service.post(`/v1/runs/${body.ctx.run_id}/cancel`);
-    await answer();
+    await respond();
     await host.nextCall('f');
-    await answer();
+    await respond();
 
     await register('failed', { ...BY, onFailure: 'park' });
     const [failed] = await send('failed', { key: 'b', at: 1 });
     const run = (await host.nextCall('f')).body.ctx.run_id as string;
-    await answer(500);
+    await respond(500);
     await service.waitFor(`/v1/runs/${run}`, (reply) => reply.body.data.status === 'Failed');
     const [next] = await send('failed', { key: 'b', at: 2 });
     expect(await decisionOn(next as string)).to.deep.include({ outcome: 'pending', reason: 'parked', run_ids: [run] });
     await service.post(`/v1/runs/${run}/retry`);
     expect((await host.nextCall('f')).body.event.id).to.equal(failed);
-    await answer();
+    await respond();
     expect((await host.nextCall('f')).body.event.id).to.equal(next);
-    await answer();
+    await respond();
   });
 
   it('shows stopped lanes, which a person lets run the failed event again, or go on', async () => {
-    const { answer } = heldCalls();
+    const { respond } = heldCalls();
     await register('stopped', { ...BY, onFailure: 'park' });
     const lanes = async (query = '') => (await service.get(`/v1/functions/stopped-f/lanes${query}`)).body.data;
     const [first] = await send('stopped', { key: 'a', at: 1 });
@@ -154,7 +154,7 @@ describe('order', () => {
     const [second] = await send('stopped', { key: 'a', at: 2 });
     const states = (await lanes('?limit=1')).concat(await lanes()).map((lane: { state: string }) => lane.state);
     expect(states).to.deep.equal(['running', 'running', 'running']);
-    await answer(500);
+    await respond(500);
     await service.waitFor('/v1/functions/stopped-f/lanes?stopped=true', ({ body }) => body.data.length === 1);
     await until(async () => (await decisionOn(second as string)).reason === 'parked', { describe: 'it is told' });
     const [lane] = await lanes('?stopped=true');
@@ -167,17 +167,17 @@ describe('order', () => {
     expect(again.event.id).to.equal(first);
     expect((await service.get(`/v1/runs/${again.ctx.run_id}`)).body.data.retry_of).to.equal(run);
     expect((await service.post(`${path}/skip`, {})).body.code).to.equal('lane_not_stopped');
-    await answer();
-    await answer(500);
+    await respond();
+    await respond(500);
     await service.waitFor('/v1/functions/stopped-f/lanes?stopped=true', ({ body }) => body.data.length === 1);
     expect((await service.post(`${path}/skip`, {})).status).to.equal(200);
     expect((await host.nextCall('f')).body.event.id).to.equal(second);
-    await answer();
+    await respond();
     await service.waitFor('/v1/functions/stopped-f/lanes', ({ body }) => body.data.length === 0);
   });
 
   it('of a webhook applies to the events that it makes, by values of the event and of the request', async () => {
-    const { answer } = heldCalls();
+    const { respond } = heldCalls();
     const own = heldCalls('own');
     const triggers = [{ event: 'hook/x' }];
     const order = { key: 'event.data.key' };
@@ -219,25 +219,25 @@ describe('order', () => {
     // Without a key an event waits for no other.
     const free = await receive('2026-11-29T06:00:04Z', { at: 'free' });
     expect((await host.nextCall('f')).body.event.id).to.equal(free);
-    await answer(500);
+    await respond(500);
     const lanes = '/v1/functions/hook-f/lanes?stopped=true';
     const { body } = await service.waitFor(lanes, (reply) => reply.body.data.length === 1);
     expect(body.data[0]).to.include({ key: 'a', state: 'parked', event_id: first, waiting: 1 });
-    await answer();
+    await respond();
     await service.request('PATCH', `/v1/webhooks/${hook.body.data.id}`, { order: null });
     expect((await host.nextCall('f')).body.event.id).to.equal(second);
-    await answer();
-    for (let n = 0; n < 4; n++) await own.answer();
+    await respond();
+    for (let n = 0; n < 4; n++) await own.respond();
   });
 
   it('runs what waits at once when a deploy removes the option', async () => {
-    const { answer } = heldCalls();
+    const { respond } = heldCalls();
     await register('deploy', BY);
     await send('deploy', { key: 'a', at: 1 }, { key: 'a', at: 2 }, { key: 'a', at: 3 });
     expect(valuesOf([await host.nextCall('f')])).to.deep.equal([1]);
     await register('deploy', undefined);
     const rest = [await host.nextCall('f'), await host.nextCall('f')];
     expect(valuesOf(rest).sort()).to.deep.equal([2, 3]);
-    for (let n = 0; n < 3; n++) await answer();
+    for (let n = 0; n < 3; n++) await respond();
   });
 });

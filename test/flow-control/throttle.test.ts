@@ -22,7 +22,7 @@ describe('throttle', () => {
   async function starts(fnId: string, count: number, of = service): Promise<number[]> {
     const { body } = await of.waitFor(
       `/v1/runs?function_id=test-app-${fnId}&status=Completed&limit=100`,
-      (answer) => answer.body.data?.length === count,
+      (response) => response.body.data?.length === count,
     );
     return body.data
       .map((run: { run_started_at: string }) => Date.parse(run.run_started_at))

@@ -26,19 +26,22 @@ describe('Timeouts of a function', () => {
   async function send(id: string, ts?: number): Promise<string> {
     const event = { name: `${id}/x`, data: {}, ...(ts && { ts }) };
     const [eventId] = (await service.post('/e/key', event)).body.ids;
-    const { body } = await service.waitFor(`/v1/events/${eventId}/runs`, (answer) => answer.body.data?.length === 1);
+    const { body } = await service.waitFor(
+      `/v1/events/${eventId}/runs`,
+      (response) => response.body.data?.length === 1,
+    );
     return body.data[0].run_id;
   }
   async function ended(runId: string) {
-    const { body } = await service.waitFor(`/v1/runs/${runId}`, (answer) => answer.body.data?.ended_at);
+    const { body } = await service.waitFor(`/v1/runs/${runId}`, (response) => response.body.data?.ended_at);
     return body.data;
   }
   const timersOf = (runId: string) => service.redis.keys(`${service.keys.of(runId).prefix}*timers:${runId}-*`);
 
   it('cancel a run that has not started within `start`, but not a run that is being called', async () => {
     await register('queued', { start: '3s' });
-    let answer = () => {};
-    host.on('queued', () => new Promise((resolve) => (answer = () => resolve({ body: 'done' }))));
+    let respond = () => {};
+    host.on('queued', () => new Promise((resolve) => (respond = () => resolve({ body: 'done' }))));
     const first = await send('queued');
     await host.nextCall('queued');
     const second = await send('queued');
@@ -47,7 +50,7 @@ describe('Timeouts of a function', () => {
       cancel_reason: { cause: 'start_timeout', id: null, by: null },
       run_started_at: null,
     });
-    answer();
+    respond();
     expect((await ended(first)).status).to.equal('Completed');
     expect(host.calls('queued')).to.have.length(1);
     expect([...(await timersOf(first)), ...(await timersOf(second))]).to.deep.equal([]);
@@ -83,12 +86,12 @@ describe('Timeouts of a function', () => {
 
   it('do not wait for a call in flight at `finish`, and ignore its response', async () => {
     await register('slow', { finish: '1s' });
-    let answer = () => {};
-    host.on('slow', () => new Promise((resolve) => (answer = () => resolve({ body: 'done' }))));
+    let respond = () => {};
+    host.on('slow', () => new Promise((resolve) => (respond = () => resolve({ body: 'done' }))));
     const runId = await send('slow');
     const run = await ended(runId);
     expect(run.cancel_reason).to.deep.equal({ cause: 'finish_timeout', id: null, by: null });
-    answer();
+    respond();
     await register('next', undefined);
     await ended(await send('next'));
     expect((await ended(runId)).status).to.equal('Cancelled');
@@ -175,7 +178,7 @@ describe('Timeouts when processes die', () => {
         .del(timer)
         .zrem(`${timer.slice(0, timer.lastIndexOf(':'))}:delayed`, timer.slice(timer.lastIndexOf(':') + 1));
       await removing.exec();
-      const { body } = await service.waitFor('/v1/runs', (answer) => answer.body.data?.[0]?.ended_at);
+      const { body } = await service.waitFor('/v1/runs', (response) => response.body.data?.[0]?.ended_at);
       expect(body.data[0].cancel_reason).to.deep.equal({ cause: 'finish_timeout', id: null, by: null });
     } finally {
       await service.stop();

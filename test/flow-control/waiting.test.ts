@@ -30,7 +30,7 @@ describe('The reason why a run does not start', () => {
     const { body } = await service.post(service.eventPath, events);
     const ids: string[] = [];
     for (const id of body.ids) {
-      const found = await service.waitFor(`/v1/events/${id}/runs`, (answer) => answer.body.data?.length === 1);
+      const found = await service.waitFor(`/v1/events/${id}/runs`, (response) => response.body.data?.length === 1);
       ids.push(found.body.data[0].run_id);
     }
     await until(() => host.calls('f').length === inFlight, { describe: 'the first calls are in flight' });

@@ -202,7 +202,7 @@ describe('Workers that are killed while they relay', () => {
       await until(async () => (await app.rows()).length === 0, { timeoutMs: 90_000, describe: 'everything is sent' });
       const count = (data: { count: number }[]) => data.reduce((sum, bucket) => sum + bucket.count, 0);
       const path = '/v1/events/histogram?name=outbox/killed';
-      const { body } = await service.waitFor(path, (answer) => count(answer.body.data) >= ids.length);
+      const { body } = await service.waitFor(path, (response) => count(response.body.data) >= ids.length);
       expect(count(body.data)).to.equal(ids.length);
     } finally {
       await service.stop();

@@ -141,11 +141,11 @@ describe('Search by GET /v1/events and GET /v1/runs', () => {
     expect(ofRuns.body.data).to.deep.include({ path: 'event.data.total', type: 'number', sample: 7 });
   });
 
-  it('answers 429 to more searches at once than allowed', async () => {
-    const answers = await Promise.all(
+  it('responds with 429 to more searches at once than allowed', async () => {
+    const responses = await Promise.all(
       Array.from({ length: 12 }, () => service.get(`/v1/events?search=${encodeURIComponent('has(data.nothing)')}`)),
     );
-    const refused = answers.filter(({ status }) => status === 429);
+    const refused = responses.filter(({ status }) => status === 429);
     expect(refused).not.to.have.length(0);
     expect(refused[0]?.body.code).to.equal('searches_full');
     expect(refused[0]?.headers.get('retry-after')).to.equal('1');

@@ -56,7 +56,7 @@ describe('Backpressure before Redis is out of memory', () => {
     expect(body.error).to.include(`after ${seconds} s`);
   }
 
-  it('POST /e/:key answers 503 with Retry-After above the memory threshold, and accepts events when there is room again', async () => {
+  it('POST /e/:key responds with 503 and Retry-After above the memory threshold, and accepts events when there is room again', async () => {
     await start();
     expect((await send()).status).to.equal(200);
     await fill();
@@ -88,8 +88,8 @@ describe('Backpressure before Redis is out of memory', () => {
     socket.write(
       `POST ${service.eventPath} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 1000\r\n\r\n{`,
     );
-    const [answer] = await once(socket, 'data');
-    expect(String(answer))
+    const [response] = await once(socket, 'data');
+    expect(String(response))
       .to.match(/^HTTP\/1\.1 503 /)
       .and.include('memory_short');
     socket.destroy();
@@ -135,10 +135,10 @@ describe('Backpressure before Redis is out of memory', () => {
   it('workers continue: runs end, and internal events about them are accepted', async () => {
     await start({}, 1);
     const begun = Promise.withResolvers<void>();
-    const answer = Promise.withResolvers<void>();
+    const mayRespond = Promise.withResolvers<void>();
     host.on('fails', async () => {
       begun.resolve();
-      await answer.promise;
+      await mayRespond.promise;
       return { status: 400, headers: { 'x-service-no-retry': 'true' }, body: { name: 'E', message: 'm' } };
     });
     await host.register(service, [
@@ -148,7 +148,7 @@ describe('Backpressure before Redis is out of memory', () => {
     const { body } = await send();
     await begun.promise;
     await fill();
-    answer.resolve();
+    mayRespond.resolve();
     await host.nextCall('hears');
     const runs = await api('GET', `/v1/events/${body.ids[0]}/runs`);
     expect(runs.body.data[0].status).to.equal('Failed');
@@ -158,15 +158,15 @@ describe('Backpressure before Redis is out of memory', () => {
   it('the TypeScript client waits for Retry-After and sends again', async () => {
     await start();
     await fill();
-    const answers: number[] = [];
+    const statuses: number[] = [];
     const client = new Tidegate({
       id: 'shop',
       baseUrl: service.url,
       eventKey: service.env.EVENT_KEYS as string,
       fetch: async (url, init) => {
         const response = await fetch(url, init);
-        answers.push(response.status);
-        if (answers.length === 1) {
+        statuses.push(response.status);
+        if (statuses.length === 1) {
           await empty();
           await until(async () => !(await isFull()), { describe: 'there is room' });
         }
@@ -175,14 +175,14 @@ describe('Backpressure before Redis is out of memory', () => {
     });
     const { ids } = await client.send({ name: 'full/x', data: {} });
     expect(ids).to.have.lengthOf(1);
-    expect(answers).to.deep.equal([503, 200]);
+    expect(statuses).to.deep.equal([503, 200]);
   });
 
   for (const [queue, setting] of [
     ['ingest', 'INGEST_BACKLOG_MAX'],
     ['runs', 'RUN_BACKLOG_MAX'],
   ] as const) {
-    it(`POST /e/:key answers 503 with Retry-After while the backlog of ${queue} is full`, async () => {
+    it(`POST /e/:key responds with 503 and Retry-After while the backlog of ${queue} is full`, async () => {
       await start({ [setting]: '3', RUN_CONCURRENCY: '1' }, queue === 'runs' ? 1 : 0);
       const barrier = Promise.withResolvers<void>();
       host.on('f', async () => {

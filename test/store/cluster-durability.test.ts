@@ -46,9 +46,9 @@ describe('INGEST_DURABILITY=fsync on a Redis Cluster', () => {
   async function sendToAll(): Promise<string[]> {
     const ids: string[] = [];
     for (let n = 0; n < 8 * PARTITIONS; n++) {
-      const answer = await send(`${ids.length}-${n}`);
-      expect(answer.status, JSON.stringify(answer.body)).to.equal(200);
-      ids.push(...answer.body.ids);
+      const response = await send(`${ids.length}-${n}`);
+      expect(response.status, JSON.stringify(response.body)).to.equal(200);
+      ids.push(...response.body.ids);
     }
     return ids;
   }
@@ -74,9 +74,9 @@ describe('INGEST_DURABILITY=fsync on a Redis Cluster', () => {
     const primary = await ownerOfPartition(0);
     const [replica] = (await cluster.replicasOf(primary)) as [ClusterNode];
     cluster.pause(replica);
-    const answers = await Promise.all(Array.from({ length: 24 }, (_, n) => send(`paused-${n}`)));
-    const refused = answers.filter(({ status }) => status !== 200);
-    const taken = answers.filter(({ status }) => status === 200);
+    const responses = await Promise.all(Array.from({ length: 24 }, (_, n) => send(`paused-${n}`)));
+    const refused = responses.filter(({ status }) => status !== 200);
+    const taken = responses.filter(({ status }) => status === 200);
     expect(refused.length).to.be.greaterThan(0);
     expect(taken.length).to.be.greaterThan(0);
     for (const { status, body, retryAfter } of refused) {
@@ -117,8 +117,8 @@ describe('INGEST_DURABILITY=fsync on a Redis Cluster', () => {
     await cluster.start(primary);
     await cluster.waitUntilHealthy();
     const healed = async () => {
-      const answers = await Promise.all(Array.from({ length: 12 }, (_, i) => send(`healed-${n}-${i}`)));
-      return answers.every(({ status }) => status === 200);
+      const responses = await Promise.all(Array.from({ length: 12 }, (_, i) => send(`healed-${n}-${i}`)));
+      return responses.every(({ status }) => status === 200);
     };
     await until(healed, { describe: 'all events are accepted again' });
     stopAt.n = n;

@@ -75,12 +75,12 @@ describe('A Redis Cluster with a problem', () => {
 
     it('keeps web ready, and accepts the events of the other partitions', async () => {
       for (let n = 0; n < 10; n++) expect((await service.get('/readyz')).status).to.equal(200);
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 40 }, (_, n) => service.post('/e/key', { id: `${n}`, name: 'state/x', data: {} })),
       );
-      const statuses = new Set(answers.map(({ status }) => status));
+      const statuses = new Set(responses.map(({ status }) => status));
       expect([...statuses].sort()).to.deep.equal([200, 503]);
-      for (const { status, headers } of answers) {
+      for (const { status, headers } of responses) {
         if (status === 503) expect(headers.get('retry-after')).to.equal('2');
       }
     });

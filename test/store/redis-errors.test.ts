@@ -1,4 +1,4 @@
-/** What Redis refuses is answered with 503, and no log line has the arguments of a command. */
+/** The service responds with 503 to what Redis refuses, and no log line has the arguments of a command. */
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
 import { startRedisProxy } from '../../chaos/faults/redis-proxy.ts';
@@ -78,11 +78,11 @@ describe('A Redis that rejects commands', () => {
     it(`causes a 503 if it forbids ${what}, and no argument is logged`, async () => {
       const token = await invite();
       await admin.call('ACL', 'SETUSER', 'service', ...forbidden);
-      const answer = await service.post('/auth/set-password', { token, password: PASSWORD });
-      expect([answer.status, answer.body.code]).to.deep.equal([503, 'unavailable']);
-      expect(answer.body.error).to.include('Redis refuses commands (NOPERM)');
-      expect(answer.headers.get('retry-after')).to.match(/^\d+$/);
-      const logged = () => service.output().includes(answer.headers.get('x-request-id') as string);
+      const response = await service.post('/auth/set-password', { token, password: PASSWORD });
+      expect([response.status, response.body.code]).to.deep.equal([503, 'unavailable']);
+      expect(response.body.error).to.include('Redis refuses commands (NOPERM)');
+      expect(response.headers.get('retry-after')).to.match(/^\d+$/);
+      const logged = () => service.output().includes(response.headers.get('x-request-id') as string);
       await until(logged, { describe: 'it is logged' });
       expect(service.output()).not.to.include('scrypt$').and.not.to.include('"args"').and.not.to.include('"internal"');
     });
@@ -93,14 +93,14 @@ describe('A Redis that rejects commands', () => {
     const busy = new Redis(own.url);
     const script = busy.eval('while true do end', 0).catch(() => undefined);
     try {
-      const answer = await until(
+      const response = await until(
         async () => {
           const one = await service.get('/v1/users');
           return one.body.error?.includes('BUSY') ? one : undefined;
         },
         { describe: 'Redis says that it is busy' },
       );
-      expect([answer.status, answer.body.code]).to.deep.equal([503, 'unavailable']);
+      expect([response.status, response.body.code]).to.deep.equal([503, 'unavailable']);
     } finally {
       await admin.script('KILL');
       await script;
@@ -152,10 +152,10 @@ describe('An error reply of Redis', () => {
       ['MISCONF Redis is configured to save RDB snapshots, but …', 'Redis cannot save what it has'],
       ['LOADING Redis is loading the dataset in memory', 'Redis is loading what it has saved'],
     ] as const) {
-      const answer = toServiceError(new Error(said)) as ServiceError;
-      expect(answer.code, said).to.equal('unavailable');
-      expect(answer.message).to.equal(`Redis is unavailable: ${told}; send the same again after 2 s`);
-      expect((answer.cause as Error).message, 'for the log').to.equal(said);
+      const error = toServiceError(new Error(said)) as ServiceError;
+      expect(error.code, said).to.equal('unavailable');
+      expect(error.message).to.equal(`Redis is unavailable: ${told}; send the same again after 2 s`);
+      expect((error.cause as Error).message, 'for the log').to.equal(said);
     }
   });
 

@@ -18,7 +18,7 @@ describe('While Redis is out of memory', () => {
     service = await startService({
       dev: false,
       workers: 0,
-      // What Redis itself answers is the subject here.
+      // What Redis itself replies is the subject here.
       env: { REDIS_URL: own.url, REDIS_MEMORY_LIMIT_PERCENT: '0' },
     });
     await addUser(service, 'ada@example.com', 'admin');
@@ -48,9 +48,9 @@ describe('While Redis is out of memory', () => {
     const before = cookieOf(await signIn(service, 'ada@example.com'));
     await fill();
     expect((await service.get('/v1/users', before)).status).to.equal(200);
-    const answer = await signIn(service, 'ada@example.com');
-    expect(answer.status).to.equal(200);
-    expect((await service.get('/v1/users', cookieOf(answer))).status).to.equal(200);
+    const response = await signIn(service, 'ada@example.com');
+    expect(response.status).to.equal(200);
+    expect((await service.get('/v1/users', cookieOf(response))).status).to.equal(200);
   });
 
   it('a second factor is asked for and accepted, once', async () => {
@@ -87,8 +87,8 @@ describe('While Redis is out of memory', () => {
       ['/v1/event-keys', { name: 'e', environment: 'production' }],
       ['/v1/api-keys', { name: 'a', access: 'read' }],
     ] as const) {
-      const { body: answer } = await service.post(path, body, service.apiHeaders);
-      made.push([path, answer.data.id]);
+      const { body: responseBody } = await service.post(path, body, service.apiHeaders);
+      made.push([path, responseBody.data.id]);
     }
     await fill();
     for (const [path, id] of made) {
@@ -113,7 +113,7 @@ describe('While Redis rejects all writes, for example with a full disk', () => {
     const service = await startService({
       dev: false,
       workers: 0,
-      // What Redis itself answers is the subject here.
+      // What Redis itself replies is the subject here.
       env: { REDIS_URL: own.url, REDIS_MEMORY_LIMIT_PERCENT: '0' },
     });
     try {
@@ -123,9 +123,9 @@ describe('While Redis rejects all writes, for example with a full disk', () => {
       await admin.config('SET', 'min-replicas-to-write', '1');
       expect((await service.get('/v1/events', key)).status).to.equal(200);
       expect((await service.get('/v1/events', session)).status).to.equal(200);
-      const answer = await signIn(service, 'ada@example.com');
-      expect([answer.status, answer.body.code]).to.deep.equal([503, 'unavailable']);
-      expect(answer.headers.get('retry-after')).to.match(/^\d+$/);
+      const response = await signIn(service, 'ada@example.com');
+      expect([response.status, response.body.code]).to.deep.equal([503, 'unavailable']);
+      expect(response.headers.get('retry-after')).to.match(/^\d+$/);
       await until(() => service.output().includes('NOREPLICAS'), { describe: 'the log says why' });
       expect(service.output()).not.to.include('startSession').and.not.to.include('evalsha');
     } finally {
